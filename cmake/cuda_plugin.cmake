@@ -1,0 +1,62 @@
+# libtandem_cuda.so: the cuda/ folders of all rooms, built where nvcc is found and opened by the library when a card is first
+# asked for. It links the CUDA runtime statically, which itself opens the driver: nothing needs a card or a driver to build.
+set(TANDEM_CUDA_STATE "off (TANDEM_CUDA=OFF)")
+if(NOT TANDEM_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "TANDEM_CUDA is ${TANDEM_CUDA}: it takes AUTO, ON or OFF")
+elseif(TANDEM_CUDA STREQUAL OFF)
+  return()
+endif()
+
+# Leaves the plug-in out, which is an error where it was asked for.
+macro(tandem_no_cuda why)
+  if(TANDEM_CUDA STREQUAL ON)
+    message(FATAL_ERROR "TANDEM_CUDA=ON, but ${why}")
+  endif()
+  set(TANDEM_CUDA_STATE "left out: ${why}")
+  return()
+endmacro()
+
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu ${CMAKE_SOURCE_DIR}/src/*.cpp)
+list(FILTER cuda_sources INCLUDE REGEX "/src/.*/cuda/")
+list(SORT cuda_sources)
+if(NOT cuda_sources)
+  tandem_no_cuda("there are no sources in src/**/cuda/")
+endif()
+if(TANDEM_SANITIZE)
+  tandem_no_cuda("the sanitizers don't go with it")
+endif()
+find_program(TANDEM_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
+if(NOT TANDEM_NVCC)
+  tandem_no_cuda("no nvcc was found")
+endif()
+execute_process(COMMAND ${TANDEM_NVCC} --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
+string(REGEX MATCH "release ([0-9.]+)" nvcc_version "${nvcc_version}")
+set(nvcc_version "${CMAKE_MATCH_1}")
+if(NOT nvcc_version VERSION_GREATER_EQUAL 12.0)
+  tandem_no_cuda("${TANDEM_NVCC} is ${nvcc_version}, and C++20 needs 12.0")
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 90)  # 90 brings its PTX along, which newer cards compile
+endif()
+set(CMAKE_CUDA_COMPILER ${TANDEM_NVCC})
+set(CMAKE_CUDA_FLAGS_SANITIZE "")
+enable_language(CUDA)
+# CMake 3.25 knows no C++20 for nvcc.
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+add_library(tandem_cuda MODULE ${cuda_sources})
+set_target_properties(tandem_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+target_include_directories(tandem_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+target_compile_definitions(tandem_cuda PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
+target_compile_options(tandem_cuda PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TANDEM_WERROR}>>:-Werror=all-warnings -Xcompiler=-Werror>)
+target_link_libraries(tandem_cuda PRIVATE tandem tandem_flags)
+target_link_options(tandem_cuda PRIVATE -Wl,--as-needed $<$<CONFIG:Release>:-s>)
+set_target_properties(tandem_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
+list(JOIN CMAKE_CUDA_ARCHITECTURES ", " tandem_cuda_list)
+set(TANDEM_CUDA_STATE "built with nvcc ${nvcc_version} for ${tandem_cuda_list}")

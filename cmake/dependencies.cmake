@@ -1,0 +1,35 @@
+# Everything comes from Debian's packages; docs/dependencies.md says which and why. Plain library paths rather than imported
+# targets, so that the installed package names none of them.
+find_package(Threads REQUIRED)
+
+function(tandem_require variable package)
+  if(NOT ${variable})
+    message(FATAL_ERROR "tandem needs ${package}: run ./dev build, or apt-get install ${package}")
+  endif()
+endfunction()
+
+find_path(TANDEM_DNNL_INCLUDE dnnl.hpp)
+find_library(TANDEM_DNNL_LIBRARY dnnl)
+tandem_require(TANDEM_DNNL_INCLUDE libdnnl-dev)
+tandem_require(TANDEM_DNNL_LIBRARY libdnnl-dev)
+
+find_path(TANDEM_ZLIB_INCLUDE zlib.h)
+find_library(TANDEM_ZLIB_LIBRARY z)
+tandem_require(TANDEM_ZLIB_INCLUDE zlib1g-dev)
+tandem_require(TANDEM_ZLIB_LIBRARY zlib1g-dev)
+
+# OpenBLAS is opened at the first float64 product, not at program start, so only its place is needed. The serial build
+# first: the others bring a thread pool of their own.
+find_library(TANDEM_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-serial)
+tandem_require(TANDEM_OPENBLAS_LIBRARY libopenblas-serial-dev)
+get_filename_component(tandem_openblas_folder ${TANDEM_OPENBLAS_LIBRARY} DIRECTORY)
+set(TANDEM_OPENBLAS_FILE ${tandem_openblas_folder}/libopenblas.so.0)
+
+find_package(CLI11 QUIET)
+tandem_require(CLI11_FOUND libcli11-dev)
+find_package(nlohmann_json QUIET)
+tandem_require(nlohmann_json_FOUND nlohmann-json3-dev)
+if(TANDEM_TESTS)
+  find_package(GTest QUIET)
+  tandem_require(GTest_FOUND libgtest-dev)
+endif()

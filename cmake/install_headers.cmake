@@ -1,0 +1,53 @@
+# Copies the public headers to DESTINATION/tandem. In the sources they include each other relative to src/
+# ("base/error.h"); installed, relative to the include folder ("tandem/base/error.h"), so that -I PREFIX/include is all a
+# user needs and none of our names can meet another package's.
+#
+# Public is every header of a room except those in kernels/, tools/, virtual/, host/ and cuda/ folders, and whatever these include.
+cmake_policy(VERSION 3.25)  # an install script starts with none
+
+file(GLOB_RECURSE queue RELATIVE ${SOURCE} ${SOURCE}/*.h ${SOURCE}/*.inc)
+file(GLOB_RECURSE generated RELATIVE ${GENERATED} ${GENERATED}/*.h ${GENERATED}/*.inc)
+list(FILTER queue EXCLUDE REGEX "^kernels/|^tools/|(^|/)(cuda|host|virtual)/")
+list(APPEND queue ${generated})
+set(public "")
+while(queue)
+  list(POP_FRONT queue name)
+  if(name IN_LIST public)
+    continue()
+  endif()
+  list(APPEND public ${name})
+  set(path ${SOURCE}/${name})
+  if(NOT EXISTS ${path})
+    set(path ${GENERATED}/${name})
+  endif()
+  file(READ ${path} text)
+  string(REGEX MATCHALL "#[ \t]*include[ \t]+\"[^\"]+\"" includes "${text}")
+  list(REMOVE_DUPLICATES includes)
+  foreach(line ${includes})
+    string(REGEX REPLACE ".*\"([^\"]+)\"" "\\1" target "${line}")
+    if(EXISTS ${SOURCE}/${target} OR EXISTS ${GENERATED}/${target})
+      string(REPLACE "${line}" "#include \"tandem/${target}\"" text "${text}")
+      list(APPEND queue ${target})
+    else()
+      message(FATAL_ERROR "${name} includes \"${target}\", which is not under src/: write it from there, such as \"base/error.h\"")
+    endif()
+  endforeach()
+  set(out ${DESTINATION}/tandem/${name})
+  set(standing "")
+  if(EXISTS ${out})
+    file(READ ${out} standing)
+  endif()
+  if(NOT standing STREQUAL text)
+    file(WRITE ${out} "${text}")
+  endif()
+endwhile()
+
+# A header that an earlier version installed and this one lacks would still compile: take it away.
+file(GLOB_RECURSE old RELATIVE ${DESTINATION}/tandem ${DESTINATION}/tandem/*)
+foreach(name ${old})
+  if(NOT name IN_LIST public)
+    file(REMOVE ${DESTINATION}/tandem/${name})
+  endif()
+endforeach()
+list(LENGTH public count)
+message(STATUS "Installed ${count} headers: ${DESTINATION}/tandem")

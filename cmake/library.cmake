@@ -1,0 +1,62 @@
+# libtandem.so: every room except tools/ and the cuda/ folders.
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cpp)
+list(FILTER library_sources EXCLUDE REGEX "/src/tools/|/cuda/|/src/kernels/cpu/isa/")
+list(SORT library_sources)
+if(NOT library_sources)
+  message(FATAL_ERROR "no sources under ${CMAKE_SOURCE_DIR}/src")
+endif()
+
+# What the library's own sources share, whatever instruction set they are compiled for.
+add_library(tandem_internal INTERFACE)
+target_include_directories(tandem_internal INTERFACE ${CMAKE_SOURCE_DIR}/src ${TANDEM_GENERATED} ${CMAKE_BINARY_DIR}/include)
+target_compile_options(tandem_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
+  -ffunction-sections -fdata-sections -fvisibility-inlines-hidden
+  -fno-semantic-interposition   # calls between our own functions may be inlined and need no table
+  -ftls-model=initial-exec>)    # thread-local state is read at each call: a plain load instead of __tls_get_addr
+target_link_libraries(tandem_internal INTERFACE tandem_flags Threads::Threads)
+
+add_library(tandem SHARED ${library_sources})
+add_library(tandem::tandem ALIAS tandem)
+set_target_properties(tandem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+target_compile_features(tandem PUBLIC cxx_std_20)
+target_include_directories(tandem PUBLIC
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${TANDEM_GENERATED}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_include_directories(tandem SYSTEM PRIVATE ${TANDEM_DNNL_INCLUDE} ${TANDEM_ZLIB_INCLUDE})
+target_compile_definitions(tandem PRIVATE TANDEM_OPENBLAS_FILE="${TANDEM_OPENBLAS_FILE}" TANDEM_VERSION="${PROJECT_VERSION}")
+target_link_libraries(tandem PUBLIC Threads::Threads
+  PRIVATE $<BUILD_INTERFACE:tandem_internal> ${TANDEM_DNNL_LIBRARY} ${TANDEM_ZLIB_LIBRARY} ${CMAKE_DL_LIBS})
+target_link_options(tandem PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
+  $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
+
+# Kernels compiled once per instruction set; TD_ISA names the set and the namespace. Objects are linked from the lowest set
+# up, after everything else: of an inline function that several of them emit, the linker keeps the first, which any
+# processor can run.
+file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/kernels/cpu/isa/*.cpp)
+set(isa_flags_baseline "")
+set(isas baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set(isas baseline avx2 avx512)
+  set(isa_flags_baseline -march=x86-64-v2)
+  set(isa_flags_avx2 -march=x86-64-v3)
+  set(isa_flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+endif()
+set(TANDEM_ISAS "${isas}" CACHE STRING "Instruction sets that the kernels are compiled for, from the lowest up")
+if(isa_sources)
+  foreach(isa ${TANDEM_ISAS})
+    add_library(tandem_isa_${isa} OBJECT ${isa_sources})
+    target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa} TD_ISA_${isa}=1)
+    target_compile_options(tandem_isa_${isa} PRIVATE ${isa_flags_${isa}} -fno-math-errno -fno-trapping-math -ffp-contract=fast
+      $<$<CONFIG:Release>:-O3>)
+    target_link_libraries(tandem_isa_${isa} PRIVATE tandem_internal)
+    target_sources(tandem PRIVATE $<TARGET_OBJECTS:tandem_isa_${isa}>)
+  endforeach()
+endif()
+
+# Data that ships inside the library (see src/data/README.md).
+set(digits ${CMAKE_SOURCE_DIR}/src/data/digits_embed.S)
+if(EXISTS ${digits})
+  target_sources(tandem PRIVATE ${digits})
+  set_source_files_properties(${digits} PROPERTIES
+    INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/data OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/src/data/digits.csv.gz)
+endif()

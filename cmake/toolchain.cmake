@@ -1,0 +1,56 @@
+# Language level, flags, compiler cache, output folders and run paths.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+
+# Flags of the three build types. Sanitize is -O1 with symbols; which sanitizers, TANDEM_SANITIZE says.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
+set(CMAKE_ASM_FLAGS_SANITIZE "")
+set(CMAKE_EXE_LINKER_FLAGS_SANITIZE "")
+set(CMAKE_SHARED_LINKER_FLAGS_SANITIZE "")
+
+# Paths below the checkout count relative to the build folder, so that a second clone finds what the first one compiled.
+find_program(TANDEM_CCACHE ccache)
+if(TANDEM_CCACHE)
+  foreach(language CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${TANDEM_CCACHE})
+    endif()
+  endforeach()
+endif()
+
+# The program runs from the build folder and from where it is installed without LD_LIBRARY_PATH.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+file(RELATIVE_PATH tandem_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${tandem_bin_to_lib}")
+
+# What every C++ target of the project is compiled with (nvcc gets its own in cuda_plugin.cmake).
+add_library(tandem_flags INTERFACE)
+target_compile_options(tandem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 sees overlaps in plain string concatenation (its bug 105651).
+  target_compile_options(tandem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
+if(TANDEM_WERROR)
+  target_compile_options(tandem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(TANDEM_SANITIZE)
+  set(sanitize -fsanitize=${TANDEM_SANITIZE} -fno-sanitize-recover=all)
+  # These warnings see paths that only the sanitizers' own instrumentation makes.
+  set(quiet -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+  if(TANDEM_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND quiet -Wno-tsan)  # "atomic_thread_fence is not supported"
+  endif()
+  target_compile_options(tandem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${sanitize}> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:${quiet}>)
+  target_link_options(tandem_flags INTERFACE ${sanitize})
+  # The sanitizers' own settings, for every program of the build.
+  add_library(tandem_sanitizer_options OBJECT ${CMAKE_SOURCE_DIR}/tests/sanitizers/options.cpp)
+endif()
