@@ -1,0 +1,54 @@
+// The two 16-bit floating types as storage: conversion to and from float, rounding to nearest even. Arithmetic is done in float.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tandem {
+
+/// The upper half of a float32: 8 bits of exponent, 7 of fraction.
+struct BFloat16 {
+  uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit BFloat16(float value) : bits(round(value)) {}
+  explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+ private:
+  static uint16_t round(float value) {
+    const uint32_t u = std::bit_cast<uint32_t>(value);
+    if ((u & 0x7fffffffU) > 0x7f800000U) return static_cast<uint16_t>((u >> 16) | 0x40U);  // nan stays nan
+    return static_cast<uint16_t>((u + 0x7fffU + ((u >> 16) & 1U)) >> 16);
+  }
+};
+
+/// IEEE binary16: 5 bits of exponent, 10 of fraction.
+struct Half {
+  uint16_t bits = 0;
+
+  Half() = default;
+  explicit Half(float value) : bits(round(value)) {}
+  explicit operator float() const {
+    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
+    const uint32_t magnitude = bits & 0x7fffU;
+    if (magnitude >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
+    if (magnitude < 0x400U) return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));
+    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000U));
+  }
+
+ private:
+  static uint16_t round(float value) {
+    const uint32_t u = std::bit_cast<uint32_t>(value);
+    const auto sign = static_cast<uint16_t>((u >> 16) & 0x8000U);
+    const uint32_t a = u & 0x7fffffffU;
+    if (a > 0x7f800000U) return sign | 0x7e00U;
+    if (a >= 0x477ff000U) return sign | 0x7c00U;  // from 65520 on: infinity
+    if (a < 0x38800000U) {                        // below the smallest normal number: let float addition round
+      const float shifted = std::bit_cast<float>(a) + 0.5F;
+      return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(shifted) - 0x3f000000U);
+    }
+    return sign | static_cast<uint16_t>((a - 0x38000000U + 0xfffU + ((a >> 13) & 1U)) >> 13);
+  }
+};
+
+}  // namespace tandem

@@ -1,0 +1,43 @@
+// What a kernel is handed besides its data: the stream it runs on, its share of the cores, and a word to report trouble to.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/site.h"
+
+namespace tandem {
+
+/// What a kernel can find wrong with values that only it sees.
+enum class Trouble : int32_t {
+  None = 0,
+  IndexOutOfRange,  // a = the index, b = the size it must stay below
+  DivisionByZero,   // integer division or remainder by zero
+  Unsupported,      // this backend has no kernel for the dtype: a = the dtype
+  Library,          // a vendor library failed: a = its error code
+};
+
+/// The first trouble met on a queue; later ones are dropped.
+struct Status {
+  std::atomic<Trouble> trouble{Trouble::None};
+  std::atomic<int64_t> a{0}, b{0};
+
+  void report(Trouble what, int64_t first = 0, int64_t second = 0) {
+    Trouble none = Trouble::None;
+    if (!trouble.compare_exchange_strong(none, what)) return;
+    a.store(first);
+    b.store(second);
+  }
+};
+
+/// Where a kernel runs. Made on the caller's stack for the CPU and CUDA, by the stream's thread on a virtual GPU.
+struct Queue {
+  void* stream = nullptr;    // the backend's own handle: a cudaStream_t, a virtual stream, nothing for the CPU
+  Status* status = nullptr;  // where a kernel reports trouble
+  const char* op = "";       // the operation, for messages
+  Site site;                 // the user's line
+  int threads = 1;           // the most threads the kernel may use, its own included
+  int device = -1;           // the device's index, -1 for the CPU
+};
+
+}  // namespace tandem

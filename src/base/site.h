@@ -1,0 +1,22 @@
+// Where in the user's program a call stands. Every public call that launches, allocates, moves or waits carries one.
+#pragma once
+
+#include <type_traits>
+
+namespace tandem {
+
+/// The file and line of a call. Taken by a default argument: `Site site = Site::here()`.
+struct Site {
+  const char* file = "";
+  int line = 0;
+
+  constexpr Site() = default;
+  // A template, so that the braces of a list of numbers, {0, 1}, are never taken for a site.
+  template <class File>
+  requires std::is_same_v<File, const char*>
+  constexpr Site(File file, int line) : file(file), line(line) {}
+
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
+}  // namespace tandem
