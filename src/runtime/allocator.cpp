@@ -1,0 +1,90 @@
+// The process's allocators: one a card, one for page-locked memory, made when first needed and never destroyed, because tensors with static
+// storage are freed after everything else.
+#include "runtime/allocator.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "base/error.h"
+#include "runtime/allocators.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
+
+namespace tandem::runtime {
+
+namespace detail {
+
+constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards] = {};
+
+CachingAllocator& make_card_allocator(int device) {
+  static std::mutex mutex;
+  Driver& driver = require_driver();
+  const std::lock_guard lock(mutex);
+  CachingAllocator* allocator = card_allocators[device].load(std::memory_order_acquire);
+  if (!allocator) {
+    allocator = new CachingAllocator(driver, device);
+    card_allocators[device].store(allocator, std::memory_order_release);
+  }
+  return *allocator;
+}
+
+}  // namespace detail
+
+namespace {
+
+/// nullptr where there are no cards.
+PinnedCache* pinned_cache() {
+  static PinnedCache* const cache = [] {
+    Driver* const cards = driver();
+    return cards ? new PinnedCache(*cards) : nullptr;
+  }();
+  return cache;
+}
+
+}  // namespace
+
+Allocation allocate_device(Device device, size_t bytes, Site site) {
+  if (bytes == 0) return {};
+  const int index = device.index();
+  Block* const block = detail::card_allocator(index).allocate(bytes, current_stream(index), site);
+  return {block->address, block};
+}
+
+void free_device(Device device, Allocation allocation) noexcept {
+  if (allocation.block) detail::card_allocator_or_null(device.index())->free(static_cast<Block*>(allocation.block));
+}
+
+void record_stream(Device device, Allocation allocation, const cuda::Stream& stream) {
+  if (allocation.block) detail::card_allocator(device.index()).record_stream(static_cast<Block*>(allocation.block), stream.record());
+}
+
+Allocation allocate_pinned(size_t bytes, Site site) {
+  if (bytes == 0) return {};
+  if (PinnedCache* const cache = pinned_cache()) {
+    PinnedBlock* const block = cache->allocate(bytes, site);
+    return {block->data, block};
+  }
+  // Without a card nothing copies by itself: memory that merely looks the part.
+  constexpr size_t page = 4096;
+  void* data = nullptr;
+  if (bytes > SIZE_MAX / 4 || posix_memalign(&data, page, (bytes + page - 1) / page * page) != 0)
+    fail<OutOfMemoryError>("[pin_memory] could not get ", bytes, " bytes of host memory: let go of tensors or use smaller ones");
+  return {data, nullptr};
+}
+
+void free_pinned(Allocation allocation) noexcept {
+  if (allocation.block) pinned_cache()->free(static_cast<PinnedBlock*>(allocation.block));
+  else std::free(allocation.data);
+}
+
+void record_stream_pinned(Allocation allocation, const cuda::Stream& stream) {
+  if (allocation.block) pinned_cache()->record_stream(static_cast<PinnedBlock*>(allocation.block), stream.record());
+}
+
+bool describe_block(int device, const void* address, char* out, size_t size) noexcept {
+  if (device < 0 || device >= kMaxCards) return false;
+  CachingAllocator* const allocator = detail::card_allocator_or_null(device);
+  return allocator && allocator->describe(address, out, size);
+}
+
+}  // namespace tandem::runtime

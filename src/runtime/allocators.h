@@ -1,0 +1,25 @@
+// The caching allocators of this process's cards. For the runtime itself.
+#pragma once
+
+#include <atomic>
+
+#include "runtime/caching_allocator.h"
+#include "runtime/pinned_cache.h"
+#include "runtime/stream_record.h"
+
+namespace tandem::runtime::detail {
+
+extern constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards];
+[[nodiscard]] CachingAllocator& make_card_allocator(int device);
+
+/// The allocator of card `device`, an index that exists; nullptr where nothing has been allocated there yet.
+[[nodiscard]] inline CachingAllocator* card_allocator_or_null(int device) {
+  return card_allocators[device].load(std::memory_order_acquire);
+}
+/// The allocator of card `device`, an index that exists.
+[[nodiscard]] inline CachingAllocator& card_allocator(int device) {
+  CachingAllocator* const allocator = card_allocator_or_null(device);
+  return allocator ? *allocator : make_card_allocator(device);
+}
+
+}  // namespace tandem::runtime::detail

@@ -1,0 +1,304 @@
+// Requests, splitting and merging, waiting and giving back.
+#include "runtime/caching_allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tandem::runtime {
+namespace {
+
+constexpr size_t kMinBlock = 512;                    // all sizes are multiples of it
+constexpr size_t kSmallSize = size_t{1} << 20;       // the largest request of the small pool
+constexpr size_t kSmallSegment = size_t{2} << 20;    // what the small pool takes at a time
+constexpr size_t kMediumSegment = size_t{20} << 20;  // what requests up to kMinLarge take
+constexpr size_t kMinLarge = size_t{10} << 20;       // from here on a segment holds one request
+constexpr size_t kLargeRounding = size_t{2} << 20;   // in steps of this
+
+size_t round_size(size_t bytes) { return (bytes + kMinBlock - 1) / kMinBlock * kMinBlock; }
+
+size_t segment_size(size_t size) {
+  if (size <= kSmallSize) return kSmallSegment;
+  if (size < kMinLarge) return kMediumSegment;
+  return (size + kLargeRounding - 1) / kLargeRounding * kLargeRounding;
+}
+
+bool worth_splitting(bool large, size_t remainder) { return large ? remainder > kSmallSize : remainder >= kMinBlock; }
+
+void increase(cuda::Stat& stat, size_t amount) {
+  stat.current += amount;
+  stat.allocated += amount;
+  stat.peak = std::max(stat.peak, stat.current);
+}
+void decrease(cuda::Stat& stat, size_t amount) {
+  stat.current -= amount;
+  stat.freed += amount;
+}
+void increase(cuda::StatByPool& stat, bool large, size_t amount) {
+  increase(stat.all, amount);
+  increase(large ? stat.large_pool : stat.small_pool, amount);
+}
+void decrease(cuda::StatByPool& stat, bool large, size_t amount) {
+  decrease(stat.all, amount);
+  decrease(large ? stat.large_pool : stat.small_pool, amount);
+}
+
+}  // namespace
+
+CachingAllocator::CachingAllocator(Driver& driver, int device) : driver_(driver), device_(device), pending_(driver) {}
+
+CachingAllocator::~CachingAllocator() {
+  for (const auto& segment : segments_) {
+    driver_.free(device_, segment->address, segment->size);
+    for (Block* block = segment->first; block;) delete std::exchange(block, block->after);
+  }
+  while (spare_) delete std::exchange(spare_, spare_->free_after);
+}
+
+Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site site) {
+  const bool impossible = bytes > SIZE_MAX / 4;
+  const size_t size = impossible ? bytes : round_size(bytes);
+  const bool large = size > kSmallSize;
+  std::unique_lock lock(mutex_);
+  if (!pending_.empty()) process_pending();
+  if (impossible) {
+    ++stats_.num_ooms;
+    out_of_memory(bytes);
+  }
+  FreeBlocks& home = pool(stream, large);
+  Block* block = take_free(home, size);
+  if (!block) block = add_segment(home, large, segment_size(size));
+  if (!block) {
+    // Full: wait for what is still in use, give back what is cached, and try once more.
+    ++stats_.num_alloc_retries;
+    wait_for_uses(lock, site);
+    block = take_free(home, size);
+    if (!block) {
+      release_cached();
+      block = add_segment(home, large, segment_size(size));
+    }
+  }
+  if (!block) {
+    ++stats_.num_ooms;
+    out_of_memory(segment_size(size));
+  }
+  hand_out(block, size, bytes, site);
+  lock.unlock();
+  driver_.forget(device_, block->address, block->size);
+  return block;
+}
+
+void CachingAllocator::free(Block* block) noexcept {
+  const std::lock_guard lock(mutex_);
+  const bool large = block->segment->large;
+  block->allocated = false;
+  decrease(stats_.allocation, large, 1);
+  decrease(stats_.allocated_bytes, large, block->size);
+  if (!block->uses.empty()) {
+    try {
+      for (const StreamRecord* stream : block->uses) pending_.add(block, stream);
+    } catch (...) {
+      ++block->pending;  // a use that cannot be waited for: the block is never given out again
+    }
+    block->uses.clear();
+    if (block->pending) return;
+  }
+  return_block(block);
+}
+
+void CachingAllocator::record_stream(Block* block, const StreamRecord* stream) {
+  const std::lock_guard lock(mutex_);
+  if (stream == block->segment->home->stream()) return;
+  auto& uses = block->uses;
+  if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
+}
+
+void CachingAllocator::empty_cache(Site site) {
+  std::unique_lock lock(mutex_);
+  wait_for_uses(lock, site);
+  release_cached();
+}
+
+FreeBlocks& CachingAllocator::pool(const StreamRecord* stream, bool large) {
+  if (!last_pools_ || last_pools_->stream != stream) {
+    const auto known = std::find_if(pools_.begin(), pools_.end(), [&](const auto& pools) { return pools->stream == stream; });
+    if (known == pools_.end()) {
+      pools_.push_back(std::make_unique<StreamPools>(StreamPools{stream, FreeBlocks(stream, false), FreeBlocks(stream, true)}));
+      last_pools_ = pools_.back().get();
+    } else {
+      last_pools_ = known->get();
+    }
+  }
+  return large ? last_pools_->large : last_pools_->small;
+}
+
+Block* CachingAllocator::take_free(FreeBlocks& home, size_t size) {
+  Block* const block = home.find(size);
+  if (block) home.remove(block);
+  return block;
+}
+
+Block* CachingAllocator::add_segment(FreeBlocks& home, bool large, size_t size) {
+  auto segment = std::make_unique<Segment>();
+  if (segments_.size() == segments_.capacity()) segments_.reserve(2 * segments_.size() + 16);
+  Block* const block = new_block();
+  void* const address = driver_.allocate(device_, size);
+  if (!address) {
+    drop_block(block);
+    return nullptr;
+  }
+  segment->address = static_cast<char*>(address);
+  segment->user_address = static_cast<char*>(driver_.user_address(device_, address));
+  segment->size = size;
+  segment->large = large;
+  segment->home = &home;
+  segment->first = block;
+  segment->index = segments_.size();
+  block->address = segment->address;
+  block->size = size;
+  block->segment = segment.get();
+  segments_.push_back(std::move(segment));
+  increase(stats_.segment, large, 1);
+  increase(stats_.reserved_bytes, large, size);
+  return block;
+}
+
+/// Makes `block`, which is in no list, the caller's; what it does not need stays free as a block of its own behind it.
+void CachingAllocator::hand_out(Block* block, size_t size, size_t requested, Site site) {
+  Segment& segment = *block->segment;
+  const bool large = segment.large;
+  const bool was_split = block->is_split();
+  segment.doomed = false;
+  if (worth_splitting(large, block->size - size)) {
+    Block* const rest = new_block();
+    rest->address = block->address + size;
+    rest->size = block->size - size;
+    rest->segment = &segment;
+    rest->before = block;
+    rest->after = block->after;
+    if (rest->after) rest->after->before = rest;
+    block->after = rest;
+    block->size = size;
+    segment.home->put(rest);
+    if (was_split) {
+      decrease(stats_.inactive_split_bytes, large, size);
+    } else {
+      increase(stats_.inactive_split_bytes, large, rest->size);
+      increase(stats_.inactive_split, large, 1);
+    }
+  } else if (was_split) {
+    decrease(stats_.inactive_split_bytes, large, block->size);
+    decrease(stats_.inactive_split, large, 1);
+  }
+  block->allocated = true;
+  block->requested = requested;
+  block->site = site;
+  increase(stats_.allocation, large, 1);
+  increase(stats_.active, large, 1);
+  increase(stats_.allocated_bytes, large, block->size);
+  increase(stats_.active_bytes, large, block->size);
+  increase(stats_.requested_bytes, large, requested);
+}
+
+/// Back into its free blocks, joined with free neighbours.
+void CachingAllocator::return_block(Block* block) {
+  const bool large = block->segment->large;
+  decrease(stats_.active, large, 1);
+  decrease(stats_.active_bytes, large, block->size);
+  decrease(stats_.requested_bytes, large, block->requested);
+  int64_t split_blocks = 0, split_bytes = 0;
+  for (Block* const neighbour : {block->before, block->after}) {
+    const size_t taken = merge(block, neighbour);
+    if (!taken) continue;
+    --split_blocks;
+    split_bytes -= static_cast<int64_t>(taken);
+  }
+  if (block->is_split()) {
+    ++split_blocks;
+    split_bytes += static_cast<int64_t>(block->size);
+  }
+  const auto change = [large](cuda::StatByPool& stat, int64_t by) {
+    if (by > 0) increase(stat, large, static_cast<size_t>(by));
+    if (by < 0) decrease(stat, large, static_cast<size_t>(-by));
+  };
+  change(stats_.inactive_split, split_blocks);
+  change(stats_.inactive_split_bytes, split_bytes);
+  block->segment->home->put(block);
+}
+
+/// Takes a free neighbour into `block`; says how many bytes that were.
+size_t CachingAllocator::merge(Block* block, Block* neighbour) {
+  if (!neighbour || !neighbour->free()) return 0;
+  block->segment->home->remove(neighbour);
+  if (neighbour == block->before) {
+    block->address = neighbour->address;
+    block->before = neighbour->before;
+    if (block->before) block->before->after = block;
+    else block->segment->first = block;
+  } else {
+    block->after = neighbour->after;
+    if (block->after) block->after->before = block;
+  }
+  const size_t size = neighbour->size;
+  block->size += size;
+  drop_block(neighbour);
+  return size;
+}
+
+void CachingAllocator::process_pending() {
+  pending_.process([this](Block* block) { return_block(block); });
+}
+
+/// Waits, without the lock, for all that may still use the segments that no tensor has a part of: work queued before a block was freed, and
+/// recorded uses on other streams. Without the lock, because that work may itself need the allocator to get on.
+void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site site) {
+  std::vector<const StreamRecord*> streams;
+  pending_.streams(streams);
+  for (const auto& segment : segments_) {
+    segment->doomed = true;
+    for (const Block* block = segment->first; block; block = block->after) segment->doomed &= !block->allocated;
+    if (segment->doomed) streams.push_back(segment->home->stream());
+  }
+  std::sort(streams.begin(), streams.end());
+  streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
+  lock.unlock();
+  for (const StreamRecord* stream : streams) driver_.synchronize_stream(stream->handle, site);
+  lock.lock();
+  process_pending();
+}
+
+/// Gives back the segments that wait_for_uses has waited for and that nobody has taken a part of since.
+void CachingAllocator::release_cached() {
+  for (size_t i = segments_.size(); i-- > 0;) {
+    Segment* const segment = segments_[i].get();
+    if (segment->doomed && !segment->first->is_split() && segment->first->free()) release_segment(segment);
+  }
+}
+
+void CachingAllocator::release_segment(Segment* segment) noexcept {
+  Block* const block = segment->first;
+  segment->home->remove(block);
+  drop_block(block);
+  driver_.free(device_, segment->address, segment->size);
+  decrease(stats_.segment, segment->large, 1);
+  decrease(stats_.reserved_bytes, segment->large, segment->size);
+  const size_t index = segment->index;
+  segments_[index] = std::move(segments_.back());
+  segments_[index]->index = index;
+  segments_.pop_back();
+}
+
+Block* CachingAllocator::new_block() {
+  if (!spare_) return new Block;
+  Block* const block = std::exchange(spare_, spare_->free_after);
+  block->before = block->after = block->free_before = block->free_after = nullptr;
+  block->pending = 0;
+  block->allocated = false;
+  return block;
+}
+
+void CachingAllocator::drop_block(Block* block) noexcept {
+  block->free_after = spare_;
+  spare_ = block;
+}
+
+}  // namespace tandem::runtime

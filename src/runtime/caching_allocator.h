@@ -1,0 +1,82 @@
+// One card's memory, kept for reuse by PyTorch's rules (c10/cuda/CUDACachingAllocator.cpp): sizes in steps of 512 bytes, a pool of small
+// blocks and one of large, best fit among the stream's own blocks, splitting, merging, and the figures.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/site.h"
+#include "runtime/driver.h"
+#include "runtime/free_blocks.h"
+#include "runtime/memory.h"
+#include "runtime/pending_uses.h"
+
+namespace tandem::runtime {
+
+/// The caching allocator of card `device`. Functions may be called from any thread. It must outlive its blocks; what it holds is given back
+/// at its end.
+class CachingAllocator {
+ public:
+  CachingAllocator(Driver& driver, int device);
+  ~CachingAllocator();
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
+
+  /// A block of at least `bytes` (not zero) for work on `stream`. Throws OutOfMemoryError; also what waiting for the card throws, where its
+  /// memory is so full that cached segments had to be given back.
+  [[nodiscard]] Block* allocate(size_t bytes, const StreamRecord* stream, Site site);
+  /// The block may be given out again on its own stream at once, or when the other streams it was recorded on have passed what is queued
+  /// there now.
+  void free(Block* block) noexcept;
+  /// Notes that `block` is used on `stream` too.
+  void record_stream(Block* block, const StreamRecord* stream);
+
+  /// Waits for the streams concerned, then gives the free segments that are not split back to the driver.
+  void empty_cache(Site site);
+  [[nodiscard]] cuda::MemoryStats stats();
+  [[nodiscard]] size_t allocated_bytes();
+  [[nodiscard]] size_t peak_allocated_bytes();
+  [[nodiscard]] size_t reserved_bytes();
+  [[nodiscard]] size_t peak_reserved_bytes();
+  void reset_peak();
+  void reset_accumulated();
+  [[nodiscard]] std::vector<cuda::SegmentInfo> snapshot();
+
+  /// Writes what lies at `address` (a kernel's or the user's) as a line into `out`; false where that is no memory of this card or another
+  /// thread is in the allocator. For a signal handler: takes no memory and waits for nothing.
+  bool describe(const void* address, char* out, size_t size) noexcept;
+
+ private:
+  struct StreamPools {
+    const StreamRecord* stream;
+    FreeBlocks small, large;
+  };
+
+  FreeBlocks& pool(const StreamRecord* stream, bool large);
+  Block* take_free(FreeBlocks& home, size_t size);
+  Block* add_segment(FreeBlocks& home, bool large, size_t size);
+  void hand_out(Block* block, size_t size, size_t requested, Site site);
+  void return_block(Block* block);
+  size_t merge(Block* block, Block* neighbour);
+  void process_pending();
+  void wait_for_uses(std::unique_lock<std::mutex>& lock, Site site);
+  void release_cached();
+  void release_segment(Segment* segment) noexcept;
+  Block* new_block();
+  void drop_block(Block* block) noexcept;
+  [[noreturn]] void out_of_memory(size_t segment_size);
+
+  Driver& driver_;
+  const int device_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<StreamPools>> pools_;
+  StreamPools* last_pools_ = nullptr;  // of the stream asked for last
+  std::vector<std::unique_ptr<Segment>> segments_;
+  PendingUses<Block> pending_;
+  Block* spare_ = nullptr;  // unused Block objects, by free_after
+  cuda::MemoryStats stats_;
+};
+
+}  // namespace tandem::runtime

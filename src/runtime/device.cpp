@@ -1,0 +1,146 @@
+// Devices: reading and showing their names, counting cards, the calling thread's current card.
+#include "runtime/device.h"
+
+#include <charconv>
+#include <ostream>
+
+#include "base/error.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kMaxIndex = 127;  // the range of PyTorch's device index, which wraps beyond it; here that is an error
+constinit thread_local int this_threads_card = 0;
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+[[noreturn]] void no_such_card(Device device, int count) {
+  fail(device, ": there is no such card; ",
+       count == 0   ? std::string("this process sees none")
+       : count == 1 ? std::string("this process sees one, cuda:0")
+                    : str("this process sees ", count, ", cuda:0 to cuda:", count - 1));
+}
+
+// The index of a card that exists. `device` is no CPU.
+int card_index(Device device) {
+  runtime::Driver& driver = runtime::require_driver();
+  const int index = device.index() < 0 ? this_threads_card : device.index();
+  if (index >= driver.device_count()) no_such_card(gpu(index), driver.device_count());
+  return index;
+}
+
+int card_index(Device device, const char* call) {
+  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
+  return card_index(device);
+}
+
+}  // namespace
+
+Device::Device(std::string_view name) {
+  if (name.empty()) fail("Device string must not be empty");
+  const auto invalid = [&]() { fail("Invalid device string: '", name, "'"); };
+  const size_t colon = name.find(':');
+  const std::string_view type = name.substr(0, colon);
+  if (type.empty()) invalid();
+  for (const char c : type) {
+    if (!is_letter(c)) invalid();
+  }
+  int index = -1;
+  if (colon != std::string_view::npos) {
+    const std::string_view digits = name.substr(colon + 1);
+    if (digits.empty() || (digits.size() > 1 && digits[0] == '0')) invalid();
+    for (const char c : digits) {
+      if (c < '0' || c > '9') invalid();
+    }
+    const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), index).ec;
+    if (error != std::errc() || index > kMaxIndex) fail("Invalid device string: '", name, "': the index must be at most ", kMaxIndex);
+  }
+  if (type == "cuda") {
+    type_ = DeviceType::CUDA;
+  } else if (type != "cpu") {
+    fail("Expected one of cpu, cuda device type at start of device string: ", type);
+  } else if (index > 0) {
+    fail("CPU device index must be -1 or zero, got ", index);
+  }
+  index_ = static_cast<int16_t>(is_cpu() ? -1 : index);
+}
+
+std::string Device::str() const {
+  if (is_cpu()) return "cpu";
+  return index_ < 0 ? std::string("cuda") : "cuda:" + std::to_string(index_);
+}
+
+std::string Device::repr() const {
+  if (is_cpu()) return "device(type='cpu')";
+  return index_ < 0 ? std::string("device(type='cuda')") : "device(type='cuda', index=" + std::to_string(index_) + ")";
+}
+
+std::ostream& operator<<(std::ostream& out, const Device& device) { return out << device.str(); }
+
+void append_text(std::string& out, const Device& device) { out += device.str(); }
+
+namespace detail {
+
+Device resolve(Device device) { return device.is_cpu() ? device : gpu(card_index(device)); }
+
+}  // namespace detail
+
+int num_gpus() {
+  const runtime::Driver* driver = runtime::driver();
+  return driver ? driver->device_count() : 0;
+}
+
+Device try_gpu(int i) { return i >= 0 && i < num_gpus() ? gpu(i) : cpu(); }
+
+std::vector<Device> try_all_gpus() {
+  std::vector<Device> all;
+  const int count = num_gpus();
+  for (int i = 0; i < count; ++i) all.push_back(gpu(i));
+  if (all.empty()) all.push_back(cpu());
+  return all;
+}
+
+namespace cuda {
+
+bool is_available() { return num_gpus() > 0; }
+int device_count() { return num_gpus(); }
+int current_device() { return this_threads_card; }
+
+void set_device(int index) {
+  if (index < 0) fail("[set_device] expected the index of a card, but got ", index);
+  this_threads_card = card_index(gpu(index));
+}
+
+void set_device(Device device) { this_threads_card = card_index(device, "set_device"); }
+
+const DeviceProperties& get_device_properties(Device device) {
+  const int index = card_index(device, "get_device_properties");
+  return runtime::require_driver().properties(index);
+}
+
+std::pair<size_t, size_t> mem_get_info(Device device) {
+  const int index = card_index(device, "mem_get_info");
+  return runtime::require_driver().memory_info(index);
+}
+
+bool can_device_access_peer(int device, int peer) {
+  if (device < 0 || peer < 0) fail("[can_device_access_peer] expected indices of cards, but got ", device, " and ", peer);
+  const int from = card_index(gpu(device)), to = card_index(gpu(peer));
+  return runtime::require_driver().can_access_peer(from, to);
+}
+
+void synchronize(Device device, Site site) {
+  const int index = card_index(device, "synchronize");
+  runtime::require_driver().synchronize_device(index, site);
+}
+
+DeviceGuard::DeviceGuard(Device device) : before_(this_threads_card) {
+  if (device.is_cuda()) this_threads_card = card_index(device);
+}
+
+DeviceGuard::~DeviceGuard() { this_threads_card = before_; }
+
+}  // namespace cuda
+}  // namespace tandem

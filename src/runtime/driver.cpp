@@ -1,0 +1,121 @@
+// Chooses the cards' driver, once, when a card is first asked for. Nothing is loaded or started before.
+#include "runtime/driver.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "runtime/virtual/driver.h"
+#include "runtime/virtual/options.h"
+
+namespace tandem::runtime {
+namespace {
+
+constexpr const char* kVariable = "TANDEM_VIRTUAL_GPUS";
+
+struct Choice {
+  std::mutex mutex;                               // around the choosing
+  std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
+  std::string why;                                // there is no driver
+  std::atomic<bool> made{false}, is_virtual{false};
+  std::atomic<const void*> kernels{nullptr};
+};
+
+constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it
+
+Choice& choice() {
+  static auto* the_choice = new Choice;  // not destroyed: static objects may outlive it otherwise
+  return *the_choice;
+}
+
+// TANDEM_CUDA_PLUGIN, or the file beside the library.
+std::string plugin_path() {
+  if (const auto path = environment("TANDEM_CUDA_PLUGIN")) return *path;
+  Dl_info here{};
+  std::string path = "libtandem_cuda.so";
+  if (dladdr(reinterpret_cast<const void*>(&driver), &here) && here.dli_fname) {
+    const std::string library = here.dli_fname;
+    if (const size_t slash = library.rfind('/'); slash != std::string::npos) path = library.substr(0, slash + 1) + path;
+  }
+  return path;
+}
+
+void load_plugin(Choice& choice) {
+  const std::string path = plugin_path();
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* error = dlerror();
+    choice.why = str("the CUDA plug-in cannot be loaded: ", error ? error : path.c_str());
+    return;
+  }
+  // It stays loaded, whatever comes: a CUDA library does not like to go.
+  const auto entry = reinterpret_cast<const Plugin* (*)()>(dlsym(library, "tandem_cuda_plugin"));
+  const Plugin* plugin = entry ? entry() : nullptr;
+  if (!plugin) {
+    choice.why = str("the CUDA plug-in ", path, " has no entry tandem_cuda_plugin");
+  } else if (plugin->version != kPluginVersion) {
+    choice.why = str("the CUDA plug-in ", path, " has version ", plugin->version, ", but this library needs ", kPluginVersion,
+                     ": build both together");
+  } else if (!plugin->driver) {
+    choice.why = str("the CUDA plug-in found no usable card: ", plugin->why ? plugin->why : "it does not say why");
+  } else {
+    choice.kernels.store(plugin->kernels);
+    the_driver.store(plugin->driver, std::memory_order_release);
+  }
+}
+
+void choose(Choice& choice) {
+  const std::lock_guard lock(choice.mutex);
+  if (choice.made.load()) return;
+  std::optional<virtual_gpu::Options> options = choice.asked_for;
+  if (!options) {
+    if (const auto text = environment(kVariable)) options = virtual_gpu::parse_options(*text, kVariable);
+  }
+  if (options) {
+    Driver* driver = virtual_gpu::start_driver(*options);
+    choice.is_virtual.store(true);
+    the_driver.store(driver, std::memory_order_release);
+  } else {
+    load_plugin(choice);
+  }
+  choice.made.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+Driver* driver() {
+  if (Driver* driver = the_driver.load(std::memory_order_acquire)) return driver;
+  if (!choice().made.load(std::memory_order_acquire)) choose(choice());
+  return the_driver.load(std::memory_order_acquire);
+}
+
+Driver& require_driver() {
+  if (Driver* found = driver()) return *found;
+  fail("no cuda device can be used: ", choice().why, "; set ", kVariable, "=2 for two virtual GPUs made of this machine's cores");
+}
+
+bool cards_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
+
+const void* plugin_kernels() {
+  (void)driver();
+  return choice().kernels.load();
+}
+
+}  // namespace tandem::runtime
+
+namespace tandem::cuda {
+
+void use_virtual_gpus(std::string_view specification) {
+  const auto options = runtime::virtual_gpu::parse_options(specification, "[use_virtual_gpus] specification");
+  runtime::Choice& choice = runtime::choice();
+  const std::lock_guard lock(choice.mutex);
+  if (choice.made.load()) fail("[use_virtual_gpus] cards are in use already: call it before the first use of a card");
+  choice.asked_for = options;
+}
+
+}  // namespace tandem::cuda

@@ -1,0 +1,94 @@
+// What hardware must offer: memory, copies, streams, events, properties. Everything above is written once and works on every driver.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/queue.h"
+#include "runtime/device.h"
+
+namespace tandem::runtime {
+
+/// A driver's own stream and event. Only the driver looks inside.
+using StreamHandle = void*;
+using EventHandle = void*;
+
+/// One kind of cards: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
+/// Functions may be called from any thread. Failures other than exhaustion throw Error.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  [[nodiscard]] virtual int device_count() const = 0;
+  [[nodiscard]] virtual const cuda::DeviceProperties& properties(int device) const = 0;
+  [[nodiscard]] virtual bool can_access_peer(int device, int peer) const = 0;
+
+  /// Memory of the card; nullptr where it is used up. The address is the kernels'.
+  virtual void* allocate(int device, size_t bytes) = 0;
+  virtual void free(int device, void* address, size_t bytes) noexcept = 0;
+  /// {free, total} bytes.
+  [[nodiscard]] virtual std::pair<size_t, size_t> memory_info(int device) const = 0;
+  /// The address that a user sees for a kernel's address: another one on a virtual card (it faults on the host), the same on a real one.
+  [[nodiscard]] virtual void* user_address(int device, void* address) const = 0;
+  /// The other way round.
+  [[nodiscard]] virtual void* kernel_address(int device, void* address) const = 0;
+
+  /// Page-locked host memory; nullptr where it is used up.
+  virtual void* allocate_pinned(size_t bytes) = 0;
+  virtual void free_pinned(void* address, size_t bytes) noexcept = 0;
+
+  /// The first one made for a card is its default stream. Streams are never destroyed.
+  virtual StreamHandle create_stream(int device, int priority) = 0;
+  [[nodiscard]] virtual bool query_stream(StreamHandle stream) = 0;
+  /// Waits for the stream; throws the error its work left, once.
+  virtual void synchronize_stream(StreamHandle stream, Site site) = 0;
+  /// Waits for every stream of the card; throws the first error.
+  virtual void synchronize_device(int device, Site site) = 0;
+
+  virtual EventHandle create_event(int device, bool timing) = 0;
+  virtual void destroy_event(EventHandle event) noexcept = 0;
+  virtual void record_event(EventHandle event, StreamHandle stream) = 0;
+  /// Work queued on `stream` from now on waits for the record that `event` has now.
+  virtual void wait_event(StreamHandle stream, EventHandle event) = 0;
+  [[nodiscard]] virtual bool query_event(EventHandle event) = 0;
+  virtual void synchronize_event(EventHandle event, Site site) = 0;
+  /// Milliseconds between two records made with timing.
+  [[nodiscard]] virtual double elapsed_ms(EventHandle began, EventHandle ended) = 0;
+
+  /// Queues a copy. Device -1 is the host. Both addresses are the kernels'.
+  virtual void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
+                    Site site) = 0;
+  /// Queues a host function: `run(context)` is called when the stream gets there, also where the stream is poisoned.
+  virtual void host_function(StreamHandle stream, void (*run)(void*), void* context) = 0;
+
+  /// What a kernel queued on `stream` is handed.
+  [[nodiscard]] virtual Queue queue(StreamHandle stream, const char* op, Site site) = 0;
+  /// Throws where skipped work should have written [address, address + bytes) and nothing has since.
+  virtual void check_readable(int device, const void* address, size_t bytes) = 0;
+  /// The memory is given to a new owner: what skipped work should have written there concerns nobody any more. For the allocator, at each
+  /// allocation.
+  virtual void forget(int /*device*/, const void* /*address*/, size_t /*bytes*/) noexcept {}
+};
+
+/// The cards' driver: virtual where TANDEM_VIRTUAL_GPUS or use_virtual_gpus asks for them, else the CUDA plug-in where it can be loaded,
+/// else nullptr. Made at first use.
+[[nodiscard]] Driver* driver();
+/// The same; error that says why where there is none.
+[[nodiscard]] Driver& require_driver();
+/// Whether the cards are virtual ones.
+[[nodiscard]] bool cards_are_virtual();
+
+/// What libtandem_cuda.so's one entry returns: `extern "C" const tandem::runtime::Plugin* tandem_cuda_plugin()`. It throws nothing.
+struct Plugin {
+  int version;          // kPluginVersion of the headers it was built with
+  Driver* driver;       // nullptr where no card can be used: `why` says why
+  const void* kernels;  // a kernels::Table
+  const char* why;
+};
+inline constexpr int kPluginVersion = 1;
+
+/// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
+[[nodiscard]] const void* plugin_kernels();
+
+}  // namespace tandem::runtime

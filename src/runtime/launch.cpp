@@ -1,0 +1,68 @@
+// Kernel calls and copies of bytes: which stream they go to, what they wait for, how trouble is told.
+#include "runtime/launch.h"
+
+#include <cstring>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
+
+namespace tandem::runtime {
+
+int Launch::host_threads() { return get_num_threads(); }
+
+Queue Launch::card_queue(Device device, const char* op, Site site) {
+  return require_driver().queue(current_stream(device.index())->handle, op, site);
+}
+
+void Launch::throw_trouble(const Queue& queue, const Status& status) {
+  const Trouble trouble = status.trouble.load();
+  const std::string text = trouble_text(queue.op, trouble, status.a.load(), status.b.load());
+  switch (trouble) {
+    case Trouble::IndexOutOfRange: throw IndexError(text);
+    case Trouble::Unsupported: throw NotImplementedError(text);
+    default: throw Error(text);
+  }
+}
+
+std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) {
+  switch (trouble) {
+    case Trouble::IndexOutOfRange: return str('[', op, "] index ", a, " is out of range for a dimension of size ", b);
+    case Trouble::DivisionByZero: return str('[', op, "] integer division by zero: a divisor is 0");
+    case Trouble::Unsupported:
+      if (a < 0) return str('[', op, "] this device has no kernel for it yet: compute it on the CPU with .cpu()");
+      return str('[', op, "] has no kernel for ", a >= 0 && a < kDTypes ? name(static_cast<DType>(a)) : "this dtype",
+                 " on this device: convert it with .to(dtype) first");
+    case Trouble::Library: return str('[', op, "] a library it uses failed with code ", a);
+    default: return str('[', op, "] no trouble");
+  }
+}
+
+void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
+                bool non_blocking, const char* op, Site site) {
+  if (bytes == 0) return;
+  if (to_device.is_cpu() && from_device.is_cpu()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  Driver& driver = require_driver();
+  if (to_device.is_cuda() && from_device.is_cuda()) {
+    const StreamRecord& source = *current_stream(from_device.index());
+    const StreamRecord& target = *current_stream(to_device.index());
+    // The destination may still be in use by what is queued for its card.
+    order_streams(target, source);
+    driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
+    order_streams(source, target);
+    return;
+  }
+  const bool to_card = to_device.is_cuda();
+  const StreamRecord& stream = *current_stream((to_card ? to_device : from_device).index());
+  driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
+  const bool pinned = to_card ? from_pinned : to_pinned;
+  if (non_blocking && pinned) return;
+  driver.synchronize_stream(stream.handle, site);
+}
+
+}  // namespace tandem::runtime

@@ -1,0 +1,48 @@
+// One kernel call: which queue it goes to, and where its trouble comes out.
+#pragma once
+
+#include "base/queue.h"
+#include "runtime/device.h"
+
+namespace tandem::runtime {
+
+/// Made for one kernel call in its argument list. On the CPU the kernel has run when the statement ends, and trouble it reported is thrown
+/// then. On a card the kernel is queued on the calling thread's current stream; trouble is thrown at the next synchronisation.
+class Launch {
+ public:
+  Launch(Device device, const char* op, Site site) {
+    if (device.is_cpu()) {
+      queue_.status = &status_;
+      queue_.op = op;
+      queue_.site = site;
+      queue_.threads = host_threads();
+    } else {
+      queue_ = card_queue(device, op, site);
+      if (!queue_.status) queue_.status = &status_;  // what goes wrong with queuing itself
+    }
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  ~Launch() noexcept(false) {
+    if (status_.trouble.load(std::memory_order_relaxed) != Trouble::None) throw_trouble(queue_, status_);
+  }
+  operator const Queue&() const { return queue_; }  // NOLINT: a launch stands for its queue
+
+ private:
+  static int host_threads();
+  static Queue card_queue(Device device, const char* op, Site site);
+  [[noreturn]] static void throw_trouble(const Queue& queue, const Status& status);
+
+  Status status_;
+  Queue queue_;
+};
+
+/// The text of what a kernel reported: "[embedding] index 99 is out of range …".
+[[nodiscard]] std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b);
+
+/// Queues a copy of bytes between any two devices on the current stream of the card involved (the source's where both are cards; the
+/// destination's stream then waits for it). Host to host copies at once. Blocks until done where one side is pageable host memory.
+void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
+                bool non_blocking, const char* op, Site site);
+
+}  // namespace tandem::runtime

@@ -1,0 +1,72 @@
+#include "runtime/memory.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "runtime/allocators.h"
+#include "runtime/memory_text.h"
+
+namespace tandem::cuda {
+namespace {
+
+using runtime::CachingAllocator;
+
+/// The allocator of the card that `device` names; nullptr where nothing has been allocated there yet.
+CachingAllocator* allocator_of(Device device, const char* what) {
+  if (device.is_cpu()) fail("[", what, "] expects a card such as cuda:0, not cpu");
+  return runtime::detail::card_allocator_or_null(tandem::detail::resolve(device).index());
+}
+
+}  // namespace
+
+size_t memory_allocated(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "memory_allocated");
+  return allocator ? allocator->allocated_bytes() : 0;
+}
+
+size_t max_memory_allocated(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "max_memory_allocated");
+  return allocator ? allocator->peak_allocated_bytes() : 0;
+}
+
+size_t memory_reserved(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "memory_reserved");
+  return allocator ? allocator->reserved_bytes() : 0;
+}
+
+size_t max_memory_reserved(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "max_memory_reserved");
+  return allocator ? allocator->peak_reserved_bytes() : 0;
+}
+
+size_t memory_cached(Device device) { return memory_reserved(device); }
+
+MemoryStats memory_stats(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "memory_stats");
+  return allocator ? allocator->stats() : MemoryStats{};
+}
+
+void reset_peak_memory_stats(Device device) {
+  if (CachingAllocator* const allocator = allocator_of(device, "reset_peak_memory_stats")) allocator->reset_peak();
+}
+
+void reset_accumulated_memory_stats(Device device) {
+  if (CachingAllocator* const allocator = allocator_of(device, "reset_accumulated_memory_stats")) allocator->reset_accumulated();
+}
+
+std::string memory_summary(Device device) {
+  const MemoryStats stats = memory_stats(device);
+  return runtime::summary_table(stats, tandem::detail::resolve(device).index());
+}
+
+std::vector<SegmentInfo> memory_snapshot(Device device) {
+  CachingAllocator* const allocator = allocator_of(device, "memory_snapshot");
+  return allocator ? allocator->snapshot() : std::vector<SegmentInfo>{};
+}
+
+void empty_cache(Site site) {
+  for (int device = 0; device < runtime::kMaxCards; ++device)
+    if (CachingAllocator* const allocator = runtime::detail::card_allocator_or_null(device)) allocator->empty_cache(site);
+}
+
+}  // namespace tandem::cuda

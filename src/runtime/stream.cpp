@@ -1,0 +1,181 @@
+// Streams and events over the driver's: pools of 32, the calling thread's current streams, guards.
+#include "runtime/stream.h"
+
+#include <array>
+#include <atomic>
+#include <ostream>
+
+#include "base/error.h"
+#include "runtime/shutdown.h"
+#include "runtime/stream_record.h"
+
+namespace tandem {
+namespace runtime {
+
+namespace detail {
+constinit thread_local StreamRecord* current_streams[kMaxCards] = {};
+}
+
+namespace {
+
+constexpr int kPoolSize = 32;
+constexpr int kPriorities = 2;  // 0 normal, 1 high
+
+// The streams of one card. Made when first asked for, never destroyed.
+struct Streams {
+  std::mutex mutex;
+  StreamRecord standard;
+  std::array<std::array<std::unique_ptr<StreamRecord>, kPoolSize>, kPriorities> pools;
+  std::array<unsigned, kPriorities> next = {};
+  std::vector<EventHandle> events;  // for order_streams: an event can be used again as soon as a wait for it is queued
+};
+
+Streams& streams_of(int device) {
+  static constinit std::atomic<Streams*> all[kMaxCards] = {};
+  static std::mutex mutex;
+  auto& slot = all[device];
+  if (Streams* streams = slot.load(std::memory_order_acquire)) return *streams;
+  const std::lock_guard lock(mutex);
+  if (Streams* streams = slot.load()) return *streams;
+  auto streams = std::make_unique<Streams>();
+  streams->standard = {device, 0, 0, require_driver().create_stream(device, 0)};
+  slot.store(streams.get(), std::memory_order_release);
+  return *streams.release();
+}
+
+// As PyTorch: the 33rd is the first again.
+StreamRecord* pooled_stream(int device, int priority) {
+  Streams& streams = streams_of(device);
+  const auto pool = static_cast<size_t>(priority < 0);
+  const std::lock_guard lock(streams.mutex);
+  const unsigned i = streams.next[pool]++ % kPoolSize;
+  auto& record = streams.pools[pool][i];
+  if (!record) {
+    const int level = priority < 0 ? -1 : 0;
+    const int id = 1 + static_cast<int>(pool) * kPoolSize + static_cast<int>(i);
+    record.reset(new StreamRecord{device, id, level, require_driver().create_stream(device, level)});
+  }
+  return record.get();
+}
+
+int existing_card(Device device, const char* call) {
+  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
+  return tandem::detail::resolve(device).index();
+}
+
+}  // namespace
+
+StreamRecord* detail::first_current_stream(int device) {
+  StreamRecord* stream = &streams_of(device).standard;
+  watch_exit();
+  current_streams[device] = stream;
+  return stream;
+}
+
+EventState::~EventState() {
+  if (handle) require_driver().destroy_event(handle);
+}
+
+void order_streams(const StreamRecord& earlier, const StreamRecord& later) {
+  if (&earlier == &later) return;
+  Driver& driver = require_driver();
+  Streams& streams = streams_of(earlier.device);
+  EventHandle event = nullptr;
+  {
+    const std::lock_guard lock(streams.mutex);
+    if (!streams.events.empty()) {
+      event = streams.events.back();
+      streams.events.pop_back();
+    }
+  }
+  if (!event) event = driver.create_event(earlier.device, false);
+  driver.record_event(event, earlier.handle);
+  driver.wait_event(later.handle, event);
+  const std::lock_guard lock(streams.mutex);
+  streams.events.push_back(event);
+}
+
+}  // namespace runtime
+
+namespace cuda {
+
+using runtime::require_driver;
+
+Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::existing_card(device, "Stream"), priority)) {}
+
+Device Stream::device() const { return gpu(record_->device); }
+int Stream::id() const { return record_->id; }
+int Stream::priority() const { return record_->priority; }
+void Stream::wait_event(const Event& event, Site site) const { event.wait(*this, site); }
+void Stream::wait_stream(const Stream& other, Site /*site*/) const { runtime::order_streams(*other.record_, *record_); }
+void Stream::synchronize(Site site) const { require_driver().synchronize_stream(record_->handle, site); }
+bool Stream::query() const { return require_driver().query_stream(record_->handle); }
+
+std::ostream& operator<<(std::ostream& out, const Stream& stream) {
+  out << "Stream(device=" << stream.device() << ", id=" << stream.id();
+  if (stream.priority() != 0) out << ", priority=" << stream.priority();
+  return out << ')';
+}
+
+Event::Event(EventOptions options) : state_(std::make_shared<runtime::EventState>(options.enable_timing)) {}
+
+void Event::record(Site site) { record(current_stream(), site); }
+
+void Event::record(const Stream& stream, Site /*site*/) {
+  runtime::Driver& driver = require_driver();
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->handle) {
+    state_->handle = driver.create_event(stream.record()->device, state_->timing);
+    state_->device = stream.record()->device;
+  }
+  if (state_->device != stream.record()->device)
+    fail("[record] an event of ", gpu(state_->device), " cannot be recorded on a stream of ", stream.device(), ": make another event");
+  driver.record_event(state_->handle, stream.record()->handle);
+}
+
+void Event::wait(const Stream& stream, Site /*site*/) const {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->handle) require_driver().wait_event(stream.record()->handle, state_->handle);
+}
+
+namespace {
+// The driver's event, which stays as long as the state does; nullptr before the first record.
+runtime::EventHandle handle_of(runtime::EventState& state) {
+  const std::lock_guard lock(state.mutex);
+  return state.handle;
+}
+}  // namespace
+
+bool Event::query() const {
+  const runtime::EventHandle handle = handle_of(*state_);
+  return !handle || require_driver().query_event(handle);
+}
+
+void Event::synchronize(Site site) const {
+  if (const runtime::EventHandle handle = handle_of(*state_)) require_driver().synchronize_event(handle, site);
+}
+
+double Event::elapsed_time(const Event& end) const {
+  if (!state_->timing || !end.state_->timing) fail("[elapsed_time] both events must be made with enable_timing = true");
+  const runtime::EventHandle first = handle_of(*state_), last = handle_of(*end.state_);
+  if (!first || !last) fail("[elapsed_time] both events must be recorded before the time between them can be taken");
+  if (!require_driver().query_event(first) || !require_driver().query_event(last))
+    fail("[elapsed_time] both events must have been passed: synchronize the second one first");
+  return require_driver().elapsed_ms(first, last);
+}
+
+Stream current_stream(Device device) { return Stream(runtime::current_stream(runtime::existing_card(device, "current_stream"))); }
+
+Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtime::existing_card(device, "default_stream")).standard); }
+
+void set_stream(const Stream& stream) {
+  runtime::watch_exit();
+  runtime::detail::current_streams[stream.record()->device] = stream.record();
+}
+
+StreamGuard::StreamGuard(const Stream& stream) : device_(stream.device()), before_(current_stream(stream.device())) { set_stream(stream); }
+
+StreamGuard::~StreamGuard() { set_stream(before_); }
+
+}  // namespace cuda
+}  // namespace tandem

@@ -1,0 +1,51 @@
+// What stands behind a Stream and an Event, and the calling thread's current streams. For the library (allocator, launch, comm).
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "runtime/driver.h"
+#include "runtime/stream.h"
+
+namespace tandem::runtime {
+
+/// The most cards a process can use.
+inline constexpr int kMaxCards = 64;
+
+/// One stream of a card. Never destroyed, so a pointer to it stays good; equal pointers mean the same stream.
+struct StreamRecord {
+  int device = 0;
+  int id = 0;  // 0 is the default stream; unique on its card
+  int priority = 0;
+  StreamHandle handle = nullptr;
+};
+
+namespace detail {
+extern constinit thread_local StreamRecord* current_streams[kMaxCards];
+StreamRecord* first_current_stream(int device);
+}  // namespace detail
+
+/// The calling thread's stream of card `device`, an index that exists. An array access in thread-local memory once the thread has used the
+/// card.
+[[nodiscard]] inline StreamRecord* current_stream(int device) {
+  StreamRecord* stream = detail::current_streams[device];
+  return stream ? stream : detail::first_current_stream(device);
+}
+
+/// What an Event holds: the driver's event, made when first recorded.
+struct EventState {
+  explicit EventState(bool with_timing) : timing(with_timing) {}
+  ~EventState();
+  EventState(const EventState&) = delete;
+  EventState& operator=(const EventState&) = delete;
+
+  const bool timing;
+  std::mutex mutex;              // guards the making of `handle`
+  EventHandle handle = nullptr;  // nullptr until the first record
+  int device = -1;
+};
+
+/// Work queued on `later` from now on waits for what is queued on `earlier` now. Nothing where they are the same stream.
+void order_streams(const StreamRecord& earlier, const StreamRecord& later);
+
+}  // namespace tandem::runtime

@@ -1,0 +1,297 @@
+// Puts the parts of the virtual cards together behind the interface `Driver`.
+#include "runtime/virtual/driver.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "runtime/shutdown.h"
+#include "runtime/stream_record.h"
+#include "runtime/virtual/explain.h"
+#include "runtime/visible_devices.h"
+
+namespace tandem::runtime::virtual_gpu {
+namespace {
+
+constexpr int64_t kStopMs = 5000;  // how long the end of the program waits for a kernel that is running
+constexpr size_t kPageBytes = 4096;
+
+// When a stream passed a timed record: nanoseconds of the steady clock.
+using Stamp = std::atomic<int64_t>;
+
+// A record names a stream and how much had been queued there: no task, and nothing that could outlive it.
+struct Event {
+  Event(int on_device, bool with_timing) : device(on_device), timing(with_timing) {}
+  const int device;
+  const bool timing;
+  std::mutex mutex;
+  Point point;
+  std::shared_ptr<Stamp> stamp;
+
+  Point now() {
+    const std::lock_guard lock(mutex);
+    return point;
+  }
+};
+
+Stream& stream_of(StreamHandle handle) { return *static_cast<Stream*>(handle); }
+Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+void refuse_own_stream(const Stream& stream) {
+  if (Stream::of_this_thread() == &stream) fail("[synchronize] a function that runs on a stream cannot wait for that stream");
+}
+
+std::vector<std::string> uuids(int count) {
+  std::vector<std::string> all;
+  for (int i = 0; i < count; ++i) all.push_back(uuid_of(i));
+  return all;
+}
+
+}  // namespace
+
+std::string uuid_of(int index) {
+  uint64_t words[2];
+  uint64_t x = 0x74616e64656d0000U + static_cast<uint64_t>(index);
+  for (uint64_t& word : words) {  // splitmix64
+    x += 0x9e3779b97f4a7c15U;
+    uint64_t z = x;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    word = z ^ (z >> 31);
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "%08x-%04x-8%03x-%04x-%012llx", static_cast<unsigned>(words[0] >> 32),
+                static_cast<unsigned>(words[0] >> 16 & 0xffff), static_cast<unsigned>(words[0] & 0xfff),
+                static_cast<unsigned>((words[1] >> 48 & 0x3fff) | 0x8000), static_cast<unsigned long long>(words[1] & 0xffffffffffffU));
+  return text;
+}
+
+VirtualDriver::VirtualDriver(const Options& options, std::span<const int> visible)
+    : machine_(options), engines_(machine_, static_cast<int>(visible.size())) {
+  const bool explain = environment_flag("TANDEM_EXPLAIN_FAULTS");
+  for (const int index : visible) {
+    Device& device = devices_.emplace_back();
+    device.properties.name = "tandem virtual GPU";
+    device.properties.uuid = uuid_of(index);
+    device.properties.total_memory = options.memory;
+    device.properties.multi_processor_count = machine_.share();
+    device.properties.is_virtual = true;
+    device.arena = std::make_unique<Arena>(index, options.memory);
+    if (explain) explain_faults(device_count() - 1, device.arena->user_base(), device.arena->kernels_base(), device.arena->span());
+  }
+}
+
+VirtualDriver::~VirtualDriver() { stop(-1); }
+
+void VirtualDriver::stop(int64_t most_ms) noexcept {
+  machine_.stopping.store(true);
+  std::vector<Stream*> all;
+  for (int i = 0; i < device_count(); ++i) {
+    for (Stream* stream : streams_of(i)) all.push_back(stream);
+  }
+  for (Stream* stream : all) stream->request_stop();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_ms);
+  for (Stream* stream : all) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    stream->join(most_ms < 0 ? -1 : std::max<int64_t>(left, 0));
+  }
+}
+
+bool VirtualDriver::can_access_peer(int device, int peer) const { return machine_.options.peer && device != peer; }
+
+// --- Memory
+
+void* VirtualDriver::allocate(int device, size_t bytes) {
+  reclaim(device, false);
+  void* address = at(device).arena->allocate(bytes);
+  if (!address) {
+    reclaim(device, true);
+    address = at(device).arena->allocate(bytes);
+  }
+  if (address) machine_.faults.forget(address, bytes);
+  return address;
+}
+
+void VirtualDriver::free(int device, void* address, size_t bytes) noexcept {
+  if (!address) return;
+  Leaving leaving{device, address, bytes, {}};
+  for (Stream* stream : streams_of(device)) {
+    if (const uint64_t queued = stream->queued(); !stream->done(queued)) leaving.users.push_back({stream, queued});
+  }
+  machine_.faults.forget(address, bytes);
+  if (leaving.users.empty()) {
+    at(device).arena->free(address, bytes);
+    return;
+  }
+  const std::lock_guard lock(leaving_mutex_);
+  leaving_.push_back(std::move(leaving));
+}
+
+// Gives back the memory whose users have passed; where `wait`, waits for them.
+void VirtualDriver::reclaim(int device, bool wait) const {
+  const std::lock_guard lock(leaving_mutex_);
+  std::erase_if(leaving_, [&](const Leaving& leaving) {
+    if (leaving.device != device) return false;
+    for (const Point& user : leaving.users) {
+      if (user.stream->done(user.number)) continue;
+      if (!wait || user.stream == Stream::of_this_thread()) return false;
+      user.stream->wait_done(user.number);
+    }
+    machine_.faults.forget(leaving.address, leaving.bytes);
+    at(device).arena->free(leaving.address, leaving.bytes);
+    return true;
+  });
+}
+
+std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
+  reclaim(device, false);
+  const Arena& arena = *at(device).arena;
+  return {arena.free_bytes(), arena.total_bytes()};
+}
+
+void* VirtualDriver::user_address(int device, void* address) const { return address ? at(device).arena->user_address(address) : nullptr; }
+
+void* VirtualDriver::kernel_address(int device, void* address) const {
+  const Arena& arena = *at(device).arena;
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - arena.user_base();
+  return offset < arena.span() ? reinterpret_cast<void*>(arena.kernels_base() + offset) : address;
+}
+
+void* VirtualDriver::allocate_pinned(size_t bytes) {
+  return std::aligned_alloc(kPageBytes, (std::max<size_t>(bytes, 1) + kPageBytes - 1) / kPageBytes * kPageBytes);
+}
+
+void VirtualDriver::free_pinned(void* address, size_t /*bytes*/) noexcept { std::free(address); }
+
+// --- Streams
+
+std::vector<Stream*> VirtualDriver::streams_of(int device) const {
+  const std::lock_guard lock(streams_mutex_);
+  std::vector<Stream*> all;
+  for (const auto& stream : at(device).streams) all.push_back(stream.get());
+  return all;
+}
+
+StreamHandle VirtualDriver::create_stream(int device, int priority) {
+  const std::lock_guard lock(streams_mutex_);
+  auto& streams = devices_[static_cast<size_t>(device)].streams;
+  return streams.emplace_back(std::make_unique<Stream>(machine_, device, static_cast<int>(streams.size()), priority)).get();
+}
+
+bool VirtualDriver::query_stream(StreamHandle handle) {
+  const Stream& stream = stream_of(handle);
+  return stream.done(stream.queued());
+}
+
+void VirtualDriver::synchronize_stream(StreamHandle handle, Site /*site*/) {
+  Stream& stream = stream_of(handle);
+  refuse_own_stream(stream);
+  const Point point{&stream, stream.queued()};
+  stream.wait_done(point.number);
+  if (stream.poison().any.load(std::memory_order_acquire)) machine_.faults.throw_first({&point, 1});
+}
+
+void VirtualDriver::synchronize_device(int device, Site /*site*/) {
+  std::vector<Point> points;
+  for (Stream* stream : streams_of(device)) {
+    refuse_own_stream(*stream);
+    points.push_back({stream, stream->queued()});
+  }
+  for (const Point& point : points) point.stream->wait_done(point.number);
+  machine_.faults.throw_first(points);
+}
+
+// --- Events
+
+EventHandle VirtualDriver::create_event(int device, bool timing) { return new Event(device, timing); }
+
+void VirtualDriver::destroy_event(EventHandle event) noexcept { delete static_cast<Event*>(event); }
+
+void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
+  Event& event = event_of(handle);
+  Stream& stream = stream_of(on);
+  const std::lock_guard lock(event.mutex);
+  if (event.timing) {
+    event.stamp = std::make_shared<Stamp>(0);
+    enqueue(
+        queue(on, "record_event", {}),
+        [stamp = event.stamp](const Queue&) {
+          const auto now = std::chrono::steady_clock::now().time_since_epoch();
+          stamp->store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), std::memory_order_release);
+        },
+        {}, {}, Kind::Always);
+  }
+  event.point = {&stream, stream.queued()};
+}
+
+void VirtualDriver::wait_event(StreamHandle stream, EventHandle event) { stream_of(stream).wait_for(event_of(event).now()); }
+
+bool VirtualDriver::query_event(EventHandle event) {
+  const Point point = event_of(event).now();
+  return !point.stream || point.stream->done(point.number);
+}
+
+void VirtualDriver::synchronize_event(EventHandle event, Site /*site*/) {
+  const Point point = event_of(event).now();
+  if (!point.stream) return;
+  if (!point.stream->done(point.number)) refuse_own_stream(*point.stream);
+  point.stream->wait_done(point.number);
+  if (point.stream->poison().any.load(std::memory_order_acquire)) machine_.faults.throw_first({&point, 1});
+}
+
+double VirtualDriver::elapsed_ms(EventHandle began, EventHandle ended) {
+  int64_t times[2];
+  for (int i = 0; i < 2; ++i) {
+    Event& event = event_of(i ? ended : began);
+    const std::lock_guard lock(event.mutex);
+    if (!event.stamp || !event.point.stream->done(event.point.number))
+      fail("[elapsed_time] both events need timing and must have been passed: record them, then synchronize");
+    times[i] = event.stamp->load(std::memory_order_acquire);
+  }
+  return static_cast<double>(times[1] - times[0]) * 1e-6;
+}
+
+// --- Work
+
+void VirtualDriver::copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
+                         Site site) {
+  if (bytes == 0) return;
+  const Range written{to, bytes}, read{from, bytes};
+  enqueue(
+      queue(stream, op, site), [=, this](const Queue&) { engines_.copy(to, to_device, from, from_device, bytes); },
+      std::span(&written, to_device >= 0 ? 1 : 0), std::span(&read, from_device >= 0 ? 1 : 0),
+      to_device >= 0 ? Kind::Kernel : Kind::ToHost);
+}
+
+void VirtualDriver::host_function(StreamHandle stream, void (*run)(void*), void* context) {
+  enqueue(
+      queue(stream, "host_function", {}), [run, context](const Queue&) { run(context); }, {}, {}, Kind::Always);
+}
+
+Queue VirtualDriver::queue(StreamHandle stream, const char* op, Site site) {
+  return {stream, nullptr, op, site, 1, stream_of(stream).device()};
+}
+
+void VirtualDriver::check_readable(int /*device*/, const void* address, size_t bytes) { machine_.faults.check_readable(address, bytes); }
+
+void VirtualDriver::forget(int /*device*/, const void* address, size_t bytes) noexcept { machine_.faults.forget(address, bytes); }
+
+// --- The process's driver
+
+Driver* start_driver(const Options& options) {
+  static constinit VirtualDriver* the_driver = nullptr;
+  // Set to nothing means no cards, unlike not set.
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe): the library never sets one
+  const std::vector<int> visible = visible_devices(list ? std::optional<std::string_view>(list) : std::nullopt, uuids(options.count));
+  the_driver = new VirtualDriver(options, visible);  // not destroyed: static objects may free memory after us
+  stop_at_exit([] { the_driver->stop(kStopMs); });
+  return the_driver;
+}
+
+}  // namespace tandem::runtime::virtual_gpu

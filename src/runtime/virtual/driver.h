@@ -1,0 +1,91 @@
+// The driver of virtual cards: streams are threads, memory is a budget of pages, copies take the time of a link.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/driver.h"
+#include "runtime/virtual/copy.h"
+#include "runtime/virtual/memory.h"
+#include "runtime/virtual/options.h"
+#include "runtime/virtual/stream.h"
+
+namespace tandem::runtime::virtual_gpu {
+
+/// All virtual cards of a process, or of a test. Starts no thread until work is queued.
+class VirtualDriver final : public Driver {
+ public:
+  /// `visible` chooses and orders cards out of options.count, as CUDA_VISIBLE_DEVICES does.
+  VirtualDriver(const Options& options, std::span<const int> visible);
+  /// Drops queued kernels and waits for the threads.
+  ~VirtualDriver() override;
+
+  [[nodiscard]] int device_count() const override { return static_cast<int>(devices_.size()); }
+  [[nodiscard]] const cuda::DeviceProperties& properties(int device) const override { return at(device).properties; }
+  [[nodiscard]] bool can_access_peer(int device, int peer) const override;
+
+  void* allocate(int device, size_t bytes) override;
+  /// Takes effect when the work now queued for the card is done, since that may use the memory.
+  void free(int device, void* address, size_t bytes) noexcept override;
+  [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
+  [[nodiscard]] void* user_address(int device, void* address) const override;
+  [[nodiscard]] void* kernel_address(int device, void* address) const override;
+  void* allocate_pinned(size_t bytes) override;
+  void free_pinned(void* address, size_t bytes) noexcept override;
+
+  StreamHandle create_stream(int device, int priority) override;
+  [[nodiscard]] bool query_stream(StreamHandle stream) override;
+  void synchronize_stream(StreamHandle stream, Site site) override;
+  void synchronize_device(int device, Site site) override;
+
+  EventHandle create_event(int device, bool timing) override;
+  void destroy_event(EventHandle event) noexcept override;
+  void record_event(EventHandle event, StreamHandle stream) override;
+  void wait_event(StreamHandle stream, EventHandle event) override;
+  [[nodiscard]] bool query_event(EventHandle event) override;
+  void synchronize_event(EventHandle event, Site site) override;
+  [[nodiscard]] double elapsed_ms(EventHandle began, EventHandle ended) override;
+
+  void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
+            Site site) override;
+  void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
+  [[nodiscard]] Queue queue(StreamHandle stream, const char* op, Site site) override;
+  void check_readable(int device, const void* address, size_t bytes) override;
+  void forget(int device, const void* address, size_t bytes) noexcept override;
+
+  /// Drops queued kernels, lets everything else happen, and waits for the threads, at most so long (negative: as long as it takes).
+  void stop(int64_t most_ms) noexcept;
+
+ private:
+  struct Device {
+    cuda::DeviceProperties properties;
+    std::unique_ptr<Arena> arena;
+    std::vector<std::unique_ptr<Stream>> streams;  // guarded by streams_mutex_
+  };
+  struct Leaving {  // memory that was freed while the card had work queued
+    int device;
+    void* address;
+    size_t bytes;
+    std::vector<Point> users;
+  };
+  void reclaim(int device, bool wait) const;
+  [[nodiscard]] const Device& at(int device) const { return devices_[static_cast<size_t>(device)]; }
+  [[nodiscard]] std::vector<Stream*> streams_of(int device) const;
+
+  mutable Machine machine_;
+  CopyEngines engines_;
+  std::vector<Device> devices_;
+  mutable std::mutex streams_mutex_;
+  mutable std::mutex leaving_mutex_;
+  mutable std::vector<Leaving> leaving_;
+};
+
+/// What a virtual card calls itself: made from its index alone, so that every process sees the same. Without "GPU-".
+[[nodiscard]] std::string uuid_of(int index);
+
+/// The driver of the process: never destroyed, stopped when the program ends.
+[[nodiscard]] Driver* start_driver(const Options& options);
+
+}  // namespace tandem::runtime::virtual_gpu

@@ -1,0 +1,286 @@
+// The threads behind virtual streams. A thread looks for work for a few microseconds before it sleeps, since waking it costs its caller
+// about four.
+#include "runtime/virtual/stream.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/futex.h"
+#include "base/parallel.h"
+#include "runtime/launch.h"
+
+namespace tandem::runtime::virtual_gpu {
+namespace {
+
+using tandem::detail::cpu_pause;
+using tandem::detail::futex_wait;
+using tandem::detail::futex_wake;
+using Clock = std::chrono::steady_clock;
+constexpr auto kSpin = std::chrono::microseconds(20);
+constexpr uint64_t kMostQueued = 65536;  // a caller further ahead than this waits
+
+constinit thread_local Stream* this_threads_stream = nullptr;
+
+// Whether `ready` became true while looking for kSpin. Yields in between: what is waited for may need this very core.
+template <class Ready>
+bool spin_until(Ready ready) {
+  const auto end = Clock::now() + kSpin;
+  for (;;) {
+    for (int i = 0; i < 32; ++i) {
+      if (ready()) return true;
+      cpu_pause();
+    }
+    if (Clock::now() >= end) return false;
+    sched_yield();
+  }
+}
+
+uint64_t mix(uint64_t x) {  // splitmix64
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+int Machine::share() const { return std::max(1, get_num_threads() / std::max(1, options.count)); }
+
+Stream::Stream(Machine& machine, int device, int id, int priority) : machine_(machine), device_(device), id_(id), priority_(priority) {}
+
+// The machine is stopping and the thread has been joined, or was never started.
+Stream::~Stream() = default;
+
+Stream* Stream::of_this_thread() { return this_threads_stream; }
+
+// --- Queuing
+
+Stream::Slot::Slot(Stream& stream, size_t bytes) : stream_(stream) {
+  // Far ahead of the stream: wait, so that memory for queued work stays bounded. Not for a stream's own thread, which would wait for
+  // itself.
+  const uint64_t queued = stream.queued();
+  if (queued > kMostQueued && !stream.done(queued - kMostQueued) && !of_this_thread()) stream.wait_done(queued - kMostQueued / 2);
+  lock_ = std::unique_lock(stream.mutex_);
+  if (!stream.started_ && !stream.ended_) stream.start();
+  if (stream.ended_) {
+    after_end_ = std::make_unique<std::byte[]>(bytes);
+    task_ = new (after_end_.get()) TaskHeader;
+  } else {
+    task_ = stream.queue_.reserve(bytes);
+  }
+}
+
+Stream::Slot::~Slot() = default;
+
+void Stream::Slot::commit() {
+  if (after_end_) {  // the program is ending: only what others may wait for still happens, here
+    lock_.unlock();
+    const Queue queue{&stream_, nullptr, task_->op, task_->site(), 1, stream_.device_};
+    try {
+      task_->act(task_, task_->kind == Kind::Always ? &queue : nullptr);
+    } catch (...) {  // nobody is left to be told
+    }
+    return;
+  }
+  stream_.queue_.commit(task_);
+  stream_.queued_.store(stream_.queued_.load(std::memory_order_relaxed) + 1);  // in one order with asleep_: see wait_for_work
+  const bool wake = stream_.asleep_.load() != 0;
+  lock_.unlock();
+  if (wake && stream_.asleep_.exchange(0) != 0) futex_wake(stream_.asleep_);
+}
+
+// --- The thread
+
+void Stream::start() {
+  if (machine_.stopping.load()) {
+    ended_ = true;
+    return;
+  }
+  // Signals are for the program's own threads; faults of this thread still arrive.
+  sigset_t none, before;
+  sigfillset(&none);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF}) sigdelset(&none, fault);
+  pthread_sigmask(SIG_SETMASK, &none, &before);
+  try {
+    thread_ = std::thread([this] { work(); });
+    started_ = true;
+  } catch (const std::system_error& error) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    fail("cannot start the thread of stream ", id_, " of cuda:", device_, ": ", error.what(),
+         "; raise the limit on threads or use fewer streams");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  char name[16];
+  std::snprintf(name, sizeof name, "cuda:%d/%d", device_, id_);
+  pthread_setname_np(thread_.native_handle(), name);
+}
+
+void Stream::work() {
+  this_threads_stream = this;
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // simulated links and delays are short: sleep to the microsecond
+  for (uint64_t next = 0;;) {
+    if (queued_.load(std::memory_order_acquire) == next && !wait_for_work(next)) break;
+    TaskHeader* task = queue_.front();
+    process(task, ++next);
+    queue_.pop(task);
+    done_.store(next);
+    if (next >= wake_at_.load()) {
+      // Sleepers not yet served put their number back when the word has changed.
+      wake_at_.exchange(UINT64_MAX);
+      done_word_.fetch_add(1);
+      futex_wake(done_word_, INT_MAX);
+    }
+  }
+  this_threads_stream = nullptr;
+  thread_ended_.store(1);
+  futex_wake(thread_ended_);
+}
+
+// Until there is more than `next` tasks. False where the thread is to end.
+bool Stream::wait_for_work(uint64_t next) {
+  for (;;) {
+    const auto ready = [&] { return queued_.load(std::memory_order_acquire) != next; };
+    if (spin_until([&] { return ready() || machine_.stopping.load(std::memory_order_relaxed); }) && ready()) return true;
+    if (machine_.stopping.load()) {
+      const std::lock_guard lock(mutex_);
+      if (ready()) return true;
+      ended_ = true;
+      return false;
+    }
+    asleep_.store(1);
+    // A writer publishes, then looks at asleep_; we say that we sleep, then look at what is published: one of us sees the other.
+    if (queued_.load() == next && !machine_.stopping.load()) futex_wait(asleep_, 1);
+    asleep_.store(0);
+    if (ready()) return true;
+  }
+}
+
+void Stream::process(TaskHeader* task, uint64_t number) {
+  const bool stopping = machine_.stopping.load(std::memory_order_relaxed);
+  if (machine_.options.delay_seed && !stopping) delay(number);
+  if (task->kind == Kind::Always) {
+    run(task, number);
+  } else if (stopping) {
+    task->act(task, nullptr);
+  } else if (poison_.any.load(std::memory_order_acquire)) {
+    machine_.faults.skip(*this, task);
+    task->act(task, nullptr);
+  } else if (task->reads && machine_.faults.any_marks() && machine_.faults.taints({this, number}, task)) {
+    task->act(task, nullptr);
+  } else {
+    run(task, number);
+  }
+}
+
+void Stream::run(TaskHeader* task, uint64_t number) {
+  running_ = number;
+  const Queue queue{this, &status_, task->op, task->site(), machine_.share(), device_};
+  const auto where = [&] { return str(" (queued at ", task->file, ':', task->line, " on cuda:", device_, ')'); };
+  try {
+    task->act(task, &queue);
+  } catch (const std::exception& error) {
+    std::string text = error.what();
+    if (!text.starts_with('[')) text = str('[', task->op, "] ", text);
+    machine_.faults.raise({this, number}, Trouble::None, text + where(), task);
+    return;
+  } catch (...) {
+    machine_.faults.raise({this, number}, Trouble::None, str('[', task->op, "] threw something that is no std::exception", where()), task);
+    return;
+  }
+  if (const Trouble trouble = status_.trouble.load(std::memory_order_relaxed); trouble != Trouble::None) [[unlikely]] {
+    // The kernel's threads have joined, so its report is complete.
+    machine_.faults.raise({this, number}, trouble, trouble_text(task->op, trouble, status_.a.load(), status_.b.load()) + where(), task);
+    status_.trouble.store(Trouble::None);
+  } else if (task->writes && machine_.faults.any_marks()) {
+    machine_.faults.wrote(task);
+  }
+}
+
+// Mostly nothing; before one task in eight up to 200 microseconds. The seed, the stream and the task's number decide.
+void Stream::delay(uint64_t number) const {
+  const uint64_t stream = mix(*machine_.options.delay_seed) + (static_cast<uint64_t>(device_) << 32) + static_cast<uint64_t>(id_);
+  const uint64_t random = mix(mix(stream) + number);
+  if (random % 8 != 0) return;
+  std::this_thread::sleep_for(std::chrono::nanoseconds((random >> 16) % 200000));
+}
+
+// --- Waiting
+
+void Stream::wait_done(uint64_t number) {
+  if (done(number)) return;
+  wait_slowly(number, false);
+}
+
+void Stream::wait_slowly(uint64_t number, bool or_stop) {
+  const auto ready = [&] { return done(number) || (or_stop && machine_.stopping.load(std::memory_order_relaxed)); };
+  if (spin_until(ready)) return;
+  for (;;) {
+    const uint32_t word = done_word_.load();
+    uint64_t lowest = wake_at_.load();
+    while (number < lowest && !wake_at_.compare_exchange_weak(lowest, number)) {
+    }
+    if (done_.load() >= number || (or_stop && machine_.stopping.load())) return;
+    futex_wait(done_word_, word);
+    if (ready()) return;
+  }
+}
+
+void Stream::wait_for(Point point) {
+  if (point.stream == nullptr || point.stream == this) return;
+  if (point.stream->done(point.number) && !point.stream->poison().any.load(std::memory_order_acquire)) return;
+  const Queue queue{this, nullptr, "wait_event", {}, 1, device_};
+  enqueue(
+      queue,
+      [point](const Queue& on_worker) {
+        auto* self = static_cast<Stream*>(on_worker.stream);
+        if (of_this_thread() != self) return;  // the program is ending
+        if (!point.stream->done(point.number)) point.stream->wait_slowly(point.number, true);
+        self->machine_.faults.adopt({self, self->running_}, point);
+      },
+      {}, {}, Kind::Always);
+}
+
+// --- Ending
+
+void Stream::request_stop() {
+  if (asleep_.exchange(0) != 0) futex_wake(asleep_);
+  done_word_.fetch_add(1);
+  futex_wake(done_word_, INT_MAX);
+}
+
+bool Stream::join(int64_t most_ms) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!started_) {
+      ended_ = true;
+      return true;
+    }
+  }
+  if (of_this_thread() == this || !thread_.joinable()) return false;
+  const auto end = Clock::now() + std::chrono::milliseconds(most_ms);
+  while (thread_ended_.load() == 0) {
+    timespec limit{1, 0};
+    if (most_ms >= 0) {
+      const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - Clock::now()).count();
+      if (left <= 0) {
+        thread_.detach();
+        return false;
+      }
+      limit = {static_cast<time_t>(left / 1000000000), static_cast<long>(left % 1000000000)};
+    }
+    futex_wait(thread_ended_, 0, &limit);
+  }
+  thread_.join();
+  return true;
+}
+
+}  // namespace tandem::runtime::virtual_gpu

@@ -1,0 +1,149 @@
+// Kernel calls: where their trouble comes out. Copies of bytes: what they wait for.
+#include "runtime/launch.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/dtype.h"
+#include "expect_error.h"
+#include "process_cards.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
+#include "virtual_cards.h"
+
+namespace tandem::testing {
+namespace {
+
+using runtime::copy_bytes;
+using runtime::Launch;
+constexpr Site kLine{"model.cpp", 3};
+
+void kernel(const Queue& queue, Trouble trouble, int64_t a = 0, int64_t b = 0) {
+  if (trouble != Trouble::None) queue.status->report(trouble, a, b);
+}
+
+TEST(Launch, OnTheCpuTroubleIsThrownWhenTheStatementEnds) {
+  EXPECT_NO_THROW(kernel(Launch(cpu(), "add", kLine), Trouble::None));
+  EXPECT_ERROR(kernel(Launch(cpu(), "gather", kLine), Trouble::IndexOutOfRange, 12, 5), IndexError,
+               "[gather] index 12 is out of range for a dimension of size 5");
+  EXPECT_ERROR(kernel(Launch(cpu(), "remainder", kLine), Trouble::DivisionByZero), Error, "[remainder] integer division by zero");
+  EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Unsupported, static_cast<int64_t>(DType::Bool)), NotImplementedError,
+               "[mm] has no kernel for bool");
+  EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Library, -3), Error, "failed with code -3");
+}
+
+TEST(Launch, OnlyTheFirstTroubleIsKept) {
+  const auto two = [](const Queue& queue) {
+    kernel(queue, Trouble::IndexOutOfRange, 1, 1);
+    kernel(queue, Trouble::DivisionByZero);
+  };
+  EXPECT_ERROR(two(Launch(cpu(), "index", kLine)), IndexError, "index 1");
+}
+
+TEST(Launch, AQueueOfTheCpuSaysSo) {
+  const auto check = [](const Queue& queue) {
+    EXPECT_EQ(queue.device, -1);
+    EXPECT_EQ(queue.stream, nullptr);
+    EXPECT_GE(queue.threads, 1);
+    EXPECT_STREQ(queue.op, "add");
+    EXPECT_EQ(queue.site.line, 3);
+  };
+  check(Launch(cpu(), "add", kLine));
+}
+
+struct OnCards : ProcessCards {
+  runtime::Driver& driver = runtime::require_driver();
+  std::vector<std::pair<int, void*>> held;
+  int* memory(int device, size_t count) {
+    held.emplace_back(device, driver.allocate(device, count * sizeof(int)));
+    EXPECT_NE(held.back().second, nullptr);
+    return static_cast<int*>(held.back().second);
+  }
+  void TearDown() override {
+    for (const auto& [device, address] : held) driver.free(device, address, 1);  // any of them fits one piece
+  }
+};
+
+TEST_F(OnCards, TroubleIsThrownAtTheNextSynchronisation) {
+  const auto queued = [](const Queue& queue) {
+    virtual_gpu::enqueue(queue, [](const Queue& on_worker) { kernel(on_worker, Trouble::IndexOutOfRange, 99, 10); });
+  };
+  EXPECT_NO_THROW(queued(Launch(gpu(0), "embedding", kLine)));
+  EXPECT_ERROR(cuda::synchronize(gpu(0)), IndexError,
+               "[embedding] index 99 is out of range for a dimension of size 10 (queued at model.cpp:3 on cuda:0)");
+  EXPECT_NO_THROW(cuda::synchronize(gpu(0)));
+}
+
+TEST_F(OnCards, CopiesFromHostToHostAtOnce) {
+  const int from[2] = {1, 2};
+  int to[2] = {};
+  copy_bytes(to, cpu(), false, from, cpu(), false, sizeof from, true, "copy", kLine);
+  EXPECT_EQ(to[1], 2);
+  copy_bytes(nullptr, cpu(), false, nullptr, gpu(0), false, 0, true, "copy", kLine);
+}
+
+TEST_F(OnCards, CopiesOfPageableMemoryAreDoneWhenTheCallReturns) {
+  int* card = memory(0, 1000);
+  std::vector<int> from(1000, 7), to(1000, 0);
+  copy_bytes(card, gpu(0), false, from.data(), cpu(), false, 4000, true, "to", kLine);
+  std::fill(from.begin(), from.end(), 0);  // may be changed at once
+  copy_bytes(to.data(), cpu(), false, card, gpu(0), false, 4000, true, "cpu", kLine);
+  EXPECT_EQ(to, std::vector<int>(1000, 7));
+}
+
+TEST_F(OnCards, CopiesOfPinnedMemoryWaitOnlyWhereAskedTo) {
+  int* card = memory(0, 1000);
+  auto* pinned = static_cast<int*>(driver.allocate_pinned(4000));
+  std::fill_n(pinned, 1000, 3);
+  const auto stream = cuda::current_stream(gpu(0));
+  Gate gate;
+  virtual_gpu::enqueue(Launch(gpu(0), "gate", kLine), gate.task());
+  copy_bytes(card, gpu(0), false, pinned, cpu(), true, 4000, true, "to", kLine);
+  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [card](const Queue&) { card[999] *= 5; });
+  copy_bytes(pinned, cpu(), true, card, gpu(0), false, 4000, true, "cpu", kLine);
+  EXPECT_FALSE(stream.query());
+  EXPECT_EQ(pinned[999], 3);
+  gate.open();
+  stream.synchronize();
+  EXPECT_EQ(pinned[999], 15);
+  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [card](const Queue&) { card[999] *= 2; });
+  copy_bytes(pinned, cpu(), true, card, gpu(0), false, 4000, false, "cpu", kLine);
+  EXPECT_EQ(pinned[999], 30);
+  driver.free_pinned(pinned, 4000);
+}
+
+TEST_F(OnCards, CopiesBetweenCardsKeepTheOrderOfBoth) {
+  int* source = memory(0, 100);
+  int* target = memory(1, 100);
+  int last = 0;
+  const Launch first(gpu(0), "fill", kLine), second(gpu(1), "sum", kLine);
+  for (int round = 1; round <= 100; ++round) {
+    virtual_gpu::enqueue(first, [source, round](const Queue&) { std::fill_n(source, 100, round); });
+    // Reads the last round's values before the copy may replace them, and the new ones after it.
+    virtual_gpu::enqueue(second, [target, round, &last](const Queue&) {
+      if (round > 1 && target[50] != round - 1) last = -1000000;
+    });
+    copy_bytes(target, gpu(1), false, source, gpu(0), false, 400, false, "to", kLine);
+    virtual_gpu::enqueue(second, [target, &last](const Queue&) { last += target[50]; });
+  }
+  cuda::synchronize(gpu(1));
+  EXPECT_EQ(last, 5050);
+}
+
+TEST_F(OnCards, ABlockingCopyThrowsWhatWentWrongBefore) {
+  int* card = memory(0, 10);
+  int host[10];
+  virtual_gpu::enqueue(
+      Launch(gpu(0), "embedding", kLine), [](const Queue& queue) { kernel(queue, Trouble::IndexOutOfRange, 99, 10); },
+      std::vector<Range>{{card, 40}});
+  EXPECT_ERROR(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine), IndexError, "[embedding]");
+  EXPECT_ERROR(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine), Error,
+               "[item] reads values that were never computed");
+  EXPECT_ERROR(driver.check_readable(0, card, 40), Error, "[embedding]");
+  std::memset(host, 0, sizeof host);
+  EXPECT_NO_THROW(copy_bytes(card, gpu(0), false, host, cpu(), false, 40, false, "copy_", kLine));
+  EXPECT_NO_THROW(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine));
+}
+
+}  // namespace
+}  // namespace tandem::testing
