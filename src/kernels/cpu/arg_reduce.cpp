@@ -1,0 +1,124 @@
+// Largest and smallest elements with their first index. Two passes over elements that are still in the cache: the value by the fast
+// reduction, then its place by a comparison that stops at the first. A single long reduction is split into pieces; the first piece with the
+// best value wins.
+#include <cmath>
+
+#include "base/parallel.h"
+#include "kernels/cpu/entries.h"
+#include "kernels/cpu/reduction_plan.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+constexpr int64_t kGrain = 16 << 10;
+constexpr int64_t kPiece = 8 << 10;
+constexpr int64_t kMostPieces = 256;
+
+/// A value, as a total of a reduction, and where it was first seen.
+template <class T>
+struct Found {
+  T value;
+  int64_t index;
+};
+
+/// The first element of n that equals `value` (or is nan, where value is); n where none does.
+template <class E, class T>
+int64_t first_equal(const E* x, int64_t n, T value) {
+  const E wanted = static_cast<E>(value);
+  constexpr int64_t block = 64;
+  int64_t i = 0;
+  if (value != value) {
+    for (; i < n; ++i)
+      if (x[i] != x[i]) return i;
+    return n;
+  }
+  for (; i + block <= n; i += block) {
+    bool found = false;
+    for (int64_t k = 0; k < block; ++k) found |= x[i + k] == wanted;
+    if (found) break;
+  }
+  for (; i < n; ++i)
+    if (x[i] == wanted) return i;
+  return n;
+}
+
+template <class T>
+bool better(bool largest, T a, T b) {  // whether a comes before b
+  if (a != a) return b == b;
+  return largest ? a > b : a < b;
+}
+
+template <class E, class T>  // compute type, type of totals
+Found<T> find(bool largest, const View& in, const Dims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute,
+              const Isa& set) {
+  const Reducer& reducer = set.reduce[static_cast<int>(largest ? Reduce::Max : Reduce::Min)][compute];
+  Found<T> best{T(0), -1};
+  int64_t at = begin;
+  for_elements(in, reduced, offset, begin, end, compute, set, [&](const void* elements, int64_t n) {
+    for (int64_t i = 0; i < n; i += kPiece) {  // small enough to be in the cache for the second pass
+      const E* const x = static_cast<const E*>(elements) + i;
+      const int64_t count = std::min(kPiece, n - i);
+      T value;
+      reducer.row(&value, x, count);
+      if (best.index < 0 || better(largest, value, best.value)) best = {value, at + i + first_equal(x, count, value)};
+    }
+    at += n;
+  });
+  return best;
+}
+
+template <class E, class T>
+void run(const Queue& queue, bool largest, const Out& values, const Out& indices, const View& in, int32_t reduced_dims, Compute compute) {
+  const Isa& set = isa();
+  const int kept_dims = in.ndim - reduced_dims;
+  const Dims kept = dims_of(in, &indices, 0, kept_dims, true), reduced = dims_of(in, nullptr, kept_dims, in.ndim, true);
+  const Dims value_places = values.data ? dims_of(in, &values, 0, kept_dims, true) : kept;
+  const int64_t results = kept.numel(), count = reduced.numel();
+  const auto put = [&](int64_t i, const Found<T>& found) {
+    int64_t in_offset, index_offset, value_offset;
+    kept.locate(i, in_offset, index_offset);
+    indices.as<int64_t>()[index_offset] = found.index;
+    if (!values.data) return;
+    value_places.locate(i, in_offset, value_offset);
+    const Compute total = compute == kComputeInt ? kComputeInt : kComputeDouble;
+    set.unpack[total][static_cast<int>(values.dtype)](values.as<char>() + value_offset * static_cast<int64_t>(size_of(values.dtype)), 1,
+                                                      &found.value, 1);
+  };
+  const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMostPieces);
+  if (pieces <= 1) {
+    parallel_for(results, std::max<int64_t>(1, kGrain / count), queue.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t offset, unused;
+        kept.locate(i, offset, unused);
+        put(i, find<E, T>(largest, in, reduced, offset, 0, count, compute, set));
+      }
+    });
+    return;
+  }
+  const int64_t length = (count + pieces - 1) / pieces, used = (count + length - 1) / length;
+  for (int64_t i = 0; i < results; ++i) {
+    int64_t offset, unused;
+    kept.locate(i, offset, unused);
+    Found<T> found[kMostPieces];
+    parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p)
+        found[p] = find<E, T>(largest, in, reduced, offset, p * length, std::min((p + 1) * length, count), compute, set);
+    });
+    for (int64_t p = 1; p < used; ++p)
+      if (better(largest, found[p].value, found[0].value)) found[0] = found[p];
+    put(i, found[0]);
+  }
+}
+
+}  // namespace
+
+void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced) {
+  if (in.numel() == 0) return;
+  switch (compute_of(in.dtype)) {
+    case kComputeFloat: return run<float, double>(queue, largest, values, indices, in, reduced, kComputeFloat);
+    case kComputeDouble: return run<double, double>(queue, largest, values, indices, in, reduced, kComputeDouble);
+    default: return run<int64_t, int64_t>(queue, largest, values, indices, in, reduced, kComputeInt);
+  }
+}
+
+}  // namespace tandem::kernels::cpu

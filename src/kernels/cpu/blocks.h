@@ -1,0 +1,84 @@
+// What the indexing kernels share: checking an index, walking over positions of several strided operands at once, and moving or adding
+// elements.
+#pragma once
+
+#include <cstring>
+
+#include "base/half.h"
+#include "base/queue.h"
+#include "kernels/view.h"
+
+namespace tandem::kernels::cpu {
+
+/// `index` wrapped from [-size, size) to [0, size); false, and reported, where it is outside.
+inline bool wrap_index(const Queue& queue, int64_t& index, int64_t size) {
+  const int64_t wrapped = index < 0 ? index + size : index;
+  if (static_cast<uint64_t>(wrapped) >= static_cast<uint64_t>(size)) {
+    queue.status->report(Trouble::IndexOutOfRange, index, size);
+    return false;
+  }
+  index = wrapped;
+  return true;
+}
+
+/// Positions of up to kOperands strided operands of common sizes, in row-major order. Dimensions are merged where all operands allow it.
+template <int kOperands>
+struct Walk {
+  int ndim = 0;
+  int64_t numel = 1;
+  int64_t sizes[kMaxDims];
+  int64_t strides[kOperands][kMaxDims];
+
+  /// Adds an inner dimension.
+  void push(int64_t size, const int64_t (&by)[kOperands]) {
+    numel *= size;
+    if (size == 1) return;
+    bool merges = ndim > 0;
+    for (int k = 0; k < kOperands && merges; ++k) merges = strides[k][ndim - 1] == by[k] * size;
+    if (!merges) ++ndim;
+    sizes[ndim - 1] = merges ? sizes[ndim - 1] * size : size;
+    for (int k = 0; k < kOperands; ++k) strides[k][ndim - 1] = by[k];
+  }
+  /// Calls `f(position, offsets)` for positions begin … end - 1.
+  template <class F>
+  void each(int64_t begin, int64_t end, F f) const {
+    int64_t at[kMaxDims], offsets[kOperands] = {};
+    int64_t rest = begin;
+    for (int d = ndim - 1; d >= 0; --d) {
+      at[d] = rest % sizes[d];
+      rest /= sizes[d];
+      for (int k = 0; k < kOperands; ++k) offsets[k] += at[d] * strides[k][d];
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      f(i, offsets);
+      for (int d = ndim - 1; d >= 0; --d) {
+        for (int k = 0; k < kOperands; ++k) offsets[k] += strides[k][d];
+        if (++at[d] < sizes[d]) break;
+        for (int k = 0; k < kOperands; ++k) offsets[k] -= strides[k][d] * sizes[d];
+        at[d] = 0;
+      }
+    }
+  }
+};
+
+/// Calls `f` with a zero of an unsigned integer of `bytes` bytes: what elements are moved as.
+template <class F>
+void visit_size(size_t bytes, F&& f) {
+  switch (bytes) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
+  }
+}
+
+/// to += from: half types through float, integers wrapping, bool as "or".
+template <class T>
+void add_to(T& to, T from) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) to = T(static_cast<float>(to) + static_cast<float>(from));
+  else if constexpr (std::is_same_v<T, bool>) to = to || from;
+  else if constexpr (std::is_integral_v<T>) to = static_cast<T>(static_cast<uint64_t>(to) + static_cast<uint64_t>(from));
+  else to += from;
+}
+
+}  // namespace tandem::kernels::cpu

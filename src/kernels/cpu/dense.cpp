@@ -1,0 +1,30 @@
+// The table of dense loops for the instruction set that isa() has chosen.
+#include "kernels/cpu/isa/dense.h"
+
+#include <cstring>
+
+namespace tandem::kernels::cpu {
+namespace {
+
+Dense make() {
+  Dense table{};
+#define TD_ADD(set)                         \
+  if (std::strcmp(isa().name, #set) == 0) { \
+    set::add_random(table);                 \
+    set::add_rows(table);                   \
+    set::add_optimizers(table);             \
+    set::add_products(table);               \
+  }
+  TD_FOR_EACH_ISA(TD_ADD)
+#undef TD_ADD
+  return table;
+}
+
+}  // namespace
+
+const Dense& dense() {
+  static const Dense table = make();
+  return table;
+}
+
+}  // namespace tandem::kernels::cpu

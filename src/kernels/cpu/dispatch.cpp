@@ -1,0 +1,68 @@
+// The choice of an instruction set, once a process: the best that the processor has, or the one that TANDEM_ISA names (which tests use).
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/cpu/isa/isa.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+#define TD_MAKE(set)              \
+  const Isa& isa_##set() {        \
+    static const Isa made = [] {  \
+      Isa isa{};                  \
+      isa.name = #set;            \
+      set::add_unary_float(isa);  \
+      set::add_unary_double(isa); \
+      set::add_arithmetic(isa);   \
+      set::add_binary(isa);       \
+      set::add_parameters(isa);   \
+      set::add_conversions(isa);  \
+      set::add_reductions(isa);   \
+      return isa;                 \
+    }();                          \
+    return made;                  \
+  }
+TD_FOR_EACH_ISA(TD_MAKE)
+#undef TD_MAKE
+
+/// The set of that name, or nothing where the processor or the build lacks it.
+const Isa* find(const char* name) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+  if (v4 && std::strcmp(name, "avx512") == 0) return &isa_avx512();
+  if (v3 && std::strcmp(name, "avx2") == 0) return &isa_avx2();
+#endif
+  return std::strcmp(name, "baseline") == 0 ? &isa_baseline() : nullptr;
+}
+
+const Isa& choose() {
+  const char* wish = std::getenv("TANDEM_ISA");  // a wish that can't be granted gets the best there is
+  const Isa* set = wish ? find(wish) : nullptr;
+  for (const char* best : {"avx512", "avx2"})
+    if (!set) set = find(best);
+  return set ? *set : isa_baseline();
+}
+
+std::atomic<const Isa*> chosen{nullptr};
+
+}  // namespace
+
+const Isa& isa() {
+  if (const Isa* set = chosen.load(std::memory_order_acquire)) return *set;
+  const Isa& first = choose();
+  chosen.store(&first, std::memory_order_release);
+  return first;
+}
+
+bool use_isa(const char* name) {
+  const Isa* set = find(name);
+  if (set) chosen.store(set, std::memory_order_release);
+  return set != nullptr;
+}
+
+}  // namespace tandem::kernels::cpu

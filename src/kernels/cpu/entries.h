@@ -1,0 +1,62 @@
+// The CPU's kernels, one declaration per entry of kernels/table.h, in its order. table.cpp makes the table from them.
+#pragma once
+
+#include "kernels/table.h"
+
+namespace tandem::kernels::cpu {
+
+// Filling and moving: fill.cpp, copy.cpp
+void fill(const Queue& queue, Out out, Value value);
+void copy(const Queue& queue, Out out, View in);
+void arange(const Queue& queue, Out out, Value start, Value step);
+void linspace(const Queue& queue, Out out, double start, double end);
+
+// Pointwise: pointwise.cpp
+void pointwise(const Queue& queue, Pointwise call);
+
+// Random numbers: random.cpp
+void random(const Queue& queue, Out out, Random kind, double a, double b, uint64_t seed, uint64_t offset);
+void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uint64_t offset);
+void randperm(const Queue& queue, Out out, uint64_t seed, uint64_t offset);
+void dropout(const Queue& queue, Out out, Out mask, View in, double p, uint64_t seed, uint64_t offset);
+
+// Reductions: reduce.cpp, arg_reduce.cpp, variance.cpp, scan.cpp
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced);
+void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced);
+void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction);
+void scan(const Queue& queue, Scan op, Out out, View in);
+void sort(const Queue& queue, Out values, Out indices, View in, bool descending, void* workspace);
+size_t sort_workspace(const View& in);
+
+// Products
+void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace);
+size_t matmul_workspace(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
+
+// Softmax and cross-entropy
+void softmax(const Queue& queue, Out out, View in);
+void log_softmax(const Queue& queue, Out out, View in);
+void softmax_backward(const Queue& queue, Out out, View grad, View y);
+void log_softmax_backward(const Queue& queue, Out out, View grad, View y);
+void cross_entropy(const Queue& queue, Out losses, Out weights, Out log_probabilities, View logits, View target, View weight,
+                   int64_t ignore, double smoothing);
+void cross_entropy_backward(const Queue& queue, Out out, View scale, View log_probabilities, View target, View weight, int64_t ignore,
+                            double smoothing);
+
+// Indexing
+void index(const Queue& queue, Out out, View in, Span<View> indices);
+void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate);
+void gather(const Queue& queue, Out out, View in, View index, int32_t dim);
+void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim);
+void embedding(const Queue& queue, Out out, View table, View indices);
+void embedding_backward(const Queue& queue, Out out, View grad, View indices, int64_t padding);
+void count_nonzero(const Queue& queue, Out count, View in);
+void nonzero(const Queue& queue, Out out, View in);
+void triangle(const Queue& queue, Out out, View in, int64_t diagonal, bool upper);
+
+// Optimizers
+void sgd(const Queue& queue, Span<SgdParameter> parameters, SgdSettings settings);
+void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings settings);
+void total_norm(const Queue& queue, Out out, Span<View> tensors);
+void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm);
+
+}  // namespace tandem::kernels::cpu

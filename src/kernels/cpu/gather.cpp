@@ -1,0 +1,75 @@
+// Gather and scatter along one dimension. The positions across that dimension are independent: they are shared out among the threads, and
+// the dimension is gone through in order, so that a place named twice gets its values in order.
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "kernels/cpu/blocks.h"
+#include "kernels/cpu/entries.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+constexpr int64_t kPiece = 8192;  // elements
+
+/// Calls `f(element of whole, element of part)` for every element of `index`. The innermost loop runs along the last dimension, where
+/// elements are closest; along `dim` all threads keep the order.
+template <class T, class F>
+void each(const Queue& queue, const View& whole, const View& part, const View& index, int dim, F f) {
+  const int inner = index.ndim - 1;
+  const int64_t length = index.sizes[dim], size = whole.sizes[dim], width = inner == dim ? 1 : index.sizes[inner];
+  Walk<3> lines;  // the other dimensions: offsets of whole, part, index
+  for (int d = 0; d < inner; ++d)
+    if (d != dim) lines.push(index.sizes[d], {whole.strides[d], part.strides[d], index.strides[d]});
+  if (length == 0 || width == 0 || lines.numel == 0) return;
+  const int64_t whole_step = whole.strides[dim], part_step = part.strides[dim], index_step = index.strides[dim];
+  const int64_t whole_inner = whole.strides[inner], part_inner = part.strides[inner], index_inner = index.strides[inner];
+  // A unit is a stretch of the last dimension of one line, so that few long lines can be shared out too.
+  const int64_t stretch = lines.numel >= queue.threads ? width : std::max<int64_t>(64, (width + queue.threads - 1) / queue.threads);
+  const int64_t stretches = (width + stretch - 1) / stretch;
+  parallel_for(lines.numel * stretches, std::max<int64_t>(1, kPiece / (length * stretch)), queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t line = unit / stretches, from = unit % stretches * stretch, to = std::min(width, from + stretch);
+      lines.each(line, line + 1, [&](int64_t, const int64_t* at) {
+        for (int64_t i = 0; i < length; ++i) {
+          T* const whole_line = whole.as<T>() + at[0];
+          T* const part_line = part.as<T>() + at[1] + i * part_step;
+          const int64_t* const index_line = index.as<const int64_t>() + at[2] + i * index_step;
+          for (int64_t j = from; j < to; ++j) {
+            int64_t k = index_line[j * index_inner];
+            if (wrap_index(queue, k, size)) f(whole_line[k * whole_step + j * (inner == dim ? 0 : whole_inner)], part_line[j * part_inner]);
+          }
+        }
+      });
+    }
+  });
+}
+
+/// A view without dimensions as one of a single element.
+template <class V>
+V at_least_1d(V view) {
+  if (view.ndim == 0) {
+    view.ndim = 1;
+    view.sizes[0] = 1;
+    view.strides[0] = 0;
+  }
+  return view;
+}
+
+}  // namespace
+
+void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
+  visit_size(size_of(out.dtype), [&]<class T>(T) {
+    each<T>(queue, at_least_1d(in), at_least_1d<View>(out), at_least_1d(index), dim, [](const T& whole, T& part) { part = whole; });
+  });
+}
+
+void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
+  const View whole = at_least_1d<View>(out), part = at_least_1d(source), where = at_least_1d(index);
+  if (mode == Scatter::Add) {
+    visit(out.dtype, [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, const T& from) { add_to(to, from); }); });
+  } else {
+    visit_size(size_of(out.dtype), [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, const T& from) { to = from; }); });
+  }
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,98 @@
+// Steps of SGD and Adam over dense memory, one pass over everything an element has. Plain loops, which the compiler turns into vectors;
+// settings that change what is read or written are template parameters.
+#include <cmath>
+
+#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/vec.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+namespace {
+
+template <class T, bool momentum, bool nesterov>
+void sgd_loop(T* __restrict p, const T* __restrict g, T* __restrict buffer, int64_t n, const SgdSettings& settings, bool first) {
+  const T lr = static_cast<T>(settings.lr), decay = static_cast<T>(settings.weight_decay), sign = settings.maximize ? T(-1) : T(1);
+  const T keep = first ? T(0) : static_cast<T>(settings.momentum), take = first ? T(1) : static_cast<T>(1 - settings.dampening);
+  const T again = static_cast<T>(settings.momentum);
+  for (int64_t i = 0; i < n; ++i) {
+    T d = sign * g[i] + decay * p[i];
+    if constexpr (momentum) {
+      const T b = (first ? T(0) : keep * buffer[i]) + take * d;  // what a first step finds there may be anything
+      buffer[i] = b;
+      d = nesterov ? d + again * b : b;
+    }
+    p[i] -= lr * d;
+  }
+}
+
+template <class T>
+void sgd(void* parameter, const void* gradient, void* momentum, int64_t n, const SgdSettings& settings, bool first) {
+  auto* p = static_cast<T*>(parameter);
+  const auto* g = static_cast<const T*>(gradient);
+  auto* b = static_cast<T*>(momentum);
+  if (!b) sgd_loop<T, false, false>(p, g, b, n, settings, first);
+  else if (settings.nesterov) sgd_loop<T, true, true>(p, g, b, n, settings, first);
+  else sgd_loop<T, true, false>(p, g, b, n, settings, first);
+}
+
+template <class T, bool keeps_max>
+void adam_loop(T* __restrict p, const T* __restrict g, T* __restrict mean, T* __restrict square, T* __restrict max_square, int64_t n,
+               const AdamStep& step) {
+  const T decay = static_cast<T>(step.decay), weight_decay = static_cast<T>(step.weight_decay), sign = static_cast<T>(step.sign);
+  const T beta2 = static_cast<T>(step.beta2), rest1 = static_cast<T>(1 - step.beta1), rest2 = static_cast<T>(1 - step.beta2);
+  const T step_size = static_cast<T>(step.step_size), over_root = static_cast<T>(1 / step.root), eps = static_cast<T>(step.eps);
+  for (int64_t i = 0; i < n; ++i) {
+    const T before = p[i] * decay, d = sign * g[i] + weight_decay * before;
+    const T m = mean[i] + rest1 * (d - mean[i]);
+    const T v = beta2 * square[i] + rest2 * d * d;
+    mean[i] = m;
+    square[i] = v;
+    T largest = v;
+    if constexpr (keeps_max) max_square[i] = largest = max_square[i] > v ? max_square[i] : v;
+    p[i] = before - step_size * m / (std::sqrt(largest) * over_root + eps);
+  }
+}
+
+template <class T>
+void adam(void* parameter, const void* gradient, void* mean, void* square, void* max_square, int64_t n, const AdamStep& step) {
+  auto *p = static_cast<T*>(parameter), *m = static_cast<T*>(mean), *v = static_cast<T*>(square), *most = static_cast<T*>(max_square);
+  const auto* g = static_cast<const T*>(gradient);
+  if (most) adam_loop<T, true>(p, g, m, v, most, n, step);
+  else adam_loop<T, false>(p, g, m, v, most, n, step);
+}
+
+/// In double, over sixteen sums side by side.
+template <class T>
+double sum_of_squares(const void* in, int64_t n) {
+  constexpr int kSums = 16;
+  const auto* x = static_cast<const T*>(in);
+  double sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums <= n; i += kSums)
+    for (int s = 0; s < kSums; ++s) sums[s] += static_cast<double>(x[i + s]) * static_cast<double>(x[i + s]);
+  for (; i < n; ++i) sums[0] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+template <class T>
+void scale(void* values, int64_t n, double factor) {
+  auto* x = static_cast<T*>(values);
+  const T by = static_cast<T>(factor);
+  for (int64_t i = 0; i < n; ++i) x[i] *= by;
+}
+
+}  // namespace
+
+void add_optimizers(Dense& dense) {
+  dense.sgd[0] = sgd<float>;
+  dense.sgd[1] = sgd<double>;
+  dense.adam[0] = adam<float>;
+  dense.adam[1] = adam<double>;
+  dense.sum_of_squares[0] = sum_of_squares<float>;
+  dense.sum_of_squares[1] = sum_of_squares<double>;
+  dense.scale[0] = scale<float>;
+  dense.scale[1] = scale<double>;
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

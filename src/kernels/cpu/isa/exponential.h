@@ -1,0 +1,181 @@
+// exp, log and what is made of them, for vectors. Arguments are reduced by powers of two; the rest is a polynomial. About one unit in the
+// last place, right at nan, infinities, denormal numbers and overflow, and the same for an element wherever it stands.
+#pragma once
+
+#include <limits>
+
+#include "kernels/cpu/isa/lanes.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+
+template <class T>
+inline constexpr T kInf = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+
+/// x = n ln2 + r with |r| <= ln2 / 2.
+template <class T>
+struct Reduced {
+  Vec<T> n, r;
+};
+TD_INLINE Reduced<float> reduce_exp(Vec<float> x) {
+  using V = Vec<float>;
+  const V n = nearest(x * V(0x1.715476p+0));
+  return {n, fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), x))};  // ln2's head has zeros at its end: n times it is exact
+}
+TD_INLINE Reduced<double> reduce_exp(Vec<double> x) {
+  using V = Vec<double>;
+  const V n = nearest(x * V(0x1.71547652b82fep+0));
+  return {n, fma(n, V(-0x1.a39ef35793c76p-33), fma(n, V(-0x1.62e42feep-1), x))};
+}
+/// (e^r - 1 - r) / r^2.
+TD_INLINE Vec<float> exp_tail(Vec<float> r) {  // least greatest error: 0.05 units in the last place of e^r
+  return polynomial(r, 0.5000000095411504, 0.16666518601721314, 0.041666205074999726, 0.008368917949557724, 0.001395053968711748);
+}
+TD_INLINE Vec<double> exp_tail(Vec<double> r) {
+  return polynomial(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800,
+                    1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
+}
+template <class T>
+TD_INLINE Vec<T> clip_exp(Vec<T> x) {
+  constexpr bool single = sizeof(T) == 4;
+  return lesser(Vec<T>(single ? 89.0 : 710.0), greater(Vec<T>(single ? -104.0 : -746.0), x));  // nan stays: it is the second operand
+}
+
+#if defined(__AVX512F__)
+/// Sixteenths of a power of two come from a table in one register, which leaves a short polynomial. Nothing needs clipping but the rest:
+/// where the argument is beyond all bounds the scaling alone decides, and a nan passes through it.
+TD_INLINE Vec<float> exp_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  const V shift(0x1.8p19);  // whose last digit is a sixteenth
+  const V shifted = fma(x, V(0x1.715476p+0), shift), n = shifted - shift;
+  const V rest = fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), x)),
+          r(_mm512_range_ps(rest.v, V(0.03).v, 2));  // 2: the lesser magnitude, sign of rest
+  const Raw<float> sixteenths = {1.0F,
+                                 1.0442737340927124F,
+                                 1.0905077457427979F,
+                                 1.1387885808944702F,
+                                 1.1892070770263672F,
+                                 1.2418577671051025F,
+                                 1.2968395948410034F,
+                                 1.3542555570602417F,
+                                 1.4142135381698608F,
+                                 1.4768261909484863F,
+                                 1.5422108173370361F,
+                                 1.610490322113037F,
+                                 1.6817928552627563F,
+                                 1.7562521696090698F,
+                                 1.8340080976486206F,
+                                 1.9152065515518188F};
+  const V power(_mm512_permutexvar_ps(recast<__m512i>(shifted.v), sixteenths)), p = polynomial(r, 1, 0.5, 0.16666667) * r;
+  return V(_mm512_scalef_ps(fma(power, p, power).v, n.v));  // scalef takes n rounded down
+}
+#endif
+template <class T>
+TD_INLINE Vec<T> exp_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return exp_by_table(x);
+#endif
+  const Reduced<T> a = reduce_exp(clip_exp(x));
+  return scale(fma(exp_tail(a.r) * a.r, a.r, a.r) + Vec<T>(1), a.n);
+}
+template <class T>
+TD_INLINE Vec<T> exp2_of(Vec<T> x) {
+  constexpr bool single = sizeof(T) == 4;
+  x = lesser(Vec<T>(single ? 129.0 : 1025.0), greater(Vec<T>(single ? -151.0 : -1076.0), x));
+  const Vec<T> n = nearest(x), r = (x - n) * Vec<T>(0.69314718055994530942);
+  return scale(fma(exp_tail(r) * r, r, r) + Vec<T>(1), n);
+}
+template <class T>
+TD_INLINE Vec<T> expm1_of(Vec<T> x) {
+  const Reduced<T> a = reduce_exp(clip_exp(greater(Vec<T>(-50.0), x)));
+  const Vec<T> p = fma(exp_tail(a.r) * a.r, a.r, a.r),
+               half = power_of_two(a.n - Vec<T>(1));  // half of 2^n: 2^n itself may overflow too early
+  return select(x == Vec<T>(0), x, fma(half, p, half - Vec<T>(0.5)) * Vec<T>(2));
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x.
+template <class T>
+struct Split {
+  Vec<T> m, e;
+};
+TD_INLINE Split<float> split(Vec<float> x) {
+  using V = Vec<float>;
+  const auto tiny = x < V(0x1p-126);
+  x = select(tiny, x * V(0x1p24), x);
+  const auto shifted = x.bits() - 0x3f3504f3;
+  const auto e = shifted >> 23;
+  return {V::of_bits((shifted & 0x7fffff) + 0x3f3504f3), V(__builtin_convertvector(e, Raw<float>)) - select(tiny, V(24), V(0))};
+}
+TD_INLINE Split<double> split(Vec<double> x) {
+  using V = Vec<double>;
+  const auto tiny = x < V(0x1p-1022);
+  x = select(tiny, x * V(0x1p54), x);
+  const auto shifted = x.bits() - 0x3fe6a09e667f3bcdLL;
+  const auto e = (Raw<int64_t>)((Raw<uint64_t>)shifted >> 52);
+  // A whole number of 12 bits with a sign, to double without a conversion instruction.
+  const auto sign_extended = (e ^ 0x800) - 0x800;
+  const V as_double = V::of_bits(sign_extended + V(0x1.8p52).bits()) - V(0x1.8p52);
+  return {V::of_bits((shifted & 0xfffffffffffffLL) + 0x3fe6a09e667f3bcdLL), as_double - select(tiny, V(54), V(0))};
+}
+template <class T>
+TD_INLINE Vec<T> log_specials(Vec<T> x, Vec<T> y) {
+  y = select(x < Vec<T>(kInf<T>), y, x);  // infinity and nan stay
+  y = select(x == Vec<T>(0), Vec<T>(-kInf<T>), y);
+  return select(x < Vec<T>(0), Vec<T>(kNan<T>), y);
+}
+
+/// log(1 + f) - f for f in [sqrt(1/2) - 1, sqrt(2) - 1].
+TD_INLINE Vec<float> log_tail(Vec<float> f) {
+  using V = Vec<float>;
+  const V square = f * f;
+  const V p = polynomial(f, 3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1, -1.2420140846e-1,
+                         1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2);
+  return fma(p * f, square, square * V(-0.5));
+}
+TD_INLINE Vec<double> log_tail(Vec<double> f) {  // as in fdlibm: an even polynomial in s = f / (2 + f)
+  using V = Vec<double>;
+  const V s = f / (f + V(2)), z = s * s, half = f * f * V(0.5);
+  const V p = polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+                         1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01);
+  return s * (half + z * p) - half;
+}
+
+template <class T>
+TD_INLINE Vec<T> log_of(Vec<T> x) {
+  using V = Vec<T>;
+  constexpr bool single = sizeof(T) == 4;
+  const Split<T> a = split(x);
+  const V f = a.m - V(1), low = V(single ? -2.12194440e-4 : 1.90821492927058770002e-10),
+          high = V(single ? 0.693359375 : 6.93147180369123816490e-01);
+  return log_specials(x, a.e * high + (f + (log_tail(f) + a.e * low)));
+}
+/// log(x) times a constant given as two parts, plus e times another: log2 and log10.
+TD_INLINE Vec<double> log_in_base(Vec<double> x, double factor, double of_two) {
+  const Split<double> a = split(x);
+  const Vec<double> f = a.m - Vec<double>(1);
+  return log_specials(x, fma(f + log_tail(f), Vec<double>(factor), a.e * Vec<double>(of_two)));
+}
+template <class T>
+TD_INLINE Vec<T> log1p_of(Vec<T> x) {
+  using V = Vec<T>;
+  const V u = x + V(1), lost = x - (u - V(1));  // what rounding took from 1 + x
+  const Split<T> a = split(u);
+  constexpr bool single = sizeof(T) == 4;
+  const V f = a.m - V(1), low = V(single ? -2.12194440e-4 : 1.90821492927058770002e-10),
+          high = V(single ? 0.693359375 : 6.93147180369123816490e-01);
+  const V y = log_specials(u, a.e * high + (f + (log_tail(f) + (a.e * low + lost / u))));
+  return select(absolute(x) < V(single ? 0x1p-25 : 0x1p-54), x, select(u == V(0), V(-kInf<T>), select(x == V(kInf<T>), x, y)));
+}
+
+template <class T>
+TD_INLINE Vec<T> tanh_of(Vec<T> x) {
+  using V = Vec<T>;
+  const V a = lesser(V(sizeof(T) == 4 ? 10.0 : 20.0), absolute(x));
+  const Reduced<T> e = reduce_exp(a + a);
+  const V p = fma(exp_tail(e.r) * e.r, e.r, e.r), s = power_of_two(e.n);
+  const V grown = fma(s, p, s - V(1));  // e^2a - 1
+  return with_sign(grown / (grown + V(2)), x);
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

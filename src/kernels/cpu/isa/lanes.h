@@ -1,0 +1,181 @@
+// The single instructions that vector extensions have no operator for: square roots, rounding, products with a sum, powers of two,
+// widening.
+#pragma once
+
+#include <utility>
+
+#include "kernels/cpu/isa/vec.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+
+/// One call a lane, for functions without a vector form.
+template <class T, class F>
+TD_INLINE Vec<T> each(Vec<T> x, F f) {
+  for (int i = 0; i < Vec<T>::kLanes; ++i) x.v[i] = f(x.v[i]);
+  return x;
+}
+template <class T, class F>
+TD_INLINE Vec<T> each(Vec<T> x, Vec<T> y, F f) {
+  for (int i = 0; i < Vec<T>::kLanes; ++i) x.v[i] = f(x.v[i], y.v[i]);
+  return x;
+}
+
+/// The lanes order(0), order(1), … of a and b laid end to end. `order` is a lambda without captures.
+template <class V, class Order, size_t... i>
+TD_INLINE V picked(V a, V b, Order, std::index_sequence<i...>) {
+  return __builtin_shufflevector(a, b, Order{}(static_cast<int>(i))...);
+}
+template <class V, class Order>
+TD_INLINE V picked(V a, V b, Order order) {
+  return picked(a, b, order, std::make_index_sequence<sizeof(V) / sizeof(a[0])>());
+}
+
+#if defined(__AVX512F__)
+#define TD_ONE(name, single, wide)                                       \
+  TD_INLINE Vec<float> name(Vec<float> x) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> x) { return Vec<double>(wide); }
+TD_ONE(root, _mm512_sqrt_ps(x.v), _mm512_sqrt_pd(x.v))
+TD_ONE(nearest, _mm512_roundscale_ps(x.v, 8), _mm512_roundscale_pd(x.v, 8))
+TD_ONE(down, _mm512_roundscale_ps(x.v, 9), _mm512_roundscale_pd(x.v, 9))
+TD_ONE(up, _mm512_roundscale_ps(x.v, 10), _mm512_roundscale_pd(x.v, 10))
+TD_ONE(toward_zero, _mm512_roundscale_ps(x.v, 11), _mm512_roundscale_pd(x.v, 11))
+#undef TD_ONE
+#define TD_TWO(name, single, wide)                                                     \
+  TD_INLINE Vec<float> name(Vec<float> a, Vec<float> b) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> a, Vec<double> b) { return Vec<double>(wide); }
+TD_TWO(lesser, _mm512_min_ps(a.v, b.v), _mm512_min_pd(a.v, b.v))  // a < b ? a : b, so b where one is nan
+TD_TWO(greater, _mm512_max_ps(a.v, b.v), _mm512_max_pd(a.v, b.v))
+#undef TD_TWO
+#elif defined(__AVX2__)
+#define TD_ONE(name, single, wide)                                       \
+  TD_INLINE Vec<float> name(Vec<float> x) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> x) { return Vec<double>(wide); }
+TD_ONE(root, _mm256_sqrt_ps(x.v), _mm256_sqrt_pd(x.v))
+TD_ONE(nearest, _mm256_round_ps(x.v, 8), _mm256_round_pd(x.v, 8))
+TD_ONE(down, _mm256_round_ps(x.v, 9), _mm256_round_pd(x.v, 9))
+TD_ONE(up, _mm256_round_ps(x.v, 10), _mm256_round_pd(x.v, 10))
+TD_ONE(toward_zero, _mm256_round_ps(x.v, 11), _mm256_round_pd(x.v, 11))
+#undef TD_ONE
+#define TD_TWO(name, single, wide)                                                     \
+  TD_INLINE Vec<float> name(Vec<float> a, Vec<float> b) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> a, Vec<double> b) { return Vec<double>(wide); }
+TD_TWO(lesser, _mm256_min_ps(a.v, b.v), _mm256_min_pd(a.v, b.v))
+TD_TWO(greater, _mm256_max_ps(a.v, b.v), _mm256_max_pd(a.v, b.v))
+#undef TD_TWO
+#elif defined(__SSE4_1__)
+#define TD_ONE(name, single, wide)                                       \
+  TD_INLINE Vec<float> name(Vec<float> x) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> x) { return Vec<double>(wide); }
+TD_ONE(root, _mm_sqrt_ps(x.v), _mm_sqrt_pd(x.v))
+TD_ONE(nearest, _mm_round_ps(x.v, 8), _mm_round_pd(x.v, 8))
+TD_ONE(down, _mm_round_ps(x.v, 9), _mm_round_pd(x.v, 9))
+TD_ONE(up, _mm_round_ps(x.v, 10), _mm_round_pd(x.v, 10))
+TD_ONE(toward_zero, _mm_round_ps(x.v, 11), _mm_round_pd(x.v, 11))
+#undef TD_ONE
+#define TD_TWO(name, single, wide)                                                     \
+  TD_INLINE Vec<float> name(Vec<float> a, Vec<float> b) { return Vec<float>(single); } \
+  TD_INLINE Vec<double> name(Vec<double> a, Vec<double> b) { return Vec<double>(wide); }
+TD_TWO(lesser, _mm_min_ps(a.v, b.v), _mm_min_pd(a.v, b.v))
+TD_TWO(greater, _mm_max_ps(a.v, b.v), _mm_max_pd(a.v, b.v))
+#undef TD_TWO
+#else
+template <class T>
+TD_INLINE Vec<T> root(Vec<T> x) {
+  return each(x, [](T v) { return std::sqrt(v); });
+}
+template <class T>
+TD_INLINE Vec<T> nearest(Vec<T> x) {
+  return each(x, [](T v) { return std::nearbyint(v); });
+}
+template <class T>
+TD_INLINE Vec<T> down(Vec<T> x) {
+  return each(x, [](T v) { return std::floor(v); });
+}
+template <class T>
+TD_INLINE Vec<T> up(Vec<T> x) {
+  return each(x, [](T v) { return std::ceil(v); });
+}
+template <class T>
+TD_INLINE Vec<T> toward_zero(Vec<T> x) {
+  return each(x, [](T v) { return std::trunc(v); });
+}
+template <class T>
+TD_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) {
+  return select(a < b, a, b);
+}
+template <class T>
+TD_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) {
+  return select(a > b, a, b);
+}
+#endif
+
+/// a * b + c: in one rounding where the processor can (the compiler contracts it).
+template <class T>
+TD_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
+  return a * b + c;
+}
+/// c[0] + x (c[1] + x (c[2] + …)).
+template <class T, class... Rest>
+TD_INLINE Vec<T> polynomial(Vec<T> x, double first, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) return Vec<T>(first);
+  else return fma(polynomial(x, rest...), x, Vec<T>(first));
+}
+
+/// 2^n for whole n from -126 to 127 (-1022 to 1023).
+TD_INLINE Vec<float> power_of_two(Vec<float> n) { return Vec<float>::of_bits((__builtin_convertvector(n.v, Raw<int32_t>) + 127) << 23); }
+TD_INLINE Vec<double> power_of_two(Vec<double> n) {
+  return Vec<double>::of_bits(((n + Vec<double>(0x1.8p52)).bits() + 1023) << 52);  // the sum's low bits are n
+}
+/// p * 2^n for whole n, into the denormal numbers and to infinity.
+template <class T>
+TD_INLINE Vec<T> scale(Vec<T> p, Vec<T> n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return Vec<T>(_mm512_scalef_ps(p.v, n.v));
+  else return Vec<T>(_mm512_scalef_pd(p.v, n.v));
+#else
+  const Vec<T> half = down(n * Vec<T>(0.5));
+  return p * power_of_two(half) * power_of_two(n - half);
+#endif
+}
+
+template <class T>
+TD_INLINE Vec<T> absolute(Vec<T> x) {
+  return Vec<T>::of_bits(x.bits() & ~Vec<T>(-0.0).bits());
+}
+/// The magnitude of the first with the sign of the second.
+template <class T>
+TD_INLINE Vec<T> with_sign(Vec<T> x, Vec<T> sign) {
+  const auto bit = Vec<T>(-0.0).bits();
+  return Vec<T>::of_bits((x.bits() & ~bit) | (sign.bits() & bit));
+}
+
+/// The lower and the upper half of the lanes, in double.
+struct Halves {
+  Vec<double> low, high;
+};
+TD_INLINE Halves widen(Vec<float> x) {
+  using Half = Raw<float, kVectorBytes / 2>;
+  Half half[2];
+  std::memcpy(half, &x.v, sizeof half);
+  return {Vec<double>(__builtin_convertvector(half[0], Raw<double>)), Vec<double>(__builtin_convertvector(half[1], Raw<double>))};
+}
+TD_INLINE Vec<float> narrow(Halves x) {
+  using Half = Raw<float, kVectorBytes / 2>;
+  const Half half[2] = {__builtin_convertvector(x.low.v, Half), __builtin_convertvector(x.high.v, Half)};
+  Vec<float> y;
+  std::memcpy(&y.v, half, sizeof half);
+  return y;
+}
+/// A float function computed in double and rounded once.
+template <class F>
+TD_INLINE Vec<float> in_double(Vec<float> x, F f) {
+  const Halves wide = widen(x);
+  return narrow({f(wide.low), f(wide.high)});
+}
+template <class F>
+TD_INLINE Vec<float> in_double(Vec<float> x, Vec<float> y, F f) {
+  const Halves a = widen(x), b = widen(y);
+  return narrow({f(a.low, b.low), f(a.high, b.high)});
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,0 +1,215 @@
+// Reductions of contiguous rows, and of columns side by side. Floats are added in float for a thousand elements at most, in four registers
+// of lanes; these sums are added in double. So a sum is as precise as pairwise summation, and as fast as memory.
+#include <utility>
+
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/math.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+namespace {
+
+// What is done to each element, and how two results meet.
+struct Plain {
+  template <class V>
+  TD_INLINE static V take(V x) {
+    return x;
+  }
+};
+struct Magnitude {
+  template <class V>
+  TD_INLINE static V take(V x) {
+    return math::abs(x);
+  }
+};
+struct Squared {
+  template <class V>
+  TD_INLINE static V take(V x) {
+    return x * x;
+  }
+};
+struct NotZero {
+  template <class V>
+  TD_INLINE static V take(V x) {
+    using kernels::select;  // for numbers; for vectors it is found by itself
+    return select(x != V(0), V(1), V(0));
+  }
+};
+struct Add {
+  template <class V>
+  TD_INLINE static V meet(V a, V b) {
+    if constexpr (std::is_same_v<V, int64_t>) return math::wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else return a + b;
+  }
+};
+struct Multiply {
+  template <class V>
+  TD_INLINE static V meet(V a, V b) {
+    if constexpr (std::is_same_v<V, int64_t>) return math::wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else return a * b;
+  }
+};
+struct Greater {
+  template <class V>
+  TD_INLINE static V meet(V a, V b) {
+    return math::maximum(a, b);
+  }
+};
+struct Lesser {
+  template <class V>
+  TD_INLINE static V meet(V a, V b) {
+    return math::minimum(a, b);
+  }
+};
+
+template <class T>
+using Total = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+
+template <class T, class Element, class Meet>
+struct Reduction {
+  using V = Vec<T>;
+  using W = Vec<Total<T>>;
+  static constexpr int64_t lanes = V::kLanes, parts = 4;
+  static constexpr int64_t block = 16 * parts * lanes;
+
+  /// Four registers' worth and more, a multiple of `parts` registers: one register.
+  TD_INLINE static V reduce_block(const T* x, int64_t n) {
+    V sum[parts];
+    for (int64_t k = 0; k < parts; ++k) sum[k] = Element::take(V::load(x + k * lanes));
+    for (int64_t i = parts * lanes; i < n; i += parts * lanes)
+      for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::meet(sum[k], Element::take(V::load(x + i + k * lanes)));
+    return Meet::meet(Meet::meet(sum[0], sum[1]), Meet::meet(sum[2], sum[3]));
+  }
+  TD_INLINE static W widened(V x) {
+    if constexpr (sizeof(T) == 4) {
+      const Halves wide = widen(x);
+      return Meet::meet(wide.low, wide.high);
+    } else {
+      return x;
+    }
+  }
+
+  static void row(void* total_address, const void* in, int64_t n) {
+    const T* const x = static_cast<const T*>(in);
+    Total<T> total;
+    int64_t i = 0;
+    if (n >= parts * lanes) {
+      W sum = widened(reduce_block(x, n < block ? n - n % (parts * lanes) : block));
+      i = n < block ? n - n % (parts * lanes) : block;
+      while (n - i >= parts * lanes) {
+        const int64_t rest = n - i, take = rest < block ? rest - rest % (parts * lanes) : block;
+        sum = Meet::meet(sum, widened(reduce_block(x + i, take)));
+        i += take;
+      }
+      for (; i + lanes <= n; i += lanes) sum = Meet::meet(sum, widened(Element::take(V::load(x + i))));
+      total = sum.v[0];
+      for (int k = 1; k < W::kLanes; ++k) total = Meet::meet(total, static_cast<Total<T>>(sum.v[k]));
+    } else if (n >= lanes) {
+      W sum = widened(Element::take(V::load(x)));
+      for (i = lanes; i + lanes <= n; i += lanes) sum = Meet::meet(sum, widened(Element::take(V::load(x + i))));
+      total = sum.v[0];
+      for (int k = 1; k < W::kLanes; ++k) total = Meet::meet(total, static_cast<Total<T>>(sum.v[k]));
+    } else {
+      total = Element::take(x[0]);
+      i = 1;
+    }
+    for (; i < n; ++i) total = Meet::meet(total, static_cast<Total<T>>(Element::take(x[i])));
+    *static_cast<Total<T>*>(total_address) = total;
+  }
+
+  static void columns(void* block_address, const void* in, int64_t stride, int64_t rows, int64_t n, bool first) {
+    T* const to = static_cast<T*>(block_address);
+    const T* const x = static_cast<const T*>(in);
+    int64_t i = 0;
+    for (; i + parts * lanes <= n; i += parts * lanes) {
+      V sum[parts];
+      for (int64_t k = 0; k < parts; ++k) sum[k] = first ? Element::take(V::load(x + i + k * lanes)) : V::load(to + i + k * lanes);
+      for (int64_t r = first; r < rows; ++r)
+        for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::meet(sum[k], Element::take(V::load(x + r * stride + i + k * lanes)));
+      for (int64_t k = 0; k < parts; ++k) sum[k].store(to + i + k * lanes);
+    }
+    for (; i + lanes <= n; i += lanes) {
+      V sum = first ? Element::take(V::load(x + i)) : V::load(to + i);
+      for (int64_t r = first; r < rows; ++r) sum = Meet::meet(sum, Element::take(V::load(x + r * stride + i)));
+      sum.store(to + i);
+    }
+    if (i < n) {
+      V sum = first ? Element::take(V::load(x + i, n - i)) : V::load(to + i, n - i);
+      for (int64_t r = first; r < rows; ++r) sum = Meet::meet(sum, Element::take(V::load(x + r * stride + i, n - i)));
+      sum.store(to + i, n - i);
+    }
+  }
+
+  static void absorb(void* totals_address, const void* block_address, int64_t n, bool first) {
+    auto* const totals = static_cast<Total<T>*>(totals_address);
+    const T* const block = static_cast<const T*>(block_address);
+    if (first)
+      for (int64_t i = 0; i < n; ++i) totals[i] = block[i];
+    else
+      for (int64_t i = 0; i < n; ++i) totals[i] = Meet::meet(totals[i], static_cast<Total<T>>(block[i]));
+  }
+
+  static void combine(void* totals_address, const void* others_address, int64_t n) {
+    auto* const totals = static_cast<Total<T>*>(totals_address);
+    const auto* const others = static_cast<const Total<T>*>(others_address);
+    for (int64_t i = 0; i < n; ++i) totals[i] = Meet::meet(totals[i], others[i]);
+  }
+
+  static constexpr Reducer reducer() { return {row, columns, absorb, combine}; }
+};
+
+template <class Element, class Meet>
+void add(Isa& isa, Reduce op) {
+  isa.reduce[static_cast<int>(op)][kComputeFloat] = Reduction<float, Element, Meet>::reducer();
+  isa.reduce[static_cast<int>(op)][kComputeDouble] = Reduction<double, Element, Meet>::reducer();
+  isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Meet>::reducer();
+}
+
+template <class T>
+void deviations(double* sums, const void* in, double center, int64_t n) {
+  using V = Vec<T>;
+  using R = Reduction<T, Plain, cpu::TD_ISA::Add>;
+  const T* const x = static_cast<const T*>(in);
+  const V middle(center);
+  int64_t i = 0;
+  for (; n - i >= V::kLanes;) {
+    const int64_t rest = n - i, take = rest < R::block ? rest - rest % V::kLanes : R::block;
+    V first(0), second(0);
+    for (int64_t k = 0; k < take; k += V::kLanes) {
+      const V d = V::load(x + i + k) - middle;
+      first = first + d;
+      second = second + d * d;
+    }
+    for (int k = 0; k < V::kLanes; ++k) {
+      sums[0] += static_cast<double>(first.v[k]);
+      sums[1] += static_cast<double>(second.v[k]);
+    }
+    i += take;
+  }
+  for (; i < n; ++i) {
+    const double d = static_cast<double>(x[i] - static_cast<T>(center));
+    sums[0] += d;
+    sums[1] += d * d;
+  }
+}
+
+}  // namespace
+
+void add_reductions(Isa& isa) {
+  using cpu::TD_ISA::Add;
+  add<Plain, Add>(isa, Reduce::Sum);
+  add<Plain, Add>(isa, Reduce::Mean);
+  add<Plain, Multiply>(isa, Reduce::Prod);
+  add<Plain, Greater>(isa, Reduce::Max);
+  add<Plain, Lesser>(isa, Reduce::Min);
+  add<NotZero, Greater>(isa, Reduce::Any);
+  add<NotZero, Lesser>(isa, Reduce::All);
+  add<Magnitude, Add>(isa, Reduce::Norm1);
+  add<Squared, Add>(isa, Reduce::Norm2);
+  add<Magnitude, Greater>(isa, Reduce::NormInf);
+  add<Squared, Add>(isa, Reduce::SumOfSquares);
+  add<NotZero, Add>(isa, Reduce::CountNonzero);
+  isa.deviations[kComputeFloat] = deviations<float>;
+  isa.deviations[kComputeDouble] = deviations<double>;
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,0 +1,69 @@
+// From functors to tile functions. A file of this folder defines which rows of pointwise.def it takes and includes the list (see
+// binary.cpp); spread over several files they compile side by side.
+#pragma once
+
+#include <utility>
+
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/math.h"
+// after math.h, whose functions the functors look up
+#include "kernels/pointwise.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+
+enum class Rule : uint8_t { Same, NoBool, Float, Integer, Compare, Logical };
+
+template <class T>
+TD_INLINE void put(void* out, int64_t i, Vec<T> y) {
+  y.store(static_cast<T*>(out) + i);
+}
+template <class T>
+TD_INLINE void put(void* out, int64_t i, Vec<T> y, int64_t n) {
+  y.store(static_cast<T*>(out) + i, n);
+}
+/// Masks are written as bool.
+template <class T>
+TD_INLINE Raw<int8_t, Vec<T>::kLanes> to_bytes(Mask<T> y) {
+  return __builtin_convertvector(y.v, Raw<int8_t, Vec<T>::kLanes>) & 1;
+}
+template <class T>
+TD_INLINE void put(void* out, int64_t i, Mask<T> y) {
+  const auto bytes = to_bytes(y);
+  std::memcpy(static_cast<char*>(out) + i, &bytes, sizeof bytes);
+}
+template <class T>
+TD_INLINE void put(void* out, int64_t i, Mask<T> y, int64_t n) {
+  const auto bytes = to_bytes(y);
+  std::memcpy(static_cast<char*>(out) + i, &bytes, static_cast<size_t>(n));
+}
+
+template <class F, class T, size_t... inputs>
+TD_INLINE void tile_loop(void* out, const void* const* in, int64_t n, std::index_sequence<inputs...>) {
+  constexpr int64_t lanes = Vec<T>::kLanes;
+  const T* const from[] = {static_cast<const T*>(in[inputs])...};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) put(out, i, F{}(Vec<T>::load(from[inputs] + i)...));
+  if (i < n)
+    put(out, i, F{}(Vec<T>::load(from[inputs] + i, n - i)...), n - i);  // the same code for the rest: no element depends on where it stands
+}
+template <class F, class T, int inputs>
+void tile(void* out, const void* const* in, int64_t n) {
+  tile_loop<F, T>(out, in, n, std::make_index_sequence<inputs>());
+}
+
+/// Adds the tiles of a row, for those of the types Ts that its rule allows.
+template <bool chosen, class F, Rule rule, int inputs, class... Ts>
+void add_row(Tile (&tiles)[kComputes]) {
+  if constexpr (chosen) {
+    const auto add = [&]<class T>(T) {
+      constexpr bool floating = std::is_floating_point_v<T>;
+      if constexpr ((rule != Rule::Float || floating) && (rule != Rule::Integer || !floating))
+        tiles[floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt] = tile<F, T, inputs>;
+    };
+    (add(Ts()), ...);
+  } else {
+    (void)tiles;
+  }
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

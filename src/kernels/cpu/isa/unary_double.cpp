@@ -1,0 +1,16 @@
+// Functions of one number, in double.
+#include "kernels/cpu/isa/tiles.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+
+#define TD_ADD(name, Functor, rule, inputs, chosen) \
+  add_row<(chosen), Functor, Rule::rule, inputs, double>(isa.tiles[static_cast<int>(PointwiseOp::name)]);
+#define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, Rule::rule == Rule::Float)
+#define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, false)
+#define TD_KERNEL(name, Functor, rule, inputs) TD_ADD(name, Functor, rule, inputs, inputs == 1 && Rule::rule == Rule::Float)
+
+void add_unary_double(Isa& isa) {
+#include "kernels/pointwise.def"
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

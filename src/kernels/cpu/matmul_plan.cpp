@@ -1,0 +1,197 @@
+#include "kernels/cpu/matmul_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/shares.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+// Products in multiplications. Measured on one core with AVX-512 (peak 118 GFLOP/s), where both our code and oneDNN come to 100 to 117: so
+// these are not sharp, and ours is taken where they are equal, since oneDNN's first call of a shape costs milliseconds.
+constexpr double kTinyProduct = 64;    // up to which plain loops are best
+constexpr double kThinProduct = 4096;  // the same where inner products have but kThin terms
+constexpr int64_t kThin = 4;
+constexpr int64_t kRows = 4;                     // rows that take b through the registers once
+constexpr double kSmallProduct = 64 * 64 * 64;   // up to which outer products are best,
+constexpr int64_t kRowsOfOuter = 64;             // or for so few rows,
+constexpr int64_t kDepthOfOuter = 1024;          // while a panel of b stays in the second cache
+constexpr double kTurnedProduct = 48 * 48 * 48;  // up to which b is transposed for them,
+constexpr int64_t kTurnedDepth = 256;            // where inner products are too short to be good
+constexpr int64_t kRowsOfInner = 32;             // up to which inner products are best
+constexpr double kPartProduct = 200e3;           // that are worth another thread
+
+size_t whole_lines(int64_t elements, size_t size) { return (static_cast<size_t>(elements) * size + 63) / 64 * 64; }
+
+Matrix matrix_of(const View& v) {
+  Matrix x{v.as<char>(), 0, 0};
+  if (!v.data) return x;
+  if (v.ndim >= 2 && v.sizes[v.ndim - 2] != 1) x.row = v.strides[v.ndim - 2];
+  if (v.ndim >= 1 && v.sizes[v.ndim - 1] != 1) x.column = v.strides[v.ndim - 1];
+  return x;
+}
+
+/// Strides of sizes of 1 set to what makes a layout regular.
+void regularise(Matrix& x, int64_t rows, int64_t columns) {
+  if (columns == 1 && rows == 1) x.row = x.column = 1;
+  else if (columns == 1) x.column = x.row == 1 ? rows : 1;
+  else if (rows == 1) x.row = x.column == 1 ? columns : 1;
+}
+bool rows_dense(const Matrix& x, int64_t columns) { return x.column == 1 && x.row >= columns; }
+bool columns_dense(const Matrix& x, int64_t rows) { return x.row == 1 && x.column >= rows; }
+
+}  // namespace
+
+MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_view, const View& bias_view, const Epilogue& what_follows)
+    : m(out_view.sizes[out_view.ndim - 2]),
+      n(out_view.sizes[out_view.ndim - 1]),
+      k(a_view.sizes[a_view.ndim - 1]),
+      dtype(out_view.dtype),
+      out(matrix_of(out_view)),
+      a(matrix_of(a_view)),
+      b(matrix_of(b_view)),
+      bias(matrix_of(bias_view)),
+      epilogue(what_follows) {
+  if (!bias.data || epilogue.beta == 0) bias = {};
+  has_epilogue = bias.data || epilogue.alpha != 1 || epilogue.activation != Activation::None;
+  const int batch_ndim = out_view.ndim - 2;
+  const auto stride = [&](const View& v, int d) {
+    const int own = d - (out_view.ndim - v.ndim);
+    return !v.data || own < 0 || v.sizes[own] == 1 ? 0 : v.strides[own];
+  };
+  for (int d = 0; d < batch_ndim; ++d)
+    batch.push(out_view.sizes[d], {stride(out_view, d), stride(a_view, d), stride(b_view, d), bias.data ? stride(bias_view, d) : 0});
+  // One matrix b for a batch of a's that follow each other is one product with more rows.
+  if (batch.ndim == 1 && batch.strides[2][0] == 0 && batch.strides[1][0] == m * a.row && batch.strides[0][0] == m * out.row && m > 1 &&
+      (!bias.data || batch.strides[3][0] == m * bias.row)) {
+    m *= batch.numel;
+    batch = {};
+  }
+  apart = bias.data && bias.data == out.data;
+  turn();
+  choose_route();
+  share_out();
+  measure();
+}
+
+/// Makes out's rows contiguous, and a product with one column one with a single row, by transposing the whole problem.
+void MatmulPlan::turn() {
+  const bool column_out = out.column != 1 && out.row == 1;
+  if ((n == 1 && m > 1) || (column_out && n > 1)) {
+    std::swap(m, n);
+    std::swap(a, b);
+    for (Matrix* x : {&out, &a, &b, &bias}) std::swap(x->row, x->column);
+    std::swap(batch.strides[1], batch.strides[2]);
+  }
+  regularise(out, m, n);
+  regularise(a, m, k);
+  regularise(b, k, n);
+}
+
+void MatmulPlan::choose_route() {
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const bool thin = k <= kThin && work <= kThinProduct && b.column != 1;
+  packed = dtype == kFloat16 || (dtype == kBFloat16 && (!dnnl_has_bfloat16() || work <= kTurnedProduct)) ? kFloat32 : dtype;
+  if (!is_floating(dtype)) {
+    route = work <= kTinyProduct || thin ? Route::Tiny : Route::Integer;
+    apart = false;  // the sums of a row are kept until its end
+    return;
+  }
+  if (work <= kTinyProduct || thin) {
+    route = Route::Tiny;
+    return;
+  }
+  const bool converts = packed != dtype;
+  pack_a = converts || !(rows_dense(a, k) || columns_dense(a, m));
+  pack_b = converts || !(rows_dense(b, n) || columns_dense(b, k));
+  apart = apart || converts || out.column != 1 || (dtype == kBFloat16 && has_epilogue);
+  // Packing keeps the order of the dimensions that has the shorter steps.
+  const auto lay = [](const Matrix& x, bool packs, int64_t rows, int64_t columns) {
+    if (!packs) return x;
+    return x.row == 1 && x.column != 1 ? Matrix{nullptr, 1, rows} : Matrix{nullptr, columns, 1};
+  };
+  laid_a = lay(a, pack_a, m, k);
+  laid_b = lay(b, pack_b, k, n);
+  const Route large = packed == kFloat64 ? Route::Blocked : Route::Dnnl;
+  if (packed == kBFloat16) {
+    route = Route::Dnnl;
+  } else if (laid_b.column == 1) {
+    route = work <= kSmallProduct || m <= kRows || (m <= kRowsOfOuter && k <= kDepthOfOuter) ? Route::Rows : large;
+  } else if (work <= kTurnedProduct && m >= 8 && k <= kTurnedDepth) {
+    route = Route::Rows;
+    pack_b = true;
+    laid_b = {nullptr, n, 1};
+  } else {
+    route = m <= kRowsOfInner && laid_a.column == 1 ? Route::Columns : large;
+  }
+}
+
+void MatmulPlan::share_out() {
+  block_m = m;
+  block_n = n;
+  const double work =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * (packed == kFloat32 || packed == kBFloat16 ? 1 : 2);
+  const int64_t most = shares();
+  if (batch.numel > 1) {
+    const auto worthwhile = static_cast<int64_t>(std::max(1.0, work * static_cast<double>(batch.numel) / kPartProduct));
+    if (batch.numel >= most || work < kPartProduct) {
+      batch_parts = true;
+      parts = std::min({most, batch.numel, worthwhile});
+      return;
+    }
+  }
+  const auto wanted = std::min(most, static_cast<int64_t>(std::max(1.0, work / kPartProduct)));
+  if (wanted <= 1) return;
+  // The grid of blocks that reads least: each block reads its rows of a and its columns of b.
+  double least = 1e300;
+  for (int64_t down = 1; down <= wanted; ++down) {
+    const int64_t across = wanted / down;
+    const int64_t unit_m = m >= 64 * down ? 16 : 4, unit_n = n >= 64 * across ? 32 : 16;
+    const int64_t mb = std::min(m, ((m + down - 1) / down + unit_m - 1) / unit_m * unit_m),
+                  nb = std::min(n, ((n + across - 1) / across + unit_n - 1) / unit_n * unit_n);
+    const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
+    // Time grows with the largest block; what it reads weighs less, more where it must be turned round first.
+    const double turning_a = laid_a.column == 1 ? 1 : 4, turning_b = laid_b.column == 1 ? 1 : 4;
+    const double cost = static_cast<double>(mb * nb) + 2.0 * (turning_a * static_cast<double>(mb) + turning_b * static_cast<double>(nb)) +
+                        1e-3 * static_cast<double>(count);
+    if (cost < least) {
+      least = cost;
+      block_m = mb;
+      block_n = nb;
+      parts = count;
+    }
+  }
+}
+
+void MatmulPlan::measure() {
+  if (route == Route::Dnnl) {
+    for (const int64_t rows : {block_m, m - (blocks_down() - 1) * block_m})
+      for (const int64_t columns : {block_n, n - (blocks_across() - 1) * block_n}) {
+        const DnnlScratch scratch = dnnl_scratch(dnnl_block(rows, columns));
+        if (!scratch.supported && packed == kFloat32) route = Route::Blocked;
+        scratch_bytes = std::max(scratch_bytes, (scratch.bytes + 63) / 64 * 64);
+      }
+  }
+  const size_t size = size_of(packed);
+  if (pack_a) a_bytes = whole_lines(m * k, size);
+  if (pack_b) b_bytes = whole_lines(k * n, size);
+  if (apart) apart_bytes = whole_lines(m * n, size_of(result()));
+  if (route == Route::Blocked) scratch_bytes = whole_lines(kProductScratch, size);
+}
+
+DnnlProduct MatmulPlan::dnnl_block(int64_t rows, int64_t columns) const {
+  return {.m = rows,
+          .n = columns,
+          .k = k,
+          .a_row = laid_a.row,
+          .a_column = laid_a.column,
+          .b_row = laid_b.row,
+          .b_column = laid_b.column,
+          .out_row = apart ? n : out.row,
+          .in = packed,
+          .out = apart ? result() : dtype};
+}
+
+}  // namespace tandem::kernels::cpu

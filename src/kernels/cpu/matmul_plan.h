@@ -1,0 +1,65 @@
+// How a product of views is done: decided from the views alone, so that the workspace query and the call agree and results don't depend on
+// threads.
+#pragma once
+
+#include "kernels/cpu/blocks.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/table.h"
+
+namespace tandem::kernels::cpu {
+
+/// A matrix of a batch; strides in elements.
+struct Matrix {
+  char* data = nullptr;
+  int64_t row = 0, column = 0;
+};
+
+struct MatmulPlan {
+  /// What computes a product.
+  enum class Route : uint8_t {
+    Tiny,     // plain loops over any strides: calls and packing would cost more than the sums
+    Integer,  // plain loops
+    Rows,     // our SIMD code, outer products
+    Columns,  // our SIMD code, inner products
+    Blocked,  // our SIMD code for large products: float64, and what oneDNN refuses
+    Dnnl,
+  };
+
+  int64_t m = 0, n = 0, k = 0;  // may be those of the transposed problem: out's rows are then out's columns
+  DType dtype = kFloat32;       // of the operands
+  DType packed = kFloat32;      // what the route reads: float32, float64, bfloat16, or the integer type itself
+  Route route = Route::Tiny;
+  Matrix out, a, b, bias;
+  Epilogue epilogue;
+  bool has_epilogue = false;  // anything but a b
+  bool pack_a = false, pack_b = false;
+  Matrix laid_a, laid_b;  // the strides that the route sees, after packing
+  bool apart = false;     // the product goes to memory of its own, and from there through the epilogue to out
+  Walk<4> batch;          // offsets of out, a, b, bias
+
+  int64_t parts = 1;         // that run side by side
+  bool batch_parts = false;  // a part is a share of the batch; otherwise a block of out
+  int64_t block_m = 0, block_n = 0;
+  size_t a_bytes = 0, b_bytes = 0, apart_bytes = 0, scratch_bytes = 0;  // of one part, whole cache lines
+
+  MatmulPlan(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
+
+  /// What oneDNN is asked for a block of out.
+  [[nodiscard]] DnnlProduct dnnl_block(int64_t rows, int64_t columns) const;
+  /// The type of a product kept apart.
+  [[nodiscard]] DType result() const { return is_floating(dtype) && dtype != kFloat64 ? kFloat32 : dtype == kFloat64 ? kFloat64 : kInt64; }
+  [[nodiscard]] size_t set_bytes() const { return a_bytes + b_bytes + apart_bytes; }
+  [[nodiscard]] size_t workspace() const {
+    return set_bytes() * static_cast<size_t>(batch_parts ? parts : 1) + scratch_bytes * static_cast<size_t>(parts);
+  }
+  [[nodiscard]] int64_t blocks_down() const { return (m + block_m - 1) / block_m; }
+  [[nodiscard]] int64_t blocks_across() const { return (n + block_n - 1) / block_n; }
+
+ private:
+  void turn();
+  void choose_route();
+  void share_out();
+  void measure();
+};
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,152 @@
+#include "kernels/cpu/onednn.h"
+
+#include <dlfcn.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+namespace tandem::kernels::cpu {
+namespace {
+
+dnnl_engine_t engine() {
+  static const dnnl_engine_t shared = [] {
+    dnnl_engine_t made = nullptr;
+    dnnl_engine_create(&made, dnnl_cpu, 0);
+    return made;
+  }();
+  return shared;
+}
+
+dnnl_data_type_t type_of(DType dtype) { return dtype == kBFloat16 ? dnnl_bf16 : dnnl_f32; }
+
+dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  dnnl_memory_desc_t desc;
+  const dnnl_dims_t sizes = {rows, columns}, strides = {row, column};
+  dnnl_memory_desc_init_by_strides(&desc, 2, sizes, type_of(dtype), strides);
+  return desc;
+}
+
+/// A primitive and the memory objects it runs on, for one thread.
+class Primitive {
+ public:
+  explicit Primitive(const DnnlProduct& p) {
+    dnnl_memory_desc_t a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
+    dnnl_memory_desc_t out = matrix(p.out, p.m, p.n, p.out_row, 1);
+    dnnl_matmul_desc_t desc;
+    dnnl_primitive_attr_t attributes = nullptr;
+    dnnl_primitive_desc_t description = nullptr;
+    (void)(good(dnnl_matmul_desc_init(&desc, &a, &b, nullptr, &out)) && good(dnnl_primitive_attr_create(&attributes)) &&
+           good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user)) &&
+           good(dnnl_primitive_desc_create(&description, &desc, attributes, engine(), nullptr)) &&
+           good(dnnl_primitive_create(&primitive_, description)));
+    if (status_ == dnnl_success) {
+      const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+      scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
+      const std::pair<int, const dnnl_memory_desc_t*> all[] = {
+          {DNNL_ARG_DST, &out}, {DNNL_ARG_SRC, &a}, {DNNL_ARG_WEIGHTS, &b}, {DNNL_ARG_SCRATCHPAD, scratch}};
+      for (const auto& [name, memory_desc] : all) {
+        dnnl_memory_t memory = nullptr;
+        if (!good(dnnl_memory_create(&memory, memory_desc, engine(), DNNL_MEMORY_NONE))) break;
+        arguments_[count_++] = {name, memory};
+      }
+    }
+    dnnl_primitive_desc_destroy(description);
+    dnnl_primitive_attr_destroy(attributes);
+  }
+  Primitive(const Primitive&) = delete;
+  Primitive& operator=(const Primitive&) = delete;
+  ~Primitive() {
+    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(arguments_[i].memory);
+    dnnl_primitive_destroy(primitive_);
+  }
+
+  [[nodiscard]] DnnlScratch scratch() const { return {status_ == dnnl_success, scratch_bytes_}; }
+
+  int run(dnnl_stream_t stream, void* out, const void* a, const void* b, void* scratch) {
+    if (status_ != dnnl_success) return status_;
+    void* const data[] = {out, const_cast<void*>(a), const_cast<void*>(b), scratch};
+    for (int i = 0; i < count_; ++i) dnnl_memory_set_data_handle(arguments_[i].memory, data[i]);
+    return dnnl_primitive_execute(primitive_, stream, count_, arguments_);
+  }
+
+ private:
+  bool good(dnnl_status_t status) {
+    status_ = status;
+    return status == dnnl_success;
+  }
+
+  dnnl_primitive_t primitive_ = nullptr;
+  dnnl_exec_arg_t arguments_[4];
+  int count_ = 0;
+  size_t scratch_bytes_ = 0;
+  dnnl_status_t status_ = dnnl_success;
+};
+
+struct Hash {
+  size_t operator()(const DnnlProduct& p) const {
+    uint64_t h = 0;
+    for (const int64_t x : {p.m, p.n, p.k, p.a_row, p.a_column, p.b_row, p.b_column, p.out_row,
+                            static_cast<int64_t>(p.in) | static_cast<int64_t>(p.out) << 8})
+      h = (h ^ static_cast<uint64_t>(x)) * 0x9E3779B97F4A7C15ULL;
+    return h ^ h >> 32;
+  }
+};
+
+/// What a thread keeps for oneDNN.
+class Local {
+ public:
+  Local() {
+    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+    dnnl_stream_create(&stream_, engine(), dnnl_stream_default_flags);
+  }
+  ~Local() {
+    primitives_.clear();
+    dnnl_stream_destroy(stream_);
+  }
+  Local(const Local&) = delete;
+  Local& operator=(const Local&) = delete;
+
+  Primitive& primitive(const DnnlProduct& p) {
+    if (last_ && *last_key_ == p) return *last_;
+    if (primitives_.size() >= kMost && !primitives_.contains(p)) primitives_.clear();  // a program of ever new shapes: begin again
+    const auto found = primitives_.try_emplace(p, p).first;
+    last_key_ = &found->first;
+    last_ = &found->second;
+    return *last_;
+  }
+  [[nodiscard]] dnnl_stream_t stream() const { return stream_; }
+
+ private:
+  static constexpr size_t kMost = 1024;
+  dnnl_stream_t stream_ = nullptr;
+  std::unordered_map<DnnlProduct, Primitive, Hash> primitives_;
+  const DnnlProduct* last_key_ = nullptr;
+  Primitive* last_ = nullptr;
+};
+
+Local& local() {
+  thread_local Local mine;
+  return mine;
+}
+
+}  // namespace
+
+bool dnnl_has_bfloat16() {
+  static const bool has = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core;
+  return has;
+}
+
+DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return local().primitive(product).scratch(); } catch (const std::bad_alloc&) {
+  return {false, 0};
+}
+
+int dnnl_run(const DnnlProduct& product, void* out, const void* a, const void* b, void* scratch) try {
+  Local& mine = local();
+  return mine.primitive(product).run(mine.stream(), out, a, b, scratch);
+} catch (const std::bad_alloc&) {
+  return dnnl_out_of_memory;
+}
+
+}  // namespace tandem::kernels::cpu

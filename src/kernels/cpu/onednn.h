@@ -1,0 +1,34 @@
+// Products by oneDNN. Each thread keeps the primitives it has used, with their memory objects, so that running one again costs about a
+// microsecond; the code behind them is shared by oneDNN's own cache. Scratch memory is always the caller's: a primitive's own is not safe
+// from two threads. Each thread tells OpenMP to stay single before its first primitive: threads are ours (base/parallel.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/table.h"
+
+namespace tandem::kernels::cpu {
+
+/// A product out (m, n) = a (m, k) b (k, n) as oneDNN knows it; strides in elements, one of each pair is 1. What follows a product is ours:
+/// oneDNN's relu makes 0 of nan.
+struct DnnlProduct {
+  int64_t m, n, k;
+  int64_t a_row, a_column, b_row, b_column, out_row;
+  DType in, out;  // float32 or bfloat16
+
+  friend bool operator==(const DnnlProduct&, const DnnlProduct&) = default;
+};
+
+/// Whether the processor has what oneDNN's bfloat16 products need.
+bool dnnl_has_bfloat16();
+/// Whether oneDNN does it, and the scratch bytes that running it takes.
+struct DnnlScratch {
+  bool supported;
+  size_t bytes;
+};
+DnnlScratch dnnl_scratch(const DnnlProduct& product);
+/// Runs it on the calling thread. Returns oneDNN's status: 0 for success.
+int dnnl_run(const DnnlProduct& product, void* out, const void* a, const void* b, void* scratch);
+
+}  // namespace tandem::kernels::cpu

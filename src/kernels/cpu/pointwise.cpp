@@ -1,0 +1,138 @@
+// Pointwise calls: which tile function, and how its operands reach it. Small dense calls take a short way; the rest is planned here and run
+// by pointwise_tiles.cpp.
+#include <cstdlib>
+
+#include "kernels/cpu/entries.h"
+#include "kernels/cpu/pointwise_tiles.h"
+#include "kernels/cpu/streaming.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+/// Rows of pointwise.def, by number.
+struct Row {
+  int8_t inputs;
+  bool compares;  // gives bool
+};
+constexpr bool gives_bool(const char* rule) { return rule[0] == 'C' || rule[0] == 'L'; }
+constexpr Row kRows[] = {
+#define TD_UNARY(name, Functor, rule, ...) {1, gives_bool(#rule)},
+#define TD_BINARY(name, Functor, rule, ...) {2, gives_bool(#rule)},
+#define TD_KERNEL(name, Functor, rule, inputs) {inputs, gives_bool(#rule)},
+#include "kernels/pointwise.def"
+#undef TD_UNARY
+#undef TD_BINARY
+#undef TD_KERNEL
+};
+
+bool divides(PointwiseOp op) {
+  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
+}
+
+/// The operation that a call really is: powers with a small exponent are products, and ~ of a bool is not.
+PointwiseOp simplified(const Pointwise& call) {
+  if (call.op == PointwiseOp::bitwise_not && call.out_dtype == kBool) return PointwiseOp::logical_not;
+  if (call.op != PointwiseOp::pow || call.in[1].data) return call.op;
+  const double exponent = call.in[1].value.to<double>();
+  if (exponent == 2) return PointwiseOp::square;
+  if (exponent == 3) return PointwiseOp::cube;
+  if (call.compute == kInt64) return call.op;
+  if (exponent == 0.5) return PointwiseOp::sqrt;
+  if (exponent == -1) return PointwiseOp::reciprocal;
+  if (exponent == -0.5) return PointwiseOp::rsqrt;
+  return call.op;
+}
+
+/// Whether strides are those of a contiguous tensor of the call's sizes.
+bool is_dense(const Pointwise& call, const int64_t* strides) {
+  if (call.contiguous) return true;
+  int64_t expected = 1;
+  for (int d = call.ndim - 1; d >= 0; --d) {
+    if (call.sizes[d] != 1 && strides[d] != expected) return false;
+    expected *= call.sizes[d];
+  }
+  return true;
+}
+
+/// Dimensions in the order of the output's strides, joined where all strides allow it: for outputs that are not dense as they are.
+void sort_dims(Pointwise& call, int inputs) {
+  int order[kMaxDims];
+  for (int d = 0; d < call.ndim; ++d) {
+    int at = d;
+    for (; at > 0 && std::abs(call.out_strides[order[at - 1]]) < std::abs(call.out_strides[d]); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  const Pointwise from = call;
+  int last = -1;
+  for (int k = 0; k < from.ndim; ++k) {
+    const int d = order[k];
+    bool joins = last >= 0 && call.out_strides[last] == from.out_strides[d] * from.sizes[d];
+    for (int i = 0; joins && i < inputs; ++i)
+      if (from.in[i].data) joins = call.in[i].strides[last] == from.in[i].strides[d] * from.sizes[d];
+    if (joins) call.sizes[last] *= from.sizes[d];
+    else call.sizes[++last] = from.sizes[d];
+    call.out_strides[last] = from.out_strides[d];
+    for (int i = 0; i < inputs; ++i) call.in[i].strides[last] = from.in[i].strides[d];
+  }
+  call.ndim = static_cast<int8_t>(last + 1);
+}
+
+}  // namespace
+
+void pointwise(const Queue& queue, Pointwise call) {
+  if (call.numel == 0) return;
+  const Isa& set = isa();
+  const PointwiseOp op = simplified(call);
+  const Row row = kRows[static_cast<int>(op)];
+  const Compute compute = compute_of(call.compute);
+  const Tile tile = set.tiles[static_cast<int>(op)][compute];
+  if (!tile || row.inputs > call.inputs) {
+    queue.status->report(Trouble::Unsupported, static_cast<int64_t>(call.compute));
+    return;
+  }
+  const DType natural = row.compares ? kBool : call.compute;
+  const bool checks_divisor = compute == kComputeInt && divides(op);
+
+  // The short way: one thread, every operand a number or straight in memory.
+  if (call.contiguous && call.out_dtype == natural && call.numel <= kTile && !checks_divisor) {
+    const void* in[kMaxOperands];
+    Buffer numbers[2];  // NOLINT: filled as far as they are read
+    int filled = 0, i = 0;
+    for (; i < row.inputs; ++i) {
+      if (call.in[i].data) {
+        if (call.in[i].dtype != call.compute) break;
+        in[i] = call.in[i].data;
+      } else {
+        if (filled == 2) break;
+        fill_number(numbers[filled].bytes, call.in[i].value, compute, call.numel, set);
+        in[i] = numbers[filled++].bytes;
+      }
+    }
+    if (i == row.inputs) {
+      tile(call.out, in, call.numel);
+      return;
+    }
+  }
+
+  if (call.ndim == 0) {  // one element: as a row of one
+    call.ndim = 1;
+    call.sizes[0] = 1;
+    call.out_strides[0] = 1;
+    for (int i = 0; i < row.inputs; ++i) call.in[i].strides[0] = 1;
+  }
+  if (!is_dense(call, call.out_strides)) sort_dims(call, row.inputs);
+  Plan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
+  plan.out_dense = is_dense(call, call.out_strides);
+  plan.out_direct = plan.out_dense && call.out_dtype == natural;
+  bool in_place = false;
+  for (int i = 0; i < plan.inputs; ++i) {
+    plan.dense[i] = call.in[i].data && is_dense(call, call.in[i].strides);
+    plan.direct[i] = plan.dense[i] && call.in[i].dtype == call.compute;
+    in_place |= call.in[i].data == call.out;
+  }
+  plan.stream = plan.out_direct && !in_place && streams(static_cast<size_t>(call.numel) * size_of(call.out_dtype));
+  if (wants_panels(plan)) run_panels(queue, plan);
+  else run_tiles(queue, plan);
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,182 @@
+// Tiles of pointwise calls. What a functor's tile function sees is contiguous and of its compute type; operands with strides, of other
+// types, or numbers are packed into buffers that stay in the first cache, and results of other types or with strides leave through one.
+#include "kernels/cpu/pointwise_tiles.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "kernels/cpu/runs.h"
+#include "kernels/cpu/streaming.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+bool has_zero(const int64_t* values, int64_t n) {
+  bool found = false;
+  for (int64_t i = 0; i < n; ++i) found |= values[i] == 0;
+  return found;
+}
+
+/// Elements [begin, end), at most a tile of them.
+void run_tile(const Plan& plan, Buffer* buffers, const Queue& queue, int64_t begin, int64_t end) {
+  const Pointwise& call = plan.call;
+  const int64_t n = end - begin;
+  const size_t width = plan.compute == kComputeFloat ? 4 : 8;
+  const void* in[kMaxOperands];
+  for (int i = 0; i < plan.inputs; ++i) {
+    const Operand& operand = call.in[i];
+    const char* data = static_cast<const char*>(operand.data);
+    if (plan.direct[i]) {
+      in[i] = data + static_cast<size_t>(begin) * width;
+      continue;
+    }
+    in[i] = buffers[i].bytes;
+    if (!data) continue;  // a number: filled beforehand
+    const Pack pack = plan.set.pack[static_cast<int>(operand.dtype)][plan.compute];
+    const size_t size = size_of(operand.dtype);
+    if (plan.dense[i]) {
+      pack(buffers[i].bytes, data + static_cast<size_t>(begin) * size, 1, n);
+    } else {
+      const int64_t stride = operand.strides[call.ndim - 1];
+      for_runs<1>(call.ndim, call.sizes, {operand.strides}, begin, end, [&](const int64_t* offset, int64_t at, int64_t count) {
+        pack(buffers[i].bytes + static_cast<size_t>(at) * width, data + offset[0] * static_cast<int64_t>(size), stride, count);
+      });
+    }
+  }
+  if (plan.checks_divisor && has_zero(static_cast<const int64_t*>(in[1]), n)) queue.status->report(Trouble::DivisionByZero);
+  const size_t size = size_of(call.out_dtype);
+  char* const out = static_cast<char*>(call.out);
+  if (plan.out_direct && !plan.stream) {
+    plan.tile(out + static_cast<size_t>(begin) * size, in, n);
+    return;
+  }
+  Buffer& result = buffers[kMaxOperands];
+  plan.tile(result.bytes, in, n);
+  if (plan.out_direct) {
+    stream_copy(out + static_cast<size_t>(begin) * size, result.bytes, static_cast<size_t>(n) * size);
+    return;
+  }
+  const char* from = result.bytes;
+  const int64_t stride = call.out_strides[call.ndim - 1];
+  if (plan.natural == kBool && call.out_dtype != kBool) {  // a comparison into another type: through the compute type
+    plan.set.pack[static_cast<int>(kBool)][plan.compute](buffers[kMaxOperands + 1].bytes, result.bytes, 1, n);
+    from = buffers[kMaxOperands + 1].bytes;
+  }
+  if (plan.natural == kBool && call.out_dtype == kBool) {
+    for_runs<1>(call.ndim, call.sizes, {call.out_strides}, begin, end, [&](const int64_t* offset, int64_t at, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) out[offset[0] + k * stride] = from[at + k];
+    });
+    return;
+  }
+  const Unpack unpack = plan.set.unpack[plan.compute][static_cast<int>(call.out_dtype)];
+  if (plan.out_dense) {
+    unpack(out + static_cast<size_t>(begin) * size, 1, from, n);
+  } else {
+    for_runs<1>(call.ndim, call.sizes, {call.out_strides}, begin, end, [&](const int64_t* offset, int64_t at, int64_t count) {
+      unpack(out + offset[0] * static_cast<int64_t>(size), stride, from + static_cast<size_t>(at) * width, count);
+    });
+  }
+}
+
+constexpr int64_t kPanelRows = 16;
+constexpr int64_t kPanelColumns = 512;
+constexpr int64_t kPanelStride = kPanelColumns + 16;  // not a power of two: the rows shall not fall into the same places of the cache
+
+bool transposed(const Plan& plan, int i) {
+  const Operand& operand = plan.call.in[i];
+  const int last = plan.call.ndim - 1;
+  return operand.data && operand.dtype == plan.call.compute && operand.strides[last - 1] == 1 && operand.strides[last] != 0 &&
+         operand.strides[last] != 1;
+}
+
+}  // namespace
+
+/// n copies of a number in the compute type.
+void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& set) {
+  union {
+    float single;
+    double wide;
+    int64_t integer;
+  } number;
+  if (compute == kComputeFloat) number.single = value.to<float>();
+  else if (compute == kComputeDouble) number.wide = value.to<double>();
+  else number.integer = value.to<int64_t>();
+  set.pack[static_cast<int>(dtype_for(compute))][compute](to, &number, 0, n);
+}
+
+void run_tiles(const Queue& queue, const Plan& plan) {
+  parallel_for(plan.call.numel, kGrain, queue.threads, [&](int64_t begin, int64_t end) {
+    Buffer buffers[kMaxOperands + 2];  // NOLINT: filled as far as they are read
+    for (int i = 0; i < plan.inputs; ++i)
+      if (!plan.call.in[i].data) fill_number(buffers[i].bytes, plan.call.in[i].value, plan.compute, std::min(kTile, end - begin), plan.set);
+    for (int64_t at = begin; at < end; at += kTile) run_tile(plan, buffers, queue, at, std::min(at + kTile, end));
+  });
+}
+
+bool wants_panels(const Plan& plan) {
+  const Pointwise& call = plan.call;
+  const int last = call.ndim - 1;
+  if (last < 1 || call.sizes[last] < 16 || call.sizes[last - 1] < 8 || call.out_strides[last] != 1 || call.out_dtype != plan.natural)
+    return false;
+  for (int i = 0; i < plan.inputs; ++i)
+    if (transposed(plan, i)) return true;
+  return false;
+}
+
+void run_panels(const Queue& queue, const Plan& plan) {
+  const Pointwise& call = plan.call;
+  const int last = call.ndim - 1;
+  const int64_t rows = call.sizes[last - 1], columns = call.sizes[last];
+  const int64_t row_blocks = (rows + kPanelRows - 1) / kPanelRows, column_blocks = (columns + kPanelColumns - 1) / kPanelColumns;
+  const int64_t panels = call.numel / (rows * columns) * row_blocks * column_blocks;
+  const int64_t width = plan.compute == kComputeFloat ? 4 : 8, out_size = static_cast<int64_t>(size_of(call.out_dtype));
+  bool turned[kMaxOperands];
+  for (int i = 0; i < plan.inputs; ++i) turned[i] = transposed(plan, i);
+  parallel_for(panels, std::max<int64_t>(1, kGrain / (kPanelRows * std::min(columns, kPanelColumns))), queue.threads,
+               [&](int64_t begin, int64_t end) {
+                 struct alignas(64) Panel {
+                   char bytes[kPanelRows * kPanelStride * 8];
+                 };
+                 Panel panel[kMaxOperands];     // NOLINT: filled as far as they are read
+                 Buffer buffers[kMaxOperands];  // NOLINT
+                 for (int i = 0; i < plan.inputs; ++i)
+                   if (!call.in[i].data) fill_number(buffers[i].bytes, call.in[i].value, plan.compute, kPanelColumns, plan.set);
+                 for (int64_t at = begin; at < end; ++at) {
+                   const int64_t column = at % column_blocks * kPanelColumns, row = at / column_blocks % row_blocks * kPanelRows;
+                   int64_t rest = at / column_blocks / row_blocks, out_base = row * call.out_strides[last - 1] + column,
+                           bases[kMaxOperands];
+                   for (int i = 0; i < plan.inputs; ++i) bases[i] = row * call.in[i].strides[last - 1] + column * call.in[i].strides[last];
+                   for (int d = last - 2; d >= 0; --d) {
+                     const int64_t index = rest % call.sizes[d];
+                     rest /= call.sizes[d];
+                     out_base += index * call.out_strides[d];
+                     for (int i = 0; i < plan.inputs; ++i) bases[i] += index * call.in[i].strides[d];
+                   }
+                   const int64_t height = std::min(kPanelRows, rows - row), n = std::min(kPanelColumns, columns - column);
+                   for (int i = 0; i < plan.inputs; ++i) {
+                     if (!turned[i]) continue;
+                     const char* from = static_cast<const char*>(call.in[i].data) + bases[i] * width;
+                     plan.set.transpose[width == 8](panel[i].bytes, kPanelStride, from, call.in[i].strides[last], height, n);
+                   }
+                   for (int64_t r = 0; r < height; ++r) {
+                     const void* in[kMaxOperands];
+                     for (int i = 0; i < plan.inputs; ++i) {
+                       const Operand& operand = call.in[i];
+                       in[i] = buffers[i].bytes;
+                       if (!operand.data) continue;
+                       const int64_t offset = bases[i] + r * operand.strides[last - 1], size = static_cast<int64_t>(size_of(operand.dtype));
+                       const char* from = static_cast<const char*>(operand.data) + offset * size;
+                       if (turned[i]) in[i] = panel[i].bytes + r * kPanelStride * width;
+                       else if (operand.strides[last] == 1 && operand.dtype == call.compute) in[i] = from;
+                       else plan.set.pack[static_cast<int>(operand.dtype)][plan.compute](buffers[i].bytes, from, operand.strides[last], n);
+                     }
+                     if (plan.checks_divisor && has_zero(static_cast<const int64_t*>(in[1]), n))
+                       queue.status->report(Trouble::DivisionByZero);
+                     plan.tile(static_cast<char*>(call.out) + (out_base + r * call.out_strides[last - 1]) * out_size, in, n);
+                   }
+                 }
+               });
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,34 @@
+// A table in which every entry reports that the backend has no such kernel: what a backend starts from.
+#pragma once
+
+#include "kernels/table.h"
+
+namespace tandem::kernels {
+
+template <auto Entry>
+struct Missing;
+template <class... Args, void (*Table::*Entry)(const Queue&, Args...)>
+struct Missing<Entry> {
+  static void call(const Queue& queue, Args...) { queue.status->report(Trouble::Unsupported, -1); }
+};
+
+/// Calls f.operator()<&Table::entry…>() with every entry that does work; the workspace queries are not among them.
+template <class F>
+void with_entries(F&& f) {
+  f.template operator()<&Table::fill, &Table::copy, &Table::arange, &Table::linspace, &Table::pointwise, &Table::random, &Table::bernoulli,
+                        &Table::randperm, &Table::dropout, &Table::reduce, &Table::arg_reduce, &Table::variance, &Table::scan, &Table::sort,
+                        &Table::matmul, &Table::softmax, &Table::log_softmax, &Table::softmax_backward, &Table::log_softmax_backward,
+                        &Table::cross_entropy, &Table::cross_entropy_backward, &Table::index, &Table::index_put, &Table::gather,
+                        &Table::scatter, &Table::embedding, &Table::embedding_backward, &Table::count_nonzero, &Table::nonzero,
+                        &Table::triangle, &Table::sgd, &Table::adam, &Table::total_norm, &Table::clip>();
+}
+
+inline Table missing_table() {
+  Table table{};
+  with_entries([&]<auto... Entries>() { ((table.*Entries = Missing<Entries>::call), ...); });
+  table.sort_workspace = [](const View&) -> size_t { return 0; };
+  table.matmul_workspace = [](const View&, const View&, const View&, const View&, const Epilogue&) -> size_t { return 0; };
+  return table;
+}
+
+}  // namespace tandem::kernels

@@ -1,0 +1,48 @@
+// One pointwise call as data: the functor's number, the type it computes in, and up to four operands over common sizes.
+#pragma once
+
+#include "kernels/view.h"
+
+namespace tandem::kernels {
+
+/// The rows of pointwise.def, numbered.
+enum class PointwiseOp : uint16_t {
+#define TD_UNARY(name, ...) name,
+#define TD_BINARY(name, ...) name,
+#define TD_KERNEL(name, ...) name,
+#include "kernels/pointwise.def"
+#undef TD_UNARY
+#undef TD_BINARY
+#undef TD_KERNEL
+  kCount
+};
+inline constexpr int kPointwiseOps = static_cast<int>(PointwiseOp::kCount);
+
+inline constexpr int kMaxOperands = 4;
+
+/// An input of a pointwise call: elements (strides over the call's sizes, 0 where broadcast), or one number for all.
+struct Operand {
+  const void* data;  // nullptr: `value` for every element
+  DType dtype;
+  Value value;
+  int64_t strides[kMaxDims];
+};
+
+/// out[i] = convert(f(compute(in0[i]), compute(in1[i]), …)). `compute` is float32, float64 or int64; half types compute in float32, bool
+/// and the integers in int64. Sizes are merged where the strides allow it, so a contiguous call has ndim 1 (0 for one element: then strides
+/// are unused).
+struct Pointwise {
+  PointwiseOp op;
+  DType compute;
+  DType out_dtype;
+  int8_t ndim;
+  int8_t inputs;
+  bool contiguous;  // every operand that has elements, and the output, is dense in the same order: a flat loop will do
+  void* out;
+  int64_t numel;
+  int64_t sizes[kMaxDims];
+  int64_t out_strides[kMaxDims];
+  Operand in[kMaxOperands];
+};
+
+}  // namespace tandem::kernels

@@ -1,0 +1,143 @@
+// The whole contract between operations and a backend: every kernel, once. A backend fills a table; an empty entry is a clear error.
+//
+// Entries return nothing, take values, views and spans, never throw, and allocate nothing: scratch comes from the caller, sized by the
+// workspace query beside the entry. Trouble goes to queue.status. Shapes and dtypes have been checked by the operation. "Rows" are all
+// dimensions but the last. Unless said otherwise every entry takes any strides, all dtypes, and empty views.
+#pragma once
+
+#include "base/queue.h"
+#include "kernels/pointwise_call.h"
+#include "kernels/view.h"
+
+namespace tandem::kernels {
+
+enum class Reduce : uint8_t { Sum, Mean, Prod, Max, Min, Any, All, Norm1, Norm2, NormInf, SumOfSquares, CountNonzero };
+enum class Random : uint8_t { Uniform, Normal, Exponential, Bernoulli, Integers };
+enum class Scan : uint8_t { Sum, Prod };
+enum class Scatter : uint8_t { Set, Add };
+enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid };
+
+/// What follows a product: out = activation(alpha * a b + beta * bias).
+struct Epilogue {
+  Activation activation = Activation::None;
+  double alpha = 1, beta = 1;
+};
+
+/// One parameter of a fused optimizer step. Contiguous, of one floating dtype; unused fields are nullptr.
+struct SgdParameter {
+  void *parameter, *gradient, *momentum;
+  int64_t numel;
+  DType dtype;
+  bool first;  // the momentum buffer is to be set, not updated
+};
+struct SgdSettings {
+  double lr = 0, momentum = 0, dampening = 0, weight_decay = 0;
+  bool nesterov = false, maximize = false;
+};
+struct AdamParameter {
+  void *parameter, *gradient, *mean, *square, *max_square;
+  int64_t numel;
+  DType dtype;
+  int64_t step;  // counts from 1
+};
+struct AdamSettings {
+  double lr = 0, beta1 = 0, beta2 = 0, eps = 0, weight_decay = 0;
+  bool decoupled = false;  // AdamW: decay the parameter, not the gradient
+  bool maximize = false;
+};
+
+struct Table {
+  // --- Filling and moving
+  /// out[i] = value.
+  void (*fill)(const Queue&, Out out, Value value);
+  /// out[i] = convert(in[i]); same sizes, any two dtypes.
+  void (*copy)(const Queue&, Out out, View in);
+  /// out[i] = start + i * step over a contiguous 1-D out (integers exactly).
+  void (*arange)(const Queue&, Out out, Value start, Value step);
+  /// out[i] = start + i * (end - start) / (n - 1), taken from the nearer end, over a contiguous 1-D out.
+  void (*linspace)(const Queue&, Out out, double start, double end);
+
+  // --- Pointwise: every row of pointwise.def
+  void (*pointwise)(const Queue&, Pointwise call);
+
+  // --- Random numbers: Philox 4x32-10 with key `seed`; element i of a contiguous out takes its number from counter offset + i / 4 (see
+  // random.h).
+  /// Uniform in [a, b), normal with mean a and deviation b, exponential with rate a, Bernoulli with probability a, integers in [a, b).
+  void (*random)(const Queue&, Out out, Random kind, double a, double b, uint64_t seed, uint64_t offset);
+  /// out[i] = 1 with probability probability[i]; contiguous.
+  void (*bernoulli)(const Queue&, Out out, View probability, uint64_t seed, uint64_t offset);
+  /// A permutation of 0 … n-1 in a contiguous 1-D int64 out.
+  void (*randperm)(const Queue&, Out out, uint64_t seed, uint64_t offset);
+  /// Dropout: mask[i] (bool) = kept with probability 1-p; out[i] = kept ? in[i] / (1-p) : 0. Contiguous.
+  void (*dropout)(const Queue&, Out out, Out mask, View in, double p, uint64_t seed, uint64_t offset);
+
+  // --- Reductions: `in` has the kept dimensions first, then `reduced` dimensions to reduce; out has the kept sizes.
+  /// Sums in the order of fixed pieces, so the result does not depend on the number of threads. in.dtype may differ from out.dtype (then
+  /// converted first). Empty reductions give the neutral element (0, 1, -inf, inf, nan for Mean).
+  void (*reduce)(const Queue&, Reduce op, Out out, View in, int32_t reduced);
+  /// Largest (or smallest) element and its first index (int64) among the flattened reduced dimensions; nan wins. `values` may have no data.
+  void (*arg_reduce)(const Queue&, bool largest, Out values, Out indices, View in, int32_t reduced);
+  /// Mean and sum of squared deviations divided by max(0, n - correction); `mean` may have no data. Floating dtypes.
+  void (*variance)(const Queue&, Out variance, Out mean, View in, int32_t reduced, double correction);
+  /// Running sums or products along the last dimension.
+  void (*scan)(const Queue&, Scan op, Out out, View in);
+  /// The last dimension in order, stable; nan is largest. indices (int64) say where each came from. workspace: sort_workspace(in) bytes.
+  void (*sort)(const Queue&, Out values, Out indices, View in, bool descending, void* workspace);
+  size_t (*sort_workspace)(const View& in);
+
+  // --- Products: out (batch…, m, n) = activation(alpha * a (batch…, m, k) b (batch…, k, n) + beta * bias); bias may have no data, else it
+  // broadcasts to out and may be out itself. workspace: matmul_workspace(…) bytes. Floating and integer dtypes; half types accumulate in
+  // float32.
+  void (*matmul)(const Queue&, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace);
+  size_t (*matmul_workspace)(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
+
+  // --- Softmax over the last dimension; floating dtypes, accumulated in float32 or wider.
+  void (*softmax)(const Queue&, Out out, View in);
+  void (*log_softmax)(const Queue&, Out out, View in);
+  /// out = y * (grad - sum(grad * y)).
+  void (*softmax_backward)(const Queue&, Out out, View grad, View y);
+  /// out = grad - exp(y) * sum(grad).
+  void (*log_softmax_backward)(const Queue&, Out out, View grad, View y);
+  /// Cross-entropy with class indices: log_probabilities (n, c) = log_softmax(logits); losses[r] = -weight[t] * (…) with label smoothing; 0
+  /// where target[r] == ignore; weights[r] = weight[t] or 0. `weight` may have no data. IndexOutOfRange for a target outside [0, c).
+  void (*cross_entropy)(const Queue&, Out losses, Out weights, Out log_probabilities, View logits, View target, View weight, int64_t ignore,
+                        double smoothing);
+  /// out (n, c) = scale[r] * d losses[r] / d logits, from the log-probabilities; scale (n) broadcasts.
+  void (*cross_entropy_backward)(const Queue&, Out out, View scale, View log_probabilities, View target, View weight, int64_t ignore,
+                                 double smoothing);
+
+  // --- Indexing. IndexOutOfRange where an index is outside [-size, size) (embedding: [0, size)).
+  /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`
+  /// dimensions of `in`; no data = a full slice) broadcast to the sizes that stand first in out, the sliced dimensions follow in order.
+  void (*index)(const Queue&, Out out, View in, Span<View> indices);
+  /// The reverse: out at these positions = values (or += values, in order, where `accumulate`).
+  void (*index_put)(const Queue&, Out out, View values, Span<View> indices, bool accumulate);
+  /// out[i][j] = in[i][index[i][j]] for dim 1, and so on.
+  void (*gather)(const Queue&, Out out, View in, View index, int32_t dim);
+  /// out[index[i][j]][j] = source[i][j] for dim 0, and so on; in order for Add.
+  void (*scatter)(const Queue&, Scatter mode, Out out, View index, View source, int32_t dim);
+  /// out[i…] = table[indices[i…]], rows of a 2-D table.
+  void (*embedding)(const Queue&, Out out, View table, View indices);
+  /// out (rows, width), zeroed here, += grad[i…] at row indices[i…]; rows equal to `padding` are skipped.
+  void (*embedding_backward)(const Queue&, Out out, View grad, View indices, int64_t padding);
+  /// How many elements are not zero: one int64.
+  void (*count_nonzero)(const Queue&, Out count, View in);
+  /// Their positions in order: out (count, in.ndim) int64.
+  void (*nonzero)(const Queue&, Out out, View in);
+  /// out = in where column - row >= diagonal (upper) or <= diagonal (lower), else 0, over the last two dimensions.
+  void (*triangle)(const Queue&, Out out, View in, int64_t diagonal, bool upper);
+
+  // --- Optimizers: one pass over all parameters.
+  void (*sgd)(const Queue&, Span<SgdParameter> parameters, SgdSettings settings);
+  void (*adam)(const Queue&, Span<AdamParameter> parameters, AdamSettings settings);
+  /// out (one float32) = the square root of the sum of squares over all the tensors (contiguous, floating).
+  void (*total_norm)(const Queue&, Out out, Span<View> tensors);
+  /// Every tensor *= min(1, max_norm / (norm + 1e-6)), norm being one float32 on the device.
+  void (*clip)(const Queue&, Span<View> tensors, View norm, double max_norm);
+};
+
+/// The tables. `virtual_table` queues the CPU's kernels. nullptr entries are kernels a backend does not have.
+[[nodiscard]] const Table& cpu_table();
+[[nodiscard]] const Table& virtual_table();
+
+}  // namespace tandem::kernels

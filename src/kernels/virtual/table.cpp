@@ -1,0 +1,125 @@
+// The virtual GPU's kernels are the CPU's, queued: one template copies the arguments into the stream's queue and calls the CPU's entry
+// there. It also says which memory a call reads and writes, which is how work after an error is skipped and races can be found.
+#include "kernels/table.h"
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/missing.h"
+#include "runtime/virtual/stream.h"
+
+namespace tandem::kernels {
+namespace {
+
+using runtime::virtual_gpu::Range;
+
+/// An argument as a queue keeps it.
+template <class T>
+struct Kept {
+  T value;
+  explicit Kept(const T& v) : value(v) {}
+  [[nodiscard]] const T& get() const { return value; }
+};
+template <class T>
+struct Kept<Span<T>> {
+  std::vector<T> values;
+  explicit Kept(const Span<T>& span) : values(span.begin(), span.end()) {}
+  [[nodiscard]] Span<T> get() const { return {values.data(), static_cast<int64_t>(values.size())}; }
+};
+
+/// The memory one call touches.
+struct Touched {
+  std::vector<Range> writes, reads;
+
+  /// From the first to the last element of a strided array.
+  static Range span(const void* data, DType dtype, int ndim, const int64_t* sizes, const int64_t* strides) {
+    int64_t last = 0, count = 1;
+    for (int i = 0; i < ndim; ++i) {
+      last += (sizes[i] - 1) * strides[i];
+      count *= sizes[i];
+    }
+    return {data, static_cast<size_t>(last + 1) * size_of(dtype), count == last + 1};
+  }
+  static Range span(const View& view) { return span(view.data, view.dtype, view.ndim, view.sizes, view.strides); }
+
+  void add(const Out& out) {
+    if (out.data && out.numel()) writes.push_back(span(out));
+  }
+  void add(const View& in) {
+    if (in.data && in.numel()) reads.push_back(span(in));
+  }
+  void add(const Pointwise& call) {
+    if (call.numel == 0) return;
+    const auto element_span = [&](const void* data, DType dtype, const int64_t* strides) {
+      if (call.contiguous) return Range{data, static_cast<size_t>(call.numel) * size_of(dtype), true};
+      return span(data, dtype, call.ndim, call.sizes, strides);
+    };
+    writes.push_back(element_span(call.out, call.out_dtype, call.out_strides));
+    for (int i = 0; i < call.inputs; ++i)
+      if (call.in[i].data) reads.push_back(element_span(call.in[i].data, call.in[i].dtype, call.in[i].strides));
+  }
+  void add(const Span<View>& views) {
+    for (const View& view : views) add(view);
+  }
+  void add(const SgdParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.momentum}, p.gradient); }
+  void add(const AdamParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.mean, p.square, p.max_square}, p.gradient); }
+  template <class T>
+  requires std::is_same_v<T, SgdParameter> || std::is_same_v<T, AdamParameter>
+  void add(const Span<T>& parameters) {
+    for (const T& parameter : parameters) add(parameter);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
+  void add(const T&) {}
+  void add(const Value&) {}
+  void add(const Epilogue&) {}
+  void add(const SgdSettings&) {}
+  void add(const AdamSettings&) {}
+
+ private:
+  void add_step(int64_t numel, DType dtype, std::initializer_list<void*> changed, void* gradient) {
+    const size_t bytes = static_cast<size_t>(numel) * size_of(dtype);
+    if (bytes == 0) return;
+    for (void* data : changed) {
+      if (!data) continue;
+      writes.push_back({data, bytes, true});
+      reads.push_back({data, bytes, true});
+    }
+    reads.push_back({gradient, bytes, true});
+  }
+};
+
+template <auto Entry>
+struct Queued;
+template <class... Args, void (*Table::*Entry)(const Queue&, Args...)>
+struct Queued<Entry> {
+  static void call(const Queue& queue, Args... args) {
+    thread_local Touched touched;  // kept for its memory
+    touched.writes.clear();
+    touched.reads.clear();
+    (touched.add(args), ...);
+    runtime::virtual_gpu::enqueue(
+        queue,
+        [kept = std::tuple<Kept<Args>...>(Kept<Args>(args)...)](const Queue& on_stream) {
+          std::apply([&](const auto&... each) { (cpu_table().*Entry)(on_stream, each.get()...); }, kept);
+        },
+        touched.writes, touched.reads);
+  }
+};
+
+Table make() {
+  Table table = cpu_table();  // the workspace queries stay as they are: they do no work
+  with_entries([&]<auto... Entries>() { ((table.*Entries = Queued<Entries>::call), ...); });
+  return table;
+}
+
+}  // namespace
+
+const Table& virtual_table() {
+  static const Table table = make();
+  return table;
+}
+
+}  // namespace tandem::kernels
