@@ -1,0 +1,21 @@
+// A tensor's values on the host, as doubles or integers: what printing and reading back stand on.
+#pragma once
+
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace tandem {
+
+/// Values in row-major order: `floating` for floating dtypes, `integers` for the others.
+struct HostValues {
+  DType dtype;
+  std::vector<double> floating;
+  std::vector<int64_t> integers;
+  [[nodiscard]] size_t count() const { return is_floating(dtype) ? floating.size() : integers.size(); }
+};
+
+/// All values, or, where `edge` >= 0, of each dimension longer than 2 * edge only the first and last `edge`. One copy to the host.
+HostValues read_values(const Tensor& x, int64_t edge, Site site);
+
+}  // namespace tandem

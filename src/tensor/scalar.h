@@ -1,0 +1,54 @@
+// A number from C++ code, with its kind: bool, integer or floating. Kinds decide result types (torch.result_type).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/dtype.h"
+
+namespace tandem {
+
+/// A bool, an int64 or a double.
+class Scalar {
+ public:
+  enum class Kind : uint8_t { Bool, Integer, Floating };
+
+  Scalar() : Scalar(0) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> Scalar(T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::Floating;
+      floating_ = static_cast<double>(value);
+    } else {
+      kind_ = std::is_same_v<T, bool> ? Kind::Bool : Kind::Integer;
+      integer_ = static_cast<int64_t>(value);
+    }
+  }
+  explicit Scalar(Half value) : Scalar(static_cast<float>(value)) {}
+  explicit Scalar(BFloat16 value) : Scalar(static_cast<float>(value)) {}
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is_floating() const { return kind_ == Kind::Floating; }
+  /// The value as a `T`, converted as C++ does.
+  template <class T>
+  [[nodiscard]] T to() const {
+    if constexpr (std::is_same_v<T, bool>) return is_floating() ? floating_ != 0 : integer_ != 0;
+    else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(to<float>());
+    else return is_floating() ? static_cast<T>(floating_) : static_cast<T>(integer_);
+  }
+  /// The type a tensor made from it has: bool, int64, or the default dtype.
+  [[nodiscard]] DType dtype() const { return kind_ == Kind::Bool ? kBool : kind_ == Kind::Integer ? kInt64 : get_default_dtype(); }
+  friend bool operator==(const Scalar& a, const Scalar& b) {
+    return a.is_floating() || b.is_floating() ? a.to<double>() == b.to<double>() : a.integer_ == b.integer_;
+  }
+
+ private:
+  Kind kind_;
+  union {
+    double floating_;
+    int64_t integer_;
+  };
+};
+
+}  // namespace tandem

@@ -1,0 +1,37 @@
+#include "tensor/storage.h"
+
+#include "runtime/allocator.h"
+#include "runtime/driver.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem {
+
+Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(bytes), device_(device), pinned_(pinned) {
+  if (bytes == 0) return;
+  if (device.is_cuda() || pinned) {
+    const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
+    data_ = allocation.data;
+    block_ = allocation.block;
+  } else {
+    data_ = runtime::allocate_host(bytes);
+  }
+}
+
+Storage::Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context)
+    : data_(data), bytes_(bytes), device_(device), deleter_(deleter), context_(context) {}
+
+Storage::~Storage() {
+  if (deleter_) {
+    deleter_(context_);
+  } else if (data_) {
+    if (pinned_) runtime::free_pinned({data_, block_});
+    else if (device_.is_cuda()) runtime::free_device(device_, {data_, block_});
+    else runtime::free_host(data_, bytes_);
+  }
+}
+
+void* Storage::user_data() const {
+  return device_.is_cuda() && data_ ? runtime::require_driver().user_address(device_.index(), data_) : data_;
+}
+
+}  // namespace tandem

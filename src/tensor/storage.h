@@ -1,0 +1,53 @@
+// The bytes behind tensors: one allocation on one device, shared by all views of it, with the version that in-place changes count up.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "base/ref.h"
+#include "base/site.h"
+#include "runtime/device.h"
+
+namespace tandem {
+
+/// Memory on a device. Counted; freed with its last holder, on the device's terms (a card's block goes back to its stream's pool).
+class Storage : public Counted<Storage> {
+ public:
+  Storage(Device device, size_t bytes, bool pinned, Site site);
+  /// Memory of somebody else's; `deleter(context)` is called when the last holder lets go.
+  Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context);
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+  ~Storage();
+
+  /// The kernels' address.
+  [[nodiscard]] void* data() const { return data_; }
+  /// The user's address: on a virtual card one that faults when the host touches it.
+  [[nodiscard]] void* user_data() const;
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  [[nodiscard]] Device device() const { return device_; }
+  [[nodiscard]] bool is_pinned() const { return pinned_; }
+  /// The allocator's record, for record_stream.
+  [[nodiscard]] void* block() const { return block_; }
+  /// How often the bytes were changed in place.
+  [[nodiscard]] uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
+
+ private:
+  friend class Counted<Storage>;
+  friend struct TensorImpl;
+  friend struct TensorBlock;
+  void destroy() const;
+
+  void* data_ = nullptr;
+  void* block_ = nullptr;
+  size_t bytes_ = 0;
+  Device device_;
+  bool pinned_ = false;
+  bool embedded_ = false;  // lies beside a TensorImpl, in one piece of memory with it
+  std::atomic<uint32_t> version_{0};
+  void (*deleter_)(void*) = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace tandem

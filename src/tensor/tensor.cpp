@@ -1,0 +1,43 @@
+#include "tensor/tensor.h"
+
+#include "base/error.h"
+#include "runtime/allocator.h"
+#include "tensor/dims.h"
+
+namespace tandem {
+
+void Tensor::undefined() {
+  fail("the tensor is undefined: it was never given a value (a default Tensor(), or a .grad that backward has not filled)");
+}
+
+int64_t Tensor::size(int64_t dim) const {
+  const auto& sizes = impl().sizes;
+  if (sizes.empty()) fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
+  return sizes[static_cast<size_t>(wrap_dim(dim, this->dim()))];
+}
+
+int64_t Tensor::stride(int64_t dim) const {
+  const auto& strides = impl().strides;
+  if (strides.empty()) fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
+  return strides[static_cast<size_t>(wrap_dim(dim, this->dim()))];
+}
+
+void* Tensor::data_ptr() const {
+  const TensorImpl& self = impl();
+  auto* start = static_cast<char*>(self.storage->user_data());
+  return start ? start + self.offset * static_cast<int64_t>(size_of(self.dtype)) : nullptr;
+}
+
+void Tensor::check_dtype(DType wanted) const {
+  if (dtype() != wanted) fail("[data_ptr] expected scalar type ", scalar_name(wanted), " but found ", scalar_name(dtype()));
+}
+
+void Tensor::record_stream(const cuda::Stream& stream) const {
+  const Storage& storage = *impl().storage;
+  if (!storage.block()) return;
+  const runtime::Allocation allocation{storage.data(), storage.block()};
+  if (storage.is_pinned()) runtime::record_stream_pinned(allocation, stream);
+  else runtime::record_stream(storage.device(), allocation, stream);
+}
+
+}  // namespace tandem

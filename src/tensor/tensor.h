@@ -1,0 +1,247 @@
+// The handle that users hold. Layout and identity here; operations are declared as methods too and defined in ops/.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/shape.h"
+#include "base/site.h"
+#include "runtime/device.h"
+#include "tensor/operand.h"
+#include "tensor/options.h"
+#include "tensor/scalar.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem {
+
+struct Index;
+struct ValuesIndices;
+namespace cuda {
+class Stream;
+}
+
+/// An integer index and the line it was written on: what `tensor[i]` takes.
+struct At {
+  int64_t index;
+  Site site;
+  template <class T>
+  requires std::is_integral_v<T> At(T index, Site site = Site::here()) : index(static_cast<int64_t>(index)), site(site) {}
+};
+
+/// How `backward` walks the graph.
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+};
+
+/// A handle to an array of numbers on a device. Copies name the same tensor. As torch.Tensor.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  // --- Identity and layout
+  [[nodiscard]] bool defined() const { return static_cast<bool>(impl_); }
+  /// Whether both handles name one tensor.
+  [[nodiscard]] bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  [[nodiscard]] const Shape& sizes() const { return impl().sizes; }
+  [[nodiscard]] const Shape& strides() const { return impl().strides; }
+  /// The size of a dimension; negative ones count from the end. IndexError where there is no such dimension.
+  [[nodiscard]] int64_t size(int64_t dim) const;
+  [[nodiscard]] int64_t stride(int64_t dim) const;
+  [[nodiscard]] int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+  [[nodiscard]] int64_t numel() const { return impl().numel; }
+  [[nodiscard]] DType dtype() const { return impl().dtype; }
+  [[nodiscard]] Device device() const { return impl().device; }
+  [[nodiscard]] bool is_cpu() const { return device().is_cpu(); }
+  [[nodiscard]] bool is_cuda() const { return device().is_cuda(); }
+  [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
+  [[nodiscard]] bool is_contiguous() const { return impl().contiguous; }
+  [[nodiscard]] bool is_pinned() const { return impl().storage->is_pinned(); }
+  [[nodiscard]] int64_t storage_offset() const { return impl().offset; }
+  [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
+  /// Bytes of its elements.
+  [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
+  /// How often the storage was changed in place.
+  [[nodiscard]] uint32_t version() const { return impl().storage->version(); }
+  /// The address of the first element as the user sees it: on a virtual card, one that faults when the host touches it.
+  [[nodiscard]] void* data_ptr() const;
+  /// The same as `T*`. Error where T is not the dtype's C++ type.
+  template <class T>
+  [[nodiscard]] T* data_ptr() const {
+    check_dtype(dtype_of<T>());
+    return static_cast<T*>(data_ptr());
+  }
+  [[nodiscard]] TensorImpl& impl() const {
+    if (!impl_) undefined();
+    return *impl_.get();
+  }
+  [[nodiscard]] const Ref<TensorImpl>& ref() const { return impl_; }
+
+  // --- Gradients (autograd/)
+  [[nodiscard]] bool requires_grad() const { return impl().needs_grad(); }
+  /// Asks for gradients of a leaf. Error for integers, and when switched off for a result.
+  const Tensor& requires_grad_(bool required = true) const;
+  [[nodiscard]] bool is_leaf() const { return !impl().grad_fn; }
+  /// What `backward` has added up; undefined where there is none.
+  [[nodiscard]] Tensor grad() const { return Tensor(impl().grad); }
+  void set_grad(const Tensor& grad) const;
+  /// The node that made this tensor; empty for leaves.
+  [[nodiscard]] const Ref<autograd::Node>& grad_fn() const { return impl().grad_fn; }
+  /// Gradients of this tensor with respect to all leaves, added to their `.grad`. Without `gradient` it must be one element.
+  void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
+  /// The same values without history; shares storage.
+  [[nodiscard]] Tensor detach() const;
+  /// Forgets this tensor's own history.
+  const Tensor& detach_() const;
+  /// Keeps `.grad` of a result too.
+  void retain_grad() const;
+  /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
+  int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  void remove_hook(int64_t number) const;
+
+  // --- Moving (ops/copy.h)
+  /// This tensor on `device`: itself where nothing changes.
+  [[nodiscard]] Tensor to(Device device, ToOptions options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(DType dtype, ToOptions options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(Device device, DType dtype, ToOptions options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
+  /// A copy in page-locked host memory; itself where it is there already.
+  [[nodiscard]] Tensor pin_memory(Site site = Site::here()) const;
+  /// Takes over the values of `source`, converted and broadcast.
+  const Tensor& copy_(const Tensor& source, bool non_blocking = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor clone(Site site = Site::here()) const;
+  /// Itself where it is dense in row-major order, else a copy that is.
+  [[nodiscard]] Tensor contiguous(Site site = Site::here()) const;
+  [[nodiscard]] Tensor type_as(const Tensor& other, Site site = Site::here()) const { return to(other.device(), other.dtype(), {}, site); }
+  /// The memory is used on `stream` too: it is not given out again before that stream has passed this point.
+  void record_stream(const cuda::Stream& stream) const;
+  /// The one element, on the host. Waits for its stream. Error where there is not exactly one.
+  [[nodiscard]] Scalar item(Site site = Site::here()) const;
+  template <class T>
+  [[nodiscard]] T item(Site site = Site::here()) const {
+    return item(site).template to<T>();
+  }
+  /// Whether the one element is not zero.
+  explicit operator bool() const;
+
+  // --- Views (ops/view.h)
+  [[nodiscard]] Tensor operator[](At at) const;
+  [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
+  [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(), site); }
+  [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;
+  [[nodiscard]] Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor squeeze(Site site = Site::here()) const;
+  [[nodiscard]] Tensor squeeze(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor unsqueeze(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor transpose(int64_t dim0, int64_t dim1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor t(Site site = Site::here()) const;
+  [[nodiscard]] Tensor permute(const Shape& dims, Site site = Site::here()) const;
+  [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
+  [[nodiscard]] Tensor expand_as(const Tensor& other, Site site = Site::here()) const { return expand(other.sizes(), site); }
+  [[nodiscard]] Tensor narrow(int64_t dim, int64_t start, int64_t length, Site site = Site::here()) const;
+  [[nodiscard]] Tensor select(int64_t dim, int64_t index, Site site = Site::here()) const;
+  [[nodiscard]] Tensor slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1,
+                             Site site = Site::here()) const;
+  [[nodiscard]] Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor as_strided(const Shape& sizes, const Shape& strides, std::optional<int64_t> offset = {},
+                                  Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> split(int64_t size, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> split(const Shape& sizes, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> unbind(int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] Tensor repeat(const Shape& repeats, Site site = Site::here()) const;
+  [[nodiscard]] Tensor flip(const Shape& dims, Site site = Site::here()) const;
+
+  // --- Indexing (ops/index.h)
+  [[nodiscard]] Tensor index(const std::vector<Index>& indices, Site site = Site::here()) const;
+  const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+                           Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_select(int64_t dim, const Tensor& index, Site site = Site::here()) const;
+  [[nodiscard]] Tensor gather(int64_t dim, const Tensor& index, Site site = Site::here()) const;
+  const Tensor& scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
+  const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor masked_fill(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
+  const Tensor& masked_fill_(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
+  [[nodiscard]] Tensor masked_select(const Tensor& mask, Site site = Site::here()) const;
+  [[nodiscard]] Tensor nonzero(Site site = Site::here()) const;
+
+  // --- Filling (ops/creation.h, ops/random.h)
+  const Tensor& fill_(const Operand& value, Site site = Site::here()) const;
+  const Tensor& zero_(Site site = Site::here()) const;
+  const Tensor& uniform_(double from = 0, double to = 1, Site site = Site::here()) const;
+  const Tensor& normal_(double mean = 0, double std = 1, Site site = Site::here()) const;
+  const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
+  const Tensor& bernoulli_(double p = 0.5, Site site = Site::here()) const;
+
+  // --- Reductions (ops/reduce.h)
+  [[nodiscard]] Tensor sum(Site site = Site::here()) const;
+  [[nodiscard]] Tensor sum(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor sum(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor prod(Site site = Site::here()) const;
+  [[nodiscard]] Tensor prod(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor max(Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices max(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor min(Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices min(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor amax(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor amin(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor all(Site site = Site::here()) const;
+  [[nodiscard]] Tensor all(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor any(Site site = Site::here()) const;
+  [[nodiscard]] Tensor any(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor var(bool unbiased = true, Site site = Site::here()) const;
+  [[nodiscard]] Tensor var(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor std(bool unbiased = true, Site site = Site::here()) const;
+  [[nodiscard]] Tensor std(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor norm(double p = 2, Site site = Site::here()) const;
+  [[nodiscard]] Tensor norm(double p, const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor cumsum(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices sort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argsort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true, Site site = Site::here()) const;
+
+  // --- Products (ops/matmul.h)
+  [[nodiscard]] Tensor matmul(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mm(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor bmm(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor dot(const Tensor& other, Site site = Site::here()) const;
+
+  // --- Pointwise operations by hand (ops/activation.h)
+  /// this + alpha * other.
+  [[nodiscard]] Tensor add(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
+  const Tensor& add_(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
+  [[nodiscard]] Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here()) const;
+  const Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor softmax(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor log_softmax(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor tril(int64_t diagonal = 0, Site site = Site::here()) const;
+  [[nodiscard]] Tensor triu(int64_t diagonal = 0, Site site = Site::here()) const;
+
+  // --- Pointwise operations from kernels/pointwise.def
+#include "tensor/pointwise_methods.inc"
+
+ private:
+  [[noreturn]] static void undefined();
+  void check_dtype(DType wanted) const;
+
+  Ref<TensorImpl> impl_;
+};
+
+/// What max, min, sort and topk along a dimension give.
+struct ValuesIndices {
+  Tensor values, indices;
+};
+
+}  // namespace tandem

@@ -1,0 +1,68 @@
+// What a Tensor handle points to: layout, storage, and its place in the graph of gradients. One allocation together with its first storage.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "autograd/node.h"
+#include "base/ref.h"
+#include "base/shape.h"
+#include "runtime/device.h"
+#include "tensor/options.h"
+#include "tensor/storage.h"
+
+namespace tandem {
+
+/// What only some tensors have: hooks on their gradient.
+struct AutogradExtras {
+  std::vector<std::pair<int64_t, std::function<Tensor(const Tensor&)>>> hooks;
+  int64_t next_hook = 0;
+  bool retains_grad = false;
+};
+
+/// Layout and history of a tensor. For the library; users hold `Tensor`.
+struct TensorImpl : Counted<TensorImpl> {
+  Storage* storage;  // counted
+  void* data;        // of the first element, the kernels' address
+  int64_t offset;    // in elements
+  int64_t numel;
+  Shape sizes, strides;
+  DType dtype;
+  bool contiguous;
+  bool requires_grad = false;  // set by the user on a leaf; results have grad_fn instead
+  bool embedding_storage;      // the memory behind this object holds a Storage too
+  Device device;
+  uint32_t output_nr = 0;
+  Ref<autograd::Node> grad_fn;
+  Ref<TensorImpl> grad;
+  Ref<TensorImpl> base;        // what this is a view of, so that in-place changes reach its history
+  uint32_t history_epoch = 0;  // of a base: how often its history was rewritten through a view or itself
+  uint32_t seen_epoch = 0;     // of a view: the base's epoch that grad_fn belongs to
+  std::unique_ptr<AutogradExtras> extras;
+
+  /// A new tensor with its own memory, dense in row-major order.
+  static Ref<TensorImpl> make(const Shape& sizes, DType dtype, Device device, bool pinned, Site site);
+  /// A view into `storage`.
+  static Ref<TensorImpl> view(Storage* storage, Shape sizes, Shape strides, int64_t offset, DType dtype);
+
+  [[nodiscard]] bool needs_grad() const {
+    return requires_grad || grad_fn || (base && seen_epoch != base->history_epoch && base->needs_grad());
+  }
+  /// Puts other bytes behind this tensor, keeping its identity: how modules move.
+  void replace_storage(const TensorImpl& other);
+  /// Works `contiguous`, `numel` and `data` out anew from the layout.
+  void refresh();
+  void destroy() const;
+
+ private:
+  friend struct TensorBlock;
+  TensorImpl() = default;
+  ~TensorImpl();
+};
+
+/// Row-major strides for the sizes.
+[[nodiscard]] Shape contiguous_strides(const Shape& sizes);
+
+}  // namespace tandem
