@@ -1,0 +1,131 @@
+// Moving and converting: to, cpu, cuda, pin_memory, copy_, clone, contiguous, item.
+#include <cstring>
+
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/creation.h"
+#include "ops/launch.h"
+#include "ops/view.h"
+#include "runtime/stream.h"
+
+namespace tandem {
+namespace {
+
+using autograd::needs_grad;
+using autograd::record;
+
+Tensor empty_at(const Shape& sizes, DType dtype, Device device, bool pinned, Site site) {
+  return Tensor(TensorImpl::make(sizes, dtype, device, pinned, site));
+}
+
+void copy_kernel(const Tensor& to, const Tensor& from, const char* op, Site site) {
+  if (to.numel()) ops::kernels_of(to).copy(ops::launch(to, op, site), ops::out(to), ops::view(from));
+}
+
+/// Bytes between devices: both dense and of one dtype.
+void move_bytes(const Tensor& to, const Tensor& from, bool non_blocking, const char* op, Site site) {
+  if (from.numel() == 0) return;
+  runtime::copy_bytes(to.impl().data, to.device(), to.is_pinned(), from.impl().data, from.device(), from.is_pinned(), from.nbytes(),
+                      non_blocking, op, site);
+  if (!non_blocking) return;
+  if (from.is_pinned() && to.is_cuda()) from.record_stream(cuda::current_stream(to.device()));
+  if (to.is_pinned() && from.is_cuda()) to.record_stream(cuda::current_stream(from.device()));
+}
+
+/// Writes the values of `from` into `to`: same sizes, any dtypes, layouts and devices. No history.
+void transfer(const Tensor& to, const Tensor& from, bool non_blocking, const char* op, Site site) {
+  if (to.device() == from.device()) return copy_kernel(to, from, op, site);
+  Tensor source = from;
+  if (source.dtype() != to.dtype() || !source.is_contiguous()) {
+    source = empty_at(from.sizes(), to.dtype(), from.device(), false, site);
+    copy_kernel(source, from, op, site);
+  }
+  if (to.is_contiguous()) return move_bytes(to, source, non_blocking, op, site);
+  const Tensor there = empty_at(to.sizes(), to.dtype(), to.device(), false, site);
+  move_bytes(there, source, non_blocking, op, site);
+  copy_kernel(to, there, op, site);
+}
+
+Tensor convert(const Tensor& x, Device device, DType dtype, ToOptions options, const char* op, Site site) {
+  if (x.device() == device && x.dtype() == dtype && !options.copy) return x;
+  const bool pinned = device.is_cpu() && x.is_cuda() && options.non_blocking;
+  Tensor y = empty_at(x.sizes(), dtype, device, pinned, site);
+  transfer(y, x, options.non_blocking, op, site);
+  if (!needs_grad(x) || !is_floating(dtype)) return y;
+  return record("ToCopyBackward0", y, {x}, site, [from = x.device(), dtype = x.dtype()](const Tensor& g) { return g.to(from, dtype); });
+}
+
+}  // namespace
+
+Tensor Tensor::to(Device device, ToOptions options, Site site) const {
+  return convert(*this, detail::resolve(device), dtype(), options, "to", site);
+}
+Tensor Tensor::to(DType dtype, ToOptions options, Site site) const { return convert(*this, device(), dtype, options, "to", site); }
+Tensor Tensor::to(Device device, DType dtype, ToOptions options, Site site) const {
+  return convert(*this, detail::resolve(device), dtype, options, "to", site);
+}
+Tensor Tensor::cuda(int index, ToOptions options, Site site) const {
+  return convert(*this, detail::resolve(Device(DeviceType::CUDA, index)), dtype(), options, "cuda", site);
+}
+Tensor Tensor::cpu(Site site) const { return convert(*this, Device(), dtype(), {}, "cpu", site); }
+
+Tensor Tensor::pin_memory(Site site) const {
+  if (!is_cpu()) fail("[pin_memory] cannot pin a tensor on ", device(), ": only dense CPU tensors can be pinned");
+  if (is_pinned()) return *this;
+  const Tensor pinned = empty_at(sizes(), dtype(), device(), true, site);
+  copy_kernel(pinned, *this, "pin_memory", site);
+  return pinned;
+}
+
+const Tensor& Tensor::copy_(const Tensor& source, bool non_blocking, Site site) const {
+  autograd::check_in_place("copy_", *this);
+  if (is_same(source)) return *this;
+  const Shape sizes = broadcast_shapes(this->sizes(), source.sizes());
+  if (!(sizes == this->sizes())) fail("[copy_] output with shape ", this->sizes(), " doesn't match the broadcast shape ", sizes);
+  Tensor values = source.detach();
+  if (!(values.sizes() == this->sizes())) {
+    const autograd::detail::NoRecord quiet;
+    values = values.expand(this->sizes(), site);
+  }
+  transfer(*this, values, non_blocking, "copy_", site);
+  impl().storage->bump_version();
+  if (needs_grad(*this, source)) {
+    autograd::record_in_place(
+        "CopyBackwards", *this, {*this, source}, site,
+        [from = source.device(), dtype = source.dtype(), sizes = source.sizes()](const Tensor& g, autograd::Wanted wanted) {
+          std::array<Tensor, 2> gradients;
+          if (wanted[0]) gradients[0] = zeros_like(g);
+          if (wanted[1]) gradients[1] = sum_to_size(g, sizes).to(from, dtype);
+          return gradients;
+        });
+  }
+  return *this;
+}
+
+Tensor Tensor::clone(Site site) const {
+  Tensor y = empty_at(sizes(), dtype(), device(), false, site);
+  copy_kernel(y, *this, "clone", site);
+  if (!needs_grad(*this)) return y;
+  return record("CloneBackward0", y, {*this}, site, [](const Tensor& g) { return g; });
+}
+
+Tensor Tensor::contiguous(Site site) const { return is_contiguous() ? *this : clone(site); }
+
+Scalar Tensor::item(Site site) const {
+  if (numel() != 1) fail("[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  alignas(8) char bytes[8];
+  const size_t size = element_size();
+  if (is_cpu()) std::memcpy(bytes, impl().data, size);
+  else runtime::copy_bytes(bytes, Device(), false, impl().data, device(), false, size, false, "item", site);
+  return visit(dtype(), [&](auto value) {
+    std::memcpy(static_cast<void*>(&value), bytes, sizeof value);
+    return Scalar(value);
+  });
+}
+
+Tensor::operator bool() const {
+  if (numel() != 1) fail("[bool] Boolean value of Tensor with ", numel(), " elements is ambiguous; use any() or all()");
+  return item(Site{"if (tensor)", 0}).to<bool>();
+}
+
+}  // namespace tandem

@@ -1,0 +1,197 @@
+#include "ops/creation.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/launch.h"
+#include "ops/view.h"
+#include "runtime/driver.h"
+
+namespace tandem {
+namespace {
+
+kernels::Value value_of(const Scalar& number) { return {number.to<double>(), number.to<int64_t>(), number.is_floating()}; }
+
+Tensor finish(Tensor x, const Options& options) {
+  if (options.requires_grad) x.requires_grad_();
+  return x;
+}
+
+Tensor allocate(const Shape& sizes, DType dtype, const Options& options, Site site) {
+  const Device device = options.device ? detail::resolve(*options.device) : Device();
+  if (options.pin_memory && device.is_cuda()) fail("[empty] only dense CPU tensors can be pinned, not one on ", device);
+  return Tensor(TensorImpl::make(sizes, dtype, device, options.pin_memory, site));
+}
+
+void fill(const Tensor& x, const Scalar& value, const char* op, Site site) {
+  if (x.numel() == 0) return;
+  ops::kernels_of(x).fill(ops::launch(x, op, site), ops::out(x), value_of(value));
+}
+
+Tensor filled(const Shape& sizes, const Scalar& value, DType dtype, const Options& options, const char* op, Site site) {
+  Tensor x = allocate(sizes, dtype, options, site);
+  fill(x, value, op, site);
+  return finish(x, options);
+}
+
+/// The options of a `_like` function: what is left out is as `other` has it.
+Options like(const Tensor& other, Options options) {
+  if (!options.dtype) options.dtype = other.dtype();
+  if (!options.device) options.device = other.device();
+  return options;
+}
+
+// --- Nested braces
+void measure(const NestedList& data, size_t depth, Shape& sizes, Scalar::Kind& kind, bool& any) {
+  if (!data.is_list()) {
+    if (sizes.size() != depth) fail("[tensor] expected a list of length ", sizes[depth], " at dimension ", depth, ", but found a number");
+    if (!any || data.number().kind() > kind) kind = data.number().kind();
+    any = true;
+    return;
+  }
+  const auto length = static_cast<int64_t>(data.items().size());
+  if (sizes.size() == depth) sizes.push_back(length);
+  if (sizes[depth] != length) fail("[tensor] expected sequence of length ", sizes[depth], " at dim ", depth, " (got ", length, ")");
+  for (size_t i = 0; i < data.items().size(); ++i) {
+    if (i > 0 && data.items()[i].is_list() && sizes.size() == depth + 1)
+      fail("[tensor] expected a number at dimension ", depth + 1, ", but found a list");
+    measure(data.items()[i], depth + 1, sizes, kind, any);
+  }
+}
+
+template <class T>
+void write(const NestedList& data, T*& to) {
+  if (!data.is_list()) {
+    *to++ = data.number().to<T>();
+    return;
+  }
+  for (const NestedList& item : data.items()) write(item, to);
+}
+
+}  // namespace
+
+Tensor tensor(const NestedList& data, const Options& options, Site site) {
+  Shape sizes;
+  Scalar::Kind kind = Scalar::Kind::Floating;
+  bool any = false;
+  measure(data, 0, sizes, kind, any);
+  const DType natural = !any || kind == Scalar::Kind::Floating ? get_default_dtype() : kind == Scalar::Kind::Integer ? kInt64 : kBool;
+  const DType dtype = options.dtype.value_or(natural);
+  Tensor host = allocate(sizes, dtype, {.pin_memory = options.pin_memory && (!options.device || options.device->is_cpu())}, site);
+  visit(dtype, [&](auto zero) {
+    auto* to = static_cast<decltype(zero)*>(host.impl().data);
+    write(data, to);
+  });
+  if (options.device && options.device->is_cuda()) host = host.to(*options.device, {}, site);
+  return finish(host, options);
+}
+Tensor tensor(const NestedList& data, Device device, Site site) { return tensor(data, {.device = device}, site); }
+Tensor tensor(const NestedList& data, DType dtype, Site site) { return tensor(data, {.dtype = dtype}, site); }
+
+Tensor empty(const Shape& sizes, const Options& options, Site site) {
+  return finish(allocate(sizes, options.dtype ? *options.dtype : get_default_dtype(), options, site), options);
+}
+Tensor empty(const Shape& sizes, Device device, Site site) { return empty(sizes, {.device = device}, site); }
+Tensor empty(const Shape& sizes, DType dtype, Site site) { return empty(sizes, {.dtype = dtype}, site); }
+
+Tensor zeros(const Shape& sizes, const Options& options, Site site) {
+  return filled(sizes, 0, options.dtype.value_or(get_default_dtype()), options, "zeros", site);
+}
+Tensor zeros(const Shape& sizes, Device device, Site site) { return zeros(sizes, {.device = device}, site); }
+Tensor zeros(const Shape& sizes, DType dtype, Site site) { return zeros(sizes, {.dtype = dtype}, site); }
+
+Tensor ones(const Shape& sizes, const Options& options, Site site) {
+  return filled(sizes, 1, options.dtype.value_or(get_default_dtype()), options, "ones", site);
+}
+Tensor ones(const Shape& sizes, Device device, Site site) { return ones(sizes, {.device = device}, site); }
+Tensor ones(const Shape& sizes, DType dtype, Site site) { return ones(sizes, {.dtype = dtype}, site); }
+
+Tensor full(const Shape& sizes, const Scalar& value, const Options& options, Site site) {
+  return filled(sizes, value, options.dtype.value_or(value.dtype()), options, "full", site);
+}
+Tensor full(const Shape& sizes, const Scalar& value, Device device, Site site) { return full(sizes, value, {.device = device}, site); }
+Tensor full(const Shape& sizes, const Scalar& value, DType dtype, Site site) { return full(sizes, value, {.dtype = dtype}, site); }
+
+Tensor eye(int64_t n, std::optional<int64_t> m, const Options& options, Site site) {
+  Tensor x = allocate({n, m.value_or(n)}, options.dtype.value_or(get_default_dtype()), options, site);
+  fill(x, 0, "eye", site);
+  const autograd::detail::NoRecord quiet;
+  fill(x.diagonal(0, 0, 1, site), 1, "eye", site);
+  return finish(x, options);
+}
+
+Tensor arange(const Scalar& end, const Options& options, Site site) {
+  return arange(end.is_floating() ? Scalar(0.0) : Scalar(0), end, Scalar(1), options, site);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const Options& options, Site site) {
+  return arange(start, end, Scalar(1), options, site);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const Options& options, Site site) {
+  const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
+  const DType dtype = options.dtype.value_or(floating ? get_default_dtype() : kInt64);
+  const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
+  if (by == 0) fail("[arange] step must be nonzero");
+  if (!std::isfinite(from) || !std::isfinite(to)) fail("[arange] unsupported range: ", from, " -> ", to);
+  if ((by > 0 && from > to) || (by < 0 && from < to))
+    fail("[arange] upper bound and lower bound inconsistent with step sign: ", from, " -> ", to, " by ", by);
+  int64_t count;
+  if (floating) {
+    const double size = std::ceil((to - from) / by);
+    if (!(size < 9e18)) fail("[arange] the range ", from, " -> ", to, " by ", by, " has too many elements");
+    count = static_cast<int64_t>(size);
+  } else {
+    const __int128 span = static_cast<__int128>(end.to<int64_t>()) - start.to<int64_t>(), width = step.to<int64_t>();
+    const __int128 steps = span / width + (span % width != 0);
+    if (steps > INT64_MAX) fail("[arange] the range ", from, " -> ", to, " has too many elements");
+    count = static_cast<int64_t>(steps);
+  }
+  Tensor x = allocate({count}, dtype, options, site);
+  if (count) ops::kernels_of(x).arange(ops::launch(x, "arange", site), ops::out(x), value_of(start), value_of(step));
+  return finish(x, options);
+}
+
+Tensor linspace(double start, double end, int64_t steps, const Options& options, Site site) {
+  if (steps < 0) fail("[linspace] number of steps must be non-negative, not ", steps);
+  Tensor x = allocate({steps}, options.dtype.value_or(get_default_dtype()), options, site);
+  if (steps) ops::kernels_of(x).linspace(ops::launch(x, "linspace", site), ops::out(x), start, end);
+  return finish(x, options);
+}
+
+Tensor empty_like(const Tensor& other, const Options& options, Site site) { return empty(other.sizes(), like(other, options), site); }
+Tensor zeros_like(const Tensor& other, const Options& options, Site site) { return zeros(other.sizes(), like(other, options), site); }
+Tensor ones_like(const Tensor& other, const Options& options, Site site) { return ones(other.sizes(), like(other, options), site); }
+Tensor full_like(const Tensor& other, const Scalar& value, const Options& options, Site site) {
+  return full(other.sizes(), value, like(other, options), site);
+}
+
+Tensor from_blob(void* data, const Shape& sizes, const Options& options, Site) {
+  const Device device = options.device ? detail::resolve(*options.device) : Device();
+  const DType dtype = options.dtype.value_or(get_default_dtype());
+  void* address = device.is_cuda() ? runtime::require_driver().kernel_address(device.index(), data) : data;
+  const Ref<Storage> storage(new Storage(
+      device, address, static_cast<size_t>(sizes.numel()) * size_of(dtype), [](void*) {}, nullptr));
+  Tensor x(TensorImpl::view(storage.get(), sizes, contiguous_strides(sizes), 0, dtype));
+  return finish(x, options);
+}
+
+const Tensor& Tensor::fill_(const Operand& value, Site site) const {
+  autograd::check_in_place("fill_", *this);
+  if (value.is_tensor()) {
+    if (value.tensor().dim() > 0)
+      fail("[fill_] fill_ only supports 0-dimension value tensor but got tensor with ", value.tensor().dim(), " dimensions.");
+    return copy_(value.tensor().expand(sizes(), site), false, site);
+  }
+  fill(*this, value.number(), "fill_", site);
+  impl().storage->bump_version();
+  if (autograd::needs_grad(*this)) {
+    auto backward = [](const Tensor& g) { return zeros_like(g); };
+    autograd::record_in_place("FillBackward0", *this, {*this}, site, backward);
+  }
+  return *this;
+}
+
+const Tensor& Tensor::zero_(Site site) const { return fill_(0, site); }
+
+}  // namespace tandem

@@ -1,0 +1,73 @@
+// New tensors: empty, filled, counted up, from C++ numbers. On the CPU and in float32 unless told otherwise.
+#pragma once
+
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace tandem {
+
+/// Nested braces of numbers, as `tensor({{1, 2}, {3, 4}})` takes them. Holds a copy.
+class NestedList {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> NestedList(T number) : number_(number) {}
+  NestedList(std::initializer_list<NestedList> items) : items_(items), is_list_(true) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> NestedList(const std::vector<T>& numbers) : is_list_(true) {
+    items_.reserve(numbers.size());
+    for (const T number : numbers) items_.emplace_back(number);
+  }
+
+  [[nodiscard]] bool is_list() const { return is_list_; }
+  [[nodiscard]] const std::vector<NestedList>& items() const { return items_; }
+  [[nodiscard]] const Scalar& number() const { return number_; }
+
+ private:
+  Scalar number_;
+  std::vector<NestedList> items_;
+  bool is_list_ = false;
+};
+
+/// From numbers: bool, int64 or the default floating dtype, after the widest kind among them. Error where the braces are ragged. As
+/// torch.tensor.
+[[nodiscard]] Tensor tensor(const NestedList& data, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor tensor(const NestedList& data, Device device, Site site = Site::here());
+[[nodiscard]] Tensor tensor(const NestedList& data, DType dtype, Site site = Site::here());
+
+/// Uninitialised memory. Error for negative sizes and more than 2^63 bytes.
+[[nodiscard]] Tensor empty(const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor empty(const Shape& sizes, Device device, Site site = Site::here());
+[[nodiscard]] Tensor empty(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor zeros(const Shape& sizes, Device device, Site site = Site::here());
+[[nodiscard]] Tensor zeros(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor ones(const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor ones(const Shape& sizes, Device device, Site site = Site::here());
+[[nodiscard]] Tensor ones(const Shape& sizes, DType dtype, Site site = Site::here());
+/// All elements `value`; its kind decides the dtype where none is given... except that floating values give the default dtype.
+[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, Device device, Site site = Site::here());
+[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, DType dtype, Site site = Site::here());
+/// The identity, n by m (n by n without m).
+[[nodiscard]] Tensor eye(int64_t n, std::optional<int64_t> m = {}, const Options& options = {}, Site site = Site::here());
+/// start, start + step, … below end. int64 where all three are integers.
+[[nodiscard]] Tensor arange(const Scalar& end, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const Options& options = {},
+                            Site site = Site::here());
+/// `steps` numbers from start to end, both included.
+[[nodiscard]] Tensor linspace(double start, double end, int64_t steps, const Options& options = {}, Site site = Site::here());
+
+/// The sizes, dtype and device of `other` unless options say otherwise.
+[[nodiscard]] Tensor empty_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor zeros_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor ones_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor full_like(const Tensor& other, const Scalar& value, const Options& options = {}, Site site = Site::here());
+
+/// A tensor over memory of the caller's, who keeps it alive; a card's memory by the user's address. As torch.from_blob.
+[[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Options& options = {}, Site site = Site::here());
+
+}  // namespace tandem

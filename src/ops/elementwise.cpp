@@ -1,0 +1,291 @@
+#include "ops/elementwise.h"
+
+#include "base/error.h"
+#include "ops/launch.h"
+#include "ops/view.h"
+
+namespace tandem {
+
+Shape broadcast_shapes(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const size_t dims = longer.size();
+  Shape result = longer;
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t from_a = i + a.size() >= dims ? a[i + a.size() - dims] : 1, from_b = i + b.size() >= dims ? b[i + b.size() - dims] : 1;
+    if (from_a != from_b && from_a != 1 && from_b != 1)
+      fail("The size of tensor a (", from_a, ") must match the size of tensor b (", from_b, ") at non-singleton dimension ", i);
+    result[i] = from_a == 1 ? from_b : from_a;
+  }
+  return result;
+}
+
+namespace ops {
+namespace {
+
+using kernels::Pointwise;
+
+constexpr DType compute_type(DType dtype) { return dtype == kFloat64 ? kFloat64 : is_floating(dtype) ? kFloat32 : kInt64; }
+
+DType combine(DType higher, bool has_higher, DType lower, bool has_lower) {
+  if (!has_higher) return lower;
+  if (!has_lower || is_floating(higher)) return higher;
+  if (higher == kBool || is_floating(lower)) return promote_types(higher, lower);
+  return higher;
+}
+
+struct Types {
+  DType common, compute, result;
+};
+
+Types types_of(const PointwiseRow& row, DType common) {
+  switch (row.rule) {
+    case Rule::Float:
+      if (!is_floating(common)) common = get_default_dtype();
+      return {common, compute_type(common), common};
+    case Rule::Compare:
+    case Rule::Logical: return {common, compute_type(common), kBool};
+    case Rule::NoBool:
+      if (common == kBool)
+        fail("[", row.name, "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
+      break;
+    case Rule::Integer:
+      if (is_floating(common)) fail("[", row.name, "] is defined for integers and bool only, not for ", common);
+      break;
+    case Rule::Same: break;
+  }
+  return {common, compute_type(common), common};
+}
+
+[[noreturn]] void fail_devices(Device first, Device second) {
+  if (first.is_cpu()) std::swap(first, second);
+  fail("Expected all tensors to be on the same device, but found at least two devices, ", first, " and ", second, "!");
+}
+
+/// Where the operands live. 0-dim CPU tensors mix with anything.
+Device device_of(std::span<const Operand* const> operands) {
+  Device device;
+  bool found = false, scalar_cpu = false;
+  for (const Operand* operand : operands) {
+    if (!operand->is_tensor()) continue;
+    const Tensor& x = operand->tensor();
+    if (x.is_cpu() && x.dim() == 0) {
+      scalar_cpu = true;
+      continue;
+    }
+    if (!found) {
+      device = x.device();
+      found = true;
+    } else if (device != x.device()) {
+      fail_devices(device, x.device());
+    }
+  }
+  (void)scalar_cpu;
+  return device;
+}
+
+/// Sets operand `i`: a number, or a tensor's elements with strides over the result's sizes.
+void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape& sizes, Device device) {
+  kernels::Operand& in = call.in[i];
+  if (operand.is_tensor()) {
+    const TensorImpl& x = operand.tensor().impl();
+    if (x.device != device) {  // a 0-dim CPU tensor among a card's: read now
+      const Scalar value = operand.tensor().item();
+      in.data = nullptr;
+      in.dtype = x.dtype;
+      in.value = {value.to<double>(), value.to<int64_t>(), value.is_floating()};
+      return;
+    }
+    in.data = x.data;
+    in.dtype = x.dtype;
+    const size_t dims = sizes.size(), lead = dims - x.sizes.size();
+    for (size_t d = 0; d < dims; ++d) in.strides[d] = d < lead || x.sizes[d - lead] == 1 ? 0 : x.strides[d - lead];
+  } else {
+    in.data = nullptr;
+    in.dtype = operand.number().dtype();
+    in.value = {operand.number().to<double>(), operand.number().to<int64_t>(), operand.number().is_floating()};
+  }
+}
+
+/// Joins neighbouring dimensions wherever all strides allow it.
+void merge_dims(Pointwise& call, const Shape& sizes) {
+  int at = -1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 1) continue;
+    bool joins = at >= 0;
+    if (joins) joins = call.out_strides[at] == call.out_strides[d] * sizes[d];
+    for (int i = 0; joins && i < call.inputs; ++i)
+      if (call.in[i].data) joins = call.in[i].strides[at] == call.in[i].strides[d] * sizes[d];
+    if (joins) {
+      call.sizes[at] *= sizes[d];
+    } else {
+      call.sizes[++at] = sizes[d];
+    }
+    call.out_strides[at] = call.out_strides[d];
+    for (int i = 0; i < call.inputs; ++i)
+      if (call.in[i].data) call.in[i].strides[at] = call.in[i].strides[d];
+  }
+  call.ndim = static_cast<int8_t>(at + 1);
+  call.contiguous = call.ndim == 0 || (call.ndim == 1 && call.out_strides[0] == 1);
+  for (int i = 0; i < call.inputs && call.contiguous && call.ndim == 1; ++i)
+    if (call.in[i].data && call.in[i].strides[0] != 1) call.contiguous = false;
+}
+
+/// One flat loop: all operands with elements are dense and of the result's sizes.
+bool flat(const Tensor& target, std::span<const Operand* const> operands) {
+  if (!target.is_contiguous()) return false;
+  for (const Operand* operand : operands) {
+    if (!operand->is_tensor()) continue;
+    const TensorImpl& x = operand->tensor().impl();
+    if (!x.contiguous || x.numel != target.numel() || x.device != target.device() || !(x.sizes == target.sizes())) return false;
+  }
+  return true;
+}
+
+void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span<const Operand* const> operands, Site site) {
+  TensorImpl& to = target.impl();
+  if (to.numel == 0) return;
+  Pointwise call;
+  call.op = row.op;
+  call.compute = compute;
+  call.out_dtype = to.dtype;
+  call.inputs = static_cast<int8_t>(operands.size());
+  call.out = to.data;
+  call.numel = to.numel;
+  if (flat(target, operands)) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      kernels::Operand& in = call.in[i];
+      if (operands[i]->is_tensor()) {
+        in.data = operands[i]->tensor().impl().data;
+        in.dtype = operands[i]->tensor().impl().dtype;
+        in.strides[0] = 1;
+      } else {
+        const Scalar& number = operands[i]->number();
+        in.data = nullptr;
+        in.dtype = number.dtype();
+        in.value = {number.to<double>(), number.to<int64_t>(), number.is_floating()};
+      }
+    }
+    call.contiguous = true;
+    call.ndim = 1;
+    call.sizes[0] = to.numel;
+    call.out_strides[0] = 1;
+  } else {
+    for (size_t i = 0; i < operands.size(); ++i) set_operand(call, i, *operands[i], to.sizes, to.device);
+    for (size_t d = 0; d < to.sizes.size(); ++d) call.out_strides[d] = to.strides[d];
+    merge_dims(call, to.sizes);
+  }
+  kernels_of(to.device).pointwise(launch(target, row.name, site), call);
+}
+
+/// Whether a temporary's memory can take the result: nothing else holds it, and it is what would be allocated.
+bool reusable(const Operand& operand, DType dtype, const Shape& sizes, Device device) {
+  if (!operand.is_temporary()) return false;
+  const Tensor& x = operand.tensor();
+  const TensorImpl& impl = x.impl();
+  return impl.dtype == dtype && impl.contiguous && impl.device == device && x.ref()->use_count() == 1 && impl.storage->use_count() == 1 &&
+         !impl.grad_fn && !impl.requires_grad && !impl.base && !impl.storage->is_pinned() && impl.sizes == sizes;
+}
+
+Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, const Shape& sizes, Device device, Site site) {
+  for (const Operand* operand : operands)
+    if (reusable(*operand, dtype, sizes, device)) {
+      operand->tensor().impl().storage->bump_version();
+      return operand->tensor();
+    }
+  return Tensor(TensorImpl::make(sizes, dtype, device, false, site));
+}
+
+Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask) {
+  const Operand& first = *operands[0];
+  if (mask == 0 && first.is_tensor()) {  // the usual case: same type, sizes and device, nothing to broadcast
+    const TensorImpl& a = first.tensor().impl();
+    bool plain = a.contiguous;
+    for (size_t i = 1; i < operands.size() && plain; ++i) {
+      if (operands[i]->is_tensor()) {
+        const TensorImpl& b = operands[i]->tensor().impl();
+        plain = b.contiguous && b.dtype == a.dtype && b.device == a.device && b.sizes == a.sizes;
+      } else {
+        plain = is_floating(a.dtype);
+      }
+    }
+    if (plain) {
+      const Types types = types_of(row, a.dtype);
+      const Tensor target = allocate_result(operands, types.result, a.sizes, a.device, site);
+      run(row, target, types.compute, operands, site);
+      return target;
+    }
+  }
+  const Device device = device_of(operands);
+  Shape sizes;
+  bool have_sizes = false;
+  for (const Operand* operand : operands) {
+    if (!operand->is_tensor()) continue;
+    if (have_sizes) sizes = broadcast_shapes(sizes, operand->tensor().sizes());
+    else sizes = operand->tensor().sizes();
+    have_sizes = true;
+  }
+  const Types types = types_of(row, result_type(operands.subspan(mask)));
+  const Tensor target = allocate_result(operands, types.result, sizes, device, site);
+  run(row, target, types.compute, operands, site);
+  return target;
+}
+
+void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site, size_t mask) {
+  for (const Operand* operand : operands) {
+    if (!operand->is_tensor()) continue;
+    const Tensor& x = operand->tensor();
+    if (x.is_same(target)) continue;
+    if (x.device() != target.device() && !(x.is_cpu() && x.dim() == 0)) fail_devices(target.device(), x.device());
+    const Shape sizes = broadcast_shapes(target.sizes(), x.sizes());
+    if (!(sizes == target.sizes()))
+      fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes);
+  }
+  const Types types = types_of(row, result_type(operands.subspan(mask)));
+  if (!can_cast(types.result, target.dtype()))
+    fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
+         scalar_name(target.dtype()));
+  for (size_t d = 0; d < target.sizes().size(); ++d)
+    if (target.sizes()[d] > 1 && target.strides()[d] == 0)
+      fail("[", row.name,
+           "_] unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "
+           "the tensor before "
+           "performing the operation.");
+  run(row, target, types.compute, operands, site);
+  target.impl().storage->bump_version();
+}
+
+}  // namespace
+
+DType result_type(std::span<const Operand* const> operands) {
+  DType dims = kBool, zeros = kBool, numbers = kBool;
+  bool has_dims = false, has_zeros = false, has_numbers = false;
+  const auto add = [](DType& to, bool& has, DType dtype) {
+    to = has ? promote_types(to, dtype) : dtype;
+    has = true;
+  };
+  for (const Operand* operand : operands) {
+    if (!operand->is_tensor()) add(numbers, has_numbers, operand->number().dtype());
+    else if (operand->tensor().dim() > 0) add(dims, has_dims, operand->tensor().dtype());
+    else add(zeros, has_zeros, operand->tensor().dtype());
+  }
+  const DType low = combine(zeros, has_zeros, numbers, has_numbers);
+  return combine(dims, has_dims, low, has_zeros || has_numbers);
+}
+
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site) { return compute(row, operands, site, 0); }
+
+void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site) {
+  compute_into(row, target, operands, site, 0);
+}
+
+Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializer_list<const Operand*> operands, Site site, size_t mask) {
+  return compute({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
+}
+
+void call_into(kernels::PointwiseOp op, const char* name, Rule rule, const Tensor& target, std::initializer_list<const Operand*> operands,
+               Site site, size_t mask) {
+  compute_into({op, name, "", "", rule}, target, {operands.begin(), operands.size()}, site, mask);
+}
+
+}  // namespace ops
+}  // namespace tandem

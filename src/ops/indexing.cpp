@@ -1,0 +1,409 @@
+#include "ops/indexing.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/creation.h"
+#include "ops/join.h"
+#include "ops/launch.h"
+#include "ops/operators.h"
+#include "ops/view.h"
+#include "tensor/dims.h"
+
+namespace tandem {
+namespace {
+
+using autograd::needs_grad;
+using autograd::record;
+
+/// An index taken apart: the view that slices and integers give, with the dimensions that index tensors choose moved to the front.
+struct Indexing {
+  Tensor view;                  // basic part only; indexed dimensions first where there are index tensors
+  std::vector<Tensor> indices;  // int64, on the view's device, one for each leading dimension of `view`
+  Shape index_sizes;            // what the index tensors broadcast to
+  int64_t put_back = 0;         // where the dimensions of the index tensors belong in the result
+};
+
+void check_index_dtype(const char* op, const Tensor& index) {
+  if (!is_integral(index.dtype()) && index.dtype() != kBool)
+    fail<IndexError>("[", op, "] tensors used as indices must be long, int, byte or bool tensors, not ", index.dtype());
+}
+
+Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& given, Site site) {
+  int64_t consumed = 0;
+  bool ellipsis = false;
+  for (const Index& index : given) {
+    if (index.kind == Index::Kind::None) continue;
+    if (index.kind == Index::Kind::Ellipsis) {
+      if (ellipsis) fail<IndexError>("[", op, "] an index can have one ellipsis only");
+      ellipsis = true;
+    } else {
+      consumed +=
+          index.kind == Index::Kind::Tensor && (index.tensor.dtype() == kBool || index.tensor.dtype() == kUInt8) ? index.tensor.dim() : 1;
+    }
+  }
+  if (consumed > x.dim()) fail<IndexError>("[", op, "] too many indices for tensor of dimension ", x.dim(), ": ", consumed);
+
+  Tensor view = x;
+  int64_t at = 0;
+  std::vector<std::pair<int64_t, Tensor>> chosen;  // dimension of the view, index tensor
+  for (const Index& index : given) {
+    switch (index.kind) {
+      case Index::Kind::None: view = view.unsqueeze(at++, site); break;
+      case Index::Kind::Ellipsis: at += x.dim() - consumed; break;
+      case Index::Kind::Slice: view = view.slice(at++, index.slice.start, index.slice.stop, index.slice.step, site); break;
+      case Index::Kind::Integer: {
+        const int64_t size = view.size(at);
+        if (index.integer < -size || index.integer >= size)
+          fail<IndexError>("[", op, "] index ", index.integer, " is out of bounds for dimension ", at, " with size ", size,
+                           " (out of range)");
+        view = view.select(at, index.integer, site);
+        break;
+      }
+      case Index::Kind::Tensor: {
+        check_index_dtype(op, index.tensor);
+        const Tensor index_tensor = index.tensor.to(x.device(), {}, site);
+        if (index_tensor.dtype() != kBool && index_tensor.dtype() != kUInt8) {
+          chosen.emplace_back(at++, index_tensor.to(kInt64, {}, site));
+          break;
+        }
+        for (int64_t d = 0; d < index_tensor.dim(); ++d)
+          if (index_tensor.size(d) != view.size(at + d))
+            fail<IndexError>("[", op, "] The shape of the mask ", index_tensor.sizes(), " at index ", d,
+                             " does not match the shape of the indexed tensor ", x.sizes(), " at index ", at + d);
+        const Tensor positions = index_tensor.nonzero(site);
+        if (index_tensor.dim() == 0) {  // a single truth: a new dimension of size 0 or 1
+          view = view.unsqueeze(at, site);
+          chosen.emplace_back(at++, zeros({positions.size(0)}, {.dtype = kInt64, .device = x.device()}, site));
+          break;
+        }
+        for (int64_t d = 0; d < index_tensor.dim(); ++d) chosen.emplace_back(at++, positions.select(1, d, site));
+        break;
+      }
+    }
+  }
+  Indexing result;
+  if (chosen.empty()) {
+    result.view = view;
+    return result;
+  }
+  Shape order;
+  bool adjacent = true, first = true;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    order.push_back(chosen[i].first);
+    adjacent &= i == 0 || chosen[i].first == chosen[i - 1].first + 1;
+    result.index_sizes = first ? chosen[i].second.sizes() : broadcast_shapes(result.index_sizes, chosen[i].second.sizes());
+    first = false;
+    result.indices.push_back(chosen[i].second);
+  }
+  for (int64_t d = 0; d < view.dim(); ++d)
+    if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
+  result.view = view.permute(order, site);
+  if (adjacent) result.put_back = chosen[0].first;
+  return result;
+}
+
+/// The order that moves the index tensors' dimensions from the front to `put_back`, or back again.
+Shape moved_order(const Indexing& in, bool back) {
+  const auto count = static_cast<int64_t>(in.index_sizes.size());
+  const int64_t total = count + in.view.dim() - static_cast<int64_t>(in.indices.size());
+  Shape order;
+  for (int64_t i = 0; i < in.put_back; ++i) order.push_back(count + i);
+  for (int64_t i = 0; i < count; ++i) order.push_back(i);
+  for (int64_t i = count + in.put_back; i < total; ++i) order.push_back(i);
+  if (!back) return order;
+  Shape inverse = order;
+  for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+std::vector<kernels::View> views_of(const std::vector<Tensor>& indices) {
+  std::vector<kernels::View> views;
+  for (const Tensor& index : indices) views.push_back(ops::view(index));
+  return views;
+}
+
+/// Whether a tensor of sizes `from` can be expanded to `to`.
+bool can_expand(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != 1 && from[i] != to[i + to.size() - from.size()]) return false;
+  return true;
+}
+
+Shape result_sizes(const Tensor& view, const std::vector<Tensor>& indices, const Shape& index_sizes) {
+  Shape sizes = index_sizes;
+  for (size_t d = indices.size(); d < view.sizes().size(); ++d) sizes.push_back(view.sizes()[d]);
+  return sizes;
+}
+
+Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site);
+
+/// x at index tensors over its leading dimensions.
+Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn, Site site) {
+  Tensor y = empty(result_sizes(x, indices, index_sizes), {.dtype = x.dtype(), .device = x.device()}, site);
+  const auto views = views_of(indices);
+  if (y.numel())
+    ops::kernels_of(x).index(ops::launch(x, "index", site), ops::out(y), ops::view(x), {views.data(), static_cast<int64_t>(views.size())});
+  if (!needs_grad(x)) return y;
+  return record(grad_fn, y, {x}, site, [sizes = x.sizes(), indices, index_sizes, site](const Tensor& g) {
+    return index_backward(g, sizes, indices, index_sizes, site);
+  });
+}
+
+Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site) {
+  Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
+  const auto views = views_of(indices);
+  if (g.numel())
+    ops::kernels_of(g).index_put(ops::launch(g, "index_backward", site), ops::out(whole), ops::view(g),
+                                 {views.data(), static_cast<int64_t>(views.size())}, true);
+  if (!needs_grad(g)) return whole;
+  return record("IndexBackward0Backward0", whole, {g}, site,
+                [indices, index_sizes, site](const Tensor& gg) { return index_front(gg, indices, index_sizes, "IndexBackward0", site); });
+}
+
+void check_dim_index(const char* op, const Tensor& x, const Tensor& index) {
+  if (index.dtype() != kInt64) fail("[", op, "] Expected dtype int64 for index, but got ", index.dtype());
+  ops::check_same_device(op, x, "self", index, "index");
+}
+
+void check_gather_sizes(const char* op, const Tensor& x, const Tensor& index, int64_t dim) {
+  if (std::max<int64_t>(1, x.dim()) != std::max<int64_t>(1, index.dim()))
+    fail("[", op, "] Index tensor must have the same number of dimensions as input tensor: ", index.dim(), " and ", x.dim());
+  for (int64_t d = 0; d < x.dim() && index.dim() > 0; ++d)
+    if (d != dim && index.size(d) > x.size(d))
+      fail("[", op, "] Size does not match at dimension ", d, " expected index ", index.sizes(), " to be no larger than self ", x.sizes(),
+           " apart from dimension ", dim);
+}
+
+/// The scatter kernel on a tensor that holds the starting values already.
+void scatter_into(const char* op, kernels::Scatter mode, const Tensor& target, int64_t dim, const Tensor& index, const Tensor& source,
+                  Site site) {
+  if (index.numel() == 0) return;
+  for (int64_t d = 0; d < index.dim(); ++d)
+    if (index.size(d) > source.size(d))
+      fail("[", op, "] Expected index ", index.sizes(), " to be no larger than src ", source.sizes(), " in dimension ", d);
+  if (source.dtype() != target.dtype())
+    fail("[", op, "] Expected self.dtype to be equal to src.dtype, but got ", target.dtype(), " and ", source.dtype());
+  ops::kernels_of(target).scatter(ops::launch(target, op, site), mode, ops::out(target), ops::view(index), ops::view(source),
+                                  static_cast<int32_t>(dim));
+}
+
+Tensor source_of(const Tensor& x, const Tensor& index, const Operand& source, Site site) {
+  if (source.is_tensor()) return source.tensor();
+  return full({1}, source.number(), {.dtype = x.dtype(), .device = x.device()}, site).expand(index.sizes(), site);
+}
+
+}  // namespace
+
+Tensor Tensor::index(const std::vector<Index>& indices, Site site) const {
+  const Indexing in = take_apart("index", *this, indices, site);
+  if (in.indices.empty()) return in.view;
+  Tensor y = index_front(in.view, in.indices, in.index_sizes, "IndexBackward0", site);
+  return in.put_back > 0 ? y.permute(moved_order(in, false), site) : y;
+}
+
+const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) const {
+  autograd::check_in_place("index_put_", *this);
+  const Indexing in = take_apart("index_put_", *this, indices, site);
+  Tensor values = value.is_tensor() ? value.tensor() : full({}, value.number(), {.dtype = dtype(), .device = device()}, site);
+  if (values.device() != device() && values.dim() == 0) values = values.to(device(), {}, site);
+  ops::check_same_device("index_put_", *this, "self", values, "values");
+  if (values.dtype() != dtype()) values = values.to(dtype(), {}, site);
+  if (in.indices.empty()) {
+    if (accumulate) in.view.add_(values, site);
+    else in.view.copy_(values, false, site);
+    return *this;
+  }
+  const Shape sizes = result_sizes(in.view, in.indices, in.index_sizes);
+  Shape shown = sizes;
+  const Shape order = moved_order(in, false), inverse = moved_order(in, true);
+  for (size_t i = 0; i < order.size(); ++i) shown[i] = sizes[static_cast<size_t>(order[i])];
+  if (!can_expand(values.sizes(), shown))
+    fail("[index_put_] shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", shown);
+  const Tensor spread = values.expand(shown, site).permute(inverse, site);
+  const auto views = views_of(in.indices);
+  const Tensor& target = in.view;
+  if (spread.numel())
+    ops::kernels_of(target).index_put(ops::launch(target, "index_put_", site), ops::out(target), ops::view(spread.detach()),
+                                      {views.data(), static_cast<int64_t>(views.size())}, accumulate);
+  impl().storage->bump_version();
+  if (needs_grad(target, spread)) {
+    autograd::record_in_place(
+        "IndexPutBackward0", target, {target, spread}, site,
+        [indices = in.indices, index_sizes = in.index_sizes, accumulate, site](const Tensor& g, autograd::Wanted wanted) {
+          std::array<Tensor, 2> gradients;
+          if (wanted[0]) {
+            gradients[0] = g;
+            if (!accumulate) {
+              const Tensor kept = g.clone(site);
+              const auto index_views = views_of(indices);
+              const Tensor zero =
+                  zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
+              if (zero.numel())
+                ops::kernels_of(g).index_put(ops::launch(g, "index_put_", site), ops::out(kept), ops::view(zero),
+                                             {index_views.data(), static_cast<int64_t>(index_views.size())}, false);
+              gradients[0] = kept;
+            }
+          }
+          if (wanted[1]) gradients[1] = index_front(g, indices, index_sizes, "IndexBackward0", site);
+          return gradients;
+        });
+  }
+  return *this;
+}
+
+Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site) {
+  const int64_t at = wrap_dim(dim, x.dim());
+  if (index.dim() > 1) fail<IndexError>("[index_select] Index is supposed to be a vector, but got ", index.sizes());
+  if (index.dtype() != kInt64 && index.dtype() != kInt32)
+    fail("[index_select] Expected dtype int32 or int64 for index, but got ", index.dtype());
+  ops::check_same_device("index_select", x, "self", index, "index");
+  const Tensor list = (index.dim() == 0 ? index.unsqueeze(0) : index).to(kInt64, {}, site);
+  if (x.dim() == 0) return index_front(x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site).squeeze(0, site);
+  if (at == 0) return index_front(x, {list}, list.sizes(), "IndexSelectBackward0", site);
+  return movedim(index_front(movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site), 0, at, site);
+}
+
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Site site) {
+  check_dim_index("gather", x, index);
+  const int64_t at = wrap_dim(dim, x.dim());
+  check_gather_sizes("gather", x, index, at);
+  Tensor y = empty(index.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
+  if (y.numel()) {
+    const Tensor from = x.dim() == 0 ? x.detach().view({1}) : x.detach(), where = index.dim() == 0 ? index.view({1}) : index,
+                 to = y.dim() == 0 ? y.view({1}) : y;
+    ops::kernels_of(x).gather(ops::launch(x, "gather", site), ops::out(to), ops::view(from), ops::view(where), static_cast<int32_t>(at));
+  }
+  if (!needs_grad(x)) return y;
+  return record("GatherBackward0", y, {x}, site, [sizes = x.sizes(), at, index = autograd::saved(index)](const Tensor& g) {
+    return scatter_add(zeros(sizes, {.dtype = g.dtype(), .device = g.device()}), at, index.get(), g);
+  });
+}
+
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand& source, Site site) {
+  check_dim_index("scatter", x, index);
+  const int64_t at = wrap_dim(dim, x.dim());
+  const Tensor from = source_of(x, index, source, site);
+  Tensor y = x.detach().clone(site);
+  scatter_into("scatter", kernels::Scatter::Set, y, at, index, from, site);
+  if (!needs_grad(x, from)) return y;
+  return record("ScatterBackward0", y, {x, from}, site, [at, index = autograd::saved(index)](const Tensor& g, autograd::Wanted wanted) {
+    std::array<Tensor, 2> gradients;
+    if (wanted[0]) gradients[0] = scatter(g, at, index.get(), 0);
+    if (wanted[1]) gradients[1] = g.gather(at, index.get());
+    return gradients;
+  });
+}
+
+Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site) {
+  check_dim_index("scatter_add", x, index);
+  const int64_t at = wrap_dim(dim, x.dim());
+  Tensor y = x.detach().clone(site);
+  scatter_into("scatter_add", kernels::Scatter::Add, y, at, index, source, site);
+  if (!needs_grad(x, source)) return y;
+  return record("ScatterAddBackward0", y, {x, source}, site,
+                [at, index = autograd::saved(index)](const Tensor& g, autograd::Wanted wanted) {
+                  std::array<Tensor, 2> gradients;
+                  if (wanted[0]) gradients[0] = g;
+                  if (wanted[1]) gradients[1] = g.gather(at, index.get());
+                  return gradients;
+                });
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Site site) {
+  if (mask.dtype() != kBool) fail("[masked_fill] expects the mask to be bool, but got ", mask.dtype());
+  return where(mask, value.is_tensor() ? Operand(value.tensor()) : value, x, site).to(x.dtype(), {}, site);
+}
+
+Tensor masked_select(const Tensor& x, const Tensor& mask, Site site) {
+  if (mask.dtype() != kBool) fail("[masked_select] expected BoolTensor for mask, but got ", mask.dtype());
+  const Shape sizes = broadcast_shapes(x.sizes(), mask.sizes());
+  return x.expand(sizes, site).index({mask.expand(sizes, site)}, site);
+}
+
+Tensor nonzero(const Tensor& x, Site site) {
+  const Tensor count = empty({}, {.dtype = kInt64, .device = x.device()}, site);
+  int64_t found = 0;
+  if (x.numel()) {
+    ops::kernels_of(x).count_nonzero(ops::launch(x, "nonzero", site), ops::out(count), ops::view(x));
+    found = count.item<int64_t>(site);
+  }
+  Tensor y = empty({found, x.dim()}, {.dtype = kInt64, .device = x.device()}, site);
+  if (y.numel()) ops::kernels_of(x).nonzero(ops::launch(x, "nonzero", site), ops::out(y), ops::view(x));
+  return y;
+}
+
+namespace {
+
+Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding, Site site) {
+  Tensor whole = empty({rows, g.size(-1)}, {.dtype = g.dtype(), .device = g.device()}, site);
+  ops::kernels_of(g).embedding_backward(ops::launch(g, "embedding_backward", site), ops::out(whole), ops::view(g), ops::view(indices),
+                                        padding);
+  if (!needs_grad(g)) return whole;
+  return record("EmbeddingDenseBackward0", whole, {g}, site, [indices = autograd::saved(indices), padding](const Tensor& gg) {
+    const Tensor at = indices.get();
+    Tensor y = embedding(at, gg);
+    return padding >= 0 ? y * (at != padding).unsqueeze(-1) : y;
+  });
+}
+
+Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
+  if (x.dim() < 2) fail("[", upper ? "triu" : "tril", "] input tensor must have at least 2 dimensions, not ", x.dim());
+  Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
+  if (y.numel()) ops::kernels_of(x).triangle(ops::launch(x, upper ? "triu" : "tril", site), ops::out(y), ops::view(x), diagonal, upper);
+  if (!needs_grad(x)) return y;
+  return record(upper ? "TriuBackward0" : "TrilBackward0", y, {x}, site,
+                [diagonal, upper, site](const Tensor& g) { return triangle(g, diagonal, upper, site); });
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx, Site site) {
+  if (weight.dim() != 2) fail("[embedding] 'weight' must be 2-D, but has sizes ", weight.sizes());
+  if (indices.dtype() != kInt64 && indices.dtype() != kInt32)
+    fail("[embedding] Expected tensor for argument 'indices' to have scalar type Long or Int, but got ", scalar_name(indices.dtype()),
+         " instead");
+  ops::check_same_device("embedding", weight, "weight", indices, "indices");
+  const Tensor at = indices.to(kInt64, {}, site);
+  Shape sizes = indices.sizes();
+  sizes.push_back(weight.size(1));
+  int64_t padding = padding_idx.value_or(-1);
+  if (padding_idx && padding < 0) padding += weight.size(0);
+  if (padding_idx && (padding < 0 || padding >= weight.size(0)))
+    fail("[embedding] padding_idx ", *padding_idx, " must be within the ", weight.size(0), " rows of weight");
+  Tensor y = empty(sizes, {.dtype = weight.dtype(), .device = weight.device()}, site);
+  if (y.numel()) ops::kernels_of(weight).embedding(ops::launch(weight, "embedding", site), ops::out(y), ops::view(weight), ops::view(at));
+  if (!needs_grad(weight)) return y;
+  return record("EmbeddingBackward0", y, {weight}, site, [at = autograd::saved(at), rows = weight.size(0), padding, site](const Tensor& g) {
+    return embedding_backward(g, at.get(), rows, padding, site);
+  });
+}
+
+Tensor tril(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, false, site); }
+Tensor triu(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, true, site); }
+
+Tensor Tensor::index_select(int64_t dim, const Tensor& index, Site site) const { return tandem::index_select(*this, dim, index, site); }
+Tensor Tensor::gather(int64_t dim, const Tensor& index, Site site) const { return tandem::gather(*this, dim, index, site); }
+Tensor Tensor::masked_fill(const Tensor& mask, const Operand& value, Site site) const {
+  return tandem::masked_fill(*this, mask, value, site);
+}
+Tensor Tensor::masked_select(const Tensor& mask, Site site) const { return tandem::masked_select(*this, mask, site); }
+Tensor Tensor::nonzero(Site site) const { return tandem::nonzero(*this, site); }
+Tensor Tensor::tril(int64_t diagonal, Site site) const { return tandem::tril(*this, diagonal, site); }
+Tensor Tensor::triu(int64_t diagonal, Site site) const { return tandem::triu(*this, diagonal, site); }
+
+const Tensor& Tensor::masked_fill_(const Tensor& mask, const Operand& value, Site site) const {
+  return copy_(tandem::masked_fill(*this, mask, value, site), false, site);
+}
+const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site) const {
+  return copy_(tandem::scatter(*this, dim, index, source, site), false, site);
+}
+const Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
+  return copy_(tandem::scatter_add(*this, dim, index, source, site), false, site);
+}
+
+}  // namespace tandem

@@ -1,0 +1,51 @@
+#include "ops/launch.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/driver.h"
+
+namespace tandem::ops {
+namespace {
+
+const kernels::Table& card_kernels() {
+  static const kernels::Table& table =
+      runtime::cards_are_virtual() ? kernels::virtual_table() : *static_cast<const kernels::Table*>(runtime::plugin_kernels());
+  return table;
+}
+
+}  // namespace
+
+const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : card_kernels(); }
+
+kernels::View view(const Tensor& x) {
+  kernels::View v;
+  if (!x.defined()) return v;
+  const TensorImpl& impl = x.impl();
+  v.data = impl.data;
+  v.dtype = impl.dtype;
+  v.ndim = static_cast<int32_t>(impl.sizes.size());
+  for (int i = 0; i < v.ndim; ++i) {
+    v.sizes[i] = impl.sizes[i];
+    v.strides[i] = impl.strides[i];
+  }
+  return v;
+}
+
+kernels::Out out(const Tensor& x) { return kernels::Out{view(x)}; }
+
+Tensor workspace(const Tensor& like, size_t bytes, Site site) {
+  if (bytes == 0) return Tensor();
+  return Tensor(TensorImpl::make({static_cast<int64_t>(bytes)}, kUInt8, like.device(), false, site));
+}
+
+void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name) {
+  if (!first.defined() || !second.defined() || first.device() == second.device()) return;
+  const bool blame_first = first.is_cpu();
+  fail("Expected all tensors to be on the same device, but got ", blame_first ? first_name : second_name, " is on ",
+       blame_first ? first.device() : second.device(), ", different from other tensors on ", blame_first ? second.device() : first.device(),
+       " (when checking argument in method ", op, ")");
+}
+
+}  // namespace tandem::ops

@@ -1,0 +1,28 @@
+// From tensors to kernels: the table of a tensor's device, its raw view, and the queue a call goes to.
+#pragma once
+
+#include "kernels/table.h"
+#include "runtime/launch.h"
+#include "tensor/tensor.h"
+
+namespace tandem::ops {
+
+/// The kernels of a device.
+const kernels::Table& kernels_of(Device device);
+inline const kernels::Table& kernels_of(const Tensor& x) { return kernels_of(x.device()); }
+
+inline runtime::Launch launch(const Tensor& x, const char* op, Site site) { return runtime::Launch(x.device(), op, site); }
+
+/// What kernels see of `x`. An undefined tensor gives a view without data.
+kernels::View view(const Tensor& x);
+kernels::Out out(const Tensor& x);
+
+/// Scratch of `bytes` on the device of `like`; undefined for none.
+Tensor workspace(const Tensor& like, size_t bytes, Site site);
+inline void* address(const Tensor& workspace) { return workspace.defined() ? workspace.impl().data : nullptr; }
+
+/// Error unless both are on one device (undefined ones aside); names the argument that is elsewhere as PyTorch does: the one on the CPU,
+/// else the second.
+void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name);
+
+}  // namespace tandem::ops

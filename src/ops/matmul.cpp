@@ -1,0 +1,238 @@
+#include "ops/matmul.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/creation.h"
+#include "ops/launch.h"
+#include "ops/operators.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
+
+namespace tandem {
+namespace {
+
+using autograd::needs_grad;
+using autograd::record;
+using kernels::Activation;
+using kernels::Epilogue;
+
+void check_dtypes(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype())
+    fail("[", op, "] expected both tensors to have the same dtype, but got ", scalar_name(a.dtype()), " and ", scalar_name(b.dtype()),
+         "; convert one with to()");
+  if (a.dtype() == kBool) fail("[", op, "] is not implemented for 'Bool'");
+}
+
+/// out = activation(alpha * a b + beta * bias), one kernel call. Views of any batch dimensions.
+void product(const char* op, const Tensor& out, const kernels::View& a, const kernels::View& b, const kernels::View& bias,
+             Epilogue epilogue, Site site) {
+  if (out.numel() == 0) return;
+  const auto& table = ops::kernels_of(out);
+  const kernels::Out to = ops::out(out);
+  const Tensor scratch = ops::workspace(out, table.matmul_workspace(to, a, b, bias, epilogue), site);
+  table.matmul(ops::launch(out, op, site), to, a, b, bias, epilogue, ops::address(scratch));
+}
+
+/// The last two dimensions of a view, swapped.
+kernels::View transposed(kernels::View v) {
+  std::swap(v.sizes[v.ndim - 1], v.sizes[v.ndim - 2]);
+  std::swap(v.strides[v.ndim - 1], v.strides[v.ndim - 2]);
+  return v;
+}
+
+kernels::View spread(const Tensor& x, const Shape& sizes) {
+  kernels::View v = ops::view(x);
+  if (!v.data) return v;
+  kernels::View wide = v;
+  wide.ndim = static_cast<int32_t>(sizes.size());
+  const int lead = wide.ndim - v.ndim;
+  for (int d = 0; d < wide.ndim; ++d) {
+    wide.sizes[d] = sizes[static_cast<size_t>(d)];
+    wide.strides[d] = d < lead || v.sizes[d - lead] == 1 ? 0 : v.strides[d - lead];
+  }
+  return wide;
+}
+
+/// a b of plain matrices, no history.
+Tensor plain_mm(const char* op, const kernels::View& a, const kernels::View& b, const Tensor& like, Site site) {
+  Tensor y(TensorImpl::make({a.sizes[0], b.sizes[1]}, like.dtype(), like.device(), false, site));
+  product(op, y, a, b, {}, {}, site);
+  return y;
+}
+
+void check_mm(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor");
+  if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor");
+  if (a.size(1) != b.size(0))
+    fail("[", op, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+/// Products with batch dimensions that broadcast, in one kernel call.
+Tensor batched(const char* op, const char* grad_fn, const Tensor& a, const Tensor& b, Site site) {
+  const auto batch = [](const Tensor& x) { return Shape(x.sizes().data(), x.sizes().size() - 2); };
+  const Shape lead = broadcast_shapes(batch(a), batch(b));
+  const auto with = [&lead](int64_t rows, int64_t columns) {
+    Shape sizes = lead;
+    sizes.push_back(rows);
+    sizes.push_back(columns);
+    return sizes;
+  };
+  const int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1);
+  Tensor y = empty(with(m, n), {.dtype = a.dtype(), .device = a.device()}, site);
+  product(op, y, spread(a, with(m, k)), spread(b, with(k, n)), {}, {}, site);
+  if (!needs_grad(a, b)) return y;
+  return record(grad_fn, y, {a, b}, site, [a = autograd::saved(a), b = autograd::saved(b), site](const Tensor& g, autograd::Wanted wanted) {
+    std::array<Tensor, 2> gradients;
+    const Tensor left = a.get(), right = b.get();
+    if (wanted[0]) gradients[0] = sum_to_size(matmul(g, right.transpose(-1, -2), site), left.sizes());
+    if (wanted[1]) gradients[1] = sum_to_size(matmul(left.transpose(-1, -2), g, site), right.sizes());
+    return gradients;
+  });
+}
+
+/// x (n, k) times weight (m, k) transposed, plus a bias, then perhaps relu. What `linear` is on matrices.
+Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Site site) {
+  const char* op = bias.defined() ? "addmm" : "mm";
+  ops::check_same_device(op, x, "mat1", weight, "mat2");
+  if (bias.defined()) ops::check_same_device(op, bias, "self", weight, "mat2");
+  check_dtypes("linear", x, weight);
+  if (weight.dim() != 2) fail("[linear] weight must be a matrix (out_features, in_features), but has sizes ", weight.sizes());
+  if (x.size(1) != weight.size(1))
+    fail("[linear] mat1 and mat2 shapes cannot be multiplied (", x.size(0), "x", x.size(1), " and ", weight.size(1), "x", weight.size(0),
+         ")");
+  const Shape sizes{x.size(0), weight.size(0)};
+  if (bias.defined()) {
+    check_dtypes("linear", x, bias);
+    if (!(broadcast_shapes(bias.sizes(), sizes) == sizes))
+      fail("[linear] bias of sizes ", bias.sizes(), " does not fit the result ", sizes);
+  }
+  Tensor y(TensorImpl::make(sizes, x.dtype(), x.device(), false, site));
+  product(op, y, ops::view(x), transposed(ops::view(weight)), bias.defined() ? spread(bias, sizes) : kernels::View{},
+          {.activation = relu ? Activation::Relu : Activation::None}, site);
+  if (!needs_grad(x, weight, bias)) return y;
+  return record(relu             ? "ReluBackward0"
+                : bias.defined() ? "AddmmBackward0"
+                                 : "MmBackward0",
+                y, {x, weight, bias}, site,
+                [x = autograd::saved(x), weight = autograd::saved(weight), y = relu ? autograd::saved_output(y) : autograd::SavedTensor(),
+                 bias_sizes = bias.defined() ? bias.sizes() : Shape(),
+                 site](const Tensor& gradient, autograd::Wanted wanted, const autograd::Node* node) {
+                  std::array<Tensor, 3> gradients;
+                  const Tensor g = y.defined() ? threshold_backward(gradient, y.get(node), 0, site) : gradient;
+                  if (wanted[0]) gradients[0] = mm(g, weight.get(), site);
+                  if (wanted[1]) gradients[1] = mm(g.t(), x.get(), site);
+                  if (wanted[2]) gradients[2] = sum_to_size(g, bias_sizes, site);
+                  return gradients;
+                });
+}
+
+Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Site site) {
+  if (x.dim() == 2) return linear_matrix(x, weight, bias, relu, site);
+  if (x.dim() == 0) fail("[linear] input must have at least one dimension");
+  Shape sizes = x.sizes();
+  const Tensor y = linear_matrix(x.reshape({-1, x.size(-1)}, site), weight, bias, relu, site);
+  sizes[sizes.size() - 1] = y.size(1);
+  return y.view(sizes, site);
+}
+
+}  // namespace
+
+Tensor mm(const Tensor& a, const Tensor& b, Site site) {
+  ops::check_same_device("mm", a, "self", b, "mat2");
+  check_mm("mm", a, b);
+  check_dtypes("mm", a, b);
+  Tensor y = plain_mm("mm", ops::view(a), ops::view(b), a, site);
+  if (!needs_grad(a, b)) return y;
+  return record("MmBackward0", y, {a, b}, site,
+                [a = autograd::saved(a), b = autograd::saved(b), site](const Tensor& g, autograd::Wanted wanted) {
+                  std::array<Tensor, 2> gradients;
+                  if (wanted[0]) gradients[0] = mm(g, b.get().t(), site);
+                  if (wanted[1]) gradients[1] = mm(a.get().t(), g, site);
+                  return gradients;
+                });
+}
+
+Tensor bmm(const Tensor& a, const Tensor& b, Site site) {
+  ops::check_same_device("bmm", a, "self", b, "mat2");
+  if (a.dim() != 3 || b.dim() != 3) fail("[bmm] batch1 and batch2 must be 3D tensors, but have sizes ", a.sizes(), " and ", b.sizes());
+  check_dtypes("bmm", a, b);
+  if (a.size(0) != b.size(0) || a.size(2) != b.size(1))
+    fail("[bmm] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [", b.size(0),
+         ", ", b.size(1), "].");
+  return batched("bmm", "BmmBackward0", a, b, site);
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
+  if (a.dim() == 0 || b.dim() == 0)
+    fail("[matmul] both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
+  if (a.dim() == 2 && b.dim() == 2) return mm(a, b, site);
+  ops::check_same_device("matmul", a, "self", b, "mat2");
+  check_dtypes("matmul", a, b);
+  const int64_t inner = b.dim() == 1 ? b.size(0) : b.size(-2);
+  if (a.size(-1) != inner) {
+    if (a.dim() <= 2 && b.dim() <= 2)
+      fail("[matmul] mat1 and mat2 shapes cannot be multiplied (", a.dim() == 1 ? 1 : a.size(0), "x", a.size(-1), " and ", inner, "x",
+           b.dim() == 1 ? 1 : b.size(1), ")");
+    fail("[matmul] Last dimension of first input with shape ", a.sizes(),
+         " must match second to last dimension of second input with shape ", b.sizes());
+  }
+  if (a.dim() == 1 && b.dim() == 1) return dot(a, b, site);
+  if (a.dim() == 1) return matmul(a.unsqueeze(0, site), b, site).squeeze(-2, site);
+  if (b.dim() == 1) return matmul(a, b.unsqueeze(1, site), site).squeeze(-1, site);
+  if (b.dim() == 2 && a.is_contiguous()) {  // many rows and one matrix: a single product
+    Shape sizes = a.sizes();
+    sizes[sizes.size() - 1] = b.size(1);
+    return mm(a.reshape({-1, a.size(-1)}, site), b, site).view(sizes, site);
+  }
+  return batched("matmul", "UnsafeViewBackward0", a, b, site);
+}
+
+Tensor mv(const Tensor& a, const Tensor& b, Site site) {
+  if (a.dim() != 2 || b.dim() != 1) fail("[mv] vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
+  return matmul(a, b, site);
+}
+
+Tensor dot(const Tensor& a, const Tensor& b, Site site) {
+  if (a.dim() != 1 || b.dim() != 1) fail("[dot] 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
+  if (a.numel() != b.numel())
+    fail("[dot] inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(), "] to have the same number of elements");
+  return mm(a.unsqueeze(0, site), b.unsqueeze(1, site), site).view({}, site);
+}
+
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, Site site) {
+  ops::check_same_device("addmm", a, "mat1", b, "mat2");
+  ops::check_same_device("addmm", input, "self", a, "mat1");
+  check_mm("addmm", a, b);
+  check_dtypes("addmm", a, b);
+  check_dtypes("addmm", input, a);
+  const Shape sizes{a.size(0), b.size(1)};
+  if (!(broadcast_shapes(input.sizes(), sizes) == sizes))
+    fail("[addmm] The expanded size of the tensor must match: input of sizes ", input.sizes(), " does not broadcast to ", sizes);
+  Tensor y = empty(sizes, {.dtype = a.dtype(), .device = a.device()}, site);
+  product("addmm", y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : spread(input, sizes), {.alpha = alpha, .beta = beta}, site);
+  if (!needs_grad(input, a, b)) return y;
+  return record(
+      "AddmmBackward0", y, {input, a, b}, site,
+      [from = input.sizes(), a = autograd::saved(a), b = autograd::saved(b), alpha, beta, site](const Tensor& g, autograd::Wanted wanted) {
+        std::array<Tensor, 3> gradients;
+        if (wanted[0]) gradients[0] = sum_to_size(beta == 1 ? g : g * beta, from);
+        const Tensor scaled = alpha == 1 ? g : g * alpha;
+        if (wanted[1]) gradients[1] = mm(scaled, b.get().t(), site);
+        if (wanted[2]) gradients[2] = mm(a.get().t(), scaled, site);
+        return gradients;
+      });
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, false, site); }
+Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, true, site); }
+
+Tensor Tensor::matmul(const Tensor& other, Site site) const { return tandem::matmul(*this, other, site); }
+Tensor Tensor::mm(const Tensor& other, Site site) const { return tandem::mm(*this, other, site); }
+Tensor Tensor::bmm(const Tensor& other, Site site) const { return tandem::bmm(*this, other, site); }
+Tensor Tensor::dot(const Tensor& other, Site site) const { return tandem::dot(*this, other, site); }
+
+}  // namespace tandem

@@ -1,0 +1,221 @@
+// The functions of kernels/pointwise.def: each row becomes a function, its in-place form, and the two methods, with its gradient.
+#include "ops/pointwise.h"
+
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/creation.h"
+#include "ops/elementwise.h"
+#include "ops/operators.h"
+#include "ops/pointwise_gradients.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
+
+namespace tandem {
+namespace {
+
+using autograd::needs_grad;
+using autograd::SavedTensor;
+using ops::PointwiseRow;
+using ops::Rule;
+
+/// What a gradient needs to have been kept.
+enum Needs : uint8_t { kNothing = 0, kA = 1, kB = 2, kY = 4 };
+using GradientFunction = Tensor (*)(const Tensor& g, const Operand& a, const Operand& b, const Operand& y);
+
+struct Gradient {
+  int needs;
+  GradientFunction function;
+};
+
+/// A tensor or number that a gradient needs.
+struct SavedOperand {
+  SavedTensor tensor;
+  Scalar number;
+  bool is_tensor = false;
+  Shape sizes;
+  DType dtype = kFloat32;
+
+  void note(const Operand& operand) {
+    is_tensor = operand.is_tensor();
+    if (is_tensor) {
+      sizes = operand.tensor().sizes();
+      dtype = operand.tensor().dtype();
+    } else {
+      number = operand.number();
+    }
+  }
+};
+
+/// The history of any pointwise operation with up to two operands.
+class PointwiseNode final : public autograd::Node {
+ public:
+  PointwiseNode(const char* name, Site site, uint32_t count, const Gradient* gradients)
+      : Node(name, site, 1, edges_, count), count_(count), gradients_(gradients) {}
+
+  void connect(size_t i, const Operand& operand) {
+    in_[i].note(operand);
+    if (operand.is_tensor()) edges_[i] = autograd::edge_of(operand.tensor());
+  }
+  [[nodiscard]] int needs() const {
+    int needs = 0;
+    for (size_t i = 0; i < count_; ++i)
+      if (edges_[i]) needs |= gradients_[i].needs;
+    return needs;
+  }
+  void keep(size_t i, const Operand& operand) {
+    if (!operand.is_tensor()) return;
+    in_[i].tensor = SavedTensor(operand.tensor());
+    saves_ = true;
+  }
+  void keep_result(const Tensor& y) {
+    y_ = SavedTensor(y, true);
+    saves_ = true;
+  }
+  void forget_saved() override {
+    if (!saves_) return;
+    in_[0].tensor.reset();
+    in_[1].tensor.reset();
+    y_.reset();
+    released_ = true;
+  }
+
+  void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
+    if (released_) autograd::fail_released(*this);
+    const Tensor a = in_[0].tensor.get(), b = in_[1].tensor.get(), y = y_.get(this);
+    const Operand a_operand = a.defined() ? Operand(a) : Operand(in_[0].number),
+                  b_operand = b.defined() ? Operand(b) : Operand(in_[1].number);
+    for (size_t i = 0; i < count_; ++i) {
+      if (!edges_[i]) continue;
+      Tensor gradient = gradients_[i].function(gradients[0], a_operand, b_operand, Operand(y));
+      if (!(gradient.sizes() == in_[i].sizes)) gradient = sum_to_size(gradient, in_[i].sizes);
+      if (gradient.dtype() != in_[i].dtype) gradient = gradient.to(in_[i].dtype);
+      results[i] = std::move(gradient);
+    }
+  }
+
+ private:
+  autograd::Edge edges_[2];
+  uint32_t count_;
+  bool saves_ = false, released_ = false;
+  const Gradient* gradients_;
+  SavedOperand in_[2];
+  SavedTensor y_;
+};
+
+/// The name after the first, in a literal such as "PowBackward0\0PowBackward1"; else the first.
+template <size_t N>
+constexpr const char* second_name(const char (&names)[N]) {
+  for (size_t i = 0; i + 1 < N; ++i)
+    if (names[i] == 0) return names + i + 1;
+  return names;
+}
+
+bool wants_grad(const Operand& operand) { return operand.is_tensor() && needs_grad(operand.tensor()); }
+
+Ref<autograd::Node> make_node(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site,
+                              PointwiseNode*& node) {
+  const bool tensors = operands.size() > 1 && operands[1]->is_tensor();
+  node = new PointwiseNode(tensors ? row.grad_fn_tensor : row.grad_fn, site, static_cast<uint32_t>(operands.size()), gradients);
+  Ref<autograd::Node> held(node);
+  for (size_t i = 0; i < operands.size(); ++i) node->connect(i, *operands[i]);
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (node->needs() & (i == 0 ? kA : kB)) node->keep(i, *operands[i]);
+  return held;
+}
+
+Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
+  bool recording = false;
+  if (gradients[0].function)
+    for (const Operand* operand : operands) recording |= wants_grad(*operand);
+  if (!recording) return ops::pointwise(row, operands, site);
+  PointwiseNode* node;
+  Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
+  Tensor y = ops::pointwise(row, operands, site);
+  if (node->needs() & kY) node->keep_result(y);
+  autograd::set_history(y, std::move(held));
+  return y;
+}
+
+const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands,
+                             const Gradient* gradients, Site site) {
+  autograd::check_in_place(row.name, target);
+  bool recording = false;
+  for (const Operand* operand : operands) recording |= wants_grad(*operand);
+  if (!recording) {
+    ops::pointwise_into(row, target, operands, site);
+    return target;
+  }
+  if (!gradients[0].function) fail("[", row.name, "_] is not differentiable, but its operand requires a gradient; use detach()");
+  PointwiseNode* node;
+  Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
+  ops::pointwise_into(row, target, operands, site);
+  if (node->needs() & kY) node->keep_result(target);
+  autograd::set_history_in_place(target, std::move(held));
+  return target;
+}
+
+}  // namespace
+
+// The words of the rows.
+#define NONE \
+  Gradient { kNothing, nullptr }
+#define GRAD(what, ...)                                                                           \
+  Gradient {                                                                                      \
+    (what),                                                                                       \
+        [](const Tensor& g, [[maybe_unused]] const Operand& a, [[maybe_unused]] const Operand& b, \
+           [[maybe_unused]] const Operand& y) -> Tensor {                                         \
+          [[maybe_unused]] const Operand& x = a;                                                  \
+          return __VA_ARGS__;                                                                     \
+        }                                                                                         \
+  }
+#define A kA
+#define X kA
+#define B kB
+#define Y kY
+
+#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc)                                                        \
+  namespace {                                                                                                          \
+  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name, grad_name, second_name(grad_name), Rule::rule}; \
+  const Gradient* name##_gradients() {                                                                                 \
+    static constexpr Gradient gradients[] = {gradient};                                                                \
+    return gradients;                                                                                                  \
+  }                                                                                                                    \
+  }                                                                                                                    \
+  Tensor name(const Input& x, Site site) {                                                                             \
+    const Operand* operands[] = {&x};                                                                                  \
+    return apply(name##_row, operands, name##_gradients(), site);                                                      \
+  }                                                                                                                    \
+  const Tensor& name##_(const Tensor& x, Site site) {                                                                  \
+    const Operand operand(x, site);                                                                                    \
+    const Operand* operands[] = {&operand};                                                                            \
+    return apply_in_place(name##_row, x, operands, name##_gradients(), site);                                          \
+  }                                                                                                                    \
+  Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                                           \
+  const Tensor& Tensor::name##_(Site site) const { return tandem::name##_(*this, site); }
+
+#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc)                                         \
+  namespace {                                                                                                          \
+  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name, grad_name, second_name(grad_name), Rule::rule}; \
+  const Gradient* name##_gradients() {                                                                                 \
+    static constexpr Gradient gradients[] = {gradient_a, gradient_b};                                                  \
+    return gradients;                                                                                                  \
+  }                                                                                                                    \
+  }                                                                                                                    \
+  Tensor name(const Operand& a, const Operand& b, Site site) {                                                         \
+    const Operand* operands[] = {&a, &b};                                                                              \
+    return apply(name##_row, operands, name##_gradients(), site);                                                      \
+  }                                                                                                                    \
+  const Tensor& name##_(const Tensor& a, const Operand& b, Site site) {                                                \
+    const Operand operand(a, site);                                                                                    \
+    const Operand* operands[] = {&operand, &b};                                                                        \
+    return apply_in_place(name##_row, a, operands, name##_gradients(), site);                                          \
+  }                                                                                                                    \
+  Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }                      \
+  const Tensor& Tensor::name##_(const Operand& b, Site site) const { return tandem::name##_(*this, b, site); }
+
+#define TD_KERNEL(...)
+
+#include "kernels/pointwise.def"
+
+}  // namespace tandem

@@ -1,0 +1,17 @@
+// Parts of gradients in kernels/pointwise.def that don't fit on a row. For ops/pointwise.cpp.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace tandem {
+
+/// g * b * a^(b - 1), 0 where b is 0.
+[[nodiscard]] Tensor pow_gradient_of_base(const Tensor& g, const Operand& a, const Operand& b);
+/// g * y * log(a), 0 where a is 0 and b >= 0; y = a^b.
+[[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& g, const Operand& a, const Operand& b, const Operand& y);
+/// The second derivatives of silu, mish and the tanh form of gelu.
+[[nodiscard]] Tensor silu_curvature(const Operand& x);
+[[nodiscard]] Tensor mish_curvature(const Operand& x);
+[[nodiscard]] Tensor gelu_tanh_curvature(const Operand& x);
+
+}  // namespace tandem

@@ -1,0 +1,45 @@
+// Random numbers: Philox, one generator a device, the offset taken when the call is made. The same seed gives the same numbers on every
+// device.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/tensor.h"
+
+namespace tandem {
+
+/// Seeds the generators of all devices.
+void manual_seed(uint64_t seed);
+/// The seed the CPU's generator was given last.
+[[nodiscard]] uint64_t initial_seed();
+
+/// A generator's state: everything that decides its next numbers.
+struct GeneratorState {
+  uint64_t seed = 0, offset = 0;
+  friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
+};
+[[nodiscard]] GeneratorState get_rng_state(Device device = cpu());
+void set_rng_state(GeneratorState state, Device device = cpu());
+
+/// Uniform in [0, 1).
+[[nodiscard]] Tensor rand(const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor rand(const Shape& sizes, Device device, Site site = Site::here());
+[[nodiscard]] Tensor rand(const Shape& sizes, DType dtype, Site site = Site::here());
+/// Normal, mean 0 and deviation 1.
+[[nodiscard]] Tensor randn(const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randn(const Shape& sizes, Device device, Site site = Site::here());
+[[nodiscard]] Tensor randn(const Shape& sizes, DType dtype, Site site = Site::here());
+/// Integers in [low, high), int64 unless told otherwise.
+[[nodiscard]] Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randint(int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
+/// A permutation of 0 … n-1.
+[[nodiscard]] Tensor randperm(int64_t n, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor rand_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randn_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// 1 with the probability that each element of `p` gives.
+[[nodiscard]] Tensor bernoulli(const Tensor& p, Site site = Site::here());
+/// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
+/// torch.nn.functional.dropout.
+[[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+
+}  // namespace tandem
