@@ -1,0 +1,142 @@
+#include "autograd/autograd.h"
+
+#include "autograd/engine.h"
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/creation.h"
+#include "ops/view.h"
+
+namespace tandem {
+namespace autograd {
+namespace {
+
+/// The gradient an output starts with: the given one, checked, or a one.
+Tensor seed_gradient(const char* op, const Tensor& output, const Tensor& given, Site site) {
+  if (!output.requires_grad()) fail("[", op, "] element 0 of tensors does not require grad and does not have a grad_fn");
+  if (!given.defined()) {
+    if (output.numel() != 1)
+      fail("[", op, "] grad can be implicitly created only for scalar outputs, but the output has sizes ", output.sizes(),
+           "; pass a gradient, or reduce it with sum() or mean()");
+    return full_like(output, 1, {}, site);
+  }
+  if (given.sizes() != output.sizes())
+    fail("[", op, "] Mismatch in shape: grad_output has a shape of ", given.sizes(), " and output has a shape of ", output.sizes());
+  if (given.device() != output.device()) fail("[", op, "] the gradient is on ", given.device(), ", its output on ", output.device());
+  return given.dtype() == output.dtype() ? given : given.to(output.dtype(), {}, site);
+}
+
+std::vector<Tensor> seeds(const char* op, const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, Site site) {
+  if (!gradients.empty() && gradients.size() != outputs.size())
+    fail("[", op, "] got ", outputs.size(), " tensors and ", gradients.size(), " gradients");
+  std::vector<Tensor> result;
+  result.reserve(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    result.push_back(seed_gradient(op, outputs[i], gradients.empty() ? Tensor() : gradients[i], site));
+  return result;
+}
+
+std::vector<Edge> edges_of(const std::vector<Tensor>& tensors) {
+  std::vector<Edge> edges;
+  edges.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) edges.push_back(edge_of(tensor));
+  return edges;
+}
+
+}  // namespace
+
+void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options, Site site) {
+  (void)run_backward(edges_of(outputs), seeds("backward", outputs, gradients, site), {}, options.retain_graph || options.create_graph,
+                     options.create_graph);
+}
+
+}  // namespace autograd
+
+bool is_grad_enabled() { return autograd::detail::grad_enabled; }
+
+SetGradGuard::SetGradGuard(bool enabled) : before_(std::exchange(autograd::detail::grad_enabled, enabled)) {}
+SetGradGuard::~SetGradGuard() { autograd::detail::grad_enabled = before_; }
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options, Site site) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].requires_grad()) fail("[grad] input ", i, " does not require grad");
+  auto result =
+      autograd::run_backward(autograd::edges_of(outputs), autograd::seeds("grad", outputs, options.grad_outputs, site),
+                             autograd::edges_of(inputs), options.retain_graph.value_or(options.create_graph), options.create_graph);
+  if (!options.allow_unused) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!result[i].defined())
+        fail("[grad] One of the differentiated Tensors (input ", i,
+             ") appears to not have been used in the graph. Set allow_unused = true if this is the desired behavior");
+  }
+  return result;
+}
+
+void Tensor::backward(const Tensor& gradient, BackwardOptions options, Site site) const {
+  std::vector<Tensor> seed;
+  seed.push_back(autograd::seed_gradient("backward", *this, gradient, site));
+  const std::vector<autograd::Edge> roots{autograd::edge_of(*this)};
+  (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph);
+}
+
+const Tensor& Tensor::requires_grad_(bool required) const {
+  TensorImpl& self = impl();
+  if (self.grad_fn && !required)
+    fail("[requires_grad_] you can only change requires_grad flags of leaf variables; use detach() to get a tensor without history");
+  if (required && !is_floating(self.dtype))
+    fail("[requires_grad_] only Tensors of floating point dtype can require gradients, not ", self.dtype);
+  self.requires_grad = required;
+  return *this;
+}
+
+void Tensor::set_grad(const Tensor& grad) const {
+  if (grad.defined()) {
+    if (grad.sizes() != sizes()) fail("[set_grad] assigned grad has sizes ", grad.sizes(), ", the tensor ", sizes());
+    if (grad.device() != device()) fail("[set_grad] assigned grad is on ", grad.device(), ", the tensor on ", device());
+  }
+  impl().grad = grad.ref();
+}
+
+Tensor Tensor::detach() const {
+  const TensorImpl& self = impl();
+  return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, self.dtype));
+}
+
+const Tensor& Tensor::detach_() const {
+  TensorImpl& self = impl();
+  if (self.base) fail("[detach_] can't detach views in-place; use detach() instead");
+  self.grad_fn = nullptr;
+  self.requires_grad = false;
+  return *this;
+}
+
+void Tensor::retain_grad() const {
+  TensorImpl& self = impl();
+  if (!self.needs_grad()) fail("[retain_grad] can't retain_grad on Tensor that has requires_grad=False");
+  if (!self.grad_fn || (self.extras && self.extras->retains_grad)) return;
+  if (!self.extras) self.extras = std::make_unique<AutogradExtras>();
+  self.extras->retains_grad = true;
+  self.grad_fn->make_hooks().retained.emplace_back(self.output_nr, &self);
+}
+
+int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  TensorImpl& self = impl();
+  if (!self.needs_grad()) fail("[register_hook] cannot register a hook on a tensor that doesn't require gradient");
+  if (self.grad_fn) {
+    auto& hooks = self.grad_fn->make_hooks();
+    hooks.hooks.push_back({self.output_nr, hooks.next_number, std::move(hook)});
+    return hooks.next_number++;
+  }
+  if (!self.extras) self.extras = std::make_unique<AutogradExtras>();
+  self.extras->hooks.emplace_back(self.extras->next_hook, std::move(hook));
+  return self.extras->next_hook++;
+}
+
+void Tensor::remove_hook(int64_t number) const {
+  TensorImpl& self = impl();
+  if (self.grad_fn && self.grad_fn->hooks())
+    std::erase_if(self.grad_fn->hooks()->hooks,
+                  [&](const auto& hook) { return hook.number == number && hook.output_nr == self.output_nr; });
+  else if (self.extras) std::erase_if(self.extras->hooks, [&](const auto& hook) { return hook.first == number; });
+}
+
+}  // namespace tandem

@@ -1,0 +1,65 @@
+// A differentiable function of one's own: forward and backward as static functions of a struct.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "autograd/autograd.h"
+
+namespace tandem::autograd {
+
+/// What forward leaves for backward.
+class Context {
+ public:
+  Context();
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  void save_for_backward(std::vector<Tensor> tensors);
+  /// The saved tensors. Error where one was changed in place since, or where the graph was walked already.
+  [[nodiscard]] std::vector<Tensor> saved() const;
+  /// For each tensor argument of forward: whether its gradient is wanted.
+  [[nodiscard]] bool needs_input_grad(size_t i) const { return i < needs_.size() && needs_[i]; }
+
+ private:
+  friend struct CustomNode;
+  struct Saved;
+  std::unique_ptr<Saved> saved_;
+  std::vector<bool> needs_;
+};
+
+namespace detail {
+using BackwardFunction = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
+std::vector<Tensor> record_custom(const char* name, std::shared_ptr<Context> context, const std::vector<Tensor>& inputs,
+                                  std::vector<Tensor> outputs, BackwardFunction backward, Site site);
+void set_needs(Context& context, const std::vector<Tensor>& inputs);
+inline void collect(std::vector<Tensor>& into, const Tensor& tensor) { into.push_back(tensor); }
+template <class T>
+void collect(std::vector<Tensor>&, const T&) {}
+}  // namespace detail
+
+/// Base of one's own function `F`: `static Tensor forward(Context&, args…)` (or a vector of tensors) and
+/// `static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& grads)`, which returns a gradient for each tensor among the
+/// arguments, in order.
+template <class F>
+struct Function {
+  /// Calls forward without recording, and records backward.
+  template <class... Args>
+  static auto apply(const Args&... args) {
+    std::vector<Tensor> inputs;
+    (detail::collect(inputs, args), ...);
+    auto context = std::make_shared<Context>();
+    detail::set_needs(*context, inputs);
+    auto run = [&] {
+      NoGradGuard no_grad;
+      return F::forward(*context, args...);
+    };
+    auto outputs = run();
+    if constexpr (std::is_same_v<decltype(outputs), Tensor>)
+      return detail::record_custom("FunctionBackward", std::move(context), inputs, {outputs}, &F::backward, Site::here())[0];
+    else return detail::record_custom("FunctionBackward", std::move(context), inputs, std::move(outputs), &F::backward, Site::here());
+  }
+};
+
+}  // namespace tandem::autograd

@@ -1,0 +1,129 @@
+#include "autograd/history.h"
+
+#include "base/error.h"
+#include "ops/view.h"
+#include "runtime/stream.h"
+
+namespace tandem::autograd {
+namespace {
+
+runtime::StreamRecord* stream_of(const Tensor& x) { return x.is_cuda() ? cuda::current_stream(x.device()).record() : nullptr; }
+
+/// The history of a tensor of which a view was changed in place: its gradient goes to its old history with the view's part zeroed, and that
+/// part to the change's own node.
+class CopySlices final : public Node {
+ public:
+  CopySlices(Site site, Edge base, Ref<Node> change, const TensorImpl& base_impl, const TensorImpl& view)
+      : Node("CopySlices", site, 1, edges_.data(), 2),
+        base_sizes_(base_impl.sizes),
+        base_strides_(base_impl.strides),
+        sizes_(view.sizes),
+        strides_(view.strides),
+        offset_(view.offset - base_impl.offset) {
+    edges_[0] = std::move(base);
+    edges_[1] = Edge();
+    edges_[1].node = std::move(change);
+  }
+
+  void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
+    const Tensor whole = gradients[0].contiguous();
+    results[1] = whole.as_strided(sizes_, strides_, offset_).clone();
+    if (!edges_[0]) return;
+    const Tensor rest = whole.clone();
+    rest.as_strided(sizes_, strides_, offset_).zero_();
+    results[0] = rest;
+  }
+
+ private:
+  std::array<Edge, 2> edges_;
+  Shape base_sizes_, base_strides_, sizes_, strides_;
+  int64_t offset_;
+};
+
+/// A view's history made anew from its base, after the base's history was rewritten.
+Ref<Node> view_of_base(const Tensor& base, const TensorImpl& view, Site site) {
+  auto backward = [sizes = view.sizes, strides = view.strides, base_sizes = base.sizes(),
+                   offset = view.offset - base.impl().offset](const Tensor& g) {
+    const Tensor whole = g.detach().contiguous();  // only for its dtype and device
+    Tensor result = Tensor(TensorImpl::make(base_sizes, whole.dtype(), whole.device(), false, Site::here()));
+    result.zero_();
+    result.as_strided(sizes, strides, offset).copy_(g);
+    return result;
+  };
+  auto* node = new FunctionNode<1, decltype(backward)>("AsStridedBackward0", site, std::move(backward));
+  Ref<Node> held(node);
+  node->edges()[0] = edge_of(base);
+  node->stream = stream_of(base);
+  return held;
+}
+
+}  // namespace
+
+Edge edge_of(const Tensor& x) {
+  Edge edge;
+  if (!x.defined()) return edge;
+  TensorImpl& impl = x.impl();
+  if (impl.base && impl.seen_epoch != impl.base->history_epoch) {
+    const Tensor base(impl.base);
+    if (base.impl().needs_grad()) impl.grad_fn = view_of_base(base, impl, Site::here());
+    impl.output_nr = 0;
+    impl.seen_epoch = impl.base->history_epoch;
+  }
+  if (impl.grad_fn) {
+    edge.node = impl.grad_fn;
+    edge.output_nr = impl.output_nr;
+  } else if (impl.requires_grad) {
+    edge.leaf = x.ref();
+  }
+  return edge;
+}
+
+void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr) {
+  TensorImpl& impl = result.impl();
+  if (impl.device.is_cuda() && !node->stream) node->stream = stream_of(result);
+  impl.grad_fn = std::move(node);
+  impl.output_nr = output_nr;
+}
+
+void set_history_in_place(const Tensor& changed, Ref<Node> node) {
+  TensorImpl& impl = changed.impl();
+  if (!impl.base) {
+    ++impl.history_epoch;
+    set_history(changed, std::move(node));
+    return;
+  }
+  const Tensor base(impl.base);
+  if (!base.is_contiguous())
+    fail("an in-place change of a view needs a contiguous base to be differentiated, but its strides are ", base.strides(),
+         "; use the operation that is not in place");
+  node->stream = stream_of(changed);
+  const Site site = node->site();
+  ++base.impl().history_epoch;
+  set_history(base, Ref<Node>(new CopySlices(site, edge_of(base), std::move(node), base.impl(), impl)));
+  impl.grad_fn = view_of_base(base, impl, site);
+  impl.output_nr = 0;
+  impl.seen_epoch = base.impl().history_epoch;
+}
+
+void check_in_place(const char* op, const Tensor& x) {
+  if (!detail::grad_enabled) return;
+  const TensorImpl& impl = x.impl();
+  const auto is_required_leaf = [](const TensorImpl& leaf) { return leaf.requires_grad && !leaf.grad_fn; };
+  if (is_required_leaf(impl))
+    fail("[", op,
+         "] a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard, or work on a "
+         "clone()");
+  if (impl.base && is_required_leaf(*impl.base))
+    fail("[", op,
+         "] a view of a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard");
+}
+
+void fail_released(const Node& node) {
+  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed), at ",
+       node.name(), " recorded at ", node.site().file, ":", node.site().line,
+       ". Saved intermediate values of the graph are freed when you call .backward() or grad(). Specify retain_graph = true if you need to "
+       "backward "
+       "through the graph a second time");
+}
+
+}  // namespace tandem::autograd

@@ -1,0 +1,106 @@
+// A step of the graph that backward walks: what computes the gradients of an operation's inputs from those of its outputs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ref.h"
+#include "base/site.h"
+
+namespace tandem {
+class Tensor;
+struct TensorImpl;
+namespace runtime {
+struct StreamRecord;
+}
+}  // namespace tandem
+
+namespace tandem::autograd {
+
+class Node;
+
+/// Where a gradient goes: into an input slot of a node, or, for a leaf, into its `.grad`. Empty where none is wanted.
+struct Edge {
+  Ref<Node> node;
+  Ref<TensorImpl> leaf;
+  uint32_t output_nr = 0;  // which output of `node` the gradient belongs to
+
+  Edge() = default;
+  Edge(const Edge&) = default;
+  Edge(Edge&&) = default;
+  Edge& operator=(const Edge&) = default;
+  Edge& operator=(Edge&&) = default;
+  ~Edge();
+  explicit operator bool() const { return node || leaf; }
+};
+
+/// Hooks on a node's outputs, and results that retain their gradient.
+struct NodeHooks {
+  struct Hook {
+    uint32_t output_nr;
+    int64_t number;
+    std::function<Tensor(const Tensor&)> function;
+  };
+  std::vector<Hook> hooks;
+  std::vector<std::pair<uint32_t, TensorImpl*>> retained;  // a tensor leaves the list when it dies
+  int64_t next_number = 0;
+
+  /// The gradient of an output, through its hooks, and kept where it is retained.
+  Tensor run(uint32_t output_nr, Tensor gradient);
+};
+
+/// One recorded operation.
+class Node : public Counted<Node> {
+ public:
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// As PyTorch prints it: "MulBackward0".
+  [[nodiscard]] const char* name() const { return name_; }
+  /// Counts up with every node that its thread records: later ones are walked first.
+  [[nodiscard]] uint64_t sequence() const { return sequence_; }
+  /// The user's line that called the operation.
+  [[nodiscard]] Site site() const { return site_; }
+  /// Where the gradients of the inputs go, in the inputs' order.
+  [[nodiscard]] std::span<const Edge> edges() const { return {edges_, edge_count_}; }
+  /// The nodes of `edges`, by name, AccumulateGrad for leaves.
+  [[nodiscard]] std::vector<std::string> next_functions() const;
+  [[nodiscard]] uint32_t outputs() const { return outputs_; }
+
+  /// From the gradients of the outputs (undefined: none came) to those of the inputs; unwanted ones may be left undefined.
+  virtual void backward(std::span<Tensor> gradients, std::span<Tensor> results) = 0;
+  /// Lets go of saved tensors; a later `backward` is an error.
+  virtual void forget_saved() {}
+  [[nodiscard]] NodeHooks* hooks() const { return hooks_.get(); }
+  NodeHooks& make_hooks() {
+    if (!hooks_) hooks_ = std::make_unique<NodeHooks>();
+    return *hooks_;
+  }
+  [[nodiscard]] bool wants(size_t input) const { return static_cast<bool>(edges_[input]); }
+
+ protected:
+  Node(const char* name, Site site, uint32_t outputs, Edge* edges, uint32_t edge_count);
+  virtual ~Node();
+
+ private:
+  friend class tandem::Counted<Node>;
+  void destroy() const;
+
+  const char* name_;
+  Site site_;
+  uint64_t sequence_;
+  Edge* edges_;
+  uint32_t edge_count_;
+  uint32_t outputs_;
+  std::unique_ptr<NodeHooks> hooks_;
+
+ public:
+  runtime::StreamRecord* stream = nullptr;  // of the forward operation; nullptr on the CPU
+};
+
+}  // namespace tandem::autograd

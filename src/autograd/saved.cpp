@@ -1,0 +1,27 @@
+#include "autograd/saved.h"
+
+#include "autograd/history.h"
+#include "base/error.h"
+
+namespace tandem::autograd {
+
+SavedTensor::SavedTensor(const Tensor& tensor, bool output) : output_(output) {
+  if (!tensor.defined()) return;
+  version_ = tensor.version();
+  tensor_ = output ? tensor.detach() : tensor;
+}
+
+Tensor SavedTensor::get(const Node* node) const {
+  if (!tensor_.defined()) return Tensor();
+  if (tensor_.version() != version_)
+    fail("one of the variables needed for gradient computation has been modified by an inplace operation: [",
+         tensor_.device().is_cuda() ? "cuda " : "", scalar_name(tensor_.dtype()), " ", tensor_.sizes(), "]",
+         node ? str(", which is output 0 of ", node->name(), ",") : std::string(), " is at version ", tensor_.version(),
+         "; expected version ", version_, " instead. Hint: use the operation that is not in place, or clone() first");
+  if (!output_ || !node) return tensor_;
+  Tensor result = tensor_.detach();
+  result.impl().grad_fn = Ref<Node>(const_cast<Node*>(node));
+  return result;
+}
+
+}  // namespace tandem::autograd

@@ -1,0 +1,45 @@
+// Tensors that backward needs: kept with the version they had, so that changing them in place meanwhile is found out.
+#pragma once
+
+#include "autograd/node.h"
+#include "tensor/tensor.h"
+
+namespace tandem::autograd {
+
+namespace detail {
+/// Counts moves of saved tensors on this thread: so a node sees whether the function it takes over holds any.
+inline thread_local constinit uint32_t saved_moves = 0;
+}  // namespace detail
+
+/// A tensor kept for backward. `output` must be set where it is the result of the node that keeps it: then only its values are held, not
+/// its history, or the node would own itself.
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  SavedTensor(const SavedTensor&) = default;
+  SavedTensor(SavedTensor&& other) noexcept : tensor_(std::move(other.tensor_)), version_(other.version_), output_(other.output_) {
+    detail::saved_moves += tensor_.defined();
+  }
+  SavedTensor& operator=(const SavedTensor&) = default;
+  SavedTensor& operator=(SavedTensor&&) = default;
+  ~SavedTensor() = default;
+  explicit SavedTensor(const Tensor& tensor, bool output = false);
+  /// With the version of before an in-place change.
+  SavedTensor(const Tensor& tensor, uint32_t version) : SavedTensor(tensor) { version_ = version; }
+
+  /// The tensor as it was; of a node's output with `node` as its history. Error where it was changed since.
+  [[nodiscard]] Tensor get(const Node* node = nullptr) const;
+  [[nodiscard]] bool defined() const { return tensor_.defined(); }
+  void reset() { tensor_ = Tensor(); }
+
+ private:
+  Tensor tensor_;
+  uint32_t version_ = 0;
+  bool output_ = false;
+};
+
+/// For captures of backward functions: an input, and the result.
+inline SavedTensor saved(const Tensor& input) { return SavedTensor(input); }
+inline SavedTensor saved_output(const Tensor& result) { return SavedTensor(result, true); }
+
+}  // namespace tandem::autograd

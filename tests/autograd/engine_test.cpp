@@ -1,0 +1,186 @@
+// The walk itself: order, accumulation, hooks, retained gradients, errors, depth, several threads, streams.
+#include <thread>
+
+#include "support/on_device.h"
+#include "tandem.h"
+
+namespace td = tandem;
+
+namespace {
+
+class Engine : public OnDevice {
+ protected:
+  static td::Tensor leaf(const td::NestedList& data) { return td::tensor(data, {.device = device(), .requires_grad = true}); }
+};
+
+TEST_P(Engine, AddsToGradAndKeepsTheFirstOne) {
+  auto x = leaf({1., 2.});
+  (x * 3).sum().backward();
+  const auto first = x.grad();
+  (x * x).sum().backward();
+  EXPECT_TRUE(x.grad().is_same(first));
+  EXPECT_TRUE(td::equal(x.grad(), td::tensor({5., 7.}, device())));
+}
+
+TEST_P(Engine, SharesNoMemoryBetweenTwoLeavesOfOneSum) {
+  auto a = leaf({1., 1.}), b = leaf({1., 1.});
+  (a + b).backward(td::ones({2}, device()));
+  a.grad().mul_(5);
+  EXPECT_TRUE(td::equal(b.grad(), td::ones({2}, device())));
+}
+
+TEST_P(Engine, DiamondsAddUp) {
+  auto x = leaf({2.});
+  auto y = x * x;
+  auto z = y * y + y;  // x^4 + x^2
+  z.backward();
+  EXPECT_EQ(x.grad().item<float>(), 4 * 8 + 4);
+}
+
+TEST_P(Engine, SecondWalkNeedsARetainedGraph) {
+  auto x = leaf({2.});
+  auto y = x * x;
+  y.backward({}, {.retain_graph = true});
+  y.backward();
+  EXPECT_EQ(x.grad().item<float>(), 8);
+  EXPECT_NE(error_of([&] { y.backward(); }).find("backward through the graph a second time"), std::string::npos);
+  auto z = x.sum();  // saves nothing
+  z.backward();
+  EXPECT_NO_THROW(z.backward());
+}
+
+TEST_P(Engine, GradLeavesLeavesAloneAndSkipsWhatLeadsNowhere) {
+  auto x = leaf({3.}), w = leaf({5.});
+  int called = 0;
+  auto side = w * 2;
+  side.register_hook([&](const td::Tensor& g) {
+    ++called;
+    return g;
+  });
+  auto y = x * x + side;
+  const auto g = td::grad({y}, {x});
+  EXPECT_EQ(g[0].item<float>(), 6);
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_FALSE(w.grad().defined());
+  EXPECT_EQ(called, 0);
+}
+
+TEST_P(Engine, GradOfAnIntermediate) {
+  auto x = leaf({3.});
+  auto y = x * 2;
+  auto z = y * y;
+  EXPECT_EQ(td::grad({z}, {y}, {.retain_graph = true})[0].item<float>(), 12);
+  EXPECT_EQ(td::grad({z}, {y, x})[1].item<float>(), 24);
+}
+
+TEST_P(Engine, UnusedInputsAreAnErrorUnlessAllowed) {
+  auto x = leaf({3.}), w = leaf({5.});
+  auto y = x * x;
+  EXPECT_NE(error_of([&] { (void)td::grad({y}, {w}, {.retain_graph = true}); }).find("not have been used in the graph"), std::string::npos);
+  EXPECT_FALSE(td::grad({y}, {w}, {.allow_unused = true})[0].defined());
+}
+
+TEST_P(Engine, HooksReplaceGradientsAndCanBeRemoved) {
+  auto x = leaf({1.});
+  const auto number = x.register_hook([](const td::Tensor& g) { return g * 7; });
+  (x * 2).backward();
+  EXPECT_EQ(x.grad().item<float>(), 14);
+  x.remove_hook(number);
+  (x * 2).backward();
+  EXPECT_EQ(x.grad().item<float>(), 16);
+}
+
+TEST_P(Engine, RetainedGradientsOfResultsThatDiedAreNotWrittenTo) {
+  auto x = leaf({1.});
+  auto y = x * 2;
+  y.retain_grad();
+  auto z = y * 3;
+  y = td::Tensor();
+  z.backward();
+  EXPECT_EQ(x.grad().item<float>(), 6);
+}
+
+TEST_P(Engine, InPlaceChangesAreFoundOut) {
+  auto x = leaf({1., 2.});
+  auto y = x * 1;
+  auto z = y * y;
+  y.add_(1);
+  EXPECT_NE(error_of([&] { z.sum().backward(); }).find("modified by an inplace operation"), std::string::npos);
+  EXPECT_NE(error_of([&] { x.add_(1); }).find("a leaf Variable that requires grad"), std::string::npos);
+  EXPECT_NE(error_of([&] { x.select(0, 0).mul_(2); }).find("a view of a leaf Variable that requires grad"), std::string::npos);
+  const td::NoGradGuard no_grad;
+  EXPECT_NO_THROW(x.add_(1));
+}
+
+TEST_P(Engine, AViewMadeBeforeSeesAnInPlaceChangeOfItsBase) {
+  auto x = leaf({1., 2., 3.});
+  auto y = x * 1;
+  auto view = y.slice(0, 0, 2);
+  y.mul_(10);
+  (view * 1).sum().backward();
+  EXPECT_TRUE(td::equal(x.grad(), td::tensor({10., 10., 0.}, device())));
+}
+
+TEST_P(Engine, DeepGraphsAreWalkedAndDestroyedWithoutRecursion) {
+  auto x = leaf({1.});
+  {
+    auto y = x * 1;
+    for (int i = 0; i < 200000; ++i) y = y + 1;
+    y.backward();
+  }
+  EXPECT_EQ(x.grad().item<float>(), 1);
+  auto never_walked = x * 1;
+  for (int i = 0; i < 200000; ++i) never_walked = never_walked * 1;
+}
+
+TEST_P(Engine, ThreadsWalkTheirGraphsAtTheSameTime) {
+  std::vector<std::thread> threads;
+  std::vector<float> found(4);
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      auto x = td::tensor({1. + i}, {.device = device(), .requires_grad = true});
+      for (int k = 0; k < 50; ++k) {
+        auto y = x * 1;
+        for (int n = 0; n < 20; ++n) y = y * 1 + x;
+        y.backward();
+      }
+      found[static_cast<size_t>(i)] = x.grad().item<float>();
+    });
+  for (auto& thread : threads) thread.join();
+  for (const float value : found) EXPECT_EQ(value, 50 * 21);
+}
+
+TEST_P(Engine, NextFunctionsShowTheGraph) {
+  auto x = leaf({1.});
+  auto y = x * 2 + 1;
+  EXPECT_STREQ(y.grad_fn()->name(), "AddBackward0");
+  EXPECT_EQ(y.grad_fn()->next_functions()[0], "MulBackward0");
+  EXPECT_EQ((x * 2).grad_fn()->next_functions()[0], "AccumulateGrad");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Engine, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
+
+TEST(EngineAcrossDevices, CopiesCarryGradients) {
+  auto x = td::ones({3}, {.device = td::gpu(0), .requires_grad = true});
+  auto y = (x * 2).to(td::gpu(1)) * 3;
+  auto z = y.cpu() + 1;
+  z.sum().backward();
+  EXPECT_EQ(x.grad().device(), td::gpu(0));
+  EXPECT_TRUE(td::equal(x.grad().cpu(), td::full({3}, 6.)));
+}
+
+TEST(EngineOnStreams, BackwardRunsOnTheForwardsStream) {
+  const td::cuda::Stream side(td::gpu(0));
+  auto x = td::ones({1000}, {.device = td::gpu(0), .requires_grad = true});
+  td::Tensor y;
+  side.wait_stream(td::cuda::current_stream(td::gpu(0)));
+  {
+    const td::cuda::StreamGuard guard(side);
+    y = (x * 2).sum();
+  }
+  td::cuda::current_stream(td::gpu(0)).wait_stream(side);
+  y.backward();
+  EXPECT_TRUE(td::equal(x.grad().cpu(), td::full({1000}, 2.)));
+}
+
+}  // namespace
