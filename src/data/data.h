@@ -1,0 +1,6 @@
+// Datasets and loaders: everything in data.
+#pragma once
+
+#include "data/dataset.h"
+#include "data/digits.h"
+#include "data/loader.h"

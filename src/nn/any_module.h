@@ -1,0 +1,57 @@
+// A module of any type, held by value.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "nn/module.h"
+
+namespace tandem::nn {
+
+/// Holds a module of any type as a value: a copy holds a copy of the module, which shares its parameters.
+class AnyModule {
+ public:
+  AnyModule() = default;
+  template <class M>
+  requires IsModule<M> AnyModule(M&& module) : box_(new BoxOf<std::remove_cvref_t<M>>(std::forward<M>(module))) {}
+  AnyModule(const AnyModule& other) : box_(other.box_ ? other.box_->copy() : nullptr) {}
+  AnyModule(AnyModule&&) = default;
+  AnyModule& operator=(AnyModule other) noexcept {
+    box_ = std::move(other.box_);
+    return *this;
+  }
+
+  [[nodiscard]] explicit operator bool() const { return box_ != nullptr; }
+  /// The module; there must be one.
+  [[nodiscard]] Module& get() const { return box_->module(); }
+  Module& operator*() const { return get(); }
+  Module* operator->() const { return &get(); }
+
+ private:
+  struct Box {
+    virtual ~Box() = default;
+    virtual Module& module() = 0;
+    [[nodiscard]] virtual std::unique_ptr<Box> copy() const = 0;
+  };
+  template <class M>
+  struct BoxOf final : Box {
+    template <class T>
+    explicit BoxOf(T&& from) : value((detail::check_exact_type("AnyModule", from, typeid(M)), std::forward<T>(from))) {}
+    Module& module() override { return value; }
+    [[nodiscard]] std::unique_ptr<Box> copy() const override { return std::make_unique<BoxOf>(value); }
+    M value;
+  };
+  std::unique_ptr<Box> box_;
+};
+
+/// Makes a copy of a module whose type only the caller of `copier_of` knew.
+using Copier = AnyModule (*)(const Module&);
+template <class M>
+requires IsModule<M>
+[[nodiscard]] Copier copier_of() {
+  return [](const Module& module) { return AnyModule(static_cast<const M&>(module)); };
+}
+
+}  // namespace tandem::nn

@@ -1,0 +1,24 @@
+#include "nn/clone.h"
+
+#include <unordered_map>
+
+#include "autograd/autograd.h"
+#include "nn/walk.h"
+
+namespace tandem::nn {
+
+void detail::own_tensors(const Module& original, Module& copy, Site site) {
+  const NoGradGuard no_grad;
+  std::unordered_map<const TensorImpl*, Tensor> own;
+  walk_copy("clone", original, copy, [&](const Field& from, const Field& to) {
+    if (!from.tensor || !from.tensor->defined()) return;
+    Tensor& mine = own[&from.tensor->impl()];
+    if (!mine.defined()) {
+      mine = from.tensor->detach().clone(site);
+      if (from.tensor->requires_grad()) mine.requires_grad_();
+    }
+    *to.tensor = mine;
+  });
+}
+
+}  // namespace tandem::nn

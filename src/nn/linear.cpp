@@ -1,0 +1,83 @@
+#include "nn/linear.h"
+
+#include <cmath>
+#include <typeinfo>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "ops/creation.h"
+#include "ops/matmul.h"
+
+namespace tandem::nn {
+namespace {
+
+std::string repr(int64_t in, int64_t out, bool bias) {
+  return str("in_features=", in, ", out_features=", out, ", bias=", bias ? "True" : "False");
+}
+
+}  // namespace
+
+Linear::Linear(int64_t in_features, int64_t out_features, const LinearOptions& options, Site site) {
+  if (in_features < 0 || out_features < 0)
+    fail("[Linear] in_features and out_features must not be negative, got ", in_features, " and ", out_features);
+  const Options made{.dtype = options.dtype, .device = options.device, .requires_grad = true};
+  weight = empty({out_features, in_features}, made, site);
+  if (options.bias) bias = empty({out_features}, made, site);
+  reset_parameters(site);
+}
+
+void Linear::reset_parameters(Site site) {
+  const NoGradGuard no_grad;
+  // torch's kaiming_uniform_ with a = sqrt(5) comes to the same bound as the bias'.
+  const double bound = in_features() > 0 ? 1 / std::sqrt(static_cast<double>(in_features())) : 0;
+  weight.uniform_(-bound, bound, site);
+  if (bias.defined()) bias.uniform_(-bound, bound, site);
+}
+
+void Linear::fields(Fields& f) {
+  f("weight", weight);
+  f("bias", bias);
+}
+
+Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias, detail::call_site()); }
+Tensor Linear::forward_relu(const Tensor& x) { return linear_relu(x, weight, bias, detail::call_site()); }
+std::string Linear::extra_repr() const { return repr(in_features(), out_features(), bias.defined()); }
+
+LazyLinear::LazyLinear(int64_t out_features, const LinearOptions& options)
+    : out_features_(out_features), has_bias_(options.bias), placement_{.dtype = options.dtype, .device = options.device} {
+  if (out_features < 0) fail("[LazyLinear] out_features must not be negative, got ", out_features);
+}
+
+void LazyLinear::fields(Fields& f) {
+  f.lazy("weight", weight, placement_);
+  if (has_bias_) f.lazy("bias", bias, placement_);
+}
+
+void LazyLinear::initialize(const Tensor& x) {
+  if (x.dim() == 0) fail("[LazyLinear] the first input has no dimension to take in_features from: its size is ", x.sizes());
+  const Site site = detail::call_site();
+  Options made = placement_;
+  made.requires_grad = true;
+  weight = empty({out_features_, x.size(-1)}, made, site);
+  if (has_bias_) bias = empty({out_features_}, made, site);
+  reset_parameters(site);
+}
+
+Tensor LazyLinear::forward(const Tensor& x) {
+  if (!weight.defined()) initialize(x);
+  return Linear::forward(x);
+}
+
+Tensor LazyLinear::forward_relu(const Tensor& x) {
+  if (!weight.defined()) initialize(x);
+  return Linear::forward_relu(x);
+}
+
+// Once it knows its sizes it is a Linear, in print too.
+std::string LazyLinear::name() const {
+  if (typeid(*this) != typeid(LazyLinear)) return Module::name();
+  return weight.defined() ? "Linear" : "LazyLinear";
+}
+std::string LazyLinear::extra_repr() const { return repr(in_features(), out_features_, has_bias_); }
+
+}  // namespace tandem::nn

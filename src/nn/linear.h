@@ -1,0 +1,54 @@
+// Fully connected layers.
+#pragma once
+
+#include "nn/module.h"
+
+namespace tandem::nn {
+
+struct LinearOptions {
+  bool bias = true;
+  std::optional<Device> device = {};
+  std::optional<DType> dtype = {};
+};
+
+/// x Wᵀ + b over the last dimension: (…, in) to (…, out). As torch.nn.Linear: weight and bias start uniform within ±1/sqrt(in).
+struct Linear : Module {
+  Tensor weight;  // (out, in)
+  Tensor bias;    // (out); undefined where there is none
+
+  Linear(int64_t in_features, int64_t out_features, const LinearOptions& options = {}, Site site = Site::here());
+
+  void fields(Fields& f) override;
+  Tensor forward(const Tensor& x) override;
+  /// relu(forward(x)) in one kernel.
+  virtual Tensor forward_relu(const Tensor& x);
+  /// Draws weight and bias anew.
+  void reset_parameters(Site site = Site::here());
+  [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
+  [[nodiscard]] virtual int64_t out_features() const { return weight.size(0); }
+  [[nodiscard]] std::string extra_repr() const override;
+
+ protected:
+  Linear() = default;
+};
+
+/// A Linear that learns its number of inputs from the first one it sees; its parameters are undefined until then. As torch.nn.LazyLinear.
+struct LazyLinear : Linear {
+  explicit LazyLinear(int64_t out_features, const LinearOptions& options = {});
+
+  void fields(Fields& f) override;
+  Tensor forward(const Tensor& x) override;
+  Tensor forward_relu(const Tensor& x) override;
+  [[nodiscard]] int64_t out_features() const override { return out_features_; }
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string extra_repr() const override;
+
+ private:
+  void initialize(const Tensor& x);
+
+  int64_t out_features_;
+  bool has_bias_;
+  Options placement_;
+};
+
+}  // namespace tandem::nn

@@ -1,0 +1,227 @@
+#include "nn/module.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <typeinfo>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "nn/walk.h"
+
+namespace tandem::nn {
+namespace {
+
+using detail::Field;
+
+thread_local constinit Site running_site{};
+
+class CallScope {
+ public:
+  explicit CallScope(Site site) : before_(running_site) { running_site = site; }
+  ~CallScope() { running_site = before_; }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  Site before_;
+};
+
+[[noreturn]] void fail_pending(const Field& field) {
+  fail("[parameters] ",
+       field.name.empty() ? str("a parameter of ", field.module->name()) : str("'", field.name, "' (of ", field.module->name(), ")"),
+       " has no values yet: its sizes are known after a first forward; run one, or call nn::initialize(module, input), before making an "
+       "optimizer");
+}
+
+// "tandem::nn::(anonymous namespace)::Net<int>" -> "Net<int>"
+std::string last_part(std::string_view name) {
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i + 1 < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (depth == 0 && name[i] == ':' && name[i + 1] == ':') begin = i + 2;
+  }
+  return std::string(name.substr(begin));
+}
+
+}  // namespace
+
+Site detail::call_site() { return running_site; }
+
+void detail::check_exact_type(const char* op, const Module& module, const std::type_info& type) {
+  if (typeid(module) != type)
+    fail("[", op, "] ", module.name(), " was given as one of its bases, and a copy would be cut down to that: pass it as its own type");
+}
+
+void Module::fields(Fields&) {}
+
+Tensor Module::forward(const Tensor&) {
+  fail("[", name(), "] has no forward(const Tensor&): override it, or derive from nn::Callable for another signature");
+}
+
+Tensor Module::operator()(const Tensor& x, Site site) {
+  const CallScope scope(site);
+  return forward(x);
+}
+
+std::string Module::name() const {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
+  return last_part(status == 0 ? text.get() : typeid(*this).name());
+}
+
+std::string Module::extra_repr() const { return ""; }
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> result;
+  detail::Met met;
+  detail::walk(*this, false, [&](const Field& field) {
+    if (!field.is_parameter()) return;
+    if (field.is_pending()) fail_pending(field);
+    if (field.tensor->defined() && met.add(*field.tensor)) result.push_back(*field.tensor);
+  });
+  return result;
+}
+
+std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
+  std::vector<std::pair<std::string, Tensor>> result;
+  detail::Met met;
+  detail::walk(*this, true, [&](const Field& field) {
+    if (!field.is_parameter()) return;
+    if (field.is_pending()) fail_pending(field);
+    if (field.tensor->defined() && met.add(*field.tensor)) result.emplace_back(field.name, *field.tensor);
+  });
+  return result;
+}
+
+std::vector<std::pair<std::string, Tensor>> Module::named_buffers() const {
+  std::vector<std::pair<std::string, Tensor>> result;
+  detail::Met met;
+  detail::walk(*this, true, [&](const Field& field) {
+    if (field.is_buffer && field.tensor->defined() && met.add(*field.tensor)) result.emplace_back(field.name, *field.tensor);
+  });
+  return result;
+}
+
+std::vector<Tensor> Module::buffers() const {
+  std::vector<Tensor> result;
+  for (auto& [name, tensor] : named_buffers()) result.push_back(std::move(tensor));
+  return result;
+}
+
+int64_t Module::num_parameters() const {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+std::vector<std::pair<std::string, Module*>> Module::named_modules() {
+  std::vector<std::pair<std::string, Module*>> result;
+  detail::walk(*this, true, [&](const Field& field) {
+    if (field.is_module()) result.emplace_back(field.name, field.module);
+  });
+  return result;
+}
+
+std::vector<std::pair<std::string, Module*>> Module::named_children() {
+  struct Children final : Fields {
+    std::vector<std::pair<std::string, Module*>> found;
+    void visit(std::string_view name, Module& module) override { found.emplace_back(name, &module); }
+    void visit(std::string_view, Tensor&, Kind) override {}
+  } children;
+  fields(children);
+  return std::move(children.found);
+}
+
+bool Module::has_uninitialized_params() const {
+  bool pending = false;
+  detail::walk(*this, false, [&](const Field& field) { pending |= field.is_pending(); });
+  return pending;
+}
+
+void Module::train(bool mode) {
+  detail::walk(*this, false, [&](const Field& field) {
+    if (field.is_module()) field.module->training_ = mode;
+  });
+}
+
+void Module::apply(const std::function<void(Module&)>& f) {
+  for (const auto& [name, child] : named_children()) child->apply(f);
+  f(*this);
+}
+
+void Module::requires_grad_(bool required) {
+  detail::walk(*this, false, [&](const Field& field) {
+    if (field.is_parameter() && field.tensor->defined()) field.tensor->requires_grad_(required);
+  });
+}
+
+void Module::zero_grad(bool set_to_none, Site site) {
+  const NoGradGuard no_grad;
+  detail::walk(*this, false, [&](const Field& field) {
+    if (!field.is_parameter() || !field.tensor->defined()) return;
+    if (set_to_none) {
+      field.tensor->impl().grad = nullptr;
+    } else if (const Tensor grad = field.tensor->grad(); grad.defined()) {
+      grad.detach_();
+      grad.zero_(site);
+    }
+  });
+}
+
+void Module::move(const Device* device, const DType* dtype, Site site) {
+  const NoGradGuard no_grad;
+  const Device target = device ? tandem::detail::resolve(*device) : Device();
+  if (dtype && !is_floating(*dtype))
+    fail("[Module.to] a module's parameters are floating-point numbers: ", scalar_name(*dtype), " is no such dtype");
+  const auto moved = [&](const Tensor& tensor) {
+    const DType wanted = dtype && tensor.is_floating_point() ? *dtype : tensor.dtype();
+    return tensor.to(device ? target : tensor.device(), wanted, {}, site);
+  };
+  detail::Met met;
+  detail::walk(*this, false, [&](const Field& field) {
+    if (field.is_module()) return;
+    if (field.placement) {
+      if (device) field.placement->device = target;
+      if (dtype) field.placement->dtype = *dtype;
+    }
+    if (!field.tensor->defined() || !met.add(*field.tensor)) return;
+    // The handle given out stays the tensor it was, so that optimizers and tied modules follow; only the memory behind it is another one.
+    const auto replace = [&](const Tensor& tensor) {
+      const Tensor other = moved(tensor);
+      if (!other.is_same(tensor)) tensor.impl().replace_storage(other.impl());
+    };
+    if (const Tensor grad = field.tensor->grad(); grad.defined()) replace(grad);
+    replace(*field.tensor);
+  });
+}
+
+void Module::to(Device device, Site site) { move(&device, nullptr, site); }
+void Module::to(DType dtype, Site site) { move(nullptr, &dtype, site); }
+void Module::to(Device device, DType dtype, Site site) { move(&device, &dtype, site); }
+
+void initialize(Module& module, const Tensor& input, Site site) {
+  if (!module.has_uninitialized_params()) return;
+  if (input.dim() == 0 || input.size(0) == 0)
+    fail("[initialize] ", module.name(), " needs an input with at least one sample, not one of size ", input.sizes());
+  const auto modules = module.named_modules();
+  std::vector<bool> modes;
+  for (const auto& [name, part] : modules) modes.push_back(part->training());
+  // The modes come back also where forward throws.
+  struct Restore {
+    const std::vector<std::pair<std::string, Module*>>& modules;
+    const std::vector<bool>& modes;
+    ~Restore() {
+      // Setting a module's mode sets those below it too; they come later in the list and get their own again.
+      for (size_t i = 0; i < modules.size(); ++i) modules[i].second->train(modes[i]);
+    }
+  } const restore{modules, modes};
+  module.eval();
+  const NoGradGuard no_grad;
+  (void)module(input.narrow(0, 0, 1, site), site);
+}
+
+}  // namespace tandem::nn

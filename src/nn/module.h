@@ -1,0 +1,129 @@
+// The base of every model and layer: a plain struct that names its parts, and what can be done with anything that does.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nn/fields.h"
+#include "nn/state_dict.h"
+
+namespace tandem::nn {
+
+struct LoadOptions {
+  bool strict = true;   // an error where names are missing or unexpected
+  bool assign = false;  // take the tensors themselves over instead of their values: memory, dtype and device
+};
+/// What did not fit where `strict` was off.
+struct IncompatibleKeys {
+  std::vector<std::string> missing_keys, unexpected_keys;
+};
+
+/// A model or a layer, as torch.nn.Module. Derive, hold tensors and modules by value, name them in `fields`, compute in `forward`.
+/// Modules are values: a copy shares the parameters of its original, `nn::clone` copies them too.
+struct Module {
+ public:
+  virtual ~Module() = default;
+
+  /// Names the parts: `f("fc1", fc1); f("weight", weight); f.buffer("mean", mean);`.
+  virtual void fields(Fields& f);
+  /// From the input to the output.
+  virtual Tensor forward(const Tensor& x);
+  /// `forward`. Operations inside the library's layers carry the site of this call.
+  Tensor operator()(const Tensor& x, Site site = Site::here());
+
+  /// The type's name as printed: "Linear".
+  [[nodiscard]] virtual std::string name() const;
+  /// What is printed between the brackets: "in_features=4, out_features=8, bias=True".
+  [[nodiscard]] virtual std::string extra_repr() const;
+
+  // --- Parts. Each tensor once, also where it is tied; a module's own come before its children's. Error for parameters that wait for a
+  // first forward.
+  [[nodiscard]] std::vector<Tensor> parameters() const;
+  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  [[nodiscard]] std::vector<Tensor> buffers() const;
+  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_buffers() const;
+  /// How many numbers the parameters have together.
+  [[nodiscard]] int64_t num_parameters() const;
+  /// This module (named "") and all below it.
+  [[nodiscard]] std::vector<std::pair<std::string, Module*>> named_modules();
+  /// The modules right below this one.
+  [[nodiscard]] std::vector<std::pair<std::string, Module*>> named_children();
+  /// Whether some parameter waits for the first forward to know its sizes.
+  [[nodiscard]] bool has_uninitialized_params() const;
+
+  // --- Modes
+  /// Whether dropout drops and normalisation takes the batch's figures.
+  [[nodiscard]] bool training() const { return training_; }
+  /// Sets the mode of this module and of all below it.
+  void train(bool mode = true);
+  void eval() { train(false); }
+  /// Calls `f` for all modules below, then for this one.
+  void apply(const std::function<void(Module&)>& f);
+  /// Asks for gradients of all parameters, or for none.
+  void requires_grad_(bool required = true);
+  /// Forgets the parameters' gradients; with `set_to_none` off they are filled with zeros instead.
+  void zero_grad(bool set_to_none = true, Site site = Site::here());
+
+  // --- Moving: parameters, their gradients and buffers keep their identity and get other memory, so an optimizer keeps seeing them.
+  void to(Device device, Site site = Site::here());
+  /// Floating-point parameters and buffers only.
+  void to(DType dtype, Site site = Site::here());
+  void to(Device device, DType dtype, Site site = Site::here());
+  void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
+  void cpu(Site site = Site::here()) { to(Device(), site); }
+
+  // --- State
+  /// Parameters and persistent buffers by name, without history; they share memory with the module.
+  [[nodiscard]] StateDict state_dict() const;
+  /// Takes the values over, onto each tensor's own device and dtype. Nothing has changed where it throws. As
+  /// torch.nn.Module.load_state_dict.
+  IncompatibleKeys load_state_dict(const StateDict& state, LoadOptions options = {}, Site site = Site::here());
+
+ protected:
+  Module() = default;
+  // Protected, so that a derived module is never cut down to its base.
+  Module(const Module&) = default;
+  Module(Module&&) = default;
+  Module& operator=(const Module&) = default;
+  Module& operator=(Module&&) = default;
+
+ private:
+  void move(const Device* device, const DType* dtype, Site site);
+
+  bool training_ = true;
+};
+
+template <class M>
+concept IsModule = std::derived_from<std::remove_cvref_t<M>, Module>;
+
+/// As PyTorch prints it: `Linear(in_features=4, out_features=8, bias=True)`, children indented below their parent.
+std::ostream& operator<<(std::ostream& out, const Module& module);
+[[nodiscard]] std::string to_string(const Module& module);
+
+/// Runs the first sample of `input` through a module whose parameters wait for a first forward, without gradients and in evaluation mode;
+/// nothing otherwise. Before an optimizer or replicas are made.
+void initialize(Module& module, const Tensor& input, Site site = Site::here());
+
+namespace detail {
+/// Where the module call that is running on this thread was written.
+[[nodiscard]] Site call_site();
+/// Error unless `module` is exactly an M: a copy through a base would cut it down.
+void check_exact_type(const char* op, const Module& module, const std::type_info& type);
+}  // namespace detail
+
+/// Makes a model out of others, whose `forward` has another signature than tensor to tensor: `struct Pair : nn::Callable<Pair> { …
+/// forward(a, b) }`. The call operator forwards whatever it is given.
+template <class Derived>
+struct Callable : Module {
+  template <class... Args>
+  decltype(auto) operator()(Args&&... args) {
+    return static_cast<Derived&>(*this).forward(std::forward<Args>(args)...);
+  }
+};
+
+}  // namespace tandem::nn

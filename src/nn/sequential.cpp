@@ -1,0 +1,44 @@
+#include "nn/sequential.h"
+
+#include <string>
+#include <typeinfo>
+
+#include "nn/activation.h"
+#include "nn/linear.h"
+
+namespace tandem::nn {
+
+void Sequential::push_back(AnyModule module) {
+  if (!module) fail("[Sequential.push_back] the AnyModule holds no module");
+  const Module& child = module.get();
+  const std::type_info& type = typeid(child);
+  // Exact types: a class derived from Linear may compute something else.
+  const Kind kind = type == typeid(Linear) || type == typeid(LazyLinear) ? Kind::Linear : type == typeid(ReLU) ? Kind::Relu : Kind::Other;
+  children_.push_back({std::move(module), kind});
+}
+
+Module& Sequential::at(int64_t i) const {
+  const auto count = static_cast<int64_t>(children_.size());
+  if (i < -count || i >= count) fail<IndexError>("[Sequential.at] index ", i, " is out of range: there are ", count, " modules");
+  return children_[static_cast<size_t>(i < 0 ? i + count : i)].module.get();
+}
+
+void Sequential::fields(Fields& f) {
+  for (size_t i = 0; i < children_.size(); ++i) f(std::to_string(i), children_[i].module.get());
+}
+
+Tensor Sequential::forward(const Tensor& x) {
+  Tensor y = x;
+  for (size_t i = 0; i < children_.size(); ++i) {
+    Module& child = children_[i].module.get();
+    if (children_[i].kind == Kind::Linear && i + 1 < children_.size() && children_[i + 1].kind == Kind::Relu) {
+      y = static_cast<Linear&>(child).forward_relu(y);
+      ++i;
+    } else {
+      y = child(y, detail::call_site());
+    }
+  }
+  return y;
+}
+
+}  // namespace tandem::nn

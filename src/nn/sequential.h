@@ -1,0 +1,51 @@
+// Modules one after another.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "nn/any_module.h"
+
+namespace tandem::nn {
+
+/// Each module's output is the next one's input. Holds its children by value; copying it shares their parameters. Neighbours that have a
+/// common kernel run as one: a Linear followed by a ReLU. As torch.nn.Sequential.
+struct Sequential : Module {
+  Sequential() = default;
+  template <class... Ms>
+  requires(sizeof...(Ms) > 0 && (IsModule<Ms> && ...) &&
+           !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, Sequential> && ...))) explicit Sequential(Ms&&... modules) {
+    children_.reserve(sizeof...(Ms));
+    (push_back(std::forward<Ms>(modules)), ...);
+  }
+
+  /// Adds a module at the end.
+  void push_back(AnyModule module);
+  [[nodiscard]] size_t size() const { return children_.size(); }
+  /// Child `i`; negative numbers count from the end. IndexError where there is none.
+  [[nodiscard]] Module& at(int64_t i) const;
+  /// The same as its own type. Error that names the child's type where it is another.
+  template <class M>
+  [[nodiscard]] M& at(int64_t i) const {
+    Module& child = at(i);
+    if (auto* typed = dynamic_cast<M*>(&child)) return *typed;
+    fail("[Sequential.at] child ", i, " is a ", child.name(), ", not of the type asked for");
+  }
+  [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
+
+  void fields(Fields& f) override;
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  // Found out once: a type's name is not to be asked for at each call.
+  enum class Kind : uint8_t { Other, Linear, Relu };
+  struct Child {
+    AnyModule module;
+    Kind kind;
+  };
+  std::vector<Child> children_;
+};
+
+}  // namespace tandem::nn

@@ -1,0 +1,88 @@
+#include "optim/adam.h"
+
+#include <type_traits>
+
+#include "autograd/autograd.h"
+#include "ops/creation.h"
+#include "optim/fused.h"
+
+namespace tandem::optim {
+namespace {
+
+template <class Options>
+void check_options(const char* name, const Options& o) {
+  if (!(o.lr >= 0)) fail("[", name, "] Invalid learning rate: ", o.lr);
+  if (!(o.eps >= 0)) fail("[", name, "] Invalid epsilon value: ", o.eps);
+  if (!(o.betas.first >= 0 && o.betas.first < 1)) fail("[", name, "] Invalid beta parameter at index 0: ", o.betas.first);
+  if (!(o.betas.second >= 0 && o.betas.second < 1)) fail("[", name, "] Invalid beta parameter at index 1: ", o.betas.second);
+  if (!(o.weight_decay >= 0)) fail("[", name, "] Invalid weight_decay value: ", o.weight_decay);
+}
+
+template <class Options>
+void each_option(Options& o, detail::Visitor& visitor) {
+  visitor("lr", o.lr);
+  visitor("betas", o.betas);
+  visitor("eps", o.eps);
+  visitor("weight_decay", o.weight_decay);
+  visitor("amsgrad", o.amsgrad);
+  visitor("maximize", o.maximize);
+}
+
+}  // namespace
+
+void AdamOptions::check() const { check_options("Adam", *this); }
+void AdamOptions::each(detail::Visitor& visitor) { each_option(*this, visitor); }
+void AdamWOptions::check() const { check_options("AdamW", *this); }
+void AdamWOptions::each(detail::Visitor& visitor) { each_option(*this, visitor); }
+
+namespace detail {
+
+template <class OptionsT>
+AdamFamily<OptionsT>::AdamFamily(const char* name, std::vector<Tensor> params, const OptionsT& options)
+    : OptimizerOf<OptionsT, AdamState>(name, std::move(params), options), fused_(std::make_unique<FusedStep<kernels::AdamParameter>>()) {}
+template <class OptionsT>
+AdamFamily<OptionsT>::~AdamFamily() = default;
+
+template <class OptionsT>
+void AdamFamily<OptionsT>::step(Site site) {
+  constexpr bool decoupled = std::is_same_v<OptionsT, AdamWOptions>;
+  const char* op = this->name();
+  const NoGradGuard no_grad;
+  fused_->clear();  // where the last step threw
+  for (size_t g = 0; g < this->groups_.size(); ++g) {
+    const auto& group = this->groups_[g];
+    for (size_t i = 0; i < group.params.size(); ++i) {
+      const Ready ready = fused_->ready(group.params[i], op, site);
+      const TensorImpl* parameter = ready.parameter;
+      if (!parameter) continue;
+      AdamState& state = this->states_[g][i];
+      const tandem::Options made{.dtype = parameter->dtype, .device = parameter->device};
+      const auto place = [&](Tensor& part) {
+        if (!part.defined()) part = zeros(parameter->sizes, made, site);
+        else follow(part, *parameter, site);
+      };
+      place(state.exp_avg);
+      place(state.exp_avg_sq);
+      if (group.amsgrad) place(state.max_exp_avg_sq);
+      fused_->list_of(parameter->device)
+          .push_back({parameter->data, ready.gradient->data, state.exp_avg.impl().data, state.exp_avg_sq.impl().data,
+                      group.amsgrad ? state.max_exp_avg_sq.impl().data : nullptr, parameter->numel, parameter->dtype, state.step + 1});
+    }
+    // Counted only when all memory is there: a step that ran out of it can be taken again.
+    for (size_t i = 0; i < group.params.size(); ++i) this->states_[g][i].step += group.params[i].impl().grad ? 1 : 0;
+    const kernels::AdamSettings settings{group.lr,           group.betas.first, group.betas.second, group.eps,
+                                         group.weight_decay, decoupled,         group.maximize};
+    fused_->run(
+        [&](const kernels::Table& table, Device device, kernels::Span<kernels::AdamParameter> items) {
+          check_kernel(table.adam, op, device);
+          table.adam(runtime::Launch(device, op, site), items, settings);
+        },
+        site);
+  }
+}
+
+template class AdamFamily<AdamOptions>;
+template class AdamFamily<AdamWOptions>;
+
+}  // namespace detail
+}  // namespace tandem::optim

@@ -1,0 +1,74 @@
+// Adam and AdamW: steps scaled by running means of the gradient and of its square.
+#pragma once
+
+#include "optim/fused_fwd.h"
+#include "optim/optimizer.h"
+
+namespace tandem::optim {
+
+struct AdamOptions {
+  double lr = 1e-3;
+  std::pair<double, double> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0;  // added to the gradient
+  bool amsgrad = false;
+  bool maximize = false;
+
+  void check() const;
+  void each(detail::Visitor& visitor);
+};
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  std::pair<double, double> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 1e-2;  // shrinks the parameter itself
+  bool amsgrad = false;
+  bool maximize = false;
+
+  void check() const;
+  void each(detail::Visitor& visitor);
+};
+
+namespace detail {
+
+struct AdamState {
+  int64_t step = 0;
+  Tensor exp_avg, exp_avg_sq, max_exp_avg_sq;
+  void each(Visitor& visitor) {
+    visitor("step", step);
+    visitor("exp_avg", exp_avg);
+    visitor("exp_avg_sq", exp_avg_sq);
+    visitor("max_exp_avg_sq", max_exp_avg_sq);
+  }
+};
+
+/// What Adam and AdamW share; they differ in where the weight decay goes.
+template <class OptionsT>
+class AdamFamily : public OptimizerOf<OptionsT, AdamState> {
+ public:
+  AdamFamily(const char* name, std::vector<Tensor> params, const OptionsT& options);
+  ~AdamFamily() override;
+  void step(Site site = Site::here()) override;
+
+ private:
+  std::unique_ptr<FusedStep<kernels::AdamParameter>> fused_;
+};
+extern template class AdamFamily<AdamOptions>;
+extern template class AdamFamily<AdamWOptions>;
+
+}  // namespace detail
+
+/// Kingma and Ba, "Adam: a method for stochastic optimization". As torch.optim.Adam.
+class Adam final : public detail::AdamFamily<AdamOptions> {
+ public:
+  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {}) : AdamFamily("Adam", std::move(params), options) {}
+};
+
+/// Adam with the weight decay apart from the gradient (Loshchilov and Hutter). As torch.optim.AdamW.
+class AdamW final : public detail::AdamFamily<AdamWOptions> {
+ public:
+  explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {}) : AdamFamily("AdamW", std::move(params), options) {}
+};
+
+}  // namespace tandem::optim

@@ -1,0 +1,86 @@
+// Getting parameters ready for an optimizer's fused kernel: one list a device, built anew each step in memory that stays. For the library.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "ops/launch.h"
+#include "tensor/tensor.h"
+
+namespace tandem::optim::detail {
+
+/// What a kernel is given for one parameter: dense memory of one dtype on one device.
+struct Ready {
+  TensorImpl *parameter, *gradient;
+};
+
+/// Lists of `Item`s, a kernel call each. Parameters and gradients that a kernel cannot take as they are get dense stand-ins until `run` is
+/// done.
+template <class Item>
+class FusedStep {
+ public:
+  /// The parameter and its gradient as the kernel wants them; {nullptr, nullptr} where there is no gradient. Counts the parameter as
+  /// changed.
+  Ready ready(const Tensor& parameter, const char* op, Site site) {
+    TensorImpl& p = parameter.impl();
+    TensorImpl* g = p.grad.get();
+    if (!g) return {nullptr, nullptr};
+    p.storage->bump_version();
+    if (p.contiguous && g->contiguous && g->dtype == p.dtype && g->device == p.device) return {&p, g};
+    return stand_in(parameter, op, site);
+  }
+  std::vector<Item>& list_of(Device device) {
+    for (size_t i = 0; i < used_; ++i)
+      if (lists_[i].first == device) return lists_[i].second;
+    if (used_ == lists_.size()) lists_.emplace_back();
+    lists_[used_].first = device;
+    return lists_[used_++].second;
+  }
+  /// Calls `f(table, device, span)` for each device, and writes stand-ins back.
+  template <class F>
+  void run(F&& f, Site site) {
+    for (size_t i = 0; i < used_; ++i) {
+      auto& [device, items] = lists_[i];
+      f(ops::kernels_of(device), device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
+    }
+    for (const auto& [parameter, dense] : written_) parameter.copy_(dense, false, site);
+    clear();
+  }
+  void clear() {
+    for (auto& list : lists_) list.second.clear();
+    used_ = 0;
+    written_.clear();
+    held_.clear();
+  }
+
+ private:
+  Ready stand_in(const Tensor& parameter, const char* op, Site site) {
+    const Tensor gradient = parameter.grad();
+    if (gradient.device() != parameter.device())
+      fail("[", op, "] a parameter is on ", parameter.device(), " and its gradient on ", gradient.device(),
+           ": move the module before backward, or call zero_grad");
+    Tensor dense = parameter.contiguous(site);
+    if (!dense.is_same(parameter)) written_.emplace_back(parameter, dense);
+    held_.push_back(gradient.to(parameter.dtype(), {}, site).contiguous(site));
+    return {&dense.impl(), &held_.back().impl()};
+  }
+
+  std::vector<std::pair<Device, std::vector<Item>>> lists_;  // the first used_ of them
+  size_t used_ = 0;
+  std::vector<std::pair<Tensor, Tensor>> written_;  // parameter, dense stand-in
+  std::vector<Tensor> held_;
+};
+
+/// `state` on its parameter's device and of its dtype: it follows where the module was moved.
+inline void follow(Tensor& state, const TensorImpl& parameter, Site site) {
+  if (state.defined() && (state.device() != parameter.device || state.dtype() != parameter.dtype))
+    state = state.to(parameter.device, parameter.dtype, {}, site);
+}
+
+template <class Kernel>
+void check_kernel(Kernel kernel, const char* op, Device device) {
+  if (!kernel) fail<NotImplementedError>("[", op, "] has no kernel for ", device, " yet");
+}
+
+}  // namespace tandem::optim::detail

@@ -1,0 +1,11 @@
+// Names from fused.h, for headers that users include.
+#pragma once
+
+namespace tandem::kernels {
+struct SgdParameter;
+struct AdamParameter;
+}  // namespace tandem::kernels
+namespace tandem::optim::detail {
+template <class Item>
+class FusedStep;
+}

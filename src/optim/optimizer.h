@@ -1,0 +1,118 @@
+// What every optimizer is: groups of parameters with their options, state a parameter, a step, and a dictionary of it all.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nn/state_dict.h"
+#include "tensor/tensor.h"
+
+namespace tandem::optim {
+
+/// Parameters that share their options; the options are members too: `sgd.param_groups()[0].lr = 0.01`.
+template <class Options>
+struct ParamGroup : Options {
+  std::vector<Tensor> params;
+};
+
+/// A group of an optimizer whose type is not known here.
+struct ParamGroupView {
+  std::vector<Tensor>& params;
+  double& lr;
+};
+
+namespace detail {
+/// What names each option of a group, or each part of a parameter's state, to a reader or a writer.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  virtual void operator()(std::string_view name, double& number) = 0;
+  virtual void operator()(std::string_view name, int64_t& number) = 0;
+  virtual void operator()(std::string_view name, bool& flag) = 0;
+  virtual void operator()(std::string_view name, std::pair<double, double>& numbers) = 0;
+  virtual void operator()(std::string_view name, Tensor& tensor) = 0;
+};
+}  // namespace detail
+
+/// Changes parameters after their gradients. As torch.optim.Optimizer. Parameters without a gradient are passed over.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// "SGD".
+  [[nodiscard]] const char* name() const { return name_; }
+  /// One step for all parameters: one kernel a group and device. Waits for nothing.
+  virtual void step(Site site = Site::here()) = 0;
+  /// Forgets all gradients; with `set_to_none` off they are filled with zeros instead.
+  void zero_grad(bool set_to_none = true, Site site = Site::here());
+  /// The groups, with what all optimizers have. The optimizer's own `param_groups` gives all its options.
+  [[nodiscard]] std::vector<ParamGroupView> param_groups();
+
+  /// All there is to go on elsewhere, as tensors: "state.0.exp_avg", "state.0.step", "param_groups.0.lr", "param_groups.0.params". Numbered
+  /// as the parameters were given. The state's tensors share memory with the optimizer.
+  [[nodiscard]] StateDict state_dict() const;
+  /// Takes over options and state, each onto its parameter's device and dtype. Error where groups or sizes differ; nothing has changed
+  /// then.
+  void load_state_dict(const StateDict& state, Site site = Site::here());
+
+ protected:
+  explicit Optimizer(const char* name) : name_(name) {}
+  virtual size_t group_count() const = 0;
+  virtual ParamGroupView group(size_t i) = 0;
+  virtual void visit_options(size_t group, detail::Visitor& visitor) = 0;
+  /// The state of one parameter; an undefined tensor is state that is not there yet.
+  virtual void visit_state(size_t group, size_t parameter, detail::Visitor& visitor) = 0;
+  /// Error where `params` cannot be a new group: empty, a result, no number, or here already.
+  void check_params(const std::vector<Tensor>& params);
+
+ private:
+  void check_fits(const StateDict& state);
+
+  const char* name_;
+};
+
+/// An optimizer on the heap: `make<SGD>(model.parameters(), {.lr = 0.1})`.
+template <class O>
+[[nodiscard]] std::unique_ptr<Optimizer> make(std::vector<Tensor> params, const typename O::Options& options = {}) {
+  return std::make_unique<O>(std::move(params), options);
+}
+
+namespace detail {
+
+/// The part that all optimizers write alike: groups with `OptionsT`, and a `State` a parameter. Both have `each(visitor)`.
+template <class OptionsT, class StateT>
+class OptimizerOf : public Optimizer {
+ public:
+  using Options = OptionsT;
+  using Group = ParamGroup<Options>;
+
+  [[nodiscard]] std::vector<Group>& param_groups() { return groups_; }
+  [[nodiscard]] const std::vector<Group>& param_groups() const { return groups_; }
+  /// Another group with options of its own.
+  void add_param_group(std::vector<Tensor> params, const Options& options = {}) {
+    options.check();
+    check_params(params);
+    states_.emplace_back(params.size());
+    groups_.push_back(Group{options, std::move(params)});
+  }
+
+ protected:
+  using State = StateT;
+  OptimizerOf(const char* name, std::vector<Tensor> params, const Options& options) : Optimizer(name) {
+    add_param_group(std::move(params), options);
+  }
+  size_t group_count() const override { return groups_.size(); }
+  ParamGroupView group(size_t i) override { return {groups_[i].params, groups_[i].lr}; }
+  void visit_options(size_t group, Visitor& visitor) override { groups_[group].each(visitor); }
+  void visit_state(size_t group, size_t parameter, Visitor& visitor) override { states_[group][parameter].each(visitor); }
+
+  std::vector<Group> groups_;
+  std::vector<std::vector<State>> states_;  // as groups_
+};
+
+}  // namespace detail
+}  // namespace tandem::optim

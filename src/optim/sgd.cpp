@@ -1,0 +1,67 @@
+#include "optim/sgd.h"
+
+#include "autograd/autograd.h"
+#include "ops/creation.h"
+#include "optim/fused.h"
+
+namespace tandem::optim {
+
+void SGDOptions::check() const {
+  if (!(lr >= 0)) fail("[SGD] Invalid learning rate: ", lr);
+  if (!(momentum >= 0)) fail("[SGD] Invalid momentum value: ", momentum);
+  if (!(weight_decay >= 0)) fail("[SGD] Invalid weight_decay value: ", weight_decay);
+  if (nesterov && (momentum <= 0 || dampening != 0)) fail("[SGD] Nesterov momentum requires a momentum and zero dampening");
+}
+
+void SGDOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("momentum", momentum);
+  visitor("dampening", dampening);
+  visitor("weight_decay", weight_decay);
+  visitor("nesterov", nesterov);
+  visitor("maximize", maximize);
+}
+
+SGD::SGD(std::vector<Tensor> params, const SGDOptions& options)
+    : OptimizerOf("SGD", std::move(params), options), fused_(std::make_unique<detail::FusedStep<kernels::SgdParameter>>()) {}
+SGD::~SGD() = default;
+
+void SGD::step(Site site) {
+  const NoGradGuard no_grad;
+  fused_->clear();  // where the last step threw
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    const bool with_momentum = group.momentum != 0;
+    std::vector<std::pair<Tensor*, Tensor>> fresh;  // momentum buffers that the kernel is to fill
+    for (size_t i = 0; i < group.params.size(); ++i) {
+      const detail::Ready ready = fused_->ready(group.params[i], "SGD", site);
+      const TensorImpl* parameter = ready.parameter;
+      if (!parameter) continue;
+      kernels::SgdParameter item{parameter->data, ready.gradient->data, nullptr, parameter->numel, parameter->dtype, false};
+      if (with_momentum) {
+        Tensor& buffer = states_[g][i].momentum_buffer;
+        item.first = !buffer.defined();
+        if (item.first) {
+          Tensor made = empty(parameter->sizes, {.dtype = parameter->dtype, .device = parameter->device}, site);
+          item.momentum = made.impl().data;
+          fresh.emplace_back(&buffer, std::move(made));
+        } else {
+          detail::follow(buffer, *parameter, site);
+          item.momentum = buffer.impl().data;
+        }
+      }
+      fused_->list_of(parameter->device).push_back(item);
+    }
+    // Kept only when all memory is there: a step that ran out of it can be taken again.
+    for (auto& [buffer, made] : fresh) *buffer = std::move(made);
+    const kernels::SgdSettings settings{group.lr, group.momentum, group.dampening, group.weight_decay, group.nesterov, group.maximize};
+    fused_->run(
+        [&](const kernels::Table& table, Device device, kernels::Span<kernels::SgdParameter> items) {
+          detail::check_kernel(table.sgd, "SGD", device);
+          table.sgd(runtime::Launch(device, "SGD", site), items, settings);
+        },
+        site);
+  }
+}
+
+}  // namespace tandem::optim
