@@ -1,0 +1,61 @@
+// Files as io/ needs them: written whole or not at all, read at positions. Errors name the operation, the file and the system's reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tandem::io {
+
+/// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind.
+class AtomicFile {
+ public:
+  /// Starts a file beside `path`. `op` is named in errors.
+  AtomicFile(const char* op, std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(const void* data, size_t bytes);
+  /// Flushes the bytes to the disk, renames the file to its path and flushes that, too.
+  void commit();
+
+ private:
+  [[noreturn]] void fail_with(const char* doing) const;
+
+  const char* op_;
+  std::string path_, temporary_;
+  int descriptor_ = -1;
+};
+
+/// A file to read from.
+class InputFile {
+ public:
+  InputFile(const char* op, std::string path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  [[nodiscard]] uint64_t size() const { return size_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Reads exactly `bytes` from `offset` on. Error where the file ends before.
+  void read(void* data, size_t bytes, uint64_t offset) const;
+  /// Throws `[op] path: what is wrong`.
+  template <class... Parts>
+  [[noreturn]] void bad(const Parts&... parts) const;
+
+ private:
+  const char* op_;
+  std::string path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+}  // namespace tandem::io
+
+#include "base/error.h"
+
+template <class... Parts>
+void tandem::io::InputFile::bad(const Parts&... parts) const {
+  fail("[", op_, "] ", path_, ": ", parts...);
+}

@@ -1,0 +1,34 @@
+// Named tensors in a file, in the safetensors format (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON
+// header, then the bytes of the tensors. Other libraries read what this writes, and the other way round.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tensor/tensor.h"
+
+namespace tandem::io {
+
+/// Tensors by name.
+using TensorMap = std::map<std::string, Tensor>;
+/// A file's free text by key.
+using Metadata = std::map<std::string, std::string>;
+
+/// What a safetensors file holds.
+struct SafetensorsFile {
+  TensorMap tensors;
+  Metadata metadata;
+};
+
+/// Writes the tensors, copied from wherever they live; waits for their devices. The file is written beside `path`, flushed to the disk and
+/// renamed, so `path` holds the old or the new content at any moment, never half of it. Error, naming the file, where that does not
+/// succeed; error for an undefined tensor and for a name that is "__metadata__" or not UTF-8.
+void save_safetensors(const std::string& path, const TensorMap& tensors, const Metadata& metadata = {}, Site site = Site::here());
+
+/// Reads all tensors onto `device`. Nothing in the file is trusted: lengths, offsets, overlaps, gaps, dtypes and sizes are checked before
+/// memory is taken, and an error names the file and what is wrong with it.
+[[nodiscard]] TensorMap load_safetensors(const std::string& path, Device device = cpu(), Site site = Site::here());
+/// The same with the file's metadata.
+[[nodiscard]] SafetensorsFile read_safetensors(const std::string& path, Device device = cpu(), Site site = Site::here());
+
+}  // namespace tandem::io

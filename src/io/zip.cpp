@@ -1,0 +1,179 @@
+// The layout is that of PKWARE's APPNOTE.TXT: local header and bytes of each entry, then the directory, then its end record.
+#include "io/zip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tandem::io {
+namespace {
+
+constexpr uint32_t kLocalSignature = 0x04034b50, kDirectorySignature = 0x02014b50, kEndSignature = 0x06054b50;
+constexpr size_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kLongestComment = 0xffff;
+constexpr uint16_t kVersion = 20, kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8Names = 1 << 11;
+constexpr uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980: the same content gives the same bytes
+constexpr uint64_t kMost = 0xfffffffe;
+/// No stream of deflate gives more bytes than this for each of its own.
+constexpr uint64_t kMostRatio = 1032;
+
+template <class T>
+void put(std::string& out, T number) {
+  out.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+template <class T>
+T get(const std::string& bytes, size_t at) {
+  T number;
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+
+/// What local header and directory entry have in common, from the flags on.
+void put_common(std::string& out, uint32_t crc, uint64_t bytes, size_t name_bytes) {
+  put<uint16_t>(out, kUtf8Names);
+  put<uint16_t>(out, kStored);
+  put<uint16_t>(out, 0);  // time
+  put<uint16_t>(out, kFirstDay);
+  put<uint32_t>(out, crc);
+  put<uint32_t>(out, static_cast<uint32_t>(bytes));
+  put<uint32_t>(out, static_cast<uint32_t>(bytes));
+  put<uint16_t>(out, static_cast<uint16_t>(name_bytes));
+  put<uint16_t>(out, 0);  // extra field
+}
+
+uint32_t checksum(uint32_t crc, std::string_view bytes) {
+  if (bytes.empty()) return crc;  // zlib takes a null address for the wish to start anew
+  return static_cast<uint32_t>(crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::string inflated(const InputFile& file, const ZipEntry& entry, const std::string& packed) {
+  std::string bytes(entry.size, '\0');
+  z_stream stream = {};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<unsigned>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<unsigned>(bytes.size());
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) file.bad("cannot start zlib to unpack the entry ", entry.name);
+  const int result = inflate(&stream, Z_FINISH);
+  const bool whole = result == Z_STREAM_END && stream.total_out == entry.size;
+  inflateEnd(&stream);
+  if (!whole) file.bad("the entry ", entry.name, " does not unpack to the ", entry.size, " bytes that the archive says");
+  return bytes;
+}
+
+}  // namespace
+
+void ZipWriter::check_size(uint64_t bytes) const {
+  if (bytes > kMost) fail("[", op_, "] ", path_, ": the archive would have 4 GiB or more: use save_safetensors");
+}
+
+void ZipWriter::add(const std::string& name, std::string_view head, std::string_view data) {
+  if (name.size() > 0xffff) fail("[", op_, "] ", path_, ": a name has ", name.size(), " bytes, more than an archive takes");
+  if (entries_ == 0xfffe) fail("[", op_, "] ", path_, ": more entries than an archive takes");
+  const uint64_t bytes = head.size() + data.size();
+  check_size(offset_ + kLocalBytes + name.size() + bytes);
+  const uint32_t crc = checksum(checksum(0, head), data);
+  std::string header;
+  put<uint32_t>(header, kLocalSignature);
+  put<uint16_t>(header, kVersion);
+  put_common(header, crc, bytes, name.size());
+  header += name;
+
+  put<uint32_t>(directory_, kDirectorySignature);
+  put<uint16_t>(directory_, kVersion);
+  put<uint16_t>(directory_, kVersion);
+  put_common(directory_, crc, bytes, name.size());
+  put<uint16_t>(directory_, 0);  // comment
+  put<uint16_t>(directory_, 0);  // disk
+  put<uint16_t>(directory_, 0);  // internal attributes
+  put<uint32_t>(directory_, 0);  // external attributes
+  put<uint32_t>(directory_, static_cast<uint32_t>(offset_));
+  directory_ += name;
+  ++entries_;
+
+  file_.write(header.data(), header.size());
+  file_.write(head.data(), head.size());
+  file_.write(data.data(), data.size());
+  offset_ += header.size() + bytes;
+}
+
+void ZipWriter::finish() {
+  check_size(offset_ + directory_.size());
+  const auto entries = static_cast<uint16_t>(entries_);
+  const auto bytes = static_cast<uint32_t>(directory_.size());
+  put<uint32_t>(directory_, kEndSignature);
+  put<uint16_t>(directory_, 0);  // this disk
+  put<uint16_t>(directory_, 0);  // the directory's disk
+  put<uint16_t>(directory_, entries);
+  put<uint16_t>(directory_, entries);
+  put<uint32_t>(directory_, bytes);
+  put<uint32_t>(directory_, static_cast<uint32_t>(offset_));
+  put<uint16_t>(directory_, 0);  // comment
+  file_.write(directory_.data(), directory_.size());
+}
+
+std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
+  // The end record is the last thing in the file, but for a comment of unknown length.
+  const size_t tail_bytes = static_cast<size_t>(std::min<uint64_t>(file.size(), kEndBytes + kLongestComment));
+  std::string tail(tail_bytes, '\0');
+  file.read(tail.data(), tail_bytes, file.size() - tail_bytes);
+  size_t at = std::string::npos;
+  for (size_t i = tail_bytes < kEndBytes ? 0 : tail_bytes - kEndBytes + 1; i-- > 0;) {
+    if (get<uint32_t>(tail, i) != kEndSignature || i + kEndBytes + get<uint16_t>(tail, i + 20) != tail_bytes) continue;
+    at = i;
+    break;
+  }
+  if (at == std::string::npos) file.bad("not a zip archive, or cut off: it has no end record");
+  const auto count = get<uint16_t>(tail, at + 10);
+  const uint64_t bytes = get<uint32_t>(tail, at + 12), begin = get<uint32_t>(tail, at + 16);
+  const uint64_t end = file.size() - tail_bytes + at;
+  if (count == 0xffff || begin == 0xffffffff) file.bad("archives of 4 GiB and more, or of 65,535 entries and more, are not read");
+  if (begin > end || bytes > end - begin) file.bad("the archive's directory lies outside the file");
+
+  std::string directory(bytes, '\0');
+  file.read(directory.data(), bytes, begin);
+  std::vector<ZipEntry> entries;
+  size_t next = 0;
+  for (int i = 0; i < count; ++i) {
+    if (directory.size() - next < kDirectoryBytes || get<uint32_t>(directory, next) != kDirectorySignature)
+      file.bad("the archive's directory is damaged");
+    const auto flags = get<uint16_t>(directory, next + 8), method = get<uint16_t>(directory, next + 10);
+    const size_t name_bytes = get<uint16_t>(directory, next + 28);
+    const size_t more = name_bytes + get<uint16_t>(directory, next + 30) + get<uint16_t>(directory, next + 32);
+    if (directory.size() - next - kDirectoryBytes < more) file.bad("the archive's directory is damaged");
+    ZipEntry entry;
+    entry.name = directory.substr(next + kDirectoryBytes, name_bytes);
+    entry.deflated = method == kDeflated;
+    entry.crc = get<uint32_t>(directory, next + 16);
+    entry.compressed = get<uint32_t>(directory, next + 20);
+    entry.size = get<uint32_t>(directory, next + 24);
+    entry.header = get<uint32_t>(directory, next + 42);
+    if (flags & kEncrypted) file.bad("the entry ", entry.name, " is encrypted");
+    if (method != kStored && method != kDeflated) file.bad("the entry ", entry.name, " is packed in a way (", method, ") that is not read");
+    if (!entry.deflated && entry.compressed != entry.size) file.bad("the entry ", entry.name, " has two sizes");
+    if (entry.compressed > begin || entry.header > begin - entry.compressed)
+      file.bad("the entry ", entry.name, " lies outside the archive");
+    if (entry.deflated && entry.size > entry.compressed * kMostRatio)
+      file.bad("the entry ", entry.name, " cannot unpack to the size it says");
+    entries.push_back(std::move(entry));
+    next += kDirectoryBytes + more;
+  }
+  return entries;
+}
+
+std::string read_zip_entry(const InputFile& file, const ZipEntry& entry) {
+  std::string header(kLocalBytes, '\0');
+  file.read(header.data(), header.size(), entry.header);
+  if (get<uint32_t>(header, 0) != kLocalSignature) file.bad("the entry ", entry.name, " does not begin where the directory says");
+  const uint64_t begin = entry.header + kLocalBytes + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
+  std::string bytes(entry.compressed, '\0');
+  file.read(bytes.data(), bytes.size(), begin);
+  if (entry.deflated) bytes = inflated(file, entry, bytes);
+  if (checksum(0, bytes) != entry.crc) file.bad("the entry ", entry.name, " is damaged: its checksum does not fit");
+  return bytes;
+}
+
+}  // namespace tandem::io
