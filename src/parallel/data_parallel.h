@@ -1,0 +1,50 @@
+// One module trained on several devices at once, each with its share of the batch.
+#pragma once
+
+#include <optional>
+#include <typeinfo>
+#include <vector>
+
+#include "nn/any_module.h"
+#include "parallel/parallel_apply.h"
+
+namespace tandem::parallel {
+
+struct DataParallelOptions {
+  std::optional<Device> output_device = {};  // the first device unless given
+  int64_t dim = 0;                           // the batch's dimension
+  ApplyOptions apply = {};
+};
+
+/// Calls a module on several devices: scatters the input, replicates the module, runs the replicas at the same time, gathers their outputs.
+/// Backward adds the replicas' gradients up in the module's own parameters, so with a mean over the gathered output the result is that of a
+/// single device, for uneven shares too. Refers to the module, which must live on devices[0] and outlive this. Made anew at no cost: it
+/// keeps nothing. As torch.nn.DataParallel.
+class DataParallel : public nn::Module {
+ public:
+  /// On `devices`, or on all there are. With one device (or a batch that fills one only) the module is called directly.
+  template <class M>
+  requires nn::IsModule<M>
+  explicit DataParallel(M& module, std::vector<Device> devices = try_all_gpus(), DataParallelOptions options = {})
+      : DataParallel(module, nn::copier_of<M>(), std::move(devices), options) {
+    nn::detail::check_exact_type("DataParallel", module, typeid(M));
+  }
+  /// The same for a module of a type that only `copier` knows.
+  DataParallel(nn::Module& module, nn::Copier copier, std::vector<Device> devices, DataParallelOptions options = {});
+
+  /// The module itself, under the name "module".
+  void fields(nn::Fields& f) override { f("module", *module_); }
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] nn::Module& module() const { return *module_; }
+  [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+
+ private:
+  void check_placement() const;
+
+  nn::Module* module_;
+  nn::Copier copier_;
+  std::vector<Device> devices_;
+  DataParallelOptions options_;
+};
+
+}  // namespace tandem::parallel

@@ -1,0 +1,74 @@
+#include "parallel/parallel_apply.h"
+
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "runtime/stream.h"
+
+namespace tandem::parallel::detail {
+namespace {
+
+// The error that is being handled, of the same type, with the replica before its text.
+[[noreturn]] void rethrow_named(size_t i, Device device) {
+  const auto named = [&](const char* text) { return str("replica ", i, " on ", device, ": ", text); };
+  try {
+    throw;
+  } catch (const OutOfMemoryError& e) {
+    throw OutOfMemoryError(named(e.what()));
+  } catch (const IndexError& e) {
+    throw IndexError(named(e.what()));
+  } catch (const NotImplementedError& e) {
+    throw NotImplementedError(named(e.what()));
+  } catch (const std::exception& e) {
+    throw Error(named(e.what()));
+  }
+}
+
+Tensor run(nn::Module& replica, const Tensor& input, size_t i, Site site) {
+  try {
+    const cuda::DeviceGuard guard(input.device());
+    return replica(input, site);
+  } catch (...) {
+    rethrow_named(i, input.device());
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vector<Tensor>& inputs, ApplyOptions options, Site site) {
+  if (replicas.size() != inputs.size()) fail("[parallel_apply] there are ", replicas.size(), " replicas but ", inputs.size(), " inputs");
+  std::vector<Tensor> outputs(inputs.size());
+  if (!options.threads || inputs.size() < 2) {
+    for (size_t i = 0; i < inputs.size(); ++i) outputs[i] = run(*replicas[i], inputs[i], i, site);
+    return outputs;
+  }
+
+  std::vector<std::exception_ptr> errors(inputs.size());
+  const bool grad_enabled = is_grad_enabled();
+  std::vector<std::optional<cuda::Stream>> streams(inputs.size());  // the caller's own, so that the work it queued before comes first
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].is_cuda()) streams[i] = cuda::current_stream(inputs[i].device());
+  const auto work = [&](size_t i) {
+    try {
+      const SetGradGuard mode(grad_enabled);
+      std::optional<cuda::StreamGuard> stream;
+      if (streams[i]) stream.emplace(*streams[i]);
+      outputs[i] = run(*replicas[i], inputs[i], i, site);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 1; i < inputs.size(); ++i) threads.emplace_back(work, i);
+    work(0);
+  }
+  for (const auto& error : errors)
+    if (error) std::rethrow_exception(error);
+  return outputs;
+}
+
+}  // namespace tandem::parallel::detail

@@ -1,0 +1,30 @@
+// ProgressBoard: what a training run leaves to be plotted, as named series of points.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem::train {
+
+/// x in epochs.
+struct Point {
+  double x = 0, y = 0;
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Curves by name. The Trainer draws train_loss twice an epoch, and once an epoch what validation gives (val_loss, val_acc).
+class ProgressBoard {
+ public:
+  using Series = std::map<std::string, std::vector<Point>>;
+
+  /// Adds a point at the end of a series.
+  void draw(const std::string& name, double x, double y) { series_[name].push_back({x, y}); }
+  [[nodiscard]] const Series& series() const { return series_; }
+  void set_series(Series series) { series_ = std::move(series); }
+
+ private:
+  Series series_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,31 @@
+// Models and optimizers in files: one safetensors file with the parameters under "model." and the optimizer's state under "optimizer.".
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "nn/module.h"
+#include "optim/optimizer.h"
+
+namespace tandem {
+
+/// Writes the module's parameters and persistent buffers. Written beside and renamed: `path` is whole at any moment. Error names the file.
+void save(const std::string& path, const nn::Module& module, Site site = Site::here());
+/// The same with all that the optimizer needs to go on.
+void save(const std::string& path, const nn::Module& module, const optim::Optimizer& optimizer, Site site = Site::here());
+
+/// Reads what `save` wrote, or a safetensors file with the bare names of another library. Each value goes onto the device where the
+/// parameter lives. Error, naming the file, where it is damaged or does not fit; the module has not changed then.
+void load(const std::string& path, nn::Module& module, Site site = Site::here());
+/// The same with the optimizer, whose options are taken over, too. Error where the file is of another kind of optimizer or of none.
+void load(const std::string& path, nn::Module& module, optim::Optimizer& optimizer, Site site = Site::here());
+
+namespace train::detail {
+
+/// `save` with notes of the caller's, and `load` that gives them back. `optimizer` may be nullptr.
+void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer,
+                     const std::map<std::string, std::string>& notes, Site site);
+std::map<std::string, std::string> load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site);
+
+}  // namespace train::detail
+}  // namespace tandem

@@ -1,0 +1,22 @@
+#include "train/data_module.h"
+
+#include <utility>
+
+namespace tandem::train {
+
+DataModule::DataModule(data::AnyDataset train, data::AnyDataset val, DataModuleOptions options)
+    : train_(std::move(train)), val_(std::move(val)), options_(options) {}
+
+DataModule::DataModule(data::AnyDataset train, DataModuleOptions options) : train_(std::move(train)), options_(options) {}
+
+data::DataLoader DataModule::train_dataloader() const {
+  return data::DataLoader(
+      train_, {.batch_size = options_.batch_size, .shuffle = options_.shuffle, .drop_last = options_.drop_last, .seed = options_.seed});
+}
+
+std::optional<data::DataLoader> DataModule::val_dataloader() const {
+  if (!val_) return std::nullopt;
+  return data::DataLoader(*val_, {.batch_size = options_.batch_size});
+}
+
+}  // namespace tandem::train

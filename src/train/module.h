@@ -1,0 +1,71 @@
+// train::Module: a model that also knows its loss and its optimizer, which is all a Trainer needs of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.h"
+#include "nn/module.h"
+#include "optim/optimizer.h"
+
+namespace tandem::train {
+
+/// Named means over a batch, each a tensor of one element; the Trainer averages them over the batches.
+using Metrics = std::vector<std::pair<std::string, Tensor>>;
+
+/// From an input to a model's output.
+using Predict = std::function<Tensor(const Tensor&, Site)>;
+
+/// Derive, name the parts in `fields`, give `forward`, `loss` and `configure_optimizers`. Copying it shares the parameters, as with any
+/// nn::Module.
+struct Module : nn::Module {
+  /// How far `output` is from `target`: one number, of which the gradient is taken. Error unless overridden (or `training_step` is).
+  virtual Tensor loss(const Tensor& output, const Tensor& target);
+  /// The optimizer of the parameters. Error unless overridden.
+  virtual std::unique_ptr<optim::Optimizer> configure_optimizers();
+  /// The loss of a batch; unless overridden, of `predict` of its input against its target.
+  virtual Tensor training_step(const data::Batch& batch);
+  /// What is to be known of a batch it does not learn from: "val_loss" unless overridden.
+  virtual Metrics validation_step(const data::Batch& batch);
+
+  /// The model's output; while a Trainer runs, computed on all cards it uses. What steps call instead of `forward`.
+  Tensor predict(const Tensor& input, Site site = Site::here());
+
+ private:
+  friend class PredictGuard;
+  // Where predict goes while a Trainer runs. It belongs to this object: a copy computes by itself again.
+  struct Redirection {
+    const Predict* target = nullptr;
+    Redirection() = default;
+    Redirection(const Redirection&) {}
+    Redirection& operator=(const Redirection&) { return *this; }
+  };
+  Redirection predict_;
+};
+
+/// Sends a module's `predict` elsewhere until the end of the scope. For the Trainer.
+class PredictGuard {
+ public:
+  PredictGuard(Module& module, const Predict& predict) : module_(module) { module_.predict_.target = &predict; }
+  ~PredictGuard() { module_.predict_.target = nullptr; }
+  PredictGuard(const PredictGuard&) = delete;
+  PredictGuard& operator=(const PredictGuard&) = delete;
+
+ private:
+  Module& module_;
+};
+
+/// The share of rows of `output` (n, classes) whose largest number stands at the class that `target` (n) names: float64, one element, on
+/// the device.
+[[nodiscard]] Tensor accuracy(const Tensor& output, const Tensor& target, Site site = Site::here());
+
+/// A module that sorts into classes: cross-entropy as its loss, "val_acc" beside "val_loss".
+struct Classifier : Module {
+  Tensor loss(const Tensor& output, const Tensor& target) override;
+  Metrics validation_step(const data::Batch& batch) override;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,157 @@
+// Put together from parts; on a narrow terminal the least important part goes first, so that the line never wraps (a wrapped line cannot be
+// drawn over).
+#include "train/progress_bar.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+#include "base/error.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr double kSecondsBetweenDraws = 0.1;
+constexpr int kWidestBar = 30, kNarrowestBar = 6;
+
+template <class... Args>
+std::string format(const char* pattern, Args... args) {
+  std::array<char, 128> text = {};
+  std::snprintf(text.data(), text.size(), pattern, args...);
+  return text.data();
+}
+
+std::string figures_text(const Figures& figures, const char* between) {
+  std::string text;
+  for (const auto& [name, value] : figures) text += (text.empty() ? "" : between) + name + format(" %.4f", value);
+  return text;
+}
+
+/// Columns that text takes: characters, of which our UTF-8 ones take several bytes and one column each.
+int columns(const std::string& text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0U) != 0x80U; }));
+}
+
+std::string bar_text(double share, int width, bool unicode) {
+  const int halves = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * 2 * width));
+  std::string text;
+  for (int i = 0; i < width; ++i) {
+    const bool full = 2 * i + 2 <= halves, half = 2 * i + 1 == halves;
+    if (unicode) text += full ? "━" : half ? "╸" : "·";
+    else text += full ? "=" : half ? ">" : ".";
+  }
+  return text;
+}
+
+}  // namespace
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long long>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
+  if (whole >= 3600) return format("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  return format("%lld:%02lld", whole / 60, whole % 60);
+}
+
+std::string seconds_text(double seconds) { return format(seconds < 10 ? "%.2f s" : "%.1f s", seconds); }
+
+std::string count_text(double count) {
+  if (count < 99.95) return format("%.1f", count);
+  std::string digits = format("%.0f", count);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+ProgressBar::ProgressBar(std::ostream& out, Terminal terminal, double (*now)()) : out_(out), terminal_(terminal), now_(now) {}
+
+ProgressBar::~ProgressBar() {
+  if (line_open_) out_ << '\n' << std::flush;
+}
+
+void ProgressBar::begin_epoch(int epoch, int epochs, int64_t batches) {
+  epoch_began_ = now_();
+  if (epochs_ == 0) {
+    run_began_ = epoch_began_;
+    first_epoch_ = epoch;
+    drawn_ = -1e9;
+  }
+  epoch_ = epoch;
+  epochs_ = epochs;
+  batches_ = batches;
+  batch_ = samples_ = 0;
+  trained_ = -1;
+}
+
+void ProgressBar::advance(int64_t samples) {
+  ++batch_;
+  samples_ += samples;
+}
+
+void ProgressBar::end_training() { trained_ = now_() - epoch_began_; }
+
+bool ProgressBar::due() const { return terminal_.interactive && now_() - drawn_ >= kSecondsBetweenDraws; }
+
+std::string ProgressBar::rate() const {
+  const double seconds = trained_ >= 0 ? trained_ : now_() - epoch_began_;
+  if (batch_ == 0 || seconds <= 0) return "";
+  return count_text(static_cast<double>(batch_) / seconds) + " batches/s (" + count_text(static_cast<double>(samples_) / seconds) +
+         " samples/s)";
+}
+
+std::string ProgressBar::time_left() const {
+  const double part = batches_ ? static_cast<double>(batch_) / static_cast<double>(batches_) : 1;
+  const double done = epoch_ - first_epoch_ + part, left = epochs_ - epoch_ + 1 - part;
+  if (done <= 0) return "";
+  return "ETA " + clock_text((now_() - run_began_) * left / done);
+}
+
+void ProgressBar::put_line(const std::string& time, const Figures& figures) {
+  const std::string epoch = str("Epoch ", epoch_, "/", epochs_);
+  const std::string speed = rate();
+  const double share = batches_ ? static_cast<double>(batch_) / static_cast<double>(batches_) : 1;
+  // What the width has no room for is left out: the rate, the time, the bar, then figures from the first on (the last is what it is all
+  // about).
+  const int width = terminal_.width - 1;
+  const size_t most_left_out = 3 + figures.size();
+  for (size_t left_out = 0; left_out <= most_left_out; ++left_out) {
+    const size_t first_figure = left_out > 3 ? left_out - 3 : 0;
+    const std::string shown = figures_text({figures.begin() + static_cast<std::ptrdiff_t>(first_figure), figures.end()}, "  ");
+    std::string tail;
+    if (left_out < 1 && !speed.empty()) tail += "  " + speed;
+    if (left_out < 2 && !time.empty()) tail += "  " + time;
+    if (!shown.empty()) tail += "  " + shown;
+    const bool with_bar = left_out < 3;
+    const int room = width - columns(epoch) - columns(tail) - 1;  // for the bar and the space before it
+    const bool fits = room >= (with_bar ? kNarrowestBar : -1);
+    if (!fits && left_out < most_left_out) continue;
+    const std::string bar = with_bar && fits ? " " + bar_text(share, std::min(room, kWidestBar), terminal_.unicode) : "";
+    // Over the old line, then whatever of it is left is wiped out.
+    out_ << '\r' << epoch << bar << tail << "\x1b[K" << std::flush;
+    break;
+  }
+  line_open_ = true;
+  drawn_ = now_();
+}
+
+void ProgressBar::draw(const Figures& figures) {
+  if (!terminal_.interactive) return;
+  put_line(time_left(), figures);
+}
+
+void ProgressBar::end_epoch(const Figures& figures) {
+  const double seconds = now_() - epoch_began_;
+  if (terminal_.interactive) {
+    put_line(seconds_text(seconds), figures);
+    out_ << '\n' << std::flush;
+    line_open_ = false;
+    return;
+  }
+  const std::string speed = rate();
+  out_ << "epoch " << epoch_ << '/' << epochs_ << ": " << figures_text(figures, ", ") << (figures.empty() ? "" : ", ")
+       << (speed.empty() ? "" : speed + ", ") << seconds_text(seconds) << std::endl;
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,15 @@
+// What the other end of an output is: a terminal of some width, or a file or pipe.
+#pragma once
+
+namespace tandem::train {
+
+struct Terminal {
+  bool interactive = false;  // a terminal that can draw over its line; false: plain lines
+  int width = 80;            // columns
+  bool unicode = false;      // the environment's encoding is UTF-8
+};
+
+/// Of an open file descriptor, such as 2. A terminal that calls itself "dumb" counts as none.
+[[nodiscard]] Terminal terminal_of(int descriptor);
+
+}  // namespace tandem::train

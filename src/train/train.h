@@ -1,0 +1,8 @@
+// Training: everything in train.
+#pragma once
+
+#include "train/board.h"
+#include "train/checkpoint.h"
+#include "train/data_module.h"
+#include "train/module.h"
+#include "train/trainer.h"

@@ -1,0 +1,321 @@
+// The Trainer: what it does to a model, in which order, on which devices, and that stopping and going on changes nothing.
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "support/on_device.h"
+#include "tandem.h"
+
+namespace td = tandem;
+namespace train = td::train;
+
+namespace {
+
+/// A line with four inputs.
+struct Line : train::Module {
+  td::nn::LazyLinear net{1};
+  void fields(td::nn::Fields& f) override { f("net", net); }
+  td::Tensor forward(const td::Tensor& x) override { return net(x); }
+  td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
+  std::unique_ptr<td::optim::Optimizer> configure_optimizers() override {
+    return td::optim::make<td::optim::Adam>(parameters(), {.lr = 0.05});
+  }
+};
+
+/// Points on a line, with noise; 100 to learn from and 30 to judge by.
+train::DataModule line_data(train::DataModuleOptions options = {.batch_size = 16}) {
+  td::manual_seed(5);
+  const auto x = td::randn({130, 4});
+  const auto y = td::matmul(x, td::tensor({{1.f}, {-2.f}, {3.f}, {0.5f}})) + 0.7 + td::randn({130, 1}) * 0.01;
+  const td::data::TensorDataset all({x, y});
+  return {all.subset(0, 100), all.subset(100, 130), options};
+}
+
+std::vector<td::Tensor> weights(const train::Module& model) {
+  std::vector<td::Tensor> copies;
+  for (const auto& parameter : model.parameters()) copies.push_back(parameter.detach().cpu().clone());
+  return copies;
+}
+
+bool same(const std::vector<td::Tensor>& a, const std::vector<td::Tensor>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!td::equal(a[i], b[i])) return false;
+  return true;
+}
+
+std::vector<double> heights(const std::vector<train::Point>& points) {
+  std::vector<double> values;
+  for (const auto& point : points) values.push_back(point.y);
+  return values;
+}
+
+}  // namespace
+
+/// The number of GPUs to train on.
+class Trainers : public testing::TestWithParam<int> {
+ protected:
+  [[nodiscard]] static td::Device first_device() { return GetParam() ? td::gpu(0) : td::cpu(); }
+};
+INSTANTIATE_TEST_SUITE_P(Gpus, Trainers, testing::Values(0, 1, 2), testing::PrintToStringParamName());
+
+TEST_P(Trainers, LearnALine) {
+  td::manual_seed(1);
+  Line model;
+  train::Trainer trainer({.max_epochs = 30, .num_gpus = GetParam(), .quiet = true});
+  trainer.fit(model, line_data());
+  EXPECT_EQ(trainer.epoch(), 30);
+  EXPECT_EQ(trainer.devices().size(), static_cast<size_t>(std::max(GetParam(), 1)));
+  EXPECT_EQ(model.net.weight.device(), first_device());
+  EXPECT_TRUE(td::allclose(model.net.weight.cpu(), td::tensor({{1.f, -2.f, 3.f, 0.5f}}), 0.02, 0.02));
+  EXPECT_NEAR(model.net.bias.item<double>(), 0.7, 0.02);
+
+  const auto& series = trainer.board().series();
+  ASSERT_EQ(series.size(), 2U);
+  const auto &losses = series.at("train_loss"), &judged = series.at("val_loss");
+  ASSERT_EQ(losses.size(), 60U);
+  ASSERT_EQ(judged.size(), 30U);
+  // Seven batches an epoch: 0-3 and 4-6 of them; a point stands at the mean of their places.
+  EXPECT_NEAR(losses[0].x, (0 + 1 + 2 + 3) / 4. / 7, 1e-12);
+  EXPECT_NEAR(losses[3].x, 1 + (4 + 5 + 6) / 3. / 7, 1e-12);
+  EXPECT_EQ(judged[4].x, 5);
+  EXPECT_GT(losses[0].y, 1);
+  EXPECT_LT(judged.back().y, 1e-3);
+  EXPECT_NEAR(trainer.validate(model, line_data()).at("val_loss"), judged.back().y, 1e-6);
+}
+
+TEST_P(Trainers, GoOnAsIfNeverInterrupted) {
+  const std::string folder = "resume" + std::to_string(GetParam());
+  std::filesystem::remove_all(folder);
+  const auto data = line_data();
+  const auto run = [&](Line& model, int epochs, std::string where, bool resume) {
+    train::Trainer trainer({.max_epochs = epochs,
+                            .num_gpus = GetParam(),
+                            .gradient_clip_val = 1,
+                            .checkpoint_dir = std::move(where),
+                            .resume = resume,
+                            .quiet = true});
+    trainer.fit(model, data);
+    return heights(trainer.board().series().at("train_loss"));
+  };
+  td::manual_seed(1);
+  Line whole;
+  const auto whole_losses = run(whole, 5, "", false);
+  const auto whole_numbers = td::rand({3});
+  td::manual_seed(1);
+  Line first;
+  run(first, 2, folder, false);
+  EXPECT_FALSE(same(weights(first), weights(whole)));
+  td::manual_seed(77);  // a new process starts with other random numbers
+  Line second;
+  EXPECT_EQ(run(second, 5, folder, true), whole_losses);
+  EXPECT_TRUE(same(weights(second), weights(whole)));
+  EXPECT_TRUE(td::equal(td::rand({3}), whole_numbers));
+  // Nothing is left to do: the model is the checkpoint's.
+  Line third;
+  EXPECT_EQ(run(third, 5, folder, true), whole_losses);
+  EXPECT_TRUE(same(weights(third), weights(whole)));
+}
+
+TEST_P(Trainers, GiveTheSameRunTwice) {
+  const auto run = [&] {
+    Line model;
+    train::Trainer trainer({.max_epochs = 2, .num_gpus = GetParam(), .quiet = true, .seed = 3});
+    trainer.fit(model, line_data());
+    return weights(model);
+  };
+  const auto once = run();
+  (void)td::rand({7});
+  EXPECT_TRUE(same(run(), once));
+}
+
+TEST(Trainer, OnTwoGpusComputesWhatOneDoes) {
+  const auto run = [](int gpus) {
+    td::manual_seed(1);
+    Line model;
+    train::Trainer trainer({.max_epochs = 3, .num_gpus = gpus, .quiet = true});
+    trainer.fit(model, line_data());
+    return weights(model);
+  };
+  const auto one = run(1), two = run(2);
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(td::allclose(one[i], two[i], 1e-4, 1e-5));
+}
+
+TEST(Trainer, TakesAsManyGpusAsThereAre) {
+  Line model;
+  train::Trainer trainer({.max_epochs = 1, .num_gpus = 8, .quiet = true});
+  trainer.fit(model, line_data());
+  EXPECT_EQ(trainer.devices(), td::try_all_gpus());
+}
+
+/// Writes down what is asked of it.
+struct Recorder : Line {
+  std::vector<std::string> calls;
+  std::vector<int64_t> sizes;
+
+  td::Tensor training_step(const td::data::Batch& batch) override {
+    calls.push_back(td::str("train ", batch.size(), training() ? " training" : " evaluating", td::is_grad_enabled() ? " recording" : ""));
+    return train::Module::training_step(batch);
+  }
+  train::Metrics validation_step(const td::data::Batch& batch) override {
+    calls.push_back(td::str("judge ", batch.size(), training() ? " training" : " evaluating", td::is_grad_enabled() ? " recording" : ""));
+    return {{"val_size", td::tensor(static_cast<double>(batch.size()))}, {"val_one", td::ones({1})}};
+  }
+};
+
+TEST(Trainer, TrainsThenJudges) {
+  const td::data::TensorDataset points({td::randn({5, 4}), td::randn({5, 1})});
+  Recorder model;
+  train::Trainer trainer({.max_epochs = 1, .quiet = true});
+  trainer.fit(model, train::DataModule(points, points.subset(0, 3), {.batch_size = 2}));
+  EXPECT_EQ(model.calls, (std::vector<std::string>{"train 2 training recording", "train 2 training recording", "train 1 training recording",
+                                                   "judge 2 evaluating", "judge 1 evaluating"}));
+  EXPECT_TRUE(model.training());
+  // Means weigh samples, not batches.
+  EXPECT_DOUBLE_EQ(trainer.board().series().at("val_size").back().y, (2 * 2 + 1 * 1) / 3.);
+  EXPECT_DOUBLE_EQ(trainer.board().series().at("val_one").back().y, 1);
+}
+
+TEST(Trainer, WithoutDataToJudgeByOnlyTrains) {
+  const td::data::TensorDataset points({td::randn({5, 4}), td::randn({5, 1})});
+  const train::DataModule data(points, {.batch_size = 5});
+  Line model;
+  train::Trainer trainer({.max_epochs = 2, .quiet = true});
+  trainer.fit(model, data);
+  ASSERT_EQ(trainer.board().series().size(), 1U);
+  EXPECT_EQ(trainer.board().series().at("train_loss").size(), 2U);  // one batch an epoch has no second half
+  EXPECT_NE(error_of([&] { (void)trainer.validate(model, data); }), "no error");
+}
+
+/// A model whose gradient is known: the loss is the sum of weight * 3, so each of its two elements has the gradient 3.
+struct Known : train::Module {
+  td::Tensor weight = td::zeros({2}, {.requires_grad = true});
+  void fields(td::nn::Fields& f) override { f("weight", weight); }
+  td::Tensor training_step(const td::data::Batch&) override { return (weight * 3).sum(); }
+  std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters(), {.lr = 1}); }
+};
+
+TEST(Trainer, ClipsGradientsByTheirNorm) {
+  const train::DataModule data(td::data::TensorDataset({td::zeros({1, 1})}), {.batch_size = 1});
+  const auto weight_after = [&](double clip) {
+    Known model;
+    train::Trainer trainer({.max_epochs = 1, .num_gpus = 1, .gradient_clip_val = clip, .quiet = true});
+    trainer.fit(model, data);
+    return -model.weight[0].item<double>();
+  };
+  EXPECT_NEAR(weight_after(0), 3, 1e-6);
+  EXPECT_NEAR(weight_after(10), 3, 1e-6);  // the norm is 4.24: nothing to clip
+  EXPECT_NEAR(weight_after(1), std::sqrt(0.5), 1e-5);
+}
+
+TEST(Trainer, ShufflesByEpochAndSeed) {
+  struct Order : Known {
+    std::vector<int64_t> seen;
+    td::Tensor training_step(const td::data::Batch& batch) override {
+      seen.push_back(batch.input().item<int64_t>());
+      return Known::training_step(batch);
+    }
+  };
+  Order model;
+  train::Trainer trainer({.max_epochs = 2, .quiet = true});
+  trainer.fit(model, train::DataModule(td::data::TensorDataset({td::arange(20)}), {.batch_size = 1, .seed = 6}));
+  auto expected = td::data::shuffled_indices(20, 6, 0);
+  const auto second = td::data::shuffled_indices(20, 6, 1);
+  expected.insert(expected.end(), second.begin(), second.end());
+  EXPECT_EQ(model.seen, expected);
+}
+
+TEST(Trainer, PrintsALineAnEpochWhereItIsToldTo) {
+  std::ostringstream out;
+  Line model;
+  train::Trainer trainer({.max_epochs = 2, .output = &out});
+  trainer.fit(model, line_data());
+  EXPECT_EQ(out.str().rfind("epoch 1/2: train_loss ", 0), 0U) << out.str();
+  EXPECT_NE(out.str().find("\nepoch 2/2: train_loss "), std::string::npos);
+  EXPECT_NE(out.str().find(", val_loss "), std::string::npos);
+  EXPECT_NE(out.str().find(" samples/s)"), std::string::npos);
+  std::ostringstream nothing;
+  train::Trainer quiet({.max_epochs = 1, .quiet = true, .output = &nothing});
+  quiet.fit(model, line_data());
+  EXPECT_EQ(nothing.str(), "");
+}
+
+TEST(Trainer, SaysWhatIsMissing) {
+  struct Nothing : train::Module {
+    td::nn::Linear net{1, 1};
+    void fields(td::nn::Fields& f) override { f("net", net); }
+    td::Tensor forward(const td::Tensor& x) override { return net(x); }
+  };
+  const train::DataModule data(td::data::TensorDataset({td::zeros({4, 1}), td::zeros({4, 1})}));
+  Nothing nothing;
+  train::Trainer trainer({.max_epochs = 1, .quiet = true});
+  EXPECT_NE(error_of([&] { trainer.fit(nothing, data); }).find("[Nothing] has no optimizer: override configure_optimizers()"),
+            std::string::npos);
+  struct NoLoss : Nothing {
+    std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters()); }
+  };
+  NoLoss no_loss;
+  EXPECT_NE(error_of([&] { trainer.fit(no_loss, data); }).find("[NoLoss] has no loss: override loss(output, target)"), std::string::npos);
+  Line line;
+  const train::DataModule empty(td::data::TensorDataset({td::zeros({0, 4}), td::zeros({0, 1})}));
+  EXPECT_NE(error_of([&] { trainer.fit(line, empty); }).find("nothing to train on"), std::string::npos);
+  EXPECT_NE(error_of([&] { trainer.fit(static_cast<train::Module&>(line), line_data()); }),
+            "no error");  // it could not be copied to other cards
+
+  EXPECT_NE(error_of([] { train::Trainer t({.max_epochs = -1}); }).find("max_epochs must not be negative, but is -1"), std::string::npos);
+  EXPECT_NE(error_of([] { train::Trainer t({.num_gpus = -1}); }).find("num_gpus"), std::string::npos);
+  EXPECT_NE(error_of([] { train::Trainer t({.gradient_clip_val = -0.5}); }).find("gradient_clip_val"), std::string::npos);
+  EXPECT_NE(error_of([] { train::Trainer t({.resume = true}); }).find("resume needs a checkpoint_dir"), std::string::npos);
+}
+
+TEST(Trainer, AfterAnErrorLeavesTheModelUsable) {
+  struct Fails : Line {
+    td::Tensor training_step(const td::data::Batch& batch) override {
+      (void)train::Module::training_step(batch);
+      td::fail("no more");
+    }
+  };
+  Fails model;
+  train::Trainer trainer({.max_epochs = 1, .num_gpus = 2, .quiet = true});
+  EXPECT_EQ(error_of([&] { trainer.fit(model, line_data()); }), "no more");
+  EXPECT_EQ(model.predict(td::ones({2, 4}, td::gpu(0))).device(), td::gpu(0));  // by itself again
+}
+
+TEST(Classifier, CountsWhatIsRight) {
+  struct Given : train::Classifier {
+    td::Tensor forward(const td::Tensor& x) override { return x; }
+  };
+  Given model;
+  // Three rows right of four; in another batch one of one.
+  const td::Tensor logits = td::tensor({{2., 1., 0.}, {0., 3., 0.}, {0., 0., 1.}, {1., 0., 0.}});
+  const td::Tensor labels = td::tensor({0, 1, 2, 2});
+  EXPECT_DOUBLE_EQ(train::accuracy(logits, labels).item<double>(), 0.75);
+  const auto metrics = model.validation_step({{logits, labels}});
+  ASSERT_EQ(metrics.size(), 2U);
+  EXPECT_EQ(metrics[0].first, "val_loss");
+  EXPECT_NEAR(metrics[0].second.item<double>(), td::cross_entropy(logits, labels).item<double>(), 1e-7);
+  EXPECT_EQ(metrics[1].first, "val_acc");
+  EXPECT_DOUBLE_EQ(metrics[1].second.item<double>(), 0.75);
+  const td::data::TensorDataset five({td::cat({logits, logits.slice(0, 0, 1)}), td::cat({labels, labels.slice(0, 0, 1)})});
+  const train::Trainer trainer({.quiet = true});
+  EXPECT_DOUBLE_EQ(trainer.validate(model, train::DataModule(five, five, {.batch_size = 4})).at("val_acc"), 0.8);
+}
+
+TEST(Predict, OfACopyIsItsOwn) {
+  struct Copies : Line {
+    std::vector<Copies> kept;
+    td::Tensor training_step(const td::data::Batch& batch) override {
+      if (kept.empty()) kept.push_back(*this);
+      return train::Module::training_step(batch);
+    }
+  };
+  Copies model;
+  train::Trainer trainer({.max_epochs = 1, .num_gpus = 1, .quiet = true});
+  trainer.fit(model, line_data());
+  ASSERT_EQ(model.kept.size(), 1U);
+  EXPECT_EQ(model.kept[0].predict(td::ones({3, 4}, td::gpu(0))).sizes(), (td::Shape{3, 1}));
+}
