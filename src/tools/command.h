@@ -1,0 +1,31 @@
+// What the commands of the program `tandem` share: how one is added to the command line, and how it fails.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+
+#include "base/error.h"
+
+namespace tandem::tools {
+
+/// A wrong call of the program: its text goes to standard error in one line, and the program exits with 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What is to be done once the command line is read; gives the exit status.
+using Action = std::function<int()>;
+
+/// Checks for options whose errors say what is expected, and what was given.
+[[nodiscard]] CLI::Validator whole_number_from(int64_t least);
+[[nodiscard]] CLI::Validator positive_number();
+
+// Each adds its command, with its options, to `app`, and sets `action` where it is the one that was called.
+void add_tour(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
+void add_train(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+
+}  // namespace tandem::tools

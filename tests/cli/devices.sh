@@ -1,0 +1,37 @@
+# The list of devices, as a table and as JSON.
+. "$(dirname "$0")/common.sh.inc"
+
+call TANDEM_VIRTUAL_GPUS=2x256MiB -- devices
+expect_status 0; expect_no_err
+for word in cpu cuda:0 cuda:1 "256 MiB" virtual; do expect_out "$word"; done
+call TANDEM_VIRTUAL_GPUS=1x2GiB -- devices
+expect_out "2.0 GiB"
+case "$out" in *cuda:1*) fail "a card too many" "$out" ;; esac
+# Without virtual cards the list ends with how to get some, unless there is a real one.
+call CUDA_VISIBLE_DEVICES= -- devices
+expect_status 0; expect_out "TANDEM_VIRTUAL_GPUS=2 tandem devices"
+
+call TANDEM_VIRTUAL_GPUS=3x64MiB,peer=off -- devices --json
+expect_status 0; expect_no_err
+printf '%s' "$out" | python3 -c '
+import json, sys
+devices = json.load(sys.stdin)["devices"]
+assert [d["device"] for d in devices] == ["cpu", "cuda:0", "cuda:1", "cuda:2"], devices
+assert devices[0]["total_memory"] > 1 << 20 and devices[0]["threads"] >= 1 and not devices[0]["virtual"]
+for d in devices[1:]:
+    assert d["virtual"] and "irtual" in d["name"] and d["total_memory"] == 64 << 20 and d["free_memory"] <= 64 << 20, d
+    assert d["multi_processor_count"] >= 1 and d["uuid"] and d["peers"] == [], d
+assert len({d["uuid"] for d in devices[1:]}) == 3
+' || fail "the JSON is not as it should be" "$out"
+call TANDEM_VIRTUAL_GPUS=2x64MiB -- devices --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+devices = json.load(sys.stdin)["devices"]
+assert devices[1]["peers"] == ["cuda:1"] and devices[2]["peers"] == ["cuda:0"], devices
+' || fail "the peers are not as they should be" "$out"
+call TANDEM_VIRTUAL_GPUS=3x64MiB CUDA_VISIBLE_DEVICES=2,0 -- devices --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+assert [d["device"] for d in json.load(sys.stdin)["devices"]] == ["cpu", "cuda:0", "cuda:1"]
+' || fail "CUDA_VISIBLE_DEVICES is not obeyed" "$out"
+finish

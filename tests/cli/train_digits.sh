@@ -1,0 +1,65 @@
+# Training on the digits: files, numbers, outputs, and how it fails.
+. "$(dirname "$0")/common.sh.inc"
+
+# check_summary FILE GPUS EPOCHS LEAST_ACCURACY
+check_summary() {
+  python3 - "$@" <<'PYTHON' || fail "the summary is not as it should be" "$(cat "$1")"
+import json, os, sys
+summary = json.load(open(sys.argv[1]))
+gpus, epochs, least = int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+assert summary["devices"] == ([f"cuda:{i}" for i in range(gpus)] or ["cpu"]), summary
+assert len(summary["device_names"]) == len(summary["devices"])
+assert summary["epochs"] == epochs
+assert least <= summary["accuracy"] <= 1, summary["accuracy"]
+assert abs(summary["accuracy"] * 360 - round(summary["accuracy"] * 360)) < 1e-9
+assert summary["seconds"] > 0
+assert os.path.isfile(summary["checkpoint"]), summary["checkpoint"]
+with open(summary["checkpoint"], "rb") as f:
+    header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+shapes = {k: tuple(v["shape"]) for k, v in header.items() if k.startswith("model.")}
+assert sorted(shapes.values()) == [(10,), (10, 128), (128,), (128, 64)], shapes
+assert header["__metadata__"]["optimizer"] == "Adam"
+PYTHON
+}
+
+call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --gpus 2 --epochs 3 --out runs/two
+expect_status 0
+check_summary runs/two/summary.json 2 3 0.85
+# No terminal: plain lines on standard error, the result on standard output.
+[ "$(printf '%s\n' "$err" | wc -l)" -eq 3 ] || fail "not a line an epoch" "$err"
+expect_err "epoch 3/3: train_loss "; expect_err ", val_acc 0."; expect_err "samples/s)"
+expect_out "of 360 held-out digits right"; expect_out "cuda:0, cuda:1"; expect_out "runs/two/summary.json"
+case "$err$out" in *$'\r'* | *$'\x1b'*) fail "control characters without a terminal" "$err" ;; esac
+
+# The default seeds and settings, on the CPU, reach what is promised.
+call -- train digits --gpus 0 --quiet --out runs/cpu
+expect_status 0; expect_no_out; expect_no_err
+check_summary runs/cpu/summary.json 0 30 0.96
+
+# All cards there are; the summary on standard output.
+call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --epochs 1 --json --quiet --out runs/json
+expect_status 0; expect_no_err
+[ "$out" = "$(cat runs/json/summary.json)" ] || fail "--json prints another summary" "$out"
+check_summary runs/json/summary.json 1 1 0.5
+
+# The same seed gives the same network; another one another.
+for run in "a 4" "b 4" "c 5"; do
+  set -- $run
+  call -- train digits --gpus 0 --epochs 1 --seed "$2" --quiet --out "runs/$1"
+  expect_status 0
+done
+cmp -s runs/a/checkpoint.safetensors runs/b/checkpoint.safetensors || fail "the same seed gave two networks" ""
+cmp -s runs/a/checkpoint.safetensors runs/c/checkpoint.safetensors && fail "two seeds gave the same network" ""
+
+# More cards than there are.
+call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --gpus 2 --out runs/none
+expect_status 1; expect_no_out; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS=2 tandem train digits --gpus 2"
+[ ! -e runs/none ] || fail "a folder was made for a run that did not begin" ""
+# A folder that cannot be made, a file that cannot be written.
+echo x > file
+call -- train digits --gpus 0 --epochs 1 --quiet --out file/in/the/way
+expect_status 1; expect_one_line_error; expect_err "file/in/the/way"
+# A card without room for it.
+call TANDEM_VIRTUAL_GPUS=1x2MiB -- train digits --gpus 1 --epochs 1 --batch 1437 --quiet --out runs/small
+expect_status 1; expect_one_line_error; expect_err "out of memory"
+finish

@@ -1,0 +1,49 @@
+# How the program is called, and what it says to wrong calls: one line on standard error and exit status 2.
+. "$(dirname "$0")/common.sh.inc"
+
+call -- --version
+expect_status 0; expect_out "tandem 0."; expect_no_err
+call -- --help
+expect_status 0; expect_no_err
+for word in tour devices train bench TANDEM_VIRTUAL_GPUS; do expect_out "$word"; done
+for command in tour devices "train digits" "bench micro"; do
+  call -- $command --help
+  expect_status 0; expect_out "--help"; expect_no_err
+done
+call -- train digits --help
+for option in --gpus --epochs --lr --batch --seed --out --quiet --json; do expect_out "$option"; done
+
+# wrong TEXT ARGUMENTS
+wrong() {
+  local text=$1; shift
+  call -- "$@"
+  expect_status 2; expect_no_out; expect_one_line_error; expect_err "$text"
+}
+wrong "needs one of its commands: tour, devices, train, bench"
+wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, bench" dance
+wrong "unknown option --loud of 'tandem'" --loud
+wrong "unknown option --loud of 'tandem tour'" tour --loud
+wrong "'tandem tour' takes no argument 'twice'" tour twice
+wrong "unknown option --jsn of 'tandem devices'; tandem devices --help tells more" devices --jsn
+wrong "'tandem train' needs one of its commands: digits" train
+wrong "unknown command 'letters' of 'tandem train'; it has: digits" train letters
+wrong "--epochs: must be a whole number from 1 on, not 0" train digits --epochs 0
+wrong "--epochs: must be a whole number from 1 on, not many" train digits --epochs many
+wrong "--epochs: must be a whole number from 1 on, not 2.5" train digits --epochs 2.5
+wrong "--epochs needs a value" train digits --epochs
+wrong "--batch: must be a whole number from 1 on, not -3" train digits --batch -3
+wrong "--gpus: must be a whole number from 0 on, not -1" train digits --gpus -1
+wrong "--lr: must be a number above 0, not 0" train digits --lr 0
+wrong "--lr: must be a number above 0, not nan" train digits --lr nan
+wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
+wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
+wrong "--epochs" train digits --epochs 99999999999
+wrong "--out needs a value" train digits --out
+wrong "'tandem bench' needs one of its commands: micro" bench
+wrong "--threads" bench micro --threads -1
+wrong "--ms" bench micro --ms 0
+
+# A wrong setting is told in one line, too, and is no wrong call.
+call TANDEM_VIRTUAL_GPUS=many -- devices
+expect_status 1; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS"
+finish

@@ -1,0 +1,52 @@
+// env: TANDEM_VIRTUAL_GPUS=2x256MiB
+// The programs shown in docs/nn.md, docs/optim.md and docs/parallel.md.
+#include <tandem/tandem.h>
+
+#include "check.h"
+
+namespace td = tandem;
+
+struct Net : td::nn::Module {
+  td::nn::Linear fc1{784, 256}, fc2{256, 10};
+  td::Tensor scale = td::ones({10}, {.requires_grad = true});
+
+  void fields(td::nn::Fields& f) override {
+    f("fc1", fc1);
+    f("fc2", fc2);
+    f("scale", scale);
+  }
+  td::Tensor forward(const td::Tensor& x) override { return fc2(td::relu(fc1(x))) * scale; }
+};
+
+int main() {
+  const td::Tensor images = td::randn({6, 784}, td::gpu(0)), labels = td::tensor({0, 1, 2, 3, 4, 5}).to(td::gpu(0));
+  const std::vector<std::pair<td::Tensor, td::Tensor>> batches(2, {images, labels});
+  {
+    Net net;
+    net.to(td::try_gpu());
+    const td::Tensor y = net(images);
+    CHECK(y.sizes() == td::Shape{6, 10});
+
+    td::optim::Adam adam{net.parameters(), {.lr = 1e-3}};
+    for (const auto& [images, labels] : batches) {
+      adam.zero_grad();
+      td::cross_entropy(net(images), labels).backward();
+      td::nn::utils::clip_grad_norm_(net.parameters(), 1.0);
+      adam.step();
+    }
+    CHECK(td::cross_entropy(net(images), labels).item<float>() < td::cross_entropy(y, labels).item<float>());
+  }
+  {
+    Net net;
+    net.to(td::gpu(0));
+    td::parallel::DataParallel parallel(net, td::try_all_gpus());
+    td::optim::SGD sgd{net.parameters(), {.lr = 0.1}};
+
+    const float before = td::cross_entropy(net(images), labels).item<float>();
+    sgd.zero_grad();
+    td::cross_entropy(parallel(images), labels).backward();
+    sgd.step();
+    CHECK(td::cross_entropy(net(images), labels).item<float>() < before);
+  }
+  return finish();
+}

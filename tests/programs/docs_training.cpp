@@ -1,0 +1,89 @@
+// env: TANDEM_VIRTUAL_GPUS=2x256MiB
+// The snippets of docs/data.md, docs/io.md and docs/train.md, as they stand there.
+#include <tandem/tandem.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "check.h"
+
+namespace td = tandem;
+
+namespace {
+
+struct Squares : td::data::Dataset {
+  int64_t size() const override { return 100; }
+  td::data::Sample get(int64_t i) const override { return {{td::tensor(double(i)), td::tensor(double(i * i))}}; }
+};
+
+struct Net : td::train::Classifier {  // cross-entropy, and accuracy as "val_acc"
+  td::nn::Sequential net{td::nn::Flatten(), td::nn::LazyLinear(128), td::nn::ReLU(), td::nn::Linear(128, 10)};
+  void fields(td::nn::Fields& f) override { f("net", net); }
+  td::Tensor forward(const td::Tensor& x) override { return net(x); }
+  std::unique_ptr<td::optim::Optimizer> configure_optimizers() override {
+    return td::optim::make<td::optim::Adam>(parameters(), {.lr = 3e-3});
+  }
+};
+
+void data() {
+  const auto X = td::randn({1000, 8});
+  const auto y = td::randint(3, {1000});
+  td::data::TensorDataset all({X, y});  // holds the tensors, copies nothing
+  td::data::DataLoader loader(all.subset(0, 900), {.batch_size = 32, .shuffle = true, .seed = 1});
+
+  int64_t batches = 0, samples = 0;
+  for (const auto& [inputs, labels] : loader) {  // one epoch; the next loop is the next one
+    CHECK(inputs.sizes() == td::Shape({++batches < 29 ? 32 : 4, 8}));
+    samples += labels.size(0);
+  }
+  CHECK(batches == 29 && loader.size() == 29 && samples == 900);
+
+  td::data::DataLoader squares(Squares{}, {.batch_size = 10});
+  for (const auto& [number, square] : squares) CHECK(td::equal(number * number, square));
+
+  const td::data::Digits digits;
+  const auto train = digits.train();        // 1,437 samples: images (1, 8, 8) from 0 to 1, labels 0 to 9
+  const auto held_out = digits.held_out();  // 360 others
+  CHECK(train.size() == 1437 && held_out.size() == 360);
+}
+
+void files() {
+  const auto w = td::randn({2, 3}), b = td::randn({2}), a = td::arange(4), x = td::arange(3);
+  td::io::save_safetensors("model.safetensors", {{"weight", w}, {"bias", b}}, {{"made_by", "me"}});
+  auto tensors = td::io::load_safetensors("model.safetensors", td::gpu(1));  // std::map<std::string, td::Tensor>
+  auto file = td::io::read_safetensors("model.safetensors");                 // with file.metadata
+  CHECK(td::equal(tensors.at("weight").cpu(), w) && file.metadata.at("made_by") == "me");
+
+  td::io::save_npy("x.npy", x);
+  auto y = td::io::load_npy("x.npy", td::gpu(0));
+  td::io::save_npz("all.npz", {{"a", a}, {"b", b}});
+  auto arrays = td::io::load_npz("all.npz");
+  CHECK(td::equal(y.cpu(), x) && td::equal(arrays.at("b"), b));
+
+  td::nn::Linear net(3, 2);
+  td::optim::Adam adam(net.parameters());
+  td::save("net.safetensors", net, adam);  // parameters, buffers, the optimizer's state and options
+  td::load("net.safetensors", net, adam);  // onto the devices where net's parameters are
+  td::load("model.safetensors", net);      // bare names, as other libraries write them
+  CHECK(td::equal(net.weight, w));
+}
+
+void training() {
+  const td::data::Digits digits;
+  td::train::DataModule data(digits.train(), digits.held_out(), {.batch_size = 64});
+  Net model;
+  td::train::Trainer trainer({.max_epochs = 10, .num_gpus = 2, .checkpoint_dir = "runs/mine"});
+  trainer.fit(model, data);
+  std::cout << trainer.board().series().at("val_acc").back().y << "\n";
+  CHECK(trainer.board().series().at("val_acc").back().y > 0.9);
+  CHECK(std::filesystem::exists("runs/mine/checkpoint.safetensors"));
+}
+
+}  // namespace
+
+int main() {
+  data();
+  files();
+  training();
+  return finish();
+}
