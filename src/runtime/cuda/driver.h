@@ -1,0 +1,59 @@
+// Real cards behind the interface Driver, through the CUDA runtime.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/driver.h"
+
+namespace tandem::runtime::cuda_cards {
+
+struct CardStream;
+
+/// The cards that CUDA shows (CUDA itself obeys CUDA_VISIBLE_DEVICES).
+class CudaDriver final : public Driver {
+ public:
+  /// Throws where there is no card or no working driver.
+  CudaDriver();
+  ~CudaDriver() override;
+
+  [[nodiscard]] int device_count() const override { return static_cast<int>(properties_.size()); }
+  [[nodiscard]] const cuda::DeviceProperties& properties(int device) const override { return properties_[static_cast<size_t>(device)]; }
+  [[nodiscard]] bool can_access_peer(int device, int peer) const override;
+
+  void* allocate(int device, size_t bytes) override;
+  void free(int device, void* address, size_t bytes) noexcept override;
+  [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
+  [[nodiscard]] void* user_address(int, void* address) const override { return address; }
+  [[nodiscard]] void* kernel_address(int, void* address) const override { return address; }
+
+  void* allocate_pinned(size_t bytes) override;
+  void free_pinned(void* address, size_t bytes) noexcept override;
+
+  StreamHandle create_stream(int device, int priority) override;
+  [[nodiscard]] bool query_stream(StreamHandle stream) override;
+  void synchronize_stream(StreamHandle stream, Site site) override;
+  void synchronize_device(int device, Site site) override;
+
+  EventHandle create_event(int device, bool timing) override;
+  void destroy_event(EventHandle event) noexcept override;
+  void record_event(EventHandle event, StreamHandle stream) override;
+  void wait_event(StreamHandle stream, EventHandle event) override;
+  [[nodiscard]] bool query_event(EventHandle event) override;
+  void synchronize_event(EventHandle event, Site site) override;
+  [[nodiscard]] double elapsed_ms(EventHandle began, EventHandle ended) override;
+
+  void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
+            Site site) override;
+  void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
+  [[nodiscard]] Queue queue(StreamHandle stream, const char* op, Site site) override;
+  void check_readable(int, const void*, size_t) override {}  // CUDA ends a context's work at its first error
+
+ private:
+  std::vector<cuda::DeviceProperties> properties_;
+  std::mutex mutex_;  // guards streams_
+  std::vector<std::unique_ptr<CardStream>> streams_;
+};
+
+}  // namespace tandem::runtime::cuda_cards

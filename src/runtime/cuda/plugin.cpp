@@ -1,0 +1,25 @@
+// The one entry of libtandem_cuda.so.
+#include <string>
+
+#include "base/error.h"
+#include "kernels/cuda/table.h"
+#include "runtime/cuda/driver.h"
+
+extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_cuda_plugin() {
+  using tandem::runtime::cuda_cards::CudaDriver;
+  struct Loaded {
+    std::string why;
+    tandem::runtime::Plugin plugin{tandem::runtime::kPluginVersion, nullptr, nullptr, nullptr};
+    Loaded() {
+      try {
+        plugin.driver = new CudaDriver;  // never destroyed: CUDA may be gone before static objects are
+        plugin.kernels = &tandem::kernels::cuda::table();
+      } catch (const std::exception& e) {
+        why = e.what();
+        plugin.why = why.c_str();
+      }
+    }
+  };
+  static const Loaded loaded;
+  return &loaded.plugin;
+}
