@@ -4,6 +4,18 @@
 #include <cstring>
 
 namespace tandem::kernels::cpu {
+
+// TD_FOR_EACH_ISA(X) is X(set) for each set that is built: cmake/library.cmake defines it.
+#define TD_DECLARE(set)              \
+  namespace set {                    \
+  void add_random(Dense& dense);     \
+  void add_rows(Dense& dense);       \
+  void add_optimizers(Dense& dense); \
+  void add_products(Dense& dense);   \
+  }
+TD_FOR_EACH_ISA(TD_DECLARE)
+#undef TD_DECLARE
+
 namespace {
 
 Dense make() {

@@ -6,6 +6,21 @@
 #include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
+
+// TD_FOR_EACH_ISA(X) is X(set) for each set that is built: cmake/library.cmake defines it.
+#define TD_DECLARE(set)            \
+  namespace set {                  \
+  void add_unary_float(Isa& isa);  \
+  void add_unary_double(Isa& isa); \
+  void add_arithmetic(Isa& isa);   \
+  void add_binary(Isa& isa);       \
+  void add_parameters(Isa& isa);   \
+  void add_conversions(Isa& isa);  \
+  void add_reductions(Isa& isa);   \
+  }
+TD_FOR_EACH_ISA(TD_DECLARE)
+#undef TD_DECLARE
+
 namespace {
 
 #define TD_MAKE(set)              \
@@ -27,17 +42,26 @@ namespace {
 TD_FOR_EACH_ISA(TD_MAKE)
 #undef TD_MAKE
 
-/// The set of that name, or nothing where the processor or the build lacks it.
-const Isa* find(const char* name) {
+bool processor_has(const char* name) {
+  if (std::strcmp(name, "baseline") == 0) return true;
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-  if (v4 && std::strcmp(name, "avx512") == 0) return &isa_avx512();
-  if (v3 && std::strcmp(name, "avx2") == 0) return &isa_avx2();
+  if (std::strcmp(name, "avx2") == 0) return v3;
+  return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+#else
+  return false;
 #endif
-  return std::strcmp(name, "baseline") == 0 ? &isa_baseline() : nullptr;
+}
+
+/// The set of that name, or nothing where the processor or the build lacks it.
+const Isa* find(const char* name) {
+#define TD_FIND(set) \
+  if (std::strcmp(name, #set) == 0) return processor_has(#set) ? &isa_##set() : nullptr;
+  TD_FOR_EACH_ISA(TD_FIND)
+#undef TD_FIND
+  return nullptr;
 }
 
 const Isa& choose() {

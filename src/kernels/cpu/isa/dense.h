@@ -81,14 +81,4 @@ struct Dense {
 
 const Dense& dense();
 
-#define TD_DECLARE(set)              \
-  namespace set {                    \
-  void add_random(Dense& dense);     \
-  void add_rows(Dense& dense);       \
-  void add_optimizers(Dense& dense); \
-  void add_products(Dense& dense);   \
-  }
-TD_FOR_EACH_ISA(TD_DECLARE)
-#undef TD_DECLARE
-
 }  // namespace tandem::kernels::cpu

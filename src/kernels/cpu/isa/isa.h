@@ -54,22 +54,4 @@ const Isa& isa();
 /// Chooses another set for the process, for tests; false where the processor or the build does not have it. No kernel may be running.
 bool use_isa(const char* name);
 
-#if defined(__x86_64__)
-#define TD_FOR_EACH_ISA(X) X(baseline) X(avx2) X(avx512)
-#else
-#define TD_FOR_EACH_ISA(X) X(baseline)
-#endif
-#define TD_DECLARE(set)            \
-  namespace set {                  \
-  void add_unary_float(Isa& isa);  \
-  void add_unary_double(Isa& isa); \
-  void add_arithmetic(Isa& isa);   \
-  void add_binary(Isa& isa);       \
-  void add_parameters(Isa& isa);   \
-  void add_conversions(Isa& isa);  \
-  void add_reductions(Isa& isa);   \
-  }
-TD_FOR_EACH_ISA(TD_DECLARE)
-#undef TD_DECLARE
-
 }  // namespace tandem::kernels::cpu
