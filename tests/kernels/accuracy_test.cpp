@@ -145,14 +145,14 @@ template <class T>
 double distance(T got, Real wanted) {
   const T rounded = static_cast<T>(wanted);
   if (std::isnan(rounded)) return std::isnan(got) ? 0 : INFINITY;
-  if (got == rounded)
-    return std::signbit(got) == std::signbit(rounded) || got != 0
-               ? (std::isinf(got) ? 0
-                                  : static_cast<double>(std::fabs(static_cast<Real>(got) - wanted) /
-                                                        std::max<Real>(std::ldexp(Real(1), std::ilogb(got == 0 ? T(1e-300) : got) -
-                                                                                               std::numeric_limits<T>::digits + 1),
-                                                                       std::numeric_limits<T>::denorm_min())))
-               : INFINITY;
+  if (got == rounded) {
+    if (got == 0 && std::signbit(got) != std::signbit(rounded)) return INFINITY;
+    if (std::isinf(got)) return 0;
+    using Limits = std::numeric_limits<T>;
+    const int exponent = got == 0 ? Limits::min_exponent - 1 : std::ilogb(got);
+    const Real unit = std::max<Real>(std::ldexp(Real(1), exponent - Limits::digits + 1), Limits::denorm_min());
+    return static_cast<double>(std::fabs(static_cast<Real>(got) - wanted) / unit);
+  }
   if (std::isnan(got) || std::isinf(got)) {
     const Real edge = std::numeric_limits<T>::max();
     return std::isinf(got) && std::fabs(wanted) >= edge * (1 - Real(std::numeric_limits<T>::epsilon())) ? 1 : INFINITY;

@@ -1,0 +1,140 @@
+// golden FILE.json…: runs PyTorch's sample calls and compares values and gradients with PyTorch's answers.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "golden.h"
+
+namespace golden {
+namespace {
+
+struct Counts {
+  int passed = 0, failed = 0, skipped = 0;
+};
+
+/// What one case came to: empty where it passed.
+std::string run_operation(const Table& table, const std::string& op, const Json& test, const io::TensorMap& stored, Device device) {
+  Tensors tensors(stored, device);
+  const Json& args = test["args"];
+  const Json& kwargs = test["kwargs"];
+  if (test.contains("error")) {
+    try {
+      for (const Tensor& result : table.call(op, args, kwargs, tensors)) (void)result.cpu();
+      if (device.is_cuda()) cuda::synchronize(device);
+    } catch (const Error&) {
+      return "";
+    }
+    return "no error, but PyTorch's: " + test["error"].get<std::string>();
+  }
+  const double rtol = test["rtol"], atol = test["atol"];
+  std::vector<Tensor> inputs;
+  const Json gradients = test.value("gradients", Json::array());
+  // Tensors are made when the call asks for them; those with gradients must ask for these first.
+  const std::function<void(const Json&)> make = [&](const Json& value) {
+    if (value.is_object() && value.contains("tensor")) {
+      const Tensor& made = tensors.at(value);
+      for (const auto& pair : gradients)
+        if (pair[0] == value["tensor"]) made.requires_grad_();
+    } else if (value.is_array() || value.is_object()) {
+      for (const auto& e : value) make(e);
+    }
+  };
+  make(args);
+  make(kwargs);
+  const Results results = table.call(op, args, kwargs, tensors);
+  const Json& expected = test["results"];
+  if (results.size() != expected.size()) return std::to_string(results.size()) + " results instead of " + std::to_string(expected.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string different = difference(results[i], tensors.stored(expected[i]), rtol, atol);
+    if (!different.empty()) return "result " + std::to_string(i) + ": " + different;
+  }
+  if (gradients.empty()) return "";
+  Tensor total;
+  const Json& cotangents = test["cotangents"];
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (cotangents[i].is_null()) continue;
+    const Tensor part = (results[i] * tensors.stored(cotangents[i]).to(device)).sum();
+    total = total.defined() ? total + part : part;
+  }
+  total.backward();
+  for (const auto& pair : gradients) {
+    const Tensor gradient = tensors.made(pair[0].get<std::string>()).grad();
+    if (!gradient.defined()) return "no gradient of " + pair[0].get<std::string>();
+    const std::string different = difference(gradient, tensors.stored(pair[1]), rtol, atol);
+    if (!different.empty()) return "gradient of " + pair[0].get<std::string>() + ": " + different;
+  }
+  return "";
+}
+
+void run_file(const Table& table, const std::string& path, Device device, Counts& counts, std::set<std::string>& lacking) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error(path + ": can't be read");
+  const Json file = Json::parse(in);
+  const io::TensorMap stored = io::load_safetensors(std::filesystem::path(path).replace_extension(".safetensors").string());
+  const auto text = [&](const char* key) { return file.value(key, std::string()); };
+  const std::string subject = file.contains("op")       ? text("op")
+                              : file.contains("module") ? "nn." + text("module")
+                                                        : "optim." + text("optimizer");
+  int number = 0;
+  for (const Json& test : file["cases"]) {
+    std::string failure;
+    try {
+      if (!file.contains("op")) throw Lacking{subject};
+      failure = run_operation(table, subject, test, stored, device);
+    } catch (const Lacking& missing) {
+      ++counts.skipped;
+      ++number;
+      lacking.insert(missing.what);
+      continue;
+    } catch (const std::exception& error) {
+      failure = std::string("error: ") + error.what();
+    }
+    ++(failure.empty() ? counts.passed : counts.failed);
+    if (!failure.empty()) std::cout << subject << " case " << number << ": " << failure << "\n";
+    ++number;
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Runs PyTorch's sample calls and compares the answers."};
+  std::vector<std::string> files;
+  std::string device = "cpu";
+  bool list = false;
+  app.add_option("file", files, "JSON files, each beside its safetensors")->check(CLI::ExistingFile);
+  app.add_option("--device", device, "cpu or cuda:0")->capture_default_str();
+  app.add_flag("--list", list, "print the names that can be called");
+  CLI11_PARSE(app, argc, argv);
+  Table table;
+  for (const auto add : {add_creation, add_pointwise, add_reductions, add_shapes, add_indexing, add_linalg, add_network, add_losses})
+    add(table);
+  if (list) {
+    for (const auto& name : table.names()) std::cout << name << "\n";
+    return 0;
+  }
+  if (files.empty()) {
+    std::cerr << "golden: no files (golden --help)\n";
+    return 2;
+  }
+  std::sort(files.begin(), files.end());
+  Counts counts;
+  std::set<std::string> lacking;
+  for (const auto& path : files) run_file(table, path, Device(device), counts, lacking);
+  for (const auto& what : lacking) std::cout << "skipped: " << what << "\n";
+  std::cout << counts.passed << " passed, " << counts.failed << " failed, " << counts.skipped << " skipped\n";
+  return counts.failed ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace golden
+
+int main(int argc, char** argv) {
+  try {
+    return golden::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "golden: " << error.what() << "\n";
+    return 2;
+  }
+}
