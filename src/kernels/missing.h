@@ -17,10 +17,12 @@ template <class F>
 void with_entries(F&& f) {
   f.template operator()<&Table::fill, &Table::copy, &Table::arange, &Table::linspace, &Table::pointwise, &Table::random, &Table::bernoulli,
                         &Table::randperm, &Table::dropout, &Table::reduce, &Table::arg_reduce, &Table::variance, &Table::scan, &Table::sort,
-                        &Table::matmul, &Table::softmax, &Table::log_softmax, &Table::softmax_backward, &Table::log_softmax_backward,
-                        &Table::cross_entropy, &Table::cross_entropy_backward, &Table::index, &Table::index_put, &Table::gather,
-                        &Table::scatter, &Table::embedding, &Table::embedding_backward, &Table::count_nonzero, &Table::nonzero,
-                        &Table::triangle, &Table::sgd, &Table::adam, &Table::total_norm, &Table::clip>();
+                        &Table::matmul, &Table::convolution, &Table::convolution_input, &Table::convolution_weight, &Table::unfold,
+                        &Table::fold, &Table::max_pool, &Table::avg_pool, &Table::avg_pool_backward, &Table::pad, &Table::pad_backward,
+                        &Table::softmax, &Table::log_softmax, &Table::softmax_backward, &Table::log_softmax_backward, &Table::cross_entropy,
+                        &Table::cross_entropy_backward, &Table::index, &Table::index_put, &Table::gather, &Table::scatter,
+                        &Table::embedding, &Table::embedding_backward, &Table::count_nonzero, &Table::nonzero, &Table::triangle,
+                        &Table::sgd, &Table::adam, &Table::total_norm, &Table::clip>();
 }
 
 inline Table missing_table() {
@@ -28,6 +30,9 @@ inline Table missing_table() {
   with_entries([&]<auto... Entries>() { ((table.*Entries = Missing<Entries>::call), ...); });
   table.sort_workspace = [](const View&) -> size_t { return 0; };
   table.matmul_workspace = [](const View&, const View&, const View&, const View&, const Epilogue&) -> size_t { return 0; };
+  table.convolution_workspace = [](ConvolutionPart, const View&, const View&, const View&, const Windows&, int64_t, bool) -> size_t {
+    return 0;
+  };
   return table;
 }
 

@@ -16,11 +16,24 @@ enum class Random : uint8_t { Uniform, Normal, Exponential, Bernoulli, Integers 
 enum class Scan : uint8_t { Sum, Prod };
 enum class Scatter : uint8_t { Set, Add };
 enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid };
+enum class Padding : uint8_t { Constant, Reflect, Replicate, Circular };
+enum class ConvolutionPart : uint8_t { Forward, Input, Weight };
 
 /// What follows a product: out = activation(alpha * a b + beta * bias).
 struct Epilogue {
   Activation activation = Activation::None;
   double alpha = 1, beta = 1;
+};
+
+/// Windows that slide over three spatial dimensions; leading ones that are not needed have size, kernel, stride and dilation 1.
+struct Windows {
+  int64_t kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
+};
+struct Pooling {
+  Windows windows;
+  bool adaptive = false;  // windows [o * in / out, ceil((o + 1) * in / out)) instead
+  bool count_include_pad = true;
+  int64_t divisor = 0;  // of an average, 0: the size of the window
 };
 
 /// One parameter of a fused optimizer step. Contiguous, of one floating dtype; unused fields are nullptr.
@@ -90,6 +103,33 @@ struct Table {
   // float32.
   void (*matmul)(const Queue&, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace);
   size_t (*matmul_workspace)(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
+
+  // --- Windows. Spatial tensors are (n, c, d, h, w).
+  /// Convolutions of in (n, c, d, h, w) with weight (o, c / groups, kd, kh, kw) to out (n, o, …); bias (o) may have no data. All are
+  /// contiguous, not empty, of one dtype: floating (sums in float32 or wider) or int64. workspace: convolution_workspace(…) bytes.
+  void (*convolution)(const Queue&, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace);
+  /// The gradient of the input, given that of out; also the transposed convolution.
+  void (*convolution_input)(const Queue&, Out in, View out, View weight, Windows windows, int64_t groups, void* workspace);
+  /// The gradient of the weight, summed in the order of fixed pieces.
+  void (*convolution_weight)(const Queue&, Out weight, View out, View in, Windows windows, int64_t groups, void* workspace);
+  size_t (*convolution_workspace)(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
+                                  int64_t groups, bool bias);
+  /// out (n, c, kd, kh, kw, od, oh, ow) = what each window sees of in; 0 in the padding.
+  void (*unfold)(const Queue&, Out out, View in, Windows windows);
+  /// The reverse: out (n, c, d, h, w) = the sums of what the windows of in have at each place.
+  void (*fold)(const Queue&, Out out, View in, Windows windows);
+  /// The largest element of each window (nan wins) and where it lies in its (d, h, w) volume, flattened (the first; int64). `indices` may
+  /// have no data. out and indices are contiguous.
+  void (*max_pool)(const Queue&, Out out, Out indices, View in, Pooling pooling);
+  /// The mean of each window, or its sum divided by `divisor`. out is contiguous. Floating dtypes and int64.
+  void (*avg_pool)(const Queue&, Out out, View in, Pooling pooling);
+  /// The gradient of its input: out (n, c, d, h, w), contiguous.
+  void (*avg_pool_backward)(const Queue&, Out out, View grad, Pooling pooling);
+  /// out is `in` with `before` elements more in front of each dimension (less where negative), and as many more behind as its size asks
+  /// for: `value`, or elements of `in`, mirrored, repeated or from the other end.
+  void (*pad)(const Queue&, Out out, View in, Span<int64_t> before, Padding mode, Value value);
+  /// The gradient of its input, for the modes but Constant. out is contiguous.
+  void (*pad_backward)(const Queue&, Out out, View grad, Span<int64_t> before, Padding mode);
 
   // --- Softmax over the last dimension; floating dtypes, accumulated in float32 or wider.
   void (*softmax)(const Queue&, Out out, View in);

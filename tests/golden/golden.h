@@ -133,6 +133,7 @@ void add_shapes(Table& table);
 void add_indexing(Table& table);
 void add_linalg(Table& table);
 void add_network(Table& table);
+void add_convolution(Table& table);
 void add_losses(Table& table);
 
 /// Whether two tensors agree: shape, dtype, and |ours - theirs| <= atol + rtol * |theirs|. Empty where they do, else what differs.

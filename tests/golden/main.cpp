@@ -148,7 +148,8 @@ int run(int argc, char** argv) {
   app.add_flag("--list", list, "print the names that can be called");
   CLI11_PARSE(app, argc, argv);
   Table table;
-  for (const auto add : {add_creation, add_pointwise, add_reductions, add_shapes, add_indexing, add_linalg, add_network, add_losses})
+  for (const auto add :
+       {add_creation, add_pointwise, add_reductions, add_shapes, add_indexing, add_linalg, add_network, add_convolution, add_losses})
     add(table);
   if (list) {
     for (const auto& name : table.names()) std::cout << name << "\n";

@@ -12,6 +12,7 @@ namespace tandem::kernels::cpu {
   void add_rows(Dense& dense);       \
   void add_optimizers(Dense& dense); \
   void add_products(Dense& dense);   \
+  void add_windows(Dense& dense);    \
   }
 TD_FOR_EACH_ISA(TD_DECLARE)
 #undef TD_DECLARE
@@ -26,6 +27,7 @@ Dense make() {
     set::add_rows(table);                   \
     set::add_optimizers(table);             \
     set::add_products(table);               \
+    set::add_windows(table);                \
   }
   TD_FOR_EACH_ISA(TD_ADD)
 #undef TD_ADD

@@ -32,6 +32,20 @@ size_t sort_workspace(const View& in);
 void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace);
 size_t matmul_workspace(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
 
+// Windows: convolution.cpp, fold.cpp, pooling.cpp, padding.cpp
+void convolution(const Queue& queue, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace);
+void convolution_input(const Queue& queue, Out in, View out, View weight, Windows windows, int64_t groups, void* workspace);
+void convolution_weight(const Queue& queue, Out weight, View out, View in, Windows windows, int64_t groups, void* workspace);
+size_t convolution_workspace(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
+                             int64_t groups, bool bias);
+void unfold(const Queue& queue, Out out, View in, Windows windows);
+void fold(const Queue& queue, Out out, View in, Windows windows);
+void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling);
+void avg_pool(const Queue& queue, Out out, View in, Pooling pooling);
+void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling);
+void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mode, Value value);
+void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, Padding mode);
+
 // Softmax and cross-entropy
 void softmax(const Queue& queue, Out out, View in);
 void log_softmax(const Queue& queue, Out out, View in);

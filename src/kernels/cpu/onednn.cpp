@@ -1,30 +1,20 @@
 #include "kernels/cpu/onednn.h"
 
 #include <dlfcn.h>
-#include <oneapi/dnnl/dnnl.h>
 
 #include <new>
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/cpu/onednn_thread.h"
+
 namespace tandem::kernels::cpu {
 namespace {
-
-dnnl_engine_t engine() {
-  static const dnnl_engine_t shared = [] {
-    dnnl_engine_t made = nullptr;
-    dnnl_engine_create(&made, dnnl_cpu, 0);
-    return made;
-  }();
-  return shared;
-}
-
-dnnl_data_type_t type_of(DType dtype) { return dtype == kBFloat16 ? dnnl_bf16 : dnnl_f32; }
 
 dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column) {
   dnnl_memory_desc_t desc;
   const dnnl_dims_t sizes = {rows, columns}, strides = {row, column};
-  dnnl_memory_desc_init_by_strides(&desc, 2, sizes, type_of(dtype), strides);
+  dnnl_memory_desc_init_by_strides(&desc, 2, sizes, dnnl_type(dtype), strides);
   return desc;
 }
 
@@ -39,7 +29,7 @@ class Primitive {
     dnnl_primitive_desc_t description = nullptr;
     (void)(good(dnnl_matmul_desc_init(&desc, &a, &b, nullptr, &out)) && good(dnnl_primitive_attr_create(&attributes)) &&
            good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user)) &&
-           good(dnnl_primitive_desc_create(&description, &desc, attributes, engine(), nullptr)) &&
+           good(dnnl_primitive_desc_create(&description, &desc, attributes, dnnl_shared_engine(), nullptr)) &&
            good(dnnl_primitive_create(&primitive_, description)));
     if (status_ == dnnl_success) {
       const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
@@ -48,7 +38,7 @@ class Primitive {
           {DNNL_ARG_DST, &out}, {DNNL_ARG_SRC, &a}, {DNNL_ARG_WEIGHTS, &b}, {DNNL_ARG_SCRATCHPAD, scratch}};
       for (const auto& [name, memory_desc] : all) {
         dnnl_memory_t memory = nullptr;
-        if (!good(dnnl_memory_create(&memory, memory_desc, engine(), DNNL_MEMORY_NONE))) break;
+        if (!good(dnnl_memory_create(&memory, memory_desc, dnnl_shared_engine(), DNNL_MEMORY_NONE))) break;
         arguments_[count_++] = {name, memory};
       }
     }
@@ -94,20 +84,9 @@ struct Hash {
   }
 };
 
-/// What a thread keeps for oneDNN.
+/// The products that a thread keeps.
 class Local {
  public:
-  Local() {
-    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
-    dnnl_stream_create(&stream_, engine(), dnnl_stream_default_flags);
-  }
-  ~Local() {
-    primitives_.clear();
-    dnnl_stream_destroy(stream_);
-  }
-  Local(const Local&) = delete;
-  Local& operator=(const Local&) = delete;
-
   Primitive& primitive(const DnnlProduct& p) {
     if (last_ && *last_key_ == p) return *last_;
     if (primitives_.size() >= kMost && !primitives_.contains(p)) primitives_.clear();  // a program of ever new shapes: begin again
@@ -116,11 +95,9 @@ class Local {
     last_ = &found->second;
     return *last_;
   }
-  [[nodiscard]] dnnl_stream_t stream() const { return stream_; }
 
  private:
   static constexpr size_t kMost = 1024;
-  dnnl_stream_t stream_ = nullptr;
   std::unordered_map<DnnlProduct, Primitive, Hash> primitives_;
   const DnnlProduct* last_key_ = nullptr;
   Primitive* last_ = nullptr;
@@ -131,20 +108,49 @@ Local& local() {
   return mine;
 }
 
+/// A thread's stream, and its word to OpenMP.
+struct Stream {
+  dnnl_stream_t stream = nullptr;
+  Stream() {
+    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+    dnnl_stream_create(&stream, dnnl_shared_engine(), dnnl_stream_default_flags);
+  }
+  ~Stream() { dnnl_stream_destroy(stream); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+};
+
 }  // namespace
+
+dnnl_engine_t dnnl_shared_engine() {
+  static const dnnl_engine_t shared = [] {
+    dnnl_engine_t made = nullptr;
+    dnnl_engine_create(&made, dnnl_cpu, 0);
+    return made;
+  }();
+  return shared;
+}
+
+dnnl_stream_t dnnl_thread_stream() {
+  thread_local Stream mine;
+  return mine.stream;
+}
 
 bool dnnl_has_bfloat16() {
   static const bool has = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core;
   return has;
 }
 
-DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return local().primitive(product).scratch(); } catch (const std::bad_alloc&) {
+DnnlScratch dnnl_scratch(const DnnlProduct& product) try {
+  (void)dnnl_thread_stream();
+  return local().primitive(product).scratch();
+} catch (const std::bad_alloc&) {
   return {false, 0};
 }
 
 int dnnl_run(const DnnlProduct& product, void* out, const void* a, const void* b, void* scratch) try {
-  Local& mine = local();
-  return mine.primitive(product).run(mine.stream(), out, a, b, scratch);
+  dnnl_stream_t stream = dnnl_thread_stream();
+  return local().primitive(product).run(stream, out, a, b, scratch);
 } catch (const std::bad_alloc&) {
   return dnnl_out_of_memory;
 }

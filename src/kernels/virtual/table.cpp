@@ -75,6 +75,9 @@ struct Touched {
   void add(const T&) {}
   void add(const Value&) {}
   void add(const Epilogue&) {}
+  void add(const Windows&) {}
+  void add(const Pooling&) {}
+  void add(const Span<int64_t>&) {}
   void add(const SgdSettings&) {}
   void add(const AdamSettings&) {}
 

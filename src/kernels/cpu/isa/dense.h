@@ -54,6 +54,13 @@ struct ProductFunctions {
 };
 inline constexpr int64_t kProductDepth = 128, kProductColumns = 512, kProductScratch = kProductDepth * kProductColumns;
 
+/// What n outputs of a row see through their windows: taps[k][i] is what output i sees at place k.
+struct Taps {
+  const void* const* taps;
+  const int64_t* places;  // of what the first output sees, in its volume
+  int64_t count, step;    // of places from an output to the next
+};
+
 struct Dense {
   // Random numbers (kernels/random.h).
   void (*philox)(uint32_t* words, uint64_t seed, uint64_t counter, int64_t counters);  // 4 words a counter
@@ -70,6 +77,12 @@ struct Dense {
   void (*adam[2])(void* parameter, const void* gradient, void* mean, void* square, void* max_square, int64_t n, const AdamStep& step);
   double (*sum_of_squares[2])(const void* in, int64_t n);
   void (*scale[2])(void* values, int64_t n, double factor);
+
+  // Windows, for each compute type. Whole vectors of taps are read, and of `first`: the places that are named before anything is found.
+  void (*largest[kComputes])(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n);  // indices: or nullptr
+  void (*totals[kComputes])(void* values, const Taps& taps, int64_t n);
+  /// even[i] = from[2 i], odd[i] = from[2 i + 1] for n of each.
+  void (*deal)(float* even, float* odd, const float* from, int64_t n);
 
   // Products.
   ProductFunctions<float> single_products;

@@ -1,0 +1,118 @@
+#include "kernels/cpu/convolution_plan.h"
+
+#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/cpu/shares.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+constexpr double kSmall = 128e3;                // multiplications up to which oneDNN's first call, milliseconds, is not worth it
+constexpr int64_t kPieceBytes = 512 << 10;      // of a piece: what it is reordered to and back stays in the second cache
+constexpr double kTask = 500e3;                 // multiplications that are worth a task
+constexpr int64_t kMostRuns = 16;               // of the weight's gradient
+constexpr size_t kRunBytes = size_t{32} << 20;  // that their sums may take
+constexpr int64_t kColumns = 64 << 10;          // elements of what windows see, at a time
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, const View& in_view, const View& weight,
+                                 const Windows& windows, int64_t groups, bool has_bias)
+    : part(part),
+      dtype(in_view.dtype),
+      windows(windows),
+      n(in_view.sizes[0]),
+      groups(groups),
+      ic(in_view.sizes[1]),
+      oc(out_view.sizes[1]),
+      has_bias(has_bias) {
+  for (int d = 0; d < 3; ++d) {
+    in[d] = in_view.sizes[2 + d];
+    out[d] = out_view.sizes[2 + d];
+    this->windows.kernel[d] = weight.sizes[2 + d];
+  }
+  const double work = static_cast<double>(n * oc) * static_cast<double>(out_places() * seen());
+  if (work > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
+    route = Route::Dnnl;
+    plan_dnnl();
+  }
+  if (route == Route::Columns) plan_columns();
+}
+
+void ConvolutionPlan::plan_dnnl() {
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  const double work = static_cast<double>(oc) * static_cast<double>(out_places() * seen());  // of an image
+  const int64_t image = (ic * in_places() + oc * out_places()) * size;
+  const bool gradient = part == ConvolutionPart::Weight;
+  pieces = ceil_div(n, std::clamp<int64_t>(kPieceBytes / image, 1, n));
+  const int64_t cores = shares();
+  if (!gradient) {  // as many pieces for each core, where they are worth it
+    if (static_cast<double>(n) * work < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
+    else pieces = std::min(n, ceil_div(pieces, cores) * cores);
+  }
+  piece = ceil_div(n, pieces);
+  pieces = ceil_div(n, piece);
+  // Too few pieces: the channels are cut too. For the weight's gradient by sizes alone, since the order of its sums depends on it.
+  const size_t all_weight = static_cast<size_t>(oc * seen()) * 4;
+  runs = gradient ? std::clamp<int64_t>(static_cast<int64_t>(kRunBytes / all_weight), 1, std::min(pieces, kMostRuns)) : 1;
+  const int64_t wanted = gradient ? ceil_div(kMostRuns / 2, runs) : ceil_div(cores, pieces);
+  const auto worth = static_cast<int64_t>(work * static_cast<double>(gradient ? ceil_div(n, runs) : piece) / kTask);
+  blocks = std::clamp<int64_t>(std::min(wanted, worth), 1, std::max<int64_t>(1, groups > 1 ? groups : units() / 32));
+  block = ceil_div(units(), blocks);
+  if (blocks > 1 && groups == 1) block = ceil_div(block, 16) * 16;
+  blocks = ceil_div(units(), block);
+  slots = std::min(cores, gradient ? runs * blocks : pieces * blocks);
+  const int64_t last_piece = n - (pieces - 1) * piece, last_block = units() - (blocks - 1) * block;
+  for (const int64_t images : {piece, last_piece})
+    for (const int64_t count : {block, last_block}) {
+      const DnnlConvolutionBytes bytes = dnnl_convolution_bytes(dnnl_piece(images, count));
+      if (!bytes.supported) {
+        route = Route::Columns;
+        return;
+      }
+      weight_bytes = std::max(weight_bytes, bytes.weight);
+      scratch_bytes = std::max(scratch_bytes, bytes.scratch);
+    }
+  if (gradient) scratch_bytes += weight_bytes;  // a piece's own sums
+}
+
+DnnlConvolution ConvolutionPlan::dnnl_piece(int64_t images, int64_t count) const {
+  DnnlConvolution c{};
+  c.part = static_cast<int64_t>(part);
+  c.bfloat16 = dtype == kBFloat16;
+  c.n = images;
+  c.groups = groups > 1 ? count : 1;
+  c.ic = groups > 1 ? count * (ic / groups) : part == ConvolutionPart::Input ? count : ic;
+  c.oc = groups > 1 ? count * (oc / groups) : part == ConvolutionPart::Input ? oc : count;
+  for (int d = 0; d < 3; ++d) {
+    c.in[d] = in[d];
+    c.out[d] = out[d];
+    c.kernel[d] = windows.kernel[d];
+    c.stride[d] = windows.stride[d];
+    c.padding[d] = windows.padding[d];
+    c.dilation[d] = windows.dilation[d];
+  }
+  c.in_batch = ic * in_places();
+  c.out_batch = oc * out_places();
+  c.weight_row = seen();
+  c.bias = has_bias;
+  c.whole = piece;
+  return c;
+}
+
+void ConvolutionPlan::plan_columns() {
+  piece = block = 1;
+  pieces = blocks = 1;
+  places = std::clamp<int64_t>(kColumns / seen(), std::min<int64_t>(16, out_places()), out_places());
+  const size_t wide = dtype == kFloat64 || !is_floating(dtype) ? 8 : 4;
+  const size_t weight = (static_cast<size_t>(oc * seen()) * wide + 63) / 64 * 64;
+  const bool gradient = part == ConvolutionPart::Weight;
+  runs = gradient ? std::clamp<int64_t>(static_cast<int64_t>(kRunBytes / weight), 1, std::min(n, kMostRuns)) : 1;
+  weight_bytes = weight;
+  slots = shares();
+  scratch_bytes = columns_scratch(*this);
+}
+
+}  // namespace tandem::kernels::cpu

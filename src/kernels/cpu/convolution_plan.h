@@ -1,0 +1,61 @@
+// How a convolution or one of its gradients is done: decided from sizes alone, so that the workspace query and the call agree.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cpu/onednn_convolution.h"
+#include "kernels/table.h"
+
+namespace tandem::kernels::cpu {
+
+struct ConvolutionPlan {
+  /// What computes it.
+  enum class Route : uint8_t {
+    Columns,  // our products over what the windows see: all types, and small ones
+    Dnnl,     // float32, and bfloat16 where the processor has it
+  };
+
+  ConvolutionPart part;
+  Route route = Route::Columns;
+  DType dtype;
+  Windows windows;
+  int64_t n, groups, ic, oc;
+  int64_t in[3], out[3];
+  bool has_bias;
+
+  // Dnnl: work is cut into pieces of the batch and blocks of channels - of groups, or of the channels that the result has.
+  int64_t piece = 1, pieces = 1, block = 1, blocks = 1;
+  // Sums of the weight's gradient that are kept apart, each over a run of pieces (Dnnl) or images (Columns).
+  int64_t runs = 1;
+  // Columns: places of the result at a time.
+  int64_t places = 1;
+  int64_t slots = 1;  // tasks that run side by side
+  size_t weight_bytes = 0, scratch_bytes = 0;
+
+  ConvolutionPlan(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows, int64_t groups,
+                  bool has_bias);
+
+  [[nodiscard]] int64_t seen() const { return ic / groups * windows.kernel[0] * windows.kernel[1] * windows.kernel[2]; }  // by a window
+  [[nodiscard]] int64_t in_places() const { return in[0] * in[1] * in[2]; }
+  [[nodiscard]] int64_t out_places() const { return out[0] * out[1] * out[2]; }
+  [[nodiscard]] int64_t units() const { return groups > 1 ? groups : part == ConvolutionPart::Input ? ic : oc; }
+  /// What oneDNN is asked for `images` images and `count` units.
+  [[nodiscard]] DnnlConvolution dnnl_piece(int64_t images, int64_t count) const;
+  /// The memory of one weight in the workspace, of which there are `weights()`.
+  [[nodiscard]] int64_t weights() const { return part == ConvolutionPart::Weight ? runs * blocks : blocks; }
+  [[nodiscard]] size_t workspace() const {
+    return weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
+  }
+
+ private:
+  void plan_dnnl();
+  void plan_columns();
+};
+
+/// The Columns route.
+void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,
+                      char* workspace);
+/// The bytes that a task of it needs.
+size_t columns_scratch(const ConvolutionPlan& plan);
+
+}  // namespace tandem::kernels::cpu

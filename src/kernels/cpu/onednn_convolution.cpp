@@ -1,0 +1,299 @@
+#include "kernels/cpu/onednn_convolution.h"
+
+#include <cstring>
+#include <new>
+#include <unordered_map>
+
+#include "kernels/cpu/onednn_thread.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+constexpr size_t kLine = 64;
+size_t whole_lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+struct Hash {
+  size_t operator()(const DnnlConvolution& c) const {
+    int64_t numbers[sizeof c / sizeof(int64_t)];
+    std::memcpy(numbers, &c, sizeof c);
+    uint64_t h = 0;
+    for (const int64_t x : numbers) h = (h ^ static_cast<uint64_t>(x)) * 0x9E3779B97F4A7C15ULL;
+    return h ^ h >> 32;
+  }
+};
+
+/// A primitive with one input and one output more or less: memory objects that are pointed elsewhere for each call.
+class Step {
+ public:
+  Step() = default;
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+  ~Step() {
+    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(arguments_[i].memory);
+    dnnl_primitive_destroy(primitive_);
+  }
+  dnnl_status_t make(const_dnnl_primitive_desc_t desc) { return dnnl_primitive_create(&primitive_, desc); }
+  dnnl_status_t add(int name, const dnnl_memory_desc_t& desc) {
+    dnnl_memory_t memory = nullptr;
+    const dnnl_status_t status = dnnl_memory_create(&memory, &desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
+    if (status == dnnl_success) arguments_[count_++] = {name, memory};
+    return status;
+  }
+  [[nodiscard]] bool made() const { return primitive_ != nullptr; }
+  /// `data` in the order of `add`.
+  int run(std::initializer_list<const void*> data) {
+    int i = 0;
+    for (const void* pointer : data) {
+      if (i == count_) break;
+      dnnl_memory_set_data_handle(arguments_[i++].memory, const_cast<void*>(pointer));
+    }
+    return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), count_, arguments_);
+  }
+
+ private:
+  dnnl_primitive_t primitive_ = nullptr;
+  dnnl_exec_arg_t arguments_[5];
+  int count_ = 0;
+};
+
+class Convolution {
+ public:
+  /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
+  Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight) {
+    build(c, weight);
+    bytes_.supported = status_ == dnnl_success && worth_it_;
+  }
+
+  [[nodiscard]] const DnnlConvolutionBytes& bytes() const { return bytes_; }
+  [[nodiscard]] const dnnl_memory_desc_t& weight_layout() const { return weight_; }
+
+  int reorder_weight(void* to, const void* from) { return reorder_weight_.run({from, to}); }
+
+  int run(bool gradient_of_weight, void* to, const void* a, const void* b, const void* bias, void* scratch) {
+    char* free = static_cast<char*>(scratch);
+    const auto take = [&free](size_t bytes) {
+      char* const mine = free;
+      free += whole_lines(bytes);
+      return mine;
+    };
+    const void *first = a, *second = b;
+    void* result = to;
+    int status = 0;
+    if (reorder_a_.made()) {
+      void* const laid = take(a_bytes_);
+      status = reorder_a_.run({a, laid});
+      first = laid;
+    }
+    if (status == 0 && reorder_b_.made()) {
+      void* const laid = take(b_bytes_);
+      status = reorder_b_.run({b, laid});
+      second = laid;
+    }
+    if (reorder_result_.made()) result = take(result_bytes_);
+    if (status == 0)
+      status = gradient_of_weight || !has_bias_ ? main_.run({result, first, second, free}) : main_.run({result, first, second, free, bias});
+    if (status == 0 && reorder_result_.made()) status = reorder_result_.run({result, to});
+    return status;
+  }
+
+ private:
+  bool good(dnnl_status_t status) {
+    if (status_ == dnnl_success) status_ = status;
+    return status_ == dnnl_success;
+  }
+
+  void build(const DnnlConvolution& c, const dnnl_memory_desc_t* given) {
+    const auto part = static_cast<ConvolutionPart>(c.part);
+    const dnnl_data_type_t type = c.bfloat16 ? dnnl_bf16 : dnnl_f32;
+    // Two spatial dimensions, or three where the first is used.
+    const bool deep = c.in[0] != 1 || c.kernel[0] != 1 || c.out[0] != 1 || c.padding[0] != 0;
+    const int skip = deep ? 0 : 1, spatial = 3 - skip;
+    dnnl_dims_t strides, dilations, before, behind;
+    for (int d = 0; d < spatial; ++d) {
+      const int i = d + skip;
+      strides[d] = c.stride[i];
+      dilations[d] = c.dilation[i] - 1;
+      before[d] = c.padding[i];
+      const int64_t reach = c.dilation[i] * (c.kernel[i] - 1) + 1;
+      const bool even = (c.in[i] + 2 * c.padding[i] - reach) / c.stride[i] + 1 == c.out[i];
+      behind[d] = even ? c.padding[i] : (c.out[i] - 1) * c.stride[i] + reach - c.in[i] - c.padding[i];
+    }
+    const auto image = [&](int64_t channels, const int64_t(&sizes)[3], int64_t batch, dnnl_memory_desc_t& own, dnnl_memory_desc_t& any) {
+      dnnl_dims_t dims = {c.n, channels}, by;
+      for (int d = 0; d < spatial; ++d) dims[2 + d] = sizes[skip + d];
+      int64_t stride = 1;
+      for (int d = spatial + 1; d >= 1; --d) {
+        by[d] = stride;
+        stride *= dims[d];
+      }
+      by[0] = batch;
+      good(dnnl_memory_desc_init_by_strides(&own, spatial + 2, dims, type, by));
+      good(dnnl_memory_desc_init_by_tag(&any, spatial + 2, dims, type, dnnl_format_tag_any));
+    };
+    dnnl_memory_desc_t in, any_in, out, any_out, weight, any_weight, bias{};
+    image(c.ic, c.in, c.in_batch, in, any_in);
+    image(c.oc, c.out, c.out_batch, out, any_out);
+    {
+      dnnl_dims_t dims = {c.groups, c.oc / c.groups, c.ic / c.groups}, by;
+      int ndims = 3;
+      for (int d = 0; d < spatial; ++d) dims[ndims++] = c.kernel[skip + d];
+      int64_t stride = 1;
+      for (int d = ndims - 1; d >= 2; --d) {
+        by[d] = stride;
+        stride *= dims[d];
+      }
+      by[1] = c.weight_row;
+      by[0] = dims[1] * c.weight_row;
+      const int from = c.groups == 1 ? 1 : 0;
+      good(dnnl_memory_desc_init_by_strides(&weight, ndims - from, dims + from, type, by + from));
+      if (given) any_weight = *given;
+      else
+        good(dnnl_memory_desc_init_by_tag(&any_weight, ndims - from, dims + from, part == ConvolutionPart::Weight ? dnnl_f32 : type,
+                                          dnnl_format_tag_any));
+    }
+    has_bias_ = c.bias != 0;
+    const dnnl_dims_t bias_dims = {c.oc};
+    if (has_bias_) good(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, type, dnnl_a));
+    if (status_ != dnnl_success) return;
+
+    dnnl_primitive_attr_t attributes = nullptr;
+    dnnl_primitive_desc_t forward = nullptr, backward = nullptr;
+    good(dnnl_primitive_attr_create(&attributes));
+    good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user));
+    dnnl_convolution_desc_t desc;
+    // The gradients ask for a forward one as a hint; the weight's type is then the data's.
+    dnnl_memory_desc_t hint_weight = any_weight;
+    if (part == ConvolutionPart::Weight) hint_weight.data_type = type;
+    if (part != ConvolutionPart::Forward && given) {
+      good(dnnl_memory_desc_init_by_tag(&hint_weight, given->ndims, given->dims, type, dnnl_format_tag_any));
+    }
+    good(dnnl_dilated_convolution_forward_desc_init(
+        &desc, part == ConvolutionPart::Forward ? dnnl_forward_inference : dnnl_forward_training, dnnl_convolution_direct, &any_in,
+        &hint_weight, has_bias_ ? &bias : nullptr, &any_out, strides, dilations, before, behind));
+    if (status_ == dnnl_success) good(dnnl_primitive_desc_create(&forward, &desc, attributes, dnnl_shared_engine(), nullptr));
+    const_dnnl_primitive_desc_t chosen = forward;
+    if (part == ConvolutionPart::Input && status_ == dnnl_success)
+      good(dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &any_in, &any_weight, &any_out, strides,
+                                                            dilations, before, behind));
+    if (part == ConvolutionPart::Weight && status_ == dnnl_success)
+      good(dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &any_in, &any_weight, nullptr, &any_out,
+                                                               strides, dilations, before, behind));
+    if (part != ConvolutionPart::Forward && status_ == dnnl_success) {
+      good(dnnl_primitive_desc_create(&backward, &desc, attributes, dnnl_shared_engine(), forward));
+      chosen = backward;
+    }
+    if (status_ == dnnl_success) assemble(part, chosen, attributes, in, out, weight, bias);
+    dnnl_primitive_desc_destroy(backward);
+    dnnl_primitive_desc_destroy(forward);
+    dnnl_primitive_attr_destroy(attributes);
+  }
+
+  void assemble(ConvolutionPart part, const_dnnl_primitive_desc_t chosen, const_dnnl_primitive_attr_t attributes,
+                const dnnl_memory_desc_t& in, const dnnl_memory_desc_t& out, const dnnl_memory_desc_t& weight,
+                const dnnl_memory_desc_t& bias) {
+    const char* code = "";
+    dnnl_primitive_desc_query(chosen, dnnl_query_impl_info_str, 0, &code);
+    worth_it_ = std::strncmp(code, "ref", 3) != 0;  // plain loops: ours are better
+    const auto layout = [&](dnnl_query_t what) { return *dnnl_primitive_desc_query_md(chosen, what, 0); };
+    const dnnl_memory_desc_t scratch = layout(dnnl_query_scratchpad_md);
+    good(main_.make(chosen));
+    dnnl_memory_desc_t a, b{}, result;
+    switch (part) {
+      case ConvolutionPart::Forward:
+        a = layout(dnnl_query_src_md);
+        weight_ = layout(dnnl_query_weights_md);
+        result = layout(dnnl_query_dst_md);
+        good(main_.add(DNNL_ARG_DST, result));
+        good(main_.add(DNNL_ARG_SRC, a));
+        good(main_.add(DNNL_ARG_WEIGHTS, weight_));
+        make_reorder(reorder_a_, in, a, attributes);
+        make_reorder(reorder_result_, result, out, attributes);
+        break;
+      case ConvolutionPart::Input:
+        a = layout(dnnl_query_diff_dst_md);
+        weight_ = layout(dnnl_query_weights_md);
+        result = layout(dnnl_query_diff_src_md);
+        good(main_.add(DNNL_ARG_DIFF_SRC, result));
+        good(main_.add(DNNL_ARG_DIFF_DST, a));
+        good(main_.add(DNNL_ARG_WEIGHTS, weight_));
+        make_reorder(reorder_a_, out, a, attributes);
+        make_reorder(reorder_result_, result, in, attributes);
+        break;
+      default:
+        a = layout(dnnl_query_src_md);
+        b = layout(dnnl_query_diff_dst_md);
+        result = weight_ = layout(dnnl_query_diff_weights_md);
+        good(main_.add(DNNL_ARG_DIFF_WEIGHTS, result));
+        good(main_.add(DNNL_ARG_SRC, a));
+        good(main_.add(DNNL_ARG_DIFF_DST, b));
+        make_reorder(reorder_a_, in, a, attributes);
+        make_reorder(reorder_b_, out, b, attributes);
+        break;
+    }
+    good(main_.add(DNNL_ARG_SCRATCHPAD, scratch));
+    if (has_bias_ && part == ConvolutionPart::Forward) good(main_.add(DNNL_ARG_BIAS, bias));
+    const bool gradient = part == ConvolutionPart::Weight;
+    make_reorder(reorder_weight_, gradient ? weight_ : weight, gradient ? weight : weight_, attributes, true);
+    a_bytes_ = dnnl_memory_desc_get_size(&a);
+    b_bytes_ = gradient ? dnnl_memory_desc_get_size(&b) : 0;
+    result_bytes_ = dnnl_memory_desc_get_size(&result);
+    bytes_.weight = whole_lines(dnnl_memory_desc_get_size(&weight_));
+    bytes_.scratch = (reorder_a_.made() ? whole_lines(a_bytes_) : 0) + (reorder_b_.made() ? whole_lines(b_bytes_) : 0) +
+                     (reorder_result_.made() ? whole_lines(result_bytes_) : 0) + whole_lines(dnnl_memory_desc_get_size(&scratch));
+  }
+
+  void make_reorder(Step& step, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to, const_dnnl_primitive_attr_t attributes,
+                    bool always = false) {
+    if (!always && dnnl_memory_desc_equal(&from, &to)) return;
+    dnnl_primitive_desc_t desc = nullptr;
+    if (!good(dnnl_reorder_primitive_desc_create(&desc, &from, dnnl_shared_engine(), &to, dnnl_shared_engine(), attributes))) return;
+    if (dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0)) != 0) good(dnnl_unimplemented);
+    good(step.make(desc));
+    good(step.add(DNNL_ARG_FROM, from));
+    good(step.add(DNNL_ARG_TO, to));
+    dnnl_primitive_desc_destroy(desc);
+  }
+
+  dnnl_status_t status_ = dnnl_success;
+  bool worth_it_ = false, has_bias_ = false;
+  DnnlConvolutionBytes bytes_{};
+  dnnl_memory_desc_t weight_{};
+  size_t a_bytes_ = 0, b_bytes_ = 0, result_bytes_ = 0;
+  Step main_, reorder_a_, reorder_b_, reorder_result_, reorder_weight_;
+};
+
+/// The thread's own, made at first use.
+Convolution& convolution_of(const DnnlConvolution& c) {
+  constexpr size_t kMost = 512;
+  (void)dnnl_thread_stream();
+  thread_local std::unordered_map<DnnlConvolution, Convolution, Hash> mine;
+  if (const auto found = mine.find(c); found != mine.end()) return found->second;
+  if (mine.size() >= kMost) mine.clear();
+  if (c.whole == c.n) return mine.try_emplace(c, c, nullptr).first->second;
+  DnnlConvolution whole = c;
+  whole.n = c.whole;
+  const dnnl_memory_desc_t layout = convolution_of(whole).weight_layout();
+  return mine.try_emplace(c, c, &layout).first->second;
+}
+
+}  // namespace
+
+DnnlConvolutionBytes dnnl_convolution_bytes(const DnnlConvolution& c) try {
+  return convolution_of(c).bytes();
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+int dnnl_reorder_weight(const DnnlConvolution& c, void* to, const void* from) try {
+  return convolution_of(c).reorder_weight(to, from);
+} catch (const std::bad_alloc&) {
+  return dnnl_out_of_memory;
+}
+
+int dnnl_convolve(const DnnlConvolution& c, void* to, const void* a, const void* b, const void* bias, void* scratch) try {
+  return convolution_of(c).run(c.part == static_cast<int64_t>(ConvolutionPart::Weight), to, a, b, bias, scratch);
+} catch (const std::bad_alloc&) {
+  return dnnl_out_of_memory;
+}
+
+}  // namespace tandem::kernels::cpu
