@@ -2,13 +2,20 @@
 
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
+#include "runtime/guarded_memory.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
 
 Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(bytes), device_(device), pinned_(pinned) {
   if (bytes == 0) return;
-  if (device.is_cuda() || pinned) {
+  if (runtime::memory_is_guarded() && !pinned) [[unlikely]] {
+    const auto guarded = runtime::allocate_guarded(device, bytes, site);
+    data_ = guarded.data;
+    block_ = guarded.block;
+    context_ = guarded.record;
+    deleter_ = [](void* record) { runtime::free_guarded(record); };
+  } else if (device.is_cuda() || pinned) {
     const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
     data_ = allocation.data;
     block_ = allocation.block;
