@@ -5,7 +5,6 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
@@ -13,8 +12,7 @@ import tempfile
 import time
 
 import torch_peer
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from side_by_side import BUSY, ROOT, BenchError, compare, first_line, machine, others_share, readable, run_rounds
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -38,8 +36,6 @@ OWN = [
     ("size", "libtandem.so as installed, stripped", "MB", 12),
     ("compile", "compiling twenty lines with <tandem/tandem.h> (-O1)", "s", 2.5),
 ]
-BUSY = 0.15  # other work's share of the machine from which on the figures don't count
-COLLAPSED = 3  # a run slower than this many times its side's median has collapsed
 
 TWENTY_LINES = """#include <tandem/tandem.h>
 #include <iostream>
@@ -90,43 +86,6 @@ def parse():
     if options.rounds < 1 or options.threads < 1 or options.ms <= 0:
         parser.error("--rounds and --threads must be at least 1, --ms above 0")
     return options
-
-
-def measured(command, environment):
-    """Runs one side once; its figures in nanoseconds by case, and the library's own name for itself."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        fail(f"{' '.join(map(str, command))} ended with {done.returncode}: {last}")
-    document = json.loads(done.stdout)
-    return {row["name"]: row["ns"] for row in document["results"]}, document
-
-
-def run_rounds(options, ours, peer, say):
-    """A-B-B-A: all runs of each side in order, so that run i of one stands beside run i of the other."""
-    runs = {"peer": [], "ours": []}
-    documents = {}
-    sides = {"peer": peer, "ours": ours}
-    order = [side for side in ("peer", "ours", "ours", "peer") if sides[side]]
-    for round_number in range(options.rounds + 1):
-        say("warming up" if round_number == 0 else f"round {round_number} of {options.rounds}")
-        for side in order[:len(order) // 2] if round_number == 0 else order:
-            figures, documents[side] = measured(*sides[side])
-            if round_number > 0:
-                runs[side].append(figures)
-    return runs, documents
-
-
-def compare(name, runs):
-    """Median ratio of the pairs in which neither side collapsed, with its range."""
-    pairs = [(peer[name], ours[name]) for peer, ours in zip(runs["peer"], runs["ours"])]
-    middle = [statistics.median(values) for values in zip(*pairs)]
-    kept = [pair for pair in pairs if all(value <= COLLAPSED * m for value, m in zip(pair, middle))]
-    ratios = [peer / ours for peer, ours in kept]
-    peer, ours = zip(*kept)
-    return {"peer_ns": statistics.median(peer), "ours_ns": statistics.median(ours), "ratio": statistics.median(ratios), "lowest": min(ratios),
-            "highest": max(ratios), "fastest_ratio": min(peer) / min(ours), "pairs": len(pairs), "collapsed": len(pairs) - len(kept),
-            "peer_runs_ns": [p for p, _ in pairs], "ours_runs_ns": [o for _, o in pairs]}
 
 
 def program_start(program):
@@ -182,38 +141,6 @@ def own_figures(options, runs, wanted, say):
                 say("compile time")
                 values["compile"] = compile_time(prefix)
     return values
-
-
-def first_line(command):
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT).stdout.strip().splitlines()[0]
-    except (OSError, IndexError):
-        return "unknown"
-
-
-def others_share(seconds=1.0):
-    """The share of the machine's processor time that other work takes, sampled while we do nothing."""
-    def sample():
-        numbers = [int(field) for field in open("/proc/stat").readline().split()[1:9]]
-        return sum(numbers), numbers[3] + numbers[4]  # all, idle (with waiting for disks)
-    total, idle = sample()
-    time.sleep(seconds)
-    total_after, idle_after = sample()
-    return max(0.0, 1 - (idle_after - idle) / max(1, total_after - total))
-
-
-def machine():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
-def readable(ns):
-    for unit, scale in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
-        if ns < 1000 * scale:
-            break
-    return f"{ns / scale:.3g} {unit}" if ns / scale < 1000 else f"{ns / scale:.0f} {unit}"
 
 
 def busy(result):
@@ -291,7 +218,10 @@ def main():
         say(f"other work takes {others:.0%} of the machine: the figures will not count")
     runs = {"peer": [], "ours": []}
     if ours:
-        runs, _ = run_rounds(options, ours, peer, say)
+        try:
+            runs, _ = run_rounds(options.rounds, ours, peer, say)
+        except BenchError as error:
+            fail(error)
     own = own_figures(options, runs, wanted, say)
     others = max(others, others_share())
 

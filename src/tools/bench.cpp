@@ -2,13 +2,13 @@
 #include <memory>
 
 #include "tools/bench_micro.h"
+#include "tools/bench_ops.h"
 #include "tools/command.h"
 
 namespace tandem::tools {
+namespace {
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure this machine");
-  bench->require_subcommand(1);
+void add_micro(CLI::App* bench, Action& action) {
   CLI::App* micro = bench->add_subcommand("micro", "What the smallest things cost: an empty tensor, an addition, a step of training");
   const auto options = std::make_shared<BenchMicroOptions>();
   micro->add_flag("--json", options->json, "Print a JSON document instead of a table");
@@ -20,6 +20,30 @@ void add_bench(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(positive_number());
   micro->callback([options, &action] { action = [options] { return bench_micro(*options); }; });
+}
+
+void add_ops(CLI::App* bench, Action& action) {
+  CLI::App* ops = bench->add_subcommand("ops", "How fast each operation is, and what share that is of what the machine can do");
+  const auto options = std::make_shared<BenchOpsOptions>();
+  ops->add_option("NAME", options->names, "Operations to measure; all where none is named")->type_name("");
+  ops->add_flag("--list", options->list, "Only name the operations");
+  ops->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  ops->add_option("--size", options->size, "About how many elements each works on")->capture_default_str()->check(whole_number_from(1));
+  ops->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  ops->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
+  ops->add_option("--ms", options->ms, "About how long to measure each, in milliseconds")->capture_default_str()->check(positive_number());
+  ops->callback([options, &action] { action = [options] { return bench_ops(*options); }; });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure this machine");
+  bench->require_subcommand(1);
+  add_micro(bench, action);
+  add_ops(bench, action);
 }
 
 }  // namespace tandem::tools

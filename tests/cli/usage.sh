@@ -6,7 +6,7 @@ expect_status 0; expect_out "tandem 0."; expect_no_err
 call -- --help
 expect_status 0; expect_no_err
 for word in tour devices train bench TANDEM_VIRTUAL_GPUS; do expect_out "$word"; done
-for command in tour devices "train digits" "bench micro"; do
+for command in tour devices "train digits" "bench micro" "bench ops"; do
   call -- $command --help
   expect_status 0; expect_out "--help"; expect_no_err
 done
@@ -39,9 +39,15 @@ wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
 wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
 wrong "--epochs" train digits --epochs 99999999999
 wrong "--out needs a value" train digits --out
-wrong "'tandem bench' needs one of its commands: micro" bench
+wrong "'tandem bench' needs one of its commands: micro, ops" bench
 wrong "--threads" bench micro --threads -1
 wrong "--ms" bench micro --ms 0
+wrong "there is no operation 'sofmax'" bench ops sofmax
+wrong "there is no operation 'add_'; did you mean add" bench ops exp add_
+wrong "'narrow' is a view" bench ops narrow
+wrong "--size: must be a whole number from 1 on, not 0" bench ops --size 0
+wrong "Expected one of cpu, cuda device type at start of device string: tpu" bench ops --device tpu
+wrong "unknown option --jsn of 'tandem bench ops'" bench ops --jsn
 
 # A wrong setting is told in one line, too, and is no wrong call.
 call TANDEM_VIRTUAL_GPUS=many -- devices

@@ -1,0 +1,160 @@
+"""How fast the operations are: tandem against libtorch and against this machine. docs/benchmarks.md says how it measures."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import torch_peer
+from side_by_side import BUSY, ROOT, BenchError, compare, first_line, machine, others_share, readable, run_rounds
+
+PEER = ROOT / "bench/peer/ops_torch.cpp"
+# Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
+FASTER = {"softmax", "log_softmax", "layer_norm", "transpose", "sort", "rand_like", "randn_like", "max_pool2d"}
+# At least this share of the rate of a plain loop over the same bytes, at 1M elements.
+SHARE = 0.7
+POINTWISE = set(re.findall(r"^TD_(?:UNARY|BINARY)\((\w+)", (ROOT / "src/kernels/pointwise.def").read_text(), re.M))
+REDUCTIONS = {"sum", "mean", "var", "norm", "amax", "argmax"}
+
+
+def fail(message):
+    print(f"bench ops: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def peer_names():
+    """The cases of the peer's program, read from its source."""
+    text = PEER.read_text()
+    body = text[text.index("& cases()"):text.index("int main")]
+    return re.findall(r"(?:UNARY|BINARY)\((\w+)", body) + re.findall(r'\{"(\w+)",', body)
+
+
+def parse(names):
+    parser = argparse.ArgumentParser(prog="bench/run ops", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these operations. There are: {', '.join(names)}")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
+    parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
+    parser.add_argument("--size", type=int, default=1_000_000, metavar="N", help="elements (default 1000000)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
+    parser.add_argument("--ms", type=float, default=50, metavar="MS", help="milliseconds an operation and run (default 50)")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
+    parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
+                        help="the peer's virtual environment; made where it is missing (default %(default)s)")
+    parser.add_argument("--peer-keeps-memory", action="store_true",
+                        help="let the peer's malloc keep freed memory too, which spares it page faults (default: as it comes)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write ops.md and ops.json there (default bench/results for a whole run)")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a target does not hold")
+    options = parser.parse_args()
+    if options.rounds < 1 or options.threads < 1 or options.ms <= 0 or options.size < 1:
+        parser.error("--rounds, --threads and --size must be at least 1, --ms above 0")
+    for name in options.names:
+        if name not in names:
+            parser.error(f"there is no operation '{name}' to compare. There are: {', '.join(names)}")
+    return options
+
+
+def target(name, case):
+    """What is asked of an operation, and whether it holds."""
+    if name in FASTER:
+        return "faster", case["ratio"] >= 1 if "ratio" in case else None
+    if case["share"] is not None and (name in REDUCTIONS or name in POINTWISE):
+        return f">= {SHARE:.0%} of a loop", case["share"] >= SHARE
+    return "", None
+
+
+HEADER = ("operation", "PyTorch", "tandem", "ratio (range)", "of peak", "target", "")
+
+
+def rows(cases, busy):
+    out = []
+    for case in cases:
+        verdict = "not counted" if busy and case["target"] else {True: "pass", False: "FAIL", None: ""}[case["holds"]]
+        ratio = f"{case['ratio']:.2f}x ({case['lowest']:.2f}-{case['highest']:.2f})" if "ratio" in case else ""
+        share = f"{case['share']:.0%}" if case["share"] is not None else ""
+        out.append((case["name"], readable(case["peer_ns"]) if "peer_ns" in case else "", readable(case["ours_ns"]), ratio, share, case["target"], verdict))
+    return out
+
+
+def main():
+    names = peer_names()
+    options = parse(names)
+    program = options.build / "bin/tandem"
+    if not program.exists():
+        fail(f"{program} is not there: build first with ./dev build, or name the build folder with --build DIR")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    known = subprocess.run([program, "bench", "ops", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    wanted = [name for name in (options.names or names) if name in known]
+    for name in options.names:
+        if name not in known:
+            fail(f"tandem has no operation '{name}' to measure")
+    common = ["--threads", str(options.threads), "--ms", str(options.ms), "--size", str(options.size)]
+    ours = ([program, "bench", "ops", *wanted, "--json", *common], environment)
+    peer = version = None
+    say = lambda text: print(f"{text}…", file=sys.stderr, flush=True)
+    if not options.no_peer:
+        try:
+            site, version = torch_peer.install(options.venv.expanduser().absolute())
+            binary = torch_peer.compile_program(PEER, ROOT / "src", site, version)
+        except torch_peer.PeerError as error:
+            fail(f"the peer is not available. {error}\n--no-peer measures tandem alone; --venv DIR takes an environment that has torch {torch_peer.WANTED}.")
+        keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
+        peer = ([binary, *common, *[part for name in wanted for part in ("--only", name)]], {**environment, **keep})
+
+    others = others_share()
+    if others > BUSY:
+        say(f"other work takes {others:.0%} of the machine: the figures will not count")
+    try:
+        runs, documents = run_rounds(options.rounds, ours, peer, say)
+    except BenchError as error:
+        fail(error)
+    others = max(others, others_share())
+    busy = others > BUSY
+
+    cases = []
+    for name in wanted:
+        records = [row for document in documents["ours"] for row in document["results"] if row["name"] == name]
+        shares = [row["share_of_peak"] for row in records if row["share_of_peak"] is not None]
+        case = {"name": name, "share": statistics.median(shares) if shares else None}
+        case |= compare(name, runs) if peer else {"ours_ns": statistics.median(run[name] for run in runs["ours"])}
+        case["target"], case["holds"] = target(name, case)
+        if busy:
+            case["holds"] = None
+        cases.append(case)
+    result = {"setting": {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(),
+                          "cores": len(os.sched_getaffinity(0)), "threads": options.threads, "rounds": options.rounds, "ms": options.ms, "size": options.size,
+                          "tandem": first_line([program, "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": version,
+                          "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3)},
+              "cases": cases}
+    s = result["setting"]
+    against = f"libtorch {version}" + (" keeping freed memory" if options.peer_keeps_memory else "") if version else "no peer"
+    summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {against} · "
+               f"{s['size']} elements · {s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms an operation" +
+               (f" · OTHER WORK TOOK {others:.0%} OF THE MACHINE: measure again when it is quiet" if busy else ""))
+    table = [HEADER, *rows(cases, busy)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
+    lines = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table)
+    print(json.dumps(result, indent=1) if options.json else f"{summary}\n\n{lines}")
+    out = options.out or (ROOT / "bench/results" if peer and not options.names and not options.peer_keeps_memory and not busy else None)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "ops.md").write_text("\n".join(
+            ["# Operations", "", summary, "", "Times are medians; the ratio is PyTorch's time over ours. How it measures: `docs/benchmarks.md`.", "",
+             "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows(cases, busy))]) + "\n")
+        (out / "ops.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(f"written to {out}/ops.md and ops.json", file=sys.stderr)
+    short = [case["name"] for case in cases if case["holds"] is False]
+    if short:
+        print(f"below the target: {', '.join(short)}", file=sys.stderr)
+    if busy:
+        print("the machine was busy with other work: no target was checked, and only --out writes such results", file=sys.stderr)
+    return 1 if options.check and (short or busy) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

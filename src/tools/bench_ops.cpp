@@ -1,0 +1,189 @@
+// The operations are those of tools/cases, which the tests check. docs/benchmarks.md says how it measures.
+#include "tools/bench_ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "runtime/launch.h"
+#include "tandem.h"
+#include "tools/cases/case.h"
+#include "tools/command.h"
+#include "tools/machine.h"
+#include "tools/measure.h"
+#include "train/terminal.h"
+
+namespace tandem::tools {
+namespace {
+
+using cases::Argument;
+using cases::Arguments;
+using cases::Operation;
+
+struct Figures {
+  Measured time;
+  size_t in = 0, out = 0;       // bytes
+  double flops = 0;             // 0: bytes count
+  std::optional<double> share;  // of what the machine can do
+
+  /// GB/s or GFLOP/s.
+  [[nodiscard]] double rate() const { return (flops > 0 ? flops : double(in + out)) / time.ns; }
+};
+
+Device device_named(const std::string& text) {
+  try {
+    return tandem::detail::resolve(Device(text));
+  } catch (const Error& error) {
+    throw UsageError(str("bench ops: ", error.what()));
+  }
+}
+
+std::vector<const Operation*> chosen(const std::vector<std::string>& names) {
+  std::vector<const Operation*> out;
+  if (names.empty()) {
+    for (const Operation& operation : cases::operations())
+      if (operation.bench) out.push_back(&operation);
+    return out;
+  }
+  for (const std::string& name : names) {
+    const Operation* operation = cases::find_operation(name);
+    if (!operation) {
+      std::string near;
+      for (const Operation& other : cases::operations())
+        if (other.bench && (other.name.find(name) != std::string::npos || name.find(other.name) != std::string::npos))
+          near += (near.empty() ? "; did you mean " : ", ") + other.name;
+      throw UsageError(str("bench ops: there is no operation '", name, "'", near, "; tandem bench ops --list names them all"));
+    }
+    if (!operation->bench) throw UsageError(str("bench ops: '", name, "' is a view: it moves no element, so there is nothing to measure"));
+    out.push_back(operation);
+  }
+  return out;
+}
+
+/// How far the machine's own loops get, measured once for each amount of work.
+class Machine {
+ public:
+  explicit Machine(Device device) : device_(device) {
+    real_card_ = device.is_cuda() && !cuda::get_device_properties(device).is_virtual;
+    threads_ = device.is_cuda() ? std::max(1, cuda::get_device_properties(device).multi_processor_count) : get_num_threads();
+  }
+  /// Nanoseconds of a plain loop over the same bytes; on a real card, of the driver's own copy.
+  double loop_ns(size_t in, size_t out) {
+    double& ns = loops_[{in, out}];
+    if (ns == 0) ns = real_card_ ? copy_ns((in + out) / 2) : plain_loop_ns(in, out, threads_);
+    return ns;
+  }
+  /// Operations a nanosecond; none on a real card, which has no such loop yet.
+  std::optional<double> flops_per_ns() {
+    if (real_card_) return {};
+    if (peak_ == 0) peak_ = multiply_add_peak(threads_);
+    return peak_;
+  }
+
+ private:
+  double copy_ns(size_t bytes) const {
+    const Tensor from = zeros({static_cast<int64_t>(bytes)}, {.dtype = kUInt8, .device = device_}), to = empty_like(from);
+    constexpr int kCopies = 20;
+    return measure("", 60,
+                   [&] {
+                     for (int i = 0; i < kCopies; ++i)
+                       runtime::copy_bytes(to.impl().data, device_, false, from.impl().data, device_, false, bytes, true, "bench",
+                                           Site::here());
+                     cuda::synchronize(device_);
+                   })
+               .ns /
+           kCopies;
+  }
+
+  Device device_;
+  bool real_card_ = false;
+  int threads_ = 1;
+  double peak_ = 0;
+  std::map<std::pair<size_t, size_t>, double> loops_;
+};
+
+Figures measure_operation(const Operation& operation, const BenchOpsOptions& options, Device device, Machine& machine) {
+  manual_seed(0);
+  Figures figures;
+  Arguments arguments;
+  for (const Argument& argument : operation.bench(options.size).arguments)
+    arguments.push_back(argument.map([&](const Tensor& x) {
+      figures.in += x.nbytes();
+      return x.to(device);
+    }));
+  for (const Tensor& result : operation.timed(arguments)) figures.out += result.nbytes();
+  if (device.is_cuda()) {
+    // A card works while the next calls are queued; the waiting is shared by some of them.
+    constexpr int kQueued = 10;
+    figures.time = measure(operation.name, options.ms, [&] {
+      for (int i = 0; i < kQueued; ++i) (void)operation.timed(arguments);
+      cuda::synchronize(device);
+    });
+    figures.time.ns /= kQueued;
+    figures.time.best_ns /= kQueued;
+    figures.time.batch *= kQueued;
+  } else {
+    figures.time = measure(operation.name, options.ms, [&] { (void)operation.timed(arguments); });
+  }
+  if (operation.flops) {
+    figures.flops = operation.flops(arguments);
+    if (const auto peak = machine.flops_per_ns()) figures.share = figures.rate() / *peak;
+  } else {
+    figures.share = machine.loop_ns(figures.in, figures.out) / figures.time.ns;
+  }
+  return figures;
+}
+
+nlohmann::json to_document(const Figures& f) {
+  nlohmann::json row = {{"name", f.time.name},   {"ns", f.time.ns},  {"best_ns", f.time.best_ns}, {"batches", f.time.batches},
+                        {"batch", f.time.batch}, {"bytes_in", f.in}, {"bytes_out", f.out}};
+  if (f.flops > 0) row["gflops"] = f.rate();
+  else row["gb_per_s"] = f.rate();
+  row["share_of_peak"] = f.share ? nlohmann::json(*f.share) : nlohmann::json(nullptr);
+  return row;
+}
+
+std::string to_line(const Figures& f) {
+  char share[16] = "-", line[160];
+  if (f.share) std::snprintf(share, sizeof share, "%.0f%%", 100 * *f.share);
+  std::snprintf(line, sizeof line, "%-24s %10s %9.1f %-7s %8s", f.time.name.c_str(), readable(f.time.ns).c_str(), f.rate(),
+                f.flops > 0 ? "GFLOP/s" : "GB/s", share);
+  return line;
+}
+
+}  // namespace
+
+int bench_ops(const BenchOpsOptions& options) {
+  const auto operations = chosen(options.names);
+  if (options.list) {
+    for (const Operation* operation : operations) std::cout << operation->name << "\n";
+    return 0;
+  }
+  const Device device = device_named(options.device);
+  if (options.threads > 0) set_num_threads(options.threads);
+  Machine machine(device);
+  const bool progress = train::terminal_of(2).interactive;
+  nlohmann::json rows = nlohmann::json::array();
+  if (!options.json) std::cout << "operation                      time      rate           of peak" << std::endl;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    if (progress) std::cerr << "\r\033[K" << operations[i]->name << " (" << i + 1 << " of " << operations.size() << ")" << std::flush;
+    const Figures figures = measure_operation(*operations[i], options, device, machine);
+    if (progress) std::cerr << "\r\033[K" << std::flush;
+    if (options.json) rows.push_back(to_document(figures));
+    else std::cout << to_line(figures) << std::endl;
+  }
+  if (options.json)
+    std::cout << nlohmann::json{{"library", "tandem"},
+                                {"device", device.str()},
+                                {"threads", get_num_threads()},
+                                {"size", options.size},
+                                {"results", rows}}
+                     .dump(1)
+              << "\n";
+  return 0;
+}
+
+}  // namespace tandem::tools

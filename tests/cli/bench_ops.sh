@@ -1,0 +1,17 @@
+# `tandem bench ops` on a few operations: a table, a document, a virtual GPU.
+. "$(dirname "$0")/common.sh.inc"
+
+call -- bench ops exp softmax mm --size 5000 --ms 2
+expect_status 0; expect_no_err
+for word in exp softmax mm GB/s GFLOP/s %; do expect_out "$word"; done
+
+call -- bench ops sum rand_like --size 5000 --ms 2 --json
+expect_status 0; expect_no_err
+for word in '"library": "tandem"' '"name": "sum"' '"name": "rand_like"' '"gb_per_s"' '"share_of_peak"' '"device": "cpu"'; do expect_out "$word"; done
+
+call TANDEM_VIRTUAL_GPUS=1x256MiB -- bench ops add --size 5000 --ms 2 --device cuda --json
+expect_status 0; expect_out '"device": "cuda:0"'; expect_no_err
+
+call -- bench ops --list
+expect_status 0; expect_out softmax; expect_no_err
+finish
