@@ -54,6 +54,8 @@ const std::vector<Operation>& operations() {
     add_losses(list);
     add_indexing(list);
     add_views(list);
+    add_convolutions(list);
+    add_pooling(list);
     add_random(list);
     return list;
   }();
@@ -66,11 +68,7 @@ const Operation* find_operation(std::string_view name) {
   return nullptr;
 }
 
-namespace {
-
-/// Calls f with each position of `sizes`, last dimension fastest.
-template <class F>
-void for_each_position(const Shape& sizes, F f) {
+void for_each_position(const Shape& sizes, const std::function<void(const Shape&)>& f) {
   Shape position = sizes;
   for (int64_t& index : position) index = 0;
   for (int64_t left = sizes.numel(); left > 0; --left) {
@@ -81,6 +79,8 @@ void for_each_position(const Shape& sizes, F f) {
     }
   }
 }
+
+namespace {
 
 std::vector<double> values_of(const Tensor& x) {
   const HostValues values = read_values(x, -1, Site::here());

@@ -213,11 +213,15 @@ void add_products(std::vector<Operation>& list);
 void add_losses(std::vector<Operation>& list);
 void add_indexing(std::vector<Operation>& list);
 void add_views(std::vector<Operation>& list);
+void add_convolutions(std::vector<Operation>& list);
+void add_pooling(std::vector<Operation>& list);
 void add_random(std::vector<Operation>& list);
 
 /// Rows of the public pointwise list (kernels/pointwise.def) for which pointwise.cpp has no reference. Empty, or a test fails.
 std::vector<std::string> pointwise_without_reference();
 
+/// Calls f with each position within `sizes`, last dimension fastest.
+void for_each_position(const Shape& sizes, const std::function<void(const Shape&)>& f);
 /// `x` in float64 on the host, element by element through `f`: for references in plain C++.
 Tensor each(const Tensor& x, const std::function<double(double)>& f);
 /// The same of two, broadcast.

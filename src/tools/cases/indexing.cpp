@@ -66,11 +66,10 @@ struct Scatter : Moving {
   static Tensor written(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, bool add) {
     return generate(x.sizes(), [&](const Shape& position) {
       double value = at(x, position);
-      (void)generate(index.sizes(), [&](const Shape& from) {
+      for_each_position(index.sizes(), [&](const Shape& from) {
         Shape to = from;
         if (!to.empty()) to[size_t(dim)] = int64_t(at(index, from));
         if (to == position) value = (add ? value : 0) + at(source, from);
-        return 0.0;
       });
       return value;
     });
@@ -144,9 +143,8 @@ struct Nonzero : Moving {
   Tensor run(const Tensor& x) const { return nonzero(x); }
   Tensor reference(const Tensor& x) const {
     std::vector<Shape> places;
-    (void)generate(x.sizes(), [&](const Shape& position) {
+    for_each_position(x.sizes(), [&](const Shape& position) {
       if (at(x, position) != 0) places.push_back(position);
-      return 0.0;
     });
     return generate({int64_t(places.size()), x.dim()}, [&](const Shape& i) { return double(places[size_t(i[0])][size_t(i[1])]); })
         .to(kInt64);
