@@ -103,7 +103,7 @@ TD_INLINE Split<float> split(Vec<float> x) {
   using V = Vec<float>;
   const auto tiny = x < V(0x1p-126);
   x = select(tiny, x * V(0x1p24), x);
-  const auto shifted = x.bits() - 0x3f3504f3;
+  const auto shifted = (Raw<int32_t>)((Raw<uint32_t>)x.bits() - 0x3f3504f3U);  // wraps for -0
   const auto e = shifted >> 23;
   return {V::of_bits((shifted & 0x7fffff) + 0x3f3504f3), V(__builtin_convertvector(e, Raw<float>)) - select(tiny, V(24), V(0))};
 }
@@ -111,7 +111,7 @@ TD_INLINE Split<double> split(Vec<double> x) {
   using V = Vec<double>;
   const auto tiny = x < V(0x1p-1022);
   x = select(tiny, x * V(0x1p54), x);
-  const auto shifted = x.bits() - 0x3fe6a09e667f3bcdLL;
+  const auto shifted = (Raw<int64_t>)((Raw<uint64_t>)x.bits() - 0x3fe6a09e667f3bcdULL);
   const auto e = (Raw<int64_t>)((Raw<uint64_t>)shifted >> 52);
   // A whole number of 12 bits with a sign, to double without a conversion instruction.
   const auto sign_extended = (e ^ 0x800) - 0x800;
