@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,12 +16,15 @@ namespace tandem::optim {
 template <class Options>
 struct ParamGroup : Options {
   std::vector<Tensor> params;
+  std::optional<double> initial_lr = {};  // what the first schedule found
 };
 
 /// A group of an optimizer whose type is not known here.
 struct ParamGroupView {
   std::vector<Tensor>& params;
   double& lr;
+  std::optional<double>& initial_lr;
+  double* momentum;  // SGD's and RMSprop's momentum, the first of Adam's betas; nullptr where there is none
 };
 
 namespace detail {
@@ -106,7 +110,13 @@ class OptimizerOf : public Optimizer {
     add_param_group(std::move(params), options);
   }
   size_t group_count() const override { return groups_.size(); }
-  ParamGroupView group(size_t i) override { return {groups_[i].params, groups_[i].lr}; }
+  ParamGroupView group(size_t i) override {
+    Group& group = groups_[i];
+    double* momentum = nullptr;
+    if constexpr (requires { group.momentum; }) momentum = &group.momentum;
+    else if constexpr (requires { group.betas; }) momentum = &group.betas.first;
+    return {group.params, group.lr, group.initial_lr, momentum};
+  }
   void visit_options(size_t group, Visitor& visitor) override { groups_[group].each(visitor); }
   void visit_state(size_t group, size_t parameter, Visitor& visitor) override { states_[group][parameter].each(visitor); }
 
