@@ -15,14 +15,54 @@ struct Missing<Entry> {
 /// Calls f.operator()<&Table::entry…>() with every entry that does work; the workspace queries are not among them.
 template <class F>
 void with_entries(F&& f) {
-  f.template operator()<&Table::fill, &Table::copy, &Table::arange, &Table::linspace, &Table::pointwise, &Table::random, &Table::bernoulli,
-                        &Table::randperm, &Table::dropout, &Table::reduce, &Table::arg_reduce, &Table::variance, &Table::scan, &Table::sort,
-                        &Table::matmul, &Table::convolution, &Table::convolution_input, &Table::convolution_weight, &Table::unfold,
-                        &Table::fold, &Table::max_pool, &Table::avg_pool, &Table::avg_pool_backward, &Table::pad, &Table::pad_backward,
-                        &Table::softmax, &Table::log_softmax, &Table::softmax_backward, &Table::log_softmax_backward, &Table::cross_entropy,
-                        &Table::cross_entropy_backward, &Table::index, &Table::index_put, &Table::gather, &Table::scatter,
-                        &Table::embedding, &Table::embedding_backward, &Table::count_nonzero, &Table::nonzero, &Table::triangle,
-                        &Table::sgd, &Table::adam, &Table::total_norm, &Table::clip>();
+  // clang-format off
+  f.template operator()<
+      &Table::fill,
+      &Table::copy,
+      &Table::arange,
+      &Table::linspace,
+      &Table::pointwise,
+      &Table::random,
+      &Table::bernoulli,
+      &Table::randperm,
+      &Table::dropout,
+      &Table::reduce,
+      &Table::arg_reduce,
+      &Table::variance,
+      &Table::scan,
+      &Table::sort,
+      &Table::matmul,
+      &Table::convolution,
+      &Table::convolution_input,
+      &Table::convolution_weight,
+      &Table::unfold,
+      &Table::fold,
+      &Table::max_pool,
+      &Table::avg_pool,
+      &Table::avg_pool_backward,
+      &Table::pad,
+      &Table::pad_backward,
+      &Table::softmax,
+      &Table::log_softmax,
+      &Table::softmax_backward,
+      &Table::log_softmax_backward,
+      &Table::cross_entropy,
+      &Table::cross_entropy_backward,
+      &Table::index,
+      &Table::index_put,
+      &Table::gather,
+      &Table::scatter,
+      &Table::embedding,
+      &Table::embedding_backward,
+      &Table::count_nonzero,
+      &Table::nonzero,
+      &Table::triangle,
+      &Table::sgd,
+      &Table::adam,
+      &Table::optimizer_step,
+      &Table::total_norm,
+      &Table::clip>();
+  // clang-format on
 }
 
 inline Table missing_table() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/queue.h"
+#include "kernels/optimizer_steps.h"
 #include "kernels/pointwise_call.h"
 #include "kernels/view.h"
 
@@ -170,6 +171,7 @@ struct Table {
   // --- Optimizers: one pass over all parameters.
   void (*sgd)(const Queue&, Span<SgdParameter> parameters, SgdSettings settings);
   void (*adam)(const Queue&, Span<AdamParameter> parameters, AdamSettings settings);
+  void (*optimizer_step)(const Queue&, OptimizerStep step, Span<StepParameter> parameters);
   /// out (one float32) = the square root of the sum of squares over all the tensors (contiguous, floating).
   void (*total_norm)(const Queue&, Out out, Span<View> tensors);
   /// Every tensor *= min(1, max_norm / (norm + 1e-6)), norm being one float32 on the device.

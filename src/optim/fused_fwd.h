@@ -4,6 +4,8 @@
 namespace tandem::kernels {
 struct SgdParameter;
 struct AdamParameter;
+struct StepParameter;
+enum class OptimizerStep : unsigned char;
 }  // namespace tandem::kernels
 namespace tandem::optim::detail {
 template <class Item>

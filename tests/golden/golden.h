@@ -136,6 +136,10 @@ void add_network(Table& table);
 void add_convolution(Table& table);
 void add_losses(Table& table);
 
+/// What a case of an optimizer came to: empty where it passed.
+std::string run_optimizer(const std::string& name, const Json& test, const io::TensorMap& stored, Device device);
+std::vector<std::string> optimizer_names();
+
 /// Whether two tensors agree: shape, dtype, and |ours - theirs| <= atol + rtol * |theirs|. Empty where they do, else what differs.
 std::string difference(const Tensor& ours, const Tensor& theirs, double rtol, double atol);
 

@@ -114,8 +114,9 @@ void run_file(const Table& table, const std::string& path, Device device, const 
   for (const Json& test : file["cases"]) {
     std::string failure;
     try {
-      if (!file.contains("op")) throw Lacking{subject};
-      failure = run_operation(table, subject, test, stored, device);
+      if (file.contains("module")) throw Lacking{subject};
+      failure = file.contains("op") ? run_operation(table, subject, test, stored, device)
+                                    : run_optimizer(text("optimizer"), test, stored, device);
     } catch (const Lacking& missing) {
       ++counts.skipped;
       ++number;
@@ -153,6 +154,7 @@ int run(int argc, char** argv) {
     add(table);
   if (list) {
     for (const auto& name : table.names()) std::cout << name << "\n";
+    for (const auto& name : optimizer_names()) std::cout << name << "\n";
     return 0;
   }
   if (paths.empty()) {

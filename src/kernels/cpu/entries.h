@@ -70,6 +70,7 @@ void triangle(const Queue& queue, Out out, View in, int64_t diagonal, bool upper
 // Optimizers
 void sgd(const Queue& queue, Span<SgdParameter> parameters, SgdSettings settings);
 void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings settings);
+void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> parameters);
 void total_norm(const Queue& queue, Out out, Span<View> tensors);
 void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm);
 

@@ -105,6 +105,20 @@ void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings setti
   });
 }
 
+void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> parameters) {
+  for_pieces(queue, parameters, [&](const StepParameter& p, int64_t begin, int64_t end) {
+    void* const data[] = {p.parameter, p.gradient, p.state[0], p.state[1], p.state[2]};
+    if (!is_native(p.dtype))
+      return through_float<5>(p.dtype, data, {true, false, true, true, true}, begin, end, [&](float* const* v, int64_t n) {
+        void* const floats[] = {v[0], v[1], v[2], v[3], v[4]};
+        dense().optimizer_step[0](step, floats, n, p);
+      });
+    void* from[5];
+    for (int k = 0; k < 5; ++k) from[k] = at(data[k], p.dtype, begin);
+    dense().optimizer_step[p.dtype == kFloat64](step, from, end - begin, p);
+  });
+}
+
 void total_norm(const Queue& queue, Out out, Span<View> tensors) {
   // Partial sums of pieces that only the number of elements decides, added in order: the same for any number of threads.
   constexpr int64_t kMostPieces = 256;

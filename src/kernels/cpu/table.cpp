@@ -52,6 +52,7 @@ const Table& cpu_table() {
       .triangle = cpu::triangle,
       .sgd = cpu::sgd,
       .adam = cpu::adam,
+      .optimizer_step = cpu::optimizer_step,
       .total_norm = cpu::total_norm,
       .clip = cpu::clip,
   };

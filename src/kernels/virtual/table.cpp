@@ -64,9 +64,10 @@ struct Touched {
     for (const View& view : views) add(view);
   }
   void add(const SgdParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.momentum}, p.gradient); }
+  void add(const StepParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.state[0], p.state[1], p.state[2]}, p.gradient); }
   void add(const AdamParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.mean, p.square, p.max_square}, p.gradient); }
   template <class T>
-  requires std::is_same_v<T, SgdParameter> || std::is_same_v<T, AdamParameter>
+  requires std::is_same_v<T, SgdParameter> || std::is_same_v<T, AdamParameter> || std::is_same_v<T, StepParameter>
   void add(const Span<T>& parameters) {
     for (const T& parameter : parameters) add(parameter);
   }

@@ -75,6 +75,8 @@ struct Dense {
   // Optimizers over n elements of float (0) or double (1).
   void (*sgd[2])(void* parameter, const void* gradient, void* momentum, int64_t n, const SgdSettings& settings, bool first);
   void (*adam[2])(void* parameter, const void* gradient, void* mean, void* square, void* max_square, int64_t n, const AdamStep& step);
+  /// data: the parameter, its gradient, and the states that the step has.
+  void (*optimizer_step[2])(OptimizerStep step, void* const* data, int64_t n, const StepParameter& parameter);
   double (*sum_of_squares[2])(const void* in, int64_t n);
   void (*scale[2])(void* values, int64_t n, double factor);
 

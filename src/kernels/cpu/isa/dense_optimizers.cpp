@@ -1,4 +1,4 @@
-// Steps of SGD and Adam over dense memory, one pass over everything an element has. Plain loops, which the compiler turns into vectors;
+// Optimizer steps over dense memory, one pass over everything an element has. Plain loops, which the compiler turns into vectors;
 // settings that change what is read or written are template parameters.
 #include <cmath>
 
@@ -60,6 +60,34 @@ void adam(void* parameter, const void* gradient, void* mean, void* square, void*
   else adam_loop<T, false>(p, g, m, v, most, n, step);
 }
 
+template <class F, class T>
+void step_loop(T* __restrict p, const T* __restrict g, T* __restrict s0, T* __restrict s1, T* __restrict s2, int64_t n,
+               const StepParameter& parameter) {
+  const T keep = static_cast<T>(parameter.keep), decay = static_cast<T>(parameter.weight_decay), sign = static_cast<T>(parameter.sign);
+  T numbers[kStepNumbers];
+  for (int i = 0; i < kStepNumbers; ++i) numbers[i] = static_cast<T>(parameter.numbers[i]);
+  constexpr bool has1 = F::states > 1, has2 = F::states > 2;
+  for (int64_t i = 0; i < n; ++i) {
+    T x = p[i] * keep;
+    T state[kStepStates] = {s0[i], T(0), T(0)};
+    if constexpr (has1) state[1] = s1[i];
+    if constexpr (has2) state[2] = s2[i];
+    F::apply(x, sign * g[i] + decay * p[i], state, numbers);
+    p[i] = x;
+    s0[i] = state[0];
+    if constexpr (has1) s1[i] = state[1];
+    if constexpr (has2) s2[i] = state[2];
+  }
+}
+
+template <class T>
+void optimizer_step(OptimizerStep step, void* const* data, int64_t n, const StepParameter& parameter) {
+  visit_step(step, [&](auto functor) {
+    step_loop<decltype(functor)>(static_cast<T*>(data[0]), static_cast<const T*>(data[1]), static_cast<T*>(data[2]),
+                                 static_cast<T*>(data[3]), static_cast<T*>(data[4]), n, parameter);
+  });
+}
+
 /// In double, over sixteen sums side by side.
 template <class T>
 double sum_of_squares(const void* in, int64_t n) {
@@ -89,6 +117,8 @@ void add_optimizers(Dense& dense) {
   dense.sgd[1] = sgd<double>;
   dense.adam[0] = adam<float>;
   dense.adam[1] = adam<double>;
+  dense.optimizer_step[0] = optimizer_step<float>;
+  dense.optimizer_step[1] = optimizer_step<double>;
   dense.sum_of_squares[0] = sum_of_squares<float>;
   dense.sum_of_squares[1] = sum_of_squares<double>;
   dense.scale[0] = scale<float>;

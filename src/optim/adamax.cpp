@@ -1,0 +1,50 @@
+#include "optim/adamax.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optim/stepped_impl.h"
+
+namespace tandem::optim {
+
+void AdamaxOptions::check() const {
+  detail::check_not_negative("Adamax", "learning rate", lr);
+  detail::check_not_negative("Adamax", "epsilon value", eps);
+  detail::check_betas("Adamax", betas);
+  detail::check_not_negative("Adamax", "weight_decay value", weight_decay);
+}
+
+void AdamaxOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("betas", betas);
+  visitor("eps", eps);
+  visitor("weight_decay", weight_decay);
+  visitor("maximize", maximize);
+}
+
+namespace detail {
+
+void AdamaxState::each(Visitor& visitor) {
+  visitor("step", step);
+  visitor("exp_avg", exp_avg);
+  visitor("exp_inf", exp_inf);
+}
+
+Parts AdamaxState::parts(const AdamaxOptions&) { return {{{&exp_avg}, {&exp_inf}}}; }
+
+void AdamaxState::advance(const AdamaxOptions& options, kernels::StepParameter& item) {
+  ++step;
+  item.sign = options.maximize ? -1 : 1;
+  item.weight_decay = options.weight_decay;
+  item.numbers[0] = 1 - options.betas.first;
+  item.numbers[1] = options.betas.second;
+  item.numbers[2] = options.eps;
+  item.numbers[3] = options.lr / (1 - std::pow(options.betas.first, static_cast<double>(step)));
+}
+
+kernels::OptimizerStep AdamaxState::kind(const AdamaxOptions&) { return kernels::OptimizerStep::Adamax; }
+
+template class Stepped<AdamaxOptions, AdamaxState>;
+
+}  // namespace detail
+}  // namespace tandem::optim

@@ -1,0 +1,53 @@
+#include "optim/asgd.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optim/stepped_impl.h"
+
+namespace tandem::optim {
+
+void ASGDOptions::check() const {
+  detail::check_not_negative("ASGD", "learning rate", lr);
+  detail::check_not_negative("ASGD", "weight_decay value", weight_decay);
+}
+
+void ASGDOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("lambd", lambd);
+  visitor("alpha", alpha);
+  visitor("t0", t0);
+  visitor("weight_decay", weight_decay);
+  visitor("maximize", maximize);
+}
+
+namespace detail {
+
+void AsgdState::each(Visitor& visitor) {
+  visitor("step", step);
+  visitor("eta", eta);
+  visitor("mu", mu);
+  visitor("ax", ax);
+}
+
+Parts AsgdState::parts(const ASGDOptions&) { return {{{&ax}}}; }
+
+void AsgdState::advance(const ASGDOptions& options, kernels::StepParameter& item) {
+  if (step == 0) eta = options.lr;
+  ++step;
+  item.sign = options.maximize ? -1 : 1;
+  item.weight_decay = options.weight_decay;
+  item.keep = 1 - options.lambd * eta;
+  item.numbers[0] = eta;
+  item.numbers[1] = mu;
+  const auto t = static_cast<double>(step);
+  eta = options.lr / std::pow(1 + options.lambd * options.lr * t, options.alpha);
+  mu = 1 / std::max(1.0, t - options.t0);
+}
+
+kernels::OptimizerStep AsgdState::kind(const ASGDOptions&) { return kernels::OptimizerStep::Asgd; }
+
+template class Stepped<ASGDOptions, AsgdState>;
+
+}  // namespace detail
+}  // namespace tandem::optim

@@ -1,0 +1,59 @@
+#include "optim/radam.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optim/stepped_impl.h"
+
+namespace tandem::optim {
+
+void RAdamOptions::check() const {
+  detail::check_not_negative("RAdam", "learning rate", lr);
+  detail::check_not_negative("RAdam", "epsilon value", eps);
+  detail::check_betas("RAdam", betas);
+  detail::check_not_negative("RAdam", "weight_decay value", weight_decay);
+}
+
+void RAdamOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("betas", betas);
+  visitor("eps", eps);
+  visitor("weight_decay", weight_decay);
+  visitor("decoupled_weight_decay", decoupled_weight_decay);
+  visitor("maximize", maximize);
+}
+
+namespace detail {
+
+void RadamState::each(Visitor& visitor) {
+  visitor("step", step);
+  visitor("exp_avg", exp_avg);
+  visitor("exp_avg_sq", exp_avg_sq);
+}
+
+Parts RadamState::parts(const RAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
+
+void RadamState::advance(const RAdamOptions& options, kernels::StepParameter& item) {
+  const auto t = static_cast<double>(++step);
+  const double beta2_power = std::pow(options.betas.second, t), length = 2 / (1 - options.betas.second) - 1;
+  const double now = length - 2 * t * beta2_power / (1 - beta2_power), step_size = options.lr / (1 - std::pow(options.betas.first, t));
+  item.sign = options.maximize ? -1 : 1;
+  if (options.decoupled_weight_decay) item.keep = 1 - options.lr * options.weight_decay;
+  else item.weight_decay = options.weight_decay;
+  item.numbers[0] = 1 - options.betas.first;
+  item.numbers[1] = options.betas.second;
+  item.numbers[2] = options.eps;
+  if (now > 5) {
+    const double rectification = std::sqrt((now - 4) * (now - 2) * length / ((length - 4) * (length - 2) * now));
+    item.numbers[3] = step_size * rectification * std::sqrt(1 - beta2_power);
+  } else {
+    item.numbers[4] = step_size;
+  }
+}
+
+kernels::OptimizerStep RadamState::kind(const RAdamOptions&) { return kernels::OptimizerStep::Radam; }
+
+template class Stepped<RAdamOptions, RadamState>;
+
+}  // namespace detail
+}  // namespace tandem::optim

@@ -1,0 +1,59 @@
+#include "optim/rmsprop.h"
+
+#include "optim/stepped_impl.h"
+
+namespace tandem::optim {
+
+void RMSpropOptions::check() const {
+  detail::check_not_negative("RMSprop", "learning rate", lr);
+  detail::check_not_negative("RMSprop", "epsilon value", eps);
+  detail::check_not_negative("RMSprop", "momentum value", momentum);
+  detail::check_not_negative("RMSprop", "weight_decay value", weight_decay);
+  detail::check_not_negative("RMSprop", "alpha value", alpha);
+}
+
+void RMSpropOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("alpha", alpha);
+  visitor("eps", eps);
+  visitor("weight_decay", weight_decay);
+  visitor("momentum", momentum);
+  visitor("centered", centered);
+  visitor("maximize", maximize);
+}
+
+namespace detail {
+
+void RmsPropState::each(Visitor& visitor) {
+  visitor("step", step);
+  visitor("square_avg", square_avg);
+  visitor("grad_avg", grad_avg);
+  visitor("momentum_buffer", momentum_buffer);
+}
+
+Parts RmsPropState::parts(const RMSpropOptions& options) {
+  Tensor* const momentum = options.momentum > 0 ? &momentum_buffer : nullptr;
+  if (!options.centered) return {{{&square_avg}, {momentum}}};
+  return {{{&square_avg}, {&grad_avg}, {momentum}}};
+}
+
+void RmsPropState::advance(const RMSpropOptions& options, kernels::StepParameter& item) {
+  ++step;
+  item.sign = options.maximize ? -1 : 1;
+  item.weight_decay = options.weight_decay;
+  item.numbers[0] = options.alpha;
+  item.numbers[1] = options.eps;
+  item.numbers[2] = options.lr;
+  item.numbers[3] = options.momentum;
+}
+
+kernels::OptimizerStep RmsPropState::kind(const RMSpropOptions& options) {
+  using enum kernels::OptimizerStep;
+  if (options.momentum > 0) return options.centered ? RmsPropBoth : RmsPropMomentum;
+  return options.centered ? RmsPropCentered : RmsProp;
+}
+
+template class Stepped<RMSpropOptions, RmsPropState>;
+
+}  // namespace detail
+}  // namespace tandem::optim

@@ -1,0 +1,43 @@
+#include "optim/rprop.h"
+
+#include "optim/stepped_impl.h"
+
+namespace tandem::optim {
+
+void RpropOptions::check() const {
+  detail::check_not_negative("Rprop", "learning rate", lr);
+  if (!(0 < etas.first && etas.first < 1 && 1 < etas.second)) fail("[Rprop] Invalid eta values: ", etas.first, ", ", etas.second);
+}
+
+void RpropOptions::each(detail::Visitor& visitor) {
+  visitor("lr", lr);
+  visitor("etas", etas);
+  visitor("step_sizes", step_sizes);
+  visitor("maximize", maximize);
+}
+
+namespace detail {
+
+void RpropState::each(Visitor& visitor) {
+  visitor("step", step);
+  visitor("prev", prev);
+  visitor("step_size", step_size);
+}
+
+Parts RpropState::parts(const RpropOptions& options) { return {{{&prev}, {&step_size, options.lr}}}; }
+
+void RpropState::advance(const RpropOptions& options, kernels::StepParameter& item) {
+  ++step;
+  item.sign = options.maximize ? -1 : 1;
+  item.numbers[0] = options.etas.first;
+  item.numbers[1] = options.etas.second;
+  item.numbers[2] = options.step_sizes.first;
+  item.numbers[3] = options.step_sizes.second;
+}
+
+kernels::OptimizerStep RpropState::kind(const RpropOptions&) { return kernels::OptimizerStep::Rprop; }
+
+template class Stepped<RpropOptions, RpropState>;
+
+}  // namespace detail
+}  // namespace tandem::optim
