@@ -14,8 +14,8 @@ namespace tandem::kernels {
 
 enum class Reduce : uint8_t { Sum, Mean, Prod, Max, Min, Any, All, Norm1, Norm2, NormInf, SumOfSquares, CountNonzero };
 enum class Random : uint8_t { Uniform, Normal, Exponential, Bernoulli, Integers };
-enum class Scan : uint8_t { Sum, Prod };
-enum class Scatter : uint8_t { Set, Add };
+enum class Scan : uint8_t { Sum, Prod, LogSumExp };
+enum class Scatter : uint8_t { Set, Add, Multiply, Max, Min };
 enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid };
 enum class Padding : uint8_t { Constant, Reflect, Replicate, Circular };
 enum class ConvolutionPart : uint8_t { Forward, Input, Weight };
@@ -93,11 +93,22 @@ struct Table {
   void (*arg_reduce)(const Queue&, bool largest, Out values, Out indices, View in, int32_t reduced);
   /// Mean and sum of squared deviations divided by max(0, n - correction); `mean` may have no data. Floating dtypes.
   void (*variance)(const Queue&, Out variance, Out mean, View in, int32_t reduced, double correction);
-  /// Running sums or products along the last dimension.
+  /// Running totals along the last dimension; out has the dtype of in. LogSumExp: floating dtypes.
   void (*scan)(const Queue&, Scan op, Out out, View in);
+  /// The largest (or smallest) element so far along the last dimension and where it is (int64), the latest of those that tie; nan wins.
+  void (*scan_extreme)(const Queue&, bool largest, Out values, Out indices, View in);
+  /// out[i] = factor[i] * out[i - 1] + in[i] along the last dimension, out[-1] being 0. One floating dtype.
+  void (*recurrence)(const Queue&, Out out, View factor, View in);
   /// The last dimension in order, stable; nan is largest. indices (int64) say where each came from. workspace: sort_workspace(in) bytes.
   void (*sort)(const Queue&, Out values, Out indices, View in, bool descending, void* workspace);
   size_t (*sort_workspace)(const View& in);
+  /// What sort would put at first, first + 1, … of each row: as many as values has columns. The same workspace.
+  void (*sort_part)(const Queue&, Out values, Out indices, View in, bool descending, int64_t first, void* workspace);
+  /// The order (int64) of the rows of a 2-D `in` when compared element by element; stable.
+  void (*sort_rows)(const Queue&, Out order, View in);
+  /// Where each of `values` (rows, m) would go into the ascending row (rows, n) of `sorted`: before those equal to it, or after (`right`).
+  /// `order`, where it has data, says at which place of the row each element is found. One dtype; out is int32 or int64.
+  void (*searchsorted)(const Queue&, Out out, View sorted, View values, View order, bool right);
 
   // --- Products: out (batch…, m, n) = activation(alpha * a (batch…, m, k) b (batch…, k, n) + beta * bias); bias may have no data, else it
   // broadcasts to out and may be out itself. workspace: matmul_workspace(…) bytes. Floating and integer dtypes; half types accumulate in
@@ -147,15 +158,15 @@ struct Table {
   void (*cross_entropy_backward)(const Queue&, Out out, View scale, View log_probabilities, View target, View weight, int64_t ignore,
                                  double smoothing);
 
-  // --- Indexing. IndexOutOfRange where an index is outside [-size, size) (embedding: [0, size)).
+  // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end.
   /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`
   /// dimensions of `in`; no data = a full slice) broadcast to the sizes that stand first in out, the sliced dimensions follow in order.
-  void (*index)(const Queue&, Out out, View in, Span<View> indices);
+  void (*index)(const Queue&, Out out, View in, Span<View> indices, bool negative);
   /// The reverse: out at these positions = values (or += values, in order, where `accumulate`).
-  void (*index_put)(const Queue&, Out out, View values, Span<View> indices, bool accumulate);
+  void (*index_put)(const Queue&, Out out, View values, Span<View> indices, bool accumulate, bool negative);
   /// out[i][j] = in[i][index[i][j]] for dim 1, and so on.
   void (*gather)(const Queue&, Out out, View in, View index, int32_t dim);
-  /// out[index[i][j]][j] = source[i][j] for dim 0, and so on; in order for Add.
+  /// out[index[i][j]][j] = source[i][j] for dim 0, and so on, or combined with what is there, in order; for Max and Min nan wins.
   void (*scatter)(const Queue&, Scatter mode, Out out, View index, View source, int32_t dim);
   /// out[i…] = table[indices[i…]], rows of a 2-D table.
   void (*embedding)(const Queue&, Out out, View table, View indices);

@@ -36,7 +36,7 @@ Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const Embedd
 }
 
 void Embedding::fields(Fields& f) { f("weight", weight); }
-Tensor Embedding::forward(const Tensor& indices) { return embedding(indices, weight, padding_idx, detail::call_site()); }
+Tensor Embedding::forward(const Tensor& indices) { return embedding(indices, weight, padding_idx, {}, 2, false, detail::call_site()); }
 std::string Embedding::extra_repr() const {
   return str(weight.size(0), ", ", weight.size(1), padding_idx ? str(", padding_idx=", *padding_idx) : std::string());
 }

@@ -7,6 +7,7 @@
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
+#include "ops/norms.h"
 #include "ops/reduce.h"
 
 namespace tandem::nn::utils {

@@ -162,34 +162,18 @@ namespace {
 using SoftmaxEntry = void (*kernels::Table::*)(const Queue&, kernels::Out, kernels::View);
 using SoftmaxBackwardEntry = void (*kernels::Table::*)(const Queue&, kernels::Out, kernels::View, kernels::View);
 
-/// A view with `dim` moved to the end: kernels work on the last dimension.
-kernels::View last(kernels::View v, int64_t dim) {
-  if (v.ndim == 0) {
-    v.ndim = 1;
-    v.sizes[0] = v.strides[0] = 1;
-    return v;
-  }
-  const int64_t size = v.sizes[dim], stride = v.strides[dim];
-  for (int64_t d = dim; d + 1 < v.ndim; ++d) {
-    v.sizes[d] = v.sizes[d + 1];
-    v.strides[d] = v.strides[d + 1];
-  }
-  v.sizes[v.ndim - 1] = size;
-  v.strides[v.ndim - 1] = stride;
-  return v;
-}
-
 Tensor softmax_backward(const char* op, SoftmaxBackwardEntry entry, const Tensor& g, const Tensor& y, int64_t at) {
   Tensor x = empty_like(g);
   if (x.numel())
-    (ops::kernels_of(g).*entry)(ops::launch(g, op, Site::here()), kernels::Out{last(ops::view(x), at)}, last(ops::view(g), at),
-                                last(ops::view(y), at));
+    (ops::kernels_of(g).*entry)(ops::launch(g, op, Site::here()), kernels::Out{ops::last(ops::view(x), at)}, ops::last(ops::view(g), at),
+                                ops::last(ops::view(y), at));
   return x;
 }
 
 Tensor softmax_forward(const char* op, SoftmaxEntry entry, const Tensor& x, int64_t at, Site site) {
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel()) (ops::kernels_of(x).*entry)(ops::launch(x, op, site), kernels::Out{last(ops::view(y), at)}, last(ops::view(x), at));
+  if (y.numel())
+    (ops::kernels_of(x).*entry)(ops::launch(x, op, site), kernels::Out{ops::last(ops::view(y), at)}, ops::last(ops::view(x), at));
   return y;
 }
 

@@ -6,9 +6,11 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/counting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
+#include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
@@ -143,11 +145,13 @@ Shape result_sizes(const Tensor& view, const std::vector<Tensor>& indices, const
 Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site);
 
 /// x at index tensors over its leading dimensions.
-Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn, Site site) {
+Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn, Site site,
+                   bool negative = true) {
   Tensor y = empty(result_sizes(x, indices, index_sizes), {.dtype = x.dtype(), .device = x.device()}, site);
   const auto views = views_of(indices);
   if (y.numel())
-    ops::kernels_of(x).index(ops::launch(x, "index", site), ops::out(y), ops::view(x), {views.data(), static_cast<int64_t>(views.size())});
+    ops::kernels_of(x).index(ops::launch(x, "index", site), ops::out(y), ops::view(x), {views.data(), static_cast<int64_t>(views.size())},
+                             negative);
   if (!needs_grad(x)) return y;
   return record(grad_fn, y, {x}, site, [sizes = x.sizes(), indices, index_sizes, site](const Tensor& g) {
     return index_backward(g, sizes, indices, index_sizes, site);
@@ -159,42 +163,10 @@ Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Ten
   const auto views = views_of(indices);
   if (g.numel())
     ops::kernels_of(g).index_put(ops::launch(g, "index_backward", site), ops::out(whole), ops::view(g),
-                                 {views.data(), static_cast<int64_t>(views.size())}, true);
+                                 {views.data(), static_cast<int64_t>(views.size())}, true, true);
   if (!needs_grad(g)) return whole;
   return record("IndexBackward0Backward0", whole, {g}, site,
                 [indices, index_sizes, site](const Tensor& gg) { return index_front(gg, indices, index_sizes, "IndexBackward0", site); });
-}
-
-void check_dim_index(const char* op, const Tensor& x, const Tensor& index) {
-  if (index.dtype() != kInt64) fail("[", op, "] Expected dtype int64 for index, but got ", index.dtype());
-  ops::check_same_device(op, x, "self", index, "index");
-}
-
-void check_gather_sizes(const char* op, const Tensor& x, const Tensor& index, int64_t dim) {
-  if (std::max<int64_t>(1, x.dim()) != std::max<int64_t>(1, index.dim()))
-    fail("[", op, "] Index tensor must have the same number of dimensions as input tensor: ", index.dim(), " and ", x.dim());
-  for (int64_t d = 0; d < x.dim() && index.dim() > 0; ++d)
-    if (d != dim && index.size(d) > x.size(d))
-      fail("[", op, "] Size does not match at dimension ", d, " expected index ", index.sizes(), " to be no larger than self ", x.sizes(),
-           " apart from dimension ", dim);
-}
-
-/// The scatter kernel on a tensor that holds the starting values already.
-void scatter_into(const char* op, kernels::Scatter mode, const Tensor& target, int64_t dim, const Tensor& index, const Tensor& source,
-                  Site site) {
-  if (index.numel() == 0) return;
-  for (int64_t d = 0; d < index.dim(); ++d)
-    if (index.size(d) > source.size(d))
-      fail("[", op, "] Expected index ", index.sizes(), " to be no larger than src ", source.sizes(), " in dimension ", d);
-  if (source.dtype() != target.dtype())
-    fail("[", op, "] Expected self.dtype to be equal to src.dtype, but got ", target.dtype(), " and ", source.dtype());
-  ops::kernels_of(target).scatter(ops::launch(target, op, site), mode, ops::out(target), ops::view(index), ops::view(source),
-                                  static_cast<int32_t>(dim));
-}
-
-Tensor source_of(const Tensor& x, const Tensor& index, const Operand& source, Site site) {
-  if (source.is_tensor()) return source.tensor();
-  return full({1}, source.number(), {.dtype = x.dtype(), .device = x.device()}, site).expand(index.sizes(), site);
 }
 
 }  // namespace
@@ -229,7 +201,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   const Tensor& target = in.view;
   if (spread.numel())
     ops::kernels_of(target).index_put(ops::launch(target, "index_put_", site), ops::out(target), ops::view(spread.detach()),
-                                      {views.data(), static_cast<int64_t>(views.size())}, accumulate);
+                                      {views.data(), static_cast<int64_t>(views.size())}, accumulate, true);
   impl().storage->bump_version();
   if (needs_grad(target, spread)) {
     autograd::record_in_place(
@@ -245,7 +217,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
                   zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
               if (zero.numel())
                 ops::kernels_of(g).index_put(ops::launch(g, "index_put_", site), ops::out(kept), ops::view(zero),
-                                             {index_views.data(), static_cast<int64_t>(index_views.size())}, false);
+                                             {index_views.data(), static_cast<int64_t>(index_views.size())}, false, true);
               gradients[0] = kept;
             }
           }
@@ -263,59 +235,40 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site
     fail("[index_select] Expected dtype int32 or int64 for index, but got ", index.dtype());
   ops::check_same_device("index_select", x, "self", index, "index");
   const Tensor list = (index.dim() == 0 ? index.unsqueeze(0) : index).to(kInt64, {}, site);
-  if (x.dim() == 0) return index_front(x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site).squeeze(0, site);
-  if (at == 0) return index_front(x, {list}, list.sizes(), "IndexSelectBackward0", site);
-  return movedim(index_front(movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site), 0, at, site);
+  if (x.dim() == 0) return index_front(x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false).squeeze(0, site);
+  if (at == 0) return index_front(x, {list}, list.sizes(), "IndexSelectBackward0", site, false);
+  return movedim(index_front(movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false), 0, at, site);
 }
 
-Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Site site) {
-  check_dim_index("gather", x, index);
-  const int64_t at = wrap_dim(dim, x.dim());
-  check_gather_sizes("gather", x, index, at);
-  Tensor y = empty(index.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel()) {
-    const Tensor from = x.dim() == 0 ? x.detach().view({1}) : x.detach(), where = index.dim() == 0 ? index.view({1}) : index,
-                 to = y.dim() == 0 ? y.view({1}) : y;
-    ops::kernels_of(x).gather(ops::launch(x, "gather", site), ops::out(to), ops::view(from), ops::view(where), static_cast<int32_t>(at));
-  }
-  if (!needs_grad(x)) return y;
-  return record("GatherBackward0", y, {x}, site, [sizes = x.sizes(), at, index = autograd::saved(index)](const Tensor& g) {
-    return scatter_add(zeros(sizes, {.dtype = g.dtype(), .device = g.device()}), at, index.get(), g);
-  });
+Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) {
+  return x.clone(site).index_put_(indices, value, accumulate, site);
 }
 
-Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand& source, Site site) {
-  check_dim_index("scatter", x, index);
-  const int64_t at = wrap_dim(dim, x.dim());
-  const Tensor from = source_of(x, index, source, site);
-  Tensor y = x.detach().clone(site);
-  scatter_into("scatter", kernels::Scatter::Set, y, at, index, from, site);
-  if (!needs_grad(x, from)) return y;
-  return record("ScatterBackward0", y, {x, from}, site, [at, index = autograd::saved(index)](const Tensor& g, autograd::Wanted wanted) {
-    std::array<Tensor, 2> gradients;
-    if (wanted[0]) gradients[0] = scatter(g, at, index.get(), 0);
-    if (wanted[1]) gradients[1] = g.gather(at, index.get());
-    return gradients;
-  });
+Tensor take(const Tensor& x, const Tensor& index, Site site) {
+  if (index.dtype() != kInt64) fail("[take] take(): Expected a long tensor for index, but got ", scalar_name(index.dtype()));
+  ops::check_same_device("take", x, "self", index, "index");
+  if (x.numel() == 0 && index.numel() > 0) fail<IndexError>("[take] take(): tried to take from an empty tensor");
+  return index_front(x.reshape({-1}, site), {index}, index.sizes(), "TakeBackward0", site);
 }
 
-Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site) {
-  check_dim_index("scatter_add", x, index);
-  const int64_t at = wrap_dim(dim, x.dim());
-  Tensor y = x.detach().clone(site);
-  scatter_into("scatter_add", kernels::Scatter::Add, y, at, index, source, site);
-  if (!needs_grad(x, source)) return y;
-  return record("ScatterAddBackward0", y, {x, source}, site,
-                [at, index = autograd::saved(index)](const Tensor& g, autograd::Wanted wanted) {
-                  std::array<Tensor, 2> gradients;
-                  if (wanted[0]) gradients[0] = g;
-                  if (wanted[1]) gradients[1] = g.gather(at, index.get());
-                  return gradients;
-                });
+Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, Site site) {
+  if (index.dtype() != kInt64) fail("[put] put_(): Expected a long tensor for index, but got ", scalar_name(index.dtype()));
+  if (source.dtype() != x.dtype())
+    fail("[put] put_(): self and source expected to have the same dtype, but got self.dtype = ", scalar_name(x.dtype()),
+         " and source.dtype = ", scalar_name(source.dtype()));
+  if (index.numel() != source.numel())
+    fail("[put] put_(): Expected source and index to have the same number of elements, but got source.numel() = ", source.numel(),
+         ", index.numel() = ", index.numel());
+  if (x.numel() == 0 && index.numel() > 0) fail<IndexError>("[put] put_(): tried to put elements into an empty tensor");
+  const Tensor line = x.clone(site).view({-1}, site);
+  return line.index_put_({index.reshape({-1}, site)}, source.reshape({-1}, site), accumulate, site).view(x.sizes(), site);
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Site site) {
   if (mask.dtype() != kBool) fail("[masked_fill] expects the mask to be bool, but got ", mask.dtype());
+  if (value.is_tensor() && value.tensor().dim() > 0)
+    fail("[masked_fill] masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.tensor().dim(),
+         " dimension(s).");
   return where(mask, value.is_tensor() ? Operand(value.tensor()) : value, x, site).to(x.dtype(), {}, site);
 }
 
@@ -323,6 +276,21 @@ Tensor masked_select(const Tensor& x, const Tensor& mask, Site site) {
   if (mask.dtype() != kBool) fail("[masked_select] expected BoolTensor for mask, but got ", mask.dtype());
   const Shape sizes = broadcast_shapes(x.sizes(), mask.sizes());
   return x.expand(sizes, site).index({mask.expand(sizes, site)}, site);
+}
+
+Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, Site site) {
+  if (mask.dtype() != kBool)
+    fail("[masked_scatter] masked_scatter_ only supports boolean masks, but got mask with dtype ", scalar_name(mask.dtype()));
+  if (x.dtype() != source.dtype())
+    fail("[masked_scatter] expected self and source to have same dtypes but got ", scalar_name(x.dtype()), " and ",
+         scalar_name(source.dtype()));
+  ops::check_same_device("masked_scatter", x, "self", source, "source");
+  const Shape sizes = broadcast_shapes(x.sizes(), mask.sizes());
+  const Tensor places = nonzero(mask.expand(sizes, site).reshape({-1}, site), site).view({-1}, site);
+  if (source.numel() < places.numel())
+    fail("[masked_scatter] Number of elements of source < number of ones in mask: ", source.numel(), " and ", places.numel());
+  const Tensor line = x.expand(sizes, site).clone(site).view({-1}, site);
+  return line.index_put_({places}, source.reshape({-1}, site).slice(0, 0, places.numel(), 1, site), false, site).view(sizes, site);
 }
 
 Tensor nonzero(const Tensor& x, Site site) {
@@ -335,6 +303,12 @@ Tensor nonzero(const Tensor& x, Site site) {
   Tensor y = empty({found, x.dim()}, {.dtype = kInt64, .device = x.device()}, site);
   if (y.numel()) ops::kernels_of(x).nonzero(ops::launch(x, "nonzero", site), ops::out(y), ops::view(x));
   return y;
+}
+
+Tensor argwhere(const Tensor& x, Site site) { return nonzero(x, site); }
+
+std::vector<Tensor> where(const Tensor& condition, Site site) {
+  return nonzero(condition.dim() ? condition : condition.view({1}, site), site).unbind(1, site);
 }
 
 namespace {
@@ -351,6 +325,14 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, 
   });
 }
 
+/// Scales the rows at `indices` whose norm is over `most` down to it.
+void renormalize(const Tensor& weight, const Tensor& indices, double most, double p, Site site) {
+  const autograd::detail::NoRecord quiet;
+  const Tensor rows = unique(indices, {}, site).output, chosen = index_select(weight, 0, rows, site);
+  const Tensor norms = norm(chosen, p, {1}, true, {}, site);
+  weight.index_copy_(0, rows, mul(chosen, where(gt(norms, most, site), div(most, add(norms, 1e-7, site), site), 1, site), site), site);
+}
+
 Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
   if (x.dim() < 2) fail("[", upper ? "triu" : "tril", "] input tensor must have at least 2 dimensions, not ", x.dim());
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
@@ -362,7 +344,8 @@ Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
 
 }  // namespace
 
-Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx, Site site) {
+Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double> max_norm,
+                 double norm_type, bool scale_grad_by_freq, Site site) {
   if (weight.dim() != 2) fail("[embedding] 'weight' must be 2-D, but has sizes ", weight.sizes());
   if (indices.dtype() != kInt64 && indices.dtype() != kInt32)
     fail("[embedding] Expected tensor for argument 'indices' to have scalar type Long or Int, but got ", scalar_name(indices.dtype()),
@@ -375,19 +358,39 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int6
   if (padding_idx && padding < 0) padding += weight.size(0);
   if (padding_idx && (padding < 0 || padding >= weight.size(0)))
     fail("[embedding] padding_idx ", *padding_idx, " must be within the ", weight.size(0), " rows of weight");
+  if (max_norm) renormalize(weight, at, *max_norm, norm_type, site);
   Tensor y = empty(sizes, {.dtype = weight.dtype(), .device = weight.device()}, site);
   if (y.numel()) ops::kernels_of(weight).embedding(ops::launch(weight, "embedding", site), ops::out(y), ops::view(weight), ops::view(at));
   if (!needs_grad(weight)) return y;
-  return record("EmbeddingBackward0", y, {weight}, site, [at = autograd::saved(at), rows = weight.size(0), padding, site](const Tensor& g) {
-    return embedding_backward(g, at.get(), rows, padding, site);
-  });
+  return record("EmbeddingBackward0", y, {weight}, site,
+                [at = autograd::saved(at), rows = weight.size(0), padding, scale_grad_by_freq, site](const Tensor& g) {
+                  const Tensor index = at.get();
+                  if (!scale_grad_by_freq) return embedding_backward(g, index, rows, padding, site);
+                  const Tensor counts = bincount(index.reshape({-1}, site), Tensor(), rows, site);
+                  return embedding_backward(g / counts.index({index}, site).unsqueeze(-1, site), index, rows, padding, site);
+                });
 }
 
 Tensor tril(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, false, site); }
 Tensor triu(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, true, site); }
 
 Tensor Tensor::index_select(int64_t dim, const Tensor& index, Site site) const { return tandem::index_select(*this, dim, index, site); }
-Tensor Tensor::gather(int64_t dim, const Tensor& index, Site site) const { return tandem::gather(*this, dim, index, site); }
+Tensor Tensor::index_put(const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) const {
+  return tandem::index_put(*this, indices, value, accumulate, site);
+}
+Tensor Tensor::take(const Tensor& index, Site site) const { return tandem::take(*this, index, site); }
+Tensor Tensor::put(const Tensor& index, const Tensor& source, bool accumulate, Site site) const {
+  return tandem::put(*this, index, source, accumulate, site);
+}
+const Tensor& Tensor::put_(const Tensor& index, const Tensor& source, bool accumulate, Site site) const {
+  return copy_(tandem::put(*this, index, source, accumulate, site), false, site);
+}
+Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source, Site site) const {
+  return tandem::masked_scatter(*this, mask, source, site);
+}
+const Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source, Site site) const {
+  return copy_(tandem::masked_scatter(*this, mask, source, site), false, site);
+}
 Tensor Tensor::masked_fill(const Tensor& mask, const Operand& value, Site site) const {
   return tandem::masked_fill(*this, mask, value, site);
 }
@@ -399,11 +402,8 @@ Tensor Tensor::triu(int64_t diagonal, Site site) const { return tandem::triu(*th
 const Tensor& Tensor::masked_fill_(const Tensor& mask, const Operand& value, Site site) const {
   return copy_(tandem::masked_fill(*this, mask, value, site), false, site);
 }
-const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site) const {
-  return copy_(tandem::scatter(*this, dim, index, source, site), false, site);
-}
-const Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
-  return copy_(tandem::scatter_add(*this, dim, index, source, site), false, site);
-}
+const Tensor& Tensor::tril_(int64_t diagonal, Site site) const { return copy_(tandem::tril(*this, diagonal, site), false, site); }
+const Tensor& Tensor::triu_(int64_t diagonal, Site site) const { return copy_(tandem::triu(*this, diagonal, site), false, site); }
+Tensor Tensor::argwhere(Site site) const { return tandem::argwhere(*this, site); }
 
 }  // namespace tandem

@@ -8,17 +8,31 @@
 
 namespace tandem {
 
+/// Slices of x along a dimension, in the order of a vector `index`. As torch.index_select.
 [[nodiscard]] Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site = Site::here());
-[[nodiscard]] Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Site site = Site::here());
-[[nodiscard]] Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here());
-[[nodiscard]] Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here());
+/// x with `value` at the positions that the indices name, added where `accumulate`. As torch.index_put.
+[[nodiscard]] Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+                               Site site = Site::here());
+/// Elements of the flattened x, with index's sizes; negative ones count from the end. As torch.take.
+[[nodiscard]] Tensor take(const Tensor& x, const Tensor& index, Site site = Site::here());
+/// x with the elements of `source` at these places, added where `accumulate`. As torch.put.
+[[nodiscard]] Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here());
 [[nodiscard]] Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Site site = Site::here());
 /// The elements where `mask` is true, as a vector. Waits for the device: the size depends on the data.
 [[nodiscard]] Tensor masked_select(const Tensor& x, const Tensor& mask, Site site = Site::here());
-/// The positions of elements that are not zero, (count, dim). Waits for the device.
+/// x with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
+/// torch.Tensor.masked_scatter.
+[[nodiscard]] Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, Site site = Site::here());
+/// The positions of elements that are not zero, (count, dim). Waits for the device. As torch.nonzero, torch.argwhere.
 [[nodiscard]] Tensor nonzero(const Tensor& x, Site site = Site::here());
+[[nodiscard]] Tensor argwhere(const Tensor& x, Site site = Site::here());
+/// The same as a vector for each dimension. As torch.where(condition), which is torch.nonzero(condition, as_tuple=True).
+[[nodiscard]] std::vector<Tensor> where(const Tensor& condition, Site site = Site::here());
 /// Rows of `weight` (n, d) at `indices`. An index outside [0, n) is an error. As torch.nn.functional.embedding.
+/// Rows at `padding_idx` get no gradient; rows whose `norm_type`-norm is over `max_norm` are scaled down to it in place first;
+/// `scale_grad_by_freq` divides a row's gradient by how often its index occurs.
 [[nodiscard]] Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx = {},
+                               std::optional<double> max_norm = {}, double norm_type = 2, bool scale_grad_by_freq = false,
                                Site site = Site::here());
 /// The lower (upper) triangle, the rest zero.
 [[nodiscard]] Tensor tril(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());

@@ -40,6 +40,22 @@ kernels::View view(const Tensor& x) {
 
 kernels::Out out(const Tensor& x) { return kernels::Out{view(x)}; }
 
+kernels::View last(kernels::View v, int64_t dim) {
+  if (v.ndim == 0) {
+    v.ndim = 1;
+    v.sizes[0] = v.strides[0] = 1;
+    return v;
+  }
+  const int64_t size = v.sizes[dim], stride = v.strides[dim];
+  for (int64_t d = dim; d + 1 < v.ndim; ++d) {
+    v.sizes[d] = v.sizes[d + 1];
+    v.strides[d] = v.strides[d + 1];
+  }
+  v.sizes[v.ndim - 1] = size;
+  v.strides[v.ndim - 1] = stride;
+  return v;
+}
+
 Tensor workspace(const Tensor& like, size_t bytes, Site site) {
   if (bytes == 0) return Tensor();
   return Tensor(TensorImpl::make({static_cast<int64_t>(bytes)}, kUInt8, like.device(), false, site));

@@ -19,6 +19,8 @@ inline runtime::Launch launch(const Tensor& x, const char* op, Site site) { retu
 /// What kernels see of `x`. An undefined tensor gives a view without data.
 kernels::View view(const Tensor& x);
 kernels::Out out(const Tensor& x);
+/// A view with `dim` moved to the end, where kernels work along it; a 0-dim one as one element.
+kernels::View last(kernels::View v, int64_t dim);
 
 /// Scratch of `bytes` on the device of `like`; undefined for none.
 Tensor workspace(const Tensor& like, size_t bytes, Site site);

@@ -10,6 +10,7 @@
 #include "ops/launch.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
+#include "ops/scatter.h"
 #include "ops/view.h"
 
 namespace tandem {
@@ -82,7 +83,7 @@ Tensor with_probabilities(const Tensor& input, const Tensor& target, const Cross
     sizes[static_cast<size_t>(at)] = classes;
     terms = terms * options.weight.view(sizes);
   }
-  const Tensor losses = -terms.sum(at, false, site);
+  const Tensor losses = -terms.sum(at, false, {}, site);
   if (options.reduction != Reduction::Mean) return reduced(losses, options.reduction, site);
   return losses.sum(site) / static_cast<double>(std::max<int64_t>(1, losses.numel()));
 }

@@ -1,35 +1,78 @@
-// Reductions over all elements or over dimensions, running sums, sorting.
+// Reductions over all elements or over dimensions. `dims` may be left empty for all of them; keepdim leaves them at size 1.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace tandem {
 
+/// Integers and bools are added up as int64, unless `dtype` says otherwise. As torch.sum.
 [[nodiscard]] Tensor sum(const Tensor& x, Site site = Site::here());
-[[nodiscard]] Tensor sum(const Tensor& x, const Shape& dims, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] Tensor sum(const Tensor& x, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor sum(const Tensor& x, const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {},
+                         Site site = Site::here());
+/// The sum of the elements that are not nan. As torch.nansum.
+[[nodiscard]] Tensor nansum(const Tensor& x, const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+                            Site site = Site::here());
+/// Error for integers, unless a floating `dtype` is given. As torch.mean.
 [[nodiscard]] Tensor mean(const Tensor& x, Site site = Site::here());
-[[nodiscard]] Tensor mean(const Tensor& x, const Shape& dims, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] Tensor mean(const Tensor& x, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor mean(const Tensor& x, const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {},
+                          Site site = Site::here());
+/// The mean of the elements that are not nan. As torch.nanmean.
+[[nodiscard]] Tensor nanmean(const Tensor& x, const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+                             Site site = Site::here());
+/// The product of all elements, or along a dimension. As torch.prod.
 [[nodiscard]] Tensor prod(const Tensor& x, Site site = Site::here());
+[[nodiscard]] Tensor prod(const Tensor& x, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor prod(const Tensor& x, int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here());
+/// log(sum(exp(x))), taken from the maximum so that it cannot overflow. As torch.logsumexp.
+[[nodiscard]] Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim = false, Site site = Site::here());
+/// The sum of the diagonal of a matrix. As torch.trace.
+[[nodiscard]] Tensor trace(const Tensor& x, Site site = Site::here());
+
+/// Whether all (any) of the elements are not zero: bool, or uint8 of uint8. As torch.all, torch.any.
+[[nodiscard]] Tensor all(const Tensor& x, Site site = Site::here());
+[[nodiscard]] Tensor all(const Tensor& x, const Shape& dims, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] Tensor any(const Tensor& x, Site site = Site::here());
+[[nodiscard]] Tensor any(const Tensor& x, const Shape& dims, bool keepdim = false, Site site = Site::here());
+/// How many elements are not zero, int64. As torch.count_nonzero.
+[[nodiscard]] Tensor count_nonzero(const Tensor& x, const Shape& dims = {}, Site site = Site::here());
+
+/// The sum of squared distances to the mean, divided by max(0, n - correction). Floating dtypes. As torch.var.
+[[nodiscard]] Tensor var(const Tensor& x, const Shape& dims = {}, double correction = 1, bool keepdim = false, Site site = Site::here());
+/// The square root of var. As torch.std.
+[[nodiscard]] Tensor std(const Tensor& x, const Shape& dims = {}, double correction = 1, bool keepdim = false, Site site = Site::here());
+struct VarMean {
+  Tensor var, mean;
+};
+struct StdMean {
+  Tensor std, mean;
+};
+/// Both from one kernel. As torch.var_mean, torch.std_mean.
+[[nodiscard]] VarMean var_mean(const Tensor& x, const Shape& dims = {}, double correction = 1, bool keepdim = false,
+                               Site site = Site::here());
+[[nodiscard]] StdMean std_mean(const Tensor& x, const Shape& dims = {}, double correction = 1, bool keepdim = false,
+                               Site site = Site::here());
+
+/// The largest (smallest) element; nan wins. Along a dimension with the index of the first such. As torch.max, torch.min.
 [[nodiscard]] Tensor max(const Tensor& x, Site site = Site::here());
 [[nodiscard]] ValuesIndices max(const Tensor& x, int64_t dim, bool keepdim = false, Site site = Site::here());
+/// The greater (lesser) of each two elements: maximum, minimum.
+[[nodiscard]] Tensor max(const Tensor& x, const Tensor& other, Site site = Site::here());
 [[nodiscard]] Tensor min(const Tensor& x, Site site = Site::here());
 [[nodiscard]] ValuesIndices min(const Tensor& x, int64_t dim, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] Tensor min(const Tensor& x, const Tensor& other, Site site = Site::here());
+/// The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin.
 [[nodiscard]] Tensor amax(const Tensor& x, const Shape& dims = {}, bool keepdim = false, Site site = Site::here());
 [[nodiscard]] Tensor amin(const Tensor& x, const Shape& dims = {}, bool keepdim = false, Site site = Site::here());
+struct MinMax {
+  Tensor min, max;
+};
+/// amin and amax, of all or along one dimension. As torch.aminmax.
+[[nodiscard]] MinMax aminmax(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here());
+/// The index of the first largest (smallest) element, in the flattened tensor or along a dimension; nan wins. As torch.argmax.
 [[nodiscard]] Tensor argmax(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here());
 [[nodiscard]] Tensor argmin(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here());
-[[nodiscard]] Tensor all(const Tensor& x, Site site = Site::here());
-[[nodiscard]] Tensor any(const Tensor& x, Site site = Site::here());
-[[nodiscard]] Tensor var(const Tensor& x, const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here());
-[[nodiscard]] Tensor std(const Tensor& x, const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here());
-/// The p-norm over all elements (p = 2: Frobenius). p may be infinity.
-[[nodiscard]] Tensor norm(const Tensor& x, double p = 2, Site site = Site::here());
-[[nodiscard]] Tensor norm(const Tensor& x, double p, const Shape& dims, bool keepdim = false, Site site = Site::here());
-[[nodiscard]] Tensor cumsum(const Tensor& x, int64_t dim, Site site = Site::here());
-[[nodiscard]] ValuesIndices sort(const Tensor& x, int64_t dim = -1, bool descending = false, Site site = Site::here());
-[[nodiscard]] Tensor argsort(const Tensor& x, int64_t dim = -1, bool descending = false, Site site = Site::here());
-[[nodiscard]] ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true,
-                                 Site site = Site::here());
 
 /// Whether both have the same sizes and the same values. Waits for the devices. As torch.equal.
 [[nodiscard]] bool equal(const Tensor& a, const Tensor& b, Site site = Site::here());

@@ -225,7 +225,7 @@ Tensor sum_to_size(const Tensor& x, const Shape& sizes, Site site) {
   const size_t lead = x.sizes().size() - sizes.size();
   for (size_t i = 0; i < x.sizes().size(); ++i)
     if (i < lead || (sizes[i - lead] == 1 && x.sizes()[i] != 1)) dims.push_back(static_cast<int64_t>(i));
-  const Tensor summed = dims.empty() ? x : x.sum(dims, true, site);
+  const Tensor summed = dims.empty() ? x : x.sum(dims, true, {}, site);
   return lead > 0 ? summed.reshape(sizes, site) : summed;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iosfwd>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -164,13 +165,41 @@ class Tensor {
   const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
                            Site site = Site::here()) const;
   [[nodiscard]] Tensor index_select(int64_t dim, const Tensor& index, Site site = Site::here()) const;
-  [[nodiscard]] Tensor gather(int64_t dim, const Tensor& index, Site site = Site::here()) const;
-  const Tensor& scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
-  const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_put(const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+                                 Site site = Site::here()) const;
+  [[nodiscard]] Tensor take(const Tensor& index, Site site = Site::here()) const;
+  [[nodiscard]] Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here()) const;
+  const Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor masked_fill(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
   const Tensor& masked_fill_(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
   [[nodiscard]] Tensor masked_select(const Tensor& mask, Site site = Site::here()) const;
+  [[nodiscard]] Tensor masked_scatter(const Tensor& mask, const Tensor& source, Site site = Site::here()) const;
+  const Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, Site site = Site::here()) const;
   [[nodiscard]] Tensor nonzero(Site site = Site::here()) const;
+  [[nodiscard]] Tensor argwhere(Site site = Site::here()) const;
+
+  // --- Along one dimension (ops/scatter.h)
+  [[nodiscard]] Tensor gather(int64_t dim, const Tensor& index, Site site = Site::here()) const;
+  [[nodiscard]] Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor scatter(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
+  const Tensor& scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor scatter_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                                      bool include_self = true, Site site = Site::here()) const;
+  const Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true,
+                                Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1,
+                                 Site site = Site::here()) const;
+  const Tensor& index_add_(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_copy(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  const Tensor& index_copy_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_fill(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
+  const Tensor& index_fill_(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
+  [[nodiscard]] Tensor repeat_interleave(int64_t repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {},
+                                         Site site = Site::here()) const;
+  [[nodiscard]] Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {},
+                                         Site site = Site::here()) const;
 
   // --- Filling (ops/creation.h, ops/random.h)
   const Tensor& fill_(const Operand& value, Site site = Site::here()) const;
@@ -180,37 +209,73 @@ class Tensor {
   const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
   const Tensor& bernoulli_(double p = 0.5, Site site = Site::here()) const;
 
-  // --- Reductions (ops/reduce.h)
+  // --- Reductions (ops/reduce.h, ops/norms.h)
   [[nodiscard]] Tensor sum(Site site = Site::here()) const;
-  [[nodiscard]] Tensor sum(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor sum(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor sum(const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor sum(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor nansum(const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+                              Site site = Site::here()) const;
   [[nodiscard]] Tensor mean(Site site = Site::here()) const;
-  [[nodiscard]] Tensor mean(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor mean(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor nanmean(const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+                               Site site = Site::here()) const;
   [[nodiscard]] Tensor prod(Site site = Site::here()) const;
-  [[nodiscard]] Tensor prod(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor prod(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor logsumexp(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor trace(Site site = Site::here()) const;
   [[nodiscard]] Tensor max(Site site = Site::here()) const;
   [[nodiscard]] ValuesIndices max(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor max(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor min(Site site = Site::here()) const;
   [[nodiscard]] ValuesIndices min(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor min(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor amax(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor amin(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor all(Site site = Site::here()) const;
+  [[nodiscard]] Tensor all(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor all(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor any(Site site = Site::here()) const;
+  [[nodiscard]] Tensor any(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor any(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor count_nonzero(const Shape& dims = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor var(bool unbiased = true, Site site = Site::here()) const;
   [[nodiscard]] Tensor var(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor std(bool unbiased = true, Site site = Site::here()) const;
   [[nodiscard]] Tensor std(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor norm(double p = 2, Site site = Site::here()) const;
-  [[nodiscard]] Tensor norm(double p, const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor cumsum(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor norm(double p, const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {},
+                            Site site = Site::here()) const;
+  [[nodiscard]] Tensor dist(const Tensor& other, double p = 2, Site site = Site::here()) const;
+
+  // --- Running totals (ops/scan.h)
+  [[nodiscard]] Tensor cumsum(int64_t dim, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  const Tensor& cumsum_(int64_t dim, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor cumprod(int64_t dim, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  const Tensor& cumprod_(int64_t dim, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices cummax(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices cummin(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor logcumsumexp(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor diff(int64_t n = 1, int64_t dim = -1, const Tensor& prepend = Tensor(), const Tensor& append = Tensor(),
+                            Site site = Site::here()) const;
+
+  // --- Sorting (ops/sort.h)
   [[nodiscard]] ValuesIndices sort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor argsort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor msort(Site site = Site::here()) const;
   [[nodiscard]] ValuesIndices topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices kthvalue(int64_t k, int64_t dim = -1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor median(Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices median(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor nanmedian(Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices nanmedian(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices mode(int64_t dim = -1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor quantile(const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+                                std::string_view interpolation = "linear", Site site = Site::here()) const;
+  [[nodiscard]] Tensor nanquantile(const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+                                   std::string_view interpolation = "linear", Site site = Site::here()) const;
 
   // --- Products (ops/matmul.h)
   [[nodiscard]] Tensor matmul(const Tensor& other, Site site = Site::here()) const;
@@ -227,7 +292,9 @@ class Tensor {
   [[nodiscard]] Tensor softmax(int64_t dim, Site site = Site::here()) const;
   [[nodiscard]] Tensor log_softmax(int64_t dim, Site site = Site::here()) const;
   [[nodiscard]] Tensor tril(int64_t diagonal = 0, Site site = Site::here()) const;
+  const Tensor& tril_(int64_t diagonal = 0, Site site = Site::here()) const;
   [[nodiscard]] Tensor triu(int64_t diagonal = 0, Site site = Site::here()) const;
+  const Tensor& triu_(int64_t diagonal = 0, Site site = Site::here()) const;
 
   // --- Pointwise operations from kernels/pointwise.def
 #include "tensor/pointwise_methods.inc"
@@ -239,7 +306,7 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 
-/// What max, min, sort and topk along a dimension give.
+/// What max, sort, topk and others along a dimension give.
 struct ValuesIndices {
   Tensor values, indices;
 };

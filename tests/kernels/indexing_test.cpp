@@ -42,7 +42,7 @@ TEST(Index, TwoIndicesAroundASlice) {
         const Array i = indices({2, 1}, 4, 3), j = indices({3}, 6, 4, true, Layout::Gaps);
         const View list[] = {i.view(), View{}, j.view()};
         TestQueue queue;
-        cpu_table().index(queue, out.out(), in.view(), {list, 3});
+        cpu_table().index(queue, out.out(), in.view(), {list, 3}, true);
         std::vector<double> expected, into = put.values();
         for (int64_t p = 0; p < 2; ++p)
           for (int64_t q = 0; q < 3; ++q)
@@ -53,7 +53,7 @@ TEST(Index, TwoIndicesAroundASlice) {
                 expected.push_back(in[at]);
               }
         expect_close(out, expected, 0, std::string(tandem::name(dtype)) + " " + name(layout));
-        cpu_table().index_put(queue, put.out(), values.view(), {list, 3}, false);
+        cpu_table().index_put(queue, put.out(), values.view(), {list, 3}, false, true);
         expect_close(put, into, 0, std::string("put ") + tandem::name(dtype) + " " + name(layout));
         EXPECT_EQ(queue.trouble(), Trouble::None);
       }
@@ -78,9 +78,9 @@ TEST(Index, AddsInOrder) {
             last[static_cast<size_t>(wrapped(list[i], 7) * width + c)] = values[i * width + c];
           }
         TestQueue queue(3);
-        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, true);
+        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, true, true);
         expect_close(out, expected, 0, std::string("add ") + tandem::name(dtype) + " width " + std::to_string(width));
-        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, false);
+        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, false, true);
         expect_close(out, last, 0, std::string("last wins ") + tandem::name(dtype));
       }
 }
@@ -90,7 +90,7 @@ TEST(Index, ManyPositionsOnSeveralThreads) {
   in.random(1);
   const Array list = indices({20000}, 1000, 2);
   TestQueue queue(4);
-  cpu_table().index(queue, out.out(), in.view(), {&list.view(), 1});
+  cpu_table().index(queue, out.out(), in.view(), {&list.view(), 1}, true);
   for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(out[i], in[wrapped(list[i / 3], 1000) * 3 + i % 3]);
 }
 
@@ -98,9 +98,9 @@ TEST(Index, EmptyOnes) {
   Array in(kFloat32, {4, 3}), none(kInt64, {0}), out(kFloat32, {0, 3}), thin(kFloat32, {4, 0}), thin_out(kFloat32, {2, 0});
   const Array two = indices({2}, 4, 1);
   TestQueue queue;
-  cpu_table().index(queue, out.out(), in.view(), {&none.view(), 1});
-  cpu_table().index(queue, thin_out.out(), thin.view(), {&two.view(), 1});
-  cpu_table().index_put(queue, in.out(), out.view(), {&none.view(), 1}, true);
+  cpu_table().index(queue, out.out(), in.view(), {&none.view(), 1}, true);
+  cpu_table().index(queue, thin_out.out(), thin.view(), {&two.view(), 1}, true);
+  cpu_table().index_put(queue, in.out(), out.view(), {&none.view(), 1}, true, true);
   EXPECT_EQ(queue.trouble(), Trouble::None);
 }
 
@@ -110,8 +110,8 @@ TEST(Index, ReportsAndTouchesNothingOutside) {
     in.random(1);
     TestQueue get, put, add;
     cpu_table().index(get, out.out(), in.view(), {&list.view(), 1});
-    cpu_table().index_put(put, in.out(), out.view(), {&list.view(), 1}, false);
-    cpu_table().index_put(add, in.out(), out.view(), {&list.view(), 1}, true);
+    cpu_table().index_put(put, in.out(), out.view(), {&list.view(), 1}, false, true);
+    cpu_table().index_put(add, in.out(), out.view(), {&list.view(), 1}, true, true);
     for (const TestQueue* queue : {&get, &put, &add}) {
       EXPECT_EQ(queue->trouble(), Trouble::IndexOutOfRange);
       EXPECT_EQ(queue->own.a, bad);

@@ -21,6 +21,13 @@ inline bool wrap_index(const Queue& queue, int64_t& index, int64_t size) {
   return true;
 }
 
+/// Whether `index` lies in [0, size); reported where it does not.
+inline bool within(const Queue& queue, int64_t index, int64_t size) {
+  if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return true;
+  queue.status->report(Trouble::IndexOutOfRange, index, size);
+  return false;
+}
+
 /// Positions of up to kOperands strided operands of common sizes, in row-major order. Dimensions are merged where all operands allow it.
 template <int kOperands>
 struct Walk {
@@ -70,6 +77,19 @@ void visit_size(size_t bytes, F&& f) {
     case 4: return f(uint32_t{});
     default: return f(uint64_t{});
   }
+}
+
+/// A number to compute with, for an element.
+template <class T>
+auto number(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(x);
+  else return x;
+}
+
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_integral_v<T>) return false;
+  else return x != x;
 }
 
 /// to += from: half types through float, integers wrapping, bool as "or".

@@ -16,12 +16,6 @@ Walk<2> positions_of(const View& indices, const View& rows) {
   return walk;
 }
 
-bool check(const Queue& queue, int64_t index, int64_t rows) {
-  if (index >= 0 && index < rows) return true;
-  queue.status->report(Trouble::IndexOutOfRange, index, rows);
-  return false;
-}
-
 }  // namespace
 
 void embedding(const Queue& queue, Out out, View table, View indices) {
@@ -33,7 +27,7 @@ void embedding(const Queue& queue, Out out, View table, View indices) {
     parallel_for(positions.numel, std::max<int64_t>(1, 16384 / width), queue.threads, [&](int64_t begin, int64_t end) {
       positions.each(begin, end, [&](int64_t, const int64_t* at) {
         const int64_t index = indices.as<int64_t>()[at[0]];
-        if (!check(queue, index, rows)) return;
+        if (!within(queue, index, rows)) return;
         T* to = out.as<T>() + at[1];
         const T* from = table.as<T>() + index * row_stride;
         if (stride == 1 && to_stride == 1) std::memcpy(to, from, static_cast<size_t>(width) * sizeof(T));
@@ -57,7 +51,7 @@ void embedding_backward(const Queue& queue, Out out, View grad, View indices, in
     parallel_for(width, grain, queue.threads, [&](int64_t begin, int64_t end) {
       positions.each(0, positions.numel, [&](int64_t, const int64_t* at) {
         const int64_t index = indices.as<int64_t>()[at[0]];
-        if (!check(queue, index, rows) || index == padding) return;
+        if (!within(queue, index, rows) || index == padding) return;
         T* to = out.as<T>() + index * row_stride;
         const T* from = grad.as<T>() + at[1];
         if (stride == 1 && from_stride == 1)

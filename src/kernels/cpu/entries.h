@@ -25,8 +25,15 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced);
 void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced);
 void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction);
 void scan(const Queue& queue, Scan op, Out out, View in);
+void scan_extreme(const Queue& queue, bool largest, Out values, Out indices, View in);
+void recurrence(const Queue& queue, Out out, View factor, View in);
+
+// Sorting: sort.cpp, search.cpp
 void sort(const Queue& queue, Out values, Out indices, View in, bool descending, void* workspace);
 size_t sort_workspace(const View& in);
+void sort_part(const Queue& queue, Out values, Out indices, View in, bool descending, int64_t first, void* workspace);
+void sort_rows(const Queue& queue, Out order, View in);
+void searchsorted(const Queue& queue, Out out, View sorted, View values, View order, bool right);
 
 // Products
 void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace);
@@ -57,8 +64,8 @@ void cross_entropy_backward(const Queue& queue, Out out, View scale, View log_pr
                             double smoothing);
 
 // Indexing
-void index(const Queue& queue, Out out, View in, Span<View> indices);
-void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate);
+void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative);
+void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate, bool negative);
 void gather(const Queue& queue, Out out, View in, View index, int32_t dim);
 void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim);
 void embedding(const Queue& queue, Out out, View table, View indices);

@@ -30,15 +30,19 @@ void each(const Queue& queue, const View& whole, const View& part, const View& i
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t line = unit / stretches, from = unit % stretches * stretch, to = std::min(width, from + stretch);
       lines.each(line, line + 1, [&](int64_t, const int64_t* at) {
-        for (int64_t i = 0; i < length; ++i) {
-          T* const whole_line = whole.as<T>() + at[0];
-          T* const part_line = part.as<T>() + at[1] + i * part_step;
-          const int64_t* const index_line = index.as<const int64_t>() + at[2] + i * index_step;
-          for (int64_t j = from; j < to; ++j) {
-            int64_t k = index_line[j * index_inner];
-            if (wrap_index(queue, k, size)) f(whole_line[k * whole_step + j * (inner == dim ? 0 : whole_inner)], part_line[j * part_inner]);
-          }
+        T* const whole_line = whole.as<T>() + at[0];
+        T* part_line = part.as<T>() + at[1];
+        const int64_t* index_line = index.as<const int64_t>() + at[2];
+        if (inner == dim) {
+          for (int64_t i = 0; i < length; ++i)
+            if (const int64_t k = index_line[i * index_step]; within(queue, k, size))
+              f(whole_line[k * whole_step], part_line[i * part_step]);
+          return;
         }
+        for (int64_t i = 0; i < length; ++i, part_line += part_step, index_line += index_step)
+          for (int64_t j = from; j < to; ++j)
+            if (const int64_t k = index_line[j * index_inner]; within(queue, k, size))
+              f(whole_line[k * whole_step + j * whole_inner], part_line[j * part_inner]);
       });
     }
   });
@@ -55,6 +59,21 @@ V at_least_1d(V view) {
   return view;
 }
 
+/// to *= from, as add_to adds.
+template <class T>
+void multiply_by(T& to, T from) {
+  if constexpr (std::is_same_v<T, bool>) to = to && from;
+  else if constexpr (std::is_integral_v<T>) to = static_cast<T>(static_cast<uint64_t>(to) * static_cast<uint64_t>(from));
+  else to = T(number(to) * number(from));
+}
+
+/// Whether `x` takes the place of `best`: it is greater (or lesser), or nan.
+template <class T>
+bool wins(T x, T best, bool largest) {
+  const auto a = number(x), b = number(best);
+  return is_nan(a) || (largest ? a > b : a < b);
+}
+
 }  // namespace
 
 void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
@@ -65,11 +84,22 @@ void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
 
 void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
   const View whole = at_least_1d<View>(out), part = at_least_1d(source), where = at_least_1d(index);
-  if (mode == Scatter::Add) {
-    visit(out.dtype, [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, const T& from) { add_to(to, from); }); });
-  } else {
-    visit_size(size_of(out.dtype), [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, const T& from) { to = from; }); });
-  }
+  if (mode == Scatter::Set)
+    return visit_size(size_of(out.dtype), [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });
+  visit(out.dtype, [&]<class T>(T) {
+    switch (mode) {
+      case Scatter::Add: return each<T>(queue, whole, part, where, dim, [](T& to, T from) { add_to(to, from); });
+      case Scatter::Multiply: return each<T>(queue, whole, part, where, dim, [](T& to, T from) { multiply_by(to, from); });
+      case Scatter::Max:
+        return each<T>(queue, whole, part, where, dim, [](T& to, T from) {
+          if (wins(from, to, true)) to = from;
+        });
+      default:
+        return each<T>(queue, whole, part, where, dim, [](T& to, T from) {
+          if (wins(from, to, false)) to = from;
+        });
+    }
+  });
 }
 
 }  // namespace tandem::kernels::cpu

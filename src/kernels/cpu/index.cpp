@@ -51,9 +51,13 @@ struct Plan {
     }
   }
 
-  /// Calls `f(offset in whole, offset in part)` for positions begin … end - 1 whose indices are all within their sizes.
+  /// Calls `f(offset in whole, offset in part)` for positions begin … end - 1 whose indices are all within their sizes, counted from the
+  /// end where `negative` ones may be.
   template <class F>
-  void each(const Queue& queue, int64_t begin, int64_t end, F f) const {
+  void each(const Queue& queue, bool negative, int64_t begin, int64_t end, F f) const {
+    const auto good_index = [&](int64_t& place, int64_t limit) {
+      return negative ? wrap_index(queue, place, limit) : within(queue, place, limit);
+    };
     const int last = index_ndim - 1;
     const int64_t length = index_ndim ? index_sizes[last] : 1;
     int64_t at[kMaxDims];
@@ -74,7 +78,7 @@ struct Plan {
         const int64_t step = index_ndim ? index_strides[0][last] : 0, limit = size[0], by = stride[0];
         for (int64_t i = first; i < stop; ++i) {
           int64_t place = list[i * step];
-          if (wrap_index(queue, place, limit)) f(place * by, from + i * part_step);
+          if (good_index(place, limit)) f(place * by, from + i * part_step);
         }
         p += stop - first;
         continue;
@@ -84,7 +88,7 @@ struct Plan {
         bool good = true;
         for (int k = 0; k < indices && good; ++k) {
           int64_t place = where[k][index_ndim ? i * index_strides[k][last] : 0];
-          good = wrap_index(queue, place, size[k]);
+          good = good_index(place, size[k]);
           to += place * stride[k];
         }
         if (good) f(to, from + i * part_step);
@@ -100,7 +104,7 @@ struct Plan {
 
 }  // namespace
 
-void index(const Queue& queue, Out out, View in, Span<View> indices) {
+void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative) {
   const Plan plan(in, out, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
@@ -109,9 +113,9 @@ void index(const Queue& queue, Out out, View in, Span<View> indices) {
     const bool dense_block = plan.dense_block();
     parallel_for(plan.positions, grain, queue.threads, [&](int64_t begin, int64_t end) {
       if (width == 1)
-        return plan.each(queue, begin, end,
+        return plan.each(queue, negative, begin, end,
                          [to = out.as<T>(), from = in.as<const T>()](int64_t source, int64_t target) { to[target] = from[source]; });
-      plan.each(queue, begin, end, [&](int64_t from, int64_t to) {
+      plan.each(queue, negative, begin, end, [&](int64_t from, int64_t to) {
         const T* source = in.as<T>() + from;
         T* target = out.as<T>() + to;
         if (dense_block) std::memcpy(target, source, static_cast<size_t>(width) * sizeof(T));
@@ -121,7 +125,7 @@ void index(const Queue& queue, Out out, View in, Span<View> indices) {
   });
 }
 
-void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate) {
+void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate, bool negative) {
   const Plan plan(out, values, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
@@ -130,7 +134,7 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
     const int64_t share = std::max<int64_t>(64, (width + queue.threads - 1) / queue.threads);
     const int64_t grain = plan.positions * width < kPiece ? width : share;
     parallel_for(width, grain, queue.threads, [&](int64_t begin, int64_t end) {
-      plan.each(queue, 0, plan.positions, [&](int64_t to, int64_t from) {
+      plan.each(queue, negative, 0, plan.positions, [&](int64_t to, int64_t from) {
         T* target = out.as<T>() + to;
         const T* source = values.as<T>() + from;
         if (plan.dense_block()) {

@@ -1,40 +1,125 @@
-// Running sums and products along the last dimension. Floats are carried in double. A row is one chain of dependent additions, so rows are
-// shared out.
+// Running totals along the last dimension, carried in double (integers wrap). A row is one chain of dependent steps, so rows are shared out
+// among the threads; where the rows lie closer together than the elements of one, a group of them is gone through side by side, so that
+// memory is read in its own order.
+#include <cmath>
+
 #include "base/parallel.h"
+#include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/reduction_plan.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kGrain = 8 << 10;
+constexpr int64_t kGrain = 8 << 10;  // elements
+constexpr int64_t kLanes = 64;       // rows gone through side by side
 
-template <class T, class Carry>
-void run(const Queue& queue, Scan op, const Out& out, const View& in, Compute compute) {
-  const Isa& set = isa();
-  const int last = in.ndim - 1;
-  const Dims rows = dims_of(in, &out, 0, last, true);
-  const int64_t columns = in.ndim ? in.sizes[last] : 1, in_stride = in.ndim ? in.strides[last] : 1,
-                out_stride = in.ndim ? out.strides[last] : 1;
-  const Pack pack = set.pack[static_cast<int>(in.dtype)][compute];
-  const Unpack unpack = set.unpack[compute][static_cast<int>(out.dtype)];
-  const int64_t in_size = static_cast<int64_t>(size_of(in.dtype)), out_size = static_cast<int64_t>(size_of(out.dtype));
-  parallel_for(rows.numel(), std::max<int64_t>(1, kGrain / columns), queue.threads, [&](int64_t begin, int64_t end) {
-    T buffer[kRunBuffer];
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t in_offset, out_offset;
-      rows.locate(row, in_offset, out_offset);
-      Carry carry = op == Scan::Sum ? 0 : 1;
-      for (int64_t i = 0; i < columns; i += kRunBuffer) {
-        const int64_t n = std::min(kRunBuffer, columns - i);
-        pack(buffer, in.as<const char>() + (in_offset + i * in_stride) * in_size, in_stride, n);
-        if (op == Scan::Sum)
-          for (int64_t k = 0; k < n; ++k) buffer[k] = static_cast<T>(carry += static_cast<Carry>(buffer[k]));
-        else
-          for (int64_t k = 0; k < n; ++k) buffer[k] = static_cast<T>(carry *= static_cast<Carry>(buffer[k]));
-        unpack(out.as<char>() + (out_offset + i * out_stride) * out_size, out_stride, buffer, n);
+/// A group of rows: where each operand's first row begins, and how to go from row to row and along them.
+template <int kOperands>
+struct Group {
+  int64_t width, length;
+  int64_t offsets[kOperands], across[kOperands], along[kOperands];
+  [[nodiscard]] bool dense() const {
+    for (const int64_t stride : across)
+      if (stride != 1) return false;
+    return true;
+  }
+};
+
+/// Calls `f(group)` for the rows of views of common sizes, the result first.
+template <int kOperands, class F>
+void each_group(const Queue& queue, const View (&views)[kOperands], F f) {
+  const View& out = views[0];
+  const int last = out.ndim - 1;
+  int lane = -1;  // the dimension of the rows that lie closest
+  for (int d = 0; d < last; ++d)
+    if (out.sizes[d] > 1 && out.strides[d] < out.strides[last] && (lane < 0 || out.strides[d] < out.strides[lane])) lane = d;
+  Walk<kOperands> outer;
+  Group<kOperands> whole{1, out.ndim ? out.sizes[last] : 1, {}, {}, {}};
+  for (int d = 0; d < last; ++d) {
+    if (d == lane) continue;
+    int64_t strides[kOperands];
+    for (int k = 0; k < kOperands; ++k) strides[k] = views[k].strides[d];
+    outer.push(out.sizes[d], strides);
+  }
+  for (int k = 0; k < kOperands && out.ndim; ++k) {
+    whole.along[k] = views[k].strides[last];
+    if (lane >= 0) whole.across[k] = views[k].strides[lane];
+  }
+  const int64_t lanes = lane < 0 ? 1 : out.sizes[lane], tiles = (lanes + kLanes - 1) / kLanes;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(lanes, kLanes) * std::max<int64_t>(1, whole.length)));
+  parallel_for(outer.numel * tiles, grain, queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      Group<kOperands> group = whole;
+      const int64_t first = task % tiles * kLanes;
+      group.width = std::min(kLanes, lanes - first);
+      outer.each(task / tiles, task / tiles + 1, [&](int64_t, const int64_t* at) {
+        for (int k = 0; k < kOperands; ++k) group.offsets[k] = at[k] + first * group.across[k];
+      });
+      f(group);
+    }
+  });
+}
+
+/// Goes along a group: `step(i, lane, offsets)` for every element, with the elements of a place side by side in the inner loop.
+template <int kOperands, class F>
+void along(const Group<kOperands>& group, F step) {
+  int64_t at[kOperands];
+  for (int64_t i = 0; i < group.length; ++i) {
+    for (int k = 0; k < kOperands; ++k) at[k] = group.offsets[k] + i * group.along[k];
+    if (group.width == 1) {
+      step(i, 0, at);
+    } else if (group.dense()) {
+      for (int64_t lane = 0; lane < group.width; ++lane) {
+        int64_t here[kOperands];
+        for (int k = 0; k < kOperands; ++k) here[k] = at[k] + lane;
+        step(i, lane, here);
+      }
+    } else {
+      for (int64_t lane = 0; lane < group.width; ++lane) {
+        step(i, lane, at);
+        for (int k = 0; k < kOperands; ++k) at[k] += group.across[k];
       }
     }
+  }
+}
+
+/// What elements of T are carried in.
+template <class T>
+using Carry = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+
+template <class T>
+Carry<T> carried(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(x);
+  else return static_cast<Carry<T>>(x);
+}
+template <class T>
+T stored(Carry<T> x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(x));
+  else return static_cast<T>(x);
+}
+
+/// log(exp(a) + exp(b)) without leaving the range of either.
+double log_add(double a, double b) {
+  if (a == b) return a + 0.69314718055994530942;  // infinities among them
+  const double high = a > b ? a : b, low = a > b ? b : a;
+  return a != a || b != b ? a + b : high + std::log1p(std::exp(low - high));
+}
+
+template <class T, class F>
+void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F add) {
+  each_group<2>(queue, {out, in}, [&](const Group<2>& group) {
+    T* const to = out.as<T>();
+    const T* const from = in.as<const T>();
+    if (group.width == 1) {
+      Carry<T> total = neutral;
+      for (int64_t i = 0; i < group.length; ++i)
+        to[group.offsets[0] + i * group.along[0]] = stored<T>(total = add(total, carried(from[group.offsets[1] + i * group.along[1]])));
+      return;
+    }
+    Carry<T> totals[kLanes];
+    std::fill_n(totals, kLanes, neutral);
+    along(group,
+          [&](int64_t, int64_t lane, const int64_t* at) { to[at[0]] = stored<T>(totals[lane] = add(totals[lane], carried(from[at[1]]))); });
   });
 }
 
@@ -42,11 +127,55 @@ void run(const Queue& queue, Scan op, const Out& out, const View& in, Compute co
 
 void scan(const Queue& queue, Scan op, Out out, View in) {
   if (in.numel() == 0) return;
-  switch (compute_of(out.dtype)) {
-    case kComputeFloat: return run<float, double>(queue, op, out, in, kComputeFloat);
-    case kComputeDouble: return run<double, double>(queue, op, out, in, kComputeDouble);
-    default: return run<int64_t, uint64_t>(queue, op, out, in, kComputeInt);  // wraps
-  }
+  visit(out.dtype, [&]<class T>(T) {
+    switch (op) {
+      case Scan::Sum: return run<T>(queue, out, in, 0, [](auto total, auto x) { return total + x; });
+      case Scan::Prod: return run<T>(queue, out, in, 1, [](auto total, auto x) { return total * x; });
+      case Scan::LogSumExp:
+        if constexpr (!std::is_integral_v<T>) return run<T>(queue, out, in, -INFINITY, log_add);
+    }
+  });
+}
+
+void scan_extreme(const Queue& queue, bool largest, Out values, Out indices, View in) {
+  if (in.numel() == 0) return;
+  visit(in.dtype, [&]<class T>(T) {
+    const auto run = [&](auto at_least) {
+      each_group<3>(queue, {values, indices, in}, [&](const Group<3>& group) {
+        using C = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+        C best[kLanes];
+        int64_t places[kLanes];
+        along(group,
+              [&, to = values.as<T>(), where = indices.as<int64_t>(), from = in.as<const T>()](int64_t i, int64_t lane, const int64_t* at) {
+                const T x = from[at[2]];
+                const C c = static_cast<C>(carried(x));
+                if (i == 0 || is_nan(c) || (!is_nan(best[lane]) && at_least(c, best[lane]))) {
+                  best[lane] = c;
+                  places[lane] = i;
+                }
+                to[at[0]] = stored<T>(static_cast<Carry<T>>(best[lane]));
+                where[at[1]] = places[lane];
+              });
+      });
+    };
+    if (largest) run([](auto x, auto best) { return x >= best; });
+    else run([](auto x, auto best) { return x <= best; });
+  });
+}
+
+void recurrence(const Queue& queue, Out out, View factor, View in) {
+  if (in.numel() == 0) return;
+  visit(out.dtype, [&]<class T>(T) {
+    if constexpr (!std::is_integral_v<T>) {
+      each_group<3>(queue, {out, factor, in}, [&](const Group<3>& group) {
+        double totals[kLanes] = {};
+        along(group, [&, to = out.as<T>(), by = factor.as<const T>(), from = in.as<const T>()](int64_t i, int64_t lane, const int64_t* at) {
+          const double before = i == 0 ? 0 : carried(by[at[1]]) * totals[lane];  // the first factor has nothing to multiply
+          to[at[0]] = stored<T>(totals[lane] = before + carried(from[at[2]]));
+        });
+      });
+    }
+  });
 }
 
 }  // namespace tandem::kernels::cpu

@@ -1,12 +1,12 @@
-// Stable sorting of rows. Elements become unsigned keys of the same order (nan on top, -0 equal to 0), sorted together with their places:
-// by radix, or by comparison where a row is short. Equal keys keep their order, for descending as well: there the keys are inverted, not
-// the result.
+// Stable sorting of rows. Elements become unsigned keys of the same order (keys.h), sorted together with their places: by radix, or by
+// comparison where a row is short. Equal keys keep their order, for descending as well: there the keys are inverted, not the result. Where
+// only a part of the order is wanted, a heap of the best or a partition around its ends comes first.
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/cpu/keys.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/shares.h"
 
@@ -18,22 +18,9 @@ struct Entry {
   U key, place;
 };
 
-/// The key of an element, of the width of U.
-template <class U, class T>
-U key_of(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return key_of<U>(static_cast<float>(x));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    using Own = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    if (x != x) return ~U{0};
-    constexpr Own top = Own{1} << (sizeof(Own) * 8 - 1);
-    const auto bits = std::bit_cast<Own>(x == 0 ? T(0) : x);
-    return bits & top ? static_cast<Own>(~bits) : bits | top;
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<U>(static_cast<std::make_signed_t<U>>(x)) ^ (U{1} << (sizeof(U) * 8 - 1));
-  } else {
-    return static_cast<U>(x);
-  }
+template <class U>
+bool before(const Entry<U>& a, const Entry<U>& b) {
+  return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
 constexpr int kBits = 11;
@@ -44,8 +31,7 @@ constexpr int64_t kShort = 768;  // up to here comparing is faster
 template <class U>
 Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n) {
   if (n <= kShort) {
-    std::sort(entries, entries + n,
-              [](const Entry<U>& a, const Entry<U>& b) { return a.key != b.key ? a.key < b.key : a.place < b.place; });
+    std::sort(entries, entries + n, before<U>);
     return entries;
   }
   constexpr int kPasses = (static_cast<int>(sizeof(U)) * 8 + kBits - 1) / kBits;
@@ -63,20 +49,50 @@ Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n) {
   return entries;
 }
 
-template <class U, class T>
-void sort_row(const Rows& values, const Rows& indices, const Rows& in, int64_t row, bool descending, Entry<U>* scratch) {
-  const int64_t n = in.length();
-  const T* from = reinterpret_cast<const T*>(in.address(row));
-  for (int64_t i = 0; i < n; ++i) {
-    const U key = key_of<U>(from[i * in.stride()]);
-    scratch[i] = {descending ? static_cast<U>(~key) : key, static_cast<U>(i)};
+/// The first `count` of n entries in order, where `entry(i)` makes the one at i: a heap of the best so far, worst on top.
+template <class U, class F>
+void best_entries(Entry<U>* heap, int64_t count, int64_t n, F entry) {
+  for (int64_t i = 0; i < count; ++i) heap[i] = entry(i);
+  std::make_heap(heap, heap + count, before<U>);
+  for (int64_t i = count; i < n; ++i) {
+    const Entry<U> next = entry(i);
+    if (next.key >= heap[0].key) continue;
+    std::pop_heap(heap, heap + count, before<U>);
+    heap[count - 1] = next;
+    std::push_heap(heap, heap + count, before<U>);
   }
-  const Entry<U>* sorted = sort_entries(scratch, scratch + n, n);
+  std::sort_heap(heap, heap + count, before<U>);
+}
+
+/// Puts what is at [first, first + count) of the order into values and indices.
+template <class U, class T>
+void sort_row(const Rows& values, const Rows& indices, const Rows& in, int64_t row, bool descending, int64_t first, int64_t count,
+              Entry<U>* scratch) {
+  const int64_t n = in.length(), end = first + count;
+  const T* from = reinterpret_cast<const T*>(in.address(row));
+  const auto entry = [&](int64_t i) {
+    const U key = key_of<U>(from[i * in.stride()]);
+    return Entry<U>{descending ? static_cast<U>(~key) : key, static_cast<U>(i)};
+  };
+  const Entry<U>* sorted = scratch;
+  if (end <= n / 64) {
+    best_entries(scratch, end, n, entry);
+  } else {
+    for (int64_t i = 0; i < n; ++i) scratch[i] = entry(i);
+    if (count > n / 4) {
+      sorted = sort_entries(scratch, scratch + n, n);
+    } else {
+      std::nth_element(scratch, scratch + first, scratch + n, before<U>);
+      if (count > 1 && end < n) std::nth_element(scratch + first, scratch + end - 1, scratch + n, before<U>);
+      sorted = sort_entries(scratch + first, scratch + n, count) - first;
+    }
+  }
   T* to = reinterpret_cast<T*>(values.address(row));
   auto* places = reinterpret_cast<int64_t*>(indices.address(row));
-  for (int64_t i = 0; i < n; ++i) {
-    to[i * values.stride()] = from[static_cast<int64_t>(sorted[i].place) * in.stride()];
-    places[i * indices.stride()] = static_cast<int64_t>(sorted[i].place);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto place = static_cast<int64_t>(sorted[first + i].place);
+    to[i * values.stride()] = from[place * in.stride()];
+    places[i * indices.stride()] = place;
   }
 }
 
@@ -91,10 +107,10 @@ size_t sort_workspace(const View& in) {
   return static_cast<size_t>(parts_of(rows) * rows.length()) * 2 * (narrow(rows) ? sizeof(Entry<uint32_t>) : sizeof(Entry<uint64_t>));
 }
 
-void sort(const Queue& queue, Out values_view, Out indices_view, View in_view, bool descending, void* workspace) {
+void sort_part(const Queue& queue, Out values_view, Out indices_view, View in_view, bool descending, int64_t first, void* workspace) {
   const Rows values(values_view), indices(indices_view), in(in_view);
-  const int64_t parts = parts_of(in), n = in.length();
-  if (n == 0 || parts == 0) return;
+  const int64_t parts = parts_of(in), n = in.length(), count = values.length();
+  if (n == 0 || parts == 0 || count == 0) return;
   const auto run = [&]<class U>(U) {
     visit(in.dtype(), [&]<class T>(T) {
       if constexpr (sizeof(T) <= sizeof(U)) {
@@ -102,7 +118,7 @@ void sort(const Queue& queue, Out values_view, Out indices_view, View in_view, b
           for (int64_t part = begin; part < end; ++part) {
             auto* scratch = static_cast<Entry<U>*>(workspace) + part * 2 * n;
             for (int64_t r = in.count() * part / parts; r < in.count() * (part + 1) / parts; ++r)
-              sort_row<U, T>(values, indices, in, r, descending, scratch);
+              sort_row<U, T>(values, indices, in, r, descending, first, count, scratch);
           }
         });
       }
@@ -110,6 +126,10 @@ void sort(const Queue& queue, Out values_view, Out indices_view, View in_view, b
   };
   if (narrow(in)) run(uint32_t{});
   else run(uint64_t{});
+}
+
+void sort(const Queue& queue, Out values, Out indices, View in, bool descending, void* workspace) {
+  sort_part(queue, values, indices, in, descending, 0, workspace);
 }
 
 }  // namespace tandem::kernels::cpu
