@@ -43,7 +43,7 @@ Tensor sum_of_channels(const Tensor& g, int64_t spatial, Site site) {
   Shape dims;
   for (int64_t d = 0; d < g.dim(); ++d)
     if (d != g.dim() - spatial - 1) dims.push_back(d);
-  return g.sum(dims, false, site);
+  return g.sum(dims, false, {}, site);
 }
 
 void add_bias(const Tensor& y, const Tensor& bias, const Form& form, Site site) {

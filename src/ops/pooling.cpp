@@ -10,6 +10,7 @@
 #include "ops/launch.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/scatter.h"
 #include "ops/spatial.h"
 #include "ops/view.h"
 

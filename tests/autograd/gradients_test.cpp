@@ -58,6 +58,30 @@ const std::vector<Case>& cases() {
       {"norm_1", [](const Inputs& in) { return in[0].norm(1, {1}); }, {{2, 3}}},
       {"cumsum", [](const Inputs& in) { return td::exp(in[0].cumsum(1)); }, {{2, 3}}},
       {"prod_dim", [](const Inputs& in) { return in[0].prod(1); }, {{2, 3}}},
+      {"prod_with_zeros",
+       [](const Inputs& in) {
+         return (in[0] * td::tensor({1., 0., 1., 0., 1.}, {.dtype = td::kFloat64, .device = in[0].device()})).prod();
+       },
+       {{5}}},
+      {"cumprod", [](const Inputs& in) { return in[0].cumprod(1); }, {{2, 4}}},
+      {"cumprod_with_zeros",
+       [](const Inputs& in) {
+         return (in[0] * td::tensor({1., 0., 1., 0., 1.}, {.dtype = td::kFloat64, .device = in[0].device()})).cumprod(0);
+       },
+       {{5}}},
+      {"logcumsumexp", [](const Inputs& in) { return in[0].logcumsumexp(0); }, {{4, 2}}},
+      {"cummax", [](const Inputs& in) { return in[0].cummax(0).values * in[0]; }, {{4, 2}}},
+      {"logsumexp", [](const Inputs& in) { return in[0].logsumexp({0}); }, {{3, 2}}},
+      {"norm_3", [](const Inputs& in) { return in[0].norm(3, {1}); }, {{2, 3}}},
+      {"var_mean",
+       [](const Inputs& in) {
+         const auto y = td::var_mean(in[0], {1});
+         return y.var * y.mean;
+       },
+       {{2, 4}}},
+      {"median", [](const Inputs& in) { return in[0].median() * in[0].median(1).values; }, {{3, 3}}},
+      {"quantile", [](const Inputs& in) { return td::quantile(in[0], 0.3, 1) * 2; }, {{2, 4}}},
+      {"trapezoid", [](const Inputs& in) { return td::trapezoid(in[0], in[1]); }, {{2, 3}, {3}}},
       {"sort", [](const Inputs& in) { return in[0].sort(1).values * td::arange(4).to(in[0].device(), td::kFloat64); }, {{2, 4}}},
       {"topk", [](const Inputs& in) { return in[0].topk(2, 0).values * 3; }, {{4, 2}}},
       {"mm", [](const Inputs& in) { return td::mm(in[0], in[1]); }, {{3, 4}, {4, 2}}},
@@ -130,6 +154,59 @@ const std::vector<Case>& cases() {
          return td::scatter_add(in[0], 0, td::tensor({{0, 1, 1}}).to(in[0].device()), in[1]);
        },
        {{2, 3}, {1, 3}}},
+      {"scatter_reduce_sum",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "sum", true);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_sum_alone",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "sum", false);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_prod",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "prod", true);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_prod_alone",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "prod", false);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_mean",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "mean", true);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_mean_alone",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "mean", false);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_amax",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "amax", true);
+       },
+       {{3, 3}, {2, 3}}},
+      {"scatter_reduce_amax_alone",
+       [](const Inputs& in) {
+         return td::scatter_reduce(in[0], 0, td::tensor({{0, 1, 1}, {0, 2, 0}}).to(in[0].device()), in[1], "amax", false);
+       },
+       {{3, 3}, {2, 3}}},
+      {"index_add",
+       [](const Inputs& in) {
+         return td::index_add(in[0], 1, td::tensor({1, 1}).to(in[0].device()), in[1], 0.5) * in[0];
+       },
+       {{2, 3}, {2, 2}}},
+      {"index_copy_in_place",
+       [](const Inputs& in) {
+         auto y = in[0] * 1;
+         y.index_copy_(0, td::tensor({2, 0}).to(in[0].device()), in[1]);
+         return y * y;
+       },
+       {{3, 2}, {2, 2}}},
+      {"masked_scatter", [](const Inputs& in) { return td::masked_scatter(in[0], in[0] > 0, in[1]) * in[1]; }, {{6}, {6}}},
       {"embedding",
        [](const Inputs& in) {
          return td::embedding(td::tensor({{1, 0}, {1, 3}}).to(in[0].device()), in[0]);

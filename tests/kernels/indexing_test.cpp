@@ -130,13 +130,13 @@ TEST(Gather, AlongEachDimension) {
         Sizes sizes = {3, 4, 5};
         sizes[static_cast<size_t>(dim)] = 9;
         const int64_t limit = in.view().sizes[dim];
-        const Array list = indices(sizes, limit, 7, true, layout == Layout::Dense ? Layout::Reversed : Layout::Dense);
+        const Array list = indices(sizes, limit, 7, false, layout == Layout::Dense ? Layout::Reversed : Layout::Dense);
         Array out(dtype, sizes, layout), source(dtype, sizes, layout);
         source.random(2);
         std::vector<double> gathered, placed = set.values(), sums = sum.values();
         for (int64_t i = 0; i < out.numel(); ++i) {
           int64_t at[3] = {i / (sizes[1] * sizes[2]), i / sizes[2] % sizes[1], i % sizes[2]};
-          at[dim] = wrapped(list[i], limit);
+          at[dim] = static_cast<int64_t>(list[i]);
           const int64_t flat = (at[0] * 5 + at[1]) * 6 + at[2];
           gathered.push_back(in[flat]);
           placed[static_cast<size_t>(flat)] = source[i];
@@ -288,6 +288,44 @@ TEST(Sort, RandomFloats) {
   std::sort(expected.begin(), expected.end());
   expect_close(values, expected, 0, "random");
   for (int64_t i = 0; i < in.numel(); ++i) ASSERT_EQ(in[static_cast<int64_t>(places[i])], values[i]);
+}
+
+TEST(Sort, PartsAreThoseOfTheWhole) {
+  for (const DType dtype : {kFloat32, kFloat64, kInt64, kBFloat16, kUInt8})
+    for (const int64_t n : {1, 5, 100, 3000})
+      for (const bool descending : {false, true}) {
+        Array in(dtype, {2, n}), all(dtype, {2, n}), all_places(kInt64, {2, n});
+        in.random(5);
+        if (is_floating(dtype)) in.set(n / 2, std::nan(""));
+        std::vector<char> workspace(cpu_table().sort_workspace(in.view()));
+        TestQueue queue(2);
+        cpu_table().sort(queue, all.out(), all_places.out(), in.view(), descending, workspace.data());
+        for (const int64_t first : {int64_t{0}, n / 3, n - 1})
+          for (const int64_t count : {int64_t{1}, n / 9, n - first}) {
+            if (first + count > n) continue;
+            Array values(dtype, {2, count}), places(kInt64, {2, count});
+            cpu_table().sort_part(queue, values.out(), places.out(), in.view(), descending, first, workspace.data());
+            for (int64_t r = 0; r < 2; ++r)
+              for (int64_t i = 0; i < count; ++i) ASSERT_EQ(places[r * count + i], all_places[r * n + first + i]) << n << " " << first;
+            EXPECT_TRUE(values.guards_stand() && places.guards_stand());
+          }
+      }
+}
+
+TEST(Search, PlacesInSortedRows) {
+  Array sorted(kFloat32, {2, 5}, {1, 2, 2, 4, std::nan(""), -1, 0, 0, 0, 7});
+  Array values(kFloat32, {2, 4}, {2, 5, 0, std::nan(""), 0, 8, -3, 7}), left(kInt64, {2, 4}), right(kInt32, {2, 4});
+  TestQueue queue;
+  cpu_table().searchsorted(queue, left.out(), sorted.view(), values.view(), View{}, false);
+  cpu_table().searchsorted(queue, right.out(), sorted.view(), values.view(), View{}, true);
+  expect_close(left, {1, 4, 0, 4, 1, 5, 0, 4}, 0, "left");
+  expect_close(right, {3, 4, 0, 5, 4, 5, 0, 5}, 0, "right");
+  Array mixed(kInt64, {3}, {30, 10, 20}), order(kInt64, {3}, {1, 2, 0}), wanted(kInt64, {2}, {25, 5}), out(kInt64, {2});
+  cpu_table().searchsorted(queue, out.out(), mixed.view(), wanted.view(), order.view(), false);
+  expect_close(out, {2, 0}, 0, "in an order");
+  Array rows(kInt64, {4, 2}, {2, 1, 1, 5, 2, 1, 1, 3}), by(kInt64, {4});
+  cpu_table().sort_rows(queue, by.out(), rows.view());
+  expect_close(by, {3, 1, 0, 2}, 0, "rows");
 }
 
 }  // namespace

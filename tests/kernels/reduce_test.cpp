@@ -343,5 +343,42 @@ TEST_P(Reductions, RunningSumsAndProducts) {
   EXPECT_EQ(out.get(0), 4);
 }
 
+TEST_P(Reductions, RunningExtremesAndRecurrences) {
+  for (const DType dtype : {kFloat32, kFloat64, kInt32, kBFloat16})
+    for (const bool transposed : {false, true}) {  // one row after another, or many side by side
+      constexpr int64_t rows = 70, columns = 40;
+      Memory in(dtype, rows * columns), values(dtype, rows * columns), places(kInt64, rows * columns);
+      for (int64_t i = 0; i < in.count(); ++i) in.set(i, static_cast<double>(i * 37 % 11));
+      if (is_floating(dtype)) in.set(100, std::nan(""));
+      const Shape sizes{rows, columns}, strides = transposed ? Shape{1, rows} : Shape{columns, 1};
+      const View from = in.view(sizes, strides);
+      cpu_table().scan_extreme(TestQueue(2), true, values.out(sizes, strides), places.out(sizes, strides), from);
+      for (int64_t r = 0; r < rows; ++r) {
+        double best = -INFINITY;
+        int64_t where = 0;
+        for (int64_t c = 0; c < columns; ++c) {
+          const int64_t at = place(from, r * columns + c);
+          const double x = in.get(at);
+          if (std::isnan(x) || x >= best) best = x, where = c;
+          EXPECT_EQ(places.get(at), static_cast<double>(where));
+          if (!std::isnan(best)) EXPECT_EQ(values.get(at), best);
+        }
+      }
+      if (!is_floating(dtype) || dtype == kBFloat16) continue;
+      for (int64_t i = 0; i < in.count(); ++i) in.set(i, i % 3 - 1);
+      Memory factor(dtype, rows * columns);
+      for (int64_t i = 0; i < in.count(); ++i) factor.set(i, i % 5 == 0 ? 0.5 : -1);
+      cpu_table().recurrence(TestQueue(2), values.out(sizes, strides), factor.view(sizes, strides), from);
+      for (int64_t r = 0; r < rows; ++r) {
+        double y = 0;
+        for (int64_t c = 0; c < columns; ++c) {
+          const int64_t at = place(from, r * columns + c);
+          y = factor.get(at) * y + in.get(at);
+          EXPECT_NEAR(values.get(at), y, 1e-5);
+        }
+      }
+    }
+}
+
 }  // namespace
 }  // namespace tandem::kernels::testing

@@ -26,24 +26,35 @@ bool before(const Entry<U>& a, const Entry<U>& b) {
 constexpr int kBits = 11;
 constexpr int64_t kRadix = 1 << kBits;
 constexpr int64_t kShort = 768;  // up to here comparing is faster
+constexpr int64_t kPiece = 32 << 10, kMostPieces = 8;
 
-/// Sorts by key, using `other` as the second place of each pass; says where the result is.
+/// Sorts by key, using `other` as the second place of each pass; says where the result is. A long row is counted and moved in pieces.
 template <class U>
-Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n) {
+Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n, int threads) {
   if (n <= kShort) {
     std::sort(entries, entries + n, before<U>);
     return entries;
   }
-  constexpr int kPasses = (static_cast<int>(sizeof(U)) * 8 + kBits - 1) / kBits;
-  uint32_t counts[kPasses][kRadix] = {};
-  for (int64_t i = 0; i < n; ++i)
-    for (int p = 0; p < kPasses; ++p) ++counts[p][(entries[i].key >> (p * kBits)) % kRadix];
-  for (int p = 0; p < kPasses; ++p) {
-    const int shift = p * kBits;
-    if (counts[p][(entries[0].key >> shift) % kRadix] == static_cast<uint64_t>(n)) continue;  // one digit for all
+  const int64_t pieces = std::clamp<int64_t>(n / kPiece, 1, kMostPieces), length = (n + pieces - 1) / pieces;
+  uint32_t counts[kMostPieces][kRadix];
+  for (int shift = 0; shift < static_cast<int>(sizeof(U)) * 8; shift += kBits) {
+    const auto digit = [shift](const Entry<U>& e) { return (e.key >> shift) % kRadix; };
+    parallel_for(pieces, 1, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        std::fill_n(counts[p], kRadix, 0U);
+        for (int64_t i = p * length; i < std::min(n, (p + 1) * length); ++i) ++counts[p][digit(entries[i])];
+      }
+    });
+    uint64_t as_first = 0;
+    for (int64_t p = 0; p < pieces; ++p) as_first += counts[p][digit(entries[0])];
+    if (as_first == static_cast<uint64_t>(n)) continue;  // one digit for all
     uint32_t sum = 0;
-    for (uint32_t& count : counts[p]) sum += std::exchange(count, sum);
-    for (int64_t i = 0; i < n; ++i) other[counts[p][(entries[i].key >> shift) % kRadix]++] = entries[i];
+    for (int64_t d = 0; d < kRadix; ++d)
+      for (int64_t p = 0; p < pieces; ++p) sum += std::exchange(counts[p][d], sum);
+    parallel_for(pieces, 1, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p)
+        for (int64_t i = p * length; i < std::min(n, (p + 1) * length); ++i) other[counts[p][digit(entries[i])]++] = entries[i];
+    });
     std::swap(entries, other);
   }
   return entries;
@@ -67,7 +78,7 @@ void best_entries(Entry<U>* heap, int64_t count, int64_t n, F entry) {
 /// Puts what is at [first, first + count) of the order into values and indices.
 template <class U, class T>
 void sort_row(const Rows& values, const Rows& indices, const Rows& in, int64_t row, bool descending, int64_t first, int64_t count,
-              Entry<U>* scratch) {
+              Entry<U>* scratch, int threads) {
   const int64_t n = in.length(), end = first + count;
   const T* from = reinterpret_cast<const T*>(in.address(row));
   const auto entry = [&](int64_t i) {
@@ -78,22 +89,26 @@ void sort_row(const Rows& values, const Rows& indices, const Rows& in, int64_t r
   if (end <= n / 64) {
     best_entries(scratch, end, n, entry);
   } else {
-    for (int64_t i = 0; i < n; ++i) scratch[i] = entry(i);
+    parallel_for(n, kPiece, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) scratch[i] = entry(i);
+    });
     if (count > n / 4) {
-      sorted = sort_entries(scratch, scratch + n, n);
+      sorted = sort_entries(scratch, scratch + n, n, threads);
     } else {
       std::nth_element(scratch, scratch + first, scratch + n, before<U>);
       if (count > 1 && end < n) std::nth_element(scratch + first, scratch + end - 1, scratch + n, before<U>);
-      sorted = sort_entries(scratch + first, scratch + n, count) - first;
+      sorted = sort_entries(scratch + first, scratch + n, count, threads) - first;
     }
   }
   T* to = reinterpret_cast<T*>(values.address(row));
   auto* places = reinterpret_cast<int64_t*>(indices.address(row));
-  for (int64_t i = 0; i < count; ++i) {
-    const auto place = static_cast<int64_t>(sorted[first + i].place);
-    to[i * values.stride()] = from[place * in.stride()];
-    places[i * indices.stride()] = place;
-  }
+  parallel_for(count, kPiece, threads, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto place = static_cast<int64_t>(sorted[first + i].place);
+      to[i * values.stride()] = from[place * in.stride()];
+      places[i * indices.stride()] = place;
+    }
+  });
 }
 
 int64_t parts_of(const Rows& rows) { return std::min<int64_t>(rows.count(), shares()); }
@@ -118,7 +133,7 @@ void sort_part(const Queue& queue, Out values_view, Out indices_view, View in_vi
           for (int64_t part = begin; part < end; ++part) {
             auto* scratch = static_cast<Entry<U>*>(workspace) + part * 2 * n;
             for (int64_t r = in.count() * part / parts; r < in.count() * (part + 1) / parts; ++r)
-              sort_row<U, T>(values, indices, in, r, descending, first, count, scratch);
+              sort_row<U, T>(values, indices, in, r, descending, first, count, scratch, parts == 1 ? queue.threads : 1);
           }
         });
       }
