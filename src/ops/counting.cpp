@@ -146,4 +146,9 @@ Tensor one_hot(const Tensor& x, int64_t num_classes, Site site) {
   return zeros(sizes, {.dtype = kInt64, .device = x.device()}, site).scatter_(-1, x.unsqueeze(-1, site), 1, site);
 }
 
+Tensor Tensor::bincount(const Tensor& weights, int64_t minlength, Site site) const {
+  return tandem::bincount(*this, weights, minlength, site);
+}
+Tensor Tensor::histc(int64_t bins, double min, double max, Site site) const { return tandem::histc(*this, bins, min, max, site); }
+
 }  // namespace tandem

@@ -95,6 +95,7 @@ ValuesIndices Tensor::min(int64_t dim, bool keepdim, Site site) const { return t
 Tensor Tensor::min(const Tensor& other, Site site) const { return tandem::minimum(*this, other, site); }
 Tensor Tensor::amax(const Shape& dims, bool keepdim, Site site) const { return tandem::amax(*this, dims, keepdim, site); }
 Tensor Tensor::amin(const Shape& dims, bool keepdim, Site site) const { return tandem::amin(*this, dims, keepdim, site); }
+MinMax Tensor::aminmax(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::aminmax(*this, dim, keepdim, site); }
 Tensor Tensor::argmax(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::argmax(*this, dim, keepdim, site); }
 Tensor Tensor::argmin(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::argmin(*this, dim, keepdim, site); }
 

@@ -21,6 +21,7 @@
 namespace tandem {
 
 struct Index;
+struct MinMax;
 struct ValuesIndices;
 namespace cuda {
 class Stream;
@@ -232,6 +233,7 @@ class Tensor {
   [[nodiscard]] Tensor min(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor amax(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor amin(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] MinMax aminmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor all(Site site = Site::here()) const;
@@ -260,6 +262,10 @@ class Tensor {
   [[nodiscard]] Tensor logcumsumexp(int64_t dim, Site site = Site::here()) const;
   [[nodiscard]] Tensor diff(int64_t n = 1, int64_t dim = -1, const Tensor& prepend = Tensor(), const Tensor& append = Tensor(),
                             Site site = Site::here()) const;
+
+  // --- Counting (ops/counting.h)
+  [[nodiscard]] Tensor bincount(const Tensor& weights = Tensor(), int64_t minlength = 0, Site site = Site::here()) const;
+  [[nodiscard]] Tensor histc(int64_t bins = 100, double min = 0, double max = 0, Site site = Site::here()) const;
 
   // --- Sorting (ops/sort.h)
   [[nodiscard]] ValuesIndices sort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;

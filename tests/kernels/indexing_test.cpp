@@ -109,7 +109,7 @@ TEST(Index, ReportsAndTouchesNothingOutside) {
     Array in(kFloat32, {4, 3}), out(kFloat32, {2, 3}), list(kInt64, {2}, {0, static_cast<double>(bad)});
     in.random(1);
     TestQueue get, put, add;
-    cpu_table().index(get, out.out(), in.view(), {&list.view(), 1});
+    cpu_table().index(get, out.out(), in.view(), {&list.view(), 1}, true);
     cpu_table().index_put(put, in.out(), out.view(), {&list.view(), 1}, false, true);
     cpu_table().index_put(add, in.out(), out.view(), {&list.view(), 1}, true, true);
     for (const TestQueue* queue : {&get, &put, &add}) {
