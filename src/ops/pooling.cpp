@@ -174,6 +174,17 @@ Tensor avg_pool(const Name& name, const Tensor& x, const PerDim& kernel_size, co
   return means(name, x, plan, site);
 }
 
+Tensor adaptive_means(const Name& name, const Tensor& x, const OutputSize& output_size, Site site) {
+  const Plan plan = adaptive_windows(name, x, output_size);
+  Shape dims;
+  bool one = is_floating(x.dtype());  // window over everything
+  for (int64_t d = -name.spatial; d < 0; ++d) {
+    dims.push_back(d);
+    one &= plan.sizes[plan.sizes.size() - static_cast<size_t>(-d)] == 1;
+  }
+  return one ? x.mean(dims, true, site) : means(name, x, plan, site);
+}
+
 Tensor lp_pool(const Name& name, const Tensor& x, double p, const PerDim& kernel_size, const LpPoolOptions& options, Site site) {
   double count = 1;
   for (const int64_t size : ops::per_dim(name.op, "kernel_size", kernel_size, name.spatial)) count *= static_cast<double>(size);
@@ -250,16 +261,13 @@ Tensor avg_pool3d(const Tensor& input, const PerDim& kernel_size, const AvgPoolO
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& input, const OutputSize& output_size, Site site) {
-  const Name name{"adaptive_avg_pool1d", 1, "SqueezeBackward1"};
-  return means(name, input, adaptive_windows(name, input, output_size), site);
+  return adaptive_means({"adaptive_avg_pool1d", 1, "SqueezeBackward1"}, input, output_size, site);
 }
 Tensor adaptive_avg_pool2d(const Tensor& input, const OutputSize& output_size, Site site) {
-  const Name name{"adaptive_avg_pool2d", 2, "AdaptiveAvgPool2DBackward0"};
-  return means(name, input, adaptive_windows(name, input, output_size), site);
+  return adaptive_means({"adaptive_avg_pool2d", 2, "AdaptiveAvgPool2DBackward0"}, input, output_size, site);
 }
 Tensor adaptive_avg_pool3d(const Tensor& input, const OutputSize& output_size, Site site) {
-  const Name name{"adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBackward0"};
-  return means(name, input, adaptive_windows(name, input, output_size), site);
+  return adaptive_means({"adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBackward0"}, input, output_size, site);
 }
 
 ValuesIndices adaptive_max_pool1d_with_indices(const Tensor& input, const OutputSize& output_size, Site site) {

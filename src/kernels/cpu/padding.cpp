@@ -52,19 +52,27 @@ struct PaddedRows {
       : outer(wide.ndim - 1), wide(wide), narrow(narrow), before(before), mode(mode) {
     for (int d = 0; d < outer; ++d) count *= wide.sizes[d];
   }
-  /// The row's offset in `wide`, and the one in `narrow` or -1.
-  void locate(int64_t row, int64_t& in_wide, int64_t& in_narrow) const {
-    in_wide = in_narrow = 0;
-    bool inside = true;
-    for (int d = outer - 1; d >= 0; --d) {
-      const int64_t i = row % wide.sizes[d];
-      row /= wide.sizes[d];
-      in_wide += i * wide.strides[d];
-      const int64_t from = source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
-      inside &= from >= 0;
-      in_narrow += from * narrow.strides[d];
+  /// Calls `f(offset in wide, offset in narrow or -1)` for rows begin … end - 1.
+  template <class F>
+  void each(int64_t begin, int64_t end, F f) const {
+    const int inner = outer - 1;
+    const int64_t height = inner < 0 ? 1 : wide.sizes[inner];
+    for (int64_t row = begin; row < end;) {
+      int64_t rest = row / height, in_wide = 0, in_narrow = 0;
+      bool inside = true;
+      for (int d = inner - 1; d >= 0; --d) {
+        const int64_t i = rest % wide.sizes[d], from = source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
+        rest /= wide.sizes[d];
+        in_wide += i * wide.strides[d];
+        inside &= from >= 0;
+        in_narrow += from * narrow.strides[d];
+      }
+      if (inner < 0) return f(in_wide, in_narrow);
+      for (int64_t i = row % height; i < height && row < end; ++i, ++row) {
+        const int64_t from = source(i, before[inner], narrow.sizes[inner], height, mode);
+        f(in_wide + i * wide.strides[inner], inside && from >= 0 ? in_narrow + from * narrow.strides[inner] : -1);
+      }
     }
-    if (!inside) in_narrow = -1;
   }
   [[nodiscard]] Padded last() const { return {before[outer], narrow.sizes[outer], wide.sizes[outer], mode}; }
 };
@@ -88,14 +96,12 @@ void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mod
     T filling;
     std::memcpy(&filling, element, sizeof filling);
     parallel_for(rows.count, std::max<int64_t>(1, kPiece / row.padded), queue.threads, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        int64_t to_offset, from_offset;
-        rows.locate(r, to_offset, from_offset);
+      rows.each(begin, end, [&](int64_t to_offset, int64_t from_offset) {
         T* const to = out.as<T>() + to_offset;
         const T* const from = in.as<const T>() + from_offset;
         if (from_offset < 0) {
           for (int64_t i = 0; i < row.padded; ++i) to[i * to_step] = filling;
-          continue;
+          return;
         }
         const auto edge = [&](int64_t first, int64_t last) {
           for (int64_t i = first; i < last; ++i) {
@@ -110,7 +116,7 @@ void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mod
           for (int64_t i = 0; i < row.count; ++i) to[(row.middle + i) * to_step] = from[(row.from + i) * step];
         }
         edge(row.middle + row.count, row.padded);
-      }
+      });
     });
   });
 }
@@ -126,15 +132,13 @@ void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, 
   const int64_t together = rows.count / apart, step = grad.strides[rows.outer];
   visit(out.dtype, [&]<class T>(T) {
     parallel_for(apart, std::max<int64_t>(1, kPiece / (together * row.padded)), queue.threads, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin * together; r < end * together; ++r) {
-        int64_t from_offset, to_offset;
-        rows.locate(r, from_offset, to_offset);
+      rows.each(begin * together, end * together, [&](int64_t from_offset, int64_t to_offset) {
         T* const to = out.as<T>() + to_offset;
         const T* const from = grad.as<const T>() + from_offset;
         for (int64_t i = 0; i < row.middle; ++i) add_to(to[row.at(i)], from[i * step]);
         for (int64_t i = 0; i < row.count; ++i) add_to(to[row.from + i], from[(row.middle + i) * step]);
         for (int64_t i = row.middle + row.count; i < row.padded; ++i) add_to(to[row.at(i)], from[i * step]);
-      }
+      });
     });
   });
 }

@@ -57,15 +57,17 @@ struct Axes {
   [[nodiscard]] int64_t outputs() const { return d.out * h.out * w.out; }
 };
 
+/// How long a window counts for an average.
+int64_t length_of(const Pooling& pooling, const Range& range) {
+  return pooling.count_include_pad || pooling.adaptive ? range.whole : range.end - range.begin;
+}
 int64_t divisor_of(const Pooling& pooling, const Range& d, const Range& h, const Range& w) {
-  if (pooling.divisor) return pooling.divisor;
-  if (pooling.count_include_pad || pooling.adaptive) return d.whole * h.whole * w.whole;
-  return std::max<int64_t>(0, d.end - d.begin) * std::max<int64_t>(0, h.end - h.begin) * std::max<int64_t>(0, w.end - w.begin);
+  return pooling.divisor ? pooling.divisor : length_of(pooling, d) * length_of(pooling, h) * length_of(pooling, w);
 }
 
 template <class T>
 T divided(T sum, int64_t by) {
-  if constexpr (std::is_integral_v<T>) return by == 0 ? 0 : sum / by;
+  if constexpr (std::is_integral_v<T>) return sum / by;
   else return sum / static_cast<T>(by);
 }
 
@@ -87,7 +89,7 @@ template <class T>
 struct Buffer {
   alignas(64) T values[kBuffer + kSlack];
   alignas(64) T row[kMostWidth + kSlack];
-  int64_t first[kMostWidth + kSlack];  // the column of the first element that a window of the row has
+  int64_t columns[kMostWidth + kSlack];  // what the caller wants to know of each window of a row
   const void* taps[kMostTaps];
   int64_t places[kMostTaps];
 };
@@ -144,15 +146,16 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
   }
 }
 
-/// Calls `f(plane, od, oh, taps, buffer)` for every row of the result; `f` gets what its windows see.
-template <class T, class F>
-void each_row(const Queue& queue, const Axes& a, const Band& band, const View& in, T outside, F f) {
+/// Calls `f(plane, od, oh, taps, buffer)` for every row of the result; `f` gets what its windows see. buffer.columns is column(range) of
+/// each.
+template <class T, class C, class F>
+void each_row(const Queue& queue, const Axes& a, const Band& band, const View& in, T outside, C column, F f) {
   const int64_t bands = (a.h.out + band.rows - 1) / band.rows, lines = band.lines * band.length;
   const int64_t work = band.rows * a.w.out * a.d.kernel * a.h.kernel * a.w.kernel;
   parallel_for(
       a.planes * a.d.out * bands, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, work)), queue.threads, [&](int64_t begin, int64_t end) {
         Buffer<T> buffer;
-        for (int64_t i = 0; i < a.w.out + kSlack; ++i) buffer.first[i] = i < a.w.out ? a.w.at(i).begin : 0;
+        for (int64_t i = 0; i < a.w.out + kSlack; ++i) buffer.columns[i] = i < a.w.out ? column(a.w.at(i)) : 1;
         for (int64_t task = begin; task < end; ++task) {
           const int64_t plane = task / (a.d.out * bands), od = task / bands % a.d.out, oh0 = task % bands * band.rows,
                         oh1 = std::min(a.h.out, oh0 + band.rows);
@@ -237,17 +240,19 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
     if (band.rows && a.d.in * a.h.in * a.w.in < int64_t{1} << 30) {
       const auto largest = dense().largest[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
-      return each_row<W>(queue, a, band, in, lowest, [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
-        const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
-        int64_t first[kMostWidth + kSlack];
-        const int64_t row = (std::max<int64_t>(0, a.d.at(od).begin) * a.h.in + a.h.at(oh).begin) * a.w.in;
-        if (places)
-          for (int64_t i = 0; i < a.w.out + kSlack; ++i) first[i] = row + buffer.first[i];
-        T* const to = out.as<T>() + at;
-        void* target = std::is_same_v<T, W> ? static_cast<void*>(to) : buffer.row;
-        largest(target, places ? places + at : nullptr, first, taps, a.w.out);
-        if constexpr (!std::is_same_v<T, W>) unpack(to, 1, buffer.row, a.w.out);
-      });
+      return each_row<W>(
+          queue, a, band, in, lowest, [](const Range& w) { return w.begin; },
+          [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
+            const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
+            int64_t first[kMostWidth + kSlack];
+            const int64_t row = (std::max<int64_t>(0, a.d.at(od).begin) * a.h.in + a.h.at(oh).begin) * a.w.in;
+            if (places)
+              for (int64_t i = 0; i < a.w.out + kSlack; ++i) first[i] = row + buffer.columns[i];
+            T* const to = out.as<T>() + at;
+            void* target = std::is_same_v<T, W> ? static_cast<void*>(to) : buffer.row;
+            largest(target, places ? places + at : nullptr, first, taps, a.w.out);
+            if constexpr (!std::is_same_v<T, W>) unpack(to, 1, buffer.row, a.w.out);
+          });
     }
     each_window(queue, a, in, [&](int64_t at, const char* base, const Range& d, const Range& h, const Range& w) {
       W best = lowest;
@@ -274,11 +279,13 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
     if (band.rows) {
       const auto totals = dense().totals[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
-      return each_row<W>(queue, a, band, in, W(0), [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
-        const Range d = a.d.at(od), h = a.h.at(oh);
+      const auto column = [&](const Range& w) { return pooling.divisor ? 1 : length_of(pooling, w); };
+      return each_row<W>(queue, a, band, in, W(0), column, [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
+        const int64_t rest = pooling.divisor ? pooling.divisor : length_of(pooling, a.d.at(od)) * length_of(pooling, a.h.at(oh));
+        const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
         totals(buffer.row, taps, a.w.out);
-        for (int64_t i = 0; i < a.w.out; ++i) buffer.row[i] = divided(buffer.row[i], divisor_of(pooling, d, h, a.w.at(i)));
-        unpack(out.as<T>() + ((plane * a.d.out + od) * a.h.out + oh) * a.w.out, 1, buffer.row, a.w.out);
+        for (int64_t i = 0; i < a.w.out; ++i) buffer.row[i] = divided(buffer.row[i], rest * buffer.columns[i]);
+        unpack(out.as<T>() + at, 1, buffer.row, a.w.out);
       });
     }
     each_window(queue, a, in, [&](int64_t at, const char* base, const Range& d, const Range& h, const Range& w) {
