@@ -118,7 +118,7 @@ struct Table {
 
   // --- Windows. Spatial tensors are (n, c, d, h, w).
   /// Convolutions of in (n, c, d, h, w) with weight (o, c / groups, kd, kh, kw) to out (n, o, …); bias (o) may have no data. All are
-  /// contiguous, not empty, of one dtype: floating (sums in float32 or wider) or int64. workspace: convolution_workspace(…) bytes.
+  /// contiguous, not empty, of one dtype but bool (sums in float32 or wider, integers wrapping). workspace: convolution_workspace(…) bytes.
   void (*convolution)(const Queue&, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace);
   /// The gradient of the input, given that of out; also the transposed convolution.
   void (*convolution_input)(const Queue&, Out in, View out, View weight, Windows windows, int64_t groups, void* workspace);

@@ -34,8 +34,8 @@ struct ConvTransposeOptions {
   PerDim dilation = 1;
 };
 
-/// input (n, c, spatial…) or (c, spatial…), weight (o, c / groups, kernel…), bias (o) or nothing, to (n, o, …). Of floating types and
-/// int64. Errors where sizes don't fit. As torch.nn.functional.conv2d.
+/// input (n, c, spatial…) or (c, spatial…), weight (o, c / groups, kernel…), bias (o) or nothing, to (n, o, …). Of all types but
+/// bool. Errors where sizes don't fit. As torch.nn.functional.conv2d.
 [[nodiscard]] Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = Tensor(), const ConvOptions& options = {},
                             Site site = Site::here());
 [[nodiscard]] Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = Tensor(), const ConvOptions& options = {},
@@ -44,7 +44,7 @@ struct ConvTransposeOptions {
                             Site site = Site::here());
 
 /// input (n, c, spatial…) or (c, spatial…), weight (c, o / groups, kernel…), bias (o) or nothing, to (n, o, …): the gradient of a
-/// convolution of these sizes. As torch.nn.functional.conv_transpose2d.
+/// convolution of these sizes. Of floating types and int64. As torch.nn.functional.conv_transpose2d.
 [[nodiscard]] Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = Tensor(),
                                       const ConvTransposeOptions& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias = Tensor(),

@@ -12,6 +12,10 @@ namespace {
 using autograd::record;
 using kernels::Windows;
 
+void check_dtype(const char* op, const Tensor& x) {
+  if (is_integral(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+}
+
 /// Windows over an image of given size.
 struct Form {
   Windows windows;
@@ -95,6 +99,7 @@ Tensor unfold(const Tensor& input, const PerDim& kernel_size, const FoldOptions&
   if ((input.dim() != 3 && input.dim() != 4) || input.size(-1) == 0 || input.size(-2) == 0 || input.size(-3) == 0)
     fail("[unfold] Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
          input.sizes());
+  check_dtype("unfold", input);
   return unfolded(input, Form("unfold", ops::spatial_sizes(input, 2), kernel_size, options), site);
 }
 
@@ -104,6 +109,7 @@ Tensor fold(const Tensor& input, const PerDim& output_size, const PerDim& kernel
   if ((input.dim() != 2 && input.dim() != 3) || input.size(-1) == 0 || input.size(-2) == 0)
     fail("[fold] Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ",
          input.sizes());
+  check_dtype("fold", input);
   const Form form("fold", image, kernel_size, options);
   if (input.size(-2) % form.kernel != 0)
     fail("[fold] Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=",

@@ -38,6 +38,10 @@ void check_dims(const Name& name, const Tensor& x) {
            "D (batch mode) tensor with optional 0 dim batch size for input, but got: ", x.sizes());
 }
 
+void check_floating(const Name& name, const Tensor& x) {
+  if (!is_floating(x.dtype())) fail("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+}
+
 /// The result's sizes and the kernel's view of the windows.
 struct Plan {
   Pooling pooling;
@@ -82,6 +86,7 @@ Plan windows_over(const Name& name, const Tensor& x, const PerDim& kernel_size, 
 
 Plan adaptive_windows(const Name& name, const Tensor& x, const OutputSize& output_size) {
   check_dims(name, x);
+  check_floating(name, x);
   Shape sizes = output_size.values();
   if (sizes.size() == 1 && name.spatial > 1) {
     const int64_t all = sizes[0];
@@ -177,7 +182,7 @@ Tensor avg_pool(const Name& name, const Tensor& x, const PerDim& kernel_size, co
 Tensor adaptive_means(const Name& name, const Tensor& x, const OutputSize& output_size, Site site) {
   const Plan plan = adaptive_windows(name, x, output_size);
   Shape dims;
-  bool one = is_floating(x.dtype());  // window over everything
+  bool one = true;  // window over everything
   for (int64_t d = -name.spatial; d < 0; ++d) {
     dims.push_back(d);
     one &= plan.sizes[plan.sizes.size() - static_cast<size_t>(-d)] == 1;
@@ -199,6 +204,7 @@ Tensor max_unpool(const Name& name, const Tensor& x, const Tensor& indices, cons
               step = options.stride.empty() ? kernel : ops::per_dim(name.op, "stride", options.stride, name.spatial),
               pad = ops::per_dim(name.op, "padding", options.padding, name.spatial);
   check_dims(name, x);
+  check_floating(name, x);
   if (indices.dtype() != kInt64) fail("[", name.op, "] elements in indices should be type int64 but got: ", indices.dtype());
   if (!(indices.sizes() == x.sizes()))
     fail("[", name.op, "] Expected shape of indices to be same as that of the input tensor (", x.sizes(),

@@ -55,7 +55,7 @@ struct MaxUnpoolOptions {
 [[nodiscard]] Tensor avg_pool3d(const Tensor& input, const PerDim& kernel_size, const AvgPoolOptions& options = {},
                                 Site site = Site::here());
 
-/// Windows that divide the input into output_size parts, which may overlap. As torch.nn.functional.adaptive_avg_pool2d.
+/// Windows that divide the input into output_size parts, which may overlap. Floating types. As torch.nn.functional.adaptive_avg_pool2d.
 [[nodiscard]] Tensor adaptive_avg_pool1d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_avg_pool2d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_avg_pool3d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
@@ -74,7 +74,7 @@ struct MaxUnpoolOptions {
 [[nodiscard]] Tensor lp_pool3d(const Tensor& input, double norm_type, const PerDim& kernel_size, const LpPoolOptions& options = {},
                                Site site = Site::here());
 
-/// The elements at their indices in a tensor that is zero elsewhere. As torch.nn.functional.max_unpool2d.
+/// The elements, of floating types, at their indices in a tensor that is zero elsewhere. As torch.nn.functional.max_unpool2d.
 [[nodiscard]] Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const PerDim& kernel_size,
                                   const MaxUnpoolOptions& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const PerDim& kernel_size,

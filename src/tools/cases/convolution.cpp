@@ -23,7 +23,7 @@ template <int N>
 struct Conv : Case {
   static constexpr const char* name = pick<N>("conv1d", "conv2d", "conv3d");
   static constexpr const char* torch = pick<N>("nn.functional.conv1d", "nn.functional.conv2d", "nn.functional.conv3d");
-  static constexpr DTypes dtypes = kFloating | only(kInt64);
+  static constexpr DTypes dtypes = kNumbers;
   static constexpr double tolerance = 16;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -136,7 +136,7 @@ struct Windows {
 struct Unfold : Case {
   static constexpr const char* name = "unfold";
   static constexpr const char* torch = "nn.functional.unfold";
-  static constexpr DTypes dtypes = kAnyType;
+  static constexpr DTypes dtypes = kFloating | only(kBool);
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
     in.add(randn({2, 3, 5, 6}), 2, 1, 0, 1);
@@ -161,7 +161,7 @@ struct Unfold : Case {
 struct Fold : Case {
   static constexpr const char* name = "fold";
   static constexpr const char* torch = "nn.functional.fold";
-  static constexpr DTypes dtypes = kAnyType;
+  static constexpr DTypes dtypes = kFloating | only(kBool);
   static constexpr double tolerance = 4;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {

@@ -159,7 +159,7 @@ struct AdaptiveAvgPool : Pooling {
   static constexpr const char* name = pick<N>("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d");
   static constexpr const char* torch =
       pick<N>("nn.functional.adaptive_avg_pool1d", "nn.functional.adaptive_avg_pool2d", "nn.functional.adaptive_avg_pool3d");
-  static constexpr DTypes dtypes = kFloating | only(kInt64);
+  static constexpr DTypes dtypes = kFloating;
   void inputs(Inputs& in) const {
     in.add(randn(image<N>(2, 3)), 3);
     in.add(randn(image<N>(1, 2)), 1);
@@ -192,7 +192,7 @@ struct AdaptiveMaxPool : Pooling {
   static constexpr const char* name = pick<N>("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d");
   static constexpr const char* torch =
       pick<N>("nn.functional.adaptive_max_pool1d", "nn.functional.adaptive_max_pool2d", "nn.functional.adaptive_max_pool3d");
-  static constexpr DTypes dtypes = kNumbers;
+  static constexpr DTypes dtypes = kFloating;
   static constexpr bool expands = false;
   void inputs(Inputs& in) const { AdaptiveAvgPool<N>().inputs(in); }
   Results run(const Tensor& x, int64_t parts) const {
@@ -231,7 +231,7 @@ struct LpPool2d : Pooling {
 struct MaxUnpool2d : Pooling {
   static constexpr const char* name = "max_unpool2d";
   static constexpr const char* torch = "nn.functional.max_unpool2d";
-  static constexpr DTypes dtypes = kAnyType;
+  static constexpr DTypes dtypes = kFloating;
   static constexpr bool expands = false;  // would write one element twice
   void inputs(Inputs& in) const {
     for (const int64_t batch : {2, 0}) {
