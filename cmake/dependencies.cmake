@@ -18,8 +18,8 @@ find_library(TANDEM_ZLIB_LIBRARY z)
 tandem_require(TANDEM_ZLIB_INCLUDE zlib1g-dev)
 tandem_require(TANDEM_ZLIB_LIBRARY zlib1g-dev)
 
-# OpenBLAS is opened at the first float64 product, not at program start, so only its place is needed. The serial build
-# first: the others bring a thread pool of their own.
+# OpenBLAS (for its LAPACK) is opened at the first decomposition, not at program start, so only its place is needed. The
+# serial build first: the others bring a thread pool of their own.
 find_library(TANDEM_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-serial)
 tandem_require(TANDEM_OPENBLAS_LIBRARY libopenblas-serial-dev)
 get_filename_component(tandem_openblas_folder ${TANDEM_OPENBLAS_LIBRARY} DIRECTORY)

@@ -37,6 +37,8 @@ void with_entries(F&& f) {
       &Table::sort_rows,
       &Table::searchsorted,
       &Table::matmul,
+      &Table::decompose,
+      &Table::solve,
       &Table::convolution,
       &Table::convolution_input,
       &Table::convolution_weight,
@@ -78,6 +80,8 @@ inline Table missing_table() {
   table.convolution_workspace = [](ConvolutionPart, const View&, const View&, const View&, const Windows&, int64_t, bool) -> size_t {
     return 0;
   };
+  table.decompose_workspace = [](Decomposition, const View&, const View&, const View&) -> size_t { return 0; };
+  table.solve_workspace = [](const View&, const View&) -> size_t { return 0; };
   return table;
 }
 

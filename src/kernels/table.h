@@ -20,6 +20,9 @@ enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid };
 enum class Padding : uint8_t { Constant, Reflect, Replicate, Circular };
 enum class ConvolutionPart : uint8_t { Forward, Input, Weight };
 
+enum class Decomposition : uint8_t { Cholesky, Lu, Qr, Eigh, Svd };
+enum class Solver : uint8_t { UpperTriangle, LowerTriangle, UpperUnitTriangle, LowerUnitTriangle, Lu };
+
 /// What follows a product: out = activation(alpha * a b + beta * bias).
 struct Epilogue {
   Activation activation = Activation::None;
@@ -64,7 +67,7 @@ struct Table {
   // --- Filling and moving
   /// out[i] = value.
   void (*fill)(const Queue&, Out out, Value value);
-  /// out[i] = convert(in[i]); same sizes, any two dtypes.
+  /// out[i] = convert(in[i]); same sizes, any two dtypes. in's strides may be negative.
   void (*copy)(const Queue&, Out out, View in);
   /// out[i] = start + i * step over a contiguous 1-D out (integers exactly).
   void (*arange)(const Queue&, Out out, Value start, Value step);
@@ -142,6 +145,18 @@ struct Table {
   void (*pad)(const Queue&, Out out, View in, Span<int64_t> before, Padding mode, Value value);
   /// The gradient of its input, for the modes but Constant. out is contiguous.
   void (*pad_backward)(const Queue&, Out out, View grad, Span<int64_t> before, Padding mode);
+
+  // --- Linear algebra: batches of matrices, which are the last two dimensions; float32 and float64. a and b below have as many batch
+  // dimensions as `in`. workspace: as many bytes as the query says. Library where there is no LAPACK.
+  /// Cholesky: a = L of L Lᵀ, from in's lower triangle; NotPositive. Lu: a = L and U in one matrix, b = the rows swapped (int32, from 1),
+  /// c = 1 or -1, the determinant of these swaps; Singular where `strict`. Qr: a = Q (m, q), b = R (q, n), q = m or min(m, n).
+  /// Eigh: a = eigenvalues in ascending order, b = eigenvectors or no data, from in's lower triangle; NoConvergence. Svd: a = U (m, u), b =
+  /// the singular values, c = Vᵀ (v, n), all of them or min(m, n); a and c may have no data; NoConvergence.
+  void (*decompose)(const Queue&, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace);
+  size_t (*decompose_workspace)(Decomposition kind, const View& a, const View& c, const View& in);
+  /// out (n, k) = x of a x = b: a (n, n) a triangle, of which only that part is read, or what Lu gave, with its `pivots`.
+  void (*solve)(const Queue&, Solver kind, Out out, View a, View pivots, View b, void* workspace);
+  size_t (*solve_workspace)(const View& a, const View& b);
 
   // --- Softmax over the last dimension; floating dtypes, accumulated in float32 or wider.
   void (*softmax)(const Queue&, Out out, View in);

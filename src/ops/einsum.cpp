@@ -30,6 +30,53 @@ Tensor arranged(const Labelled& x, const std::string& labels) {
   return y;
 }
 
+/// The equation's labels: letters, and for the dimensions of an ellipsis, counted from the last, characters that nobody can write.
+constexpr char kEllipsis = '.';
+char ellipsis_label(size_t from_end) { return static_cast<char>(1 + from_end); }
+
+/// `labels` with its ellipsis, of which there may be one, as `count` labels.
+std::string spelled_out(const std::string& labels, size_t count) {
+  std::string text;
+  for (const char c : labels) {
+    if (c != kEllipsis) text += c;
+    else
+      for (size_t i = count; i-- > 0;) text += ellipsis_label(i);
+  }
+  return text;
+}
+
+/// Checks the characters of a term or of the output, and writes "..." as one.
+std::string parsed(std::string_view text, std::string_view equation) {
+  std::string labels;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ') continue;
+    if (c == '.') {
+      if (text.substr(i, 3) != "...") fail("[einsum] einsum(): found '.' that is not part of any ellipsis in '", equation, "'");
+      if (has(labels, kEllipsis)) fail("[einsum] einsum(): found '.' for which an ellipsis was already found in '", equation, "'");
+      labels += kEllipsis;
+      i += 2;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      labels += c;
+    } else {
+      fail("[einsum] einsum(): invalid subscript given: '", c, "' in '", equation, "', subscripts must be in [a-zA-Z]");
+    }
+  }
+  return labels;
+}
+
+/// Without the dimensions of size 1 that broadcast with the other's.
+Labelled without_ones(Labelled x, const Labelled& other) {
+  for (size_t i = x.labels.size(); i-- > 0;) {
+    const size_t there = other.labels.find(x.labels[i]);
+    const auto at = static_cast<int64_t>(i);
+    if (there == std::string::npos || x.tensor.size(at) != 1 || other.tensor.size(static_cast<int64_t>(there)) == 1) continue;
+    x.tensor = x.tensor.squeeze(at);
+    x.labels.erase(i, 1);
+  }
+  return x;
+}
+
 /// Repeated letters become diagonals; letters that nobody else needs are summed away.
 Labelled simplified(Labelled x, const std::string& needed) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
@@ -56,7 +103,8 @@ Labelled simplified(Labelled x, const std::string& needed) {
   return x;
 }
 
-Labelled product(const Labelled& a, const Labelled& b, const std::string& needed) {
+Labelled product(const Labelled& first, const Labelled& second, const std::string& needed) {
+  const Labelled a = without_ones(first, second), b = without_ones(second, first);
   std::string batch, sum, left, right;
   for (const char label : a.labels) (has(b.labels, label) ? (has(needed, label) ? batch : sum) : left) += label;
   for (const char label : b.labels)
@@ -87,32 +135,49 @@ Labelled product(const Labelled& a, const Labelled& b, const std::string& needed
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site) {
-  std::string text;
-  for (const char c : equation)
-    if (c != ' ') text += c;
-  const size_t arrow = text.find("->");
-  std::string inputs = text.substr(0, arrow), output = arrow == std::string::npos ? "" : text.substr(arrow + 2);
-  if (inputs.find("...") != std::string::npos) fail("[einsum] ellipses are not supported yet: '", equation, "'");
+  if (operands.empty()) fail("[einsum] einsum(): must provide at least one operand");
+  const size_t arrow = equation.find("->");
+  const std::string_view inputs = equation.substr(0, arrow);
   std::vector<Labelled> terms;
+  size_t ellipsis = 0;  // the most dimensions that one stands for
+  bool any_ellipsis = false;
   for (size_t start = 0; start <= inputs.size();) {
     const size_t comma = std::min(inputs.find(',', start), inputs.size());
-    if (terms.size() == operands.size()) fail("[einsum] more subscripts than operands in '", equation, "'");
-    terms.push_back({operands[terms.size()], inputs.substr(start, comma - start)});
-    const Labelled& term = terms.back();
-    if (static_cast<int64_t>(term.labels.size()) != term.tensor.dim())
-      fail("[einsum] the number of subscripts '", term.labels, "' does not match the number of dimensions (", term.tensor.dim(),
-           ") of operand ", terms.size() - 1);
+    if (terms.size() == operands.size())
+      fail("[einsum] einsum(): more subscripts were provided in the equation than operands: '", equation, "'");
+    const Tensor& x = operands[terms.size()];
+    std::string labels = parsed(inputs.substr(start, comma - start), equation);
+    const bool open = has(labels, kEllipsis);
+    const auto named = static_cast<int64_t>(labels.size()) - open;
+    if (open ? named > x.dim() : named != x.dim())
+      fail("[einsum] einsum(): the number of subscripts in the equation (", named, ") does not match the number of dimensions (", x.dim(),
+           ") for operand ", terms.size(), open ? "" : " and no ellipsis was given");
+    if (open) {
+      ellipsis = std::max(ellipsis, static_cast<size_t>(x.dim() - named));
+      labels = spelled_out(labels, static_cast<size_t>(x.dim() - named));
+    }
+    any_ellipsis |= open;
+    terms.push_back({x, labels});
     start = comma + 1;
   }
-  if (terms.size() != operands.size()) fail("[einsum] fewer subscripts than operands in '", equation, "'");
-  for (const char c : inputs + output)
-    if (c != ',' && !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) fail("[einsum] '", c, "' is not a subscript in '", equation, "'");
-  if (arrow == std::string::npos) {  // letters that appear once, in order
+  if (terms.size() != operands.size())
+    fail("[einsum] einsum(): more operands were provided than subscripts in the equation '", equation, "'");
+  std::string output, all;
+  for (const Labelled& term : terms) all += term.labels;
+  if (arrow == std::string_view::npos) {  // the ellipsis, then letters that appear once, in order
+    output = any_ellipsis ? std::string(1, kEllipsis) : "";
     for (char c = 'A'; c <= 'z'; ++c)
-      if (std::count(inputs.begin(), inputs.end(), c) == 1) output += c;
+      if (std::count(all.begin(), all.end(), c) == 1) output += c;
+  } else {
+    output = parsed(equation.substr(arrow + 2), equation);
   }
-  for (const char c : output)
-    if (!has(inputs, c)) fail("[einsum] output subscript ", c, " does not appear in the equation for any input operand");
+  output = spelled_out(output, ellipsis);
+  for (size_t i = 0; i < output.size(); ++i) {
+    if (!has(all, output[i]))
+      fail("[einsum] einsum(): output subscript ", output[i], " does not appear in the equation for any input operand");
+    if (output.find(output[i], i + 1) != std::string::npos)
+      fail("[einsum] einsum(): output subscript ", output[i], " appears more than once in the output");
+  }
   const auto needed_after = [&](size_t i) {
     std::string needed = output;
     for (size_t k = i; k < terms.size(); ++k) needed += terms[k].labels;

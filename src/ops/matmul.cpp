@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -57,6 +58,13 @@ kernels::View spread(const Tensor& x, const Shape& sizes) {
   return wide;
 }
 
+/// All dimensions but the last as one.
+Tensor as_rows(const Tensor& x, Site site) {
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < x.dim(); ++d) rows *= x.size(d);
+  return x.reshape({rows, x.size(-1)}, site);
+}
+
 /// a b of plain matrices, no history.
 Tensor plain_mm(const char* op, const kernels::View& a, const kernels::View& b, const Tensor& like, Site site) {
   Tensor y(TensorImpl::make({a.sizes[0], b.sizes[1]}, like.dtype(), like.device(), false, site));
@@ -69,6 +77,13 @@ void check_mm(const char* op, const Tensor& a, const Tensor& b) {
   if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor");
   if (a.size(1) != b.size(0))
     fail("[", op, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+void check_bmm(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dim() != 3 || b.dim() != 3) fail("[", op, "] batch1 and batch2 must be 3D tensors, but have sizes ", a.sizes(), " and ", b.sizes());
+  if (a.size(0) != b.size(0) || a.size(2) != b.size(1))
+    fail("[", op, "] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [",
+         b.size(0), ", ", b.size(1), "].");
 }
 
 /// Products with batch dimensions that broadcast, in one kernel call.
@@ -134,7 +149,7 @@ Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, boo
   if (x.dim() == 2) return linear_matrix(x, weight, bias, relu, site);
   if (x.dim() == 0) fail("[linear] input must have at least one dimension");
   Shape sizes = x.sizes();
-  const Tensor y = linear_matrix(x.reshape({-1, x.size(-1)}, site), weight, bias, relu, site);
+  const Tensor y = linear_matrix(as_rows(x, site), weight, bias, relu, site);
   sizes[sizes.size() - 1] = y.size(1);
   return y.view(sizes, site);
 }
@@ -158,11 +173,8 @@ Tensor mm(const Tensor& a, const Tensor& b, Site site) {
 
 Tensor bmm(const Tensor& a, const Tensor& b, Site site) {
   ops::check_same_device("bmm", a, "self", b, "mat2");
-  if (a.dim() != 3 || b.dim() != 3) fail("[bmm] batch1 and batch2 must be 3D tensors, but have sizes ", a.sizes(), " and ", b.sizes());
+  check_bmm("bmm", a, b);
   check_dtypes("bmm", a, b);
-  if (a.size(0) != b.size(0) || a.size(2) != b.size(1))
-    fail("[bmm] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [", b.size(0),
-         ", ", b.size(1), "].");
   return batched("bmm", "BmmBackward0", a, b, site);
 }
 
@@ -186,7 +198,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
   if (b.dim() == 2 && a.is_contiguous()) {  // many rows and one matrix: a single product
     Shape sizes = a.sizes();
     sizes[sizes.size() - 1] = b.size(1);
-    return mm(a.reshape({-1, a.size(-1)}, site), b, site).view(sizes, site);
+    return mm(as_rows(a, site), b, site).view(sizes, site);
   }
   return batched("matmul", "UnsafeViewBackward0", a, b, site);
 }
@@ -203,28 +215,54 @@ Tensor dot(const Tensor& a, const Tensor& b, Site site) {
   return mm(a.unsqueeze(0, site), b.unsqueeze(1, site), site).view({}, site);
 }
 
-Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, Site site) {
-  ops::check_same_device("addmm", a, "mat1", b, "mat2");
-  ops::check_same_device("addmm", input, "self", a, "mat1");
-  check_mm("addmm", a, b);
-  check_dtypes("addmm", a, b);
-  check_dtypes("addmm", input, a);
-  const Shape sizes{a.size(0), b.size(1)};
+namespace {
+
+/// beta * input + alpha * a b of matrices, or of batches of them with the same leading sizes; `input` broadcasts to the result.
+Tensor add_product(const char* op, const char* grad_fn, const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta_given,
+                   const Scalar& alpha_given, Site site) {
+  ops::check_same_device(op, input, "self", a, "mat1");
+  check_dtypes(op, a, b);
+  check_dtypes(op, input, a);
+  const auto factor = [&](const Scalar& given) { return is_floating(a.dtype()) ? given.to<double>() : std::trunc(given.to<double>()); };
+  const double beta = factor(beta_given), alpha = factor(alpha_given);
+  Shape sizes = a.sizes();
+  sizes[sizes.size() - 1] = b.size(-1);
   if (!(broadcast_shapes(input.sizes(), sizes) == sizes))
-    fail("[addmm] The expanded size of the tensor must match: input of sizes ", input.sizes(), " does not broadcast to ", sizes);
+    fail("[", op, "] The expanded size of the tensor must match: input of sizes ", input.sizes(), " does not broadcast to ", sizes);
   Tensor y = empty(sizes, {.dtype = a.dtype(), .device = a.device()}, site);
-  product("addmm", y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : spread(input, sizes), {.alpha = alpha, .beta = beta}, site);
+  product(op, y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : spread(input, sizes), {.alpha = alpha, .beta = beta}, site);
   if (!needs_grad(input, a, b)) return y;
   return record(
-      "AddmmBackward0", y, {input, a, b}, site,
+      grad_fn, y, {input, a, b}, site,
       [from = input.sizes(), a = autograd::saved(a), b = autograd::saved(b), alpha, beta, site](const Tensor& g, autograd::Wanted wanted) {
         std::array<Tensor, 3> gradients;
         if (wanted[0]) gradients[0] = sum_to_size(beta == 1 ? g : g * beta, from);
         const Tensor scaled = alpha == 1 ? g : g * alpha;
-        if (wanted[1]) gradients[1] = mm(scaled, b.get().t(), site);
-        if (wanted[2]) gradients[2] = mm(a.get().t(), scaled, site);
+        if (wanted[1]) gradients[1] = matmul(scaled, b.get().mT(), site);
+        if (wanted[2]) gradients[2] = matmul(a.get().mT(), scaled, site);
         return gradients;
       });
+}
+
+}  // namespace
+
+void ops::check_factors(const char* op, DType dtype, const Scalar& beta, const Scalar& alpha) {
+  if (is_floating(dtype)) return;
+  for (const auto& [name, factor] : {std::pair("beta", beta), std::pair("alpha", alpha)})
+    if (factor.is_floating()) fail("[", op, "] For integral input tensors, argument ", name, " must not be a floating point number.");
+}
+
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  ops::check_same_device("addmm", a, "mat1", b, "mat2");
+  check_mm("addmm", a, b);
+  ops::check_factors("addmm", a.dtype(), beta, alpha);
+  return add_product("addmm", "AddmmBackward0", input, a, b, beta, alpha, site);
+}
+
+Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  ops::check_same_device("baddbmm", a, "batch1", b, "batch2");
+  check_bmm("baddbmm", a, b);
+  return add_product("baddbmm", "BaddbmmBackward0", input, a, b, beta, alpha, site);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, false, site); }
@@ -233,6 +271,7 @@ Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Si
 Tensor Tensor::matmul(const Tensor& other, Site site) const { return tandem::matmul(*this, other, site); }
 Tensor Tensor::mm(const Tensor& other, Site site) const { return tandem::mm(*this, other, site); }
 Tensor Tensor::bmm(const Tensor& other, Site site) const { return tandem::bmm(*this, other, site); }
+Tensor Tensor::mv(const Tensor& other, Site site) const { return tandem::mv(*this, other, site); }
 Tensor Tensor::dot(const Tensor& other, Site site) const { return tandem::dot(*this, other, site); }
 
 }  // namespace tandem

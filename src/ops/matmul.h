@@ -16,14 +16,25 @@ namespace tandem {
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b, Site site = Site::here());
 [[nodiscard]] Tensor mv(const Tensor& a, const Tensor& b, Site site = Site::here());
 [[nodiscard]] Tensor dot(const Tensor& a, const Tensor& b, Site site = Site::here());
-/// beta * input + alpha * a b; `input` broadcasts to (n, m).
-[[nodiscard]] Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1,
+/// beta * input + alpha * a b; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
+/// integers here; baddbmm, addbmm and addmv cut them off.
+[[nodiscard]] Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
                            Site site = Site::here());
+/// The same of batches: (b, n, k) by (b, k, m).
+[[nodiscard]] Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                             Site site = Site::here());
 /// x Wᵀ + bias over the last dimension; `weight` is (out, in), `bias` may be undefined. As torch.nn.functional.linear.
 [[nodiscard]] Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
 /// linear followed by relu, in one kernel.
 [[nodiscard]] Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
 /// Einstein's sum. As torch.einsum.
+/// Letters, upper and lower case, name dimensions; those of one letter must agree or be 1; "..." stands for any further ones, which
+/// broadcast.
 [[nodiscard]] Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site site = Site::here());
+
+namespace ops {
+/// Error where beta or alpha is floating and the tensors are not. For the library.
+void check_factors(const char* op, DType dtype, const Scalar& beta, const Scalar& alpha);
+}  // namespace ops
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/reduce.h"
+#include "ops/view_of.h"
 #include "tensor/dims.h"
 
 namespace tandem {
@@ -13,18 +14,6 @@ namespace {
 
 using autograd::needs_grad;
 using autograd::record;
-
-/// A view of x with another layout, and without history yet.
-Tensor view_of(const Tensor& x, Shape sizes, Shape strides, int64_t offset) {
-  const TensorImpl& from = x.impl();
-  Tensor y(TensorImpl::view(from.storage, std::move(sizes), std::move(strides), offset, from.dtype));
-  if (autograd::detail::grad_enabled) {
-    TensorImpl& impl = y.impl();
-    impl.base = from.base ? from.base : x.ref();
-    impl.seen_epoch = impl.base->history_epoch;
-  }
-  return y;
-}
 
 /// The strides with which x can be seen under `sizes`; false where it must be copied.
 bool strides_for(const Tensor& x, const Shape& sizes, Shape& strides) {
@@ -76,7 +65,7 @@ Shape inferred(const char* op, const Tensor& x, const Shape& sizes) {
 }
 
 Tensor viewed(const Tensor& x, Shape sizes, Shape strides, const char* grad_fn, Site site) {
-  Tensor y = view_of(x, std::move(sizes), std::move(strides), x.storage_offset());
+  Tensor y = ops::view_of(x, std::move(sizes), std::move(strides), x.storage_offset());
   if (!needs_grad(x)) return y;
   return record(grad_fn, y, {x}, site, [sizes = x.sizes()](const Tensor& g) { return g.reshape(sizes); });
 }
@@ -137,6 +126,42 @@ Tensor Tensor::squeeze(int64_t dim, Site site) const {
   return viewed(*this, std::move(wanted), std::move(strides), "SqueezeBackward1", site);
 }
 
+Tensor Tensor::squeeze(const Shape& dims, Site site) const {
+  uint64_t chosen = 0;
+  for (const int64_t dim : dims) {
+    const auto at = wrap_dim(dim, this->dim());
+    if (chosen >> at & 1) fail("[squeeze] dim ", at, " appears multiple times in the list of dims");
+    chosen |= uint64_t{1} << at;
+  }
+  Shape wanted, strides;
+  for (size_t i = 0; i < sizes().size(); ++i) {
+    if (sizes()[i] == 1 && (chosen >> i & 1)) continue;
+    wanted.push_back(sizes()[i]);
+    strides.push_back(this->strides()[i]);
+  }
+  return viewed(*this, std::move(wanted), std::move(strides), "SqueezeBackward2", site);
+}
+
+Tensor Tensor::unflatten(int64_t dim, const Shape& sizes, Site site) const {
+  const auto at = static_cast<size_t>(wrap_dim(dim, this->dim()));
+  if (this->dim() == 0) fail<IndexError>("[unflatten] Dimension specified as ", dim, " but tensor has no dimensions");
+  if (sizes.empty()) fail("[unflatten] unflatten: sizes must be non-empty");
+  const int64_t whole = this->sizes()[at];
+  int64_t known = 1, unknown = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1 && unknown >= 0) fail("[unflatten] only one dimension can be inferred: ", sizes);
+    if (sizes[i] == -1) unknown = static_cast<int64_t>(i);
+    else if (sizes[i] < 0 || __builtin_mul_overflow(known, sizes[i], &known)) fail("[unflatten] invalid sizes ", sizes);
+  }
+  if (unknown < 0 ? known != whole : known == 0 || whole % known != 0)
+    fail("[unflatten] unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", at, " (", whole,
+         ") in the input tensor");
+  Shape wanted = this->sizes();
+  wanted.erase(at);
+  for (size_t i = 0; i < sizes.size(); ++i) wanted.insert(at + i, static_cast<int64_t>(i) == unknown ? whole / known : sizes[i]);
+  return view(wanted, site);
+}
+
 Tensor Tensor::unsqueeze(int64_t dim, Site site) const {
   const auto at = static_cast<size_t>(wrap_dim(dim, this->dim() + 1));
   Shape wanted = sizes(), strides = this->strides();
@@ -154,7 +179,7 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1, Site site) const {
     std::swap(wanted[a], wanted[b]);
     std::swap(strides[a], strides[b]);
   }
-  Tensor y = view_of(*this, std::move(wanted), std::move(strides), storage_offset());
+  Tensor y = ops::view_of(*this, std::move(wanted), std::move(strides), storage_offset());
   if (!needs_grad(*this)) return y;
   return record("TransposeBackward0", y, {*this}, site, [dim0, dim1](const Tensor& g) { return g.transpose(dim0, dim1); });
 }
@@ -162,7 +187,7 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1, Site site) const {
 Tensor Tensor::t(Site site) const {
   if (dim() > 2) fail("[t] t() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
   if (dim() < 2) return viewed(*this, sizes(), strides(), "TBackward0", site);
-  Tensor y = view_of(*this, {sizes()[1], sizes()[0]}, {strides()[1], strides()[0]}, storage_offset());
+  Tensor y = ops::view_of(*this, {sizes()[1], sizes()[0]}, {strides()[1], strides()[0]}, storage_offset());
   if (!needs_grad(*this)) return y;
   return record("TBackward0", y, {*this}, site, [](const Tensor& g) { return g.t(); });
 }
@@ -184,9 +209,33 @@ Tensor Tensor::permute(const Shape& dims, Site site) const {
     strides[i] = this->strides()[from];
     inverse[from] = static_cast<int64_t>(i);
   }
-  Tensor y = view_of(*this, std::move(wanted), std::move(strides), storage_offset());
+  Tensor y = ops::view_of(*this, std::move(wanted), std::move(strides), storage_offset());
   if (!needs_grad(*this)) return y;
   return record("PermuteBackward0", y, {*this}, site, [inverse](const Tensor& g) { return g.permute(inverse); });
+}
+
+Tensor Tensor::movedim(const Shape& source, const Shape& destination, Site site) const {
+  if (source.size() != destination.size())
+    fail("[movedim] movedim: Invalid source or destination dims: source (", source,
+         " dims) should contain the same number of dims as destination (", destination, " dims)");
+  Shape order;
+  order.resize(sizes().size());
+  uint64_t taken = 0, placed = 0;
+  for (size_t i = 0; i < source.size(); ++i) {
+    const int64_t from = wrap_dim(source[i], dim()), to = wrap_dim(destination[i], dim());
+    if (taken >> from & 1) fail("[movedim] movedim: repeated dim in `source` (", source, ")");
+    if (placed >> to & 1) fail("[movedim] movedim: repeated dim in `destination` (", destination, ")");
+    taken |= uint64_t{1} << from;
+    placed |= uint64_t{1} << to;
+    if (dim() > 0) order[static_cast<size_t>(to)] = from;
+  }
+  int64_t from = 0;
+  for (size_t to = 0; to < order.size(); ++to) {
+    if (placed >> to & 1) continue;
+    while (taken >> from & 1) ++from;
+    order[to] = from++;
+  }
+  return permute(order, site);
 }
 
 // --- Repeating without copies
@@ -214,7 +263,7 @@ Tensor Tensor::expand(const Shape& wanted, Site site) const {
            ") at non-singleton dimension ", i, ". Target sizes: ", wanted, ". Tensor sizes: ", sizes());
     }
   }
-  Tensor y = view_of(*this, std::move(result), std::move(strides), storage_offset());
+  Tensor y = ops::view_of(*this, std::move(result), std::move(strides), storage_offset());
   if (!needs_grad(*this)) return y;
   return record("ExpandBackward0", y, {*this}, site, [from = sizes()](const Tensor& g) { return sum_to_size(g, from); });
 }
@@ -238,10 +287,10 @@ Tensor Tensor::slice(int64_t dim, std::optional<int64_t> start, std::optional<in
   const auto clipped = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
   const int64_t from = clipped(start.value_or(0)), to = std::max(from, clipped(end.value_or(size)));
   Shape wanted = sizes(), strides = this->strides();
-  wanted[at] = (to - from + step - 1) / step;
+  wanted[at] = to == from ? 0 : (to - from - 1) / step + 1;
   const int64_t offset = storage_offset() + from * strides[at];
-  strides[at] *= step;
-  Tensor y = view_of(*this, std::move(wanted), std::move(strides), offset);
+  strides[at] = wrapping_product(strides[at], step);
+  Tensor y = ops::view_of(*this, std::move(wanted), std::move(strides), offset);
   if (!needs_grad(*this)) return y;
   return record("SliceBackward0", y, {*this}, site,
                 [from = sizes(), dim, start, end, step](const Tensor& g) { return slice_backward(g, from, dim, start, end, step); });
@@ -260,11 +309,13 @@ Tensor slice_backward(const Tensor& g, const Shape& sizes, int64_t dim, std::opt
 }
 
 Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length, Site site) const {
+  if (this->dim() == 0) fail("[narrow] narrow() cannot be applied to a 0-dim tensor.");
   const int64_t size = this->size(dim);
+  if (start < -size || start > size)
+    fail<IndexError>("[narrow] start out of range (expected to be in range of [", -size, ", ", size, "], but got ", start, ")");
   const int64_t from = start < 0 ? start + size : start;
   if (length < 0) fail("[narrow] narrow(): length must be non-negative, not ", length);
-  if (from < 0 || from > size || length > size - from)
-    fail<IndexError>("[narrow] start (", start, ") + length (", length, ") exceeds dimension size (", size, ")");
+  if (length > size - from) fail("[narrow] start (", from, ") + length (", length, ") exceeds dimension size (", size, ").");
   return slice(dim, from, from + length, 1, site);
 }
 
@@ -279,7 +330,7 @@ Tensor Tensor::select(int64_t dim, int64_t index, Site site) const {
   const int64_t offset = storage_offset() + from * strides[at];
   wanted.erase(at);
   strides.erase(at);
-  Tensor y = view_of(*this, std::move(wanted), std::move(strides), offset);
+  Tensor y = ops::view_of(*this, std::move(wanted), std::move(strides), offset);
   if (!needs_grad(*this)) return y;
   return record("SelectBackward0", y, {*this}, site, [sizes = sizes(), at = static_cast<int64_t>(at), from](const Tensor& g) {
     return slice_backward(g.unsqueeze(at), sizes, at, from, from + 1, 1);
@@ -288,97 +339,24 @@ Tensor Tensor::select(int64_t dim, int64_t index, Site site) const {
 
 Tensor Tensor::operator[](At at) const { return select(0, at.index, at.site); }
 
-Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2, Site site) const {
-  const auto a = static_cast<size_t>(wrap_dim(dim1, dim())), b = static_cast<size_t>(wrap_dim(dim2, dim()));
-  if (a == b) fail("[diagonal] diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t length =
-      std::max<int64_t>(0, offset >= 0 ? std::min(sizes()[a], sizes()[b] - offset) : std::min(sizes()[a] + offset, sizes()[b]));
-  const int64_t stride = strides()[a] + strides()[b];
-  const int64_t start = length == 0 ? 0 : offset >= 0 ? offset * strides()[b] : -offset * strides()[a];
-  Shape wanted = sizes(), strides = this->strides();
-  for (const size_t at : {std::max(a, b), std::min(a, b)}) {
-    wanted.erase(at);
-    strides.erase(at);
-  }
-  wanted.push_back(length);
-  strides.push_back(stride);
-  Tensor y = view_of(*this, std::move(wanted), std::move(strides), storage_offset() + start);
-  if (!needs_grad(*this)) return y;
-  return record("DiagonalBackward0", y, {*this}, site, [sizes = sizes(), offset, dim1, dim2](const Tensor& g) {
-    return scatter_view(g, sizes, [=](const Tensor& whole) { return whole.diagonal(offset, dim1, dim2); });
-  });
-}
-
-Tensor Tensor::as_strided(const Shape& sizes, const Shape& strides, std::optional<int64_t> offset, Site site) const {
-  if (sizes.size() != strides.size()) fail("[as_strided] mismatch in length of strides and shape: ", sizes, ", ", strides);
-  const int64_t from = offset.value_or(storage_offset());
-  int64_t last = from;
-  bool none = false;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0 || strides[i] < 0) fail("[as_strided] negative sizes or strides are not supported: ", sizes, ", ", strides);
-    none |= sizes[i] == 0;
-    last += (sizes[i] - 1) * strides[i];
-  }
-  const int64_t available = static_cast<int64_t>(impl().storage->bytes() / element_size());
-  if (from < 0 || (!none && last >= available))
-    fail("[as_strided] setStorage: sizes ", sizes, ", strides ", strides, ", storage offset ", from, " require ", last + 1,
-         " elements, but the storage has ", available);
-  Tensor y = view_of(*this, sizes, strides, from);
-  if (!needs_grad(*this)) return y;
-  if (!is_contiguous() || storage_offset() != 0)
-    fail("[as_strided] only views of whole, dense tensors can be differentiated; call contiguous() first");
-  return record("AsStridedBackward0", y, {*this}, site, [whole = this->sizes(), sizes, strides, from](const Tensor& g) {
-    return scatter_view(g, whole, [&](const Tensor& all) { return all.as_strided(sizes, strides, from); });
-  });
-}
-
 Tensor scatter_view(const Tensor& g, const Shape& sizes, const std::function<Tensor(const Tensor&)>& part) {
   Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()});
   part(whole).add_(g);  // recorded as an in-place change of the whole, so that it can be differentiated again
   return whole;
 }
 
-std::vector<Tensor> Tensor::split(const Shape& lengths, int64_t dim, Site site) const {
-  int64_t start = 0;
-  std::vector<Tensor> parts;
-  for (const int64_t length : lengths) {
-    if (length < 0) fail("[split] split_with_sizes expects split_sizes have only non-negative entries, but got ", lengths);
-    start += length;
-  }
-  if (start != size(dim))
-    fail("[split] split_with_sizes expects split_sizes to sum exactly to ", size(dim), " (input tensor's size at dimension ", dim,
-         "), but got ", lengths);
-  start = 0;
-  for (const int64_t length : lengths) {
-    parts.push_back(slice(dim, start, start + length, 1, site));
-    start += length;
-  }
-  return parts;
-}
-
-std::vector<Tensor> Tensor::split(int64_t length, int64_t dim, Site site) const {
-  const int64_t whole = size(dim);
-  if (length < 0 || (length == 0 && whole > 0)) fail("[split] split expects split_size be positive, but got ", length);
-  std::vector<Tensor> parts;
-  if (whole == 0) parts.push_back(slice(dim, 0, 0, 1, site));
-  for (int64_t start = 0; start < whole; start += length) parts.push_back(slice(dim, start, std::min(start + length, whole), 1, site));
-  return parts;
-}
-
-std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim, Site site) const {
-  if (chunks <= 0) fail("[chunk] chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t whole = size(dim);
-  if (whole == 0) return std::vector<Tensor>(static_cast<size_t>(chunks), slice(dim, 0, 0, 1, site));
-  return split((whole + chunks - 1) / chunks, dim, site);
-}
-
-std::vector<Tensor> Tensor::unbind(int64_t dim, Site site) const {
-  std::vector<Tensor> parts;
-  for (int64_t i = 0; i < size(dim); ++i) parts.push_back(select(dim, i, site));
-  return parts;
-}
-
 // --- The same as functions
+namespace {
+
+template <class F>
+std::vector<Tensor> each(const std::vector<Tensor>& tensors, F f) {
+  std::vector<Tensor> results;
+  for (const Tensor& x : tensors) results.push_back(f(x));
+  return results;
+}
+
+}  // namespace
+
 Tensor reshape(const Tensor& x, const Shape& sizes, Site site) { return x.reshape(sizes, site); }
 Tensor flatten(const Tensor& x, int64_t start_dim, int64_t end_dim, Site site) { return x.flatten(start_dim, end_dim, site); }
 Tensor squeeze(const Tensor& x, Site site) { return x.squeeze(site); }
@@ -387,24 +365,39 @@ Tensor unsqueeze(const Tensor& x, int64_t dim, Site site) { return x.unsqueeze(d
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1, Site site) { return x.transpose(dim0, dim1, site); }
 Tensor t(const Tensor& x, Site site) { return x.t(site); }
 Tensor permute(const Tensor& x, const Shape& dims, Site site) { return x.permute(dims, site); }
-Tensor movedim(const Tensor& x, int64_t source, int64_t destination, Site site) {
-  const int64_t from = wrap_dim(source, x.dim()), to = wrap_dim(destination, x.dim());
-  Shape dims;
-  for (int64_t i = 0; i < x.dim(); ++i)
-    if (i != from) dims.push_back(i);
-  dims.insert(static_cast<size_t>(to), from);
-  return x.permute(dims, site);
+Tensor movedim(const Tensor& x, int64_t source, int64_t destination, Site site) { return x.movedim(source, destination, site); }
+Tensor movedim(const Tensor& x, const Shape& source, const Shape& destination, Site site) { return x.movedim(source, destination, site); }
+Tensor squeeze(const Tensor& x, const Shape& dims, Site site) { return x.squeeze(dims, site); }
+Tensor unflatten(const Tensor& x, int64_t dim, const Shape& sizes, Site site) { return x.unflatten(dim, sizes, site); }
+Tensor ravel(const Tensor& x, Site site) { return x.reshape({-1}, site); }
+Tensor narrow(const Tensor& x, int64_t dim, const Tensor& start, int64_t length, Site site) {
+  if (start.dim() != 0 || !is_integral(start.dtype()))
+    fail("[narrow] start must be an 0-dim integral Tensor, but has sizes ", start.sizes(), " and dtype ", start.dtype());
+  return x.narrow(dim, start.item<int64_t>(site), length, site);
+}
+Tensor atleast_1d(const Tensor& x, Site site) { return x.dim() == 0 ? x.reshape({1}, site) : x; }
+Tensor atleast_2d(const Tensor& x, Site site) { return x.dim() == 0 ? x.reshape({1, 1}, site) : x.dim() == 1 ? x.unsqueeze(0, site) : x; }
+Tensor atleast_3d(const Tensor& x, Site site) {
+  if (x.dim() == 0) return x.reshape({1, 1, 1}, site);
+  if (x.dim() == 1) return x.unsqueeze(0, site).unsqueeze(-1, site);
+  return x.dim() == 2 ? x.unsqueeze(-1, site) : x;
+}
+std::vector<Tensor> atleast_1d(const std::vector<Tensor>& tensors, Site site) {
+  return each(tensors, [&](const Tensor& x) { return atleast_1d(x, site); });
+}
+std::vector<Tensor> atleast_2d(const std::vector<Tensor>& tensors, Site site) {
+  return each(tensors, [&](const Tensor& x) { return atleast_2d(x, site); });
+}
+std::vector<Tensor> atleast_3d(const std::vector<Tensor>& tensors, Site site) {
+  return each(tensors, [&](const Tensor& x) { return atleast_3d(x, site); });
+}
+std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors, Site site) {
+  Shape sizes;
+  for (const Tensor& x : tensors) sizes = broadcast_shapes(sizes, x.sizes());
+  return each(tensors, [&](const Tensor& x) { return x.expand(sizes, site); });
 }
 Tensor broadcast_to(const Tensor& x, const Shape& sizes, Site site) { return x.expand(sizes, site); }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length, Site site) { return x.narrow(dim, start, length, site); }
 Tensor select(const Tensor& x, int64_t dim, int64_t index, Site site) { return x.select(dim, index, site); }
-Tensor diagonal(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2, Site site) { return x.diagonal(offset, dim1, dim2, site); }
-Tensor as_strided(const Tensor& x, const Shape& sizes, const Shape& strides, std::optional<int64_t> offset, Site site) {
-  return x.as_strided(sizes, strides, offset, site);
-}
-std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim, Site site) { return x.chunk(chunks, dim, site); }
-std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim, Site site) { return x.split(size, dim, site); }
-std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int64_t dim, Site site) { return x.split(sizes, dim, site); }
-std::vector<Tensor> unbind(const Tensor& x, int64_t dim, Site site) { return x.unbind(dim, site); }
 
 }  // namespace tandem

@@ -27,6 +27,12 @@ void Launch::throw_trouble(const Queue& queue, const Status& status) {
   }
 }
 
+namespace {
+
+std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Batch element ", at, "): "); }
+
+}  // namespace
+
 std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) {
   switch (trouble) {
     case Trouble::IndexOutOfRange: return str('[', op, "] index ", a, " is out of range for a dimension of size ", b);
@@ -36,6 +42,16 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       return str('[', op, "] has no kernel for ", a >= 0 && a < kDTypes ? name(static_cast<DType>(a)) : "this dtype",
                  " on this device: convert it with .to(dtype) first");
     case Trouble::Library: return str('[', op, "] a library it uses failed with code ", a);
+    case Trouble::Singular:
+      return str('[', op, "] ", batch_element(a), "The diagonal element ", b,
+                 " is zero, it could not be completed because the input matrix is singular.");
+    case Trouble::NotPositive:
+      return str('[', op, "] ", batch_element(a),
+                 "The factorization could not be completed because the input is not positive-definite (the leading minor of order ", b,
+                 " is not positive-definite).");
+    case Trouble::NoConvergence:
+      return str('[', op, "] ", batch_element(a),
+                 "The algorithm failed to converge because the input matrix is ill-conditioned or has values that are not finite.");
     default: return str('[', op, "] no trouble");
   }
 }

@@ -138,28 +138,50 @@ class Tensor {
   [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
   [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(), site); }
   [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;
+  [[nodiscard]] Tensor reshape_as(const Tensor& other, Site site = Site::here()) const { return reshape(other.sizes(), site); }
   [[nodiscard]] Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor unflatten(int64_t dim, const Shape& sizes, Site site = Site::here()) const;
+  [[nodiscard]] Tensor ravel(Site site = Site::here()) const { return reshape({-1}, site); }
   [[nodiscard]] Tensor squeeze(Site site = Site::here()) const;
   [[nodiscard]] Tensor squeeze(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor squeeze(const Shape& dims, Site site = Site::here()) const;
   [[nodiscard]] Tensor unsqueeze(int64_t dim, Site site = Site::here()) const;
   [[nodiscard]] Tensor transpose(int64_t dim0, int64_t dim1, Site site = Site::here()) const;
   [[nodiscard]] Tensor t(Site site = Site::here()) const;
   [[nodiscard]] Tensor permute(const Shape& dims, Site site = Site::here()) const;
+  [[nodiscard]] Tensor movedim(int64_t source, int64_t destination, Site site = Site::here()) const {
+    return movedim(Shape{source}, Shape{destination}, site);
+  }
+  [[nodiscard]] Tensor movedim(const Shape& source, const Shape& destination, Site site = Site::here()) const;
+  /// Its last two dimensions swapped.
+  [[nodiscard]] Tensor mT(Site site = Site::here()) const { return transpose(-2, -1, site); }
   [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
   [[nodiscard]] Tensor expand_as(const Tensor& other, Site site = Site::here()) const { return expand(other.sizes(), site); }
+  [[nodiscard]] Tensor broadcast_to(const Shape& sizes, Site site = Site::here()) const { return expand(sizes, site); }
   [[nodiscard]] Tensor narrow(int64_t dim, int64_t start, int64_t length, Site site = Site::here()) const;
   [[nodiscard]] Tensor select(int64_t dim, int64_t index, Site site = Site::here()) const;
   [[nodiscard]] Tensor slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1,
                              Site site = Site::here()) const;
   [[nodiscard]] Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor diag_embed(int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor diag(int64_t diagonal = 0, Site site = Site::here()) const;
+  [[nodiscard]] Tensor diagflat(int64_t offset = 0, Site site = Site::here()) const;
+  /// Windows of `size` elements every `step` along `dimension`, as a last dimension: a view. As torch.Tensor.unfold.
+  [[nodiscard]] Tensor unfold(int64_t dimension, int64_t size, int64_t step, Site site = Site::here()) const;
   [[nodiscard]] Tensor as_strided(const Shape& sizes, const Shape& strides, std::optional<int64_t> offset = {},
                                   Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> split(int64_t size, int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> split(const Shape& sizes, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> tensor_split(int64_t sections, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> tensor_split(const Shape& indices, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& indices_or_sections, int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> unbind(int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] Tensor repeat(const Shape& repeats, Site site = Site::here()) const;
   [[nodiscard]] Tensor flip(const Shape& dims, Site site = Site::here()) const;
+  [[nodiscard]] Tensor tile(const Shape& dims, Site site = Site::here()) const;
+  [[nodiscard]] Tensor roll(const Shape& shifts, const Shape& dims = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor rot90(int64_t k = 1, const Shape& dims = {0, 1}, Site site = Site::here()) const;
 
   // --- Indexing (ops/index.h)
   [[nodiscard]] Tensor index(const std::vector<Index>& indices, Site site = Site::here()) const;
@@ -288,6 +310,31 @@ class Tensor {
   [[nodiscard]] Tensor mm(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor bmm(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor dot(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mv(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor vdot(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor inner(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor outer(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor kron(const Tensor& other, Site site = Site::here()) const;
+  [[nodiscard]] Tensor cross(const Tensor& other, std::optional<int64_t> dim = {}, Site site = Site::here()) const;
+  /// beta * this + alpha * (a product), as the functions of these names.
+  [[nodiscard]] Tensor addmm(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                             Site site = Site::here()) const;
+  [[nodiscard]] Tensor addmv(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                             Site site = Site::here()) const;
+  [[nodiscard]] Tensor addr(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                            Site site = Site::here()) const;
+  [[nodiscard]] Tensor addbmm(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                              Site site = Site::here()) const;
+  [[nodiscard]] Tensor baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                               Site site = Site::here()) const;
+  const Tensor& addmm_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  const Tensor& addmv_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  const Tensor& addr_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  const Tensor& addbmm_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  const Tensor& baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor det(Site site = Site::here()) const;
+  [[nodiscard]] Tensor inverse(Site site = Site::here()) const;
+  [[nodiscard]] Tensor matrix_power(int64_t n, Site site = Site::here()) const;
 
   // --- Pointwise operations by hand (ops/activation.h)
   /// this + alpha * other.

@@ -53,6 +53,12 @@ void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling);
 void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mode, Value value);
 void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, Padding mode);
 
+// Linear algebra: linalg.cpp
+void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace);
+size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in);
+void solve(const Queue& queue, Solver kind, Out out, View a, View pivots, View b, void* workspace);
+size_t solve_workspace(const View& a, const View& b);
+
 // Softmax and cross-entropy
 void softmax(const Queue& queue, Out out, View in);
 void log_softmax(const Queue& queue, Out out, View in);

@@ -35,12 +35,13 @@ struct Touched {
 
   /// From the first to the last element of a strided array.
   static Range span(const void* data, DType dtype, int ndim, const int64_t* sizes, const int64_t* strides) {
-    int64_t last = 0, count = 1;
+    int64_t first = 0, last = 0, count = 1;
     for (int i = 0; i < ndim; ++i) {
-      last += (sizes[i] - 1) * strides[i];
+      (strides[i] < 0 ? first : last) += (sizes[i] - 1) * strides[i];
       count *= sizes[i];
     }
-    return {data, static_cast<size_t>(last + 1) * size_of(dtype), count == last + 1};
+    const auto element = static_cast<int64_t>(size_of(dtype));
+    return {static_cast<const char*>(data) + first * element, static_cast<size_t>((last - first + 1) * element), count == last - first + 1};
   }
   static Range span(const View& view) { return span(view.data, view.dtype, view.ndim, view.sizes, view.strides); }
 
