@@ -83,6 +83,12 @@ TD_DEVICE inline bool isinf(T x) {
   else return abs(x) == std::numeric_limits<T>::infinity();
 }
 
+template <class T>
+TD_DEVICE inline bool signbit(T x) {
+  if constexpr (std::is_integral_v<T>) return x < 0;
+  else return copysign(T(1), x) < 0;
+}
+
 /// The lesser, the greater; nan wins.
 template <class T>
 TD_DEVICE inline T minimum(T a, T b) {

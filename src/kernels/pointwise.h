@@ -3,7 +3,7 @@
 // a mask (bool for numbers). On the CPU include cpu/isa/math.h first.
 #pragma once
 
-#include "kernels/math.h"
+#include "kernels/special.h"
 
 namespace tandem::kernels {
 
@@ -46,6 +46,9 @@ TD_FUNCTOR_1(Acosh, math::acosh(x));
 TD_FUNCTOR_1(Atanh, math::atanh(x));
 TD_FUNCTOR_1(Erf, math::erf(x));
 TD_FUNCTOR_1(Erfc, math::erfc(x));
+TD_FUNCTOR_1(Erfinv, math::erfinv(x));
+TD_FUNCTOR_1(Lgamma, math::lgamma(x));
+TD_FUNCTOR_1(Digamma, math::digamma(x));
 TD_FUNCTOR_1(Sigmoid, T(1) / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(LogSigmoid, math::minimum(x, T(0)) - math::log1p(math::exp(-math::abs(x))));
 TD_FUNCTOR_1(Silu, x / (T(1) + math::exp(-x)));
@@ -65,6 +68,9 @@ TD_FUNCTOR_1(Rad2deg, x * T(57.2957795130823208768));
 TD_FUNCTOR_1(IsNan, math::isnan(x));
 TD_FUNCTOR_1(IsInf, math::isinf(x));
 TD_FUNCTOR_1(IsFinite, !(math::isnan(x) | math::isinf(x)));
+TD_FUNCTOR_1(IsPosInf, math::isinf(x) & (x > T(0)));
+TD_FUNCTOR_1(IsNegInf, math::isinf(x) & (x < T(0)));
+TD_FUNCTOR_1(SignBit, math::signbit(x));
 TD_FUNCTOR_1(LogicalNot, x == T(0));
 TD_FUNCTOR_1(BitwiseNot, T(-1) - x);
 
@@ -105,6 +111,7 @@ TD_FUNCTOR_2(BitwiseOr, a | b);
 TD_FUNCTOR_2(BitwiseXor, a ^ b);
 TD_FUNCTOR_2(ShiftLeft, math::shift_left(a, b));
 TD_FUNCTOR_2(ShiftRight, math::shift_right(a, b));
+TD_FUNCTOR_2(Polygamma, math::polygamma(a, b));
 TD_FUNCTOR_2(SquaredDifference, (a - b) * (a - b));
 
 // --- Gradients: a is the incoming one
@@ -143,6 +150,12 @@ struct GeluTanhBackward {
     const T k(0.79788456080286535588), c(0.044715);
     const T t = math::tanh(k * (x + c * x * x * x));
     return g * T(0.5) * ((T(1) + t) + x * (T(1) - t * t) * k * (T(1) + T(3) * c * x * x));
+  }
+};
+struct HardswishBackward {
+  template <class T>
+  TD_DEVICE T operator()(T g, T x) const {
+    return select(x <= T(-3), T(0), select(x < T(3), g * (x / T(3) + T(0.5)), g));
   }
 };
 
@@ -228,6 +241,13 @@ struct Celu {
     return select(x > T(0), x, alpha * math::expm1(x / alpha));
   }
 };
+/// The gradient of x > 0 ? x : slope / rate * (exp(rate * x) - 1): elu and its kin.
+struct EluBackward {
+  template <class T>
+  TD_DEVICE T operator()(T g, T x, T slope, T rate) const {
+    return select(x > T(0), g, g * slope * math::exp(x * rate));
+  }
+};
 struct Softplus {
   template <class T>
   TD_DEVICE T operator()(T x, T beta, T threshold) const {
@@ -270,7 +290,8 @@ struct NanToNum {
 struct Logit {
   template <class T>
   TD_DEVICE T operator()(T x, T eps) const {
-    const T inside = select(eps < T(0), x, math::minimum(math::maximum(x, eps), T(1) - eps));
+    const T high = T(1) - eps, bounded = select(x < eps, eps, select(x > high, high, x));
+    const T inside = select(eps < T(0), x, bounded);
     return math::log(inside / (T(1) - inside));
   }
 };
@@ -301,10 +322,18 @@ struct BinaryCrossEntropy {
     return (y - T(1)) * math::maximum(math::log1p(-x), T(-100)) - y * math::maximum(math::log(x), T(-100));
   }
 };
+/// The same of sigmoid(x), the targets that are 1 taken `positive` times.
 struct BinaryCrossEntropyLogits {
   template <class T>
-  TD_DEVICE T operator()(T x, T y) const {
-    return (T(1) - y) * x + math::log1p(math::exp(-math::abs(x))) + math::maximum(-x, T(0));
+  TD_DEVICE T operator()(T x, T y, T positive) const {
+    const T factor = T(1) + (positive - T(1)) * y;
+    return (T(1) - y) * x + factor * (math::log1p(math::exp(-math::abs(x))) + math::maximum(-x, T(0)));
+  }
+};
+struct BinaryCrossEntropyLogitsBackward {
+  template <class T>
+  TD_DEVICE T operator()(T g, T x, T y, T positive) const {
+    return g * ((T(1) - y) / (T(1) + math::exp(-x)) - positive * y / (T(1) + math::exp(x)));
   }
 };
 

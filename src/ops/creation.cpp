@@ -5,7 +5,9 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/indexing.h"
 #include "ops/launch.h"
+#include "ops/pointwise.h"
 #include "ops/view.h"
 #include "runtime/driver.h"
 
@@ -34,6 +36,15 @@ Tensor filled(const Shape& sizes, const Scalar& value, DType dtype, const Option
   Tensor x = allocate(sizes, dtype, options, site);
   fill(x, value, op, site);
   return finish(x, options);
+}
+
+/// A bound of linspace and logspace: a number, or a tensor of no dimensions, whose value is read.
+double bound_of(const char* op, const Operand& x, DType dtype) {
+  const auto fitting = [&](double value) { return is_floating(dtype) ? value : std::trunc(value); };  // integers take the whole part
+  if (!x.is_tensor()) return fitting(x.number().to<double>());
+  if (x.tensor().dim() > 0)
+    fail("[", op, "] only supports 0-dimensional start and end tensors, but got one with ", x.tensor().dim(), " dimension(s).");
+  return fitting(x.tensor().item().to<double>());
 }
 
 /// The options of a `_like` function: what is left out is as `other` has it.
@@ -115,6 +126,8 @@ Tensor full(const Shape& sizes, const Scalar& value, Device device, Site site) {
 Tensor full(const Shape& sizes, const Scalar& value, DType dtype, Site site) { return full(sizes, value, {.dtype = dtype}, site); }
 
 Tensor eye(int64_t n, std::optional<int64_t> m, const Options& options, Site site) {
+  if (n < 0) fail("[eye] n must be greater or equal to 0, got ", n);
+  if (m && *m < 0) fail("[eye] m must be greater or equal to 0, got ", *m);
   Tensor x = allocate({n, m.value_or(n)}, options.dtype.value_or(get_default_dtype()), options, site);
   fill(x, 0, "eye", site);
   const autograd::detail::NoRecord quiet;
@@ -132,7 +145,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   const DType dtype = options.dtype.value_or(floating ? get_default_dtype() : kInt64);
   const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
-  if (by == 0) fail("[arange] step must be nonzero");
+  if (dtype == kBool) fail("[arange] is not implemented for 'Bool'");
+  if (by == 0 || std::isnan(by)) fail("[arange] step must be nonzero, not ", by);
   if (!std::isfinite(from) || !std::isfinite(to)) fail("[arange] unsupported range: ", from, " -> ", to);
   if ((by > 0 && from > to) || (by < 0 && from < to))
     fail("[arange] upper bound and lower bound inconsistent with step sign: ", from, " -> ", to, " by ", by);
@@ -152,11 +166,48 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   return finish(x, options);
 }
 
-Tensor linspace(double start, double end, int64_t steps, const Options& options, Site site) {
+Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const Options& options, Site site) {
   if (steps < 0) fail("[linspace] number of steps must be non-negative, not ", steps);
-  Tensor x = allocate({steps}, options.dtype.value_or(get_default_dtype()), options, site);
-  if (steps) ops::kernels_of(x).linspace(ops::launch(x, "linspace", site), ops::out(x), start, end);
+  const DType dtype = options.dtype.value_or(get_default_dtype());
+  const double from = bound_of("linspace", start, dtype), to = bound_of("linspace", end, dtype);
+  Tensor x = allocate({steps}, dtype, options, site);
+  if (steps) ops::kernels_of(x).linspace(ops::launch(x, "linspace", site), ops::out(x), from, to);
   return finish(x, options);
+}
+
+Tensor logspace(const Operand& start, const Operand& end, int64_t steps, double base, const Options& options, Site site) {
+  if (steps < 0) fail("[logspace] number of steps must be non-negative, not ", steps);
+  const DType dtype = options.dtype.value_or(get_default_dtype());
+  const double from = bound_of("logspace", start, dtype), to = bound_of("logspace", end, dtype);
+  Options wide = options;  // the exponents need digits that only the powers may lose; integers are cut off
+  wide.dtype = kFloat64;
+  wide.requires_grad = false;
+  return finish(pow(base, linspace(from, to, steps, wide, site), site).to(dtype, {}, site), options);
+}
+
+namespace {
+
+/// Positions (row, column) of the elements of a row-by-column matrix that a triangle holds, in order: int64, sizes (2, count).
+Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset, bool upper, const Options& options, Site site) {
+  if (row < 0) fail("[", op, "] row must be non-negative, got ", row);
+  if (col < 0) fail("[", op, "] col must be non-negative, got ", col);
+  const DType dtype = options.dtype.value_or(kInt64);
+  if (dtype != kInt64 && dtype != kInt32) fail("[", op, "] is not implemented for '", scalar_name(dtype), "'; use kInt64");
+  Options host;
+  host.dtype = kBool;
+  host.device = options.device;
+  const Tensor mask = ones({row, col}, host, site);
+  const Tensor where = (upper ? mask.triu(offset, site) : mask.tril(offset, site)).nonzero(site);
+  return finish(where.t(site).contiguous(site).to(dtype, {}, site), options);
+}
+
+}  // namespace
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const Options& options, Site site) {
+  return triangle_indices("tril_indices", row, col, offset, false, options, site);
+}
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const Options& options, Site site) {
+  return triangle_indices("triu_indices", row, col, offset, true, options, site);
 }
 
 Tensor empty_like(const Tensor& other, const Options& options, Site site) { return empty(other.sizes(), like(other, options), site); }
@@ -164,6 +215,13 @@ Tensor zeros_like(const Tensor& other, const Options& options, Site site) { retu
 Tensor ones_like(const Tensor& other, const Options& options, Site site) { return ones(other.sizes(), like(other, options), site); }
 Tensor full_like(const Tensor& other, const Scalar& value, const Options& options, Site site) {
   return full(other.sizes(), value, like(other, options), site);
+}
+
+Tensor Tensor::new_empty(const Shape& sizes, const Options& options, Site site) const { return empty(sizes, like(*this, options), site); }
+Tensor Tensor::new_zeros(const Shape& sizes, const Options& options, Site site) const { return zeros(sizes, like(*this, options), site); }
+Tensor Tensor::new_ones(const Shape& sizes, const Options& options, Site site) const { return ones(sizes, like(*this, options), site); }
+Tensor Tensor::new_full(const Shape& sizes, const Scalar& value, const Options& options, Site site) const {
+  return full(sizes, value, like(*this, options), site);
 }
 
 Tensor from_blob(void* data, const Shape& sizes, const Options& options, Site) {
@@ -190,6 +248,10 @@ const Tensor& Tensor::fill_(const Operand& value, Site site) const {
     autograd::record_in_place("FillBackward0", *this, {*this}, site, backward);
   }
   return *this;
+}
+
+Tensor fill(const Tensor& x, const Operand& value, Site site) {
+  return (value.is_tensor() || autograd::needs_grad(x) ? x.clone(site) : empty_like(x, {}, site)).fill_(value, site);
 }
 
 const Tensor& Tensor::zero_(Site site) const { return fill_(0, site); }

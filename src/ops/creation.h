@@ -59,13 +59,23 @@ class NestedList {
 [[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const Options& options = {},
                             Site site = Site::here());
 /// `steps` numbers from start to end, both included.
-[[nodiscard]] Tensor linspace(double start, double end, int64_t steps, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const Options& options = {},
+                              Site site = Site::here());
+/// base raised to each number of linspace.
+[[nodiscard]] Tensor logspace(const Operand& start, const Operand& end, int64_t steps, double base = 10, const Options& options = {},
+                              Site site = Site::here());
+/// Rows and columns, sizes (2, count), of a matrix's elements on and below (above) the diagonal `offset`. int64 or int32.
+[[nodiscard]] Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const Options& options = {}, Site site = Site::here());
 
 /// The sizes, dtype and device of `other` unless options say otherwise.
 [[nodiscard]] Tensor empty_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor zeros_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor ones_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor full_like(const Tensor& other, const Scalar& value, const Options& options = {}, Site site = Site::here());
+
+/// A tensor like x, filled with a number or the value of a 0-dim tensor. As torch.fill.
+[[nodiscard]] Tensor fill(const Tensor& x, const Operand& value, Site site = Site::here());
 
 /// A tensor over memory of the caller's, who keeps it alive; a card's memory by the user's address. As torch.from_blob.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Options& options = {}, Site site = Site::here());

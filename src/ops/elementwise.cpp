@@ -48,12 +48,31 @@ Types types_of(const PointwiseRow& row, DType common) {
       if (common == kBool)
         fail("[", row.name, "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
       break;
+    case Rule::Widen:
+      if (common == kBool) common = kInt64;
+      break;
+    case Rule::Floating:
+      if (!is_floating(common)) fail("[", row.name, "] is not implemented for '", scalar_name(common), "'; convert with to(kFloat32)");
+      break;
+    case Rule::Shift:
+      if (common == kBool) fail("[", row.name, "] is not implemented for 'Bool'; convert with to(kInt64)");
+      [[fallthrough]];
     case Rule::Integer:
       if (is_floating(common)) fail("[", row.name, "] is defined for integers and bool only, not for ", common);
       break;
     case Rule::Same: break;
   }
   return {common, compute_type(common), common};
+}
+
+/// What two operations refuse that their types alone don't show.
+void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common) {
+  if (row.op == kernels::PointwiseOp::pow && !is_floating(common) && !operands[1]->is_tensor() && operands[1]->number().to<int64_t>() < 0)
+    fail("[pow] Integers to negative integer powers are not allowed, but got exponent ", operands[1]->number().to<int64_t>());
+  if (row.op == kernels::PointwiseOp::heaviside && operands[0]->is_tensor() && operands[1]->is_tensor() &&
+      operands[0]->tensor().dtype() != operands[1]->tensor().dtype())
+    fail("[heaviside] is not yet implemented for tensors with different dtypes: ", operands[0]->tensor().dtype(), " and ",
+         operands[1]->tensor().dtype());
 }
 
 [[noreturn]] void fail_devices(Device first, Device second) {
@@ -224,7 +243,9 @@ Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands
     else sizes = operand->tensor().sizes();
     have_sizes = true;
   }
-  const Types types = types_of(row, result_type(operands.subspan(mask)));
+  const DType common = result_type(operands.subspan(mask));
+  check_operands(row, operands, common);
+  const Types types = types_of(row, common);
   const Tensor target = allocate_result(operands, types.result, sizes, device, site);
   run(row, target, types.compute, operands, site);
   return target;
@@ -240,7 +261,9 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
     if (!(sizes == target.sizes()))
       fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes);
   }
-  const Types types = types_of(row, result_type(operands.subspan(mask)));
+  const DType common = result_type(operands.subspan(mask));
+  check_operands(row, operands, common);
+  const Types types = types_of(row, common);
   if (!can_cast(types.result, target.dtype()))
     fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
          scalar_name(target.dtype()));
@@ -270,6 +293,25 @@ DType result_type(std::span<const Operand* const> operands) {
   }
   const DType low = combine(zeros, has_zeros, numbers, has_numbers);
   return combine(dims, has_dims, low, has_zeros || has_numbers);
+}
+
+Fit::Fit(const Operand& operand) {
+  if (!operand.is_tensor()) return;
+  sizes_ = operand.tensor().sizes();
+  dtype_ = operand.tensor().dtype();
+}
+
+Tensor Fit::operator()(const Tensor& g) const {
+  const Tensor summed = sum_to_size(g, sizes_);
+  return summed.dtype() == dtype_ ? summed : summed.to(dtype_);
+}
+
+const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Site site) {
+  if (!(result.sizes() == x.sizes()))
+    fail("[", op, "] output with shape ", x.sizes(), " doesn't match the broadcast shape ", result.sizes());
+  if (!can_cast(result.dtype(), x.dtype()))
+    fail("[", op, "] result type ", scalar_name(result.dtype()), " can't be cast to the desired output type ", scalar_name(x.dtype()));
+  return x.copy_(result, false, site);
 }
 
 Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site) { return compute(row, operands, site, 0); }

@@ -4,13 +4,14 @@
 
 #include <span>
 
+#include "autograd/history.h"
 #include "kernels/pointwise_call.h"
 #include "tensor/tensor.h"
 
 namespace tandem::ops {
 
 /// Which types an operation takes and gives: see kernels/pointwise.def.
-enum class Rule : uint8_t { Same, NoBool, Float, Integer, Compare, Logical };
+enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
 
 /// A row of pointwise.def, at run time.
 struct PointwiseRow {
@@ -35,5 +36,47 @@ Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializ
             size_t mask = 0);
 void call_into(kernels::PointwiseOp op, const char* name, Rule rule, const Tensor& target, std::initializer_list<const Operand*> operands,
                Site site, size_t mask = 0);
+
+inline bool wants_grad(const Operand& operand) { return operand.is_tensor() && autograd::needs_grad(operand.tensor()); }
+/// The operand where it is a tensor, else an undefined one: as an input of `record`.
+inline Tensor tensor_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor() : Tensor(); }
+
+/// The same tensor or number, whose memory is not to be reused.
+inline Operand lasting(const Operand& operand) { return operand.is_tensor() ? Operand(operand.tensor(), operand.site()) : operand; }
+
+/// An operand as a backward function keeps it: `const Tensor held = kept.get(); … kept.operand(held) …`.
+class Kept {
+ public:
+  explicit Kept(const Operand& operand) : number_(operand.number()) {
+    if (operand.is_tensor()) tensor_ = autograd::saved(operand.tensor());
+  }
+  /// The tensor; undefined for a number.
+  [[nodiscard]] Tensor get() const { return tensor_.get(); }
+  [[nodiscard]] Operand operand(const Tensor& held) const { return held.defined() ? Operand(held) : Operand(number_); }
+
+ private:
+  autograd::SavedTensor tensor_;
+  Scalar number_;
+};
+
+/// Brings a gradient into the sizes and the type of the operand it belongs to.
+class Fit {
+ public:
+  explicit Fit(const Operand& operand);
+  [[nodiscard]] Tensor operator()(const Tensor& g) const;
+
+ private:
+  Shape sizes_;
+  DType dtype_ = kFloat32;
+};
+
+/// `result` written into `x`, which must have its sizes and a type that can hold it.
+const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Site site);
+/// x = f(x), for in-place forms of composed operations. Where f's history needs x as it was, it gets a copy.
+template <class F>
+const Tensor& in_place(const char* op, const Tensor& x, Site site, F f) {
+  autograd::check_in_place(op, x);
+  return replace(op, x, f(autograd::needs_grad(x) ? x.clone(site) : x), site);
+}
 
 }  // namespace tandem::ops

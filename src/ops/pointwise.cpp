@@ -14,10 +14,10 @@
 namespace tandem {
 namespace {
 
-using autograd::needs_grad;
 using autograd::SavedTensor;
 using ops::PointwiseRow;
 using ops::Rule;
+using ops::wants_grad;
 
 /// What a gradient needs to have been kept.
 enum Needs : uint8_t { kNothing = 0, kA = 1, kB = 2, kY = 4 };
@@ -111,8 +111,6 @@ constexpr const char* second_name(const char (&names)[N]) {
   return names;
 }
 
-bool wants_grad(const Operand& operand) { return operand.is_tensor() && needs_grad(operand.tensor()); }
-
 Ref<autograd::Node> make_node(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site,
                               PointwiseNode*& node) {
   const bool tensors = operands.size() > 1 && operands[1]->is_tensor();
@@ -149,6 +147,7 @@ const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std:
   if (!gradients[0].function) fail("[", row.name, "_] is not differentiable, but its operand requires a gradient; use detach()");
   PointwiseNode* node;
   Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
+  if (node->needs() & kA) node->keep(0, target.clone(site));  // the target as it was
   ops::pointwise_into(row, target, operands, site);
   if (node->needs() & kY) node->keep_result(target);
   autograd::set_history_in_place(target, std::move(held));

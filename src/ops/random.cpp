@@ -1,6 +1,8 @@
 #include "ops/random.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <mutex>
 
 #include "autograd/history.h"
@@ -9,6 +11,8 @@
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
 
 namespace tandem {
 namespace {
@@ -63,11 +67,82 @@ Tensor new_random(const Shape& sizes, Options options, kernels::Random kind, dou
 
 const Tensor& fill_in_place(const Tensor& x, kernels::Random kind, double a, double b, const char* op, Site site) {
   autograd::check_in_place(op, x);
-  if (!is_floating(x.dtype()) && kind != kernels::Random::Bernoulli) fail("[", op, "] is not implemented for ", x.dtype());
+  if (!is_floating(x.dtype()) && kind != kernels::Random::Bernoulli && kind != kernels::Random::Integers)
+    fail("[", op, "] is not implemented for ", x.dtype());
   fill_random(x, kind, a, b, op, site);
   x.impl().storage->bump_version();
   if (autograd::needs_grad(x)) autograd::record_in_place(op, x, {x}, site, [](const Tensor& g) { return zeros_like(g); });
   return x;
+}
+
+/// The largest whole number up to which a dtype holds all of them.
+int64_t largest_whole(DType dtype) {
+  switch (dtype) {
+    case kBool: return 1;
+    case kUInt8: return 255;
+    case kInt8: return 127;
+    case kInt16: return 32767;
+    case kInt32: return 2147483647;
+    case kInt64: return 9223372036854774783;  // one less is a double
+    case kFloat16: return 2048;
+    case kBFloat16: return 256;
+    case kFloat32: return 1 << 24;
+    default: return int64_t{1} << 53;
+  }
+}
+
+void check_range(const char* op, int64_t from, int64_t to, DType dtype) {
+  if (from >= to) fail("[", op, "] random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+  if (is_floating(dtype)) return;
+  const int64_t highest = dtype == kInt64 ? std::numeric_limits<int64_t>::max() : largest_whole(dtype);
+  const int64_t lowest = dtype == kBool || dtype == kUInt8 ? 0 : -highest - 1;
+  if (from < lowest || from > highest) fail("[", op, "] from is out of bounds for ", dtype, ": ", from);
+  if (to - 1 < lowest || to - 1 > highest) fail("[", op, "] to - 1 is out of bounds for ", dtype, ": ", to - 1);
+}
+
+void check_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1)) fail("[", op, "] dropout probability has to be between 0 and 1, but got ", p);
+}
+
+/// `other`'s dtype and device where the options name none.
+Options like(const Tensor& other, Options options) {
+  options.dtype = options.dtype.value_or(other.dtype());
+  options.device = options.device.value_or(other.device());
+  return options;
+}
+
+/// One random number a channel, broadcast over the rest: the sizes of x with all dimensions but the first two made 1.
+Shape channels_of(const char* op, const Tensor& x) {
+  if (x.dim() < 2) fail("[", op, "] Feature dropout requires at least 2 dimensions in the input, got ", x.dim());
+  Shape sizes = x.sizes();
+  for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
+  return sizes;
+}
+
+/// Dropout with one choice for each element of `sizes`, which broadcasts to x.
+Tensor drop(const Tensor& x, const Shape& sizes, double p, Site site) {
+  if (p == 1) return mul(x, 0, site);
+  const Tensor kept = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site).bernoulli_(1 - p, site);
+  return mul(x, kept.div_(1 - p, site), site);
+}
+
+Tensor drop_channels(const char* op, const Tensor& x, double p, bool training, bool batched, Site site) {
+  check_probability(op, p);
+  if (!training || p == 0 || x.numel() == 0) return x;
+  if (batched) return drop(x, channels_of(op, x), p, site);
+  const Tensor one = x.unsqueeze(0, site);
+  return drop(one, channels_of(op, one), p, site).squeeze(0, site);
+}
+
+/// Dropout that keeps the mean 0 and the deviation 1 of what selu gives: dropped elements become selu's lowest value, then all are scaled
+/// and moved. Klambauer et al., "Self-Normalizing Neural Networks".
+Tensor drop_alpha(const Tensor& x, const Shape& sizes, double p, Site site) {
+  if (p == 1) return mul(x, 0, site);
+  constexpr double alpha = 1.7580993408473766;
+  const double a = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  const Tensor kept = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site).bernoulli_(1 - p, site);
+  const Tensor shift = add(mul(sub(kept, 1, site), alpha * a, site), alpha * a * p, site);
+  return add(mul(x, kept.mul_(a, site), site), shift, site);
 }
 
 }  // namespace
@@ -112,7 +187,7 @@ Tensor randn(const Shape& sizes, Device device, Site site) { return randn(sizes,
 Tensor randn(const Shape& sizes, DType dtype, Site site) { return randn(sizes, {.dtype = dtype}, site); }
 
 Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options, Site site) {
-  if (low >= high) fail("[randint] random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  check_range("randint", low, high, options.dtype.value_or(kInt64));
   return new_random(sizes, options, kernels::Random::Integers, static_cast<double>(low), static_cast<double>(high), kInt64, "randint",
                     site);
 }
@@ -131,18 +206,58 @@ Tensor randperm(int64_t n, const Options& options, Site site) {
   return x.to(dtype, {}, site);
 }
 
-Tensor rand_like(const Tensor& other, const Options& options, Site site) {
-  Options full = options;
-  full.dtype = options.dtype.value_or(other.dtype());
-  full.device = options.device.value_or(other.device());
-  return rand(other.sizes(), full, site);
+Tensor rand_like(const Tensor& other, const Options& options, Site site) { return rand(other.sizes(), like(other, options), site); }
+Tensor randn_like(const Tensor& other, const Options& options, Site site) { return randn(other.sizes(), like(other, options), site); }
+Tensor randint_like(const Tensor& other, int64_t low, int64_t high, const Options& options, Site site) {
+  return randint(low, high, other.sizes(), like(other, options), site);
+}
+Tensor randint_like(const Tensor& other, int64_t high, const Options& options, Site site) {
+  return randint_like(other, 0, high, options, site);
 }
 
-Tensor randn_like(const Tensor& other, const Options& options, Site site) {
-  Options full = options;
-  full.dtype = options.dtype.value_or(other.dtype());
-  full.device = options.device.value_or(other.device());
-  return randn(other.sizes(), full, site);
+Tensor normal(const Operand& mean, const Operand& std, Site site) {
+  const autograd::detail::NoRecord quiet;
+  if (std.is_tensor() ? std.tensor().numel() > 0 && !std.tensor().min(site).ge(0, site) : !(std.number().to<double>() >= 0))
+    fail("[normal] expects all elements of std >= 0.0");
+  const Tensor& from = mean.is_tensor() ? mean.tensor() : std.tensor();
+  Shape sizes = from.sizes();
+  if (mean.is_tensor() && std.is_tensor()) {
+    ops::check_same_device("normal", mean.tensor(), "mean", std.tensor(), "std");
+    sizes = broadcast_shapes(sizes, std.tensor().sizes());
+  }
+  return add(mul(randn(sizes, {.dtype = from.dtype(), .device = from.device()}, site), std, site), mean, site);
+}
+Tensor normal(double mean, double std, const Shape& sizes, const Options& options, Site site) {
+  if (!(std >= 0)) fail("[normal] expects std >= 0.0, but found std ", std);
+  return new_random(sizes, options, kernels::Random::Normal, mean, std, get_default_dtype(), "normal", site);
+}
+
+Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replacement, Site site) {
+  const autograd::detail::NoRecord quiet;
+  const Tensor& p = probabilities;
+  if (p.dim() != 1 && p.dim() != 2) fail("[multinomial] prob_dist must be 1 or 2 dim, not ", p.dim());
+  if (!is_floating(p.dtype())) fail("[multinomial] only supports floating-point dtypes for input, got: ", scalar_name(p.dtype()));
+  const int64_t categories = p.size(-1);
+  if (num_samples <= 0) fail("[multinomial] cannot sample n_sample <= 0 samples, got ", num_samples);
+  if (!replacement && num_samples > categories)
+    fail("[multinomial] cannot sample n_sample > prob_dist.size(-1) samples without replacement: ", num_samples, " of ", categories);
+  if (p.numel() > 0) {
+    if (!logical_and(isfinite(p, site), p >= 0, site).all(site))
+      fail("[multinomial] probability tensor contains either `inf`, `nan` or element < 0");
+    if (!gt(p.sum(-1, false, site), 0, site).all(site)) fail("[multinomial] invalid multinomial distribution (sum of probabilities <= 0)");
+  }
+  // The least of exponential times 1 / p is the first event of a race that category i wins with probability p; the order of arrival is a
+  // draw without replacement.
+  const Tensor among = replacement && num_samples > 1 ? p.unsqueeze(-2, site) : p;
+  Shape sizes = among.sizes();
+  if (replacement && num_samples > 1) sizes[sizes.size() - 2] = num_samples;
+  const Tensor race = among / empty(sizes, {.dtype = p.dtype(), .device = p.device()}, site).exponential_(1, site);
+  if (replacement && num_samples > 1) return race.argmax(-1, false, site);
+  if (num_samples == 1) return race.argmax(-1, true, site);
+  return race.topk(num_samples, -1, true, true, site).indices;
+}
+Tensor Tensor::multinomial(int64_t num_samples, bool replacement, Site site) const {
+  return tandem::multinomial(*this, num_samples, replacement, site);
 }
 
 Tensor bernoulli(const Tensor& p, Site site) {
@@ -154,8 +269,28 @@ Tensor bernoulli(const Tensor& p, Site site) {
   return x;
 }
 
+Tensor bernoulli(const Tensor& like, double p, Site site) { return empty_like(like, {}, site).bernoulli_(p, site); }
+
+Tensor dropout1d(const Tensor& x, double p, bool training, Site site) {
+  if (x.dim() != 2 && x.dim() != 3) fail("[dropout1d] Expected 2D or 3D input, but received a ", x.dim(), "D input");
+  return drop_channels("dropout1d", x, p, training, x.dim() == 3, site);
+}
+Tensor dropout2d(const Tensor& x, double p, bool training, Site site) { return drop_channels("dropout2d", x, p, training, true, site); }
+Tensor dropout3d(const Tensor& x, double p, bool training, Site site) {
+  if (x.dim() != 4 && x.dim() != 5) fail("[dropout3d] Expected 4D or 5D input, but received a ", x.dim(), "D input");
+  return drop_channels("dropout3d", x, p, training, x.dim() == 5, site);
+}
+Tensor alpha_dropout(const Tensor& x, double p, bool training, Site site) {
+  check_probability("alpha_dropout", p);
+  return training && p > 0 && x.numel() > 0 ? drop_alpha(x, x.sizes(), p, site) : x;
+}
+Tensor feature_alpha_dropout(const Tensor& x, double p, bool training, Site site) {
+  check_probability("feature_alpha_dropout", p);
+  return training && p > 0 && x.numel() > 0 ? drop_alpha(x, channels_of("feature_alpha_dropout", x), p, site) : x;
+}
+
 Tensor dropout(const Tensor& x, double p, bool training, Site site) {
-  if (!(p >= 0 && p <= 1)) fail("[dropout] dropout probability has to be between 0 and 1, but got ", p);
+  check_probability("dropout", p);
   if (!training || p == 0 || x.numel() == 0) return x;
   if (!is_floating(x.dtype())) fail("[dropout] is defined for floating dtypes, not ", x.dtype());
   const Tensor dense = x.detach().contiguous(site);
@@ -181,6 +316,12 @@ const Tensor& Tensor::exponential_(double lambda, Site site) const {
   if (!(lambda > 0)) fail("[exponential_] expects lambda > 0.0, but found lambda=", lambda);
   return fill_in_place(*this, kernels::Random::Exponential, lambda, 0, "exponential_", site);
 }
+const Tensor& Tensor::random_(int64_t from, int64_t to, Site site) const {
+  check_range("random_", from, to, dtype());
+  return fill_in_place(*this, kernels::Random::Integers, static_cast<double>(from), static_cast<double>(to), "random_", site);
+}
+const Tensor& Tensor::random_(int64_t to, Site site) const { return random_(0, to, site); }
+const Tensor& Tensor::random_(Site site) const { return random_(0, largest_whole(dtype()) + 1, site); }
 const Tensor& Tensor::bernoulli_(double p, Site site) const {
   if (!(p >= 0 && p <= 1)) fail("[bernoulli_] expects p to be in [0, 1], but got p=", p);
   return fill_in_place(*this, kernels::Random::Bernoulli, p, 0, "bernoulli_", site);

@@ -36,10 +36,27 @@ void set_rng_state(GeneratorState state, Device device = cpu());
 [[nodiscard]] Tensor randperm(int64_t n, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor rand_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randn_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randint_like(const Tensor& other, int64_t low, int64_t high, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randint_like(const Tensor& other, int64_t high, const Options& options = {}, Site site = Site::here());
+/// Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation.
+[[nodiscard]] Tensor normal(const Operand& mean, const Operand& std, Site site = Site::here());
+[[nodiscard]] Tensor normal(double mean, double std, const Shape& sizes, const Options& options = {}, Site site = Site::here());
 /// 1 with the probability that each element of `p` gives.
 [[nodiscard]] Tensor bernoulli(const Tensor& p, Site site = Site::here());
+/// 1 with probability p, in the sizes and type of `like`.
+[[nodiscard]] Tensor bernoulli(const Tensor& like, double p, Site site = Site::here());
+/// Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero
+/// weights, and for more draws than categories without replacement. As torch.multinomial.
+[[nodiscard]] Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replacement = false, Site site = Site::here());
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 /// torch.nn.functional.dropout.
 [[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+/// Dropout of whole channels (dimension 1): of (n, c, …), 1d of (c, l) and 3d of (c, d, h, w) too. As torch.nn.functional's.
+[[nodiscard]] Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+/// Dropout for networks of selu: keeps mean and deviation. As torch.nn.functional.alpha_dropout.
+[[nodiscard]] Tensor alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
+[[nodiscard]] Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
 
 }  // namespace tandem

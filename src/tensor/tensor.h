@@ -227,6 +227,16 @@ class Tensor {
   // --- Filling (ops/creation.h, ops/random.h)
   const Tensor& fill_(const Operand& value, Site site = Site::here()) const;
   const Tensor& zero_(Site site = Site::here()) const;
+  /// New tensors of this one's dtype and device, unless the options say otherwise.
+  [[nodiscard]] Tensor new_empty(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor new_zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor new_ones(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor new_full(const Shape& sizes, const Scalar& value, const Options& options = {}, Site site = Site::here()) const;
+  /// Integers in [from, to); without bounds, all that the dtype holds exactly.
+  const Tensor& random_(int64_t from, int64_t to, Site site = Site::here()) const;
+  const Tensor& random_(int64_t to, Site site = Site::here()) const;
+  const Tensor& random_(Site site = Site::here()) const;
+  [[nodiscard]] Tensor multinomial(int64_t num_samples, bool replacement = false, Site site = Site::here()) const;
   const Tensor& uniform_(double from = 0, double to = 1, Site site = Site::here()) const;
   const Tensor& normal_(double mean = 0, double std = 1, Site site = Site::here()) const;
   const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
@@ -336,14 +346,51 @@ class Tensor {
   [[nodiscard]] Tensor inverse(Site site = Site::here()) const;
   [[nodiscard]] Tensor matrix_power(int64_t n, Site site = Site::here()) const;
 
-  // --- Pointwise operations by hand (ops/activation.h)
+  // --- Pointwise operations by hand (ops/arithmetic.h, ops/activation.h, ops/softmax.h)
   /// this + alpha * other.
   [[nodiscard]] Tensor add(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
   const Tensor& add_(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
+  [[nodiscard]] Tensor sub(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
+  const Tensor& sub_(const Operand& other, const Scalar& alpha, Site site = Site::here()) const;
+  [[nodiscard]] Tensor div(const Operand& other, std::string_view rounding_mode, Site site = Site::here()) const;
+  const Tensor& div_(const Operand& other, std::string_view rounding_mode, Site site = Site::here()) const;
+  [[nodiscard]] Tensor float_power(const Operand& exponent, Site site = Site::here()) const;
+  const Tensor& float_power_(const Operand& exponent, Site site = Site::here()) const;
+  [[nodiscard]] Tensor round(int64_t decimals, Site site = Site::here()) const;
+  const Tensor& round_(int64_t decimals, Site site = Site::here()) const;
+  [[nodiscard]] Tensor positive(Site site = Site::here()) const;
+  /// This where condition is true, else other.
+  [[nodiscard]] Tensor where(const Tensor& condition, const Operand& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here()) const;
   const Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor clamp(const Tensor& min, const Tensor& max = Tensor(), Site site = Site::here()) const;
+  const Tensor& clamp_(const Tensor& min, const Tensor& max = Tensor(), Site site = Site::here()) const;
+  [[nodiscard]] Tensor clamp_min(const Operand& min, Site site = Site::here()) const;
+  const Tensor& clamp_min_(const Operand& min, Site site = Site::here()) const;
+  [[nodiscard]] Tensor clamp_max(const Operand& max, Site site = Site::here()) const;
+  const Tensor& clamp_max_(const Operand& max, Site site = Site::here()) const;
+  [[nodiscard]] Tensor lerp(const Operand& end, const Operand& weight, Site site = Site::here()) const;
+  const Tensor& lerp_(const Operand& end, const Operand& weight, Site site = Site::here()) const;
+  [[nodiscard]] Tensor addcmul(const Operand& a, const Operand& b, const Scalar& value = 1, Site site = Site::here()) const;
+  const Tensor& addcmul_(const Operand& a, const Operand& b, const Scalar& value = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor addcdiv(const Operand& a, const Operand& b, const Scalar& value = 1, Site site = Site::here()) const;
+  const Tensor& addcdiv_(const Operand& a, const Operand& b, const Scalar& value = 1, Site site = Site::here()) const;
+  [[nodiscard]] Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+                                  Site site = Site::here()) const;
+  const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+                            Site site = Site::here()) const;
+  [[nodiscard]] Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+                               Site site = Site::here()) const;
+  [[nodiscard]] Tensor logit(std::optional<double> eps = {}, Site site = Site::here()) const;
+  const Tensor& logit_(std::optional<double> eps = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor polygamma(int64_t n, Site site = Site::here()) const;
+  const Tensor& polygamma_(int64_t n, Site site = Site::here()) const;
+  [[nodiscard]] Tensor prelu(const Tensor& weight, Site site = Site::here()) const;
+  [[nodiscard]] Tensor hardshrink(double lambd = 0.5, Site site = Site::here()) const;
   [[nodiscard]] Tensor softmax(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor softmax(int64_t dim, DType dtype, Site site = Site::here()) const;
   [[nodiscard]] Tensor log_softmax(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor log_softmax(int64_t dim, DType dtype, Site site = Site::here()) const;
   [[nodiscard]] Tensor tril(int64_t diagonal = 0, Site site = Site::here()) const;
   const Tensor& tril_(int64_t diagonal = 0, Site site = Site::here()) const;
   [[nodiscard]] Tensor triu(int64_t diagonal = 0, Site site = Site::here()) const;

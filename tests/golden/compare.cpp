@@ -14,6 +14,10 @@ std::string shape_text(const Tensor& x) {
 }  // namespace
 
 std::string difference(const Tensor& ours, const Tensor& theirs, double rtol, double atol) {
+  if (rtol == 0 && atol == 0 && is_floating(theirs.dtype())) {  // a call of integers: what PyTorch's tests grant the result's type
+    rtol = theirs.dtype() == kFloat64 ? 1e-7 : 1.3e-6;
+    atol = theirs.dtype() == kFloat64 ? 1e-7 : 1e-5;
+  }
   if (ours.sizes() != theirs.sizes() || ours.dtype() != theirs.dtype()) return shape_text(ours) + " instead of " + shape_text(theirs);
   const DType common = is_floating(ours.dtype()) ? kFloat64 : kInt64;
   const Tensor a = ours.detach().cpu().to(common).contiguous(), b = theirs.detach().cpu().to(common).contiguous();

@@ -24,6 +24,22 @@ struct Unary {
 
 Real sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
 Real softplus(Real x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+Real digamma(Real x) {  // for x > 0: from far out, where the series is exact
+  Real y = 0;
+  for (; x < 40; x += 1) y -= 1 / x;
+  const Real z = 1 / (x * x);
+  return y + std::log(x) - 1 / (2 * x) - z * (Real(1) / 12 - z * (Real(1) / 120 - z * (Real(1) / 252 - z * (Real(1) / 240 - z / 132))));
+}
+Real erfinv(Real x) {  // Newton's method from below
+  const Real magnitude = std::fabs(x);
+  if (!(magnitude < 1)) return magnitude == 1 ? x * INFINITY : Real(NAN);
+  Real y = magnitude * 0.88622692545275801365L;
+  for (int i = 0; i < 200; ++i) {
+    const Real rest = magnitude < 0.5L ? magnitude - std::erf(y) : std::erfc(y) - (1 - magnitude);
+    y += rest * 0.88622692545275801365L * std::exp(y * y);
+  }
+  return std::copysign(y, x);
+}
 Real erf_scaled(Real x) { return std::erf(x / std::sqrt(Real(2))); }
 
 const Unary kUnary[] = {
@@ -60,6 +76,9 @@ const Unary kUnary[] = {
     {PointwiseOp::atanh, "atanh", [](Real x) { return std::atanh(x); }, 1, 2.5},
     {PointwiseOp::erf, "erf", [](Real x) { return std::erf(x); }, 1.5, 1.5},
     {PointwiseOp::erfc, "erfc", [](Real x) { return std::erfc(x); }, 5, 5},
+    {PointwiseOp::erfinv, "erfinv", erfinv, 1, 4},
+    {PointwiseOp::lgamma, "lgamma", [](Real x) { return std::lgamma(x); }, 1, 6, 0, 1e30L},
+    {PointwiseOp::digamma, "digamma", digamma, 1, 6, 2, 1e30L},
     {PointwiseOp::sigmoid, "sigmoid", sigmoid, 3, 3, -87, INFINITY},
     {PointwiseOp::logsigmoid, "logsigmoid", [](Real x) { return -softplus(-x); }, 3, 3, -INFINITY, 80},
     {PointwiseOp::silu, "silu", [](Real x) { return x * sigmoid(x); }, 3.5, 3.5, -80, 1e30L},
@@ -83,6 +102,9 @@ const Unary kUnary[] = {
     {PointwiseOp::isnan, "isnan", [](Real x) { return Real(std::isnan(x)); }, 0, 0},
     {PointwiseOp::isinf, "isinf", [](Real x) { return Real(std::isinf(x)); }, 0, 0},
     {PointwiseOp::isfinite, "isfinite", [](Real x) { return Real(std::isfinite(x)); }, 0, 0},
+    {PointwiseOp::isposinf, "isposinf", [](Real x) { return Real(x == INFINITY); }, 0, 0},
+    {PointwiseOp::isneginf, "isneginf", [](Real x) { return Real(x == -INFINITY); }, 0, 0},
+    {PointwiseOp::signbit, "signbit", [](Real x) { return Real(std::signbit(x)); }, 0, 0},
     {PointwiseOp::logical_not, "logical_not", [](Real x) { return Real(x == 0); }, 0, 0},
 };
 

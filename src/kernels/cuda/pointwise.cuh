@@ -10,11 +10,13 @@
 
 namespace tandem::kernels::cuda {
 
-enum class Rule : uint8_t { Same, NoBool, Float, Integer, Compare, Logical };
+enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
+constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
+constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
 
-/// Whether an operation is computed in T: Float ones not in integers, Integer ones in nothing else.
+/// Whether an operation is computed in T: those of floats not in integers, those of integers in nothing else.
 template <Rule rule, class T>
-inline constexpr bool kComputes = rule == Rule::Float ? std::is_floating_point_v<T> : rule != Rule::Integer || std::is_integral_v<T>;
+inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
 
 template <class T>
 __device__ inline T operand(const Pointwise& call, int k, int64_t at) {

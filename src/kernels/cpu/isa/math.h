@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/isa/exponential.h"
 #include "kernels/cpu/isa/trigonometric.h"
-#include "kernels/math.h"
+#include "kernels/special.h"
 
 namespace tandem::kernels::math {
 
@@ -61,6 +61,16 @@ TD_THROUGH_DOUBLE(acosh, isa::acosh_of(v))
 TD_THROUGH_DOUBLE(atanh, isa::atanh_of(v))
 #undef TD_THROUGH_DOUBLE
 
+#define TD_SPECIAL(name)                                    \
+  template <class T>                                        \
+  TD_INLINE IsaVec<T> name(IsaVec<T> x) {                   \
+    return isa::each(x, [](T v) { return math::name(v); }); \
+  }
+TD_SPECIAL(lgamma)
+TD_SPECIAL(digamma)
+TD_SPECIAL(erfinv)
+#undef TD_SPECIAL
+
 #define TD_LIBRARY(name)                                   \
   template <class T>                                       \
   TD_INLINE IsaVec<T> name(IsaVec<T> x) {                  \
@@ -80,6 +90,10 @@ TD_INLINE IsaDouble erf(IsaDouble x) {
 template <class T>
 TD_INLINE IsaVec<T> atan2(IsaVec<T> a, IsaVec<T> b) {
   return isa::each(a, b, [](T x, T y) { return std::atan2(x, y); });
+}
+template <class T>
+TD_INLINE IsaVec<T> polygamma(IsaVec<T> x, IsaVec<T> n) {
+  return isa::each(x, n, [](T v, T k) { return math::polygamma(v, k); });
 }
 template <class T>
 TD_INLINE IsaVec<T> hypot(IsaVec<T> a, IsaVec<T> b) {
@@ -109,6 +123,11 @@ template <class T>
 TD_INLINE isa::Mask<T> isinf(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return x != x;
   else return isa::absolute(x) == IsaVec<T>(isa::kInf<T>);
+}
+template <class T>
+TD_INLINE isa::Mask<T> signbit(IsaVec<T> x) {
+  if constexpr (std::is_integral_v<T>) return x < IsaVec<T>(0);
+  else return isa::with_sign(IsaVec<T>(1), x) < IsaVec<T>(0);
 }
 template <class T>
 TD_INLINE IsaVec<T> minimum(IsaVec<T> a, IsaVec<T> b) {

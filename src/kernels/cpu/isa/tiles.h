@@ -11,7 +11,9 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-enum class Rule : uint8_t { Same, NoBool, Float, Integer, Compare, Logical };
+enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
+constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
+constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
 
 template <class T>
 TD_INLINE void put(void* out, int64_t i, Vec<T> y) {
@@ -57,7 +59,7 @@ void add_row(Tile (&tiles)[kComputes]) {
   if constexpr (chosen) {
     const auto add = [&]<class T>(T) {
       constexpr bool floating = std::is_floating_point_v<T>;
-      if constexpr ((rule != Rule::Float || floating) && (rule != Rule::Integer || !floating))
+      if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating))
         tiles[floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt] = tile<F, T, inputs>;
     };
     (add(Ts()), ...);

@@ -5,9 +5,9 @@ namespace tandem::kernels::cpu::TD_ISA {
 
 #define TD_ADD(name, Functor, rule, inputs, chosen) \
   add_row<(chosen), Functor, Rule::rule, inputs, float>(isa.tiles[static_cast<int>(PointwiseOp::name)]);
-#define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, Rule::rule == Rule::Float)
+#define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, of_floats(Rule::rule))
 #define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, false)
-#define TD_KERNEL(name, Functor, rule, inputs) TD_ADD(name, Functor, rule, inputs, inputs == 1 && Rule::rule == Rule::Float)
+#define TD_KERNEL(name, Functor, rule, inputs) TD_ADD(name, Functor, rule, inputs, inputs == 1 && of_floats(Rule::rule))
 
 void add_unary_float(Isa& isa) {
 #include "kernels/pointwise.def"

@@ -1,0 +1,94 @@
+// Pointwise operations with parameters, factories and draws: values, result types and refusals.
+#include <cmath>
+#include <limits>
+
+#include "support/on_device.h"
+#include "tandem.h"
+
+namespace td = tandem;
+
+namespace {
+
+class Arithmetic : public OnDevice {
+ protected:
+  static td::Tensor of(const td::NestedList& data) { return td::tensor(data, device()); }
+};
+
+TEST_P(Arithmetic, RoundedDivisionKeepsIntegers) {
+  const auto a = of({7, -7}), b = of({2, 2});
+  EXPECT_TRUE(td::equal(td::div(a, b, "floor"), of({3, -4})));
+  EXPECT_TRUE(td::equal(td::div(a, b, "trunc"), of({3, -3})));
+  EXPECT_NE(error_of([&] { (void)td::div(a, b, "up"); }).find("'trunc' or 'floor' but found 'up'"), std::string::npos);
+  EXPECT_TRUE(td::equal(td::round(of({15.25, -14.75}), 1), of({15.2, -14.8})));
+  EXPECT_EQ(td::float_power(of({2}), 3).dtype(), td::kFloat64);
+}
+
+TEST_P(Arithmetic, BoundsAreNumbersOrTensors) {
+  const auto x = of({-2., 0., 3.});
+  EXPECT_TRUE(td::equal(x.clamp(of({-1., 1., 1.}), of({1., 2., 2.})), of({-1., 1., 2.})));
+  EXPECT_TRUE(td::equal(x.clamp(td::Tensor(), of({1.})), of({-2., 0., 1.})));
+  EXPECT_TRUE(td::equal(td::clamp_min(of({1, 2}), 1.5), of({1.5, 2.})));  // promoted, as every pointwise operation
+  auto y = of({1, 2});
+  EXPECT_NE(error_of([&] { y.clamp_(1.5); }).find("result type Float can't be cast"), std::string::npos);
+}
+
+TEST_P(Arithmetic, InPlaceFormsKeepWhatTheirGradientNeeds) {
+  const auto x = of({0.5, 1.}).requires_grad_();
+  auto y = x * 1;
+  y.sin_();
+  y.clamp_(0.6);
+  y.sum().backward();
+  EXPECT_TRUE(td::allclose(x.grad(), of({0., std::cos(1.)})));
+}
+
+TEST_P(Arithmetic, RefusalsNameTheReason) {
+  EXPECT_NE(error_of([&] { (void)td::pow(of({2}), -1); }).find("negative integer powers"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)td::add(of({2}), of({1}), 0.5); }).find("must not be a floating point number"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)td::gelu(of({1.}), "fast"); }).find("either none or tanh"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)td::silu(of({1})); }).find("not implemented for 'Long'"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)td::isclose(of({1.}), of({1})); }).find("Float did not match Long"), std::string::npos);
+}
+
+TEST_P(Arithmetic, IndicesOfTriangles) {
+  EXPECT_TRUE(td::equal(td::tril_indices(2, 3, 0, {.device = device()}), of({{0, 1, 1}, {0, 0, 1}})));
+  EXPECT_TRUE(td::equal(td::triu_indices(2, 3, 1, {.device = device()}), of({{0, 0, 1}, {1, 2, 2}})));
+  EXPECT_EQ(td::tril_indices(0, 3, 0, {.device = device()}).sizes(), (td::Shape{2, 0}));
+}
+
+TEST_P(Arithmetic, DrawsFollowTheirWeights) {
+  td::manual_seed(3);
+  const auto p = of({{0., 1., 3.}, {1., 0., 0.}});
+  const auto many = td::multinomial(p, 4000, true);
+  EXPECT_EQ(many.sizes(), (td::Shape{2, 4000}));
+  EXPECT_EQ((many[0] == 0).sum().item<int64_t>(), 0);
+  EXPECT_NEAR((many[0] == 2).sum().item<double>(), 3000, 150);
+  EXPECT_EQ(many[1].max().item<int64_t>(), 0);
+  const auto two = td::multinomial(of({0.1, 0.2, 0.3, 0.4}), 4).sort().values;
+  EXPECT_TRUE(td::equal(two, of({0, 1, 2, 3})));  // without replacement, all of them
+  EXPECT_NE(error_of([&] { (void)td::multinomial(p, 4); }).find("without replacement"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)td::multinomial(of({-1., 2.}), 1); }).find("element < 0"), std::string::npos);
+}
+
+TEST_P(Arithmetic, DropoutOfChannelsAndOfSelu) {
+  td::manual_seed(4);
+  const auto y = td::dropout2d(td::ones({50, 20, 3, 3}, device()), 0.5);
+  const auto sums = y.sum({2, 3});
+  EXPECT_EQ(((sums == 0).sum() + (sums == 18).sum()).item<int64_t>(), 1000);
+  const auto x = td::randn({100000}, device()), z = td::alpha_dropout(x, 0.3, true);
+  EXPECT_NEAR(z.mean().item<double>(), 0, 0.03);
+  EXPECT_NEAR(z.std().item<double>(), 1, 0.03);
+  EXPECT_TRUE(td::alpha_dropout(x, 0.3).is_same(x));
+}
+
+TEST_P(Arithmetic, GumbelSoftmaxIsOneHotWhereHard) {
+  td::manual_seed(5);
+  const auto logits = td::zeros({7, 3}, device()).requires_grad_();
+  const auto y = td::gumbel_softmax(logits, 0.5, true);
+  EXPECT_TRUE(td::equal((y == 1).sum(1), td::ones({7}, {.dtype = td::kInt64, .device = device()})));
+  (y * td::randn({7, 3}, device())).sum().backward();
+  EXPECT_GT(td::abs(logits.grad()).sum().item<double>(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, testing::Values("cpu", "cuda:0"), device_name);
+
+}  // namespace
