@@ -55,6 +55,8 @@ void with_entries(F&& f) {
       &Table::log_softmax_backward,
       &Table::cross_entropy,
       &Table::cross_entropy_backward,
+      &Table::ctc_loss,
+      &Table::ctc_loss_backward,
       &Table::index,
       &Table::index_put,
       &Table::gather,

@@ -173,6 +173,15 @@ struct Table {
   void (*cross_entropy_backward)(const Queue&, Out out, View scale, View log_probabilities, View target, View weight, int64_t ignore,
                                  double smoothing);
 
+  /// Connectionist temporal classification: losses (n) and the forward sums alpha (n, t, places) of log_probs (t, n, c) in float or double,
+  /// any strides; int64 labels in one row, rows (n, 3) int64 = steps, labels and where they begin. IndexOutOfRange for a label outside
+  /// [0, c). All but log_probs contiguous.
+  void (*ctc_loss)(const Queue&, Out losses, Out alpha, View log_probs, View targets, View rows, int64_t blank);
+  /// grad (t, n, c) = scale[n] * d losses[n] / d logits under a log_softmax; beta (n, 2 places + c) is scratch, scale (n) has any stride. 0
+  /// past a sequence's steps, and with zero_infinity for infinite losses.
+  void (*ctc_loss_backward)(const Queue&, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
+                            int64_t blank, bool zero_infinity);
+
   // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end.
   /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`
   /// dimensions of `in`; no data = a full slice) broadcast to the sizes that stand first in out, the sliced dimensions follow in order.

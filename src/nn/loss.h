@@ -25,7 +25,9 @@ struct MSELoss : Module {
 
   explicit MSELoss(LossOptions options = {}) : options(options) {}
   using Module::forward;
-  Tensor forward(const Tensor& input, const Tensor& target, Site site = Site::here()) { return mse_loss(input, target, options, site); }
+  Tensor forward(const Tensor& input, const Tensor& target, Site site = Site::here()) {
+    return mse_loss(input, target, {.reduction = options.reduction}, site);
+  }
   Tensor operator()(const Tensor& input, const Tensor& target, Site site = Site::here()) { return forward(input, target, site); }
 };
 

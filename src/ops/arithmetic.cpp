@@ -247,8 +247,9 @@ const Tensor& Tensor::lerp_(const Operand& end, const Operand& weight, Site site
 
 Tensor addcmul(const Operand& x, const Operand& a, const Operand& b, const Scalar& value, Site site) {
   const Operand* const all[] = {&x, &a, &b};
-  const Scalar factor = is_floating(ops::result_type(all)) ? value : Scalar(value.to<int64_t>());
-  return recorded3("AddcmulBackward0", PointwiseOp::addcmul, "addcmul", {&x, &a, &b}, factor, site,
+  if (value.is_floating() && !is_floating(ops::result_type(all)))
+    fail("[addcmul] For integral input tensors, argument value must not be a floating point number.");
+  return recorded3("AddcmulBackward0", PointwiseOp::addcmul, "addcmul", {&x, &a, &b}, value, site,
                    [value](const Tensor& g, const Operand&, const Operand& p, const Operand& q, size_t i) {
                      return i == 0 ? g : i == 1 ? g * (q * value) : g * (p * value);
                    });

@@ -1,143 +1,90 @@
 #include "ops/loss.h"
 
 #include <array>
+#include <cmath>
+#include <numbers>
 
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
-#include "ops/indexing.h"
+#include "ops/elementwise.h"
 #include "ops/launch.h"
+#include "ops/loss_reduction.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/scatter.h"
 #include "ops/view.h"
 
 namespace tandem {
+
+Tensor ops::reduced(const char* op, const Tensor& losses, Reduction reduction, Site site) {
+  switch (reduction) {
+    case Reduction::None: return losses;
+    case Reduction::Sum: return losses.sum(site);
+    case Reduction::Mean: return losses.mean(site);
+    default: fail("[", op, "] batchmean is not a valid value for reduction; only kl_div has it");
+  }
+}
+
 namespace {
 
 using autograd::needs_grad;
 using autograd::record;
+using kernels::PointwiseOp;
+using ops::Fit;
+using ops::Kept;
+using ops::reduced;
+using ops::Rule;
 
-Tensor reduced(const Tensor& losses, Reduction reduction, Site site) {
-  return reduction == Reduction::None ? losses : reduction == Reduction::Sum ? losses.sum(site) : losses.mean(site);
+Tensor weighted(const char* op, const Tensor& losses, const Tensor& weight, Reduction reduction, Site site) {
+  if (!weight.defined()) return reduced(op, losses, reduction, site);
+  if (!(weight.sizes() == losses.sizes()))
+    fail("[", op, "] Weights and input must have the same size, not ", weight.sizes(), " and ", losses.sizes());
+  const Tensor all = mul(losses, weight, site);
+  return reduction == Reduction::Mean ? all.sum(site) / weight.sum(site) : reduced(op, all, reduction, site);
 }
 
-/// Classes first moved behind everything else: (n, c, d1, …) as rows of c, and the targets as one vector.
-struct Rows {
-  Tensor input, target;
-};
-Rows rows_of(const char* op, const Tensor& input, const Tensor& target, Site site) {
-  if (input.dim() == 0) fail("[", op, "] expected an input with at least one dimension");
-  Shape expected;
-  for (int64_t d = 0; d < input.dim(); ++d)
-    if (d != (input.dim() == 1 ? 0 : 1)) expected.push_back(input.size(d));
-  if (!(target.sizes() == expected))
-    fail("[", op, "] Expected target size ", expected, ", got ", target.sizes(), " for input of size ", input.sizes());
-  if (target.dtype() != kInt64 && target.dtype() != kUInt8)
-    fail("[", op, "] expected scalar type Long for the target, but found ", scalar_name(target.dtype()));
-  ops::check_same_device(op, input, "self", target, "target");
-  const Tensor wide = target.dtype() == kInt64 ? target : target.to(kInt64, {}, site);
-  if (input.dim() == 2) return {input, wide};
-  if (input.dim() == 1) return {input.unsqueeze(0, site), wide.unsqueeze(0, site)};
-  return {movedim(input, 1, -1, site).reshape({-1, input.size(1)}, site), wide.reshape({-1}, site)};
+/// The losses of elements by one kernel. `slope(g, input, target)` is the gradient of the input, `target_slope` that of the target.
+template <class Slope, class TargetSlope>
+Tensor by_kernel(PointwiseOp op, const char* name, const char* grad_fn, const Tensor& input, const Tensor& target,
+                 std::optional<double> parameter, Site site, Slope slope, TargetSlope target_slope) {
+  const Operand in(input), to(target), number(parameter.value_or(0));
+  Tensor y =
+      parameter ? ops::call(op, name, Rule::Floating, {&in, &to, &number}, site) : ops::call(op, name, Rule::Floating, {&in, &to}, site);
+  if (!needs_grad(input, target)) return y;
+  return record(grad_fn, y, {input, target}, site,
+                [input = autograd::saved(input), target = autograd::saved(target), fit_input = Fit(in), fit_target = Fit(to), slope,
+                 target_slope](const Tensor& g, autograd::Wanted wanted) {
+                  const Tensor x = input.get(), y = target.get();
+                  std::array<Tensor, 2> gradients;
+                  if (wanted[0]) gradients[0] = fit_input(slope(g, x, y));
+                  if (wanted[1]) gradients[1] = fit_target(target_slope(g, x, y));
+                  return gradients;
+                });
 }
 
-void check_weight(const char* op, const Tensor& weight, int64_t classes) {
-  if (weight.defined() && (weight.dim() != 1 || weight.size(0) != classes))
-    fail("[", op, "] weight tensor should be defined either for all ", classes,
-         " classes or no classes but got weight tensor of shape: ", weight.sizes());
+/// The gradient of binary_cross_entropy_with_logits by x: one kernel, or operations where it is to be differentiated again.
+Tensor logits_backward(const Tensor& g, const Tensor& x, const Tensor& y, const Operand& positive, Site site) {
+  if (needs_grad(g, x, y) || ops::wants_grad(positive)) return g * ((1 - y) * sigmoid(x) - positive * y * sigmoid(-x));
+  const Operand gradient(g), in(x), to(y);
+  return ops::call(PointwiseOp::binary_cross_entropy_logits_backward, "binary_cross_entropy_with_logits_backward", Rule::Floating,
+                   {&gradient, &in, &to, &positive}, site);
 }
 
-/// The gradient of the losses of rows, each scaled with its entry of `scale`.
-Tensor cross_entropy_backward(const Tensor& scale, const Tensor& input, const Tensor& log_probabilities, const Tensor& target,
-                              const Tensor& weight, int64_t ignore, double smoothing, Site site) {
-  if (!needs_grad(scale, input)) {
-    Tensor y = empty_like(log_probabilities, {}, site);
-    if (y.numel())
-      ops::kernels_of(y).cross_entropy_backward(ops::launch(y, "cross_entropy_backward", site), ops::out(y), ops::view(scale),
-                                                ops::view(log_probabilities), ops::view(target), ops::view(weight), ignore, smoothing);
-    return y;
-  }
-  // To be differentiated again: the same by operations. Each row is q - p·sum(q), with q the smoothed, weighted target.
-  const int64_t classes = input.size(1);
-  const Tensor counted = (target != ignore).to(input.dtype());
-  const Tensor index = where(target == ignore, 0, target).unsqueeze(1);
-  Tensor q = scatter(zeros_like(log_probabilities), 1, index, 1.0 - smoothing) + smoothing / static_cast<double>(classes);
-  if (weight.defined()) q = q * weight;
-  q = q * counted.unsqueeze(1);
-  return (softmax(input, 1) * q.sum(1, true) - q) * scale.unsqueeze(1);
-}
-
-Tensor with_probabilities(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options, Site site) {
-  if (!(target.sizes() == input.sizes()))
-    fail("[cross_entropy] class probabilities must have the input's sizes ", input.sizes(), ", not ", target.sizes());
-  const int64_t at = input.dim() == 1 ? 0 : 1;
-  const int64_t classes = input.size(at);
-  check_weight("cross_entropy", options.weight, classes);
-  Tensor q = options.label_smoothing > 0 ? target * (1 - options.label_smoothing) + options.label_smoothing / static_cast<double>(classes)
-                                         : target;
-  Tensor terms = log_softmax(input, at, site) * q;
-  if (options.weight.defined()) {
-    Shape sizes(std::vector<int64_t>(static_cast<size_t>(input.dim()), 1));
-    sizes[static_cast<size_t>(at)] = classes;
-    terms = terms * options.weight.view(sizes);
-  }
-  const Tensor losses = -terms.sum(at, false, {}, site);
-  if (options.reduction != Reduction::Mean) return reduced(losses, options.reduction, site);
-  return losses.sum(site) / static_cast<double>(std::max<int64_t>(1, losses.numel()));
+void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
+  if (!(input.sizes() == target.sizes()))
+    fail("[", op, "] Target size (", target.sizes(), ") must be the same as input size (", input.sizes(), ")");
 }
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options, Site site) {
-  if (!is_floating(input.dtype())) fail("[cross_entropy] is not implemented for '", scalar_name(input.dtype()), "'");
-  if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
-    fail("[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", options.label_smoothing);
-  if (is_floating(target.dtype())) return with_probabilities(input, target, options, site);
-  const Rows rows = rows_of("cross_entropy", input, target, site);
-  const int64_t count = rows.input.size(0), classes = rows.input.size(1);
-  check_weight("cross_entropy", options.weight, classes);
-  const Options like{.dtype = input.dtype(), .device = input.device()};
-  const Tensor weight = options.weight.defined() ? options.weight.to(input.dtype(), {}, site) : Tensor();
-  Tensor losses = empty({count}, like, site), weights = empty({count}, like, site);
-  const Tensor log_probabilities = empty({count, classes}, like, site);
-  if (count > 0)
-    ops::kernels_of(input).cross_entropy(ops::launch(input, "cross_entropy", site), ops::out(losses), ops::out(weights),
-                                         ops::out(log_probabilities), ops::view(rows.input), ops::view(rows.target), ops::view(weight),
-                                         options.ignore_index, options.label_smoothing);
-  Tensor loss, total;
-  {
-    const autograd::detail::NoRecord quiet;
-    if (options.reduction == Reduction::None) loss = losses.view(target.sizes(), site);
-    else if (options.reduction == Reduction::Sum) loss = losses.sum(site);
-    else loss = losses.sum(site) / (total = weights.sum(site));
-  }
-  if (!needs_grad(rows.input)) return loss;
-  return record("NllLossBackward0", loss, {rows.input}, site,
-                [input = autograd::saved(rows.input), target = autograd::saved(rows.target), weight = autograd::saved(weight),
-                 log_probabilities = autograd::saved(log_probabilities), total, ignore = options.ignore_index,
-                 smoothing = options.label_smoothing, count, site](const Tensor& g) {
-                  const Tensor scale = total.defined() ? g / total : g;
-                  return cross_entropy_backward(scale.dim() == 0 ? scale.expand({count}) : scale.reshape({count}), input.get(),
-                                                log_probabilities.get(), target.get(), weight.get(), ignore, smoothing, site);
-                });
-}
-
-Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options, Site site) {
-  const Rows rows = rows_of("nll_loss", input, target, site);
-  check_weight("nll_loss", options.weight, rows.input.size(1));
-  const Tensor counted = (rows.target != options.ignore_index).to(input.dtype(), {}, site);
-  const Tensor index = where(rows.target == options.ignore_index, 0, rows.target, site);
-  const Tensor weights = options.weight.defined() ? options.weight.index({index}, site) * counted : counted;
-  const Tensor losses = -(rows.input.gather(1, index.unsqueeze(1), site).squeeze(1) * weights);
-  if (options.reduction == Reduction::None) return losses.view(target.sizes(), site);
-  return options.reduction == Reduction::Sum ? losses.sum(site) : losses.sum(site) / weights.sum(site);
-}
-
-Tensor mse_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
-  if (options.reduction == Reduction::None || !is_floating(input.dtype()) || input.dtype() != target.dtype())
-    return reduced(square(sub(input, target, site), site), options.reduction, site);
+Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOptions& options, Site site) {
+  if (!is_floating(input.dtype()) && !is_floating(target.dtype()))
+    fail("[mse_loss] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
+  if ((options.reduction != Reduction::Mean && options.reduction != Reduction::Sum) || options.weight.defined() ||
+      input.dtype() != target.dtype())
+    return weighted("mse_loss", square(sub(input, target, site), site), options.weight, options.reduction, site);
   Tensor difference, loss;
   double factor = 1;
   {
@@ -163,8 +110,123 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, LossOptions options, 
                 });
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
-  return reduced(abs(sub(input, target, site), site), options.reduction, site);
+Tensor l1_loss(const Tensor& input, const Tensor& target, const WeightedLossOptions& options, Site site) {
+  return weighted("l1_loss", abs(sub(input, target, site), site), options.weight, options.reduction, site);
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options, Site site) {
+  const double beta = options.beta;
+  if (!(beta >= 0)) fail("[smooth_l1_loss] does not support negative values for beta, got ", beta);
+  if (beta == 0) return l1_loss(input, target, {.reduction = options.reduction}, site);
+  const auto slope = [beta](const Tensor& g, const Tensor& x, const Tensor& y) { return g * clamp((x - y) / beta, -1, 1); };
+  const Tensor losses = by_kernel(PointwiseOp::smooth_l1, "smooth_l1_loss", "SmoothL1LossBackward0", input, target, beta, site, slope,
+                                  [slope](const Tensor& g, const Tensor& x, const Tensor& y) { return slope(g, y, x); });
+  return reduced("smooth_l1_loss", losses, options.reduction, site);
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options, Site site) {
+  const double delta = options.delta;
+  if (!(delta > 0)) fail("[huber_loss] does not support non-positive values for delta, got ", delta);
+  const auto slope = [delta](const Tensor& g, const Tensor& x, const Tensor& y) { return g * clamp(x - y, -delta, delta); };
+  const Tensor losses = by_kernel(PointwiseOp::huber, "huber_loss", "HuberLossBackward0", input, target, delta, site, slope,
+                                  [slope](const Tensor& g, const Tensor& x, const Tensor& y) { return slope(g, y, x); });
+  return weighted("huber_loss", losses, options.weight, options.reduction, site);
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options, Site site) {
+  check_sizes("binary_cross_entropy", input, target);
+  if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a card would have to be waited for
+    const autograd::detail::NoRecord quiet;
+    if (!logical_and(input.min(site) >= 0, input.max(site) <= 1, site))
+      fail("[binary_cross_entropy] all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for others");
+  }
+  const Tensor losses = by_kernel(
+      PointwiseOp::binary_cross_entropy, "binary_cross_entropy", "BinaryCrossEntropyBackward0", input, target, {}, site,
+      [](const Tensor& g, const Tensor& x, const Tensor& y) { return g * (x - y) / clamp_min((1 - x) * x, 1e-12); },
+      [](const Tensor& g, const Tensor& x, const Tensor&) { return g * (log1p(-x) - log(x)); });
+  return reduced("binary_cross_entropy", options.weight.defined() ? mul(losses, options.weight, site) : losses, options.reduction, site);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options,
+                                        Site site) {
+  check_sizes("binary_cross_entropy_with_logits", input, target);
+  const Tensor& factor = options.pos_weight;
+  const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
+  const Tensor values =
+      ops::call(PointwiseOp::binary_cross_entropy_logits, "binary_cross_entropy_with_logits", Rule::Floating, {&x, &y, &positive}, site);
+  const Tensor losses = record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
+                               [x = Kept(x), y = Kept(y), positive = Kept(positive), fit_x = Fit(x), fit_y = Fit(y),
+                                fit_positive = Fit(positive), site](const Tensor& g, autograd::Wanted wanted) {
+                                 const Tensor held[] = {x.get(), y.get(), positive.get()};
+                                 const Tensor &in = held[0], &to = held[1];
+                                 const Operand factor = positive.operand(held[2]);
+                                 std::array<Tensor, 3> gradients;
+                                 if (wanted[0]) gradients[0] = fit_x(logits_backward(g, in, to, factor, site));
+                                 if (wanted[1]) gradients[1] = fit_y(g * ((1 - factor) * logsigmoid(in) - in));
+                                 if (wanted[2]) gradients[2] = fit_positive(-g * to * logsigmoid(in));
+                                 return gradients;
+                               });
+  return reduced("binary_cross_entropy_with_logits", options.weight.defined() ? mul(losses, options.weight, site) : losses,
+                 options.reduction, site);
+}
+
+Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& options, Site site) {
+  const Tensor losses = options.log_target ? mul(exp(target, site), sub(target, input, site), site)
+                                           : sub(xlogy(target, target, site), mul(target, input, site), site);
+  if (options.reduction != Reduction::BatchMean) return reduced("kl_div", losses, options.reduction, site);
+  return input.dim() == 0 ? losses.sum(site) : div(losses.sum(site), input.size(0), site);
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options, Site site) {
+  Tensor losses = options.log_input ? sub(exp(input, site), mul(target, input, site), site)
+                                    : sub(input, mul(target, log(add(input, options.eps, site), site), site), site);
+  if (options.full) {
+    const Tensor stirling = target * log(target, site) - target + 0.5 * log(target * (2 * std::numbers::pi), site);
+    losses = add(losses, where(target <= 1, 0, stirling, site), site);
+  }
+  return reduced("poisson_nll_loss", losses, options.reduction, site);
+}
+
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operand& var, const GaussianNllLossOptions& options, Site site) {
+  if (!(options.eps > 0)) fail("[gaussian_nll_loss] eps must be positive, got ", options.eps);
+  Tensor variance;
+  if (var.is_tensor()) {
+    variance = var.tensor();
+    if (!(variance.sizes() == input.sizes())) {  // one for each row
+      if (variance.dim() + 1 == input.dim()) variance = variance.unsqueeze(-1, site);
+      bool fits = variance.dim() == input.dim() && input.dim() > 0 && variance.size(-1) == 1;
+      for (int64_t d = 0; fits && d + 1 < input.dim(); ++d) fits = variance.size(d) == input.size(d);
+      if (!fits) fail("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
+    }
+  } else {
+    variance = full_like(input, var.number(), {}, site);
+  }
+  const Tensor raised = variance.clone(site);
+  {
+    const autograd::detail::NoRecord quiet;  // the gradient passes the bound
+    if (raised.numel() > 0 && lt(raised, 0, site).any(site)) fail("[gaussian_nll_loss] var has negative entry/entries");
+    raised.clamp_min_(options.eps, site);
+  }
+  Tensor losses = 0.5 * (log(raised, site) + square(sub(input, target, site), site) / raised);
+  if (options.full) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
+  return reduced("gaussian_nll_loss", losses, options.reduction, site);
+}
+
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
+  return reduced("soft_margin_loss", neg(logsigmoid(mul(target, input, site), site), site), options.reduction, site);
+}
+
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, HingeEmbeddingLossOptions options, Site site) {
+  const Tensor below = clamp_min(rsub(input, options.margin, site), 0, site);
+  return reduced("hinge_embedding_loss", where(target != 1, below, 0, site) + where(target != -1, input, 0, site), options.reduction, site);
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, MarginLossOptions options, Site site) {
+  if (input1.dim() != input2.dim() || input1.dim() != target.dim())
+    fail("[margin_ranking_loss] All input tensors should have same dimension but got sizes: input1: ", input1.sizes(),
+         ", input2: ", input2.sizes(), ", target: ", target.sizes());
+  const Tensor losses = clamp_min(add(mul(neg(target, site), sub(input1, input2, site), site), options.margin, site), 0, site);
+  return reduced("margin_ranking_loss", losses, options.reduction, site);
 }
 
 }  // namespace tandem

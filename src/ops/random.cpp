@@ -83,7 +83,7 @@ int64_t largest_whole(DType dtype) {
     case kInt8: return 127;
     case kInt16: return 32767;
     case kInt32: return 2147483647;
-    case kInt64: return 9223372036854774783;  // one less is a double
+    case kInt64: return 9223372036854774783;  // one more is a double
     case kFloat16: return 2048;
     case kBFloat16: return 256;
     case kFloat32: return 1 << 24;
@@ -244,7 +244,8 @@ Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replac
   if (p.numel() > 0) {
     if (!logical_and(isfinite(p, site), p >= 0, site).all(site))
       fail("[multinomial] probability tensor contains either `inf`, `nan` or element < 0");
-    if (!gt(p.sum(-1, false, site), 0, site).all(site)) fail("[multinomial] invalid multinomial distribution (sum of probabilities <= 0)");
+    if (!gt(p.sum(-1, false, {}, site), 0, site).all(site))
+      fail("[multinomial] invalid multinomial distribution (sum of probabilities <= 0)");
   }
   // The least of exponential times 1 / p is the first event of a race that category i wins with probability p; the order of arrival is a
   // draw without replacement.

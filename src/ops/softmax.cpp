@@ -8,6 +8,7 @@
 #include "ops/operators.h"
 #include "ops/random.h"
 #include "ops/reduce.h"
+#include "ops/scatter.h"
 #include "tensor/dims.h"
 
 namespace tandem {

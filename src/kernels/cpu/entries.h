@@ -68,6 +68,9 @@ void cross_entropy(const Queue& queue, Out losses, Out weights, Out log_probabil
                    int64_t ignore, double smoothing);
 void cross_entropy_backward(const Queue& queue, Out out, View scale, View log_probabilities, View target, View weight, int64_t ignore,
                             double smoothing);
+void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View targets, View rows, int64_t blank);
+void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
+                       int64_t blank, bool zero_infinity);
 
 // Indexing
 void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative);

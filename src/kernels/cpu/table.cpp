@@ -50,6 +50,8 @@ const Table& cpu_table() {
       .log_softmax_backward = cpu::log_softmax_backward,
       .cross_entropy = cpu::cross_entropy,
       .cross_entropy_backward = cpu::cross_entropy_backward,
+      .ctc_loss = cpu::ctc_loss,
+      .ctc_loss_backward = cpu::ctc_loss_backward,
       .index = cpu::index,
       .index_put = cpu::index_put,
       .gather = cpu::gather,

@@ -168,7 +168,7 @@ struct GeluTanh : Activation {
   static constexpr const char* torch = "nn.functional.gelu(approximate='tanh')";
   static constexpr double tolerance = 2;
   void inputs(Inputs& in) const { shapes(in); }
-  Tensor run(const Tensor& x) const { return gelu(x, true); }
+  Tensor run(const Tensor& x) const { return gelu(x, "tanh"); }
   Tensor reference(const Tensor& x) const {
     return each(x, [](double v) { return v / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v))); });
   }

@@ -61,6 +61,21 @@ double slope(double (*f)(double), double x) {
   constexpr double h = 1e-3;
   return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
 }
+/// By bisection.
+double erfinv_of(double y) {
+  double low = -6, high = 6;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle) < y ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+/// From far out, where three terms of the series are exact.
+double digamma_of(double x) {
+  double y = 0;
+  for (; x < 1000; x += 1) y -= 1 / x;
+  return y + std::log(x) - 1 / (2 * x) - 1 / (12 * x * x);
+}
 double modulo(double a, double b) { return a - b * std::floor(a / b); }
 int64_t whole(double x) { return static_cast<int64_t>(x); }
 
@@ -101,6 +116,9 @@ const std::map<std::string_view, Reference>& references() {
       {"atanh", one([](double x) { return std::atanh(x); }, kUnit)},
       {"erf", one([](double x) { return std::erf(x); })},
       {"erfc", one([](double x) { return std::erfc(x); })},
+      {"erfinv", one(erfinv_of, kUnit)},
+      {"lgamma", one([](double x) { return std::lgamma(x); }, kPositive)},
+      {"digamma", one(digamma_of, kPositive)},
       {"sigmoid", one(sigmoid_of)},
       {"logsigmoid", one([](double x) { return std::log(sigmoid_of(x)); })},
       {"silu", one([](double x) { return x * sigmoid_of(x); })},
@@ -118,6 +136,9 @@ const std::map<std::string_view, Reference>& references() {
       {"isnan", one([](double x) { return double(std::isnan(x)); })},
       {"isinf", one([](double x) { return double(std::isinf(x)); })},
       {"isfinite", one([](double x) { return double(std::isfinite(x)); })},
+      {"isposinf", one([](double x) { return double(std::isinf(x) && x > 0); })},
+      {"isneginf", one([](double x) { return double(std::isinf(x) && x < 0); })},
+      {"signbit", one([](double x) { return double(std::signbit(x)); })},
       {"logical_not", one([](double x) { return double(x == 0); })},
       {"bitwise_not", one([](double x) { return double(~whole(x)); })},
       {"add", two([](double a, double b) { return a + b; })},
@@ -162,12 +183,23 @@ const std::map<std::string_view, Reference>& references() {
       {"silu_backward", two([](double g, double x) { return g * sigmoid_of(x) * (1 + x * sigmoid_of(-x)); })},
       {"mish_backward", two([](double g, double x) { return g * slope(mish_of, x); })},
       {"gelu_backward", two([](double g, double x) { return g * slope_of_gelu(x); })},
+      {"hardswish_backward", two([](double g, double x) { return x <= -3 ? 0
+                                                                 : x < 3 ? g * (x / 3 + 0.5)
+                                                                         : g; }, {}, {-6, 6})},
       {"gelu_tanh_backward", two([](double g, double x) { return g * slope(gelu_by_tanh, x); })},
   };
   return all;
 }
 
-DTypes dtypes_of(Rule rule) { return rule == Rule::NoBool ? kNumbers : rule == Rule::Integer ? kIntegers | only(kBool) : kAnyType; }
+DTypes dtypes_of(Rule rule) {
+  switch (rule) {
+    case Rule::NoBool: return kNumbers;
+    case Rule::Floating: return kFloating;
+    case Rule::Integer: return kIntegers | only(kBool);
+    case Rule::Shift: return kIntegers;
+    default: return kAnyType;
+  }
+}
 
 bool gives_bool(Rule rule) { return rule == Rule::Compare || rule == Rule::Logical; }
 
@@ -200,7 +232,7 @@ Operation from_row(const Row& row, const Reference& reference) {
   out.torch = step_of_gradient ? "" : out.name;
   out.dtypes = dtypes_of(row.rule);
   if (out.name == "bitwise_not") out.without_reference = only(kBool);  // there it is logical_not
-  out.gives = row.rule == Rule::Float ? Gives::Floating : Gives::Same;
+  out.gives = row.rule == Rule::Float ? Gives::Floating : row.rule == Rule::Widen ? Gives::Any : Gives::Same;
   out.tolerance = 2;
   out.gradient = row.gradient;
   const Range a = reference.a, b = reference.b;

@@ -1,0 +1,51 @@
+// Losses of pairs and triples of vectors.
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/loss.h"
+#include "ops/loss_reduction.h"
+#include "ops/norms.h"
+#include "ops/operators.h"
+#include "ops/reduce.h"
+
+namespace tandem {
+namespace {
+
+using ops::reduced;
+
+/// The p-norm of a - b, moved off zero by eps.
+Tensor distance(const Tensor& a, const Tensor& b, const TripletMarginLossOptions& options, Site site) {
+  return norm(add(sub(a, b, site), options.eps, site), options.p, {-1}, false, {}, site);
+}
+
+}  // namespace
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, MarginLossOptions options, Site site) {
+  constexpr double kEpsilon = 1e-12;
+  if (target.dim() > 1 || input1.dim() != target.dim() + 1 || input2.dim() != target.dim() + 1)
+    fail(
+        "[cosine_embedding_loss] 0D target tensor expects 1D input tensors, 1D target tensors 2D input tensors, but found inputs with "
+        "sizes ",
+        input1.sizes(), ", ", input2.sizes(), " and a target of ", target.sizes());
+  const Tensor product = mul(input1, input2, site).sum(-1, false, {}, site);
+  const Tensor squares =
+      (square(input1, site).sum(-1, false, {}, site) + kEpsilon) * (square(input2, site).sum(-1, false, {}, site) + kEpsilon);
+  const Tensor cosine = div(product, sqrt(squares, site), site);
+  const Tensor losses = where(target == 1, 1 - cosine, 0, site) + where(target == -1, clamp_min(cosine - options.margin, 0, site), 0, site);
+  return reduced("cosine_embedding_loss", losses, options.reduction, site);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, TripletMarginLossOptions options,
+                           Site site) {
+  if (anchor.dim() != positive.dim() || anchor.dim() != negative.dim())
+    fail(
+        "[triplet_margin_loss] The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+        "anchor ",
+        anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(), "D inputs");
+  if (!(options.margin > 0)) fail("[triplet_margin_loss] expected margin to be greater than 0, but got ", options.margin);
+  const Tensor near = distance(anchor, positive, options, site);
+  Tensor far = distance(anchor, negative, options, site);
+  if (options.swap) far = minimum(far, distance(positive, negative, options, site), site);
+  return reduced("triplet_margin_loss", clamp_min(near - far + options.margin, 0, site), options.reduction, site);
+}
+
+}  // namespace tandem
