@@ -22,6 +22,16 @@ enum class ConvolutionPart : uint8_t { Forward, Input, Weight };
 
 enum class Decomposition : uint8_t { Cholesky, Lu, Qr, Eigh, Svd };
 enum class Solver : uint8_t { UpperTriangle, LowerTriangle, UpperUnitTriangle, LowerUnitTriangle, Lu };
+enum class GridMode : uint8_t { Bilinear, Nearest, Bicubic };
+enum class GridPadding : uint8_t { Zeros, Border, Reflection };
+enum class BagMode : uint8_t { Sum, Mean, Max };
+
+/// How a grid's points are read.
+struct GridSample {
+  GridMode mode = GridMode::Bilinear;
+  GridPadding padding = GridPadding::Zeros;
+  bool align_corners = false;
+};
 
 /// What follows a product: out = activation(alpha * a b + beta * bias).
 struct Epilogue {
@@ -181,6 +191,41 @@ struct Table {
   /// past a sequence's steps, and with zero_infinity for infinite losses.
   void (*ctc_loss_backward)(const Queue&, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
                             int64_t blank, bool zero_infinity);
+  // --- Normalization of rows, floating dtypes. `in` is (rows, runs, length): a row is everything but its first dimension. `weight` and
+  // `bias` are (groups, runs), row r takes those of group r % groups; both may have no data. mean and variance (rows) are float32, or
+  // float64 for float64. Where mean has no data, rows are not centered and variance is the mean of their squares.
+  /// out = (in - mean) / sqrt(variance + eps) * weight + bias; mean and variance are written too.
+  void (*normalize)(const Queue&, Out out, Out mean, Out variance, View in, View weight, View bias, double eps);
+  /// The gradient of `in`.
+  void (*normalize_backward)(const Queue&, Out out, View grad, View in, View mean, View variance, View weight, double eps);
+  /// The gradients of weight and bias, (groups, runs) of the dtype of mean.
+  void (*normalize_parameters)(const Queue&, Out weight, Out bias, View grad, View in, View mean, View variance, double eps);
+
+  // --- Resampling and looking up
+  /// out (outer, m, inner) = sums of weights[t] * in[., indices[t], .] over t in [starts[i], starts[i + 1]), for (outer, n, inner) in.
+  /// starts (m + 1) and indices int64, weights float64. in and out of one dtype, float32 or float64. All contiguous.
+  void (*resample)(const Queue&, Out out, View in, View starts, View indices, View weights);
+  /// out (n, c, places…) = `in` (n, c, sizes…) read at the points of grid (n, places…, 2 or 3), x first, in [-1, 1]. One dtype, float32 or
+  /// float64; in, grid and out contiguous.
+  void (*grid_sample)(const Queue&, Out out, View in, View grid, GridSample how);
+  /// Its gradients; either may have no data. Contiguous.
+  void (*grid_sample_backward)(const Queue&, Out in_grad, Out grid_grad, View grad, View in, View grid, GridSample how);
+  /// out (bags, width) = for each bag the sum, mean or largest of the rows of `table` at its indices; bag b is [offsets[b], offsets[b + 1])
+  /// of the 1-D int64 indices, the last one ends with them where offsets has `bags` elements. weights (one an index) may have no data.
+  /// Indices equal to `padding` do not count. bag_of (one an index) = its bag, counts (bags) = how many count, both int64; chosen (bags,
+  /// width), for Max only: the row that each element came from, -1 in an empty bag.
+  void (*embedding_bag)(const Queue&, Out out, Out bag_of, Out counts, Out chosen, View table, View indices, View offsets, View weights,
+                        BagMode mode, int64_t padding);
+
+  // --- Recurrent cells, one step: floating dtypes, rows of any stride with contiguous elements.
+  /// gates (rows, 4 n), in the order input, forget, cell, output: h = o * tanh(c'), c' = f * c + i * g; the activated ones go to `active`.
+  void (*lstm_cell)(const Queue&, Out h, Out c, Out active, View gates, View previous);
+  /// The gradients of gates and of the previous c from those of h and c' (which may have no data).
+  void (*lstm_cell_backward)(const Queue&, Out gates, Out previous_grad, View h_grad, View c_grad, View active, View c, View previous);
+  /// from_input and from_hidden (rows, 3 n), in the order reset, update, new: h' = (1 - z) * tanh(i_n + r * h_n) + z * h; r, z, n and h_n
+  /// go to `active` (rows, 4 n).
+  void (*gru_cell)(const Queue&, Out h, Out active, View from_input, View from_hidden, View previous);
+  void (*gru_cell_backward)(const Queue&, Out input_grad, Out hidden_grad, Out previous_grad, View grad, View active, View previous);
 
   // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end.
   /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`

@@ -72,6 +72,24 @@ void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View ta
 void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
                        int64_t blank, bool zero_infinity);
 
+// Normalization
+void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, View weight, View bias, double eps);
+void normalize_backward(const Queue& queue, Out out, View grad, View in, View mean, View variance, View weight, double eps);
+void normalize_parameters(const Queue& queue, Out weight, Out bias, View grad, View in, View mean, View variance, double eps);
+
+// Resampling and looking up: resample.cpp, grid_sample.cpp, embedding_bag.cpp
+void resample(const Queue& queue, Out out, View in, View starts, View indices, View weights);
+void grid_sample(const Queue& queue, Out out, View in, View grid, GridSample how);
+void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View grad, View in, View grid, GridSample how);
+void embedding_bag(const Queue& queue, Out out, Out bag_of, Out counts, Out chosen, View table, View indices, View offsets, View weights,
+                   BagMode mode, int64_t padding);
+
+// Recurrent cells
+void lstm_cell(const Queue& queue, Out h, Out c, Out active, View gates, View previous);
+void lstm_cell_backward(const Queue& queue, Out gates, Out previous_grad, View h_grad, View c_grad, View active, View c, View previous);
+void gru_cell(const Queue& queue, Out h, Out active, View from_input, View from_hidden, View previous);
+void gru_cell_backward(const Queue& queue, Out input_grad, Out hidden_grad, Out previous_grad, View grad, View active, View previous);
+
 // Indexing
 void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative);
 void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate, bool negative);

@@ -80,6 +80,7 @@ struct Touched {
   void add(const Windows&) {}
   void add(const Pooling&) {}
   void add(const Span<int64_t>&) {}
+  void add(const GridSample&) {}
   void add(const SgdSettings&) {}
   void add(const AdamSettings&) {}
 

@@ -23,6 +23,16 @@ struct RowFunctions {
   void (*subtract)(void* out, const void* in, int64_t n, double shift, double more);                // (in - shift) - more
   void (*softmax_gradient)(void* out, const void* grad, const void* y, int64_t n, double dot);      // y (grad - dot)
   void (*log_softmax_gradient)(void* out, const void* grad, const void* y, int64_t n, double sum);  // grad - exp(y) sum
+  // Normalization. `weight` and `bias` have n elements or are nullptr (1 and 0); `mean`, `factor`: one element of the type.
+  /// out = (in - mean) * factor * weight + bias + shift.
+  void (*normalize)(void* out, const void* in, int64_t n, double mean, double factor, const void* weight, const void* bias, double shift);
+  /// sums[0] += grad * weight, sums[1] += grad * weight * (in - mean), over n elements.
+  void (*normalize_sums)(double* sums, const void* grad, const void* in, int64_t n, double mean, const void* weight);
+  /// out = (grad * weight - shift) * factor - (in - mean) * slope; without weight all have `scale`.
+  void (*normalize_gradient)(void* out, const void* grad, const void* in, int64_t n, double mean, const void* weight, double scale,
+                             double shift, double factor, double slope);
+  /// weights[i] += grad[i] * (in[i] - mean) * factor, biases[i] += grad[i].
+  void (*normalize_parameters)(void* weights, void* biases, const void* grad, const void* in, int64_t n, double mean, double factor);
 };
 
 /// The numbers of an Adam step that are the same for all elements of a parameter.

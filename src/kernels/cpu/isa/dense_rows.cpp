@@ -1,5 +1,5 @@
-// Rows of softmax and log-softmax, a vector at a time. A row is passed over three times - maximum; exponentials and their sum; scaling -
-// while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
+// Rows of softmax, log-softmax and normalizations, a vector at a time. A row is passed over three times - maximum; exponentials and their
+// sum; scaling - while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
 #include "kernels/cpu/isa/dense.h"
 #include "kernels/cpu/isa/exponential.h"
 
@@ -205,9 +205,79 @@ struct Rows {
         out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return grad - exp_of(v) * by; }, in(g), in(y));
   }
 
+  static void normalize(void* y, const void* x, int64_t n, double mean, double factor, const void* weight, const void* bias, double shift) {
+    const V center(mean), by(factor), more(shift);
+    if (weight && bias)
+      map(
+          out(y), n, [&](V v, V w, V b) __attribute__((always_inline)) { return (v - center) * by * w + b; }, in(x), in(weight), in(bias));
+    else if (weight)
+      map(
+          out(y), n, [&](V v, V w) __attribute__((always_inline)) { return (v - center) * by * w + more; }, in(x), in(weight));
+    else if (bias)
+      map(
+          out(y), n, [&](V v, V b) __attribute__((always_inline)) { return (v - center) * by + b; }, in(x), in(bias));
+    else
+      map(
+          out(y), n, [&](V v) __attribute__((always_inline)) { return (v - center) * by + more; }, in(x));
+  }
+  static void normalize_sums(double* sums, const void* g, const void* x, int64_t n, double mean, const void* weight) {
+    const V center(mean);
+    V plain(0), product(0);
+    const auto add = [&](V grad, V v) __attribute__((always_inline)) {
+      plain = plain + grad;
+      product = product + grad * (v - center);
+    };
+    const T *grad = in(g), *from = in(x), *w = in(weight);
+    if (weight)
+      over<T>(
+          n, [&](int64_t i) __attribute__((always_inline)) { add(V::load(grad + i) * V::load(w + i), V::load(from + i)); },
+          [&](int64_t i, int64_t left)
+              __attribute__((always_inline)) { add(V::load(grad + i, left) * V::load(w + i, left), V::load(from + i, left)); });
+    else
+      over<T>(
+          n, [&](int64_t i) __attribute__((always_inline)) { add(V::load(grad + i), V::load(from + i)); },
+          [&](int64_t i, int64_t left) __attribute__((always_inline)) { add(V::load(grad + i, left), V::load(from + i, left)); });
+    sums[0] += static_cast<double>(total(plain));
+    sums[1] += static_cast<double>(total(product));
+  }
+  static void normalize_gradient(void* dx, const void* g, const void* x, int64_t n, double mean, const void* weight, double scale,
+                                 double shift, double factor, double slope) {
+    const V center(mean), times(scale), less(shift), by(factor), along(slope);
+    if (weight)
+      map(
+          out(dx), n, [&](V grad, V v, V w) __attribute__((always_inline)) { return (grad * w - less) * by - (v - center) * along; }, in(g),
+          in(x), in(weight));
+    else
+      map(
+          out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return (grad * times - less) * by - (v - center) * along; }, in(g),
+          in(x));
+  }
+  static void normalize_parameters(void* weights, void* biases, const void* g, const void* x, int64_t n, double mean, double factor) {
+    const V center(mean), by(factor);
+    map(
+        out(weights), n, [&](V sum, V grad, V v) __attribute__((always_inline)) { return sum + grad * ((v - center) * by); }, in(weights),
+        in(g), in(x));
+    map(
+        out(biases), n, [&](V sum, V grad) __attribute__((always_inline)) { return sum + grad; }, in(biases), in(g));
+  }
+
   static constexpr RowFunctions functions() {
-    return {softmax,    log_softmax, softmax_backward, log_softmax_backward, max, exp_sum, sum, dot,
-            exp_scaled, subtract,    softmax_gradient, log_softmax_gradient};
+    return {softmax,
+            log_softmax,
+            softmax_backward,
+            log_softmax_backward,
+            max,
+            exp_sum,
+            sum,
+            dot,
+            exp_scaled,
+            subtract,
+            softmax_gradient,
+            log_softmax_gradient,
+            normalize,
+            normalize_sums,
+            normalize_gradient,
+            normalize_parameters};
   }
 };
 
