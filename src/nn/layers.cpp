@@ -3,7 +3,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
-#include "ops/indexing.h"
+#include "ops/embedding.h"
 #include "ops/random.h"
 #include "ops/view.h"
 

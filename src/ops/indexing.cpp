@@ -313,26 +313,6 @@ std::vector<Tensor> where(const Tensor& condition, Site site) {
 
 namespace {
 
-Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding, Site site) {
-  Tensor whole = empty({rows, g.size(-1)}, {.dtype = g.dtype(), .device = g.device()}, site);
-  ops::kernels_of(g).embedding_backward(ops::launch(g, "embedding_backward", site), ops::out(whole), ops::view(g), ops::view(indices),
-                                        padding);
-  if (!needs_grad(g)) return whole;
-  return record("EmbeddingDenseBackward0", whole, {g}, site, [indices = autograd::saved(indices), padding](const Tensor& gg) {
-    const Tensor at = indices.get();
-    Tensor y = embedding(at, gg);
-    return padding >= 0 ? y * (at != padding).unsqueeze(-1) : y;
-  });
-}
-
-/// Scales the rows at `indices` whose norm is over `most` down to it.
-void renormalize(const Tensor& weight, const Tensor& indices, double most, double p, Site site) {
-  const autograd::detail::NoRecord quiet;
-  const Tensor rows = unique(indices, {}, site).output, chosen = index_select(weight, 0, rows, site);
-  const Tensor norms = norm(chosen, p, {1}, true, {}, site);
-  weight.index_copy_(0, rows, mul(chosen, where(gt(norms, most, site), div(most, add(norms, 1e-7, site), site), 1, site), site), site);
-}
-
 Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
   if (x.dim() < 2) fail("[", upper ? "triu" : "tril", "] input tensor must have at least 2 dimensions, not ", x.dim());
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
@@ -343,33 +323,6 @@ Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
 }
 
 }  // namespace
-
-Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double> max_norm,
-                 double norm_type, bool scale_grad_by_freq, Site site) {
-  if (weight.dim() != 2) fail("[embedding] 'weight' must be 2-D, but has sizes ", weight.sizes());
-  if (indices.dtype() != kInt64 && indices.dtype() != kInt32)
-    fail("[embedding] Expected tensor for argument 'indices' to have scalar type Long or Int, but got ", scalar_name(indices.dtype()),
-         " instead");
-  ops::check_same_device("embedding", weight, "weight", indices, "indices");
-  const Tensor at = indices.to(kInt64, {}, site);
-  Shape sizes = indices.sizes();
-  sizes.push_back(weight.size(1));
-  int64_t padding = padding_idx.value_or(-1);
-  if (padding_idx && padding < 0) padding += weight.size(0);
-  if (padding_idx && (padding < 0 || padding >= weight.size(0)))
-    fail("[embedding] padding_idx ", *padding_idx, " must be within the ", weight.size(0), " rows of weight");
-  if (max_norm) renormalize(weight, at, *max_norm, norm_type, site);
-  Tensor y = empty(sizes, {.dtype = weight.dtype(), .device = weight.device()}, site);
-  if (y.numel()) ops::kernels_of(weight).embedding(ops::launch(weight, "embedding", site), ops::out(y), ops::view(weight), ops::view(at));
-  if (!needs_grad(weight)) return y;
-  return record("EmbeddingBackward0", y, {weight}, site,
-                [at = autograd::saved(at), rows = weight.size(0), padding, scale_grad_by_freq, site](const Tensor& g) {
-                  const Tensor index = at.get();
-                  if (!scale_grad_by_freq) return embedding_backward(g, index, rows, padding, site);
-                  const Tensor counts = bincount(index.reshape({-1}, site), Tensor(), rows, site);
-                  return embedding_backward(g / counts.index({index}, site).unsqueeze(-1, site), index, rows, padding, site);
-                });
-}
 
 Tensor tril(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, false, site); }
 Tensor triu(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, true, site); }

@@ -28,12 +28,6 @@ namespace tandem {
 [[nodiscard]] Tensor argwhere(const Tensor& x, Site site = Site::here());
 /// The same as a vector for each dimension. As torch.where(condition), which is torch.nonzero(condition, as_tuple=True).
 [[nodiscard]] std::vector<Tensor> where(const Tensor& condition, Site site = Site::here());
-/// Rows of `weight` (n, d) at `indices`. An index outside [0, n) is an error. As torch.nn.functional.embedding.
-/// Rows at `padding_idx` get no gradient; rows whose `norm_type`-norm is over `max_norm` are scaled down to it in place first;
-/// `scale_grad_by_freq` divides a row's gradient by how often its index occurs.
-[[nodiscard]] Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx = {},
-                               std::optional<double> max_norm = {}, double norm_type = 2, bool scale_grad_by_freq = false,
-                               Site site = Site::here());
 /// The lower (upper) triangle, the rest zero.
 [[nodiscard]] Tensor tril(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());
 [[nodiscard]] Tensor triu(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());

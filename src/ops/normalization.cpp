@@ -11,6 +11,7 @@
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
+#include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
@@ -313,7 +314,7 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, doub
 }
 
 Tensor normalize(const Tensor& input, double p, int64_t dim, double eps, Site site) {
-  return div(input, norm(input, p, {dim}, true, site).clamp(eps, {}, site), site);
+  return div(input, norm(input, p, {dim}, true, {}, site).clamp(eps, {}, site), site);
 }
 
 }  // namespace tandem

@@ -1,0 +1,190 @@
+#include "ops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/creation.h"
+#include "ops/indexing.h"
+#include "ops/join.h"
+#include "ops/matmul.h"
+#include "ops/operators.h"
+#include "ops/random.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
+
+namespace tandem {
+namespace {
+
+/// 0 where `mask` (bool) is `counts`, -inf elsewhere; numbers as they are.
+Tensor as_scores(const Tensor& mask, bool counts, DType dtype, Site site) {
+  if (mask.dtype() != kBool) return mask.to(dtype, {}, site);
+  const Tensor zero = zeros(mask.sizes(), {.dtype = dtype, .device = mask.device()}, site);
+  return masked_fill(zero, counts ? logical_not(mask, site) : mask, -std::numeric_limits<double>::infinity(), site);
+}
+
+/// Softmax along the last dimension; zeros where all is -inf.
+Tensor masked_softmax(const Tensor& scores, Site site) {
+  const Tensor hidden = (scores.detach().amax({-1}, true, site) == -std::numeric_limits<double>::infinity());
+  return where(hidden, 0.0, softmax(where(hidden, 0.0, scores, site), -1, site), site);
+}
+
+/// (…, heads, S, E) with each head standing for a group of `groups`.
+Tensor shared_heads(const Tensor& x, int64_t groups, Site site) {
+  Shape wide = x.sizes(), joined = x.sizes();
+  const size_t at = wide.size() - 2;
+  wide.insert(at, groups);
+  joined[at - 1] *= groups;
+  return x.unsqueeze(-3, site).expand(wide, site).reshape(joined, site);
+}
+
+void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
+  const char* op = "scaled_dot_product_attention";
+  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
+    fail("[", op, "] Expected query, key, and value to all be at least 2 dimensional, but got ", query.dim(), ", ", key.dim(), " and ",
+         value.dim());
+  if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
+    fail("[", op, "] Expected query, key, and value to have the same dtype, but got ", query.dtype(), ", ", key.dtype(), " and ",
+         value.dtype());
+  if (!is_floating(query.dtype())) fail("[", op, "] is not implemented for '", scalar_name(query.dtype()), "'");
+  if (query.size(-1) != key.size(-1) || key.size(-2) != value.size(-2))
+    fail("[", op, "] sizes do not fit: query ", query.sizes(), ", key ", key.sizes(), ", value ", value.sizes());
+  if (options.attn_mask.defined() && options.is_causal) fail("[", op, "] Explicit attn_mask should not be set when is_causal=True");
+  if (options.dropout_p < 0 || options.dropout_p > 1)
+    fail("[", op, "] dropout probability has to be between 0 and 1, but got ", options.dropout_p);
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key_in, const Tensor& value_in, const AttentionOptions& options,
+                                    Site site) {
+  Tensor key = key_in, value = value_in;
+  check_attention(query, key, value, options);
+  if (query.dtype() == kFloat16 || query.dtype() == kBFloat16)  // scores are not rounded
+    return scaled_dot_product_attention(query.to(kFloat32, {}, site), key.to(kFloat32, {}, site), value.to(kFloat32, {}, site), options,
+                                        site)
+        .to(query.dtype(), {}, site);
+  if (options.enable_gqa) {
+    const int64_t heads = query.dim() > 2 ? query.size(-3) : 1;
+    const auto shared = [&](const Tensor& x) {
+      const int64_t own = x.dim() > 2 ? x.size(-3) : 1;
+      if (own == heads) return x;
+      if (own == 0 || heads % own != 0)
+        fail("[scaled_dot_product_attention] Number of heads in key and value must divide the number of heads in query, but got ", own,
+             " and ", heads);
+      return shared_heads(x, heads / own, site);
+    };
+    key = shared(key);
+    value = shared(value);
+  }
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  Tensor scores = mul(matmul(query, key.transpose(-2, -1, site), site), scale, site);
+  Tensor weights;
+  if (options.is_causal) {
+    const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, {.dtype = kBool, .device = query.device()}, site), 0, site);
+    weights = softmax(add(scores, as_scores(seen, true, query.dtype(), site), site), -1, site);
+  } else if (options.attn_mask.defined()) {
+    if (options.attn_mask.dtype() != kBool && !is_floating(options.attn_mask.dtype()))
+      fail("[scaled_dot_product_attention] Expected attn_mask dtype to be bool or float, but got ", options.attn_mask.dtype());
+    scores = add(scores, as_scores(options.attn_mask, true, query.dtype(), site), site);
+    weights = key.size(-2) > 0 ? masked_softmax(scores, site) : scores;
+  } else {
+    weights = softmax(scores, -1, site);
+  }
+  if (options.dropout_p > 0) weights = dropout(weights, options.dropout_p, true, site);
+  return matmul(weights, value, site);
+}
+
+MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, const Tensor& key_in, const Tensor& value_in,
+                                                      int64_t embed_dim_to_check, int64_t num_heads,
+                                                      const MultiHeadAttentionOptions& options, Site site) {
+  const char* op = "multi_head_attention_forward";
+  const bool batched = query_in.dim() == 3;
+  if (!batched && query_in.dim() != 2)
+    fail("[", op, "] query should be unbatched 2D or batched 3D tensor but received ", query_in.dim(), "-D query tensor");
+  if (key_in.dim() != query_in.dim() || value_in.dim() != query_in.dim())
+    fail("[", op, "] For ", batched ? "batched (3-D)" : "unbatched (2-D)", " `query`, expected `key` and `value` to be ", query_in.dim(),
+         "-D but found ", key_in.dim(), "-D and ", value_in.dim(), "-D tensors respectively");
+  const auto with_batch = [&](const Tensor& x) { return batched ? x : x.unsqueeze(1, site); };
+  const Tensor query = with_batch(query_in), key = with_batch(key_in), value = with_batch(value_in);
+  const int64_t length = query.size(0), batch = query.size(1), width = query.size(2), head = num_heads > 0 ? width / num_heads : 0;
+  if (width != embed_dim_to_check) fail("[", op, "] was expecting embedding dimension of ", embed_dim_to_check, ", but got ", width);
+  if (head * num_heads != width) fail("[", op, "] embed_dim ", width, " not divisible by num_heads ", num_heads);
+  if (options.is_causal && !options.attn_mask.defined()) fail("[", op, "] Need attn_mask if specifying the is_causal hint.");
+
+  // Query, key and value in the heads' space.
+  const auto bias = [&](int64_t part) {
+    return options.in_proj_bias.defined() ? options.in_proj_bias.narrow(0, part * width, width, site) : Tensor();
+  };
+  const auto weight = [&](int64_t part, const Tensor& separate) {
+    return options.use_separate_proj_weight ? separate : options.in_proj_weight.narrow(0, part * width, width, site);
+  };
+  Tensor q = linear(query, weight(0, options.q_proj_weight), bias(0), site);
+  Tensor k = linear(key, weight(1, options.k_proj_weight), bias(1), site);
+  Tensor v = linear(value, weight(2, options.v_proj_weight), bias(2), site);
+
+  Tensor mask = options.attn_mask.defined() ? as_scores(options.attn_mask, false, q.dtype(), site) : Tensor();
+  if (mask.defined() && mask.dim() == 2) mask = mask.unsqueeze(0, site);
+  Tensor padding = options.key_padding_mask.defined() ? as_scores(options.key_padding_mask, false, q.dtype(), site) : Tensor();
+  if (padding.defined() && padding.dim() == 1) padding = padding.unsqueeze(0, site);
+  const auto widened = [&](const Tensor& scores) {  // by a key that is always seen
+    if (!scores.defined()) return scores;
+    Shape sizes = scores.sizes();
+    sizes[sizes.size() - 1] = 1;
+    return cat({scores, zeros(sizes, {.dtype = scores.dtype(), .device = scores.device()}, site)}, -1, site);
+  };
+  if (options.bias_k.defined() && options.bias_v.defined()) {
+    k = cat({k, options.bias_k.expand({1, batch, width}, site)}, 0, site);
+    v = cat({v, options.bias_v.expand({1, batch, width}, site)}, 0, site);
+    mask = widened(mask);
+    padding = widened(padding);
+  }
+  const auto heads = [&](const Tensor& x) {  // (S, N, E) to (N, heads, S, head)
+    return x.reshape({x.size(0), batch, num_heads, head}, site).permute({1, 2, 0, 3}, site);
+  };
+  const auto given = [&](const Tensor& x) { return x.reshape({batch, num_heads, x.size(1), head}, site); };
+  q = heads(q);
+  k = options.static_k.defined() ? given(options.static_k) : heads(k);
+  v = options.static_v.defined() ? given(options.static_v) : heads(v);
+  if (options.add_zero_attn) {
+    const Tensor nothing = zeros({batch, num_heads, 1, head}, {.dtype = k.dtype(), .device = k.device()}, site);
+    k = cat({k, nothing}, 2, site);
+    v = cat({v, nothing}, 2, site);
+    mask = widened(mask);
+    padding = widened(padding);
+  }
+  const int64_t keys = k.size(2);
+  if (mask.defined()) {
+    const bool per_head = mask.size(0) != 1;
+    if (mask.size(-2) != length || mask.size(-1) != keys || (per_head && mask.size(0) != batch * num_heads))
+      fail("[", op, "] The size of attn_mask is not correct: ", options.attn_mask.sizes(), " for ", length, " queries and ", keys, " keys");
+    mask = per_head ? mask.reshape({batch, num_heads, length, keys}, site) : mask.unsqueeze(0, site);
+  }
+  if (padding.defined()) {
+    if (padding.size(0) != batch || padding.size(1) != keys)
+      fail("[", op, "] Expected key_padding_mask's shape to be [", batch, ", ", keys, "], but got ", options.key_padding_mask.sizes());
+    const Tensor each = padding.reshape({batch, 1, 1, keys}, site);
+    mask = mask.defined() ? add(mask, each, site) : each;
+  }
+
+  const double dropout_p = options.training ? options.dropout_p : 0;
+  MultiHeadAttentionResult result;
+  Tensor y;
+  if (options.need_weights) {
+    Tensor scores = matmul(mul(q, 1 / std::sqrt(static_cast<double>(head)), site), k.transpose(-2, -1, site), site);
+    if (mask.defined()) scores = add(scores, mask, site);
+    Tensor weights = softmax(scores, -1, site);
+    if (dropout_p > 0) weights = dropout(weights, dropout_p, true, site);
+    y = matmul(weights, v, site);
+    if (options.average_attn_weights) weights = weights.mean(1, false, {}, site);
+    result.attn_output_weights = batched ? weights : weights.squeeze(0, site);
+  } else {
+    y = scaled_dot_product_attention(q, k, v, {.attn_mask = mask, .dropout_p = dropout_p}, site);
+  }
+  y = linear(y.permute({2, 0, 1, 3}, site).reshape({length, batch, width}, site), options.out_proj_weight, options.out_proj_bias, site);
+  result.attn_output = batched ? y : y.squeeze(1, site);
+  return result;
+}
+
+}  // namespace tandem

@@ -1,0 +1,174 @@
+// The products of all time steps with the input's weights are one product; a step is then one product with the state, and one kernel.
+#include "ops/recurrent.h"
+
+#include "base/error.h"
+#include "ops/join.h"
+#include "ops/matmul.h"
+#include "ops/operators.h"
+#include "ops/random.h"
+#include "ops/recurrent_cells.h"
+#include "ops/view.h"
+
+namespace tandem {
+namespace {
+
+enum class Kind { Tanh, Relu, Lstm, Gru };
+
+int64_t gates_of(Kind kind) { return kind == Kind::Lstm ? 4 : kind == Kind::Gru ? 3 : 1; }
+
+/// The parameters of one layer and direction.
+struct Weights {
+  Tensor ih, hh, b_ih, b_hh, hr;
+};
+
+struct State {
+  Tensor h, c;
+};
+
+/// Both biases, where a step adds them up anyway.
+Tensor both(const Weights& w, Site site) {
+  return w.b_ih.defined() && w.b_hh.defined() ? add(w.b_ih, w.b_hh, site) : w.b_ih.defined() ? w.b_ih : w.b_hh;
+}
+
+/// The input's part of the gates, for a step or for all.
+Tensor from_input(Kind kind, const Tensor& x, const Weights& w, Site site) {
+  return linear(x, w.ih, kind == Kind::Gru ? w.b_ih : both(w, site), site);
+}
+
+/// `input_part`: what from_input gave for this step.
+State step(Kind kind, const Tensor& input_part, const State& before, const Weights& w, Site site) {
+  if (kind == Kind::Gru) return {ops::gru_step(input_part, linear(before.h, w.hh, w.b_hh, site), before.h, site), {}};
+  const Tensor gates = addmm(input_part, before.h, w.hh.t(site), 1, 1, site);
+  if (kind == Kind::Lstm) {
+    LstmState next = ops::lstm_step(gates, before.c, site);
+    if (w.hr.defined()) next.h = linear(next.h, w.hr, {}, site);
+    return {next.h, next.c};
+  }
+  return {kind == Kind::Tanh ? tanh(gates, site) : relu(gates, site), {}};
+}
+
+void check_weights(const char* op, Kind kind, const Tensor& x, const State& state, const Weights& w) {
+  const int64_t hidden = w.hh.dim() == 2 ? w.hh.size(0) / gates_of(kind) : -1;
+  if (w.ih.dim() != 2 || w.hh.dim() != 2 || w.ih.size(1) != x.size(-1) || w.ih.size(0) != gates_of(kind) * hidden)
+    fail("[", op, "] input has inconsistent input_size: got sizes ", x.sizes(), " with w_ih ", w.ih.sizes(), " and w_hh ", w.hh.sizes());
+  if (state.h.dim() != 2 || state.h.size(1) != w.hh.size(1) || (state.c.defined() && (state.c.dim() != 2 || state.c.size(1) != hidden)))
+    fail("[", op, "] hidden has inconsistent hidden_size: got h of sizes ", state.h.sizes(), ", expected ", w.hh.size(1), " in the last");
+  if (state.h.size(0) != x.size(-2) || (state.c.defined() && state.c.size(0) != x.size(-2)))
+    fail("[", op, "] Input batch size ", x.size(-2), " doesn't match hidden batch size ", state.h.size(0));
+  for (const Tensor& bias : {w.b_ih, w.b_hh})
+    if (bias.defined() && (bias.dim() != 1 || bias.numel() != gates_of(kind) * hidden))
+      fail("[", op, "] a bias should have ", gates_of(kind) * hidden, " elements, not sizes ", bias.sizes());
+}
+
+/// One layer in one direction over x (T, N, input).
+Tensor run(const char* op, Kind kind, const Tensor& x, State& state, const Weights& w, bool reverse, Site site) {
+  check_weights(op, kind, x, state, w);
+  const std::vector<Tensor> parts = ops::steps_of(from_input(kind, x, w, site), site);
+  std::vector<Tensor> outputs(parts.size());
+  for (size_t t = 0; t < parts.size(); ++t) {
+    const size_t at = reverse ? parts.size() - 1 - t : t;
+    state = step(kind, parts[at], state, w, site);
+    outputs[at] = state.h;
+  }
+  return stack(outputs, 0, site);
+}
+
+LstmResult layers(const char* op, Kind kind, const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params,
+                  bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+  if (input.dim() != 3) fail("[", op, "] input must have 3 dimensions, got ", input.dim());
+  if (num_layers < 1) fail("[", op, "] num_layers must be at least 1, not ", num_layers);
+  const int64_t directions = bidirectional ? 2 : 1, parts = num_layers * directions;
+  const size_t plain = has_biases ? 4 : 2, each = params.size() / static_cast<size_t>(parts);
+  const bool projects = kind == Kind::Lstm && each == plain + 1;
+  if (params.size() != static_cast<size_t>(parts) * (plain + (projects ? 1 : 0)))
+    fail("[", op, "] got ", params.size(), " parameters, expected ", plain, " for each of ", parts, " layers and directions");
+  for (const Tensor& h : hx)
+    if (h.dim() != 3 || h.size(0) != parts)
+      fail("[", op, "] Expected hidden size (", parts, ", N, hidden) for ", num_layers, " layers and ", directions, " directions, got ",
+           h.sizes());
+  Tensor x = batch_first ? input.transpose(0, 1, site) : input;
+  if (x.size(0) == 0) fail("[", op, "] Expected sequence length to be larger than 0 in RNN");
+  LstmResult result;
+  std::vector<Tensor> last_h, last_c;
+  for (int64_t layer = 0; layer < num_layers; ++layer) {
+    std::vector<Tensor> outputs;
+    for (int64_t direction = 0; direction < directions; ++direction) {
+      const int64_t part = layer * directions + direction;
+      const Tensor* own = params.data() + static_cast<size_t>(part) * each;
+      Weights w{own[0], own[1], {}, {}, projects ? own[plain] : Tensor()};
+      if (has_biases) {
+        w.b_ih = own[2];
+        w.b_hh = own[3];
+      }
+      State state{hx[0].select(0, part, site), hx.size() > 1 ? hx[1].select(0, part, site) : Tensor()};
+      outputs.push_back(run(op, kind, x, state, w, direction == 1, site));
+      last_h.push_back(state.h);
+      if (state.c.defined()) last_c.push_back(state.c);
+    }
+    x = outputs.size() == 1 ? outputs[0] : cat(outputs, -1, site);
+    if (dropout > 0 && train && layer + 1 < num_layers) x = tandem::dropout(x, dropout, true, site);
+  }
+  result.output = batch_first ? x.transpose(0, 1, site) : x;
+  result.h_n = stack(last_h, 0, site);
+  if (!last_c.empty()) result.c_n = stack(last_c, 0, site);
+  return result;
+}
+
+RnnResult without_cell(const LstmResult& result) { return {result.output, result.h_n}; }
+
+Tensor cell(const char* op, Kind kind, const Tensor& input, const State& before, const Weights& w, Site site, Tensor* c = nullptr) {
+  if (input.dim() != 2) fail("[", op, "] Expected input to be 2D, got ", input.dim(), "D");
+  check_weights(op, kind, input, before, w);
+  const State next = step(kind, from_input(kind, input, w, site), before, w, site);
+  if (c) *c = next.c;
+  return next.h;
+}
+
+}  // namespace
+
+LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
+                double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+  if (hx.size() != 2) fail("[lstm] expects two hidden states, got ", hx.size());
+  return layers("lstm", Kind::Lstm, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site);
+}
+
+RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout,
+              bool train, bool bidirectional, bool batch_first, Site site) {
+  return without_cell(
+      layers("gru", Kind::Gru, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+}
+
+RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
+                   double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+  return without_cell(
+      layers("rnn_tanh", Kind::Tanh, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+}
+
+RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
+                   double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+  return without_cell(
+      layers("rnn_relu", Kind::Relu, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+}
+
+LstmState lstm_cell(const Tensor& input, const std::vector<Tensor>& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+                    const Tensor& b_hh, Site site) {
+  if (hx.size() != 2) fail("[lstm_cell] expects two hidden states, got ", hx.size());
+  LstmState next;
+  next.h = cell("lstm_cell", Kind::Lstm, input, {hx[0], hx[1]}, {w_ih, w_hh, b_ih, b_hh, {}}, site, &next.c);
+  return next;
+}
+
+Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
+                Site site) {
+  return cell("gru_cell", Kind::Gru, input, {hx, {}}, {w_ih, w_hh, b_ih, b_hh, {}}, site);
+}
+Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
+                     Site site) {
+  return cell("rnn_tanh_cell", Kind::Tanh, input, {hx, {}}, {w_ih, w_hh, b_ih, b_hh, {}}, site);
+}
+Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
+                     Site site) {
+  return cell("rnn_relu_cell", Kind::Relu, input, {hx, {}}, {w_ih, w_hh, b_ih, b_hh, {}}, site);
+}
+
+}  // namespace tandem
