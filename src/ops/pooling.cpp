@@ -187,7 +187,7 @@ Tensor adaptive_means(const Name& name, const Tensor& x, const OutputSize& outpu
     dims.push_back(d);
     one &= plan.sizes[plan.sizes.size() - static_cast<size_t>(-d)] == 1;
   }
-  return one ? x.mean(dims, true, site) : means(name, x, plan, site);
+  return one ? x.mean(dims, true, {}, site) : means(name, x, plan, site);
 }
 
 Tensor lp_pool(const Name& name, const Tensor& x, double p, const PerDim& kernel_size, const LpPoolOptions& options, Site site) {

@@ -111,40 +111,6 @@ Options like(const Tensor& other, Options options) {
   return options;
 }
 
-/// One random number a channel, broadcast over the rest: the sizes of x with all dimensions but the first two made 1.
-Shape channels_of(const char* op, const Tensor& x) {
-  if (x.dim() < 2) fail("[", op, "] Feature dropout requires at least 2 dimensions in the input, got ", x.dim());
-  Shape sizes = x.sizes();
-  for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
-  return sizes;
-}
-
-/// Dropout with one choice for each element of `sizes`, which broadcasts to x.
-Tensor drop(const Tensor& x, const Shape& sizes, double p, Site site) {
-  if (p == 1) return mul(x, 0, site);
-  const Tensor kept = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site).bernoulli_(1 - p, site);
-  return mul(x, kept.div_(1 - p, site), site);
-}
-
-Tensor drop_channels(const char* op, const Tensor& x, double p, bool training, bool batched, Site site) {
-  check_probability(op, p);
-  if (!training || p == 0 || x.numel() == 0) return x;
-  if (batched) return drop(x, channels_of(op, x), p, site);
-  const Tensor one = x.unsqueeze(0, site);
-  return drop(one, channels_of(op, one), p, site).squeeze(0, site);
-}
-
-/// Dropout that keeps the mean 0 and the deviation 1 of what selu gives: dropped elements become selu's lowest value, then all are scaled
-/// and moved. Klambauer et al., "Self-Normalizing Neural Networks".
-Tensor drop_alpha(const Tensor& x, const Shape& sizes, double p, Site site) {
-  if (p == 1) return mul(x, 0, site);
-  constexpr double alpha = 1.7580993408473766;
-  const double a = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
-  const Tensor kept = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site).bernoulli_(1 - p, site);
-  const Tensor shift = add(mul(sub(kept, 1, site), alpha * a, site), alpha * a * p, site);
-  return add(mul(x, kept.mul_(a, site), site), shift, site);
-}
-
 }  // namespace
 
 void manual_seed(uint64_t seed) {
@@ -271,24 +237,6 @@ Tensor bernoulli(const Tensor& p, Site site) {
 }
 
 Tensor bernoulli(const Tensor& like, double p, Site site) { return empty_like(like, {}, site).bernoulli_(p, site); }
-
-Tensor dropout1d(const Tensor& x, double p, bool training, Site site) {
-  if (x.dim() != 2 && x.dim() != 3) fail("[dropout1d] Expected 2D or 3D input, but received a ", x.dim(), "D input");
-  return drop_channels("dropout1d", x, p, training, x.dim() == 3, site);
-}
-Tensor dropout2d(const Tensor& x, double p, bool training, Site site) { return drop_channels("dropout2d", x, p, training, true, site); }
-Tensor dropout3d(const Tensor& x, double p, bool training, Site site) {
-  if (x.dim() != 4 && x.dim() != 5) fail("[dropout3d] Expected 4D or 5D input, but received a ", x.dim(), "D input");
-  return drop_channels("dropout3d", x, p, training, x.dim() == 5, site);
-}
-Tensor alpha_dropout(const Tensor& x, double p, bool training, Site site) {
-  check_probability("alpha_dropout", p);
-  return training && p > 0 && x.numel() > 0 ? drop_alpha(x, x.sizes(), p, site) : x;
-}
-Tensor feature_alpha_dropout(const Tensor& x, double p, bool training, Site site) {
-  check_probability("feature_alpha_dropout", p);
-  return training && p > 0 && x.numel() > 0 ? drop_alpha(x, channels_of("feature_alpha_dropout", x), p, site) : x;
-}
 
 Tensor dropout(const Tensor& x, double p, bool training, Site site) {
   check_probability("dropout", p);

@@ -51,12 +51,5 @@ void set_rng_state(GeneratorState state, Device device = cpu());
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 /// torch.nn.functional.dropout.
 [[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-/// Dropout of whole channels (dimension 1): of (n, c, …), 1d of (c, l) and 3d of (c, d, h, w) too. As torch.nn.functional's.
-[[nodiscard]] Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-[[nodiscard]] Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-[[nodiscard]] Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-/// Dropout for networks of selu: keeps mean and deviation. As torch.nn.functional.alpha_dropout.
-[[nodiscard]] Tensor alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
-[[nodiscard]] Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
 
 }  // namespace tandem
