@@ -267,7 +267,7 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
   if (!can_cast(types.result, target.dtype()))
     fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
          scalar_name(target.dtype()));
-  for (size_t d = 0; d < target.sizes().size(); ++d)
+  for (size_t d = 0; target.numel() > 0 && d < target.sizes().size(); ++d)
     if (target.sizes()[d] > 1 && target.strides()[d] == 0)
       fail("[", row.name,
            "_] unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "

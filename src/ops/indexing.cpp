@@ -178,6 +178,22 @@ Tensor Tensor::index(const std::vector<Index>& indices, Site site) const {
   return in.put_back > 0 ? y.permute(moved_order(in, false), site) : y;
 }
 
+namespace {
+
+/// g with zeros at the positions that the indices name: what index_put_ leaves of a gradient. Its own gradient is the same again.
+Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site) {
+  const Tensor kept = g.detach().clone(site);
+  const auto views = views_of(indices);
+  const Tensor zero = zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
+  if (zero.numel())
+    ops::kernels_of(g).index_put(ops::launch(g, "index_put_", site), ops::out(kept), ops::view(zero),
+                                 {views.data(), static_cast<int64_t>(views.size())}, false, true);
+  return autograd::record("IndexPutBackward0", kept, {g}, site,
+                          [indices, index_sizes, site](const Tensor& gradient) { return zeroed_at(gradient, indices, index_sizes, site); });
+}
+
+}  // namespace
+
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) const {
   autograd::check_in_place("index_put_", *this);
   const Indexing in = take_apart("index_put_", *this, indices, site);
@@ -208,19 +224,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
         "IndexPutBackward0", target, {target, spread}, site,
         [indices = in.indices, index_sizes = in.index_sizes, accumulate, site](const Tensor& g, autograd::Wanted wanted) {
           std::array<Tensor, 2> gradients;
-          if (wanted[0]) {
-            gradients[0] = g;
-            if (!accumulate) {
-              const Tensor kept = g.clone(site);
-              const auto index_views = views_of(indices);
-              const Tensor zero =
-                  zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
-              if (zero.numel())
-                ops::kernels_of(g).index_put(ops::launch(g, "index_put_", site), ops::out(kept), ops::view(zero),
-                                             {index_views.data(), static_cast<int64_t>(index_views.size())}, false, true);
-              gradients[0] = kept;
-            }
-          }
+          if (wanted[0]) gradients[0] = accumulate ? g : zeroed_at(g, indices, index_sizes, site);
           if (wanted[1]) gradients[1] = index_front(g, indices, index_sizes, "IndexBackward0", site);
           return gradients;
         });
