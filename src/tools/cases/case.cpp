@@ -1,5 +1,6 @@
 #include "tools/cases/case.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "tensor/host_values.h"
@@ -54,6 +55,15 @@ const std::vector<Operation>& operations() {
     add_losses(list);
     add_indexing(list);
     add_views(list);
+    add_more_reductions(list);
+    add_order(list);
+    add_more_indexing(list);
+    add_losses_of_elements(list);
+    add_linalg(list);
+    add_joining(list);
+    add_normalizations(list);
+    add_images(list);
+    add_sequences(list);
     add_convolutions(list);
     add_pooling(list);
     add_random(list);
@@ -111,6 +121,54 @@ Tensor each(const Tensor& x, const Tensor& y, const std::function<double(double,
     ++i;
     return value;
   });
+}
+
+/// For each position of x without the dimensions `dims` (all where empty), `f` of the elements along them: sizes are those of the rest, or
+/// 1 there with `keepdim`.
+Tensor reduced(const Tensor& x, Shape dims, bool keepdim, const std::function<double(const Row&)>& f) {
+  std::vector<bool> gone(static_cast<size_t>(x.dim()), dims.empty());
+  for (const int64_t dim : dims) gone[static_cast<size_t>(dim < 0 ? dim + x.dim() : dim)] = true;
+  Shape kept, sizes, inner, outer;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (!gone[static_cast<size_t>(d)]) kept.push_back(d);
+    if (!gone[static_cast<size_t>(d)] || keepdim) sizes.push_back(gone[static_cast<size_t>(d)] ? 1 : x.size(d));
+  }
+  Shape order = kept;
+  int64_t length = 1;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if (gone[static_cast<size_t>(d)]) {
+      order.push_back(d);
+      length *= x.size(d);
+    }
+  const Tensor rows = x.permute(order).contiguous();
+  const auto* data = rows.numel() ? rows.data_ptr<double>() : nullptr;
+  int64_t row = 0;
+  return generate(sizes, [&](const Shape&) {
+    Row elements(static_cast<size_t>(length));
+    std::copy_n(data + row++ * length, length, elements.begin());
+    return f(elements);
+  });
+}
+
+Tensor reduced(const Tensor& x, int64_t dim, bool keepdim, const std::function<double(const Row&)>& f) {
+  return reduced(x, x.dim() ? Shape{dim} : Shape{}, keepdim, f);
+}
+
+Tensor mapped(const Tensor& x, int64_t dim, const std::function<Row(const Row&)>& f) {
+  const Tensor source = x.dim() ? x.transpose(dim, -1).contiguous() : x.reshape({1});
+  const int64_t length = source.size(-1);
+  Row all;
+  const auto after = static_cast<int64_t>(f(Row(static_cast<size_t>(length))).size());
+  for (int64_t first = 0; first < source.numel(); first += length) {
+    const double* row = source.data_ptr<double>() + first;
+    const Row made = f(Row(row, row + length));
+    all.insert(all.end(), made.begin(), made.end());
+  }
+  Shape sizes = source.sizes();
+  sizes[sizes.size() - 1] = after;
+  size_t i = 0;
+  const Tensor out = generate(sizes, [&](const Shape&) { return all[i++]; });
+  return x.dim() ? out.transpose(dim, -1) : out.reshape({});
 }
 
 double at(const Tensor& x, const Shape& position) {

@@ -127,7 +127,8 @@ class Inputs {
 
 /// What a struct leaves out is as here.
 struct Case {
-  static constexpr DTypes dtypes = kFloating;  // all others must be refused
+  static constexpr DTypes dtypes = kFloating;     // all others must be refused
+  static constexpr DTypes without_reference = 0;  // of these, the ones whose values the reference does not tell
   static constexpr Gives gives = Gives::Same;
   static constexpr double tolerance = 1;     // times the dtype's
   static constexpr bool gradient = true;     // floating inputs have one
@@ -143,7 +144,7 @@ struct Operation {
   std::string name;
   std::string torch;  // PyTorch's name; empty where it has none
   DTypes dtypes = kFloating;
-  DTypes without_reference = 0;  // of these, the ones whose values the reference does not tell
+  DTypes without_reference = 0;
   Gives gives = Gives::Same;
   double tolerance = 1;
   bool gradient = true, twice = true, zero_dim = true, empty_input = true, expands = true;
@@ -174,6 +175,7 @@ Operation operation() {
   if constexpr (std::is_same_v<std::remove_cv_t<decltype(S::torch)>, bool>) out.torch = S::torch ? S::name : "";
   else out.torch = S::torch;
   out.dtypes = S::dtypes;
+  out.without_reference = S::without_reference;
   out.gives = S::gives;
   out.tolerance = S::tolerance;
   out.gradient = S::gradient;
@@ -213,6 +215,15 @@ void add_products(std::vector<Operation>& list);
 void add_losses(std::vector<Operation>& list);
 void add_indexing(std::vector<Operation>& list);
 void add_views(std::vector<Operation>& list);
+void add_more_reductions(std::vector<Operation>& list);
+void add_order(std::vector<Operation>& list);
+void add_more_indexing(std::vector<Operation>& list);
+void add_losses_of_elements(std::vector<Operation>& list);
+void add_linalg(std::vector<Operation>& list);
+void add_joining(std::vector<Operation>& list);
+void add_normalizations(std::vector<Operation>& list);
+void add_images(std::vector<Operation>& list);
+void add_sequences(std::vector<Operation>& list);
 void add_convolutions(std::vector<Operation>& list);
 void add_pooling(std::vector<Operation>& list);
 void add_random(std::vector<Operation>& list);
@@ -228,6 +239,15 @@ Tensor each(const Tensor& x, const std::function<double(double)>& f);
 Tensor each(const Tensor& x, const Tensor& y, const std::function<double(double, double)>& f);
 /// A float64 tensor on the host from `f(position)`.
 Tensor generate(const Shape& sizes, const std::function<double(const Shape& position)>& f);
+/// The elements that one result of a reduction is made of, in order.
+using Row = std::vector<double>;
+/// For each position of x without the dimensions `dims` (all where empty), `f` of the elements along them: sizes are those of the rest, or
+/// 1 there with `keepdim`.
+Tensor reduced(const Tensor& x, Shape dims, bool keepdim, const std::function<double(const Row&)>& f);
+/// The same along one dimension, which a 0-dim tensor need not have.
+Tensor reduced(const Tensor& x, int64_t dim, bool keepdim, const std::function<double(const Row&)>& f);
+/// Each row of x along `dim` replaced by what `f` makes of it, of any one length.
+Tensor mapped(const Tensor& x, int64_t dim, const std::function<Row(const Row&)>& f);
 /// The element at a position, of a tensor on the host, as a double.
 double at(const Tensor& x, const Shape& position);
 

@@ -199,11 +199,23 @@ std::vector<Tensor> random_like(const std::vector<Tensor>& tensors) {
   return out;
 }
 
-/// The floating results.
-std::vector<Tensor> outputs(const Operation& operation, const Arguments& arguments) {
+/// The results that have a history, by their places among all; an error where none has.
+using Places = std::vector<size_t>;
+std::vector<Tensor> recorded_results(const Operation& operation, const Arguments& arguments, Places& places) {
   std::vector<Tensor> out;
-  for (const Tensor& x : operation.run(arguments))
-    if (x.is_floating_point()) out.push_back(x);
+  const Results all = operation.run(arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].requires_grad()) continue;
+    places.push_back(i);
+    out.push_back(all[i]);
+  }
+  if (out.empty()) fail("no result has a history");
+  return out;
+}
+std::vector<Tensor> results_at(const Operation& operation, const Arguments& arguments, const Places& places) {
+  const Results all = operation.run(arguments);
+  std::vector<Tensor> out;
+  for (const size_t place : places) out.push_back(all.at(place));
   return out;
 }
 
@@ -240,10 +252,9 @@ std::string disagreement(double analytic, double numeric, double size) {
 
 void check_gradient(const Operation& operation, const Sample& sample, Device device, Notes& notes) {
   const Leaves leaves(sample.arguments, device, true);
-  const auto results = outputs(operation, leaves.arguments);
+  Places places;
+  const auto results = recorded_results(operation, leaves.arguments, places);
   const auto weights = random_like(results);
-  for (const Tensor& result : results)
-    if (result.numel() > 0 && !result.requires_grad()) return notes.add("the result has no history");
   const auto gradients = grad(results, leaves.tensors, {.grad_outputs = weights, .allow_unused = true});
   for (size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].defined() && !(gradients[i].sizes() == leaves.tensors[i].sizes()))
@@ -252,13 +263,16 @@ void check_gradient(const Operation& operation, const Sample& sample, Device dev
   double size = 0;
   const double analytic = dot_of(gradients, directions, &size);
   const NoGradGuard no_grad;
-  const auto value = [&](double step) { return dot_of(outputs(operation, moved(sample.arguments, directions, step, device)), weights); };
+  const auto value = [&](double step) {
+    return dot_of(results_at(operation, moved(sample.arguments, directions, step, device), places), weights);
+  };
   notes.add(disagreement(analytic, (value(kStep) - value(-kStep)) / (2 * kStep), size));
 }
 
 void check_second_gradient(const Operation& operation, const Sample& sample, Device device, Notes& notes) {
   const Leaves leaves(sample.arguments, device, true);
-  const auto results = outputs(operation, leaves.arguments);
+  Places places;
+  const auto results = recorded_results(operation, leaves.arguments, places);
   auto weights = random_like(results);
   for (Tensor& weight : weights) weight.requires_grad_();
   const auto first = grad(results, leaves.tensors, {.grad_outputs = weights, .create_graph = true, .allow_unused = true});
@@ -281,7 +295,8 @@ void check_second_gradient(const Operation& operation, const Sample& sample, Dev
     const Leaves there(moved(sample.arguments, directions, step, device), device, true);
     std::vector<Tensor> incoming;
     for (size_t i = 0; i < weights.size(); ++i) incoming.push_back(weights[i].detach() + weight_directions[i] * step);
-    return dot_of(grad(outputs(operation, there.arguments), there.tensors, {.grad_outputs = incoming, .allow_unused = true}), probes);
+    return dot_of(grad(results_at(operation, there.arguments, places), there.tensors, {.grad_outputs = incoming, .allow_unused = true}),
+                  probes);
   };
   notes.add(disagreement(analytic, (value(kStep) - value(-kStep)) / (2 * kStep), size));
 }
@@ -375,19 +390,21 @@ Findings check_dtypes(const Operation& operation, Device device) {
 Findings check_layouts(const Operation& operation, Device device) {
   Notes notes(operation);
   const DType dtype = first_dtype(operation);
-  const std::pair<const char*, Tensor (*)(const Tensor&)> layouts[] = {
-      {"transposed", transposed}, {"with gaps", with_gaps}, {"expanded", expanded}};
-  for (const auto& [what, layout] : layouts) {
-    if (layout == expanded && !operation.expands) continue;
+  struct Layout {
+    const char* name;
+    Tensor (*make)(const Tensor&);
+  };
+  for (const Layout& layout : {Layout{"transposed", transposed}, Layout{"with gaps", with_gaps}, Layout{"expanded", expanded}}) {
+    if (layout.make == expanded && !operation.expands) continue;
     size_t number = 0;
     for (const Sample& sample : samples_of(operation)) {
-      notes.about(sample, number++, what);
+      notes.about(sample, number++, layout.name);
       notes.guard([&] {
         // The layout is made where the operation runs: a copy to another device would make it dense.
-        const Arguments there = map(on_device(in_dtype(sample.arguments, dtype), device), layout);
+        const Arguments there = map(on_device(in_dtype(sample.arguments, dtype), device), layout.make);
         const Results ours = run(operation.run, there, device);
         const Results expected =
-            reference_of(operation, map(sample.arguments, [layout = layout](const Tensor& x) { return layout(x).contiguous(); }), dtype);
+            reference_of(operation, map(sample.arguments, [&](const Tensor& x) { return layout.make(x).contiguous(); }), dtype);
         for (size_t i = 0; i < ours.size(); ++i) notes.add(difference(ours[i], expected.at(i), operation.tolerance));
       });
     }

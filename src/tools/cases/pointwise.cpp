@@ -12,7 +12,7 @@ namespace {
 
 using ops::Rule;
 
-struct Row {
+struct ListRow {
   const char* name;
   int operands;
   Rule rule;
@@ -30,7 +30,7 @@ struct Row {
 #define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc) \
   {#name, 2, Rule::rule, gradient_a != 0, nullptr, nullptr, tandem::name, tandem::name##_},
 #define TD_KERNEL(...)
-const Row kRows[] = {
+const ListRow kRows[] = {
 #include "kernels/pointwise.def"
 };
 
@@ -225,7 +225,7 @@ std::vector<Sample> samples_for(int operands, Range a, Range b) {
   return in.samples();
 }
 
-Operation from_row(const Row& row, const Reference& reference) {
+Operation from_row(const ListRow& row, const Reference& reference) {
   Operation out;
   out.name = row.name;
   const bool step_of_gradient = out.name.ends_with("_backward");
@@ -262,13 +262,13 @@ Operation from_row(const Row& row, const Reference& reference) {
 }  // namespace
 
 void add_pointwise(std::vector<Operation>& list) {
-  for (const Row& row : kRows)
+  for (const ListRow& row : kRows)
     if (const auto known = references().find(row.name); known != references().end()) list.push_back(from_row(row, known->second));
 }
 
 std::vector<std::string> pointwise_without_reference() {
   std::vector<std::string> out;
-  for (const Row& row : kRows)
+  for (const ListRow& row : kRows)
     if (!references().contains(row.name)) out.emplace_back(row.name);
   return out;
 }

@@ -9,36 +9,6 @@
 namespace tandem::cases {
 namespace {
 
-/// The elements that one result is made of, in order.
-using Row = std::vector<double>;
-
-/// For each position of x without the dimensions `dims` (all where empty), `f` of the elements along them: sizes are those of the rest, or
-/// 1 there with `keepdim`.
-Tensor reduced(const Tensor& x, Shape dims, bool keepdim, const std::function<double(const Row&)>& f) {
-  std::vector<bool> gone(static_cast<size_t>(x.dim()), dims.empty());
-  for (const int64_t dim : dims) gone[static_cast<size_t>(dim < 0 ? dim + x.dim() : dim)] = true;
-  Shape kept, sizes, inner, outer;
-  for (int64_t d = 0; d < x.dim(); ++d) {
-    if (!gone[static_cast<size_t>(d)]) kept.push_back(d);
-    if (!gone[static_cast<size_t>(d)] || keepdim) sizes.push_back(gone[static_cast<size_t>(d)] ? 1 : x.size(d));
-  }
-  Shape order = kept;
-  int64_t length = 1;
-  for (int64_t d = 0; d < x.dim(); ++d)
-    if (gone[static_cast<size_t>(d)]) {
-      order.push_back(d);
-      length *= x.size(d);
-    }
-  const Tensor rows = x.permute(order).contiguous();
-  const auto* data = rows.numel() ? rows.data_ptr<double>() : nullptr;
-  int64_t row = 0;
-  return generate(sizes, [&](const Shape&) {
-    Row elements(static_cast<size_t>(length));
-    std::copy_n(data + row++ * length, length, elements.begin());
-    return f(elements);
-  });
-}
-
 struct Reduction : Case {
   static constexpr double tolerance = 4;
   void inputs(Inputs& in) const {
@@ -134,8 +104,7 @@ struct Prod : Case {
   }
   Tensor run(const Tensor& x, int64_t dim) const { return x.prod(dim); }
   Tensor reference(const Tensor& x, int64_t dim) const {
-    return reduced(x, x.dim() ? Shape{dim} : Shape{}, false,
-                   [](const Row& row) { return std::accumulate(row.begin(), row.end(), 1.0, std::multiplies<>()); });
+    return reduced(x, dim, false, [](const Row& row) { return std::accumulate(row.begin(), row.end(), 1.0, std::multiplies<>()); });
   }
   void bench(Inputs& in, int64_t n) const { in.add(randn({n}), 0); }
 };
@@ -163,10 +132,10 @@ struct Extreme : Case {
     return double(best);
   }
   static Tensor places(const Tensor& x, int64_t dim, bool keepdim, bool largest) {
-    return reduced(x, x.dim() ? Shape{dim} : Shape{}, keepdim, [&](const Row& row) { return place(row, largest); }).to(kInt64);
+    return reduced(x, dim, keepdim, [&](const Row& row) { return place(row, largest); }).to(kInt64);
   }
   static Tensor values(const Tensor& x, int64_t dim, bool keepdim, bool largest) {
-    return reduced(x, x.dim() ? Shape{dim} : Shape{}, keepdim, [&](const Row& row) { return row[size_t(place(row, largest))]; });
+    return reduced(x, dim, keepdim, [&](const Row& row) { return row[size_t(place(row, largest))]; });
   }
 };
 struct Max : Extreme {
@@ -219,7 +188,7 @@ struct All : Case {
   }
   Tensor run(const Tensor& x, int64_t dim) const { return x.all(dim); }
   Tensor reference(const Tensor& x, int64_t dim) const {
-    return reduced(x, x.dim() ? Shape{dim} : Shape{}, false,
+    return reduced(x, dim, false,
                    [](const Row& row) { return double(std::all_of(row.begin(), row.end(), [](double v) { return v != 0; })); });
   }
   void bench(Inputs& in, int64_t n) const { in.add(ones({n}), 0); }
@@ -228,7 +197,7 @@ struct Any : All {
   static constexpr const char* name = "any";
   Tensor run(const Tensor& x, int64_t dim) const { return x.any(dim); }
   Tensor reference(const Tensor& x, int64_t dim) const {
-    return reduced(x, x.dim() ? Shape{dim} : Shape{}, false,
+    return reduced(x, dim, false,
                    [](const Row& row) { return double(std::any_of(row.begin(), row.end(), [](double v) { return v != 0; })); });
   }
   void bench(Inputs& in, int64_t n) const { in.add(zeros({n}), 0); }
