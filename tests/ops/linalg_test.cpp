@@ -19,15 +19,15 @@ struct Case {
 };
 
 /// A symmetric positive-definite matrix of x, and one far from singular.
-td::Tensor positive(const td::Tensor& x) {
+td::Tensor positive_definite(const td::Tensor& x) {
   return td::matmul(x, x.mT()) + td::eye(x.size(-2), {}, {.dtype = x.dtype(), .device = x.device()});
 }
 td::Tensor regular(const td::Tensor& x) { return x + td::eye(x.size(-1), {}, {.dtype = x.dtype(), .device = x.device()}) * 3; }
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all{
-      {"cholesky", [](const Inputs& in) { return linalg::cholesky(positive(in[0])); }, {{2, 3, 3}}},
-      {"cholesky_upper", [](const Inputs& in) { return linalg::cholesky(positive(in[0]), true); }, {{3, 3}}},
+      {"cholesky", [](const Inputs& in) { return linalg::cholesky(positive_definite(in[0])); }, {{2, 3, 3}}},
+      {"cholesky_upper", [](const Inputs& in) { return linalg::cholesky(positive_definite(in[0]), true); }, {{3, 3}}},
       {"qr_tall",
        [](const Inputs& in) {
          const auto [Q, R] = linalg::qr(in[0]);
@@ -43,7 +43,7 @@ const std::vector<Case>& cases() {
       {"eigvalsh", [](const Inputs& in) { return linalg::eigvalsh(in[0] + in[0].mT()); }, {{2, 3, 3}}},
       {"eigh",
        [](const Inputs& in) {
-         const auto [L, V] = linalg::eigh(positive(in[0]));
+         const auto [L, V] = linalg::eigh(positive_definite(in[0]));
          return td::matmul(V * td::exp(L * 0.1).unsqueeze(-2), V.mT());  // free of the vectors' signs
        },
        {{3, 3}}},
@@ -144,7 +144,7 @@ TEST_P(Linalg, PartsGiveTheMatrix) {
       EXPECT_EQ(whole.U.size(-1), A.size(-2));
       EXPECT_EQ(whole.Vh.size(-2), A.size(-1));
     }
-    const auto A = positive(random({2, 6, 6}).to(dtype)).mT();
+    const auto A = positive_definite(random({2, 6, 6}).to(dtype)).mT();
     const auto L = linalg::cholesky(A);
     EXPECT_TRUE(td::allclose(td::matmul(L, L.mT()), A, 1e-4, 1e-4));
     const auto [values, vectors] = linalg::eigh(A, "U");

@@ -96,7 +96,7 @@ TEST_P(Pointwise, WhereAndClamp) {
   EXPECT_TRUE(td::equal(td::where(x > 0, x, 7), td::tensor({7., 7., 3.}, device())));
   EXPECT_TRUE(td::equal(x.clamp(-1, 1), td::tensor({-1., 0., 1.}, device())));
   EXPECT_TRUE(td::equal(x.clamp(0), td::tensor({0., 0., 3.}, device())));
-  EXPECT_NE(error_of([&] { (void)x.clamp({}, {}); }).find("At least one of 'min' or 'max'"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)x.clamp(std::nullopt, std::nullopt); }).find("At least one of 'min' or 'max'"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Pointwise, testing::Values("cpu", "cuda:0"), device_name);
