@@ -265,7 +265,11 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scal
   return add_product("baddbmm", "BaddbmmBackward0", input, a, b, beta, alpha, site);
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, false, site); }
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  if (weight.dim() != 1) return linear_any(x, weight, bias, false, site);
+  const Tensor y = matmul(x, weight, site);  // a single output, without a dimension of its own
+  return bias.defined() ? add(y, bias, site) : y;
+}
 Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, true, site); }
 
 Tensor Tensor::matmul(const Tensor& other, Site site) const { return tandem::matmul(*this, other, site); }

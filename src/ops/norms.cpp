@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
+#include "ops/linalg.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/reduction.h"
@@ -66,6 +67,21 @@ std::pair<int64_t, int64_t> matrix_dims(const Tensor& x, const Shape& dims) {
   return {row, column};
 }
 
+/// The singular values of the matrices in two dimensions, along a last dimension.
+Tensor singular_values(const Tensor& x, int64_t row, int64_t column, Site site) {
+  Shape order;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if (d != row && d != column) order.push_back(d);
+  order.push_back(row);
+  order.push_back(column);
+  return linalg::svdvals(x.permute(order, site), site);
+}
+
+/// A number for each matrix, with its two dimensions at size 1 where they are to be kept.
+Tensor with_dims(const Tensor& y, int64_t row, int64_t column, bool keepdim, Site site) {
+  return keepdim ? y.unsqueeze(std::min(row, column), site).unsqueeze(std::max(row, column), site) : y;
+}
+
 }  // namespace
 
 Tensor norm(const Tensor& x, double p, Site site) { return norm_over(x, p, ops::all_dims(x), false, {}, site); }
@@ -87,6 +103,10 @@ Tensor vector_norm(const Tensor& x, double ord, const Shape& dims, bool keepdim,
 Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
   const auto [row, column] = matrix_dims(x, dims);
   if (ord == "fro") return vector_norm(x, 2, {row, column}, keepdim, dtype, site);
+  if (ord == "nuc") {
+    const Tensor values = singular_values(dtype ? x.to(*dtype, {}, site) : x, row, column, site);
+    return with_dims(sum(values, {-1}, false, {}, site), row, column, keepdim, site);
+  }
   fail("[matrix_norm] linalg.matrix_norm: Order ", ord, " not supported.");
 }
 
@@ -94,6 +114,10 @@ Tensor matrix_norm(const Tensor& given, double ord, const Shape& dims, bool keep
   const auto [row, column] = matrix_dims(given, dims);
   const Tensor x = dtype ? given.to(*dtype, {}, site) : given;
   const double size = std::abs(ord);
+  if (size == 2) {
+    const Tensor values = singular_values(x, row, column, site);
+    return with_dims(ord > 0 ? amax(values, {-1}, false, site) : amin(values, {-1}, false, site), row, column, keepdim, site);
+  }
   if (size != 1 && size != INFINITY) fail("[matrix_norm] linalg.matrix_norm: Order ", ord, " not supported.");
   const Tensor sums = vector_norm(x, 1, {size == 1 ? row : column}, true, {}, site);
   const Shape rest{size == 1 ? column : row};

@@ -54,7 +54,9 @@ Json default_of(const std::string& text) {
 
 Tensor Tensors::stored(const Json& value) const {
   if (value.is_string()) return stored_.at(value.get<std::string>());
-  const Tensor& flat = stored_.at(value["tensor"].get<std::string>());
+  const auto found = stored_.find(value["tensor"].get<std::string>());
+  if (found == stored_.end()) throw Error("a tensor has at most " + std::to_string(kMaxDims) + " dimensions");
+  const Tensor& flat = found->second;
   if (!value.contains("sizes")) return flat;
   const auto list = [&](const char* key) {
     Shape shape;
