@@ -47,9 +47,9 @@ struct CustomNode final : Node {
     auto& saved = *context.saved_;
     saved.node = node;
     for (const Tensor& tensor : saved.pending) {
-      bool output = false;
-      for (const Tensor& out : outputs) output |= out.is_same(tensor);
-      saved.tensors.emplace_back(tensor, output);
+      uint32_t nr = 0;
+      while (nr < outputs.size() && !outputs[nr].is_same(tensor)) ++nr;
+      saved.tensors.emplace_back(tensor, nr < outputs.size(), nr);
     }
     saved.pending.clear();
   }

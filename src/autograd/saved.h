@@ -11,19 +11,19 @@ namespace detail {
 inline thread_local constinit uint32_t saved_moves = 0;
 }  // namespace detail
 
-/// A tensor kept for backward. `output` must be set where it is the result of the node that keeps it: then only its values are held, not
-/// its history, or the node would own itself.
+/// A tensor kept for backward. `output` must be set where it is a result of the node that keeps it, its `output_nr`th: then only its values
+/// are held, not its history, or the node would own itself.
 class SavedTensor {
  public:
   SavedTensor() = default;
   SavedTensor(const SavedTensor&) = default;
-  SavedTensor(SavedTensor&& other) noexcept : tensor_(std::move(other.tensor_)), version_(other.version_), output_(other.output_) {
+  SavedTensor(SavedTensor&& other) noexcept : tensor_(std::move(other.tensor_)), version_(other.version_), output_nr_(other.output_nr_), output_(other.output_) {
     detail::saved_moves += tensor_.defined();
   }
   SavedTensor& operator=(const SavedTensor&) = default;
   SavedTensor& operator=(SavedTensor&&) = default;
   ~SavedTensor() = default;
-  explicit SavedTensor(const Tensor& tensor, bool output = false);
+  explicit SavedTensor(const Tensor& tensor, bool output = false, uint32_t output_nr = 0);
   /// With the version of before an in-place change.
   SavedTensor(const Tensor& tensor, uint32_t version) : SavedTensor(tensor) { version_ = version; }
 
@@ -34,7 +34,7 @@ class SavedTensor {
 
  private:
   Tensor tensor_;
-  uint32_t version_ = 0;
+  uint32_t version_ = 0, output_nr_ = 0;
   bool output_ = false;
 };
 

@@ -80,6 +80,7 @@ Tensor elu_backward(const Operand& g, const Operand& x, double slope, double rat
 }
 
 Tensor threshold(const Input& x, double threshold, double value, Site site) {
+  if (x.tensor().dtype() == kBool) fail("[threshold] is not implemented for 'Bool'; convert with to(kFloat32)");
   const bool whole = !is_floating(x.tensor().dtype());  // integers take the whole parts of both
   const Operand limit(whole ? Scalar(static_cast<int64_t>(threshold)) : Scalar(threshold)),
       other(whole ? Scalar(static_cast<int64_t>(value)) : Scalar(value));
@@ -147,6 +148,7 @@ const Tensor& rrelu_(const Tensor& x, double lower, double upper, bool training,
 }
 
 Tensor hardtanh(const Input& x, double min_val, double max_val, Site site) {
+  if (x.tensor().dtype() == kBool) fail("[hardtanh] is not implemented for 'Bool'; convert with to(kFloat32)");
   if (!(min_val <= max_val)) fail("[hardtanh] min_val cannot be greater than max_val, but got ", min_val, " and ", max_val);
   const bool whole = !is_floating(x.tensor().dtype());
   const Operand low(whole ? Scalar(static_cast<int64_t>(min_val)) : Scalar(min_val)),

@@ -67,6 +67,17 @@ Types types_of(const PointwiseRow& row, DType common) {
 
 /// What two operations refuse that their types alone don't show.
 void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common) {
+  if (row.rule == Rule::Floating) {  // numbers don't make integers floating
+    const Operand* whole = nullptr;
+    bool floating = false;
+    for (const Operand* operand : operands) {
+      if (!operand->is_tensor()) continue;
+      if (is_floating(operand->tensor().dtype())) floating = true;
+      else whole = operand;
+    }
+    if (whole && !floating)
+      fail("[", row.name, "] is not implemented for '", scalar_name(whole->tensor().dtype()), "'; convert with to(kFloat32)");
+  }
   if (row.op == kernels::PointwiseOp::pow && !is_floating(common) && !operands[1]->is_tensor() && operands[1]->number().to<int64_t>() < 0)
     fail("[pow] Integers to negative integer powers are not allowed, but got exponent ", operands[1]->number().to<int64_t>());
   if (row.op == kernels::PointwiseOp::heaviside && operands[0]->is_tensor() && operands[1]->is_tensor() &&

@@ -69,4 +69,8 @@ void check_same_device(const char* op, const Tensor& first, const char* first_na
        " (when checking argument in method ", op, ")");
 }
 
+void check_floating(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+}
+
 }  // namespace tandem::ops

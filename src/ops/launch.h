@@ -30,4 +30,7 @@ inline void* address(const Tensor& workspace) { return workspace.defined() ? wor
 /// else the second.
 void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name);
 
+/// Error unless x is of a floating dtype.
+void check_floating(const char* op, const Tensor& x);
+
 }  // namespace tandem::ops

@@ -171,6 +171,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& options, Site site) {
+  ops::check_floating("kl_div", input);
   const Tensor losses = options.log_target ? mul(exp(target, site), sub(target, input, site), site)
                                            : sub(xlogy(target, target, site), mul(target, input, site), site);
   if (options.reduction != Reduction::BatchMean) return reduced("kl_div", losses, options.reduction, site);

@@ -126,6 +126,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options, Site site) {
+  ops::check_floating("nll_loss", input);
   const Rows rows = rows_of("nll_loss", input, target, site);
   const int64_t classes = rows.input.size(1);
   check_weight("nll_loss", options.weight, classes);
@@ -154,6 +155,7 @@ Tensor two_dims(const char* op, const Tensor& input, Site site) {
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options, Site site) {
   if (options.p != 1 && options.p != 2) fail("[multi_margin_loss] only p == 1 and p == 2 supported, got ", options.p);
+  ops::check_floating("multi_margin_loss", input);
   const Tensor x = two_dims("multi_margin_loss", input, site);
   const int64_t count = x.size(0), classes = x.size(1);
   if (target.numel() != count || target.dim() > 1)
@@ -174,6 +176,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOpt
     fail("[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", input.sizes());
   if (target.dtype() != kInt64)
     fail("[multilabel_margin_loss] expected scalar type Long for the target, but found ", scalar_name(target.dtype()));
+  ops::check_floating("multilabel_margin_loss", input);
   const Tensor x = two_dims("multilabel_margin_loss", input, site), labels = target.reshape(x.sizes(), site);
   const int64_t count = x.size(0), classes = x.size(1);
   const Tensor valid = lt(labels, 0, site).to(kInt64, {}, site).cumsum(1, {}, site) == 0;  // up to the first negative one

@@ -22,10 +22,6 @@ namespace {
 using autograd::needs_grad;
 using autograd::record;
 
-void check_floating(const char* op, const Tensor& x) {
-  if (!is_floating(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
-}
-
 /// Sizes as the kernel sees them.
 kernels::View arranged(const Tensor& x, const Shape& sizes, const Shape& strides) {
   kernels::View v = ops::view(x);
@@ -201,20 +197,20 @@ Tensor by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance
 }  // namespace
 
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps, Site site) {
-  check_floating("layer_norm", input);
+  ops::check_floating("layer_norm", input);
   const Layout layout = last_dimensions("layer_norm", input, normalized_shape, weight, bias, true);
   return normalized("layer_norm", "NativeLayerNormBackward0", input.contiguous(site), weight, bias, layout, eps, site);
 }
 
 Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight, std::optional<double> eps, Site site) {
-  check_floating("rms_norm", input);
+  ops::check_floating("rms_norm", input);
   const Layout layout = last_dimensions("rms_norm", input, normalized_shape, weight, {}, false);
   const double own = input.dtype() == kFloat64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   return normalized("rms_norm", "FusedRmsNormBackward0", input.contiguous(site), weight, {}, layout, eps.value_or(own), site);
 }
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps, Site site) {
-  check_floating("group_norm", input);
+  ops::check_floating("group_norm", input);
   if (input.dim() < 2) fail("[group_norm] Expected at least 2 dimensions for input tensor but received ", input.dim());
   if (num_groups <= 0) fail("[group_norm] Expected num groups to be greater than 0, got ", num_groups);
   const int64_t samples = input.size(0), channels = input.size(1);
@@ -234,7 +230,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var, const BatchNormOptions& options, Site site) {
   const char* op = "batch_norm";
-  check_floating(op, input);
+  ops::check_floating(op, input);
   if (input.dim() == 1 && input.numel() == 0) return input.clone(site);
   if (input.dim() < 2) fail("[batch_norm] expected an input (N, C, …) of at least 2 dimensions, not ", input.sizes());
   const int64_t samples = input.size(0), channels = input.size(1);
@@ -264,7 +260,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
 
 Tensor instance_norm(const Tensor& input, const InstanceNormOptions& options, Site site) {
   const char* op = "instance_norm";
-  check_floating(op, input);
+  ops::check_floating(op, input);
   if (input.dim() < 2) fail("[instance_norm] expected an input (N, C, …) of at least 2 dimensions, not ", input.sizes());
   const int64_t samples = input.size(0), channels = input.size(1);
   check_channels(op, options.running_mean, "running_mean", channels);

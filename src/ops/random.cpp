@@ -228,6 +228,8 @@ Tensor Tensor::multinomial(int64_t num_samples, bool replacement, Site site) con
 }
 
 Tensor bernoulli(const Tensor& p, Site site) {
+  if (!is_floating(p.dtype()))
+    fail("[bernoulli] expects probabilities of a floating dtype, not ", p.dtype(), "; convert with to(kFloat32)");
   const Tensor dense = p.detach().contiguous(site);
   Tensor x = empty(p.sizes(), {.dtype = p.dtype(), .device = p.device()}, site);
   if (x.numel() == 0) return x;

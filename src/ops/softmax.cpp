@@ -17,10 +17,6 @@ namespace {
 using autograd::needs_grad;
 using autograd::record;
 
-void check_floating(const char* op, const Tensor& x) {
-  if (!is_floating(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
-}
-
 using SoftmaxEntry = void (*kernels::Table::*)(const Queue&, kernels::Out, kernels::View);
 using SoftmaxBackwardEntry = void (*kernels::Table::*)(const Queue&, kernels::Out, kernels::View, kernels::View);
 
@@ -42,7 +38,7 @@ Tensor softmax_forward(const char* op, SoftmaxEntry entry, const Tensor& x, int6
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t dim, Site site) {
-  check_floating("softmax", x);
+  ops::check_floating("softmax", x);
   const int64_t at = wrap_dim(dim, x.dim());
   Tensor y = softmax_forward("softmax", &kernels::Table::softmax, x, at, site);
   if (!needs_grad(x)) return y;
@@ -55,7 +51,7 @@ Tensor softmax(const Tensor& x, int64_t dim, Site site) {
 }
 
 Tensor log_softmax(const Tensor& x, int64_t dim, Site site) {
-  check_floating("log_softmax", x);
+  ops::check_floating("log_softmax", x);
   const int64_t at = wrap_dim(dim, x.dim());
   Tensor y = softmax_forward("log_softmax", &kernels::Table::log_softmax, x, at, site);
   if (!needs_grad(x)) return y;
@@ -74,7 +70,7 @@ Tensor softmin(const Tensor& x, int64_t dim, Site site) { return softmax(neg(x, 
 Tensor softmin(const Tensor& x, int64_t dim, DType dtype, Site site) { return softmax(neg(x, site), dim, dtype, site); }
 
 Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t dim, Site site) {
-  check_floating("gumbel_softmax", logits);
+  ops::check_floating("gumbel_softmax", logits);
   const Tensor noise = -log(empty_like(logits, {}, site).exponential_(1, site), site);
   const Tensor y = softmax(div(add(logits, noise, site), tau, site), dim, site);
   if (!hard) return y;

@@ -63,6 +63,7 @@ double slope(double (*f)(double), double x) {
 }
 /// By bisection.
 double erfinv_of(double y) {
+  if (std::abs(y) >= 1) return std::abs(y) > 1 ? NAN : std::copysign(INFINITY, y);
   double low = -6, high = 6;
   for (int i = 0; i < 100; ++i) {
     const double middle = (low + high) / 2;

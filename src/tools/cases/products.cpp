@@ -111,6 +111,7 @@ struct Dot : Product {
 
 struct Addmm : Product {
   static constexpr const char* name = "addmm";
+  static constexpr DTypes without_reference = kIntegers;  // these take whole factors only
   void inputs(Inputs& in) const {
     in.add(randn({4}), randn({3, 5}), randn({5, 4}), 3.0, 2.0);
     in.add(randn({33, 45}), randn({33, 70}), randn({70, 45}), 1.0, 1.0);

@@ -164,12 +164,14 @@ struct Amin : Extreme {
 };
 struct Argmax : Extreme {
   static constexpr const char* name = "argmax";
+  static constexpr DTypes dtypes = kNumbers;
   static constexpr bool gradient = false;
   Tensor run(const Tensor& x, int64_t dim, bool keepdim) const { return argmax(x, dim, keepdim); }
   Tensor reference(const Tensor& x, int64_t dim, bool keepdim) const { return places(x, dim, keepdim, true); }
 };
 struct Argmin : Extreme {
   static constexpr const char* name = "argmin";
+  static constexpr DTypes dtypes = kNumbers;
   static constexpr bool gradient = false;
   Tensor run(const Tensor& x, int64_t dim, bool keepdim) const { return argmin(x, dim, keepdim); }
   Tensor reference(const Tensor& x, int64_t dim, bool keepdim) const { return places(x, dim, keepdim, false); }

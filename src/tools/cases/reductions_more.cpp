@@ -262,7 +262,7 @@ struct Cummin : Cummax {
 
 struct Diff : Case {
   static constexpr const char* name = "diff";
-  static constexpr DTypes dtypes = kAnyType;
+  static constexpr DTypes dtypes = kAnyType, without_reference = only(kBool);  // xor
   static constexpr double tolerance = 4;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -286,7 +286,7 @@ struct Diff : Case {
 
 struct Trapezoid : Case {
   static constexpr const char* name = "trapezoid";
-  static constexpr DTypes dtypes = kAnyType;
+  static constexpr DTypes dtypes = kAnyType, without_reference = kIntegers | only(kBool);  // sums of neighbours are whole
   static constexpr Gives gives = Gives::Any;
   static constexpr double tolerance = 8;
   static constexpr bool zero_dim = false;

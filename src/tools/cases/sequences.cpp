@@ -118,7 +118,7 @@ struct RnnTanh : Recurrent<1> {
 };
 struct RnnRelu : Recurrent<1> {
   static constexpr const char* name = "rnn_relu";
-  static constexpr DTypes dtypes = kNumbers;
+  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
   Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
     const auto result = rnn_relu(x, h, {w, u, b, c});
     return std::vector<Tensor>{result.output, result.h_n};
@@ -130,7 +130,7 @@ struct RnnRelu : Recurrent<1> {
 };
 struct Gru : Recurrent<3> {
   static constexpr const char* name = "gru";
-  static constexpr DTypes dtypes = kNumbers;
+  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
   Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
     const auto result = gru(x, h, {w, u, b, c});
     return std::vector<Tensor>{result.output, result.h_n};
@@ -147,7 +147,7 @@ struct Gru : Recurrent<3> {
 /// The cell begins as the hidden state does.
 struct Lstm : Recurrent<4> {
   static constexpr const char* name = "lstm";
-  static constexpr DTypes dtypes = kNumbers;
+  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
   Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
     const auto result = lstm(x, {h, h}, {w, u, b, c});
     return std::vector<Tensor>{result.output, result.h_n};
@@ -184,7 +184,7 @@ struct CosineSimilarity : Case {
 
 struct PairwiseDistance : Case {
   static constexpr const char* name = "pairwise_distance";
-  static constexpr DTypes dtypes = kNumbers;
+  static constexpr DTypes dtypes = kNumbers, without_reference = only(kUInt8);  // the difference wraps
   static constexpr Gives gives = Gives::Floating;
   static constexpr double tolerance = 16;
   static constexpr bool zero_dim = false;
