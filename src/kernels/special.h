@@ -71,7 +71,7 @@ TD_DEVICE inline double polygamma(double x, double n) {
   return ::fmod(n, 2) == 0 ? -magnitude : magnitude;
 }
 
-/// The number whose erf is x: Giles' single precision polynomial, and two steps of Halley's method, at the ends with erfc.
+/// The number whose erf is x: Giles' single precision polynomial, and steps of Halley's method, at the ends with erfc.
 TD_DEVICE inline double erfinv(double x) {
   const double magnitude = ::fabs(x);
   if (!(magnitude < 1))
@@ -91,7 +91,8 @@ TD_DEVICE inline double erfinv(double x) {
     for (int i = 1; i < 9; ++i) y = y * w + p[i];
   }
   y *= magnitude;
-  for (int i = 0; i < 2; ++i) {
+  const int steps = magnitude < 0.9999999 ? 2 : 6;  // beyond what single precision has, the polynomial is far off
+  for (int i = 0; i < steps; ++i) {
     const double error = magnitude < 0.5 ? ::erf(y) - magnitude : (1 - magnitude) - ::erfc(y);
     const double step = error / (1.12837916709551257390 * ::exp(-y * y));
     y -= step / (1 + y * step);

@@ -78,7 +78,7 @@ const Unary kUnary[] = {
     {PointwiseOp::erfc, "erfc", [](Real x) { return std::erfc(x); }, 5, 5},
     {PointwiseOp::erfinv, "erfinv", erfinv, 1, 4},
     {PointwiseOp::lgamma, "lgamma", [](Real x) { return std::lgamma(x); }, 1, 6, 0, 1e30L},
-    {PointwiseOp::digamma, "digamma", digamma, 1, 6, 2, 1e30L},
+    {PointwiseOp::digamma, "digamma", digamma, 1, 16, 2, 1e30L},
     {PointwiseOp::sigmoid, "sigmoid", sigmoid, 3, 3, -87, INFINITY},
     {PointwiseOp::logsigmoid, "logsigmoid", [](Real x) { return -softplus(-x); }, 3, 3, -INFINITY, 80},
     {PointwiseOp::silu, "silu", [](Real x) { return x * sigmoid(x); }, 3.5, 3.5, -80, 1e30L},

@@ -159,7 +159,9 @@ void normalize_backward(const Queue& queue, Out out_view, View grad_view, View i
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
       alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece];
       for (int64_t r = begin; r < end; ++r) {
-        const double center = statistic(mean, r), factor = 1 / std::sqrt(statistic(variance, r) + eps);
+        // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
+        const double factor = centered && in.row_length() == 1 ? 0 : 1 / std::sqrt(statistic(variance, r) + eps);
+        const double center = statistic(mean, r);
         double sums[2] = {};
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
           const T *g = grad.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
