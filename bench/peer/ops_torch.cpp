@@ -51,8 +51,14 @@ std::vector<int64_t> square(int64_t n) { return {int64_t(std::sqrt(double(n))), 
 std::vector<int64_t> images(int64_t) { return {8, 64, 56, 56}; }
 
 // A function of libtorch may be overloaded or take more: a lambda of its tensors picks the one that is meant.
-#define UNARY(name, ...) {#name, unary([](const Tensor& x) { return torch::name(x); }, ##__VA_ARGS__)}
-#define BINARY(name, ...) {#name, binary([](const Tensor& a, const Tensor& b) { return torch::name(a, b); }, ##__VA_ARGS__)}
+#define UNARY(name, ...)                                                        \
+  {                                                                             \
+#name, unary([](const Tensor& x) { return torch::name(x); }, ##__VA_ARGS__) \
+  }
+#define BINARY(name, ...)                                                                            \
+  {                                                                                                  \
+#name, binary([](const Tensor& a, const Tensor& b) { return torch::name(a, b); }, ##__VA_ARGS__) \
+  }
 
 const std::map<std::string, Make>& cases() {
   static const std::map<std::string, Make> all = {

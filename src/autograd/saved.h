@@ -17,7 +17,8 @@ class SavedTensor {
  public:
   SavedTensor() = default;
   SavedTensor(const SavedTensor&) = default;
-  SavedTensor(SavedTensor&& other) noexcept : tensor_(std::move(other.tensor_)), version_(other.version_), output_nr_(other.output_nr_), output_(other.output_) {
+  SavedTensor(SavedTensor&& other) noexcept
+      : tensor_(std::move(other.tensor_)), version_(other.version_), output_nr_(other.output_nr_), output_(other.output_) {
     detail::saved_moves += tensor_.defined();
   }
   SavedTensor& operator=(const SavedTensor&) = default;

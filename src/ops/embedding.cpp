@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
-#include "ops/scatter.h"
 #include "ops/launch.h"
 #include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
+#include "ops/scatter.h"
 #include "ops/view.h"
 
 namespace tandem {
