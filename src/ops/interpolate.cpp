@@ -114,8 +114,8 @@ struct Resize {
   void covered(Taps& taps, int64_t i) const {
     const double reach = mode == "bicubic" ? 2 : 1, wide = std::max(1.0, scale()), support = reach * wide;
     const double center = scale() * (static_cast<double>(i) + 0.5);
-    const int64_t first = std::max<int64_t>(0, static_cast<int64_t>(center - support + 0.5));
-    const int64_t last = std::min(n, static_cast<int64_t>(center + support + 0.5));
+    const int64_t first = std::max<int64_t>(0, static_cast<int64_t>(std::floor(center - support + 0.5)));
+    const int64_t last = std::min(n, static_cast<int64_t>(std::floor(center + support + 0.5)));
     const size_t begin = taps.weights.size();
     double sum = 0;
     for (int64_t k = first; k < last; ++k) {

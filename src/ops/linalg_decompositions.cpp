@@ -94,7 +94,8 @@ Tensors svd_backward(Context& context, const Tensors& gradients) {
   const auto columns = [k](const Tensor& x) { return x.defined() ? x.narrow(-1, 0, k) : x; };
   const auto rows = [k](const Tensor& x) { return x.defined() ? x.narrow(-2, 0, k) : x; };
   const Tensor U = columns(saved[0]), Vh = rows(saved[2]);
-  const Tensor gU = columns(gradients[0]), gS = gradients[1], gVh = rows(gradients[2]);
+  const Tensor gU = columns(gradients[0]), gVh = rows(gradients[2]);
+  const Tensor& gS = gradients[1];
   if (!gU.defined() && !gVh.defined()) return {gS.defined() ? matmul(scale_columns(U, gS), Vh) : Tensor()};
   const auto skew = [](const Tensor& x) { return x - x.mT(); };
   const Tensor gap = gaps(S * S);
