@@ -408,7 +408,8 @@ struct Eigh : Linalg {
     in.add(randn({0, 3, 3}));
   }
   Results run(const Tensor& a) const {
-    const auto [values, vectors] = linalg::eigh(a.is_floating_point() ? even(a) : a);
+    const auto parts = linalg::eigh(a.is_floating_point() ? even(a) : a);
+    const Tensor &values = parts.eigenvalues, &vectors = parts.eigenvectors;
     const Tensor back = matmul(vectors * values.unsqueeze(-2), vectors.transpose(-2, -1));
     return std::vector<Tensor>{back, matmul(vectors, vectors.transpose(-2, -1)), values.sum(-1)};
   }
