@@ -11,11 +11,10 @@ namespace {
 
 template <class Options>
 void check_options(const char* name, const Options& o) {
-  if (!(o.lr >= 0)) fail("[", name, "] Invalid learning rate: ", o.lr);
-  if (!(o.eps >= 0)) fail("[", name, "] Invalid epsilon value: ", o.eps);
-  if (!(o.betas.first >= 0 && o.betas.first < 1)) fail("[", name, "] Invalid beta parameter at index 0: ", o.betas.first);
-  if (!(o.betas.second >= 0 && o.betas.second < 1)) fail("[", name, "] Invalid beta parameter at index 1: ", o.betas.second);
-  if (!(o.weight_decay >= 0)) fail("[", name, "] Invalid weight_decay value: ", o.weight_decay);
+  detail::check_not_negative(name, "learning rate", o.lr);
+  detail::check_not_negative(name, "epsilon value", o.eps);
+  detail::check_betas(name, o.betas);
+  detail::check_not_negative(name, "weight_decay value", o.weight_decay);
 }
 
 template <class Options>

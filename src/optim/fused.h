@@ -1,4 +1,5 @@
-// Getting parameters ready for an optimizer's fused kernel: one list a device, built anew each step in memory that stays. For the library.
+// Checks of options, and getting parameters ready for an optimizer's fused kernel: one list a device, built anew each step in memory that
+// stays. For the library.
 #pragma once
 
 #include <utility>
@@ -9,6 +10,15 @@
 #include "tensor/tensor.h"
 
 namespace tandem::optim::detail {
+
+/// What every optimizer refuses alike.
+inline void check_not_negative(const char* optimizer, const char* what, double value) {
+  if (!(value >= 0)) fail("[", optimizer, "] Invalid ", what, ": ", value);
+}
+inline void check_betas(const char* optimizer, const std::pair<double, double>& betas) {
+  if (!(betas.first >= 0 && betas.first < 1)) fail("[", optimizer, "] Invalid beta parameter at index 0: ", betas.first);
+  if (!(betas.second >= 0 && betas.second < 1)) fail("[", optimizer, "] Invalid beta parameter at index 1: ", betas.second);
+}
 
 /// What a kernel is given for one parameter: dense memory of one dtype on one device.
 struct Ready {

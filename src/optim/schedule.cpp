@@ -13,6 +13,12 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
+std::vector<double> rates_of(Optimizer& optimizer) {
+  std::vector<double> rates;
+  for (const auto& group : optimizer.param_groups()) rates.push_back(group.lr);
+  return rates;
+}
+
 int64_t count_of(const StateDict& state, const char* name, const std::string& key) {
   const Tensor* value = state.find(key);
   if (!value) fail("[", name, ".load_state_dict] Missing key in state dict: ", key);
@@ -36,11 +42,7 @@ void Schedule::restart() {
   for (auto& group : optimizer_.param_groups()) group.lr = first(group.initial_lr.value_or(group.lr));
 }
 
-std::vector<double> Schedule::get_last_lr() const {
-  std::vector<double> rates;
-  for (const auto& group : optimizer_.param_groups()) rates.push_back(group.lr);
-  return rates;
-}
+std::vector<double> Schedule::get_last_lr() const { return rates_of(optimizer_); }
 
 StateDict Schedule::state_dict() const {
   StateDict state;
@@ -207,11 +209,7 @@ void ReduceLROnPlateau::step(double metric) {
   cooldown_left_ = options_.cooldown;
   bad_epochs_ = 0;
 }
-std::vector<double> ReduceLROnPlateau::get_last_lr() const {
-  std::vector<double> rates;
-  for (const auto& group : optimizer_.param_groups()) rates.push_back(group.lr);
-  return rates;
-}
+std::vector<double> ReduceLROnPlateau::get_last_lr() const { return rates_of(optimizer_); }
 StateDict ReduceLROnPlateau::state_dict() const {
   StateDict state;
   state["best"] = tensor(best_, kFloat64);

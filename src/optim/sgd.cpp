@@ -7,9 +7,9 @@
 namespace tandem::optim {
 
 void SGDOptions::check() const {
-  if (!(lr >= 0)) fail("[SGD] Invalid learning rate: ", lr);
-  if (!(momentum >= 0)) fail("[SGD] Invalid momentum value: ", momentum);
-  if (!(weight_decay >= 0)) fail("[SGD] Invalid weight_decay value: ", weight_decay);
+  detail::check_not_negative("SGD", "learning rate", lr);
+  detail::check_not_negative("SGD", "momentum value", momentum);
+  detail::check_not_negative("SGD", "weight_decay value", weight_decay);
   if (nesterov && (momentum <= 0 || dampening != 0)) fail("[SGD] Nesterov momentum requires a momentum and zero dampening");
 }
 

@@ -1,4 +1,4 @@
-// The body of Stepped, for the optimizers' own sources; and their checks.
+// The body of Stepped, for the optimizers' own sources.
 #pragma once
 
 #include "autograd/autograd.h"
@@ -8,14 +8,6 @@
 #include "optim/stepped.h"
 
 namespace tandem::optim::detail {
-
-inline void check_not_negative(const char* optimizer, const char* what, double value) {
-  if (!(value >= 0)) fail("[", optimizer, "] Invalid ", what, ": ", value);
-}
-inline void check_betas(const char* optimizer, const std::pair<double, double>& betas) {
-  if (!(betas.first >= 0 && betas.first < 1)) fail("[", optimizer, "] Invalid beta parameter at index 0: ", betas.first);
-  if (!(betas.second >= 0 && betas.second < 1)) fail("[", optimizer, "] Invalid beta parameter at index 1: ", betas.second);
-}
 
 template <class OptionsT, class StateT>
 Stepped<OptionsT, StateT>::Stepped(const char* name, std::vector<Tensor> params, const OptionsT& options)
