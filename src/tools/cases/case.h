@@ -139,6 +139,12 @@ struct Case {
   static constexpr bool torch = true;        // torch or torch.nn.functional has it by this name
 };
 
+/// A name for N spatial dimensions: "conv1d", "conv2d" or "conv3d".
+template <int N>
+constexpr const char* pick(const char* one, const char* two, const char* three) {
+  return N == 1 ? one : N == 2 ? two : three;
+}
+
 /// What a struct has become: one operation for the checks and the benchmark.
 struct Operation {
   std::string name;

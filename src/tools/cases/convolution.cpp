@@ -6,12 +6,6 @@
 namespace tandem::cases {
 namespace {
 
-/// For N spatial dimensions: "conv1d", "conv2d", "conv3d".
-template <int N>
-constexpr const char* pick(const char* one, const char* two, const char* three) {
-  return N == 1 ? one : N == 2 ? two : three;
-}
-
 /// `lead`, then the first N of `spatial`.
 template <int N>
 Shape with(Shape lead, const Shape& spatial) {

@@ -152,6 +152,11 @@ struct Nonzero : Moving {
   void bench(Inputs& in, int64_t n) const { in.add(floor(rand({n}) * 2)); }
 };
 
+struct Argwhere : Nonzero {
+  static constexpr const char* name = "argwhere";
+  Tensor run(const Tensor& x) const { return argwhere(x); }
+};
+
 struct Embedding : Moving {
   static constexpr const char* name = "embedding";
   static constexpr const char* torch = "nn.functional.embedding";
@@ -248,6 +253,7 @@ void add_indexing(std::vector<Operation>& list) {
   list.push_back(operation<MaskedFill>());
   list.push_back(operation<MaskedSelect>());
   list.push_back(operation<Nonzero>());
+  list.push_back(operation<Argwhere>());
   list.push_back(operation<Embedding>());
   list.push_back(operation<GetItem>());
   list.push_back(operation<IndexPut>());

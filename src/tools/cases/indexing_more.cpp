@@ -161,26 +161,6 @@ struct MaskedScatter : Moving {
   void bench(Inputs& in, int64_t n) const { in.add(randn({n}), randn({n}) > 0, randn({n})); }
 };
 
-struct Argwhere : Moving {
-  static constexpr const char* name = "argwhere";
-  static constexpr bool gradient = false;
-  void inputs(Inputs& in) const {
-    in.add(floor(rand({3, 5}) * 2));
-    in.add(ones({}));
-    in.add(randn({0, 5}));
-  }
-  Tensor run(const Tensor& x) const { return argwhere(x); }
-  Tensor reference(const Tensor& x) const {
-    std::vector<Shape> places;
-    for_each_position(x.sizes(), [&](const Shape& position) {
-      if (at(x, position) != 0) places.push_back(position);
-    });
-    return generate({int64_t(places.size()), x.dim()}, [&](const Shape& i) { return double(places[size_t(i[0])][size_t(i[1])]); })
-        .to(kInt64);
-  }
-  void bench(Inputs& in, int64_t n) const { in.add(floor(rand({n}) * 2)); }
-};
-
 struct RepeatInterleave : Moving {
   static constexpr const char* name = "repeat_interleave";
   static constexpr bool zero_dim = false;
@@ -211,7 +191,6 @@ void add_more_indexing(std::vector<Operation>& list) {
   list.push_back(operation<TakeAlongDim>());
   list.push_back(operation<ScatterReduce>());
   list.push_back(operation<MaskedScatter>());
-  list.push_back(operation<Argwhere>());
   list.push_back(operation<RepeatInterleave>());
 }
 

@@ -8,11 +8,6 @@ namespace tandem::cases {
 namespace {
 
 template <int N>
-constexpr const char* pick(const char* one, const char* two, const char* three) {
-  return N == 1 ? one : N == 2 ? two : three;
-}
-
-template <int N>
 Shape image(int64_t batch, int64_t channels) {
   Shape sizes{batch, channels};
   for (const int64_t size : {7, 6, 5})
