@@ -162,10 +162,9 @@ std::vector<Index> Call::indices(const std::string& name) const {
   return all;
 }
 
-void Table::add(const char* signature, Function function) {
-  const std::string text = signature;
+Signature::Signature(const std::string& text) {
   const auto open = text.find('(');
-  Row row{{}, std::move(function)};
+  name_ = text.substr(0, open);
   bool keyword_only = false;
   size_t at = open + 1;
   const size_t close = text.rfind(')');
@@ -194,15 +193,14 @@ void Table::add(const char* signature, Function function) {
       part = part.substr(1);
     }
     p.name = part;
-    row.parameters.push_back(std::move(p));
+    parameters_.push_back(std::move(p));
   }
-  rows_[text.substr(0, open)].push_back(std::move(row));
 }
 
-std::optional<std::map<std::string, Json>> Table::bind(const Row& row, const Json& args, const Json& kwargs, std::string& why) {
+std::optional<std::map<std::string, Json>> Signature::bind(const Json& args, const Json& kwargs, std::string& why) const {
   std::map<std::string, Json> bound;
   size_t next = 0;
-  for (const Parameter& p : row.parameters) {
+  for (const Parameter& p : parameters_) {
     if (p.rest) {
       // f(x, 1, 2) and f(x, [1, 2]) are one call.
       Json list = Json::array();
@@ -241,24 +239,6 @@ std::optional<std::map<std::string, Json>> Table::bind(const Row& row, const Jso
       return {};
     }
   return bound;
-}
-
-Results Table::call(const std::string& name, const Json& args, const Json& kwargs, Tensors& tensors) const {
-  const auto rows = rows_.find(name);
-  if (rows == rows_.end()) throw Lacking{name};
-  std::string why;
-  for (const Row& row : rows->second)
-    if (auto bound = bind(row, args, kwargs, why)) {
-      Call call(std::move(*bound), tensors);
-      return row.function(call);
-    }
-  throw Lacking{name + " with " + why};
-}
-
-std::vector<std::string> Table::names() const {
-  std::vector<std::string> all;
-  for (const auto& [name, rows] : rows_) all.push_back(name);
-  return all;
 }
 
 }  // namespace golden

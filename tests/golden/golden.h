@@ -101,14 +101,13 @@ class Call {
   Tensors& tensors_;
 };
 
-class Table {
+/// A name and parameters, as PyTorch's documentation writes them: "sum(input, dim: ints, keepdim=False, *, dtype=None)".
+class Signature {
  public:
-  using Function = std::function<Results(Call&)>;
-  void add(const char* signature, Function function);
-  /// Calls the first row of that name that the arguments fit. Lacking where there is none.
-  Results call(const std::string& name, const Json& args, const Json& kwargs, Tensors& tensors) const;
-  [[nodiscard]] std::vector<std::string> names() const;
-  [[nodiscard]] bool has(const std::string& name) const { return rows_.count(name) != 0; }
+  explicit Signature(const std::string& text);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// The arguments by name. Nothing where they don't fit, and why so.
+  std::optional<std::map<std::string, Json>> bind(const Json& args, const Json& kwargs, std::string& why) const;
 
  private:
   struct Parameter {
@@ -116,14 +115,46 @@ class Table {
     Json default_value;
     bool required = true, keyword_only = false, rest = false;
   };
+  std::string name_;
+  std::vector<Parameter> parameters_;
+};
+
+/// From signatures to functions of a `Call` that give an R.
+template <class R>
+class TableOf {
+ public:
+  using Function = std::function<R(Call&)>;
+  void add(const std::string& signature, Function function) {
+    Signature parsed(signature);
+    const std::string name = parsed.name();
+    rows_[name].push_back({std::move(parsed), std::move(function)});
+  }
+  /// Calls the first row of that name that the arguments fit. Lacking where there is none.
+  R call(const std::string& name, const Json& args, const Json& kwargs, Tensors& tensors) const {
+    const auto rows = rows_.find(name);
+    if (rows == rows_.end()) throw Lacking{name};
+    std::string why;
+    for (const Row& row : rows->second)
+      if (auto bound = row.signature.bind(args, kwargs, why)) {
+        Call call(std::move(*bound), tensors);
+        return row.function(call);
+      }
+    throw Lacking{name + " with " + why};
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, rows] : rows_) all.push_back(name);
+    return all;
+  }
+
+ private:
   struct Row {
-    std::vector<Parameter> parameters;
+    Signature signature;
     Function function;
   };
-  static std::optional<std::map<std::string, Json>> bind(const Row& row, const Json& args, const Json& kwargs, std::string& why);
-
   std::map<std::string, std::vector<Row>> rows_;
 };
+using Table = TableOf<Results>;
 
 // The rows, by subject; each in table_<subject>.cpp.
 void add_creation(Table& table);
@@ -136,9 +167,32 @@ void add_network(Table& table);
 void add_convolution(Table& table);
 void add_losses(Table& table);
 
+std::vector<std::string> module_names();
+/// What a case of a module came to: empty where it passed.
+std::string run_module(const std::string& name, const Json& test, const io::TensorMap& stored, Device device);
+
 /// What a case of an optimizer came to: empty where it passed.
 std::string run_optimizer(const std::string& name, const Json& test, const io::TensorMap& stored, Device device);
 std::vector<std::string> optimizer_names();
+
+/// An int or a list of them; not given where it is None or an empty list.
+PerDim per_dim(const Call& c, const std::string& name);
+OutputSize output_size(const Call& c);
+/// `word` holds the text of a padding that is one.
+ConvOptions conv_options(const Call& c, std::string& word);
+std::optional<double> real_or_none(const Call& c, const char* name);
+/// The argument called "reduction".
+Reduction reduction(const Call& c);
+
+/// Makes the tensors that `value` names, on the device; those for which `wanted` holds ask for their gradients.
+void make_tensors(const Json& value, const std::function<bool(const std::string& key)>& wanted, Tensors& tensors);
+/// Where the results differ from the case's; empty where they don't.
+std::string different_results(const Results& results, const Json& test, const Tensors& tensors);
+/// Backward from the sum of all results times the case's cotangents.
+void run_backward(const Results& results, const Json& test, const Tensors& tensors);
+/// Where a gradient differs; empty where it doesn't. An undefined one differs.
+std::string different_gradient(const std::string& of, const Tensor& gradient, const Json& expected, const Json& test,
+                               const Tensors& tensors);
 
 /// Whether two tensors agree: shape, dtype, and |ours - theirs| <= atol + rtol * |theirs|. Empty where they do, else what differs.
 std::string difference(const Tensor& ours, const Tensor& theirs, double rtol, double atol);

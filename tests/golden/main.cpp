@@ -55,42 +55,21 @@ std::string run_operation(const Table& table, const std::string& op, const Json&
     }
     return "no error, but PyTorch's: " + test["error"].get<std::string>();
   }
-  const double rtol = test["rtol"], atol = test["atol"];
-  std::vector<Tensor> inputs;
   const Json gradients = test.value("gradients", Json::array());
   // Tensors are made when the call asks for them; those with gradients must ask for these first.
-  const std::function<void(const Json&)> make = [&](const Json& value) {
-    if (value.is_object() && value.contains("tensor")) {
-      const Tensor& made = tensors.at(value);
-      for (const auto& pair : gradients)
-        if (pair[0] == value["tensor"]) made.requires_grad_();
-    } else if (value.is_array() || value.is_object()) {
-      for (const auto& e : value) make(e);
-    }
+  const auto wanted = [&](const std::string& key) {
+    return std::any_of(gradients.begin(), gradients.end(), [&](const Json& pair) { return pair[0] == key; });
   };
-  make(args);
-  make(kwargs);
+  make_tensors(args, wanted, tensors);
+  make_tensors(kwargs, wanted, tensors);
   const Results results = table.call(op, args, kwargs, tensors);
-  const Json& expected = test["results"];
-  if (results.size() != expected.size()) return std::to_string(results.size()) + " results instead of " + std::to_string(expected.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string different = difference(results[i], tensors.stored(expected[i]), rtol, atol);
-    if (!different.empty()) return "result " + std::to_string(i) + ": " + different;
-  }
+  if (std::string different = different_results(results, test, tensors); !different.empty()) return different;
   if (gradients.empty()) return "";
-  Tensor total;
-  const Json& cotangents = test["cotangents"];
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (cotangents[i].is_null()) continue;
-    const Tensor part = (results[i] * tensors.stored(cotangents[i]).to(device)).sum();
-    total = total.defined() ? total + part : part;
-  }
-  total.backward();
+  run_backward(results, test, tensors);
   for (const auto& pair : gradients) {
-    const Tensor gradient = tensors.made(pair[0].get<std::string>()).grad();
-    if (!gradient.defined()) return "no gradient of " + pair[0].get<std::string>();
-    const std::string different = difference(gradient, tensors.stored(pair[1]), rtol, atol);
-    if (!different.empty()) return "gradient of " + pair[0].get<std::string>() + ": " + different;
+    const auto key = pair[0].get<std::string>();
+    const std::string different = different_gradient(key, tensors.made(key).grad(), pair[1], test, tensors);
+    if (!different.empty()) return different;
   }
   return "";
 }
@@ -138,9 +117,9 @@ void run_file(const Table& table, const std::string& path, Device device, const 
   for (const Json& test : file["cases"]) {
     std::string failure;
     try {
-      if (file.contains("module")) throw Lacking{subject};
-      failure = file.contains("op") ? run_operation(table, subject, test, stored, device)
-                                    : run_optimizer(text("optimizer"), test, stored, device);
+      if (file.contains("op")) failure = run_operation(table, subject, test, stored, device);
+      else if (file.contains("module")) failure = run_module(text("module"), test, stored, device);
+      else failure = run_optimizer(text("optimizer"), test, stored, device);
     } catch (const Lacking& missing) {
       ++counts.skipped;
       ++number;
@@ -178,6 +157,7 @@ int run(int argc, char** argv) {
     add(table);
   if (list) {
     for (const auto& name : table.names()) std::cout << name << "\n";
+    for (const auto& name : module_names()) std::cout << name << "\n";
     for (const auto& name : optimizer_names()) std::cout << name << "\n";
     return 0;
   }

@@ -1,9 +1,7 @@
 #include "golden.h"
 
 namespace golden {
-namespace {
 
-/// An int or a list of them; not given where it is None or an empty list.
 PerDim per_dim(const Call& c, const std::string& name) { return c.has(name) ? PerDim(c.ints(name)) : PerDim(); }
 
 OutputSize output_size(const Call& c) {
@@ -24,9 +22,11 @@ ConvOptions conv_options(const Call& c, std::string& word) {
   return options;
 }
 
+namespace {
+
 template <class F>
 void add_conv(Table& table, const std::string& dims, F f) {
-  table.add(("nn.functional.conv" + dims + "d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)").c_str(), [f](Call& c) {
+  table.add("nn.functional.conv" + dims + "d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", [f](Call& c) {
     std::string word;
     return f(c.input(), c.tensor("weight"), c.tensor_or_none("bias"), conv_options(c, word), Site::here());
   });
@@ -81,9 +81,9 @@ void add_avg_pool(Table& table, const std::string& dims, F f) {
 
 template <class Mean, class Largest, class Indexed>
 void add_adaptive(Table& table, const std::string& dims, Mean mean, Largest largest, Indexed indexed) {
-  table.add(("nn.functional.adaptive_avg_pool" + dims + "d(input, output_size)").c_str(),
+  table.add("nn.functional.adaptive_avg_pool" + dims + "d(input, output_size)",
             [mean](Call& c) { return mean(c.input(), output_size(c), Site::here()); });
-  table.add(("nn.functional.adaptive_max_pool" + dims + "d(input, output_size, return_indices=False)").c_str(), [=](Call& c) -> Results {
+  table.add("nn.functional.adaptive_max_pool" + dims + "d(input, output_size, return_indices=False)", [=](Call& c) -> Results {
     if (c.flag("return_indices")) return indexed(c.input(), output_size(c), Site::here());
     return largest(c.input(), output_size(c), Site::here());
   });
@@ -91,7 +91,7 @@ void add_adaptive(Table& table, const std::string& dims, Mean mean, Largest larg
 
 template <class F>
 void add_lp_pool(Table& table, const std::string& dims, F f) {
-  table.add(("nn.functional.lp_pool" + dims + "d(input, norm_type, kernel_size, stride=None, ceil_mode=False)").c_str(), [f](Call& c) {
+  table.add("nn.functional.lp_pool" + dims + "d(input, norm_type, kernel_size, stride=None, ceil_mode=False)", [f](Call& c) {
     return f(c.input(), c.real("norm_type"), per_dim(c, "kernel_size"),
              LpPoolOptions{.stride = per_dim(c, "stride"), .ceil_mode = c.flag("ceil_mode")}, Site::here());
   });
@@ -99,14 +99,13 @@ void add_lp_pool(Table& table, const std::string& dims, F f) {
 
 template <class F>
 void add_max_unpool(Table& table, const std::string& dims, F f) {
-  table.add(("nn.functional.max_unpool" + dims + "d(input, indices, kernel_size, stride=None, padding=0, output_size=None)").c_str(),
-            [f](Call& c) {
-              return f(c.input(), c.tensor("indices"), per_dim(c, "kernel_size"),
-                       MaxUnpoolOptions{.stride = per_dim(c, "stride"),
-                                        .padding = per_dim(c, "padding"),
-                                        .output_size = c.has("output_size") ? c.ints("output_size") : Shape()},
-                       Site::here());
-            });
+  table.add("nn.functional.max_unpool" + dims + "d(input, indices, kernel_size, stride=None, padding=0, output_size=None)", [f](Call& c) {
+    return f(c.input(), c.tensor("indices"), per_dim(c, "kernel_size"),
+             MaxUnpoolOptions{.stride = per_dim(c, "stride"),
+                              .padding = per_dim(c, "padding"),
+                              .output_size = c.has("output_size") ? c.ints("output_size") : Shape()},
+             Site::here());
+  });
 }
 
 FoldOptions fold_options(const Call& c) {

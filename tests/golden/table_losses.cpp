@@ -1,7 +1,6 @@
 #include "golden.h"
 
 namespace golden {
-namespace {
 
 Reduction reduction(const Call& c) {
   const std::string name = c.text("reduction");
@@ -11,6 +10,8 @@ Reduction reduction(const Call& c) {
   if (name == "mean") return Reduction::Mean;
   throw Error(name + " is not a valid value for reduction");
 }
+
+namespace {
 
 /// A loss of an input and a target, with more parameters.
 template <class F>

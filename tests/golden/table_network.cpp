@@ -2,6 +2,11 @@
 #include "golden.h"
 
 namespace golden {
+
+std::optional<double> real_or_none(const Call& c, const char* name) {
+  return c.has(name) ? std::optional<double>(c.real(name)) : std::nullopt;
+}
+
 namespace {
 
 Results both(const RnnResult& r) { return {r.output, r.h_n}; }
@@ -19,8 +24,6 @@ InterpolateOptions interpolate_options(Call& c) {
   options.antialias = c.flag("antialias");
   return options;
 }
-
-std::optional<double> real_or_none(Call& c, const char* name) { return c.has(name) ? std::optional<double>(c.real(name)) : std::nullopt; }
 
 void add_normalizations(Table& table) {
   table.add("nn.functional.batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=0.00001)",

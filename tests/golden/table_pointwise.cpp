@@ -25,7 +25,6 @@ void three(Table& table, const std::string& signature, const char* first, const 
   });
 }
 
-std::optional<double> real_or_none(const Call& c, const char* name) { return c.has(name) ? std::optional(c.real(name)) : std::nullopt; }
 double real_or(const Call& c, const char* name, double other) { return c.has(name) ? c.real(name) : other; }
 
 void add_unary(Table& table) {
