@@ -4,5 +4,6 @@
 #include "train/board.h"
 #include "train/checkpoint.h"
 #include "train/data_module.h"
+#include "train/metrics.h"
 #include "train/module.h"
 #include "train/trainer.h"

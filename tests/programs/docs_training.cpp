@@ -77,6 +77,13 @@ void training() {
   std::cout << trainer.board().series().at("val_acc").back().y << "\n";
   CHECK(trainer.board().series().at("val_acc").back().y > 0.9);
   CHECK(std::filesystem::exists("runs/mine/checkpoint.safetensors"));
+
+  const auto device = td::gpu(0);
+  td::data::DataLoader loader(digits.held_out(), {.batch_size = 64});
+  td::train::F1Score f1({.num_classes = 10});  // the mean over classes; .average = "micro" counts all samples together
+  for (const auto& [x, y] : loader) f1.update(model(x.to(device)), y.to(device));
+  std::cout << f1.compute() << "\n";
+  CHECK(f1.compute() > 0.9 && f1.compute() < 1);
 }
 
 }  // namespace
