@@ -28,6 +28,7 @@ struct DigitsOptions {
   uint64_t seed = 0;
   std::string out = "runs/digits";
   bool quiet = false;
+  bool plot = false;
   bool json = false;
 };
 
@@ -60,8 +61,11 @@ int train_digits(const DigitsOptions& options) {
   const data::Digits digits;
   const train::DataModule data(digits.train(), digits.held_out(), {.batch_size = options.batch, .seed = options.seed});
   Perceptron model(options.lr);
-  train::Trainer trainer(
-      {.max_epochs = options.epochs, .num_gpus = options.gpus.value_or(num_gpus()), .checkpoint_dir = options.out, .quiet = options.quiet});
+  train::Trainer trainer({.max_epochs = options.epochs,
+                          .num_gpus = options.gpus.value_or(num_gpus()),
+                          .checkpoint_dir = options.out,
+                          .quiet = options.quiet,
+                          .plot = options.plot});
   const double began = train::seconds_now();
   trainer.fit(model, data);
   const double seconds = train::seconds_now() - began;
@@ -118,6 +122,7 @@ void add_train(CLI::App& app, Action& action) {
       ->check(whole_number_from(0));
   digits->add_option("--out", options->out, "Folder for summary.json and checkpoint.safetensors")->capture_default_str()->type_name("DIR");
   digits->add_flag("--quiet", options->quiet, "Print no progress and no result");
+  digits->add_flag("--plot", options->plot, "Draw the curves in the terminal while it learns");
   digits->add_flag("--json", options->json, "Print the summary as JSON");
   digits->callback([options, &action] { action = [options] { return train_digits(*options); }; });
 }

@@ -13,6 +13,12 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
+/// What a picture of curves may be made of.
+struct PlotOptions {
+  bool unicode = true;  // braille dots and lines; false: ASCII
+  bool color = false;   // colours by a terminal's escape sequences; false: each curve has a sign of its own
+};
+
 /// Curves by name. The Trainer draws train_loss twice an epoch, and once an epoch what validation gives (val_loss, val_acc).
 class ProgressBoard {
  public:
@@ -22,6 +28,8 @@ class ProgressBoard {
   void draw(const std::string& name, double x, double y) { series_[name].push_back({x, y}); }
   [[nodiscard]] const Series& series() const { return series_; }
   void set_series(Series series) { series_ = std::move(series); }
+  /// The curves as text, `height` lines of `width` columns.
+  [[nodiscard]] std::string render(int width = 80, int height = 16, PlotOptions options = {}) const;
 
  private:
   Series series_;

@@ -30,7 +30,9 @@ Terminal terminal_of(int descriptor) {
   terminal.interactive = isatty(descriptor) == 1 && environment("TERM").value_or("dumb") != "dumb";
   winsize size = {};
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
+  if (size.ws_row > 0) terminal.height = size.ws_row;
   terminal.unicode = encoding_is_utf8();
+  terminal.color = terminal.interactive && !environment("NO_COLOR");
   return terminal;
 }
 

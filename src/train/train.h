@@ -4,6 +4,7 @@
 #include "train/board.h"
 #include "train/checkpoint.h"
 #include "train/data_module.h"
+#include "train/live_board.h"
 #include "train/metrics.h"
 #include "train/module.h"
 #include "train/trainer.h"

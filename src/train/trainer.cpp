@@ -16,6 +16,7 @@
 #include "parallel/data_parallel.h"
 #include "runtime/stream.h"
 #include "train/checkpoint.h"
+#include "train/live_board.h"
 #include "train/notes.h"
 #include "train/progress_bar.h"
 
@@ -207,7 +208,13 @@ void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site
   const PredictGuard guard(model, predict);
 
   std::optional<ProgressBar> progress;
-  if (!options_.quiet) progress.emplace(options_.output ? *options_.output : std::cerr, options_.output ? Terminal() : terminal_of(2));
+  std::optional<LiveBoard> picture;
+  if (!options_.quiet) {
+    std::ostream& out = options_.output ? *options_.output : std::cerr;
+    const Terminal terminal = options_.output ? Terminal() : terminal_of(2);
+    progress.emplace(out, terminal);
+    if (options_.plot && terminal.interactive) picture.emplace(out, terminal);
+  }
   const Run now{model, *optimizer, loader, device, options_, progress ? &*progress : nullptr, site};
   Figures figures;
   while (epoch_ < options_.max_epochs) {
@@ -223,7 +230,9 @@ void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site
     ++epoch_;
     if (!checkpoint.empty())
       detail::save_checkpoint(checkpoint, model, optimizer.get(), detail::to_notes({epoch_, board_}, devices_), site);
+    if (picture) picture->erase();
     if (progress) progress->end_epoch(figures);
+    if (picture) picture->draw(board_);
   }
 }
 

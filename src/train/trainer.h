@@ -23,6 +23,7 @@ struct TrainerOptions {
   std::string checkpoint_dir = {};    // where checkpoint.safetensors is written after each epoch; empty: nowhere
   bool resume = false;                // go on from that checkpoint where there is one
   bool quiet = false;                 // no progress bar
+  bool plot = false;                  // draw the curves under the progress bar, where that is a terminal
   std::optional<uint64_t> seed = {};  // manual_seed at the start of fit
   std::ostream* output = nullptr;     // where progress goes, in plain lines; the terminal (standard error) unless given
 };

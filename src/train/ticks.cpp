@@ -1,0 +1,45 @@
+#include "train/ticks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace tandem::train {
+namespace {
+
+std::string formatted(const char* pattern, int digits, double value) {
+  std::array<char, 400> text = {};
+  std::snprintf(text.data(), text.size(), pattern, digits, value);
+  return text.data();
+}
+
+}  // namespace
+
+std::vector<Tick> ticks(double low, double high, int most) {
+  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high) || most < 1) return {};
+  // Multiples are counted from a step that gives too many of them upwards. A hair is allowed for, so that 0.3 counts as a multiple of 0.1.
+  const int first_power = static_cast<int>(std::floor(std::log10((high - low) / most))) - 1;
+  for (int power = first_power;; ++power) {
+    for (const int factor : {1, 2, 5}) {
+      const double step = factor * std::pow(10.0, power), hair = 1e-9;
+      const double first = std::ceil(low / step - hair), last = std::floor(high / step + hair);
+      if (last - first + 1 > most) continue;
+      std::vector<Tick> all;
+      const bool plain = power >= -6 && std::max(std::fabs(low), std::fabs(high)) < 1e7;
+      for (double number = first; number <= last; ++number) {
+        const double at = number == 0 ? 0 : number * step;
+        all.push_back({at, plain ? formatted("%.*f", std::max(0, -power), at) : short_number(at)});
+      }
+      return all;
+    }
+  }
+}
+
+std::string short_number(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1e5 || (size < 1e-4 && size > 0)) return formatted("%.*g", 3, value);
+  return formatted("%.*g", size >= 100 && std::floor(size) == size ? 6 : 4, value);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,21 @@
+// Round numbers along an axis, for the curves in the terminal and in reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tandem::train {
+
+struct Tick {
+  double at = 0;
+  std::string label;
+};
+
+/// The multiples of a step of 1, 2 or 5 times a power of ten that lie in [low, high]: at most `most`, and as many as that allows. Labels
+/// have the same number of decimals. Nothing unless low < high are finite and most is positive.
+[[nodiscard]] std::vector<Tick> ticks(double low, double high, int most);
+
+/// A number in few characters: 0.0123, 12.3, 1.2e-05, 3e+06.
+[[nodiscard]] std::string short_number(double value);
+
+}  // namespace tandem::train
