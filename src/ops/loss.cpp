@@ -193,10 +193,14 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
   Tensor variance;
   if (var.is_tensor()) {
     variance = var.tensor();
-    if (!(variance.sizes() == input.sizes())) {  // one for each row
+    if (!(variance.sizes() == input.sizes())) {  // one for each row, or the same along one dimension
       if (variance.dim() + 1 == input.dim()) variance = variance.unsqueeze(-1, site);
-      bool fits = variance.dim() == input.dim() && input.dim() > 0 && variance.size(-1) == 1;
-      for (int64_t d = 0; fits && d + 1 < input.dim(); ++d) fits = variance.size(d) == input.size(d);
+      int shared = 0;
+      bool fits = variance.dim() == input.dim();
+      for (int64_t d = 0; fits && d < input.dim(); ++d) {
+        if (variance.size(d) == input.size(d)) continue;
+        fits = variance.size(d) == 1 && ++shared == 1;
+      }
       if (!fits) fail("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
     }
   } else {

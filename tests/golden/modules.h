@@ -28,7 +28,7 @@ Built built(M module) {
 }
 /// `call(module, arguments)` gives what Results are made of.
 template <class M, class F>
-Built built(M module, const char* forward, F call) {
+Built built(M module, const std::string& forward, F call) {
   auto held = std::make_shared<M>(std::move(module));
   return {held, forward, [held, call](Call& c) { return Results(call(*held, c)); }};
 }
