@@ -12,9 +12,8 @@
 namespace tandem {
 namespace {
 
-enum class Kind { Tanh, Relu, Lstm, Gru };
-
-int64_t gates_of(Kind kind) { return kind == Kind::Lstm ? 4 : kind == Kind::Gru ? 3 : 1; }
+using ops::gates_of;
+using Kind = ops::RecurrentKind;
 
 /// The parameters of one layer and direction.
 struct Weights {
@@ -47,35 +46,118 @@ State step(Kind kind, const Tensor& input_part, const State& before, const Weigh
   return {kind == Kind::Tanh ? tanh(gates, site) : relu(gates, site), {}};
 }
 
-void check_weights(const char* op, Kind kind, const Tensor& x, const State& state, const Weights& w) {
+/// `batch`: rows of the input's first step.
+void check_weights(const char* op, Kind kind, const Tensor& x, int64_t batch, const State& state, const Weights& w) {
   const int64_t hidden = w.hh.dim() == 2 ? w.hh.size(0) / gates_of(kind) : -1;
   if (w.ih.dim() != 2 || w.hh.dim() != 2 || w.ih.size(1) != x.size(-1) || w.ih.size(0) != gates_of(kind) * hidden)
     fail("[", op, "] input has inconsistent input_size: got sizes ", x.sizes(), " with w_ih ", w.ih.sizes(), " and w_hh ", w.hh.sizes());
   if (state.h.dim() != 2 || state.h.size(1) != w.hh.size(1) || (state.c.defined() && (state.c.dim() != 2 || state.c.size(1) != hidden)))
     fail("[", op, "] hidden has inconsistent hidden_size: got h of sizes ", state.h.sizes(), ", expected ", w.hh.size(1), " in the last");
-  if (state.h.size(0) != x.size(-2) || (state.c.defined() && state.c.size(0) != x.size(-2)))
-    fail("[", op, "] Input batch size ", x.size(-2), " doesn't match hidden batch size ", state.h.size(0));
+  if (state.h.size(0) != batch || (state.c.defined() && state.c.size(0) != batch))
+    fail("[", op, "] Input batch size ", batch, " doesn't match hidden batch size ", state.h.size(0));
   for (const Tensor& bias : {w.b_ih, w.b_hh})
     if (bias.defined() && (bias.dim() != 1 || bias.numel() != gates_of(kind) * hidden))
       fail("[", op, "] a bias should have ", gates_of(kind) * hidden, " elements, not sizes ", bias.sizes());
 }
 
-/// One layer in one direction over x (T, N, input).
-Tensor run(const char* op, Kind kind, const Tensor& x, State& state, const Weights& w, bool reverse, Site site) {
-  check_weights(op, kind, x, state, w);
-  const std::vector<Tensor> parts = ops::steps_of(from_input(kind, x, w, site), site);
-  std::vector<Tensor> outputs(parts.size());
-  for (size_t t = 0; t < parts.size(); ++t) {
-    const size_t at = reverse ? parts.size() - 1 - t : t;
-    state = step(kind, parts[at], state, w, site);
-    outputs[at] = state.h;
-  }
-  return stack(outputs, 0, site);
+State rows(const State& state, int64_t start, int64_t count, Site site) {
+  return {state.h.narrow(0, start, count, site), state.c.defined() ? state.c.narrow(0, start, count, site) : Tensor()};
 }
 
-LstmResult layers(const char* op, Kind kind, const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params,
-                  bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+State joined(const std::vector<State>& parts, Site site) {
+  if (parts.size() == 1) return parts[0];
+  std::vector<Tensor> h, c;
+  for (const State& part : parts) {
+    h.push_back(part.h);
+    if (part.c.defined()) c.push_back(part.c);
+  }
+  return {cat(h, 0, site), c.empty() ? Tensor() : cat(c, 0, site)};
+}
+
+/// The states of the sequences that a step of a packed batch runs on. Forwards, those that have ended step aside with the state they have;
+/// in reverse, those that begin join with the one they start from.
+class PackedState {
+ public:
+  PackedState(const State& start, bool reverse, int64_t first, Site site)
+      : start_(start), now_(reverse ? rows(start, 0, first, site) : start), site_(site) {}
+
+  /// Before a step of `batch` rows.
+  const State& resized(int64_t batch) {
+    const int64_t have = now_.h.size(0);
+    if (batch > have) now_ = joined({now_, rows(start_, have, batch - have, site_)}, site_);
+    if (batch < have) {
+      ended_.insert(ended_.begin(), rows(now_, batch, have - batch, site_));
+      now_ = rows(now_, 0, batch, site_);
+    }
+    return now_;
+  }
+  void set(State next) { now_ = std::move(next); }
+  /// Each sequence's last state.
+  State last() {
+    ended_.insert(ended_.begin(), now_);
+    return joined(ended_, site_);
+  }
+
+ private:
+  State start_, now_;
+  std::vector<State> ended_;
+  Site site_;
+};
+
+/// One layer in one direction over x (T, N, input), or packed (rows, input) where there are batch sizes. `state` becomes the last one.
+Tensor run(const char* op, Kind kind, const Tensor& x, const Shape* batch_sizes, State& state, const Weights& w, bool reverse, Site site) {
+  check_weights(op, kind, x, batch_sizes ? (*batch_sizes)[0] : x.size(-2), state, w);
+  const Tensor input_part = from_input(kind, x, w, site);
+  const std::vector<Tensor> parts = batch_sizes ? ops::steps_of(input_part, *batch_sizes, site) : ops::steps_of(input_part, site);
+  std::vector<Tensor> outputs(parts.size());
+  PackedState states(state, reverse, parts[reverse ? parts.size() - 1 : 0].size(0), site);
+  for (size_t t = 0; t < parts.size(); ++t) {
+    const size_t at = reverse ? parts.size() - 1 - t : t;
+    State next = step(kind, parts[at], states.resized(parts[at].size(0)), w, site);
+    outputs[at] = next.h;
+    states.set(std::move(next));
+  }
+  state = states.last();
+  return batch_sizes ? cat(outputs, 0, site) : stack(outputs, 0, site);
+}
+
+void check_packed(const char* op, const Tensor& data, const Shape& batch_sizes) {
+  int64_t rows = 0, before = batch_sizes.empty() ? 0 : batch_sizes[0];
+  for (const int64_t size : batch_sizes) {
+    if (size <= 0 || size > before) fail("[", op, "] batch_sizes must be positive and never grow, got ", batch_sizes);
+    rows += before = size;
+  }
+  if (data.dim() != 2 || data.size(0) != rows)
+    fail("[", op, "] packed data must have 2 dimensions and as many rows as batch_sizes add up to, ", rows, ", got ", data.sizes());
+}
+
+RnnResult without_cell(const LstmResult& result) { return {result.output, result.h_n}; }
+
+/// With batch_first, the two dimensions change places before and after.
+LstmResult plain(const char* op, Kind kind, const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params,
+                 bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
   if (input.dim() != 3) fail("[", op, "] input must have 3 dimensions, got ", input.dim());
+  LstmResult result = ops::recurrent(op, kind, batch_first ? input.transpose(0, 1, site) : input, nullptr, hx, params, has_biases,
+                                     num_layers, dropout, train, bidirectional, site);
+  if (batch_first) result.output = result.output.transpose(0, 1, site);
+  return result;
+}
+
+Tensor cell(const char* op, Kind kind, const Tensor& input, const State& before, const Weights& w, Site site, Tensor* c = nullptr) {
+  if (input.dim() != 2) fail("[", op, "] Expected input to be 2D, got ", input.dim(), "D");
+  check_weights(op, kind, input, input.size(0), before, w);
+  const State next = step(kind, from_input(kind, input, w, site), before, w, site);
+  if (c) *c = next.c;
+  return next.h;
+}
+
+}  // namespace
+
+LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
+                          const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                          bool bidirectional, Site site) {
+  if (batch_sizes) check_packed(op, input, *batch_sizes);
+  else if (input.dim() != 3) fail("[", op, "] input must have 3 dimensions, got ", input.dim());
   if (num_layers < 1) fail("[", op, "] num_layers must be at least 1, not ", num_layers);
   const int64_t directions = bidirectional ? 2 : 1, parts = num_layers * directions;
   const size_t plain = has_biases ? 4 : 2, each = params.size() / static_cast<size_t>(parts);
@@ -86,8 +168,8 @@ LstmResult layers(const char* op, Kind kind, const Tensor& input, const std::vec
     if (h.dim() != 3 || h.size(0) != parts)
       fail("[", op, "] Expected hidden size (", parts, ", N, hidden) for ", num_layers, " layers and ", directions, " directions, got ",
            h.sizes());
-  Tensor x = batch_first ? input.transpose(0, 1, site) : input;
-  if (x.size(0) == 0) fail("[", op, "] Expected sequence length to be larger than 0 in RNN");
+  Tensor x = input;
+  if (batch_sizes ? batch_sizes->empty() : x.size(0) == 0) fail("[", op, "] Expected sequence length to be larger than 0 in RNN");
   LstmResult result;
   std::vector<Tensor> last_h, last_c;
   for (int64_t layer = 0; layer < num_layers; ++layer) {
@@ -101,53 +183,41 @@ LstmResult layers(const char* op, Kind kind, const Tensor& input, const std::vec
         w.b_hh = own[3];
       }
       State state{hx[0].select(0, part, site), hx.size() > 1 ? hx[1].select(0, part, site) : Tensor()};
-      outputs.push_back(run(op, kind, x, state, w, direction == 1, site));
+      outputs.push_back(run(op, kind, x, batch_sizes, state, w, direction == 1, site));
       last_h.push_back(state.h);
       if (state.c.defined()) last_c.push_back(state.c);
     }
     x = outputs.size() == 1 ? outputs[0] : cat(outputs, -1, site);
     if (dropout > 0 && train && layer + 1 < num_layers) x = tandem::dropout(x, dropout, true, site);
   }
-  result.output = batch_first ? x.transpose(0, 1, site) : x;
+  result.output = x;
   result.h_n = stack(last_h, 0, site);
   if (!last_c.empty()) result.c_n = stack(last_c, 0, site);
   return result;
 }
 
-RnnResult without_cell(const LstmResult& result) { return {result.output, result.h_n}; }
-
-Tensor cell(const char* op, Kind kind, const Tensor& input, const State& before, const Weights& w, Site site, Tensor* c = nullptr) {
-  if (input.dim() != 2) fail("[", op, "] Expected input to be 2D, got ", input.dim(), "D");
-  check_weights(op, kind, input, before, w);
-  const State next = step(kind, from_input(kind, input, w, site), before, w, site);
-  if (c) *c = next.c;
-  return next.h;
-}
-
-}  // namespace
-
 LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
                 double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
   if (hx.size() != 2) fail("[lstm] expects two hidden states, got ", hx.size());
-  return layers("lstm", Kind::Lstm, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site);
+  return plain("lstm", Kind::Lstm, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site);
 }
 
 RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout,
               bool train, bool bidirectional, bool batch_first, Site site) {
   return without_cell(
-      layers("gru", Kind::Gru, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+      plain("gru", Kind::Gru, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }
 
 RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
                    double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
   return without_cell(
-      layers("rnn_tanh", Kind::Tanh, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+      plain("rnn_tanh", Kind::Tanh, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }
 
 RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
                    double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
   return without_cell(
-      layers("rnn_relu", Kind::Relu, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
+      plain("rnn_relu", Kind::Relu, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }
 
 LstmState lstm_cell(const Tensor& input, const std::vector<Tensor>& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,

@@ -120,26 +120,36 @@ class GruNode final : public StepNode<3, 2> {  // saved: activated gates and the
   }
 };
 
+// Of steps that were views of one sequence: their gradients, joined.
 class StepsNode final : public Node {
  public:
-  StepsNode(Site site, const Tensor& sequence)
-      : Node("UnbindBackward0", site, static_cast<uint32_t>(sequence.size(0)), &edge_, 1),
+  StepsNode(Site site, const Tensor& sequence, const std::vector<Tensor>& steps, bool packed)
+      : Node(packed ? "SplitWithSizesBackward0" : "UnbindBackward0", site, static_cast<uint32_t>(steps.size()), &edge_, 1),
         edge_(edge_of(sequence)),
-        step_(sequence.sizes()),
+        packed_(packed),
         options_{.dtype = sequence.dtype(), .device = sequence.device()} {
-    step_.erase(0);
+    for (const Tensor& step : steps) sizes_.push_back(step.sizes());
   }
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
     std::vector<Tensor> parts;
-    for (const Tensor& g : gradients) parts.push_back(g.defined() ? g : zeros(step_, options_));
-    results[0] = stack(parts, 0);
+    for (size_t t = 0; t < gradients.size(); ++t) parts.push_back(gradients[t].defined() ? gradients[t] : zeros(sizes_[t], options_));
+    results[0] = packed_ ? cat(parts, 0) : stack(parts, 0);
   }
 
  private:
   autograd::Edge edge_;
-  Shape step_;
+  bool packed_;
+  std::vector<Shape> sizes_;
   Options options_;
 };
+
+/// Makes the steps one result each of one node.
+std::vector<Tensor> recorded(std::vector<Tensor> steps, const Tensor& sequence, bool packed, Site site) {
+  if (!needs_grad(sequence) || steps.empty()) return steps;
+  const Ref<Node> node(new StepsNode(site, sequence, steps, packed));
+  for (size_t t = 0; t < steps.size(); ++t) autograd::set_history(steps[t], node, static_cast<uint32_t>(t));
+  return steps;
+}
 
 }  // namespace
 
@@ -175,10 +185,18 @@ std::vector<Tensor> steps_of(const Tensor& sequence, Site site) {
   std::vector<Tensor> steps;
   const Tensor values = sequence.detach();
   for (int64_t t = 0; t < sequence.size(0); ++t) steps.push_back(values.select(0, t, site).detach());
-  if (!needs_grad(sequence) || steps.empty()) return steps;
-  const Ref<Node> node(new StepsNode(site, sequence));
-  for (size_t t = 0; t < steps.size(); ++t) autograd::set_history(steps[t], node, static_cast<uint32_t>(t));
-  return steps;
+  return recorded(std::move(steps), sequence, false, site);
+}
+
+std::vector<Tensor> steps_of(const Tensor& data, const Shape& batch_sizes, Site site) {
+  std::vector<Tensor> steps;
+  const Tensor values = data.detach();
+  int64_t row = 0;
+  for (const int64_t rows : batch_sizes) {
+    steps.push_back(values.narrow(0, row, rows, site).detach());
+    row += rows;
+  }
+  return recorded(std::move(steps), data, true, site);
 }
 
 }  // namespace tandem::ops

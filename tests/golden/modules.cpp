@@ -11,6 +11,7 @@ const Modules& all_modules() {
              add_activation_modules,
              add_layer_modules,
              add_loss_modules,
+             add_recurrent_modules,
          })
       add(modules);
     return modules;

@@ -39,5 +39,6 @@ using Modules = TableOf<Built>;
 void add_activation_modules(Modules& table);
 void add_layer_modules(Modules& table);
 void add_loss_modules(Modules& table);
+void add_recurrent_modules(Modules& table);
 
 }  // namespace golden

@@ -37,6 +37,15 @@ int main() {
     CHECK(td::cross_entropy(net(images), labels).item<float>() < td::cross_entropy(y, labels).item<float>());
   }
   {
+    const td::Tensor x = td::randn({2, 7, 6}), sequence = td::randn({7, 2, 6});
+    td::nn::GRU gru(6, 5, {.num_layers = 2, .batch_first = true});
+    const auto [output, h_n] = gru(x);  // x (N, T, 6), output (N, T, 5), h_n (2, N, 5)
+    td::nn::LSTM lstm(6, 5);
+    const auto [outputs, state] = lstm(sequence);  // state.h and state.c
+    CHECK((output.sizes() == td::Shape{2, 7, 5} && h_n.sizes() == td::Shape{2, 2, 5}));
+    CHECK((outputs.sizes() == td::Shape{7, 2, 5} && state.c.sizes() == td::Shape{1, 2, 5}));
+  }
+  {
     Net net;
     net.to(td::gpu(0));
     td::parallel::DataParallel parallel(net, td::try_all_gpus());
