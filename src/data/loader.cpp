@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 
@@ -53,9 +54,17 @@ int64_t DataLoader::size() const {
   return options_.drop_last ? samples / options_.batch_size : (samples + options_.batch_size - 1) / options_.batch_size;
 }
 
+void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch) {
+  if (first_batch < 0 || first_batch > size())
+    fail("[DataLoader.set_epoch] first_batch must be between 0 and the ", size(), " batches of an epoch, but is ", first_batch);
+  epoch_ = epoch;
+  first_batch_ = first_batch;
+}
+
 DataLoader::Iterator DataLoader::begin() {
   Iterator iterator;
   iterator.loader_ = this;
+  iterator.batch_ = std::exchange(first_batch_, 0);
   if (options_.shuffle) {
     iterator.order_ = std::make_shared<const std::vector<int64_t>>(shuffled_indices(dataset_->size(), options_.seed, epoch_));
   } else {

@@ -34,7 +34,8 @@ class DataLoader {
   [[nodiscard]] const DataLoaderOptions& options() const { return options_; }
   /// The epoch that the next loop is: 0 for a new loader, one more after each loop.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
-  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  /// The next loop is epoch `epoch`, from its batch `first_batch` on: where a run that was interrupted goes on.
+  void set_epoch(uint64_t epoch, int64_t first_batch = 0);
   void set_pin_memory(bool pin_memory) { options_.pin_memory = pin_memory; }
 
   class Iterator {
@@ -68,6 +69,7 @@ class DataLoader {
   DataLoaderOptions options_;
   Site site_;
   uint64_t epoch_ = 0;
+  int64_t first_batch_ = 0;  // of the next loop
 };
 
 }  // namespace tandem::data

@@ -65,6 +65,14 @@ TEST_P(Loaders, ShuffleAnewEachEpochBySeed) {
   EXPECT_EQ(one_epoch(again), first);
   again.set_epoch(1);
   EXPECT_EQ(one_epoch(again), second);
+  // From the middle on: the rest of the same epoch, then whole ones again.
+  again.set_epoch(1, 2);
+  EXPECT_EQ(one_epoch(again), std::vector<int64_t>(second.begin() + 64, second.end()));
+  EXPECT_EQ(one_epoch(again).size(), 100U);
+  again.set_epoch(0, 4);
+  EXPECT_TRUE(one_epoch(again).empty());
+  EXPECT_NE(error_of([&] { again.set_epoch(0, 5); }).find("first_batch must be between 0 and the 4 batches of an epoch, but is 5"),
+            std::string::npos);
   DataLoader other(numbers(100, device()), {.batch_size = 32, .shuffle = true, .seed = 4});
   EXPECT_NE(one_epoch(other), first);
 }
