@@ -2,6 +2,7 @@
 #include "io/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 namespace tandem::io {
 namespace {
@@ -65,6 +68,23 @@ void AtomicFile::commit() {
   if (folder < 0) return;
   fsync(folder);
   close(folder);
+}
+
+void remove_leftovers(const std::string& path) {
+  const std::filesystem::path whole(path);
+  const std::string prefix = whole.filename().string() + ".";
+  std::error_code error;
+  std::vector<std::filesystem::path> leftovers;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), error)) {
+    const std::string name = entry.path().filename().string();
+    int process = 0, number = 0, end = 0;
+    if (!name.starts_with(prefix)) continue;
+    if (std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) != 2) continue;
+    if (end == 0 || prefix.size() + static_cast<size_t>(end) != name.size()) continue;
+    if (process > 0 && (kill(process, 0) == 0 || errno != ESRCH)) continue;
+    leftovers.push_back(entry.path());
+  }
+  for (const auto& leftover : leftovers) std::filesystem::remove(leftover, error);
 }
 
 InputFile::InputFile(const char* op, std::string path) : op_(op), path_(std::move(path)) {

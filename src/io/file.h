@@ -28,6 +28,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Removes the unfinished files beside `path` whose writers were killed. Those of processes that live are left alone.
+void remove_leftovers(const std::string& path);
+
 /// A file to read from.
 class InputFile {
  public:

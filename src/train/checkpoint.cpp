@@ -12,6 +12,7 @@ constexpr const char* kFormat = "tandem.checkpoint.1";
 constexpr const char* kOptimizerKey = "optimizer";
 constexpr const char* kModelPrefix = "model.";
 constexpr const char* kOptimizerPrefix = "optimizer.";
+constexpr const char* kSchedulesPrefix = "schedules.";
 
 void add(io::TensorMap& tensors, const char* prefix, const StateDict& state) {
   for (const auto& [name, tensor] : state) tensors.emplace(prefix + name, tensor);
@@ -25,20 +26,21 @@ std::string note(const io::Metadata& notes, const char* key) {
 
 }  // namespace
 
-void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer, const io::Metadata& notes,
+void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer, const Checkpoint& more,
                      Site site) {
   io::TensorMap tensors;
-  io::Metadata metadata = notes;
+  io::Metadata metadata = more.notes;
   metadata[kFormatKey] = kFormat;
   add(tensors, kModelPrefix, module.state_dict());
   if (optimizer) {
     metadata[kOptimizerKey] = optimizer->name();
     add(tensors, kOptimizerPrefix, optimizer->state_dict());
   }
+  add(tensors, kSchedulesPrefix, more.schedules);
   io::save_safetensors(path, tensors, metadata, site);
 }
 
-io::Metadata load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site) {
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site) {
   io::SafetensorsFile file = io::read_safetensors(path, cpu(), site);
   const std::string format = note(file.metadata, kFormatKey), kind = note(file.metadata, kOptimizerKey);
   StateDict all;
@@ -63,7 +65,7 @@ io::Metadata load_checkpoint(const std::string& path, nn::Module& module, optim:
   } catch (const Error& error) {
     fail("[load] ", path, ": ", error.what());
   }
-  return file.metadata;
+  return {.notes = std::move(file.metadata), .schedules = all.under(kSchedulesPrefix)};
 }
 
 }  // namespace train::detail

@@ -22,10 +22,16 @@ void load(const std::string& path, nn::Module& module, optim::Optimizer& optimiz
 
 namespace train::detail {
 
-/// `save` with notes of the caller's, and `load` that gives them back. `optimizer` may be nullptr.
-void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer,
-                     const std::map<std::string, std::string>& notes, Site site);
-std::map<std::string, std::string> load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site);
+/// What a Trainer adds to model and optimizer.
+struct Checkpoint {
+  std::map<std::string, std::string> notes;
+  StateDict schedules;
+};
+
+/// `save` with that, and `load` that gives it back. `optimizer` may be nullptr.
+void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer, const Checkpoint& more,
+                     Site site);
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site);
 
 }  // namespace train::detail
 }  // namespace tandem

@@ -16,6 +16,15 @@ std::unique_ptr<optim::Optimizer> Module::configure_optimizers() {
        "] has no optimizer: override configure_optimizers(), as in `return optim::make<optim::SGD>(parameters(), {.lr = 0.1});`");
 }
 
+std::vector<Scheduled> Module::configure_schedules(optim::Optimizer&, int64_t) { return {}; }
+
+void Scheduled::step(const Figures& figures) {
+  if (schedule_) return schedule_->step();
+  const double* figure = find(figures, monitor_);
+  if (!figure) fail("[Trainer.fit] ReduceLROnPlateau watches ", monitor_, ", which this run does not have");
+  plateau_->step(*figure);
+}
+
 Tensor Module::training_step(const data::Batch& batch) { return loss(predict(batch.input()), batch.target()); }
 
 Metrics Module::validation_step(const data::Batch& batch) { return {{"val_loss", loss(predict(batch.input()), batch.target())}}; }

@@ -1,6 +1,8 @@
 // train::Module: a model that also knows its loss and its optimizer, which is all a Trainer needs of it.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +12,8 @@
 #include "data/dataset.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "train/figures.h"
 
 namespace tandem::train {
 
@@ -19,6 +23,31 @@ using Metrics = std::vector<std::pair<std::string, Tensor>>;
 /// From an input to a model's output.
 using Predict = std::function<Tensor(const Tensor&, Site)>;
 
+/// A schedule, and when it steps.
+class Scheduled {
+ public:
+  enum class Each { Epoch, Step };
+
+  /// After each epoch, or after each step of the optimizer.
+  template <std::derived_from<optim::Schedule> S>
+  Scheduled(std::shared_ptr<S> schedule, Each each = Each::Epoch) : schedule_(std::move(schedule)), each_(each) {}
+  /// After each epoch, by what the figure `monitor` has become.
+  Scheduled(std::shared_ptr<optim::ReduceLROnPlateau> plateau, std::string monitor = "val_loss")
+      : plateau_(std::move(plateau)), monitor_(std::move(monitor)) {}
+
+  [[nodiscard]] bool each_step() const { return each_ == Each::Step; }
+  /// Error where the figure it watches is not among `figures`.
+  void step(const Figures& figures);
+  [[nodiscard]] StateDict state_dict() const { return schedule_ ? schedule_->state_dict() : plateau_->state_dict(); }
+  void load_state_dict(const StateDict& state) { schedule_ ? schedule_->load_state_dict(state) : plateau_->load_state_dict(state); }
+
+ private:
+  std::shared_ptr<optim::Schedule> schedule_;
+  std::shared_ptr<optim::ReduceLROnPlateau> plateau_;
+  std::string monitor_;
+  Each each_ = Each::Epoch;
+};
+
 /// Derive, name the parts in `fields`, give `forward`, `loss` and `configure_optimizers`. Copying it shares the parameters, as with any
 /// nn::Module.
 struct Module : nn::Module {
@@ -26,6 +55,9 @@ struct Module : nn::Module {
   virtual Tensor loss(const Tensor& output, const Tensor& target);
   /// The optimizer of the parameters. Error unless overridden.
   virtual std::unique_ptr<optim::Optimizer> configure_optimizers();
+  /// The schedules of the optimizer's rates, for a run of `total_steps` steps; none unless overridden:
+  /// `return {std::make_shared<optim::StepLR>(optimizer, 1, 0.7)};`.
+  virtual std::vector<Scheduled> configure_schedules(optim::Optimizer& optimizer, int64_t total_steps);
   /// The loss of a batch; unless overridden, of `predict` of its input against its target.
   virtual Tensor training_step(const data::Batch& batch);
   /// What is to be known of a batch it does not learn from: "val_loss" unless overridden.

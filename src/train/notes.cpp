@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "ops/random.h"
 
 namespace tandem::train::detail {
 namespace {
@@ -14,51 +13,68 @@ using nlohmann::json;
 
 constexpr const char* kKey = "trainer";
 
-void read_generator(const json& generators, Device device) {
-  const auto found = generators.find(device.str());
-  if (found == generators.end()) return;
-  set_rng_state({.seed = found->at(0).get<uint64_t>(), .offset = found->at(1).get<uint64_t>()}, device);
-}
+/// A number that is no number (the loss of a run that went astray) is written as null.
+double number(const json& value) { return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>(); }
 
 }  // namespace
 
-std::map<std::string, std::string> to_notes(const RunState& state, const std::vector<Device>& devices) {
-  json curves = json::object();
+RunState::Generators generators_now(const std::vector<Device>& devices) {
+  RunState::Generators generators = {{cpu().str(), get_rng_state(cpu())}};
+  for (const Device device : devices) generators[device.str()] = get_rng_state(device);
+  return generators;
+}
+
+void set_generators(const RunState::Generators& generators, const std::vector<Device>& devices) {
+  const auto set = [&](Device device) {
+    const auto found = generators.find(device.str());
+    if (found != generators.end()) set_rng_state(found->second, device);
+  };
+  set(cpu());
+  for (const Device device : devices) set(device);
+}
+
+std::map<std::string, std::string> to_notes(const RunState& state) {
+  json curves = json::object(), generators = json::object(), losses = json::array();
   for (const auto& [name, points] : state.board.series()) {
     json& curve = curves[name] = json::array();
     for (const Point& point : points) curve.push_back({point.x, point.y});
   }
-  json generators = json::object();
-  const auto add = [&](Device device) {
-    const GeneratorState generator = get_rng_state(device);
-    generators[device.str()] = {generator.seed, generator.offset};
-  };
-  add(cpu());
-  for (const Device device : devices)
-    if (device.is_cuda()) add(device);
-  return {{kKey, json{{"epoch", state.epoch}, {"curves", curves}, {"generators", generators}}.dump()}};
+  for (const auto& [device, generator] : state.generators) generators[device] = {generator.seed, generator.offset};
+  for (const LossMean& half : state.losses) losses.push_back({half.sum, half.batches});
+  return {{kKey, json{{"epoch", state.epoch},
+                      {"batch", state.batch},
+                      {"batches", state.batches},
+                      {"step", state.step},
+                      {"losses", losses},
+                      {"callbacks", state.callbacks},
+                      {"generators", generators},
+                      {"curves", curves}}
+                     .dump()}};
 }
 
-RunState from_notes(const std::map<std::string, std::string>& notes, const std::vector<Device>& devices, const std::string& path) {
+RunState from_notes(const std::map<std::string, std::string>& notes, const std::string& path) {
   const auto note = notes.find(kKey);
   if (note == notes.end()) fail("[Trainer.fit] ", path, ": cannot go on from this file: no Trainer wrote it");
   try {
     const json state = json::parse(note->second);
     RunState run;
     run.epoch = state.at("epoch").get<int>();
+    run.batch = state.at("batch").get<int64_t>();
+    run.batches = state.at("batches").get<int64_t>();
+    run.step = state.at("step").get<int64_t>();
+    for (size_t i = 0; i < run.losses.size(); ++i) {
+      const json& half = state.at("losses").at(i);
+      run.losses[i] = {number(half.at(0)), half.at(1).get<int64_t>()};
+    }
+    run.callbacks = state.at("callbacks").get<RunState::Callbacks>();
+    for (const auto& [device, generator] : state.at("generators").items())
+      run.generators[device] = {.seed = generator.at(0).get<uint64_t>(), .offset = generator.at(1).get<uint64_t>()};
     ProgressBoard::Series series;
     for (const auto& [name, points] : state.at("curves").items()) {
       auto& curve = series[name];
-      // A number that is no number (the loss of a run that went astray) is written as null.
-      const auto number = [](const json& value) {
-        return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-      };
       for (const json& point : points) curve.push_back({number(point.at(0)), number(point.at(1))});
     }
     run.board.set_series(std::move(series));
-    read_generator(state.at("generators"), cpu());
-    for (const Device device : devices)
-      if (device.is_cuda()) read_generator(state.at("generators"), device);
     return run;
   } catch (const json::exception&) {
     fail("[Trainer.fit] ", path, ": cannot go on from this file: the Trainer's notes in it are damaged");

@@ -71,7 +71,7 @@ ProgressBar::~ProgressBar() {
   if (line_open_) out_ << '\n' << std::flush;
 }
 
-void ProgressBar::begin_epoch(int epoch, int epochs, int64_t batches) {
+void ProgressBar::begin_epoch(int epoch, int epochs, int64_t batches, int64_t done) {
   epoch_began_ = now_();
   if (epochs_ == 0) {
     run_began_ = epoch_began_;
@@ -81,7 +81,8 @@ void ProgressBar::begin_epoch(int epoch, int epochs, int64_t batches) {
   epoch_ = epoch;
   epochs_ = epochs;
   batches_ = batches;
-  batch_ = samples_ = 0;
+  first_batch_ = batch_ = done;
+  samples_ = 0;
   trained_ = -1;
 }
 
@@ -96,8 +97,9 @@ bool ProgressBar::due() const { return terminal_.interactive && now_() - drawn_ 
 
 std::string ProgressBar::rate() const {
   const double seconds = trained_ >= 0 ? trained_ : now_() - epoch_began_;
-  if (batch_ == 0 || seconds <= 0) return "";
-  return count_text(static_cast<double>(batch_) / seconds) + " batches/s (" + count_text(static_cast<double>(samples_) / seconds) +
+  const int64_t trained = batch_ - first_batch_;
+  if (trained == 0 || seconds <= 0) return "";
+  return count_text(static_cast<double>(trained) / seconds) + " batches/s (" + count_text(static_cast<double>(samples_) / seconds) +
          " samples/s)";
 }
 
@@ -134,6 +136,12 @@ void ProgressBar::put_line(const std::string& time, const Figures& figures) {
   }
   line_open_ = true;
   drawn_ = now_();
+}
+
+void ProgressBar::say(const std::string& text) {
+  if (line_open_) out_ << '\n';
+  line_open_ = false;
+  out_ << text << std::endl;
 }
 
 void ProgressBar::draw(const Figures& figures) {

@@ -4,15 +4,11 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "train/figures.h"
 #include "train/terminal.h"
 
 namespace tandem::train {
-
-/// Named numbers in the order in which they are shown.
-using Figures = std::vector<std::pair<std::string, double>>;
 
 /// Seconds of a clock that only goes forward.
 [[nodiscard]] double seconds_now();
@@ -26,8 +22,9 @@ class ProgressBar {
   /// Leaves a half-drawn line standing and goes to the next one.
   ~ProgressBar();
 
-  /// Epoch `epoch` of `epochs`, counted from 1, of `batches` batches. The first call starts the clock of the time left.
-  void begin_epoch(int epoch, int epochs, int64_t batches);
+  /// Epoch `epoch` of `epochs`, counted from 1, of `batches` batches, `done` of which are done already. The first call starts the clock of
+  /// the time left.
+  void begin_epoch(int epoch, int epochs, int64_t batches, int64_t done = 0);
   /// `samples` more have been trained on.
   void advance(int64_t samples);
   /// All batches of the epoch are done: what comes until its end, validation, is no part of the rate.
@@ -37,6 +34,8 @@ class ProgressBar {
   void draw(const Figures& figures);
   /// The epoch's last line, which stays.
   void end_epoch(const Figures& figures);
+  /// A line of its own.
+  void say(const std::string& text);
 
  private:
   [[nodiscard]] std::string rate() const;
@@ -47,7 +46,7 @@ class ProgressBar {
   Terminal terminal_;
   double (*now_)();
   int epoch_ = 0, epochs_ = 0, first_epoch_ = 0;
-  int64_t batches_ = 0, batch_ = 0, samples_ = 0;
+  int64_t batches_ = 0, first_batch_ = 0, batch_ = 0, samples_ = 0;
   double run_began_ = 0, epoch_began_ = 0, drawn_ = 0;
   double trained_ = -1;  // seconds that the epoch's batches took; negative while they run
   bool line_open_ = false;

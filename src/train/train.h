@@ -2,6 +2,7 @@
 #pragma once
 
 #include "train/board.h"
+#include "train/callback.h"
 #include "train/checkpoint.h"
 #include "train/data_module.h"
 #include "train/live_board.h"

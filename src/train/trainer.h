@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <typeinfo>
@@ -11,17 +12,29 @@
 
 #include "nn/any_module.h"
 #include "train/board.h"
+#include "train/callback.h"
 #include "train/data_module.h"
 #include "train/module.h"
 
 namespace tandem::train {
 
+namespace detail {
+class Fit;
+}
+
 struct TrainerOptions {
   int max_epochs = 1;
-  int num_gpus = 0;                   // cards to train on, data-parallel from two on; as many as there are where there are fewer
-  double gradient_clip_val = 0;       // the most the gradients' norm may be; 0 leaves them as they are
-  std::string checkpoint_dir = {};    // where checkpoint.safetensors is written after each epoch; empty: nowhere
-  bool resume = false;                // go on from that checkpoint where there is one
+  int64_t max_steps = -1;            // steps of the optimizer after which the run ends; negative: no such end
+  int num_gpus = 0;                  // cards to train on, data-parallel from two on; as many as there are where there are fewer
+  double gradient_clip_val = 0;      // the most the gradients' norm may be; 0 leaves them as they are
+  int accumulate = 1;                // batches whose gradients' mean makes one step
+  int64_t limit_train_batches = -1;  // batches an epoch at most; negative: all
+  int64_t limit_val_batches = -1;    // the same for validation
+  std::string checkpoint_dir = {};   // where checkpoint.safetensors is written after each epoch; empty: nowhere
+  int64_t checkpoint_every = 0;      // and after every so many steps; 0: only after epochs
+  bool resume = false;               // go on from that checkpoint where there is one
+  std::optional<EarlyStoppingOptions> early_stopping = {};
+  std::vector<std::shared_ptr<Callback>> callbacks = {};
   bool quiet = false;                 // no progress bar
   bool plot = false;                  // draw the curves under the progress bar, where that is a terminal
   std::optional<uint64_t> seed = {};  // manual_seed at the start of fit
@@ -29,15 +42,15 @@ struct TrainerOptions {
 };
 
 /// Trains a model as the Trainer of "Dive into Deep Learning" does. Per batch: move it, loss, zero_grad, backward, clip, step; after each
-/// epoch an evaluation without gradients. Reads nothing back from the cards within an epoch except, ten times a second, the loss for a
-/// terminal's progress bar.
+/// epoch an evaluation without gradients. Waits for no result within an epoch: losses come home a few batches late.
 class Trainer {
  public:
-  /// Error for negative numbers, and for `resume` without a checkpoint_dir.
+  /// Error for numbers that make no sense, and for `resume` without a checkpoint_dir.
   explicit Trainer(TrainerOptions options = {});
 
   /// Trains `model` in place until max_epochs are done. It is moved to the first card used (to the CPU without one) and stays there.
-  /// Interrupted and resumed, weights and curves are those of a run that never stopped, to the bit.
+  /// Interrupted and resumed, weights and curves are those of a run that never stopped, to the bit. Ctrl-C (and SIGTERM) ends the run after
+  /// the batch under way, with a checkpoint; a second one ends the process. Error with the batch's number where a loss is not finite.
   template <class M>
   requires std::derived_from<M, Module>
   void fit(M& model, const DataModule& data, Site site = Site::here()) {
@@ -54,6 +67,18 @@ class Trainer {
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
   /// Epochs done, those before a resumption included.
   [[nodiscard]] int epoch() const { return epoch_; }
+  /// Steps of the optimizer done, those before a resumption included.
+  [[nodiscard]] int64_t step() const { return step_; }
+  /// Whether Ctrl-C ended the last fit.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+  // --- While fit runs, for callbacks. Error for what needs a run where there is none.
+  /// Ends the run after this batch, or before the next epoch.
+  void stop() { stop_ = true; }
+  /// Writes all that a run needs to go on.
+  void save_checkpoint(const std::string& path) const;
+  [[nodiscard]] optim::Optimizer& optimizer() const;
+
   /// The checkpoint's path; empty without checkpoint_dir.
   [[nodiscard]] std::string checkpoint_path() const;
   [[nodiscard]] const TrainerOptions& options() const { return options_; }
@@ -61,10 +86,16 @@ class Trainer {
  private:
   void run(Module& model, nn::Copier copier, const DataModule& data, Site site);
 
+  friend class detail::Fit;
+  [[nodiscard]] detail::Fit& fit_under_way(const char* op) const;
+
   TrainerOptions options_;
   ProgressBoard board_;
   std::vector<Device> devices_;
   int epoch_ = 0;
+  int64_t step_ = 0;
+  bool stop_ = false, interrupted_ = false;
+  detail::Fit* fit_ = nullptr;
 };
 
 }  // namespace tandem::train

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "support/on_device.h"
@@ -210,6 +212,203 @@ TEST(Trainer, ClipsGradientsByTheirNorm) {
   EXPECT_NEAR(weight_after(0), 3, 1e-6);
   EXPECT_NEAR(weight_after(10), 3, 1e-6);  // the norm is 4.24: nothing to clip
   EXPECT_NEAR(weight_after(1), std::sqrt(0.5), 1e-5);
+}
+
+TEST(Trainer, AddsUpTheGradientsOfSeveralBatches) {
+  // Batches of 8 whose mean gradients are averaged over two are batches of 16.
+  const auto run = [](int64_t batch_size, int accumulate) {
+    td::manual_seed(1);
+    Line model;
+    train::Trainer trainer({.max_epochs = 2, .num_gpus = 1, .accumulate = accumulate, .quiet = true});
+    trainer.fit(model, line_data({.batch_size = batch_size, .shuffle = false}));
+    EXPECT_EQ(trainer.step(), 2 * 7);
+    return weights(model);
+  };
+  const auto whole = run(16, 1), halves = run(8, 2);
+  // The last group is of one batch of 4 in both cases, weighed by half in the second: so the first epoch's last step differs a little.
+  for (size_t i = 0; i < whole.size(); ++i) EXPECT_TRUE(td::allclose(whole[i], halves[i], 0.05, 0.05));
+  Known model;
+  train::Trainer trainer({.max_epochs = 1, .accumulate = 4, .quiet = true});
+  trainer.fit(model, train::DataModule(td::data::TensorDataset({td::zeros({8, 1})}), {.batch_size = 1}));
+  EXPECT_EQ(trainer.step(), 2);
+  EXPECT_NEAR(model.weight[0].item<double>(), -6, 1e-6);  // twice the mean of four times 3
+}
+
+TEST(Trainer, EndsAfterSoManyBatchesOrSteps) {
+  Recorder model;
+  const td::data::TensorDataset points({td::randn({10, 4}), td::randn({10, 1})});
+  const train::DataModule data(points, points.subset(0, 6), {.batch_size = 2});
+  train::Trainer limited({.max_epochs = 2, .limit_train_batches = 2, .limit_val_batches = 1, .quiet = true});
+  limited.fit(model, data);
+  EXPECT_EQ(model.calls.size(), 6U);
+  EXPECT_EQ(limited.step(), 4);
+  model.calls.clear();
+  train::Trainer stepped({.max_epochs = 9, .max_steps = 7, .quiet = true});
+  stepped.fit(model, data);
+  EXPECT_EQ(stepped.step(), 7);
+  EXPECT_EQ(stepped.epoch(), 1);
+  EXPECT_EQ(model.calls.size(), 5U + 3U + 2U);  // an epoch, its validation, and two batches
+}
+
+/// Ends its run after some batch, as Ctrl-C would.
+struct StopAfter : train::Callback {
+  int64_t left;
+  explicit StopAfter(int64_t batches) : left(batches) {}
+  void on_train_batch_end(train::Trainer& trainer, train::Module&, int64_t) override {
+    if (--left == 0) trainer.stop();
+  }
+};
+
+/// A schedule for each step, one for each epoch, dropout: all that a resumed run must find again.
+struct Scheduled : Line {
+  td::nn::Dropout dropout{0.2};
+  td::Tensor forward(const td::Tensor& x) override { return net(dropout(x)); }
+  std::vector<train::Scheduled> configure_schedules(td::optim::Optimizer& optimizer, int64_t total_steps) override {
+    steps = total_steps;
+    return {{std::make_shared<td::optim::OneCycleLR>(optimizer, 0.1, total_steps), train::Scheduled::Each::Step},
+            std::make_shared<td::optim::ReduceLROnPlateau>(optimizer, td::optim::PlateauOptions{.factor = 0.9, .patience = 0})};
+  }
+  int64_t steps = 0;
+};
+
+TEST_P(Trainers, GoOnInTheMiddleOfAnEpoch) {
+  const std::string folder = "middle" + std::to_string(GetParam());
+  const auto run = [&](Scheduled& model, std::string where, std::vector<std::shared_ptr<train::Callback>> callbacks) {
+    train::Trainer trainer({.max_epochs = 3,
+                            .num_gpus = GetParam(),
+                            .checkpoint_dir = std::move(where),
+                            .resume = true,
+                            .callbacks = std::move(callbacks),
+                            .quiet = true});
+    trainer.fit(model, line_data());
+    return trainer;
+  };
+  for (const int64_t stop_after : {3, 7, 10, 20}) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove_all(folder + "whole");
+    td::manual_seed(1);
+    Scheduled whole;
+    const auto uninterrupted = run(whole, folder + "whole", {});
+    EXPECT_EQ(whole.steps, 3 * 7);
+    td::manual_seed(1);
+    Scheduled first;
+    const auto stopped = run(first, folder, {std::make_shared<StopAfter>(stop_after)});
+    EXPECT_EQ(stopped.step(), stop_after);
+    EXPECT_FALSE(same(weights(first), weights(whole)));
+    td::manual_seed(99);
+    Scheduled second;
+    const auto resumed = run(second, folder, {});
+    EXPECT_TRUE(same(weights(second), weights(whole))) << "stopped after " << stop_after;
+    EXPECT_EQ(resumed.board().series(), uninterrupted.board().series());
+    EXPECT_EQ(resumed.step(), uninterrupted.step());
+    // The files, too, are the same: optimizer, schedules, curves, generators.
+    const auto bytes = [](const std::string& path) {
+      std::ifstream file(path, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    EXPECT_EQ(bytes(resumed.checkpoint_path()), bytes(uninterrupted.checkpoint_path()));
+  }
+}
+
+TEST(Trainer, WritesACheckpointEverySoManySteps) {
+  std::filesystem::remove_all("every");
+  struct Looks : train::Callback {
+    std::vector<bool> there;
+    void on_train_batch_end(train::Trainer& trainer, train::Module&, int64_t) override {
+      there.push_back(std::filesystem::exists(trainer.checkpoint_path()));
+    }
+  };
+  const auto looks = std::make_shared<Looks>();
+  Line model;
+  train::Trainer trainer({.max_epochs = 1, .checkpoint_dir = "every", .checkpoint_every = 3, .callbacks = {looks}, .quiet = true});
+  trainer.fit(model, line_data());
+  EXPECT_EQ(looks->there, (std::vector<bool>{false, false, false, true, true, true, true}));
+  // With another size of batches there is no place to go on from.
+  train::Trainer stopped(
+      {.max_epochs = 2, .checkpoint_dir = "every", .resume = true, .callbacks = {std::make_shared<StopAfter>(2)}, .quiet = true});
+  stopped.fit(model, line_data());
+  train::Trainer other({.max_epochs = 2, .checkpoint_dir = "every", .resume = true, .quiet = true});
+  EXPECT_NE(error_of([&] {
+              other.fit(model, line_data({.batch_size = 50}));
+            }).find("stopped after batch 2 of 7 an epoch, but here an epoch has 2: go on with the same data and batch_size"),
+            std::string::npos);
+}
+
+TEST(Trainer, SavesWhatCtrlCInterrupts) {
+  std::filesystem::remove_all("interrupted");
+  struct Presses : train::Callback {
+    void on_train_batch_end(train::Trainer&, train::Module&, int64_t batch) override {
+      if (batch == 2) std::raise(SIGINT);
+    }
+  };
+  std::ostringstream out;
+  Line model;
+  train::Trainer trainer({.max_epochs = 5, .checkpoint_dir = "interrupted", .callbacks = {std::make_shared<Presses>()}, .output = &out});
+  trainer.fit(model, line_data());
+  EXPECT_TRUE(trainer.interrupted());
+  EXPECT_EQ(trainer.step(), 3);
+  EXPECT_EQ(out.str(),
+            "interrupted in epoch 1 after batch 3 of 7: saved interrupted/checkpoint.safetensors; resume = true goes on from there\n");
+  EXPECT_TRUE(std::filesystem::exists(trainer.checkpoint_path()));
+  train::Trainer rest({.max_epochs = 1, .checkpoint_dir = "interrupted", .resume = true, .quiet = true});
+  rest.fit(model, line_data());
+  EXPECT_FALSE(rest.interrupted());
+  EXPECT_EQ(rest.step(), 7);
+}
+
+TEST_P(Trainers, StopAtALossThatIsNoNumber) {
+  struct Breaks : Line {
+    int64_t batch = 0;
+    td::Tensor training_step(const td::data::Batch& from) override {
+      const auto loss = train::Module::training_step(from);
+      return batch++ == 9 ? loss / 0. - loss / 0. : loss;
+    }
+  };
+  Breaks model;
+  train::Trainer trainer({.max_epochs = 5, .num_gpus = GetParam(), .quiet = true});
+  EXPECT_NE(error_of([&] { trainer.fit(model, line_data()); }).find("[Trainer.fit] the loss of batch 2 of epoch 2 is nan"),
+            std::string::npos);
+  EXPECT_EQ(model.predict(td::ones({2, 4}, first_device())).device(), first_device());
+}
+
+TEST(EarlyStopping, EndsARunThatNoLongerGetsBetter) {
+  /// Judged by what is written down for each epoch.
+  struct Judged : Known {
+    std::vector<double> given;
+    size_t at = 0;
+    train::Metrics validation_step(const td::data::Batch&) override { return {{"score", td::tensor(given.at(at++))}}; }
+  };
+  const td::data::TensorDataset one({td::zeros({1, 1})});
+  const auto epochs = [&](std::vector<double> scores, train::EarlyStoppingOptions options) {
+    Judged model;
+    model.given = std::move(scores);
+    train::Trainer trainer({.max_epochs = 6, .early_stopping = options, .quiet = true});
+    trainer.fit(model, train::DataModule(one, one));
+    return trainer.epoch();
+  };
+  EXPECT_EQ(epochs({6, 5, 4, 3, 2, 1}, {{.monitor = "score"}, 2}), 6);
+  EXPECT_EQ(epochs({6, 5, 5, 5, 2, 1}, {{.monitor = "score"}, 2}), 4);
+  EXPECT_EQ(epochs({6, 5, 5, 4, 4, 1}, {{.monitor = "score"}, 2}), 6);
+  EXPECT_EQ(epochs({1, 2, 3, 2, 2, 2}, {{.monitor = "score", .maximize = true}, 1}), 4);
+  EXPECT_EQ(epochs({1, 1.05, 1.1, 1.15, 1.2, 1.3}, {{.monitor = "score", .maximize = true, .min_delta = 0.5}, 3}), 4);
+  EXPECT_NE(error_of([&] {
+              epochs({1, 2, 3, 4, 5, 6}, {{.monitor = "accuracy"}, 2});
+            }).find("[EarlyStopping] there is no figure accuracy to watch; this run has train_loss, score"),
+            std::string::npos);
+}
+
+TEST(ModelCheckpoint, KeepsTheBestEpoch) {
+  std::filesystem::remove("best.safetensors");
+  const auto best = std::make_shared<train::ModelCheckpoint>();
+  Line model;
+  train::Trainer trainer({.max_epochs = 4, .callbacks = {best}, .quiet = true});
+  trainer.fit(model, line_data());
+  EXPECT_EQ(best->best(), trainer.board().series().at("val_loss").back().y);
+  Line kept;
+  td::nn::initialize(kept, td::zeros({1, 4}));
+  td::load("best.safetensors", kept);
+  EXPECT_TRUE(same(weights(kept), weights(model)));
+  EXPECT_NE(error_of([&] { trainer.save_checkpoint("x"); }).find("no fit is under way"), std::string::npos);
 }
 
 TEST(Trainer, ShufflesByEpochAndSeed) {

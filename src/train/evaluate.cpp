@@ -1,0 +1,87 @@
+#include "train/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "autograd/autograd.h"
+#include "ops/pointwise.h"
+#include "runtime/stream.h"
+
+namespace tandem::train::detail {
+namespace {
+
+/// Keeps the host at most a few batches ahead of a card.
+class Pace {
+ public:
+  explicit Pace(Device device) : device_(device) {}
+  void batch_queued(Site site) {
+    if (!device_.is_cuda()) return;
+    auto& event = events_[next_++ % events_.size()];
+    if (event) event->synchronize(site);
+    else event.emplace();
+    event->record(cuda::current_stream(device_), site);
+  }
+
+ private:
+  Device device_;
+  std::array<std::optional<cuda::Event>, 8> events_;
+  size_t next_ = 0;
+};
+
+/// A mean of one-element tensors that stays on the device: adding waits for nothing, reading does.
+class Mean {
+ public:
+  void add(const Tensor& value, double weight, Site site) {
+    const Tensor number = value.dim() == 0 ? value.detach() : value.detach().reshape({}, site);
+    if (sum_.defined()) sum_.add_(number, weight, site);
+    else sum_ = mul(number.to(kFloat64, {}, site), weight, site);
+    weight_ += weight;
+  }
+  [[nodiscard]] double read(Site site) const { return sum_.item<double>(site) / weight_; }
+
+ private:
+  Tensor sum_;
+  double weight_ = 0;
+};
+
+/// Evaluation mode until the end of the scope.
+class EvalGuard {
+ public:
+  explicit EvalGuard(Module& model) : model_(model), was_training_(model.training()) { model.eval(); }
+  EvalGuard(const EvalGuard&) = delete;
+  EvalGuard& operator=(const EvalGuard&) = delete;
+  ~EvalGuard() { model_.train(was_training_); }
+
+ private:
+  Module& model_;
+  bool was_training_;
+};
+
+}  // namespace
+
+Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on, Site site) {
+  const NoGradGuard no_grad;
+  const EvalGuard evaluating(model);
+  std::vector<std::pair<std::string, Mean>> means;
+  Pace pace(device);
+  int64_t done = 0;
+  for (const data::Batch& host : loader) {
+    if (done++ == limit) break;
+    const data::Batch batch = host.to(device, {.non_blocking = true}, site);
+    for (const auto& [name, value] : model.validation_step(batch)) {
+      auto found = std::find_if(means.begin(), means.end(), [&, &name = name](const auto& mean) { return mean.first == name; });
+      if (found == means.end()) found = means.insert(means.end(), {name, Mean()});
+      found->second.add(value, static_cast<double>(batch.size()), site);
+    }
+    pace.batch_queued(site);
+    if (!go_on()) return {};
+  }
+  Figures figures;
+  for (const auto& [name, mean] : means) figures.emplace_back(name, mean.read(site));
+  return figures;
+}
+
+}  // namespace tandem::train::detail

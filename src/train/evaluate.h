@@ -1,0 +1,18 @@
+// A model judged by data: means of what its validation_step gives.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "data/loader.h"
+#include "train/figures.h"
+#include "train/module.h"
+
+namespace tandem::train::detail {
+
+/// Means over the first `limit` batches (all where it is negative), weighed by samples; in evaluation mode and without gradients. `go_on`
+/// is asked after each batch; where it says no, what came out so far is thrown away.
+[[nodiscard]] Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on,
+                               Site site);
+
+}  // namespace tandem::train::detail

@@ -1,0 +1,239 @@
+// The loop. The host runs ahead of the cards by a few batches and no more, so that what it reports is near to what has been done, and that
+// batches on their way to the cards do not pile up.
+#include "train/fit.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <typeinfo>
+#include <utility>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "nn/utils.h"
+#include "ops/pointwise.h"
+#include "train/checkpoint.h"
+
+namespace tandem::train::detail {
+namespace {
+
+int64_t at_most(int64_t batches, int64_t limit) { return limit < 0 ? batches : std::min(batches, limit); }
+
+std::string type_of(const Callback& callback) { return typeid(callback).name(); }
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) fail("[Trainer.fit] cannot make the folder ", path, " for checkpoints: ", error.message());
+}
+
+}  // namespace
+
+Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& data, Site site)
+    : trainer_(trainer),
+      options_(trainer.options_),
+      model_(model),
+      device_(trainer.devices_[0]),
+      site_(site),
+      callbacks_(options_.callbacks),
+      loader_(data.train_dataloader()),
+      val_loader_(data.val_dataloader()),
+      batches_(at_most(loader_.size(), options_.limit_train_batches)) {
+  // Data, model, optimizer, in that order: a lazy model learns its sizes from the data, and an optimizer needs parameters that are there.
+  if (batches_ == 0) fail("[Trainer.fit] there is nothing to train on: the loader has no batches");
+  if (options_.early_stopping) callbacks_.push_back(std::make_shared<EarlyStopping>(*options_.early_stopping));
+  if (!options_.checkpoint_dir.empty()) {
+    make_folder(options_.checkpoint_dir);
+    io::remove_leftovers(trainer.checkpoint_path());
+  }
+  if (device_.is_cuda()) {
+    loader_.set_pin_memory(true);
+    if (val_loader_) val_loader_->set_pin_memory(true);
+  }
+  model.to(device_, site);
+  if (model.has_uninitialized_params()) {
+    const int64_t first = 0;
+    nn::initialize(model, loader_.dataset().get_batch({&first, 1}, {}, site).input().to(device_, {}, site), site);
+  }
+  parameters_ = model.parameters();
+  optimizer_ = model.configure_optimizers();
+  if (!optimizer_) fail("[Trainer.fit] ", model.name(), ".configure_optimizers gave no optimizer");
+  const int64_t steps_an_epoch = (batches_ + options_.accumulate - 1) / options_.accumulate;
+  schedules_ = model.configure_schedules(*optimizer_, steps_an_epoch * options_.max_epochs);
+  if (options_.resume && std::filesystem::exists(trainer.checkpoint_path())) load();
+  if (trainer.devices_.size() > 1) parallel_.emplace(model, copier, trainer.devices_);
+  if (!options_.quiet) {
+    std::ostream& out = options_.output ? *options_.output : std::cerr;
+    const Terminal terminal = options_.output ? Terminal() : terminal_of(2);
+    progress_.emplace(out, terminal);
+    if (options_.plot && terminal.interactive) picture_.emplace(out, terminal);
+  }
+}
+
+void Fit::save(const std::string& path) const {
+  Checkpoint checkpoint;
+  for (size_t i = 0; i < schedules_.size(); ++i) checkpoint.schedules.add(str(i, "."), schedules_[i].state_dict());
+  RunState state{.epoch = trainer_.epoch_,
+                 .batch = batch_,
+                 .batches = batches_,
+                 .step = trainer_.step_,
+                 .generators = generators_now(trainer_.devices_),
+                 .board = trainer_.board_};
+  if (losses_) state.losses = losses_->halves();
+  for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
+  checkpoint.notes = to_notes(state);
+  save_checkpoint(path, model_, optimizer_.get(), checkpoint, site_);
+}
+
+void Fit::load() {
+  const std::string path = trainer_.checkpoint_path();
+  const Checkpoint checkpoint = load_checkpoint(path, model_, optimizer_.get(), site_);
+  RunState state = from_notes(checkpoint.notes, path);
+  if (state.batch > 0 && state.batches != batches_)
+    fail("[Trainer.fit] ", path, ": that run stopped after batch ", state.batch, " of ", state.batches, " an epoch, but here an epoch has ",
+         batches_, ": go on with the same data and batch_size");
+  for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i].load_state_dict(checkpoint.schedules.under(str(i, ".")));
+  for (const auto& callback : callbacks_) {
+    // Those of a type keep their order; one that the earlier run did not have begins anew.
+    const auto found =
+        std::find_if(state.callbacks.begin(), state.callbacks.end(), [&](const auto& saved) { return saved.first == type_of(*callback); });
+    if (found == state.callbacks.end()) continue;
+    callback->load_state(found->second);
+    state.callbacks.erase(found);
+  }
+  set_generators(state.generators, trainer_.devices_);
+  trainer_.epoch_ = state.epoch;
+  trainer_.step_ = state.step;
+  trainer_.board_ = std::move(state.board);
+  batch_ = state.batch;
+  losses_.emplace(device_, batches_).set_halves(state.losses);
+}
+
+bool Fit::wants_to_stop() const { return trainer_.stop_ || interrupt_.requested(); }
+
+void Fit::step() {
+  if (options_.gradient_clip_val > 0) nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
+  optimizer_->step(site_);
+  ++trainer_.step_;
+  step_schedules(true, {});
+}
+
+void Fit::train_batch(const data::Batch& host) {
+  const data::Batch batch = host.to(device_, {.non_blocking = true}, site_);
+  const Tensor loss = model_.training_step(batch);
+  const int64_t in_group = batch_ % options_.accumulate;
+  if (in_group == 0) optimizer_->zero_grad(true, site_);
+  (options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss).backward({}, {}, site_);
+  if (in_group == options_.accumulate - 1 || batch_ == batches_ - 1) step();
+  losses_->add(batch_, loss, trainer_.epoch_, site_);
+  ++batch_;
+  if (!progress_) return;
+  progress_->advance(batch.size());
+  if (!progress_->due()) return;
+  Figures now = {{"loss", losses_->running()}};
+  now.insert(now.end(), last_figures_.begin(), last_figures_.end());
+  progress_->draw(now);
+}
+
+bool Fit::train_epoch() {
+  model_.train();
+  if (!losses_) losses_.emplace(device_, batches_);
+  if (batch_ < batches_) {
+    loader_.set_epoch(static_cast<uint64_t>(trainer_.epoch_), batch_);
+    for (const data::Batch& batch : loader_) {
+      train_batch(batch);
+      tell([&](Callback& callback) { callback.on_train_batch_end(trainer_, model_, batch_ - 1); });
+      if (batch_ == batches_) break;
+      if (batch_ % options_.accumulate != 0) continue;  // in the middle of a step there is nothing to go on from
+      if (wants_to_stop() || (options_.max_steps >= 0 && trainer_.step_ >= options_.max_steps)) break;
+      if (options_.checkpoint_every > 0 && trainer_.step_ % options_.checkpoint_every == 0 && !options_.checkpoint_dir.empty()) {
+        losses_->finish(trainer_.epoch_, site_);
+        save(trainer_.checkpoint_path());
+      }
+    }
+  }
+  losses_->finish(trainer_.epoch_, site_);
+  if (progress_) progress_->end_training();  // the losses are read, so the cards have done all of it
+  return batch_ == batches_;
+}
+
+std::optional<Figures> Fit::judge() {
+  if (!val_loader_) return Figures();
+  const auto generators = generators_now(trainer_.devices_);
+  Figures figures = evaluate(
+      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return !interrupt_.requested(); }, site_);
+  if (!interrupt_.requested()) return figures;
+  set_generators(generators, trainer_.devices_);
+  return {};
+}
+
+void Fit::draw_losses() {
+  // The points stand in the middle of the batches that they are the mean of.
+  const auto batches = static_cast<double>(batches_);
+  double first = 0;
+  for (const LossMean& half : losses_->halves()) {
+    if (half.batches == 0) continue;
+    const auto count = static_cast<double>(half.batches);
+    trainer_.board_.draw("train_loss", trainer_.epoch_ + (first + (count - 1) / 2) / batches, half.value());
+    first += count;
+  }
+}
+
+void Fit::step_schedules(bool each_step, const Figures& figures) {
+  for (Scheduled& schedule : schedules_)
+    if (schedule.each_step() == each_step) schedule.step(figures);
+}
+
+void Fit::end_epoch(const Figures& validated) {
+  draw_losses();
+  Figures figures = {{"train_loss", losses_->mean()}};
+  for (const auto& [name, value] : validated) {
+    trainer_.board_.draw(name, trainer_.epoch_ + 1, value);
+    figures.emplace_back(name, value);
+  }
+  if (!schedules_.empty()) trainer_.board_.draw("lr", trainer_.epoch_ + 1, optimizer_->param_groups()[0].lr);
+  step_schedules(false, figures);
+  ++trainer_.epoch_;
+  batch_ = 0;
+  losses_.reset();
+  tell([&](Callback& callback) { callback.on_epoch_end(trainer_, model_, figures); });
+  if (!options_.checkpoint_dir.empty()) save(trainer_.checkpoint_path());
+  if (picture_) picture_->erase();
+  if (progress_) progress_->end_epoch(figures);
+  if (picture_) picture_->draw(trainer_.board_);
+  last_figures_ = validated;
+}
+
+void Fit::say_interrupted() {
+  if (!progress_) return;
+  const std::string where =
+      batch_ == 0 ? str("after epoch ", trainer_.epoch_) : str("in epoch ", trainer_.epoch_ + 1, " after batch ", batch_, " of ", batches_);
+  progress_->say(options_.checkpoint_dir.empty()
+                     ? str("interrupted ", where, "; nothing was saved, since there is no checkpoint_dir")
+                     : str("interrupted ", where, ": saved ", trainer_.checkpoint_path(), "; resume = true goes on from there"));
+}
+
+void Fit::run() {
+  const Predict predict = [&](const Tensor& input, Site from) { return parallel_ ? (*parallel_)(input, from) : model_(input, from); };
+  const PredictGuard guard(model_, predict);
+  try {
+    tell([&](Callback& callback) { callback.on_fit_start(trainer_, model_); });
+    while (trainer_.epoch_ < options_.max_epochs && !wants_to_stop() && (options_.max_steps < 0 || trainer_.step_ < options_.max_steps)) {
+      if (progress_) progress_->begin_epoch(trainer_.epoch_ + 1, options_.max_epochs, batches_, batch_);
+      tell([&](Callback& callback) { callback.on_train_epoch_start(trainer_, model_); });
+      if (!train_epoch()) break;
+      const auto figures = judge();
+      if (!figures) break;
+      end_epoch(*figures);
+    }
+    trainer_.interrupted_ = interrupt_.requested();
+    if (batch_ > 0 && !options_.checkpoint_dir.empty()) save(trainer_.checkpoint_path());
+    tell([&](Callback& callback) { callback.on_fit_end(trainer_, model_); });
+    if (trainer_.interrupted_) say_interrupted();
+  } catch (const std::exception& error) {
+    tell([&](Callback& callback) { callback.on_exception(trainer_, model_, error); });
+    throw;
+  }
+}
+
+}  // namespace tandem::train::detail

@@ -1,0 +1,71 @@
+// One call of Trainer.fit: what it has at hand, and the loop. For the library.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/any_module.h"
+#include "optim/optimizer.h"
+#include "parallel/data_parallel.h"
+#include "train/evaluate.h"
+#include "train/interrupt.h"
+#include "train/live_board.h"
+#include "train/losses.h"
+#include "train/notes.h"
+#include "train/progress_bar.h"
+#include "train/trainer.h"
+
+namespace tandem::train::detail {
+
+class Fit {
+ public:
+  /// Brings model, data and optimizer together and reads the checkpoint where the run is to go on.
+  Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& data, Site site);
+  void run();
+  void save(const std::string& path) const;
+  [[nodiscard]] optim::Optimizer& optimizer() { return *optimizer_; }
+
+ private:
+  void load();
+  /// The epoch's batches from where it stands; whether they were all done.
+  bool train_epoch();
+  void train_batch(const data::Batch& host);
+  void step();
+  /// What validation gives; nothing where the run was interrupted in it.
+  std::optional<Figures> judge();
+  void end_epoch(const Figures& figures);
+  void draw_losses();
+  void step_schedules(bool each_step, const Figures& figures);
+  [[nodiscard]] bool wants_to_stop() const;
+  void say_interrupted();
+  template <class F>
+  void tell(F&& f) {
+    for (const auto& callback : callbacks_) f(*callback);
+  }
+
+  Trainer& trainer_;
+  const TrainerOptions& options_;
+  Module& model_;
+  Device device_;
+  Site site_;
+  std::vector<std::shared_ptr<Callback>> callbacks_;
+  data::DataLoader loader_;
+  std::optional<data::DataLoader> val_loader_;
+  int64_t batches_;  // an epoch, the limit taken into account
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::vector<Scheduled> schedules_;
+  std::vector<Tensor> parameters_;
+  std::optional<parallel::DataParallel> parallel_;
+  std::optional<ProgressBar> progress_;
+  std::optional<LiveBoard> picture_;
+  Interrupt interrupt_;
+
+  std::optional<Losses> losses_;  // of the epoch that runs
+  int64_t batch_ = 0;             // done of it
+  RunState::Generators generators_before_validation_;
+  Figures last_figures_;  // of the last validation, shown while the next epoch runs
+};
+
+}  // namespace tandem::train::detail

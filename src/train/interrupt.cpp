@@ -1,0 +1,50 @@
+#include "train/interrupt.h"
+
+#include <csignal>
+#include <mutex>
+
+namespace tandem::train {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+// A handler may touch nothing else.
+volatile std::sig_atomic_t requested_signal = 0;
+
+// Several runs may train at once: the first installs the handlers, the last takes them away.
+std::mutex mutex;
+int alive = 0;
+struct sigaction before[2];
+
+extern "C" void note(int signal) {
+  requested_signal = signal;
+  struct sigaction ordinary = {};
+  ordinary.sa_handler = SIG_DFL;
+  sigaction(signal, &ordinary, nullptr);
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  const std::lock_guard lock(mutex);
+  if (alive++ > 0) return;
+  requested_signal = 0;
+  struct sigaction action = {};
+  action.sa_handler = note;
+  action.sa_flags = SA_RESTART;
+  for (int i = 0; i < 2; ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    // Who started the program so that a signal does nothing (nohup, a shell's background) is left alone.
+    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+Interrupt::~Interrupt() {
+  const std::lock_guard lock(mutex);
+  if (--alive > 0) return;
+  for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &before[i], nullptr);
+}
+
+bool Interrupt::requested() const { return requested_signal != 0; }
+
+}  // namespace tandem::train
