@@ -25,6 +25,8 @@ constexpr size_t size_of(DType dtype) {
   return sizes[static_cast<int>(dtype)];
 }
 constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16; }
+/// The floating types of 16 bits, in which a result of several operations depends on what is rounded on the way.
+constexpr bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 constexpr bool is_integral(DType dtype) { return dtype < DType::Float16 && dtype != DType::Bool; }
 
 /// As printed: float32, bool, int64.

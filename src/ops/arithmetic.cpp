@@ -142,7 +142,14 @@ Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode, S
   const bool down = rounding_mode == "floor";
   if (!down && rounding_mode != "trunc")
     fail("[div] expected rounding_mode to be one of 'trunc' or 'floor' but found '", rounding_mode, "'");
-  Tensor y = ops::call(down ? PointwiseOp::floor_divide : PointwiseOp::div_trunc, "div", Rule::NoBool, {&a, &b}, site);
+  Tensor y;
+  const Operand* const both[] = {&a, &b};
+  if (!down && is_half(ops::result_type(both))) {  // it is the rounded quotient that is cut off
+    const autograd::detail::NoRecord quiet;
+    y = trunc(tandem::div(a, b, site), site);
+  } else {
+    y = ops::call(down ? PointwiseOp::floor_divide : PointwiseOp::div_trunc, "div", Rule::NoBool, {&a, &b}, site);
+  }
   const Tensor from_a = tensor_of(a), from_b = tensor_of(b);
   return record("DivBackward1", y, {from_a, from_b}, site, [fit_a = Fit(a), fit_b = Fit(b)](const Tensor& g) {
     const Tensor zero = zeros_like(g);

@@ -61,7 +61,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key_in, c
                                     Site site) {
   Tensor key = key_in, value = value_in;
   check_attention(query, key, value, options);
-  if (query.dtype() == kFloat16 || query.dtype() == kBFloat16)  // scores are not rounded
+  if (is_half(query.dtype()))  // scores are not rounded
     return scaled_dot_product_attention(query.to(kFloat32, {}, site), key.to(kFloat32, {}, site), value.to(kFloat32, {}, site), options,
                                         site)
         .to(query.dtype(), {}, site);

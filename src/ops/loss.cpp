@@ -66,10 +66,22 @@ Tensor by_kernel(PointwiseOp op, const char* name, const char* grad_fn, const Te
 
 /// The gradient of binary_cross_entropy_with_logits by x: one kernel, or operations where it is to be differentiated again.
 Tensor logits_backward(const Tensor& g, const Tensor& x, const Tensor& y, const Operand& positive, Site site) {
+  if (is_half(x.dtype())) return g * ((positive * y + 1 - y) * sigmoid(x) - positive * y);  // rounded as PyTorch's
   if (needs_grad(g, x, y) || ops::wants_grad(positive)) return g * ((1 - y) * sigmoid(x) - positive * y * sigmoid(-x));
   const Operand gradient(g), in(x), to(y);
   return ops::call(PointwiseOp::binary_cross_entropy_logits_backward, "binary_cross_entropy_with_logits_backward", Rule::Floating,
                    {&gradient, &in, &to, &positive}, site);
+}
+
+/// The losses of binary_cross_entropy_with_logits: one kernel, or operations of half types, which round as PyTorch's do.
+Tensor logits_losses(const Operand& x, const Operand& y, const Operand& positive, Site site) {
+  const Operand* const all[] = {&x, &y, &positive};
+  if (!is_half(ops::result_type(all)))
+    return ops::call(PointwiseOp::binary_cross_entropy_logits, "binary_cross_entropy_with_logits", Rule::Floating, {&x, &y, &positive},
+                     site);
+  const autograd::detail::NoRecord quiet;
+  const Tensor log_likelihood = logsigmoid(x.tensor(), site);
+  return (1 - y) * x - (positive.is_tensor() ? ((positive - 1) * y + 1) * log_likelihood : log_likelihood);
 }
 
 void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
@@ -152,8 +164,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   check_sizes("binary_cross_entropy_with_logits", input, target);
   const Tensor& factor = options.pos_weight;
   const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
-  const Tensor values =
-      ops::call(PointwiseOp::binary_cross_entropy_logits, "binary_cross_entropy_with_logits", Rule::Floating, {&x, &y, &positive}, site);
+  const Tensor values = logits_losses(x, y, positive, site);
   const Tensor losses = record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
                                [x = Kept(x), y = Kept(y), positive = Kept(positive), fit_x = Fit(x), fit_y = Fit(y),
                                 fit_positive = Fit(positive), site](const Tensor& g, autograd::Wanted wanted) {
@@ -222,7 +233,8 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions o
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, HingeEmbeddingLossOptions options, Site site) {
-  const Tensor below = clamp_min(rsub(input, options.margin, site), 0, site);
+  const Tensor margin = full({}, options.margin, {.dtype = is_floating(input.dtype()) ? input.dtype() : get_default_dtype()}, site);
+  const Tensor below = clamp_min(sub(margin, input, site), 0, site);
   return reduced("hinge_embedding_loss", where(target != 1, below, 0, site) + where(target != -1, input, 0, site), options.reduction, site);
 }
 

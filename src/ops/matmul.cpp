@@ -217,31 +217,39 @@ Tensor dot(const Tensor& a, const Tensor& b, Site site) {
 
 namespace {
 
+/// y = beta * input + alpha * a b, recorded. a and b may have a batch dimension that y has not, over which the products are summed.
+Tensor recorded_sum(const char* grad_fn, const Tensor& y, const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha,
+                    Site site) {
+  if (!needs_grad(input, a, b)) return y;
+  return record(
+      grad_fn, y, {input, a, b}, site,
+      [from = input.sizes(), a = autograd::saved(a), b = autograd::saved(b), alpha, beta, site](const Tensor& g, autograd::Wanted wanted) {
+        const auto times = [](const Tensor& x, double factor) { return factor == 1 ? x : x * factor; };
+        std::array<Tensor, 3> gradients;
+        if (wanted[0]) gradients[0] = sum_to_size(times(g, beta), from);
+        if (wanted[1]) gradients[1] = times(matmul(g, b.get().mT(), site), alpha);
+        if (wanted[2]) gradients[2] = times(matmul(a.get().mT(), g, site), alpha);
+        return gradients;
+      });
+}
+
+/// A factor as a product of this dtype takes it.
+double factor_of(DType dtype, const Scalar& given) { return is_floating(dtype) ? given.to<double>() : std::trunc(given.to<double>()); }
+
 /// beta * input + alpha * a b of matrices, or of batches of them with the same leading sizes; `input` broadcasts to the result.
 Tensor add_product(const char* op, const char* grad_fn, const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta_given,
                    const Scalar& alpha_given, Site site) {
   ops::check_same_device(op, input, "self", a, "mat1");
   check_dtypes(op, a, b);
   check_dtypes(op, input, a);
-  const auto factor = [&](const Scalar& given) { return is_floating(a.dtype()) ? given.to<double>() : std::trunc(given.to<double>()); };
-  const double beta = factor(beta_given), alpha = factor(alpha_given);
+  const double beta = factor_of(a.dtype(), beta_given), alpha = factor_of(a.dtype(), alpha_given);
   Shape sizes = a.sizes();
   sizes[sizes.size() - 1] = b.size(-1);
   if (!(broadcast_shapes(input.sizes(), sizes) == sizes))
     fail("[", op, "] The expanded size of the tensor must match: input of sizes ", input.sizes(), " does not broadcast to ", sizes);
   Tensor y = empty(sizes, {.dtype = a.dtype(), .device = a.device()}, site);
   product(op, y, ops::view(a), ops::view(b), beta == 0 ? kernels::View{} : spread(input, sizes), {.alpha = alpha, .beta = beta}, site);
-  if (!needs_grad(input, a, b)) return y;
-  return record(
-      grad_fn, y, {input, a, b}, site,
-      [from = input.sizes(), a = autograd::saved(a), b = autograd::saved(b), alpha, beta, site](const Tensor& g, autograd::Wanted wanted) {
-        std::array<Tensor, 3> gradients;
-        if (wanted[0]) gradients[0] = sum_to_size(beta == 1 ? g : g * beta, from);
-        const Tensor scaled = alpha == 1 ? g : g * alpha;
-        if (wanted[1]) gradients[1] = matmul(scaled, b.get().mT(), site);
-        if (wanted[2]) gradients[2] = matmul(a.get().mT(), scaled, site);
-        return gradients;
-      });
+  return recorded_sum(grad_fn, y, input, a, b, beta, alpha, site);
 }
 
 }  // namespace
@@ -257,6 +265,26 @@ Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar
   check_mm("addmm", a, b);
   ops::check_factors("addmm", a.dtype(), beta, alpha);
   return add_product("addmm", "AddmmBackward0", input, a, b, beta, alpha, site);
+}
+
+Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  ops::check_same_device("addbmm", a, "batch1", b, "batch2");
+  check_bmm("addbmm", a, b);
+  const double times_input = factor_of(a.dtype(), beta), times_product = factor_of(a.dtype(), alpha);
+  Tensor y;
+  {
+    const autograd::detail::NoRecord quiet;
+    if (is_half(a.dtype()) && a.size(0) > 0) {  // PyTorch rounds after each matrix
+      y = input;
+      for (int64_t i = 0; i < a.size(0); ++i)
+        y = addmm(y, a.select(0, i, site), b.select(0, i, site), i ? 1.0 : times_input, times_product, site);
+    } else {  // the matrices beside and below each other: one product sums over the batch too
+      const Tensor wide = a.transpose(0, 1, site).reshape({a.size(1), a.size(0) * a.size(2)}, site);
+      const Tensor tall = b.reshape({b.size(0) * b.size(1), b.size(2)}, site);
+      y = add_product("addbmm", "", input, wide, tall, times_input, times_product, site);
+    }
+  }
+  return recorded_sum("AddbmmBackward0", y, input, a, b, times_input, times_product, site);
 }
 
 Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {

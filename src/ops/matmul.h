@@ -23,6 +23,9 @@ namespace tandem {
 /// The same of batches: (b, n, k) by (b, k, m).
 [[nodiscard]] Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
                              Site site = Site::here());
+/// beta * input + alpha * the sum of all products of a batch.
+[[nodiscard]] Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
+                            Site site = Site::here());
 /// x Wᵀ + bias over the last dimension; `weight` is (out, in), `bias` may be undefined. As torch.nn.functional.linear.
 [[nodiscard]] Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
 /// linear followed by relu, in one kernel.

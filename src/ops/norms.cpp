@@ -21,11 +21,14 @@ using ops::spread;
 
 /// The gradient of a p-norm: g * sign(x) * (|x| / y)^(p - 1), 0 where x or y is 0.
 Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& y, double p, uint32_t mask, bool keepdim) {
-  if (p == 1) return spread(g, x.sizes(), mask, keepdim) * sign(x);
-  if (p == 2) return x * spread(where(y == 0, 0.0, g / where(y == 0, 1.0, y)), x.sizes(), mask, keepdim);
+  const auto wide = [&](const Tensor& t) { return spread(t, x.sizes(), mask, keepdim); };
+  if (p == 1) return wide(g) * sign(x);
+  if (p == 2 && is_half(x.dtype())) return wide(g) * where(wide(y) == 0, 0.0, x / wide(y));  // rounded as PyTorch's
+  if (p == 2) return x * wide(where(y == 0, 0.0, g / where(y == 0, 1.0, y)));
   if (std::isinf(p)) return ops::spread_to_equal(g, abs(x), y, mask, keepdim) * sign(x);
+  if (p < 1) return where(x == 0, 0.0, sign(x) * pow(where(x == 0, 1.0, abs(x)), p - 1)) * wide(g) * wide(pow(y, 1 - p));
   const Tensor size = where(x == 0, 1.0, abs(x)), scale = where(y == 0, 0.0, g * pow(where(y == 0, 1.0, y), 1 - p));
-  return where(x == 0, 0.0, sign(x) * pow(size, p - 1)) * spread(scale, x.sizes(), mask, keepdim);
+  return where(x == 0, 0.0, sign(x) * pow(size, p - 1)) * wide(scale);
 }
 
 Tensor norm_over(const Tensor& given, double p, uint32_t mask, bool keepdim, std::optional<DType> dtype, Site site) {

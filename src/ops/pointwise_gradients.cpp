@@ -2,10 +2,12 @@
 #include "ops/pointwise_gradients.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/operators.h"
+#include "ops/view.h"
 
 namespace tandem {
 
@@ -23,6 +25,11 @@ Tensor pow_gradient_of_exponent(const Tensor& g, const Operand& a, const Operand
   const double base = a.number().to<double>();
   if (base == 0) return where(b >= 0, 0, g * y * log(b * 0));
   return g * (y * std::log(base));
+}
+
+Tensor ldexp_gradient_of_exponent(const Tensor& g, const Operand& a, const Operand& b) {
+  const Tensor by_power = g * a;  // summed before the rest: half types round here
+  return (b.is_tensor() ? sum_to_size(by_power, b.tensor().sizes()) : by_power) * (exp2(b) * std::numbers::ln2);
 }
 
 Tensor silu_curvature(const Operand& x) {

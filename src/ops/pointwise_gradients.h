@@ -9,6 +9,8 @@ namespace tandem {
 [[nodiscard]] Tensor pow_gradient_of_base(const Tensor& g, const Operand& a, const Operand& b);
 /// g * y * log(a), 0 where a is 0 and b >= 0; y = a^b.
 [[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& g, const Operand& a, const Operand& b, const Operand& y);
+/// g * a * 2^b * log(2), with the sizes of b.
+[[nodiscard]] Tensor ldexp_gradient_of_exponent(const Tensor& g, const Operand& a, const Operand& b);
 /// The second derivatives of silu, mish and the tanh form of gelu.
 [[nodiscard]] Tensor silu_curvature(const Operand& x);
 [[nodiscard]] Tensor mish_curvature(const Operand& x);

@@ -103,18 +103,9 @@ Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar&
   }
   ops::check_factors("addr", promote_types(input.dtype(), product.dtype()), beta, alpha);
   if (beta == Scalar(0)) return mul(product, alpha, site).to(promote_types(input.dtype(), product.dtype()), {}, site);
+  if (is_half(input.dtype()) && input.dtype() == product.dtype() && a.dtype() == b.dtype())  // its gradients are products, rounded once
+    return addmm(input, a.unsqueeze(1, site), b.unsqueeze(0, site), beta, alpha, site);
   return addcmul(beta == Scalar(1) ? input : mul(input, beta, site), a.unsqueeze(1, site), b, alpha, site);
-}
-
-Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
-  if (a.dim() != 3 || b.dim() != 3) fail("[addbmm] batch1 and batch2 must be 3D tensors, but have sizes ", a.sizes(), " and ", b.sizes());
-  if (a.size(0) != b.size(0) || a.size(2) != b.size(1))
-    fail("[addbmm] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [", b.size(0),
-         ", ", b.size(1), "].");
-  // The matrices beside and below each other: one product sums over the batch too.
-  const Tensor wide = a.transpose(0, 1, site).reshape({a.size(1), a.size(0) * a.size(2)}, site);
-  const Tensor tall = b.reshape({b.size(0) * b.size(1), b.size(2)}, site);
-  return addmm(input, wide, tall, cut_off(a, beta), cut_off(a, alpha), site);
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t dims, Site site) {

@@ -19,9 +19,6 @@ namespace tandem {
                            Site site = Site::here());
 [[nodiscard]] Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
                           Site site = Site::here());
-/// beta * input + alpha * the sum of all products of a batch.
-[[nodiscard]] Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1,
-                            Site site = Site::here());
 /// Sums over the last `dims` dimensions of a and the first of b; or over those named for each. As torch.tensordot.
 [[nodiscard]] Tensor tensordot(const Tensor& a, const Tensor& b, int64_t dims = 2, Site site = Site::here());
 [[nodiscard]] Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a, const Shape& dims_b, Site site = Site::here());

@@ -123,7 +123,10 @@ void add_binary(Table& table) {
   BINARY(true_divide)
   BINARY(xlogy)
 #undef BINARY
-  binary(table, "__rdiv__", [](const Operand& a, const Operand& b) { return b / a; });
+  binary(table, "__rdiv__", [](const Operand& a, const Operand& b) {
+    if (!a.is_tensor()) fail("[reciprocal] of a number");
+    return reciprocal(a) * b;
+  });
   binary(table, "__rpow__", [](const Operand& a, const Operand& b) { return pow(b, a); });
   binary(table, "__rsub__", [](const Operand& a, const Operand& b) { return b - a; });
 #define SCALED(name)                                                                                                                  \
