@@ -205,8 +205,8 @@ struct Table {
   /// out (outer, m, inner) = sums of weights[t] * in[., indices[t], .] over t in [starts[i], starts[i + 1]), for (outer, n, inner) in.
   /// starts (m + 1) and indices int64, weights float64. in and out of one dtype, float32 or float64. All contiguous.
   void (*resample)(const Queue&, Out out, View in, View starts, View indices, View weights);
-  /// out (n, c, places…) = `in` (n, c, sizes…) read at the points of grid (n, places…, 2 or 3), x first, in [-1, 1]. One dtype, float32 or
-  /// float64; in, grid and out contiguous.
+  /// out (n, c, places…) = `in` (n, c, sizes…) read at the points of grid (n, places…, 2 or 3), x first, in [-1, 1]. One floating dtype, in
+  /// whose precision all is computed; in, grid and out contiguous.
   void (*grid_sample)(const Queue&, Out out, View in, View grid, GridSample how);
   /// Its gradients; either may have no data. Contiguous.
   void (*grid_sample_backward)(const Queue&, Out in_grad, Out grid_grad, View grad, View in, View grid, GridSample how);

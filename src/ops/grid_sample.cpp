@@ -51,12 +51,12 @@ void check(const char* op, const Tensor& input, const Tensor& grid, int64_t dims
 
 Tensor sample(const char* op, const char* grad_fn, const Tensor& input, const Tensor& grid, const GridSample& how, Site site) {
   check(op, input, grid, input.dim() == 5 ? 5 : 4);
-  const DType dtype = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
-  if (input.dtype() != dtype) return sample(op, grad_fn, input.to(dtype), grid.to(dtype), how, site).to(input.dtype());
+  if (how.mode == GridMode::Bicubic && input.dim() == 5 && is_half(input.dtype()))  // which PyTorch's CPU does not round on the way
+    return sample(op, grad_fn, input.to(kFloat32), grid.to(kFloat32), how, site).to(input.dtype());
   Shape sizes{input.size(0), input.size(1)};
   for (int64_t d = 1; d + 1 < grid.dim(); ++d) sizes.push_back(grid.size(d));
   const Tensor in = input.contiguous(site), points = grid.contiguous(site);
-  Tensor y = empty(sizes, {.dtype = dtype, .device = input.device()}, site);
+  Tensor y = empty(sizes, {.dtype = input.dtype(), .device = input.device()}, site);
   if (y.numel()) ops::kernels_of(in).grid_sample(ops::launch(in, op, site), ops::out(y), ops::view(in), ops::view(points), how);
   if (!needs_grad(input, grid)) return y;
   return record(grad_fn, y, {in, points}, site,
