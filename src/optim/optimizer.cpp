@@ -64,8 +64,8 @@ class Reader final : public detail::Visitor {
 
 class SizeChecker final : public detail::Visitor {
  public:
-  SizeChecker(const char* optimizer, const StateDict& state, std::string prefix, const Tensor& parameter)
-      : optimizer_(optimizer), state_(state), prefix_(std::move(prefix)), parameter_(parameter) {}
+  SizeChecker(const char* optimizer, const StateDict& state, std::string prefix, Shape sizes)
+      : optimizer_(optimizer), state_(state), prefix_(std::move(prefix)), sizes_(std::move(sizes)) {}
   void operator()(std::string_view, double&) override {}
   void operator()(std::string_view, int64_t&) override {}
   void operator()(std::string_view, bool&) override {}
@@ -73,15 +73,15 @@ class SizeChecker final : public detail::Visitor {
   void operator()(std::string_view name, Tensor&) override {
     const std::string key = prefix_ + std::string(name);
     const Tensor* value = state_.find(key);
-    if (value && value->sizes() != parameter_.sizes())
-      fail("[", optimizer_, ".load_state_dict] ", key, " has size ", value->sizes(), ", but its parameter here has ", parameter_.sizes());
+    if (value && value->sizes() != sizes_)
+      fail("[", optimizer_, ".load_state_dict] ", key, " has size ", value->sizes(), ", but its parameter here has ", sizes_);
   }
 
  private:
   const char* optimizer_;
   const StateDict& state_;
   std::string prefix_;
-  Tensor parameter_;
+  Shape sizes_;
 };
 
 }  // namespace
@@ -100,6 +100,8 @@ void Optimizer::check_params(const std::vector<Tensor>& params) {
       fail("[", name(), "] some parameters appear in more than one place of the parameter groups");
   }
 }
+
+Shape Optimizer::state_sizes(size_t g, size_t parameter) { return group(g).params[parameter].sizes(); }
 
 void Optimizer::zero_grad(bool set_to_none, Site site) {
   const NoGradGuard no_grad;
@@ -154,7 +156,7 @@ void Optimizer::check_fits(const StateDict& state) {
       fail("[", name(), ".load_state_dict] loaded state dict contains a parameter group that doesn't match the size of optimizer's group: ",
            numbers->numel(), " parameters in group ", g, ", not ", params.size());
     for (size_t i = 0; i < params.size(); ++i, ++number) {
-      SizeChecker checker(name(), state, state_key(number), params[i]);
+      SizeChecker checker(name(), state, state_key(number), state_sizes(g, i));
       visit_state(g, i, checker);
     }
   }

@@ -70,6 +70,8 @@ class Optimizer {
   virtual void visit_options(size_t group, detail::Visitor& visitor) = 0;
   /// The state of one parameter; an undefined tensor is state that is not there yet.
   virtual void visit_state(size_t group, size_t parameter, detail::Visitor& visitor) = 0;
+  /// What the tensors of a parameter's state have as sizes: the parameter's own.
+  [[nodiscard]] virtual Shape state_sizes(size_t group, size_t parameter);
   /// Error where `params` cannot be a new group: empty, a result, no number, or here already.
   void check_params(const std::vector<Tensor>& params);
 

@@ -35,6 +35,16 @@ int main() {
       adam.step();
     }
     CHECK(td::cross_entropy(net(images), labels).item<float>() < td::cross_entropy(y, labels).item<float>());
+
+    const float before = td::cross_entropy(net(images), labels).item<float>();
+    td::optim::LBFGS lbfgs(net.parameters(), {.line_search_fn = "strong_wolfe"});
+    lbfgs.step([&] {
+      lbfgs.zero_grad();
+      td::Tensor loss = td::cross_entropy(net(images), labels);
+      loss.backward();
+      return loss;
+    });
+    CHECK(td::cross_entropy(net(images), labels).item<float>() < before);
   }
   {
     const td::Tensor x = td::randn({2, 7, 6}), sequence = td::randn({7, 2, 6});
