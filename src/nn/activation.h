@@ -1,25 +1,211 @@
-// Activations as modules, for Sequential.
+// Activations as modules. Those with `inplace` change their input where it is set.
 #pragma once
+
+#include <optional>
+#include <string>
 
 #include "nn/module.h"
 
 namespace tandem::nn {
 
-/// max(0, x).
-struct ReLU : Module {
+/// What activations without another setting than `inplace` share.
+struct InplaceActivation : Module {
+  bool inplace;
+
+  [[nodiscard]] std::string extra_repr() const override;
+
+ protected:
+  explicit InplaceActivation(bool inplace) : inplace(inplace) {}
+};
+
+/// max(0, x). As torch.nn.ReLU.
+struct ReLU : InplaceActivation {
+  explicit ReLU(bool inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
+/// min(max(0, x), 6). As torch.nn.ReLU6.
+struct ReLU6 : InplaceActivation {
+  explicit ReLU6(bool inplace = false) : InplaceActivation(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with the numbers of Klambauer et al. As torch.nn.SELU.
+struct SELU : InplaceActivation {
+  explicit SELU(bool inplace = false) : InplaceActivation(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// x * sigmoid(x). As torch.nn.SiLU.
+struct SiLU : InplaceActivation {
+  explicit SiLU(bool inplace = false) : InplaceActivation(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// x * tanh(softplus(x)). As torch.nn.Mish.
+struct Mish : InplaceActivation {
+  explicit Mish(bool inplace = false) : InplaceActivation(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// min(max(0, x / 6 + 1/2), 1). As torch.nn.Hardsigmoid.
+struct Hardsigmoid : Module {
+  bool inplace;
+
+  explicit Hardsigmoid(bool inplace = false) : inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// x * hardsigmoid(x). As torch.nn.Hardswish.
+struct Hardswish : Module {
+  bool inplace;
+
+  explicit Hardswish(bool inplace = false) : inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+};
+
+/// As torch.nn.Tanh.
 struct Tanh : Module {
   Tensor forward(const Tensor& x) override;
 };
 
-/// 1 / (1 + exp(-x)).
+/// x - tanh(x). As torch.nn.Tanhshrink.
+struct Tanhshrink : Module {
+  Tensor forward(const Tensor& x) override;
+};
+
+/// 1 / (1 + exp(-x)). As torch.nn.Sigmoid.
 struct Sigmoid : Module {
   Tensor forward(const Tensor& x) override;
 };
 
-/// Softmax along `dim`.
+/// log(sigmoid(x)). As torch.nn.LogSigmoid.
+struct LogSigmoid : Module {
+  Tensor forward(const Tensor& x) override;
+};
+
+/// x / (1 + |x|). As torch.nn.Softsign.
+struct Softsign : Module {
+  Tensor forward(const Tensor& x) override;
+};
+
+/// x where x > 0, else alpha * (exp(x) - 1). As torch.nn.ELU.
+struct ELU : Module {
+  double alpha;
+  bool inplace;
+
+  explicit ELU(double alpha = 1, bool inplace = false) : alpha(alpha), inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x where x > 0, else alpha * (exp(x / alpha) - 1). As torch.nn.CELU.
+struct CELU : Module {
+  double alpha;
+  bool inplace;
+
+  explicit CELU(double alpha = 1, bool inplace = false) : alpha(alpha), inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x * P(X <= x) for a normal X, exactly ("none") or by "tanh". As torch.nn.GELU.
+struct GELU : Module {
+  std::string approximate;
+
+  explicit GELU(std::string approximate = "none") : approximate(std::move(approximate)) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// a * sigmoid(b), a and b the halves of x along `dim`. As torch.nn.GLU.
+struct GLU : Module {
+  int64_t dim;
+
+  explicit GLU(int64_t dim = -1) : dim(dim) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x where |x| > lambd, else 0. As torch.nn.Hardshrink.
+struct Hardshrink : Module {
+  double lambd;
+
+  explicit Hardshrink(double lambd = 0.5) : lambd(lambd) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x moved towards 0 by lambd. As torch.nn.Softshrink.
+struct Softshrink : Module {
+  double lambd;
+
+  explicit Softshrink(double lambd = 0.5) : lambd(lambd) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x within [min_val, max_val]. As torch.nn.Hardtanh.
+struct Hardtanh : Module {
+  double min_val, max_val;
+  bool inplace;
+
+  /// Error unless min_val < max_val.
+  explicit Hardtanh(double min_val = -1, double max_val = 1, bool inplace = false);
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// max(0, x) + negative_slope * min(0, x). As torch.nn.LeakyReLU.
+struct LeakyReLU : Module {
+  double negative_slope;
+  bool inplace;
+
+  explicit LeakyReLU(double negative_slope = 0.01, bool inplace = false) : negative_slope(negative_slope), inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// LeakyReLU whose slope is learned: one for all channels, or one each (dimension 1), starting at `init`. As torch.nn.PReLU.
+struct PReLU : Module {
+  Tensor weight;  // (num_parameters)
+
+  explicit PReLU(int64_t num_parameters = 1, double init = 0.25, const Options& options = {}, Site site = Site::here());
+  void fields(Fields& f) override;
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// LeakyReLU with slopes drawn from [lower, upper) in training, with their mean else. As torch.nn.RReLU.
+struct RReLU : Module {
+  double lower, upper;
+  bool inplace;
+
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, bool inplace = false) : lower(lower), upper(upper), inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold. As torch.nn.Softplus.
+struct Softplus : Module {
+  double beta, threshold;
+
+  explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// x where x > threshold, else value. As torch.nn.Threshold.
+struct Threshold : Module {
+  Scalar threshold, value;
+  bool inplace;
+
+  Threshold(Scalar threshold, Scalar value, bool inplace = false) : threshold(threshold), value(value), inplace(inplace) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// Softmax along `dim`. As torch.nn.Softmax.
 struct Softmax : Module {
   int64_t dim;
 
@@ -28,7 +214,21 @@ struct Softmax : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// The logarithm of softmax along `dim`.
+/// Softmax of -x along `dim`. As torch.nn.Softmin.
+struct Softmin : Module {
+  int64_t dim;
+
+  explicit Softmin(int64_t dim) : dim(dim) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// Softmax over the channels of (n, c, h, w) or (c, h, w). As torch.nn.Softmax2d.
+struct Softmax2d : Module {
+  Tensor forward(const Tensor& x) override;
+};
+
+/// The logarithm of softmax along `dim`. As torch.nn.LogSoftmax.
 struct LogSoftmax : Module {
   int64_t dim;
 

@@ -38,12 +38,16 @@ class Fields {
   void lazy(std::string_view name, Tensor& parameter, Options& placement) {
     visit(name, parameter, {.is_buffer = false, .persistent = true, .placement = &placement});
   }
+  /// The same for a buffer.
+  void lazy_buffer(std::string_view name, Tensor& tensor, Options& placement) {
+    visit(name, tensor, {.is_buffer = true, .persistent = true, .placement = &placement});
+  }
 
  protected:
   struct Kind {
     bool is_buffer = false;
     bool persistent = true;
-    Options* placement = nullptr;  // of lazy parameters
+    Options* placement = nullptr;  // of lazy parameters and buffers
   };
   virtual void visit(std::string_view name, Module& module) = 0;
   virtual void visit(std::string_view name, Tensor& tensor, Kind kind) = 0;

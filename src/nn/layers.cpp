@@ -1,44 +1,43 @@
 #include "nn/layers.h"
 
-#include "autograd/autograd.h"
 #include "base/error.h"
-#include "ops/creation.h"
-#include "ops/embedding.h"
-#include "ops/random.h"
+#include "nn/repr.h"
+#include "ops/interpolate.h"
 #include "ops/view.h"
 
 namespace tandem::nn {
+namespace {
 
-Dropout::Dropout(double p) : p(p) {
-  if (!(p >= 0 && p <= 1)) fail("[Dropout] dropout probability has to be between 0 and 1, but got ", p);
+using detail::call_site;
+using detail::repr;
+
+std::string repr(const FoldOptions& options) {
+  return str(", dilation=", repr(options.dilation), ", padding=", repr(options.padding), ", stride=", repr(options.stride));
 }
-Tensor Dropout::forward(const Tensor& x) { return dropout(x, p, training(), detail::call_site()); }
-std::string Dropout::extra_repr() const { return str("p=", p, ", inplace=False"); }
 
-Tensor Flatten::forward(const Tensor& x) { return flatten(x, start_dim, end_dim, detail::call_site()); }
-std::string Flatten::extra_repr() const { return str("start_dim=", start_dim, ", end_dim=", end_dim); }
+}  // namespace
 
 Tensor Identity::forward(const Tensor& x) { return x; }
 
-Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options, Site site)
-    : padding_idx(options.padding_idx) {
-  if (num_embeddings < 0 || embedding_dim < 0)
-    fail("[Embedding] num_embeddings and embedding_dim must not be negative, got ", num_embeddings, " and ", embedding_dim);
-  if (padding_idx) {
-    if (*padding_idx < -num_embeddings || *padding_idx >= num_embeddings)
-      fail("[Embedding] padding_idx must be within num_embeddings, ", num_embeddings, ", but is ", *padding_idx);
-    if (*padding_idx < 0) *padding_idx += num_embeddings;
-  }
-  weight = empty({num_embeddings, embedding_dim}, {.dtype = options.dtype, .device = options.device, .requires_grad = true}, site);
-  const NoGradGuard no_grad;
-  weight.normal_(0, 1, site);
-  if (padding_idx) weight.select(0, *padding_idx, site).zero_(site);
-}
+Tensor Flatten::forward(const Tensor& x) { return flatten(x, start_dim, end_dim, call_site()); }
+std::string Flatten::extra_repr() const { return str("start_dim=", start_dim, ", end_dim=", end_dim); }
 
-void Embedding::fields(Fields& f) { f("weight", weight); }
-Tensor Embedding::forward(const Tensor& indices) { return embedding(indices, weight, padding_idx, {}, 2, false, detail::call_site()); }
-std::string Embedding::extra_repr() const {
-  return str(weight.size(0), ", ", weight.size(1), padding_idx ? str(", padding_idx=", *padding_idx) : std::string());
-}
+Tensor Unflatten::forward(const Tensor& x) { return x.unflatten(dim, unflattened_size, call_site()); }
+std::string Unflatten::extra_repr() const { return str("dim=", dim, ", unflattened_size=", repr(unflattened_size)); }
+
+Tensor PixelShuffle::forward(const Tensor& x) { return pixel_shuffle(x, upscale_factor, call_site()); }
+std::string PixelShuffle::extra_repr() const { return str("upscale_factor=", upscale_factor); }
+
+Tensor PixelUnshuffle::forward(const Tensor& x) { return pixel_unshuffle(x, downscale_factor, call_site()); }
+std::string PixelUnshuffle::extra_repr() const { return str("downscale_factor=", downscale_factor); }
+
+Tensor ChannelShuffle::forward(const Tensor& x) { return channel_shuffle(x, groups, call_site()); }
+std::string ChannelShuffle::extra_repr() const { return str("groups=", groups); }
+
+Tensor Unfold::forward(const Tensor& x) { return unfold(x, kernel_size, options, call_site()); }
+std::string Unfold::extra_repr() const { return str("kernel_size=", repr(kernel_size), repr(options)); }
+
+Tensor Fold::forward(const Tensor& x) { return fold(x, output_size, kernel_size, options, call_site()); }
+std::string Fold::extra_repr() const { return str("output_size=", repr(output_size), ", kernel_size=", repr(kernel_size), repr(options)); }
 
 }  // namespace tandem::nn

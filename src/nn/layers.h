@@ -1,24 +1,19 @@
-// Small layers: dropout, flattening, nothing at all, and tables of vectors.
+// Layers without parameters that move elements about, or do nothing at all.
 #pragma once
 
-#include <optional>
+#include <string>
 
 #include "nn/module.h"
+#include "ops/fold.h"
 
 namespace tandem::nn {
 
-/// In training zeroes each element with probability p and scales the others by 1 / (1 - p); otherwise its input itself. As
-/// torch.nn.Dropout.
-struct Dropout : Module {
-  double p;
-
-  /// Error unless 0 <= p <= 1.
-  explicit Dropout(double p = 0.5);
+/// Its input itself. As torch.nn.Identity.
+struct Identity : Module {
   Tensor forward(const Tensor& x) override;
-  [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// Merges the dimensions from `start_dim` to `end_dim` into one; the default keeps the batch's.
+/// Merges the dimensions from `start_dim` to `end_dim` into one; the default keeps the batch's. As torch.nn.Flatten.
 struct Flatten : Module {
   int64_t start_dim, end_dim;
 
@@ -27,25 +22,61 @@ struct Flatten : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// Its input itself.
-struct Identity : Module {
+/// Dimension `dim` divided into several of sizes `unflattened_size`, one of which may be -1. As torch.nn.Unflatten.
+struct Unflatten : Module {
+  int64_t dim;
+  Shape unflattened_size;
+
+  Unflatten(int64_t dim, const Shape& unflattened_size) : dim(dim), unflattened_size(unflattened_size) {}
   Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
 };
 
-struct EmbeddingOptions {
-  std::optional<int64_t> padding_idx = {};  // this row stays as it is: it gets no gradient, and starts at zero
-  std::optional<Device> device = {};
-  std::optional<DType> dtype = {};
+/// (…, c r², h, w) to (…, c, h r, w r). As torch.nn.PixelShuffle.
+struct PixelShuffle : Module {
+  int64_t upscale_factor;
+
+  explicit PixelShuffle(int64_t upscale_factor) : upscale_factor(upscale_factor) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// A table of `num_embeddings` vectors; indices (…) to (…, embedding_dim). Starts normal(0, 1). As torch.nn.Embedding.
-struct Embedding : Module {
-  Tensor weight;  // (num_embeddings, embedding_dim)
-  std::optional<int64_t> padding_idx;
+/// (…, c, h r, w r) to (…, c r², h, w). As torch.nn.PixelUnshuffle.
+struct PixelUnshuffle : Module {
+  int64_t downscale_factor;
 
-  Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {}, Site site = Site::here());
-  void fields(Fields& f) override;
-  Tensor forward(const Tensor& indices) override;
+  explicit PixelUnshuffle(int64_t downscale_factor) : downscale_factor(downscale_factor) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// (n, c, …) with the channels of `groups` groups dealt out in turn. As torch.nn.ChannelShuffle.
+struct ChannelShuffle : Module {
+  int64_t groups;
+
+  explicit ChannelShuffle(int64_t groups) : groups(groups) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// What sliding windows of (n, c, h, w) see, side by side: to (n, c * kernel, windows). As torch.nn.Unfold.
+struct Unfold : Module {
+  PerDim kernel_size;
+  FoldOptions options;
+
+  explicit Unfold(const PerDim& kernel_size, const FoldOptions& options = {}) : kernel_size(kernel_size), options(options) {}
+  Tensor forward(const Tensor& x) override;
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+/// The way back: (n, c * kernel, windows) to (n, c, output_size…), what windows have at a place added up. As torch.nn.Fold.
+struct Fold : Module {
+  PerDim output_size, kernel_size;
+  FoldOptions options;
+
+  Fold(const PerDim& output_size, const PerDim& kernel_size, const FoldOptions& options = {})
+      : output_size(output_size), kernel_size(kernel_size), options(options) {}
+  Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
 

@@ -5,14 +5,17 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "nn/repr.h"
+#include "nn/reset.h"
 #include "ops/creation.h"
 #include "ops/matmul.h"
+#include "ops/products.h"
 
 namespace tandem::nn {
 namespace {
 
 std::string repr(int64_t in, int64_t out, bool bias) {
-  return str("in_features=", in, ", out_features=", out, ", bias=", bias ? "True" : "False");
+  return str("in_features=", in, ", out_features=", out, ", bias=", detail::repr(bias));
 }
 
 }  // namespace
@@ -26,13 +29,7 @@ Linear::Linear(int64_t in_features, int64_t out_features, const LinearOptions& o
   reset_parameters(site);
 }
 
-void Linear::reset_parameters(Site site) {
-  const NoGradGuard no_grad;
-  // torch's kaiming_uniform_ with a = sqrt(5) comes to the same bound as the bias'.
-  const double bound = in_features() > 0 ? 1 / std::sqrt(static_cast<double>(in_features())) : 0;
-  weight.uniform_(-bound, bound, site);
-  if (bias.defined()) bias.uniform_(-bound, bound, site);
-}
+void Linear::reset_parameters(Site site) { detail::reset_uniform(weight, bias, site); }
 
 void Linear::fields(Fields& f) {
   f("weight", weight);
@@ -79,5 +76,34 @@ std::string LazyLinear::name() const {
   return weight.defined() ? "Linear" : "LazyLinear";
 }
 std::string LazyLinear::extra_repr() const { return repr(in_features(), out_features_, has_bias_); }
+
+Bilinear::Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, const LinearOptions& options, Site site) {
+  if (in1_features <= 0) fail("[Bilinear] in1_features must be > 0, but got (in1_features=", in1_features, ")");
+  if (in2_features < 0 || out_features < 0)
+    fail("[Bilinear] in2_features and out_features must not be negative, got ", in2_features, " and ", out_features);
+  const Options made{.dtype = options.dtype, .device = options.device, .requires_grad = true};
+  weight = empty({out_features, in1_features, in2_features}, made, site);
+  if (options.bias) bias = empty({out_features}, made, site);
+  reset_parameters(site);
+}
+
+void Bilinear::reset_parameters(Site site) {
+  const NoGradGuard no_grad;
+  const double bound = 1 / std::sqrt(static_cast<double>(weight.size(1)));
+  weight.uniform_(-bound, bound, site);
+  if (bias.defined()) bias.uniform_(-bound, bound, site);
+}
+
+void Bilinear::fields(Fields& f) {
+  f("weight", weight);
+  f("bias", bias);
+}
+
+Tensor Bilinear::forward(const Tensor& input1, const Tensor& input2, Site site) { return bilinear(input1, input2, weight, bias, site); }
+
+std::string Bilinear::extra_repr() const {
+  return str("in1_features=", weight.size(1), ", in2_features=", weight.size(2), ", out_features=", weight.size(0),
+             ", bias=", detail::repr(bias.defined()));
+}
 
 }  // namespace tandem::nn

@@ -51,4 +51,21 @@ struct LazyLinear : Linear {
   Options placement_;
 };
 
+/// y[…, k] = x1 W[k] x2 + b[k]: two inputs (…, in1) and (…, in2) to (…, out). As torch.nn.Bilinear: weight and bias start uniform within
+/// ±1/sqrt(in1). Error unless in1_features > 0.
+struct Bilinear : Module {
+  Tensor weight;  // (out, in1, in2)
+  Tensor bias;    // (out); undefined where there is none
+
+  Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, const LinearOptions& options = {}, Site site = Site::here());
+
+  void fields(Fields& f) override;
+  using Module::forward;
+  Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
+  Tensor operator()(const Tensor& input1, const Tensor& input2, Site site = Site::here()) { return forward(input1, input2, site); }
+  /// Draws weight and bias anew.
+  void reset_parameters(Site site = Site::here());
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
 }  // namespace tandem::nn

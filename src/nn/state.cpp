@@ -20,11 +20,11 @@ std::string quoted(const std::vector<std::string>& names) {
 
 bool is_saved(const Field& field) { return field.tensor && field.persistent && (field.tensor->defined() || field.placement); }
 
-// A lazy parameter that is loaded before its first forward takes its sizes from the state.
+// A lazy parameter or buffer that is loaded before its first forward takes its sizes from the state.
 void make_pending(const Field& field, const Tensor& value, Site site) {
   Options options = *field.placement;
   if (!options.dtype) options.dtype = value.dtype();
-  options.requires_grad = true;
+  options.requires_grad = !field.is_buffer;
   *field.tensor = empty(value.sizes(), options, site);
 }
 

@@ -20,11 +20,11 @@ struct Field {
   Tensor* tensor = nullptr;  // nullptr at a module; undefined where a part is not there
   bool is_buffer = false;
   bool persistent = true;
-  Options* placement = nullptr;  // of lazy parameters: where they are to be made
+  Options* placement = nullptr;  // of lazy parameters and buffers: where they are to be made
 
   [[nodiscard]] bool is_module() const { return !tensor; }
   [[nodiscard]] bool is_parameter() const { return tensor && !is_buffer; }
-  /// A parameter that waits for the first forward.
+  /// A parameter or buffer that waits for the first forward.
   [[nodiscard]] bool is_pending() const { return placement && !tensor->defined(); }
 };
 

@@ -9,8 +9,11 @@ const Modules& all_modules() {
     Modules modules;
     for (const auto add : {
              add_activation_modules,
+             add_convolution_modules,
              add_layer_modules,
              add_loss_modules,
+             add_normalization_modules,
+             add_pooling_modules,
              add_recurrent_modules,
          })
       add(modules);

@@ -37,8 +37,11 @@ using Modules = TableOf<Built>;
 
 // The rows, by subject; each in modules_<subject>.cpp.
 void add_activation_modules(Modules& table);
+void add_convolution_modules(Modules& table);
 void add_layer_modules(Modules& table);
 void add_loss_modules(Modules& table);
+void add_normalization_modules(Modules& table);
+void add_pooling_modules(Modules& table);
 void add_recurrent_modules(Modules& table);
 
 }  // namespace golden

@@ -1,0 +1,30 @@
+// How far apart, and how alike, two inputs are, as modules.
+#pragma once
+
+#include "nn/module.h"
+
+namespace tandem::nn {
+
+/// The cosine of the angle between x1 and x2 along `dim`; norms count as at least eps. As torch.nn.CosineSimilarity.
+struct CosineSimilarity : Module {
+  int64_t dim;
+  double eps;
+
+  explicit CosineSimilarity(int64_t dim = 1, double eps = 1e-8) : dim(dim), eps(eps) {}
+  using Module::forward;
+  Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
+  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here()) { return forward(x1, x2, site); }
+};
+
+/// The p-norm of x1 - x2 + eps along the last dimension. As torch.nn.PairwiseDistance.
+struct PairwiseDistance : Module {
+  double p, eps;
+  bool keepdim;
+
+  explicit PairwiseDistance(double p = 2, double eps = 1e-6, bool keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
+  using Module::forward;
+  Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
+  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here()) { return forward(x1, x2, site); }
+};
+
+}  // namespace tandem::nn
