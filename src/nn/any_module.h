@@ -6,6 +6,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "base/error.h"
 #include "nn/module.h"
 
 namespace tandem::nn {
@@ -45,6 +46,15 @@ class AnyModule {
   };
   std::unique_ptr<Box> box_;
 };
+
+namespace detail {
+/// The module as an M. Error that names its type where it is another.
+template <class M>
+[[nodiscard]] M& typed(const char* op, Module& module) {
+  if (auto* same = dynamic_cast<M*>(&module)) return *same;
+  fail("[", op, "] the module is a ", module.name(), ", not of the type asked for");
+}
+}  // namespace detail
 
 /// Makes a copy of a module whose type only the caller of `copier_of` knew.
 using Copier = AnyModule (*)(const Module&);

@@ -5,6 +5,7 @@
 #include "nn/any_module.h"
 #include "nn/batch_norm.h"
 #include "nn/clone.h"
+#include "nn/containers.h"
 #include "nn/convolution.h"
 #include "nn/distance.h"
 #include "nn/dropout.h"
