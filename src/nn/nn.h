@@ -10,6 +10,7 @@
 #include "nn/distance.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/init.h"
 #include "nn/layers.h"
 #include "nn/linear.h"
 #include "nn/loss.h"
