@@ -46,6 +46,13 @@ TD_MATH_1(atanh)
 TD_MATH_1(erf)
 TD_MATH_1(erfc)
 #undef TD_MATH_1
+#if defined(__CUDACC__)
+TD_DEVICE inline float rsqrt(float x) { return ::rsqrtf(x); }
+TD_DEVICE inline double rsqrt(double x) { return ::rsqrt(x); }
+#else
+TD_DEVICE inline float rsqrt(float x) { return 1 / ::sqrtf(x); }
+TD_DEVICE inline double rsqrt(double x) { return 1 / ::sqrt(x); }
+#endif
 
 #define TD_MATH_2(name)                                                     \
   TD_DEVICE inline float name(float x, float y) { return ::name##f(x, y); } \
@@ -97,6 +104,17 @@ TD_DEVICE inline T minimum(T a, T b) {
 template <class T>
 TD_DEVICE inline T maximum(T a, T b) {
   return a > b || a != a ? a : b;
+}
+
+/// Within two constants; nan stays.
+template <class T>
+TD_DEVICE inline T clip(T x, T low, T high) {
+  return x < low ? low : x > high ? high : x;
+}
+template <class T>
+TD_DEVICE inline bool isfinite(T x) {
+  if constexpr (std::is_integral_v<T>) return true;
+  else return abs(x) < std::numeric_limits<T>::infinity();
 }
 
 TD_DEVICE inline float fmod(float a, float b) { return ::fmodf(a, b); }

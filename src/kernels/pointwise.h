@@ -7,6 +7,13 @@
 
 namespace tandem::kernels {
 
+/// tanh(log(1 + e^x)): with n = e^x (e^x + 2), n / (n + 2). From 20 on it is 1 in double too.
+template <class T>
+TD_DEVICE inline T tanh_softplus(T x) {
+  const T e = math::exp(math::clip(x, T(-200), T(20))), n = e * (e + T(2));
+  return n / (n + T(2));
+}
+
 // clang-format off
 #define TD_FUNCTOR_1(Name, ...) struct Name { template <class T> TD_DEVICE auto operator()(T x) const { return __VA_ARGS__; } }
 #define TD_FUNCTOR_2(Name, ...) struct Name { template <class T> TD_DEVICE auto operator()(T a, T b) const { return __VA_ARGS__; } }
@@ -30,7 +37,7 @@ TD_FUNCTOR_1(Log2, math::log2(x));
 TD_FUNCTOR_1(Log10, math::log10(x));
 TD_FUNCTOR_1(Log1p, math::log1p(x));
 TD_FUNCTOR_1(Sqrt, math::sqrt(x));
-TD_FUNCTOR_1(Rsqrt, T(1) / math::sqrt(x));
+TD_FUNCTOR_1(Rsqrt, math::rsqrt(x));
 TD_FUNCTOR_1(Reciprocal, T(1) / x);
 TD_FUNCTOR_1(Sin, math::sin(x));
 TD_FUNCTOR_1(Cos, math::cos(x));
@@ -52,13 +59,13 @@ TD_FUNCTOR_1(Digamma, math::digamma(x));
 TD_FUNCTOR_1(Sigmoid, T(1) / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(LogSigmoid, math::minimum(x, T(0)) - math::log1p(math::exp(-math::abs(x))));
 TD_FUNCTOR_1(Silu, x / (T(1) + math::exp(-x)));
-TD_FUNCTOR_1(Mish, x * math::tanh(math::maximum(x, T(0)) + math::log1p(math::exp(-math::abs(x)))));
+TD_FUNCTOR_1(Mish, x * tanh_softplus(x));
 TD_FUNCTOR_1(Gelu, T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440))));
 TD_FUNCTOR_1(GeluTanh, T(0.5) * x * (T(1) + math::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))));
 TD_FUNCTOR_1(Relu, math::maximum(x, T(0)));
 TD_FUNCTOR_1(Relu6, math::minimum(math::maximum(x, T(0)), T(6)));
-TD_FUNCTOR_1(Hardsigmoid, math::minimum(math::maximum(x + T(3), T(0)), T(6)) / T(6));
-TD_FUNCTOR_1(Hardswish, x * math::minimum(math::maximum(x + T(3), T(0)), T(6)) / T(6));
+TD_FUNCTOR_1(Hardsigmoid, math::clip(x + T(3), T(0), T(6)) / T(6));
+TD_FUNCTOR_1(Hardswish, x * math::clip(x + T(3), T(0), T(6)) / T(6));
 TD_FUNCTOR_1(Selu, T(1.0507009873554804934) * select(x > T(0), x, T(1.6732632423543772848) * math::expm1(x)));
 TD_FUNCTOR_1(Softsign, x / (T(1) + math::abs(x)));
 TD_FUNCTOR_1(Tanhshrink, x - math::tanh(x));
@@ -67,7 +74,7 @@ TD_FUNCTOR_1(Deg2rad, x * T(0.01745329251994329577));
 TD_FUNCTOR_1(Rad2deg, x * T(57.2957795130823208768));
 TD_FUNCTOR_1(IsNan, math::isnan(x));
 TD_FUNCTOR_1(IsInf, math::isinf(x));
-TD_FUNCTOR_1(IsFinite, !(math::isnan(x) | math::isinf(x)));
+TD_FUNCTOR_1(IsFinite, math::isfinite(x));
 TD_FUNCTOR_1(IsPosInf, math::isinf(x) & (x > T(0)));
 TD_FUNCTOR_1(IsNegInf, math::isinf(x) & (x < T(0)));
 TD_FUNCTOR_1(SignBit, math::signbit(x));
@@ -133,7 +140,7 @@ struct MishBackward {
   template <class T>
   TD_DEVICE T operator()(T g, T x) const {
     const T s = T(1) / (T(1) + math::exp(-x));
-    const T t = math::tanh(math::maximum(x, T(0)) + math::log1p(math::exp(-math::abs(x))));
+    const T t = tanh_softplus(x);
     return g * (t + x * s * (T(1) - t * t));
   }
 };

@@ -15,32 +15,6 @@ TD_INLINE void over(int64_t n, Whole whole, Rest rest) {
   if (i < n) rest(i, n - i);
 }
 
-/// All lanes into one by `f`, in halves.
-template <int half, class T, class F>
-TD_INLINE T folded_by(Vec<T> x, F f) {
-  if constexpr (half == 0) {
-    return x.v[0];
-  } else {
-    return folded_by<half / 2>(f(x, Vec<T>(picked(x.v, x.v, [](int i) { return i ^ half; }))), f);
-  }
-}
-template <class T, class F>
-TD_INLINE T folded(Vec<T> x, F f) {
-  return folded_by<Vec<T>::kLanes / 2>(x, f);
-}
-template <class T>
-TD_INLINE T total(Vec<T> x) {
-  return folded(
-      x, [](Vec<T> a, Vec<T> b) __attribute__((always_inline)) { return a + b; });
-}
-/// The lanes from n on replaced by `fill`.
-template <class T>
-TD_INLINE Vec<T> first_of(Vec<T> x, int64_t n, T fill) {
-  Vec<T> number;
-  for (int i = 0; i < Vec<T>::kLanes; ++i) number.v[i] = static_cast<T>(i);
-  return select(number < Vec<T>(static_cast<T>(n)), x, Vec<T>(fill));
-}
-
 /// The sum of f(i, n) over vectors, four at a time.
 template <class T, class F>
 TD_INLINE T sum_of(int64_t count, F f) {

@@ -37,7 +37,10 @@ struct Windowed {
         const V x = V::load(tap(taps, k) + i);
         const Mask<T> better = (x > best) | (x != x);
         best = select(better, x, best);
-        if constexpr (indexed) where = better.v ? steps + static_cast<Bits<T>>(taps.places[k] + i * taps.step) : where;
+        if constexpr (indexed) {
+          const Index here = steps + static_cast<Bits<T>>(taps.places[k] + i * taps.step);
+          where = select(better, V::of_bits(here), V::of_bits(where)).bits();
+        }
       }
       put(values + i, best, n - i);
       if constexpr (indexed)

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/tables.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 
@@ -42,45 +42,19 @@ TD_INLINE Vec<T> clip_exp(Vec<T> x) {
   return lesser(Vec<T>(single ? 89.0 : 710.0), greater(Vec<T>(single ? -104.0 : -746.0), x));  // nan stays: it is the second operand
 }
 
-#if defined(__AVX512F__)
-/// Sixteenths of a power of two come from a table in one register, which leaves a short polynomial. Nothing needs clipping but the rest:
-/// where the argument is beyond all bounds the scaling alone decides, and a nan passes through it.
-TD_INLINE Vec<float> exp_by_table(Vec<float> x) {
-  using V = Vec<float>;
-  const V shift(0x1.8p19);  // whose last digit is a sixteenth
-  const V shifted = fma(x, V(0x1.715476p+0), shift), n = shifted - shift;
-  const V rest = fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), x)),
-          r(_mm512_range_ps(rest.v, V(0.03).v, 2));  // 2: the lesser magnitude, sign of rest
-  const Raw<float> sixteenths = {1.0F,
-                                 1.0442737340927124F,
-                                 1.0905077457427979F,
-                                 1.1387885808944702F,
-                                 1.1892070770263672F,
-                                 1.2418577671051025F,
-                                 1.2968395948410034F,
-                                 1.3542555570602417F,
-                                 1.4142135381698608F,
-                                 1.4768261909484863F,
-                                 1.5422108173370361F,
-                                 1.610490322113037F,
-                                 1.6817928552627563F,
-                                 1.7562521696090698F,
-                                 1.8340080976486206F,
-                                 1.9152065515518188F};
-  const V power(_mm512_permutexvar_ps(recast<__m512i>(shifted.v), sixteenths)), p = polynomial(r, 1, 0.5, 0.16666667) * r;
-  return V(_mm512_scalef_ps(fma(power, p, power).v, n.v));  // scalef takes n rounded down
-}
-#endif
 template <class T>
 TD_INLINE Vec<T> exp_of(Vec<T> x) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return exp_by_table(x);
+  if constexpr (sizeof(T) == 4) return exp_by_table(x).value();
 #endif
   const Reduced<T> a = reduce_exp(clip_exp(x));
   return scale(fma(exp_tail(a.r) * a.r, a.r, a.r) + Vec<T>(1), a.n);
 }
 template <class T>
 TD_INLINE Vec<T> exp2_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return exp2_by_table(x);
+#endif
   constexpr bool single = sizeof(T) == 4;
   x = lesser(Vec<T>(single ? 129.0 : 1025.0), greater(Vec<T>(single ? -151.0 : -1076.0), x));
   const Vec<T> n = nearest(x), r = (x - n) * Vec<T>(0.69314718055994530942);
@@ -88,6 +62,11 @@ TD_INLINE Vec<T> exp2_of(Vec<T> x) {
 }
 template <class T>
 TD_INLINE Vec<T> expm1_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    return select(absolute(x) < Vec<T>(0x1p-25), x, quarter_expm1_by_table(x) * Vec<T>(4));
+  }
+#endif
   const Reduced<T> a = reduce_exp(clip_exp(greater(Vec<T>(-50.0), x)));
   const Vec<T> p = fma(exp_tail(a.r) * a.r, a.r, a.r),
                half = power_of_two(a.n - Vec<T>(1));  // half of 2^n: 2^n itself may overflow too early
@@ -143,6 +122,9 @@ TD_INLINE Vec<double> log_tail(Vec<double> f) {  // as in fdlibm: an even polyno
 
 template <class T>
 TD_INLINE Vec<T> log_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return in_base<kNatural>(logarithm(x));
+#endif
   using V = Vec<T>;
   constexpr bool single = sizeof(T) == 4;
   const Split<T> a = split(x);
@@ -158,6 +140,9 @@ TD_INLINE Vec<double> log_in_base(Vec<double> x, double factor, double of_two) {
 }
 template <class T>
 TD_INLINE Vec<T> log1p_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return log1p_by_table(x);
+#endif
   using V = Vec<T>;
   const V u = x + V(1), lost = x - (u - V(1));  // what rounding took from 1 + x
   const Split<T> a = split(u);
@@ -170,12 +155,38 @@ TD_INLINE Vec<T> log1p_of(Vec<T> x) {
 
 template <class T>
 TD_INLINE Vec<T> tanh_of(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return tanh_by_table(x);
+#endif
   using V = Vec<T>;
   const V a = lesser(V(sizeof(T) == 4 ? 10.0 : 20.0), absolute(x));
   const Reduced<T> e = reduce_exp(a + a);
   const V p = fma(exp_tail(e.r) * e.r, e.r, e.r), s = power_of_two(e.n);
   const V grown = fma(s, p, s - V(1));  // e^2a - 1
   return with_sign(grown / (grown + V(2)), x);
+}
+
+/// Near zero a polynomial, else 1 - exp of one.
+TD_INLINE Vec<float> erf_of(Vec<float> x) {
+#if defined(__AVX512F__)
+  return erf_by_table(x);
+#else
+  using V = Vec<float>;
+  const V t = lesser(V(4), absolute(x)), s = t * t;
+  V far = fma(V(-1.72853470e-5F), t, V(3.83197126e-4F));
+  far = fma(far, s, fma(V(-3.88396438e-3F), t, V(2.42546219e-2F)));
+  far = fma(far, t, V(-1.06777877e-1F));
+  far = fma(far, t, V(-6.34846687e-1F));
+  far = fma(far, t, V(-1.28717512e-1F));
+  far = V(1) - exp_of(fma(far, t, -t));
+  V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
+  near = fma(near, s, V(-2.67681349e-2F));
+  near = fma(near, s, V(1.12819925e-1F));
+  near = fma(near, s, V(-3.76125336e-1F));
+  near = fma(near, s, V(1.28379166e-1F));
+  near = fma(near, t, t);
+  return with_sign(select(t > V(0.927734375F), far, near), x);
+#endif
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -121,6 +121,18 @@ TD_INLINE Vec<T> polynomial(Vec<T> x, double first, Rest... rest) {
   else return fma(polynomial(x, rest...), x, Vec<T>(first));
 }
 
+/// 1 / sqrt(x).
+template <class T>
+TD_INLINE Vec<T> inverse_root(Vec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {  // an estimate of fourteen bits and a step of Newton's method; where that is nan, the estimate is right
+    const __m512 y = _mm512_rsqrt14_ps(x.v), error = _mm512_fnmadd_ps(x.v * y, y, Vec<T>(1).v);
+    return Vec<T>(_mm512_mask3_fmadd_ps(Vec<T>(0.5).v * y, error, y, _mm512_cmp_ps_mask(error, error, _CMP_ORD_Q)));
+  }
+#endif
+  return Vec<T>(1) / root(x);
+}
+
 /// 2^n for whole n from -126 to 127 (-1022 to 1023).
 TD_INLINE Vec<float> power_of_two(Vec<float> n) { return Vec<float>::of_bits((__builtin_convertvector(n.v, Raw<int32_t>) + 127) << 23); }
 TD_INLINE Vec<double> power_of_two(Vec<double> n) {
@@ -149,10 +161,24 @@ TD_INLINE Vec<T> with_sign(Vec<T> x, Vec<T> sign) {
   return Vec<T>::of_bits((x.bits() & ~bit) | (sign.bits() & bit));
 }
 
+/// Whether some lane is not below `limit` in magnitude: too large, or nan.
+template <class T>
+TD_INLINE bool any_beyond(Vec<T> x, double limit) {
+  return any(!(absolute(x) < Vec<T>(limit)));
+}
+
 /// The lower and the upper half of the lanes, in double.
 struct Halves {
   Vec<double> low, high;
 };
+#if defined(__AVX512F__)
+TD_INLINE Halves widen(Vec<float> x) {
+  return {Vec<double>(_mm512_cvtps_pd(_mm512_castps512_ps256(x.v))), Vec<double>(_mm512_cvtps_pd(_mm512_extractf32x8_ps(x.v, 1)))};
+}
+TD_INLINE Vec<float> narrow(Halves x) {
+  return Vec<float>(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(x.low.v)), _mm512_cvtpd_ps(x.high.v), 1));
+}
+#else
 TD_INLINE Halves widen(Vec<float> x) {
   using Half = Raw<float, kVectorBytes / 2>;
   Half half[2];
@@ -166,6 +192,33 @@ TD_INLINE Vec<float> narrow(Halves x) {
   std::memcpy(&y.v, half, sizeof half);
   return y;
 }
+#endif
+/// All lanes into one by `f`, in halves.
+template <int half, class T, class F>
+TD_INLINE T folded_by(Vec<T> x, F f) {
+  if constexpr (half == 0) {
+    return x.v[0];
+  } else {
+    return folded_by<half / 2>(f(x, Vec<T>(picked(x.v, x.v, [](int i) { return i ^ half; }))), f);
+  }
+}
+template <class T, class F>
+TD_INLINE T folded(Vec<T> x, F f) {
+  return folded_by<Vec<T>::kLanes / 2>(x, f);
+}
+template <class T>
+TD_INLINE T total(Vec<T> x) {
+  return folded(
+      x, [](Vec<T> a, Vec<T> b) __attribute__((always_inline)) { return a + b; });
+}
+/// The lanes from n on replaced by `fill`.
+template <class T>
+TD_INLINE Vec<T> first_of(Vec<T> x, int64_t n, T fill) {
+  Vec<T> number;
+  for (int i = 0; i < Vec<T>::kLanes; ++i) number.v[i] = static_cast<T>(i);
+  return select(number < Vec<T>(static_cast<T>(n)), x, Vec<T>(fill));
+}
+
 /// A float function computed in double and rounded once.
 template <class F>
 TD_INLINE Vec<float> in_double(Vec<float> x, F f) {
@@ -176,6 +229,12 @@ template <class F>
 TD_INLINE Vec<float> in_double(Vec<float> x, Vec<float> y, F f) {
   const Halves a = widen(x), b = widen(y);
   return narrow({f(a.low, b.low), f(a.high, b.high)});
+}
+
+/// y, but what f says in double where x is not below `limit` in magnitude. Not inlined: it is rare, and the loop keeps its registers.
+template <class F>
+[[gnu::noinline, gnu::cold]] Vec<float> beyond_in_double(Vec<float> x, Vec<float> y, float limit, F f) {
+  return select(absolute(x) < Vec<float>(limit), y, in_double(x, f));
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,8 +1,11 @@
 // math::… for vectors: the same names as in kernels/math.h for numbers. Include before kernels/pointwise.h, whose functors look them up by
-// name. Functions used all the time are vector code (exponential.h, trigonometric.h); the rest is one library call a lane.
+// name. Functions of floats are vector code (exponential.h, hyperbolic.h, trigonometric.h, inverse.h), and so are those of doubles that are
+// used all the time; the rest is one library call a lane.
 #pragma once
 
 #include "kernels/cpu/isa/exponential.h"
+#include "kernels/cpu/isa/hyperbolic.h"
+#include "kernels/cpu/isa/inverse.h"
 #include "kernels/cpu/isa/trigonometric.h"
 #include "kernels/special.h"
 
@@ -29,6 +32,7 @@ TD_VECTOR(tanh, tanh_of)
 TD_VECTOR(sin, sin_of)
 TD_VECTOR(cos, cos_of)
 TD_VECTOR(sqrt, root)
+TD_VECTOR(rsqrt, inverse_root)
 #undef TD_VECTOR
 
 #define TD_ROUNDING(name, function)                \
@@ -43,24 +47,6 @@ TD_ROUNDING(trunc, toward_zero)
 TD_ROUNDING(round, nearest)
 #undef TD_ROUNDING
 
-// In float through double, whose vectors are at hand; in double by the library.
-#define TD_THROUGH_DOUBLE(name, ...)                                   \
-  TD_INLINE IsaFloat name(IsaFloat x) {                                \
-    return isa::in_double(x, [](IsaDouble v) { return __VA_ARGS__; }); \
-  }                                                                    \
-  TD_INLINE IsaDouble name(IsaDouble x) {                              \
-    return isa::each(x, [](double v) { return std::name(v); });        \
-  }
-TD_THROUGH_DOUBLE(log2, isa::log_in_base(v, 1.44269504088896340736, 1))
-TD_THROUGH_DOUBLE(log10, isa::log_in_base(v, 0.43429448190325182765, 0.30102999566398119521))
-TD_THROUGH_DOUBLE(tan, isa::tan_of(v))
-TD_THROUGH_DOUBLE(sinh, isa::sinh_of(v))
-TD_THROUGH_DOUBLE(cosh, isa::cosh_of(v))
-TD_THROUGH_DOUBLE(asinh, isa::asinh_of(v))
-TD_THROUGH_DOUBLE(acosh, isa::acosh_of(v))
-TD_THROUGH_DOUBLE(atanh, isa::atanh_of(v))
-#undef TD_THROUGH_DOUBLE
-
 #define TD_SPECIAL(name)                                    \
   template <class T>                                        \
   TD_INLINE IsaVec<T> name(IsaVec<T> x) {                   \
@@ -71,25 +57,36 @@ TD_SPECIAL(digamma)
 TD_SPECIAL(erfinv)
 #undef TD_SPECIAL
 
-#define TD_LIBRARY(name)                                   \
-  template <class T>                                       \
-  TD_INLINE IsaVec<T> name(IsaVec<T> x) {                  \
-    return isa::each(x, [](T v) { return std::name(v); }); \
+// In float vector code, in double the library.
+#define TD_FLOAT(name, function)                                \
+  TD_INLINE IsaFloat name(IsaFloat x) { return function; }      \
+  TD_INLINE IsaDouble name(IsaDouble x) {                       \
+    return isa::each(x, [](double v) { return std::name(v); }); \
   }
-TD_LIBRARY(asin)
-TD_LIBRARY(acos)
-TD_LIBRARY(atan)
-TD_LIBRARY(erfc)
-#undef TD_LIBRARY
-
-TD_INLINE IsaFloat erf(IsaFloat x) { return isa::erf_of(x); }
-TD_INLINE IsaDouble erf(IsaDouble x) {
-  return isa::each(x, [](double v) { return std::erf(v); });
-}
-
+TD_FLOAT(asin, isa::asin_of(x))
+TD_FLOAT(acos, isa::acos_of(x))
+TD_FLOAT(atan, isa::atan_of(x))
+TD_FLOAT(erf, isa::erf_of(x))
+TD_FLOAT(tan, isa::tan_of(x))
+TD_FLOAT(sinh, isa::sinh_of(x))
+TD_FLOAT(cosh, isa::cosh_of(x))
+TD_FLOAT(asinh, isa::asinh_of(x))
+TD_FLOAT(acosh, isa::acosh_of(x))
+TD_FLOAT(atanh, isa::atanh_of(x))
+#if defined(__AVX512F__)
+TD_FLOAT(log2, isa::in_base<isa::kBase2>(isa::logarithm(x)))
+TD_FLOAT(log10, isa::in_base<isa::kBase10>(isa::logarithm(x)))
+TD_FLOAT(erfc, isa::erfc_by_table(x))
+#else
+TD_FLOAT(log2, isa::in_double(x, [](IsaDouble v) { return isa::log_in_base(v, 1.44269504088896340736, 1); }))
+TD_FLOAT(log10, isa::in_double(x, [](IsaDouble v) { return isa::log_in_base(v, 0.43429448190325182765, 0.30102999566398119521); }))
+TD_FLOAT(erfc, isa::each(x, [](float v) { return std::erfc(v); }))
+#endif
+#undef TD_FLOAT
 template <class T>
 TD_INLINE IsaVec<T> atan2(IsaVec<T> a, IsaVec<T> b) {
-  return isa::each(a, b, [](T x, T y) { return std::atan2(x, y); });
+  if constexpr (sizeof(T) == 4) return isa::atan2_of(a, b);
+  else return isa::each(a, b, [](T x, T y) { return std::atan2(x, y); });
 }
 template <class T>
 TD_INLINE IsaVec<T> polygamma(IsaVec<T> x, IsaVec<T> n) {
@@ -97,10 +94,11 @@ TD_INLINE IsaVec<T> polygamma(IsaVec<T> x, IsaVec<T> n) {
 }
 template <class T>
 TD_INLINE IsaVec<T> hypot(IsaVec<T> a, IsaVec<T> b) {
-  if constexpr (sizeof(T) == 4) {  // squares of floats neither overflow nor vanish in double
-    const IsaFloat y = isa::in_double(a, b, [](IsaDouble x, IsaDouble z) { return isa::root(x * x + z * z); });
-    const IsaFloat inf(isa::kInf<float>);
-    return isa::select((isa::absolute(a) == inf) | (isa::absolute(b) == inf), inf, y);
+  if constexpr (sizeof(T) == 4) {
+    const IsaFloat squares = isa::fma(a, a, b * b);
+    if (isa::any(!((squares > IsaFloat(0x1p-80)) & (squares < IsaFloat(0x1p120))))) [[unlikely]]
+      return isa::hypot_in_double(a, b);
+    return isa::root(squares);
   } else {
     return isa::each(a, b, [](T x, T y) { return std::hypot(x, y); });
   }
@@ -125,17 +123,30 @@ TD_INLINE isa::Mask<T> isinf(IsaVec<T> x) {
   else return isa::absolute(x) == IsaVec<T>(isa::kInf<T>);
 }
 template <class T>
+TD_INLINE isa::Mask<T> isfinite(IsaVec<T> x) {
+  if constexpr (std::is_integral_v<T>) return x == x;
+  else return isa::absolute(x) < IsaVec<T>(isa::kInf<T>);
+}
+template <class T>
 TD_INLINE isa::Mask<T> signbit(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return x < IsaVec<T>(0);
-  else return isa::with_sign(IsaVec<T>(1), x) < IsaVec<T>(0);
+  else return isa::has_sign(x);
 }
 template <class T>
 TD_INLINE IsaVec<T> minimum(IsaVec<T> a, IsaVec<T> b) {
-  return isa::select((a < b) | (a != a), a, b);
+  if constexpr (std::is_integral_v<T>) return isa::select(a < b, a, b);
+  else return isa::select(a != a, a, isa::lesser(a, b));
 }
 template <class T>
 TD_INLINE IsaVec<T> maximum(IsaVec<T> a, IsaVec<T> b) {
-  return isa::select((a > b) | (a != a), a, b);
+  if constexpr (std::is_integral_v<T>) return isa::select(a > b, a, b);
+  else return isa::select(a != a, a, isa::greater(a, b));
+}
+
+/// Within two constants; nan stays.
+template <class T>
+TD_INLINE IsaVec<T> clip(IsaVec<T> x, IsaVec<T> low, IsaVec<T> high) {
+  return isa::lesser(high, isa::greater(low, x));
 }
 
 /// A remainder is exact: where the quotient is small its product is taken away in one rounding, else the library divides bit by bit.

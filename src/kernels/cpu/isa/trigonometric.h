@@ -1,4 +1,4 @@
-// sin, cos and tan, the hyperbolic functions that float takes through double, erf, and pow in float.
+// sin, cos and tan, for vectors: the rest of the angle after quarter or half turns, and a polynomial.
 #pragma once
 
 #include "kernels/cpu/isa/exponential.h"
@@ -43,8 +43,8 @@ TD_INLINE Vec<double> or_library(Vec<double> x, Vec<double> y, F library) {
 }
 /// sin of x + shift pi/2.
 TD_INLINE Vec<double> sin_shifted(const Quadrant& a, int shift) {
-  const auto n = a.n.v + shift;
-  const Mask<double> odd{(n & 1) != 0}, negative{(n & 2) != 0};
+  const Vec<double> n = Vec<double>::of_bits(a.n.v + shift);
+  const Mask<double> odd = has_bits(n, 1), negative = has_bits(n, 2);
   const Vec<double> y = select(odd, cos_kernel(a.head, a.tail), sin_kernel(a.head, a.tail));
   return select(negative, -y, y);
 }
@@ -54,92 +54,64 @@ TD_INLINE Vec<double> sin_of(Vec<double> x) {
 TD_INLINE Vec<double> cos_of(Vec<double> x) {
   return or_library(x, sin_shifted(reduce_angle(x), 1), [](double v) { return std::cos(v); });
 }
-/// In float where products are exact enough (one rounding with the sum) and the angle is not large, else through double.
-template <class F>
-TD_INLINE Vec<float> sin_shifted(Vec<float> x, int shift, F wide) {
-#if defined(__FMA__)
-  using V = Vec<float>;
-  const Mask<float> large = !(absolute(x) < V(0x1p15));
-  const V n = nearest(x * V(0.636619747F));
-  const V r = fma(n, V(1.71512489e-15F), fma(n, V(4.37113883e-8F), fma(n, V(-1.57079637F), x))), s = r * r;
-  const V sine = fma(polynomial(s, -1.66666672e-1F, 8.33338592e-3F, -1.98559923e-4F, 2.86567956e-6F), r * s, r);
-  const V cosine = fma(s, polynomial(s, -0.5, 4.16666567e-2F, -1.38877297e-3F, 2.44677067e-5F), V(1));
-  const auto quadrant = __builtin_convertvector(n.v, Raw<int32_t>) + shift;
-  const Mask<float> odd{(quadrant & 1) != 0};
-  const V y = select(odd, cosine, sine), usual = V::of_bits(y.bits() ^ ((quadrant & 2) << 30));
-  return any(large) ? select(large, in_double(x, wide), usual) : usual;
-#else
-  (void)shift;
-  return in_double(x, wide);
-#endif
-}
-TD_INLINE Vec<float> sin_of(Vec<float> x) {
-  const Vec<float> y = sin_shifted(x, 0, [](Vec<double> v) { return sin_of(v); });
-  return select(x == Vec<float>(0), x, y);
-}
-TD_INLINE Vec<float> cos_of(Vec<float> x) {
-  return sin_shifted(x, 1, [](Vec<double> v) { return cos_of(v); });
-}
 TD_INLINE Vec<double> tan_of(Vec<double> x) {
   const Quadrant a = reduce_angle(x);
   return or_library(x, select(x == Vec<double>(0), x, sin_shifted(a, 0) / sin_shifted(a, 1)), [](double v) { return std::tan(v); });
 }
 
-// Good to a float's precision and range.
-TD_INLINE Vec<double> sinh_of(Vec<double> x) {
-  const Vec<double> e = expm1_of(absolute(x));
-  return with_sign(select(e < Vec<double>(kInf<double>), (e + e / (e + Vec<double>(1))) * Vec<double>(0.5), e), x);
-}
-TD_INLINE Vec<double> cosh_of(Vec<double> x) {
-  const Vec<double> e = exp_of(absolute(x));
-  return (e + Vec<double>(1) / e) * Vec<double>(0.5);
-}
-TD_INLINE Vec<double> asinh_of(Vec<double> x) {
-  using V = Vec<double>;
-  const V a = absolute(x);
-  return with_sign(select(a < V(kInf<double>), log1p_of(a + a * a / (V(1) + root(a * a + V(1)))), a), x);
-}
-TD_INLINE Vec<double> acosh_of(Vec<double> x) {
-  using V = Vec<double>;
-  const V t = x - V(1);
-  return select(x < V(1), V(kNan<double>), log1p_of(t + root(t * (t + V(2)))));
-}
-TD_INLINE Vec<double> atanh_of(Vec<double> x) {
-  using V = Vec<double>;
-  const V a = absolute(x);
-  return with_sign(V(0.5) * log1p_of((a + a) / (V(1) - a)), x);
-}
-
-/// Near zero a polynomial, else 1 - exp of one.
-TD_INLINE Vec<float> erf_of(Vec<float> x) {
+#if defined(__FMA__)
+// In float where products are exact enough (one rounding with the sum) and the angle is not large, else through double.
+/// x - n times the number whose parts they are: the angle's rest, right to the last digit for |n| < 2^14.
+TD_INLINE Vec<float> angle_rest(Vec<float> x, Vec<float> n, float first, float second, float third) {
   using V = Vec<float>;
-  const V t = lesser(V(4), absolute(x)), s = t * t;
-  V far = fma(V(-1.72853470e-5F), t, V(3.83197126e-4F));
-  far = fma(far, s, fma(V(-3.88396438e-3F), t, V(2.42546219e-2F)));
-  far = fma(far, t, V(-1.06777877e-1F));
-  far = fma(far, t, V(-6.34846687e-1F));
-  far = fma(far, t, V(-1.28717512e-1F));
-  far = V(1) - exp_of(fma(far, t, -t));
-  V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
-  near = fma(near, s, V(-2.67681349e-2F));
-  near = fma(near, s, V(1.12819925e-1F));
-  near = fma(near, s, V(-3.76125336e-1F));
-  near = fma(near, s, V(1.28379166e-1F));
-  near = fma(near, t, t);
-  return with_sign(select(t > V(0.927734375F), far, near), x);
+  return fma(n, V(third), fma(n, V(second), fma(n, V(first), x)));
 }
-
-/// Through double: exp(b log(a)) keeps more digits than a float has.
-TD_INLINE Vec<float> pow_of(Vec<float> a, Vec<float> b) {
+inline constexpr float kLargestFloatAngle = 0x1p15F;
+inline constexpr float kWhole = 0x1.8p23F;  // a sum with it is a whole number, the low bits of which are its own
+/// (-1)^n sin(x - half_turns pi), where n are the low bits of `bits` and half_turns pi is nearest to x.
+TD_INLINE Vec<float> sin_of_rest(Vec<float> x, Vec<float> half_turns, Raw<int32_t> bits) {
   using V = Vec<float>;
-  const V magnitude = absolute(a), inf(kInf<float>);
-  const V y = in_double(magnitude, b, [](Vec<double> x, Vec<double> z) { return exp_of(z * log_of(x)); });
-  const Mask<float> negative = a < V(0), whole = toward_zero(b) == b;
-  const V half = b * V(0.5);
-  const Mask<float> odd = whole & (toward_zero(half) != half);
-  const V usual = select(negative & !whole, V(kNan<float>), select(negative & odd, -y, y));
-  const Mask<float> special = (!(magnitude < inf)) | (!(absolute(b) < inf)) | (a == V(0));
-  return any(special) ? select(special, each(a, b, [](float x, float z) { return std::pow(x, z); }), usual) : usual;
+  const V r = angle_rest(x, half_turns, -3.14159274F, 8.74227766e-08F, 3.43024902e-15F), s = r * r;
+  const V y = fma(polynomial(s, -0.166666597, 0.00833306927, -0.000198097739, 2.60608181e-06) * s, r, r);
+  return V::of_bits(lesser(V(1), greater(V(-1), y)).bits() ^ (bits << 31));  // rounding shall not lead beyond 1
 }
+TD_INLINE Vec<float> sin_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V shifted = fma(x, V(0.318309886F), V(kWhole));
+  const V y = select(x == V(0), x, sin_of_rest(x, shifted - V(kWhole), shifted.bits()));
+  if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestFloatAngle, [](Vec<double> v) { return sin_of(v); });
+  return y;
+}
+TD_INLINE Vec<float> cos_of(Vec<float> x) {  // cos(x) = sin(x + pi/2)
+  using V = Vec<float>;
+  const V shifted = fma(x, V(0.318309886F), V(-0.5)) + V(kWhole);
+  const V y = sin_of_rest(x, (shifted - V(kWhole)) + V(0.5), ~shifted.bits());
+  if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestFloatAngle, [](Vec<double> v) { return cos_of(v); });
+  return y;
+}
+TD_INLINE Vec<float> tan_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V shifted = fma(x, V(0.636619747F), V(kWhole));
+  const V r = angle_rest(x, shifted - V(kWhole), -1.57079637F, 4.37113883e-08F, 1.71512451e-15F), s = r * r;
+  const V y = fma(polynomial(s, 0.333331555, 0.133388355, 0.0534082018, 0.0244413894, 0.00310149114, 0.00939651579) * s, r, r);
+  const Mask<float> odd = has_bits(shifted, 1);
+  const V quotient = select(x == V(0), x, select(odd, V(-1), y) / select(odd, y, V(1)));
+  if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
+    return beyond_in_double(x, quotient, kLargestFloatAngle, [](Vec<double> v) { return tan_of(v); });
+  return quotient;
+}
+#else
+TD_INLINE Vec<float> sin_of(Vec<float> x) {
+  return in_double(x, [](Vec<double> v) { return sin_of(v); });
+}
+TD_INLINE Vec<float> cos_of(Vec<float> x) {
+  return in_double(x, [](Vec<double> v) { return cos_of(v); });
+}
+TD_INLINE Vec<float> tan_of(Vec<float> x) {
+  return in_double(x, [](Vec<double> v) { return tan_of(v); });
+}
+#endif
 
 }  // namespace tandem::kernels::cpu::TD_ISA

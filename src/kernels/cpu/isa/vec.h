@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #if defined(__x86_64__)
@@ -43,7 +44,19 @@ using Raw = typename RawOf<T, bytes>::type;
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
-/// All ones or all zeros in each lane.
+/// A truth value for each lane: a bit, where the instruction set has registers of them, else all ones or all zeros.
+#if defined(__AVX512F__)
+template <class T>
+struct Mask {
+  using Word = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+  Word v;
+
+  TD_INLINE friend Mask operator&(Mask a, Mask b) { return {static_cast<Word>(a.v & b.v)}; }
+  TD_INLINE friend Mask operator|(Mask a, Mask b) { return {static_cast<Word>(a.v | b.v)}; }
+  TD_INLINE friend Mask operator^(Mask a, Mask b) { return {static_cast<Word>(a.v ^ b.v)}; }
+  TD_INLINE friend Mask operator!(Mask a) { return {static_cast<Word>(~a.v)}; }
+};
+#else
 template <class T>
 struct Mask {
   using Lanes = Raw<Bits<T>>;
@@ -54,6 +67,7 @@ struct Mask {
   TD_INLINE friend Mask operator^(Mask a, Mask b) { return {a.v ^ b.v}; }
   TD_INLINE friend Mask operator!(Mask a) { return {~a.v}; }
 };
+#endif
 
 /// A register of T.
 template <class T>
@@ -126,25 +140,54 @@ struct Vec {
   TD_INLINE friend Vec operator&(Vec a, Vec b) { return Vec(a.v & b.v); }  // & | ^: integers only
   TD_INLINE friend Vec operator|(Vec a, Vec b) { return Vec(a.v | b.v); }
   TD_INLINE friend Vec operator^(Vec a, Vec b) { return Vec(a.v ^ b.v); }
+#if defined(__AVX512F__)
+  template <int order, int integer_order>  // of floating numbers and of integers
+  TD_INLINE static Mask<T> compare(Vec a, Vec b) {
+    if constexpr (std::is_integral_v<T>) return {_mm512_cmp_epi64_mask((__m512i)a.v, (__m512i)b.v, integer_order)};
+    else if constexpr (sizeof(T) == 4) return {_mm512_cmp_ps_mask(a.v, b.v, order)};
+    else return {_mm512_cmp_pd_mask(a.v, b.v, order)};
+  }
+  TD_INLINE friend Mask<T> operator<(Vec a, Vec b) { return compare<_CMP_LT_OQ, _MM_CMPINT_LT>(a, b); }
+  TD_INLINE friend Mask<T> operator<=(Vec a, Vec b) { return compare<_CMP_LE_OQ, _MM_CMPINT_LE>(a, b); }
+  TD_INLINE friend Mask<T> operator>(Vec a, Vec b) { return compare<_CMP_GT_OQ, _MM_CMPINT_NLE>(a, b); }
+  TD_INLINE friend Mask<T> operator>=(Vec a, Vec b) { return compare<_CMP_GE_OQ, _MM_CMPINT_NLT>(a, b); }
+  TD_INLINE friend Mask<T> operator==(Vec a, Vec b) { return compare<_CMP_EQ_OQ, _MM_CMPINT_EQ>(a, b); }
+  TD_INLINE friend Mask<T> operator!=(Vec a, Vec b) { return compare<_CMP_NEQ_UQ, _MM_CMPINT_NE>(a, b); }
+#else
   TD_INLINE friend Mask<T> operator<(Vec a, Vec b) { return {a.v < b.v}; }
   TD_INLINE friend Mask<T> operator<=(Vec a, Vec b) { return {a.v <= b.v}; }
   TD_INLINE friend Mask<T> operator>(Vec a, Vec b) { return {a.v > b.v}; }
   TD_INLINE friend Mask<T> operator>=(Vec a, Vec b) { return {a.v >= b.v}; }
   TD_INLINE friend Mask<T> operator==(Vec a, Vec b) { return {a.v == b.v}; }
   TD_INLINE friend Mask<T> operator!=(Vec a, Vec b) { return {a.v != b.v}; }
+#endif
 };
 
+#if defined(__AVX512F__)
+template <class T>
+TD_INLINE Vec<T> select(Mask<T> mask, Vec<T> a, Vec<T> b) {
+  if constexpr (std::is_integral_v<T>) return Vec<T>((Raw<T>)_mm512_mask_blend_epi64(mask.v, (__m512i)b.v, (__m512i)a.v));
+  else if constexpr (sizeof(T) == 4) return Vec<T>(_mm512_mask_blend_ps(mask.v, b.v, a.v));
+  else return Vec<T>(_mm512_mask_blend_pd(mask.v, b.v, a.v));
+}
+template <class T>
+TD_INLINE bool any(Mask<T> mask) {
+  return mask.v != 0;
+}
+/// Which lanes have some of `bits` set.
+template <class T>
+TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
+  if constexpr (sizeof(T) == 4) return {_mm512_test_epi32_mask((__m512i)x.v, _mm512_set1_epi32(bits))};
+  else return {_mm512_test_epi64_mask((__m512i)x.v, _mm512_set1_epi64(bits))};
+}
+#else
 template <class T>
 TD_INLINE Vec<T> select(Mask<T> mask, Vec<T> a, Vec<T> b) {
   return Vec<T>(mask.v ? a.v : b.v);
 }
-
 template <class T>
 TD_INLINE bool any(Mask<T> mask) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(mask.v), reinterpret_cast<__m512i>(mask.v)) != 0;
-  else return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(mask.v), reinterpret_cast<__m512i>(mask.v)) != 0;
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
   return !_mm256_testz_si256(reinterpret_cast<__m256i>(mask.v), reinterpret_cast<__m256i>(mask.v));
 #elif defined(__SSE4_1__)
   return !_mm_testz_si128(reinterpret_cast<__m128i>(mask.v), reinterpret_cast<__m128i>(mask.v));
@@ -153,6 +196,17 @@ TD_INLINE bool any(Mask<T> mask) {
   for (int i = 0; i < Vec<T>::kLanes; ++i) found |= mask.v[i];
   return found != 0;
 #endif
+}
+/// Which lanes have some of `bits` set.
+template <class T>
+TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
+  return {(x.bits() & bits) != 0};
+}
+#endif
+/// Which lanes have a sign, -0 and -nan too.
+template <class T>
+TD_INLINE Mask<T> has_sign(Vec<T> x) {
+  return has_bits(x, std::numeric_limits<Bits<T>>::min());
 }
 
 /// Reads as one thing what was written as another of the same size.

@@ -1,0 +1,148 @@
+// The hyperbolic functions and their inverses, and pow, of floats: where AVX-512 has its tables in float, else in double, rounded once.
+#pragma once
+
+#include "kernels/cpu/isa/exponential.h"
+
+namespace tandem::kernels::cpu::TD_ISA {
+
+// Good to a float's precision and range.
+TD_INLINE Vec<double> sinh_of(Vec<double> x) {
+  const Vec<double> e = expm1_of(absolute(x));
+  return with_sign(select(e < Vec<double>(kInf<double>), (e + e / (e + Vec<double>(1))) * Vec<double>(0.5), e), x);
+}
+TD_INLINE Vec<double> cosh_of(Vec<double> x) {
+  const Vec<double> e = exp_of(absolute(x));
+  return (e + Vec<double>(1) / e) * Vec<double>(0.5);
+}
+TD_INLINE Vec<double> asinh_of(Vec<double> x) {
+  using V = Vec<double>;
+  const V a = absolute(x);
+  return with_sign(select(a < V(kInf<double>), log1p_of(a + a * a / (V(1) + root(a * a + V(1)))), a), x);
+}
+TD_INLINE Vec<double> acosh_of(Vec<double> x) {
+  using V = Vec<double>;
+  const V t = x - V(1);
+  return select(x < V(1), V(kNan<double>), log1p_of(t + root(t * (t + V(2)))));
+}
+TD_INLINE Vec<double> atanh_of(Vec<double> x) {
+  using V = Vec<double>;
+  const V a = absolute(x);
+  return with_sign(V(0.5) * log1p_of((a + a) / (V(1) - a)), x);
+}
+
+#if defined(__AVX512F__)
+inline constexpr float kLargestSquared = 0x1p60F;
+TD_INLINE Vec<float> sinh_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = absolute(x), quarter = quarter_expm1_by_table(a), half = quarter + quarter;
+  return select(a < V(0x1p-12), x, with_sign(half + quarter / (half + V(0.5)), x));  // (e + e / (e + 1)) / 2
+}
+TD_INLINE Vec<float> cosh_of(Vec<float> x) {
+  using V = Vec<float>;
+  const Scaled e = exp_by_table(absolute(x));
+  const V half = Scaled{e.mantissa, e.n - V(1)}.value();
+  return half + V(0.25) / half;
+}
+TD_INLINE Vec<float> asinh_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = absolute(x), y = with_sign(log1p_by_table(a + a * a / (V(1) + root(fma(a, a, V(1))))), x);
+  if (any_beyond(x, kLargestSquared)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestSquared, [](Vec<double> v) { return asinh_of(v); });
+  return y;
+}
+TD_INLINE Vec<float> acosh_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V t = x - V(1), y = select(x < V(1), V(kNan<float>), log1p_by_table(t + root(t * (t + V(2)))));
+  if (any_beyond(x, kLargestSquared)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestSquared, [](Vec<double> v) { return acosh_of(v); });
+  return y;
+}
+TD_INLINE Vec<float> atanh_of(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = absolute(x);
+  return with_sign(select(a < V(0x1p-12), a, V(0.5) * log1p_by_table((a + a) / (V(1) - a))), x);
+}
+#else
+#define TD_IN_DOUBLE(function)                                      \
+  TD_INLINE Vec<float> function(Vec<float> x) {                     \
+    return in_double(x, [](Vec<double> v) { return function(v); }); \
+  }
+TD_IN_DOUBLE(sinh_of)
+TD_IN_DOUBLE(cosh_of)
+TD_IN_DOUBLE(asinh_of)
+TD_IN_DOUBLE(acosh_of)
+TD_IN_DOUBLE(atanh_of)
+#undef TD_IN_DOUBLE
+#endif
+
+#if defined(__AVX512F__)
+/// Sixteen doubles in two registers, by the last four bits of the lanes.
+TD_INLINE Vec<double> lookup(const double (&table)[16], Raw<int64_t> bits) {
+  return Vec<double>(_mm512_permutex2var_pd(Vec<double>::load(table).v, recast<__m512i>(bits), Vec<double>::load(table + 8).v));
+}
+/// log2(x) to eleven digits, for positive finite x: as in tables.h, with more terms.
+TD_INLINE Vec<double> log2_in_double(Vec<double> x) {
+  using V = Vec<double>;
+  alignas(64) static constexpr double inverses[] = {1.0,        0.913123071, 0.864103556, 0.821086824, 0.777262926, 0.742485404,
+                                                    0.7099244,  0.682426572, 1.30091965,  1.25901079,  1.2124486,   1.15936363,
+                                                    1.12705791, 1.08287609,  1.04577696,  1.0};
+  alignas(64) static constexpr double logs[] = {0.0,
+                                                0.13111877470474959,
+                                                0.21072387650891158,
+                                                0.2843933102395839,
+                                                0.36352539088482366,
+                                                0.42956542962553274,
+                                                0.49426269499146336,
+                                                0.5512542721668624,
+                                                0.6204681418077198,
+                                                0.6677093526755676,
+                                                0.7220764123677943,
+                                                0.7866668668578687,
+                                                0.8274383546554321,
+                                                0.8851318305254482,
+                                                0.935424809039861,
+                                                1.0};
+  const V m(_mm512_getmant_pd(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)), exponent(_mm512_getexp_pd(x.v));
+  const Raw<int64_t> bits = m.bits() >> 48;
+  const V r = fma(m, lookup(inverses, bits), V(-1));
+  return fma(polynomial(r, 1.442695040872, -0.72134751114564, 0.48089846032374, -0.36070054016001, 0.28863141724703, -0.22398496685582), r,
+             exponent + lookup(logs, bits));
+}
+/// 2^(b log2(a)), the product in two parts.
+TD_INLINE Vec<float> positive_pow(Vec<float> a, Vec<float> b) {
+  const Halves x = widen(a), z = widen(b), product{z.low * log2_in_double(x.low), z.high * log2_in_double(x.high)};
+  const Vec<float> high = narrow(product);
+  const Halves taken = widen(high);
+  return exp2_by_table(high, narrow({product.low - taken.low, product.high - taken.high}));
+}
+#else
+/// Through double: exp(b log(a)) keeps more digits than a float has.
+TD_INLINE Vec<float> positive_pow(Vec<float> a, Vec<float> b) {
+  return in_double(a, b, [](Vec<double> x, Vec<double> z) { return exp_of(z * log_of(x)); });
+}
+#endif
+/// Squares of floats neither overflow nor vanish in double. Not inlined: such floats are rare, and the loop keeps its registers.
+[[gnu::noinline, gnu::cold]] inline Vec<float> hypot_in_double(Vec<float> a, Vec<float> b) {
+  const Vec<float> inf(kInf<float>), y = in_double(a, b, [](Vec<double> x, Vec<double> z) { return root(x * x + z * z); });
+  return select((absolute(a) == inf) | (absolute(b) == inf), inf, y);
+}
+
+/// Not inlined: zeros, infinities and nan are rare, and the loop keeps its registers.
+[[gnu::noinline, gnu::cold]] inline Vec<float> special_pow(Vec<float> a, Vec<float> b, Vec<float> usual, Mask<float> special) {
+  return select(special, each(a, b, [](float x, float z) { return std::pow(x, z); }), usual);
+}
+TD_INLINE Vec<float> pow_of(Vec<float> a, Vec<float> b) {
+  using V = Vec<float>;
+  const V magnitude = absolute(a), inf(kInf<float>);
+  const V y = positive_pow(magnitude, b);
+  const Mask<float> negative = a < V(0), whole = toward_zero(b) == b;
+  const V half = b * V(0.5);
+  const Mask<float> odd = whole & (toward_zero(half) != half);
+  const V usual = select(negative & !whole, V(kNan<float>), select(negative & odd, -y, y));
+  const Mask<float> special = (!(magnitude < inf)) | (!(absolute(b) < inf)) | (a == V(0));
+  if (any(special)) [[unlikely]]
+    return special_pow(a, b, usual, special);
+  return usual;
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA

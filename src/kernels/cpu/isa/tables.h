@@ -1,0 +1,219 @@
+// Functions of floats whose argument's leading digits choose a row of a table that stands in registers, which leaves a short polynomial of
+// the rest. AVX-512 only: its permutation looks sixteen floats up in one instruction.
+#pragma once
+
+#include "kernels/cpu/isa/lanes.h"
+
+#if defined(__AVX512F__)
+namespace tandem::kernels::cpu::TD_ISA {
+
+using Sixteen = Raw<float>;
+
+/// table[bits % 16] in each lane.
+TD_INLINE Vec<float> lookup(const Sixteen& table, Raw<int32_t> bits) {
+  return Vec<float>(_mm512_permutexvar_ps(recast<__m512i>(bits), table));
+}
+/// The polynomial of r whose coefficients, the constant one first, are looked up.
+template <size_t n>
+TD_INLINE Vec<float> polynomial_of(const Sixteen (&table)[n], Raw<int32_t> bits, Vec<float> r) {
+  Vec<float> y = lookup(table[n - 1], bits);
+  for (size_t k = n - 1; k-- > 0;) y = fma(y, r, lookup(table[k], bits));
+  return y;
+}
+/// The lesser magnitude of x and limit with the sign of x; limit where x is nan.
+TD_INLINE Vec<float> bounded(Vec<float> x, float limit) { return Vec<float>(_mm512_range_ps(x.v, Vec<float>(limit).v, 2)); }
+
+/// mantissa * 2^n, n rounded down.
+struct Scaled {
+  Vec<float> mantissa, n;
+  [[nodiscard]] TD_INLINE Vec<float> value() const { return Vec<float>(_mm512_scalef_ps(mantissa.v, n.v)); }
+};
+
+/// 2^(i/16), and what rounding took from it, relative to it.
+inline constexpr Sixteen kSixteenths = {1.0F,        1.04427373F, 1.09050775F, 1.13878858F, 1.18920708F, 1.24185777F,
+                                        1.29683959F, 1.35425556F, 1.41421354F, 1.47682619F, 1.54221082F, 1.61049032F,
+                                        1.68179286F, 1.75625217F, 1.8340081F,  1.91520655F};
+inline constexpr Sixteen kSixteenthsLost = {0.0F,
+                                            4.62854679e-08F,
+                                            -1.19921575e-08F,
+                                            4.72978208e-08F,
+                                            3.19341815e-08F,
+                                            3.62105723e-08F,
+                                            -3.09907229e-08F,
+                                            -7.47521334e-09F,
+                                            1.71142709e-08F,
+                                            -3.04768335e-08F,
+                                            5.23333421e-09F,
+                                            6.10759177e-09F,
+                                            -1.4719606e-08F,
+                                            -5.25879518e-09F,
+                                            -6.12825968e-09F,
+                                            5.14060927e-09F};
+inline constexpr float kSixteenthShift = 0x1.8p19F;  // a sum with it has a sixteenth as its last digit
+
+/// e^(x + low) = 2^n e^r, n whole sixteenths: the last four of `bits`. Nothing needs clipping but the rest: where the argument is beyond
+/// all bounds the scaling alone decides, and a nan passes through it.
+struct Sixteenths {
+  Vec<float> n, r;
+  Raw<int32_t> bits;
+};
+TD_INLINE Sixteenths sixteenths_of_exp(Vec<float> x, Vec<float> low) {
+  using V = Vec<float>;
+  const V shift(kSixteenthShift), shifted = fma(x, V(0x1.715476p+0), shift), n = shifted - shift;
+  const V rest = fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), x)) + low;  // ln2's head has zeros at its end: n times it is exact
+  return {n, bounded(rest, 0.03F), shifted.bits()};
+}
+TD_INLINE Scaled exp_by_table(Vec<float> x, Vec<float> low = Vec<float>(-0.0)) {
+  using V = Vec<float>;
+  const Sixteenths a = sixteenths_of_exp(x, low);
+  const V power = lookup(kSixteenths, a.bits), p = polynomial(a.r, 1, 0.5, 0.16666667) * a.r;
+  return {fma(power, p, power), a.n};
+}
+/// 2^(x + low).
+TD_INLINE Vec<float> exp2_by_table(Vec<float> x, Vec<float> low = Vec<float>(-0.0)) {
+  using V = Vec<float>;
+  const V shift(kSixteenthShift), shifted = x + shift, n = shifted - shift;
+  const V r = bounded((x - n) + low, 0.04F), power = lookup(kSixteenths, shifted.bits());
+  return Scaled{fma(power, polynomial(r, 0.693147182, 0.24023436, 0.0555001497) * r, power), n}.value();
+}
+/// (e^x - 1) / 4, for x up to 89.5: a quarter cannot overflow early. Denormal x lose digits.
+TD_INLINE Vec<float> quarter_expm1_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  const Sixteenths a = sixteenths_of_exp(lesser(V(89.5), x), V(-0.0));
+  const V p = fma(fma(polynomial(a.r, 0.5, 0.16666667, 0.041666668), a.r, V(1)), a.r, lookup(kSixteenthsLost, a.bits));
+  const V quarter = Scaled{lookup(kSixteenths, a.bits), a.n - V(2)}.value();
+  return fma(quarter, p, quarter - V(0.25));
+}
+
+/// x = 2^whole (1 + rest): whole has sixteen binary places at most, rest lies between -0.034 and 0.063; near 1, whole is 0. Of 0, infinity
+/// and negative numbers, whole is what a logarithm gives.
+struct Logarithm {
+  Vec<float> whole, rest;
+};
+/// Of x + lost, where lost is what rounding took from x.
+TD_INLINE Logarithm logarithm(Vec<float> x, Vec<float> lost) {
+  using V = Vec<float>;
+  // Inverses from the middle of each sixteenth, such that their logarithms have sixteen binary places and then ten zeros or more.
+  constexpr Sixteen inverses = {1.0F,        0.913123071F, 0.864103556F, 0.821086824F, 0.777262926F, 0.742485404F,
+                                0.7099244F,  0.682426572F, 1.30091965F,  1.25901079F,  1.2124486F,   1.15936363F,
+                                1.12705791F, 1.08287609F,  1.04577696F,  1.0F};
+  constexpr Sixteen logs = {0.0F,        0.131118774F, 0.210723877F, 0.284393311F, 0.363525391F, 0.42956543F,  0.494262695F, 0.551254272F,
+                            0.62046814F, 0.667709351F, 0.722076416F, 0.78666687F,  0.827438354F, 0.885131836F, 0.935424805F, 1.0F};
+  const V m(_mm512_getmant_ps(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)), exponent(_mm512_getexp_ps(x.v));
+  const Raw<int32_t> bits = m.bits() >> 19;
+  const V inverse = lookup(inverses, bits);
+  const Raw<int32_t> shrink = m.bits() - x.bits() + V(1).bits();  // m / x, as a float
+  return {exponent + lookup(logs, bits), fma(lost * V::of_bits(shrink > 0 ? shrink : 0), inverse, fma(m, inverse, V(-1)))};
+}
+TD_INLINE Logarithm logarithm(Vec<float> x) { return logarithm(x, Vec<float>(0)); }
+/// A base by the factor 1 / log(base) and by the logarithm of two, each in two positive parts.
+struct Base {
+  float factor, factor_low, of_two, of_two_low;
+  double tail[4];  // (log(1 + r) - r) / r^2 times the factor
+};
+inline constexpr Base kNatural{1, 0, 0.693147123F, 5.76999888e-08F, {-0.49999997, 0.333345115, -0.250149935, 0.189574808}};
+inline constexpr Base kBase2{1.44269502F, 1.92596303e-08F, 1, 0, {-0.721347511, 0.480916351, -0.360832065, 0.272245765}};
+inline constexpr Base kBase10{
+    0.434294462F, 1.96992715e-08F, 0.30102998F, 1.54813335e-08F, {-0.217147231, 0.144769922, -0.108633071, 0.0822568834}};
+template <const Base& base>
+TD_INLINE Vec<float> in_base(const Logarithm& a) {
+  using V = Vec<float>;
+  const V r = a.rest;
+  V y = polynomial(r, base.tail[0], base.tail[1], base.tail[2], base.tail[3]) * (r * r);
+  if constexpr (base.factor_low != 0) y = fma(r, V(base.factor_low), y);
+  if constexpr (base.factor == 1) y = r + y;
+  else y = fma(r, V(base.factor), y);
+  if constexpr (base.of_two_low != 0) y = fma(a.whole, V(base.of_two_low), y);
+  if constexpr (base.of_two == 1) return a.whole + y;
+  else return fma(a.whole, V(base.of_two), y);
+}
+TD_INLINE Vec<float> log1p_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  const V u = x + V(1), y = in_base<kNatural>(logarithm(u, x - (u - V(1))));
+  return select(x < V(__builtin_inff()), with_sign(y, x), x);  // nan and infinity stay
+}
+
+/// a >= 0 as the three leading digits of 1 + a and the rest: pieces that grow with a.
+struct Piece {
+  Raw<int32_t> bits;
+  Vec<float> r;
+};
+TD_INLINE Piece piece_of(Vec<float> a) {
+  using V = Vec<float>;
+  const Raw<int32_t> grown = (a + V(1)).bits();
+  return {grown >> 21, a - (V::of_bits(grown & ~0x1fffff) - V(1))};
+}
+
+TD_INLINE Vec<float> tanh_by_table(Vec<float> x) {
+  constexpr Sixteen table[] = {
+      {0.761594176F, 0.905148268F, 0.964027584F, 0.986614287F, 0.995054781F, 0.999329329F, 0.999909222F, 0.999987721F, 0.999998331F, 1.0F,
+       0.0F, 0.0F, 0.0F, 0.244918659F, 0.462117165F, 0.635148942F},
+      {0.419974357F, 0.18070665F, 0.0706508234F, 0.0265922267F, 0.00986601226F, 0.00134094676F, 0.000181582684F, 2.45764732e-05F,
+       3.3257777e-06F, 6.09138411e-08F, 0.0F, 0.0F, 1.0F, 0.940014839F, 0.786447704F, 0.59658581F},
+      {-0.319854021F, -0.163568974F, -0.0681095719F, -0.026236156F, -0.0098154312F, -0.00133976492F, -0.000181527226F, -2.45708834e-05F,
+       -3.31406659e-06F, -6.06994419e-08F, 0.0F, 0.0F, -1.09726443e-06F, -0.230226964F, -0.363429964F, -0.378920376F},
+      {0.103695609F, 0.0878793821F, 0.0421144664F, 0.0170183294F, 0.00645850785F, 0.000888765091F, 0.000120552613F, 1.63199966e-05F,
+       2.14424131e-06F, 3.92733703e-08F, 0.0F, 0.0F, -0.333270192F, -0.256960809F, -0.0942501128F, 0.0417869985F},
+      {0.0269782413F, -0.0255198497F, -0.0179415848F, -0.00802503247F, -0.0030808826F, -0.000429790904F, -5.84034169e-05F, -7.90840022e-06F,
+       -9.38941184e-07F, -1.71974559e-08F, 0.0F, 0.0F, -0.00118377979F, 0.13980858F, 0.16550523F, 0.100142293F},
+      {-0.0438370071F, -0.000397364463F, 0.00500616711F, 0.002770836F, 0.00102559745F, 0.000145664628F, 1.98408507e-05F, 2.68750227e-06F,
+       2.51645588e-07F, 4.60910243e-09F, 0.0F, 0.0F, 0.14308469F, 0.0717044398F, -0.0336202085F, -0.0672073662F},
+      {0.0161438733F, 0.0026069039F, -0.000685092586F, -0.000571774319F, -0.000179277864F, -2.59191529e-05F, -3.53853852e-06F,
+       -4.79453604e-07F, -3.04161425e-08F, -5.57098756e-10F, 0.0F, 0.0F, -0.0369779468F, -0.0703331754F, -0.0277740248F, 0.01148884F},
+  };
+  const Piece a = piece_of(lesser(Vec<float>(9.02), absolute(x)));
+  return with_sign(polynomial_of(table, a.bits, a.r), x);
+}
+
+TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  constexpr Sixteen table[] = {
+      {0.0F, 0.276326388F, 0.520499885F, 0.711155653F, 0.842700779F, 0.92290014F, 0.966105163F, 0.986671686F, 0.995322287F, 0.998537302F,
+       0.999593019F, 0.999899387F, 0.999977887F, 0.999995708F, 0.999999285F, 0.999999881F},
+      {1.12837911F, 1.06001401F, 0.878782511F, 0.642931044F, 0.415107518F, 0.23652117F, 0.118930317F, 0.0527750067F, 0.020666983F,
+       0.00714231329F, 0.00217827968F, 0.000586274778F, 0.00013925205F, 2.918869e-05F, 5.39933353e-06F, 8.81410301e-07F},
+      {1.1067691e-05F, -0.264985234F, -0.439374357F, -0.482192516F, -0.415112346F, -0.29565987F, -0.178401515F, -0.092358321F,
+       -0.0413334966F, -0.016069036F, -0.00544478884F, -0.00161177269F, -0.000417557661F, -9.47970038e-05F, -1.8879271e-05F,
+       -3.30097646e-06F},
+      {-0.376426041F, -0.30975306F, -0.147009134F, 0.026597308F, 0.138520196F, 0.167806819F, 0.138948351F, 0.0902255923F, 0.0482085235F,
+       0.0216867533F, 0.00832039118F, 0.00274453219F, 0.000782553107F, 0.000193614847F, 4.16834264e-05F, 7.82556344e-06F},
+      {0.00268807053F, 0.133422136F, 0.189272299F, 0.152981579F, 0.0675886497F, -0.00919033121F, -0.0468434952F, -0.0489106663F,
+       -0.0343029387F, -0.0186614059F, -0.00828465447F, -0.00307590188F, -0.000968554406F, -0.000260968838F, -6.05334681e-05F,
+       -1.21403446e-05F},
+      {0.104511164F, 0.0514976569F, -0.0217886791F, -0.0652609095F, -0.0629019737F, -0.0334059857F, -0.00415041344F, 0.0107702371F,
+       0.0126511315F, 0.00874808151F, 0.00452238088F, 0.00187493348F, 0.000643379521F, 0.000185927216F, 4.57386777e-05F, 9.647757e-06F},
+  };
+  const V a = lesser(V(3.99), absolute(x)), shift(0x1.8p21);
+  const V shifted(_mm512_add_round_ps(a.v, shift.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));  // down to quarters
+  return with_sign(polynomial_of(table, shifted.bits(), a - (shifted - shift)), x);
+}
+
+/// exp(-x^2) times a polynomial of |x|, turned round below 0.
+TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  constexpr Sixteen table[] = {
+      // of exp(x^2) erfc(x)
+      {0.427583575F, 0.321585417F, 0.255395681F, 0.21080637F, 0.179001153F, 0.136999458F, 0.110704638F, 0.0927765667F, 0.0798000544F,
+       0.0623077229F, 0.0F, 0.0F, 1.0F, 0.770346522F, 0.615690351F, 0.506937623F},
+      {-0.273212016F, -0.163622916F, -0.106796458F, -0.074347347F, -0.0543722548F, -0.0323835053F, -0.0213327892F, -0.0150603531F,
+       -0.011178405F, -0.00684013404F, 0.0F, 0.0F, -1.12837911F, -0.743205905F, -0.512688816F, -0.367972702F},
+      {0.154369786F, 0.0761505887F, 0.0418026224F, 0.0249379538F, 0.0158839971F, 0.00746536348F, 0.00404067198F, 0.0024144419F,
+       0.00155117072F, 0.000746507663F, 0.0F, 0.0F, 0.999997914F, 0.584544241F, 0.359345585F, 0.23095797F},
+      {-0.0791848674F, -0.0329202637F, -0.0154575221F, -0.00800053496F, -0.00447498308F, -0.00168035575F, -0.000752697873F,
+       -0.000382389931F, -0.000213068721F, -8.09644625e-05F, 0.0F, 0.0F, -0.752154887F, -0.398007393F, -0.221994132F, -0.129828766F},
+      {0.0372026302F, 0.0132842194F, 0.00541354623F, 0.00245803269F, 0.00120335247F, 0.000366718188F, 0.000137231487F, 5.96246246e-05F,
+       2.85640599e-05F, 8.65330639e-06F, 0.0F, 0.0F, 0.498298228F, 0.241839051F, 0.123885125F, 0.0666641891F},
+      {-0.0151559152F, -0.00476894714F, -0.0017221513F, -0.000697489071F, -0.00028340047F, -7.24803394e-05F, -2.31893409e-05F,
+       -8.75839578e-06F, -3.40317797e-06F, -8.49059518e-07F, 0.0F, 0.0F, -0.287307024F, -0.129565075F, -0.0617014132F, -0.0308939852F},
+      {0.00396594265F, 0.00114369486F, 0.000379159144F, 0.000141350756F, 4.15998147e-05F, 9.44051044e-06F, 2.70346004e-06F, 9.2177936e-07F,
+       2.53532392e-07F, 5.53374768e-08F, 0.0F, 0.0F, 0.11462602F, 0.0490059257F, 0.0221187789F, 0.0104967318F},
+  };
+  const V a = lesser(V(10.5), absolute(x)), square = a * a, lost(_mm512_fmsub_ps(a.v, a.v, square.v));
+  const Piece piece = piece_of(a);
+  const Scaled e = exp_by_table(-square, -lost);
+  const V y = Scaled{e.mantissa * polynomial_of(table, piece.bits, piece.r), e.n}.value();
+  return select(x < V(0), V(2) - y, y);
+}
+
+}  // namespace tandem::kernels::cpu::TD_ISA
+#endif
