@@ -164,31 +164,40 @@ void add(Isa& isa, Reduce op) {
   isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Meet>::reducer();
 }
 
+/// The lanes' total in double.
+template <class T>
+TD_INLINE double wide_total(Vec<T> x) {
+  if constexpr (sizeof(T) == 4) {
+    const Halves wide = widen(x);
+    return total(wide.low + wide.high);
+  } else {
+    return total(x);
+  }
+}
+
 template <class T>
 void deviations(double* sums, const void* in, double center, int64_t n) {
   using V = Vec<T>;
   using R = Reduction<T, Plain, cpu::TD_ISA::Add>;
-  const T* const x = static_cast<const T*>(in);
+  constexpr int64_t parts = R::parts, lanes = V::kLanes;
+  const T* x = static_cast<const T*>(in);
   const V middle(center);
-  int64_t i = 0;
-  for (; n - i >= V::kLanes;) {
-    const int64_t rest = n - i, take = rest < R::block ? rest - rest % V::kLanes : R::block;
-    V first(0), second(0);
-    for (int64_t k = 0; k < take; k += V::kLanes) {
-      const V d = V::load(x + i + k) - middle;
-      first = first + d;
-      second = second + d * d;
-    }
-    for (int k = 0; k < V::kLanes; ++k) {
-      sums[0] += static_cast<double>(first.v[k]);
-      sums[1] += static_cast<double>(second.v[k]);
-    }
-    i += take;
-  }
-  for (; i < n; ++i) {
-    const double d = static_cast<double>(x[i] - static_cast<T>(center));
-    sums[0] += d;
-    sums[1] += d * d;
+  for (const T* const end = x + n; x < end;) {
+    const int64_t count = end - x < R::block ? end - x : R::block;
+    V first[parts], second[parts];  // several, so that additions need not wait for each other
+    for (int64_t k = 0; k < parts; ++k) first[k] = second[k] = V(0);
+    const auto add = [&](int64_t k, V d) __attribute__((always_inline)) {
+      first[k] = first[k] + d;
+      second[k] = fma(d, d, second[k]);
+    };
+    int64_t i = 0;
+    for (; i + parts * lanes <= count; i += parts * lanes)
+      for (int64_t k = 0; k < parts; ++k) add(k, V::load(x + i + k * lanes) - middle);
+    for (; i + lanes <= count; i += lanes) add(0, V::load(x + i) - middle);
+    if (i < count) add(1, first_of(V::load(x + i, count - i) - middle, count - i, T(0)));
+    sums[0] += wide_total((first[0] + first[1]) + (first[2] + first[3]));
+    sums[1] += wide_total((second[0] + second[1]) + (second[2] + second[3]));
+    x += count;
   }
 }
 
