@@ -1,5 +1,6 @@
 // Copies between any two layouts and dtypes. Dimensions are sorted by the output's strides and joined, so most copies become one or a few
 // memcpys; transposed ones go block by block, so that every cache line is read and written once; other dtypes are converted run by run.
+#include <bit>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -67,7 +68,8 @@ void copy_bytes(const Queue& queue, char* to, const char* from, int64_t bytes) {
 template <class E>
 void copy_runs(const Queue& queue, const Layout& layout, int64_t numel, E* out, const E* in) {
   const int64_t out_stride = layout.out[layout.ndim - 1], in_stride = layout.in[layout.ndim - 1];
-  const bool rows = out_stride == 1 && in_stride == 1;
+  const bool rows = out_stride == 1 && in_stride == 1, reversed = out_stride == 1 && in_stride == -1;
+  const Reverse reverse = isa().reverse[std::countr_zero(sizeof(E))];
   parallel_for(numel, kGrainBytes / static_cast<int64_t>(sizeof(E)), queue.threads, [&](int64_t begin, int64_t end) {
     for_runs<2>(layout.ndim, layout.sizes, {layout.out, layout.in}, begin, end, [&](const int64_t* offsets, int64_t, int64_t n) {
       E* to = out + offsets[0];
@@ -75,6 +77,7 @@ void copy_runs(const Queue& queue, const Layout& layout, int64_t numel, E* out, 
       if (rows && n >= 16) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(E));
       else if (rows)
         for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+      else if (reversed && n >= 16) reverse(to, from - (n - 1), n);
       else
         for (int64_t i = 0; i < n; ++i) to[i * out_stride] = from[i * in_stride];
     });

@@ -43,10 +43,14 @@ TD_INLINE int64_t convert_block(Half* to, const float* from, int64_t n) {
   return i;
 }
 
+/// What elements are read as: bool as the byte that it is, which converts many at a time.
+template <class T>
+using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 template <class To, class From>
 void pack(void* to_address, const void* from_address, int64_t stride, int64_t n) {
   To* to = static_cast<To*>(to_address);
-  const From* from = static_cast<const From*>(from_address);
+  const Read<From>* from = static_cast<const Read<From>*>(from_address);
   int64_t i = 0;
   if (stride == 1) {
     if constexpr (std::is_same_v<To, From>) {
@@ -137,11 +141,22 @@ void transpose(void* to_address, int64_t to_stride, const void* from_address, in
   }
 }
 
+template <class E>
+void reverse(void* to_address, const void* from_address, int64_t n) {
+  E* const __restrict to = static_cast<E*>(to_address);
+  const E* const __restrict from = static_cast<const E*>(from_address);
+  for (int64_t i = 0; i < n; ++i) to[i] = from[n - 1 - i];
+}
+
 }  // namespace
 
 void add_conversions(Isa& isa) {
   isa.transpose[0] = transpose<uint32_t>;
   isa.transpose[1] = transpose<uint64_t>;
+  isa.reverse[0] = reverse<uint8_t>;
+  isa.reverse[1] = reverse<uint16_t>;
+  isa.reverse[2] = reverse<uint32_t>;
+  isa.reverse[3] = reverse<uint64_t>;
   for (int d = 0; d < kDTypes; ++d)
     visit(static_cast<DType>(d), [&](auto zero) {
       using T = decltype(zero);

@@ -38,12 +38,16 @@ inline constexpr int kReductions = static_cast<int>(Reduce::CountNonzero) + 1;
 /// to[r * to_stride + c] = from[c * from_stride + r], for `rows` r and `columns` c.
 using Transpose = void (*)(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t rows, int64_t columns);
 
+/// to[i] = from[n - 1 - i]; the two don't overlap.
+using Reverse = void (*)(void* to, const void* from, int64_t n);
+
 struct Isa {
   const char* name;
   Tile tiles[kPointwiseOps][kComputes];
   Pack pack[kDTypes][kComputes];
   Unpack unpack[kComputes][kDTypes];
   Transpose transpose[2];  // of 4 and of 8 bytes
+  Reverse reverse[4];      // of 1, 2, 4 and 8 bytes
   Reducer reduce[kReductions][kComputes];
   /// The sums of x - center and of its square over n contiguous floats or doubles, added to sums[0] and sums[1].
   void (*deviations[2])(double* sums, const void* in, double center, int64_t n);
