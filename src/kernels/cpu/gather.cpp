@@ -1,6 +1,7 @@
 // Gather and scatter along one dimension. The positions across that dimension are independent: they are shared out among the threads, and
 // the dimension is gone through in order, so that a place named twice gets its values in order.
 #include <algorithm>
+#include <type_traits>
 
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
@@ -10,6 +11,29 @@ namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kPiece = 8192;  // elements
+
+/// Whether n indices all lie in [0, size); without a branch each.
+template <class Step>
+bool all_within(const int64_t* index, Step step, int64_t n, int64_t size) {
+  uint64_t outside = 0;
+  for (int64_t i = 0; i < n; ++i) outside |= static_cast<uint64_t>(static_cast<uint64_t>(index[i * step]) >= static_cast<uint64_t>(size));
+  return outside == 0;
+}
+/// Calls `f(i, index)` for n indices that lie in [0, size), and reports the others. They are looked over some at a time, so that good ones
+/// cost no branch.
+template <class Step, class F>
+void each_within(const Queue& queue, const int64_t* index, Step step, int64_t n, int64_t size, F f) {
+  constexpr int64_t some = 256;
+  for (int64_t first = 0; first < n; first += some) {
+    const int64_t end = std::min(n, first + some);
+    if (all_within(index + first * step, step, end - first, size)) {
+      for (int64_t i = first; i < end; ++i) f(i, index[i * step]);
+    } else {
+      for (int64_t i = first; i < end; ++i)
+        if (const int64_t k = index[i * step]; within(queue, k, size)) f(i, k);
+    }
+  }
+}
 
 /// Calls `f(element of whole, element of part)` for every element of `index`. The innermost loop runs along the last dimension, where
 /// elements are closest; along `dim` all threads keep the order.
@@ -33,16 +57,16 @@ void each(const Queue& queue, const View& whole, const View& part, const View& i
         T* const whole_line = whole.as<T>() + at[0];
         T* part_line = part.as<T>() + at[1];
         const int64_t* index_line = index.as<const int64_t>() + at[2];
-        if (inner == dim) {
-          for (int64_t i = 0; i < length; ++i)
-            if (const int64_t k = index_line[i * index_step]; within(queue, k, size))
-              f(whole_line[k * whole_step], part_line[i * part_step]);
-          return;
-        }
+        if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1)
+          return each_within(queue, index_line, std::integral_constant<int64_t, 1>(), length, size,
+                             [&](int64_t i, int64_t k) { f(whole_line[k], part_line[i]); });
+        if (inner == dim)
+          return each_within(queue, index_line, index_step, length, size,
+                             [&](int64_t i, int64_t k) { f(whole_line[k * whole_step], part_line[i * part_step]); });
         for (int64_t i = 0; i < length; ++i, part_line += part_step, index_line += index_step)
-          for (int64_t j = from; j < to; ++j)
-            if (const int64_t k = index_line[j * index_inner]; within(queue, k, size))
-              f(whole_line[k * whole_step + j * whole_inner], part_line[j * part_inner]);
+          each_within(queue, index_line + from * index_inner, index_inner, to - from, size, [&](int64_t j, int64_t k) {
+            f(whole_line[k * whole_step + (from + j) * whole_inner], part_line[(from + j) * part_inner]);
+          });
       });
     }
   });
