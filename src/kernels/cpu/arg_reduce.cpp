@@ -1,6 +1,5 @@
-// Largest and smallest elements with their first index. Two passes over elements that are still in the cache: the value by the fast
-// reduction, then its place by a comparison that stops at the first. A single long reduction is split into pieces; the first piece with the
-// best value wins.
+// Largest and smallest elements with their first index: the value of each piece by the fast reduction, then the place in the first piece
+// that has the best one, by a comparison that stops there. Pieces of a single long reduction are shared out.
 #include <cmath>
 
 #include "base/parallel.h"
@@ -14,11 +13,11 @@ constexpr int64_t kGrain = 16 << 10;
 constexpr int64_t kPiece = 8 << 10;
 constexpr int64_t kMostPieces = 256;
 
-/// A value, as a total of a reduction, and where it was first seen.
+/// A value, as a total of a reduction, and the elements among which it was first seen.
 template <class T>
 struct Found {
   T value;
-  int64_t index;
+  int64_t begin, end;
 };
 
 /// The first element of n that equals `value` (or is nan, where value is); n where none does.
@@ -52,19 +51,29 @@ template <class E, class T>  // compute type, type of totals
 Found<T> find(bool largest, const View& in, const Dims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute,
               const Isa& set) {
   const Reducer& reducer = set.reduce[static_cast<int>(largest ? Reduce::Max : Reduce::Min)][compute];
-  Found<T> best{T(0), -1};
+  Found<T> best{T(0), begin, begin};
   int64_t at = begin;
   for_elements(in, reduced, offset, begin, end, compute, set, [&](const void* elements, int64_t n) {
-    for (int64_t i = 0; i < n; i += kPiece) {  // small enough to be in the cache for the second pass
-      const E* const x = static_cast<const E*>(elements) + i;
+    for (int64_t i = 0; i < n; i += kPiece) {
       const int64_t count = std::min(kPiece, n - i);
       T value;
-      reducer.row(&value, x, count);
-      if (best.index < 0 || better(largest, value, best.value)) best = {value, at + i + first_equal(x, count, value)};
+      reducer.row(&value, static_cast<const E*>(elements) + i, count);
+      if (best.begin == best.end || better(largest, value, best.value)) best = {value, at + i, at + i + count};
     }
     at += n;
   });
   return best;
+}
+/// The place of the value that was found.
+template <class E, class T>
+int64_t place(const Found<T>& found, const View& in, const Dims& reduced, int64_t offset, Compute compute, const Isa& set) {
+  int64_t at = found.begin, index = -1;
+  for_elements(in, reduced, offset, found.begin, found.end, compute, set, [&](const void* elements, int64_t n) {
+    if (index < 0)
+      if (const int64_t i = first_equal(static_cast<const E*>(elements), n, found.value); i < n) index = at + i;
+    at += n;
+  });
+  return index;
 }
 
 template <class E, class T>
@@ -77,7 +86,7 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
   const auto put = [&](int64_t i, const Found<T>& found) {
     int64_t in_offset, index_offset, value_offset;
     kept.locate(i, in_offset, index_offset);
-    indices.as<int64_t>()[index_offset] = found.index;
+    indices.as<int64_t>()[index_offset] = place<E>(found, in, reduced, in_offset, compute, set);
     if (!values.data) return;
     value_places.locate(i, in_offset, value_offset);
     const Compute total = compute == kComputeInt ? kComputeInt : kComputeDouble;
