@@ -1,6 +1,6 @@
 // Running totals along the last dimension, carried in double (integers wrap). A row is one chain of dependent steps, so rows are shared out
 // among the threads; where the rows lie closer together than the elements of one, a group of them is gone through side by side, so that
-// memory is read in its own order.
+// memory is read in its own order. A single long row is summed in parts first: then their chains run side by side, and on several threads.
 #include <cmath>
 
 #include "base/parallel.h"
@@ -12,6 +12,9 @@ namespace {
 
 constexpr int64_t kGrain = 8 << 10;  // elements
 constexpr int64_t kLanes = 64;       // rows gone through side by side
+constexpr int64_t kPart = 1024;      // elements of a part of a long row, at least
+constexpr int64_t kMostParts = 4096;
+constexpr int64_t kChains = 4;  // parts gone through side by side
 
 /// A group of rows: where each operand's first row begins, and how to go from row to row and along them.
 template <int kOperands>
@@ -123,13 +126,58 @@ void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F
   });
 }
 
+/// Running sums of one row of floating numbers: the totals of its parts, then each part from the total of those before it.
+template <class T>
+void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int64_t from_step, int64_t length) {
+  const int64_t part = std::max(kPart, (length + kMostParts - 1) / kMostParts), parts = (length + part - 1) / part;
+  double before[kMostParts];
+  parallel_for(parts, std::max<int64_t>(1, 2 * kGrain / part), queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const int64_t last = std::min(length, (p + 1) * part);
+      double sums[kChains] = {};
+      int64_t i = p * part;
+      for (; i + kChains <= last; i += kChains)
+        for (int64_t k = 0; k < kChains; ++k) sums[k] += carried(from[(i + k) * from_step]);
+      for (; i < last; ++i) sums[0] += carried(from[i * from_step]);
+      before[p] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+  });
+  double total = 0;
+  for (int64_t p = 0; p < parts; ++p) {
+    const double here = before[p];
+    before[p] = total;
+    total += here;
+  }
+  parallel_for((parts + kChains - 1) / kChains, std::max<int64_t>(1, kGrain / (kChains * part)), queue.threads,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t first = begin * kChains; first < std::min(parts, end * kChains); first += kChains) {
+                   if (length - first * part >= kChains * part) {
+                     double totals[kChains];
+                     for (int64_t k = 0; k < kChains; ++k) totals[k] = before[first + k];
+                     for (int64_t i = 0; i < part; ++i)
+                       for (int64_t k = 0; k < kChains; ++k) {
+                         const int64_t at = (first + k) * part + i;
+                         to[at * to_step] = stored<T>(totals[k] += carried(from[at * from_step]));
+                       }
+                     continue;
+                   }
+                   double total = before[first];
+                   for (int64_t at = first * part; at < length; ++at) to[at * to_step] = stored<T>(total += carried(from[at * from_step]));
+                 }
+               });
+}
+
 }  // namespace
 
 void scan(const Queue& queue, Scan op, Out out, View in) {
   if (in.numel() == 0) return;
   visit(out.dtype, [&]<class T>(T) {
     switch (op) {
-      case Scan::Sum: return run<T>(queue, out, in, 0, [](auto total, auto x) { return total + x; });
+      case Scan::Sum:
+        if constexpr (!std::is_integral_v<T>)
+          if (const int64_t length = in.numel(); length >= 16 * kPart && length == in.sizes[in.ndim - 1])
+            return sum_long_row(queue, out.as<T>(), out.strides[out.ndim - 1], in.as<const T>(), in.strides[in.ndim - 1], length);
+        return run<T>(queue, out, in, 0, [](auto total, auto x) { return total + x; });
       case Scan::Prod: return run<T>(queue, out, in, 1, [](auto total, auto x) { return total * x; });
       case Scan::LogSumExp:
         if constexpr (!std::is_integral_v<T>) return run<T>(queue, out, in, -INFINITY, log_add);
