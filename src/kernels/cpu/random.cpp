@@ -137,7 +137,8 @@ void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uin
           for (int64_t i = 0; i < count; ++i) {
             const auto p = static_cast<double>(
                 static_cast<std::conditional_t<std::is_same_v<P, double>, double, float>>(probability.as<P>()[first + i]));
-            out.as<T>()[first + i] = number<T>(words[i] < bernoulli_threshold(p) ? 1.0F : 0.0F);
+            const bool drawn = static_cast<double>(words[i]) < p * 0x1p32;  // as bernoulli_threshold, without a branch
+            out.as<T>()[first + i] = number<T>(static_cast<float>(drawn));
           }
         }
       });
