@@ -82,6 +82,7 @@ void Fit::save(const std::string& path) const {
   if (losses_) state.losses = losses_->halves();
   for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
   checkpoint.notes = to_notes(state);
+  checkpoint.notes.insert(options_.notes.begin(), options_.notes.end());
   save_checkpoint(path, model_, optimizer_.get(), checkpoint, site_);
 }
 

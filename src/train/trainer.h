@@ -32,7 +32,8 @@ struct TrainerOptions {
   int64_t limit_val_batches = -1;    // the same for validation
   std::string checkpoint_dir = {};   // where checkpoint.safetensors is written after each epoch; empty: nowhere
   int64_t checkpoint_every = 0;      // and after every so many steps; 0: only after epochs
-  bool resume = false;               // go on from that checkpoint where there is one
+  std::map<std::string, std::string> notes = {};  // goes into the checkpoint's metadata, for programs that read it
+  bool resume = false;                            // go on from that checkpoint where there is one
   std::optional<EarlyStoppingOptions> early_stopping = {};
   std::vector<std::shared_ptr<Callback>> callbacks = {};
   bool quiet = false;                 // no progress bar

@@ -28,7 +28,7 @@ check_summary runs/two/summary.json 2 3 0.85
 # No terminal: plain lines on standard error, the result on standard output.
 [ "$(printf '%s\n' "$err" | wc -l)" -eq 3 ] || fail "not a line an epoch" "$err"
 expect_err "epoch 3/3: train_loss "; expect_err ", val_acc 0."; expect_err "samples/s)"
-expect_out "of 360 held-out digits right"; expect_out "cuda:0, cuda:1"; expect_out "runs/two/summary.json"
+expect_out "of 360 held-out samples right"; expect_out "cuda:0, cuda:1"; expect_out "runs/two/summary.json"
 case "$err$out" in *$'\r'* | *$'\x1b'*) fail "control characters without a terminal" "$err" ;; esac
 
 # The default seeds and settings, on the CPU, reach what is promised.

@@ -1,0 +1,256 @@
+// `tandem train NAME`: the settings, the run, and what it leaves.
+#include "tools/command.h"
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "io/file.h"
+#include "io/safetensors.h"
+#include "ops/random.h"
+#include "tools/train/learner.h"
+#include "tools/train/recipe.h"
+#include "train/progress_bar.h"
+#include "train/trainer.h"
+
+namespace tandem::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kNote = "recipe";
+constexpr int kInterruptedStatus = 130;  // as a shell reports a program that Ctrl-C ended
+
+/// Calls `f(name, setting)` for each of the settings that decide what a run computes, which a resumed run takes over.
+template <class F>
+void for_each_setting(TrainSettings& settings, F&& f) {
+  f("net", settings.net);
+  f("data", settings.data);
+  f("synthetic", settings.synthetic);
+  f("samples", settings.samples);
+  f("epochs", settings.epochs);
+  f("lr", settings.lr);
+  f("batch", settings.batch);
+  f("optimizer", settings.optimizer);
+  f("schedule", settings.schedule);
+  f("clip", settings.clip);
+  f("accumulate", settings.accumulate);
+  f("limit-batches", settings.limit_batches);
+  f("patience", settings.patience);
+  f("seed", settings.seed);
+}
+
+struct ToJson {
+  ordered_json& out;
+  template <class T>
+  void operator()(const char* name, const T& setting) const {
+    out[name] = setting;
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& setting) const {
+    if (setting) out[name] = *setting;
+  }
+};
+
+struct FromJson {
+  const ordered_json& from;
+  const std::function<bool(const char*)>& was_given;
+  template <class T>
+  void operator()(const char* name, T& setting) const {
+    if (from.contains(name) && !was_given(name)) setting = from.at(name).get<T>();
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& setting) const {
+    if (from.contains(name) && !was_given(name)) setting = from.at(name).get<T>();
+  }
+};
+
+std::string settings_note(TrainSettings settings) {
+  ordered_json note = {{"name", settings.recipe}};
+  for_each_setting(settings, ToJson{note});
+  return note.dump();
+}
+
+/// What was not said on the command line is as the run that goes on had it.
+void take_over(TrainSettings& settings, const std::string& checkpoint, const std::function<bool(const char*)>& was_given) {
+  const auto notes = io::read_safetensors(checkpoint).metadata;
+  const auto note = notes.find(kNote);
+  if (note == notes.end()) fail(checkpoint, ": cannot go on from this file: `tandem train` did not write it");
+  const ordered_json before = ordered_json::parse(note->second, nullptr, false);
+  if (!before.is_object()) fail(checkpoint, ": cannot go on from this file: its settings are damaged");
+  if (before.value("name", "") != settings.recipe)
+    fail(checkpoint, ": this is a run of '", before.value("name", ""), "', not of '", settings.recipe, "': choose another --out");
+  for_each_setting(settings, FromJson{before, was_given});
+}
+
+void check_gpus(const TrainSettings& settings) {
+  const int wanted = settings.gpus.value_or(0), there = num_gpus();
+  if (wanted <= there) return;
+  fail("--gpus ", wanted, " asks for more GPUs than the ", there, " here; virtual ones do, too: TANDEM_VIRTUAL_GPUS=", wanted,
+       " tandem train ", settings.recipe, " --gpus ", wanted);
+}
+
+void check_data(const Recipe& recipe, const TrainSettings& settings) {
+  if (recipe.data != Recipe::Data::Folder || settings.synthetic || !settings.data.empty()) return;
+  throw UsageError(
+      str("'tandem train ", recipe.name, "' needs --data FOLDER with its files, or --synthetic for random data of their shapes"));
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  io::AtomicFile file("train", path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+double rounded(double number, double digits) { return std::round(number * digits) / digits; }
+
+ordered_json summary_of(const TrainSettings& settings, const Task& task, const train::Trainer& trainer, const Learner& model,
+                        double seconds) {
+  ordered_json devices = ordered_json::array(), names = ordered_json::array();
+  for (const Device device : trainer.devices()) {
+    devices.push_back(device.str());
+    names.push_back(device.is_cuda() ? cuda::get_device_properties(device).name : "CPU");
+  }
+  ordered_json summary = {{"recipe", settings.recipe}};
+  const auto& series = trainer.board().series();
+  const auto add_last = [&](const char* key, const char* curve) {
+    if (series.contains(curve)) summary[key] = series.at(curve).back().y;
+  };
+  add_last("accuracy", "val_acc");
+  summary["devices"] = devices;
+  summary["device_names"] = names;
+  summary["epochs"] = trainer.epoch();
+  summary["steps"] = trainer.step();
+  summary["interrupted"] = trainer.interrupted();
+  summary["seconds"] = rounded(seconds, 1e3);
+  summary["checkpoint"] = trainer.checkpoint_path();
+  add_last("train_loss", "train_loss");
+  add_last("val_loss", "val_loss");
+  summary["parameters"] = model.num_parameters();
+  summary["train_samples"] = task.train->size();
+  summary["held_out_samples"] = task.held_out->size();
+  TrainSettings copy = settings;
+  for_each_setting(copy, ToJson{summary});
+  return summary;
+}
+
+void print_result(const ordered_json& summary, const std::string& path) {
+  if (summary.at("interrupted")) {
+    std::cout << "interrupted; go on with: tandem train " << summary.at("recipe").get<std::string>() << " --resume --out "
+              << std::filesystem::path(path).parent_path().string() << std::endl;
+    return;
+  }
+  std::string places;
+  for (const auto& device : summary.at("devices")) places += (places.empty() ? "" : ", ") + device.get<std::string>();
+  const std::string when = ", after " + train::seconds_text(summary.at("seconds")) + " on " + places;
+  if (summary.contains("accuracy")) {
+    const double accuracy = summary.at("accuracy");
+    const auto all = summary.at("held_out_samples").get<int64_t>();
+    std::cout << "accuracy " << str(rounded(accuracy, 1e4)) << ": " << std::llround(accuracy * static_cast<double>(all)) << " of " << all
+              << " held-out samples right" << when;
+  } else if (summary.contains("val_loss")) {
+    std::cout << "loss " << summary.at("val_loss").get<double>() << " on " << summary.at("held_out_samples") << " held-out samples" << when;
+  }
+  std::cout << "\nwrote " << path << " and " << summary.at("checkpoint").get<std::string>() << std::endl;
+}
+
+int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(const char*)>& was_given) {
+  check_gpus(settings);
+  const auto checkpoint = std::filesystem::path(settings.out) / "checkpoint.safetensors";
+  if (settings.resume && std::filesystem::exists(checkpoint)) take_over(settings, checkpoint.string(), was_given);
+  check_data(recipe, settings);
+
+  manual_seed(settings.seed);
+  const Task task = recipe.make(settings);
+  const train::DataModule data(task.train, task.held_out, {.batch_size = settings.batch, .seed = settings.seed});
+  Learner model(
+      task.net,
+      {.loss = task.loss, .optimizer = settings.optimizer, .schedule = settings.schedule, .lr = settings.lr, .epochs = settings.epochs});
+  train::TrainerOptions options{.max_epochs = settings.epochs,
+                                .num_gpus = settings.gpus.value_or(num_gpus()),
+                                .gradient_clip_val = settings.clip,
+                                .accumulate = settings.accumulate,
+                                .limit_train_batches = settings.limit_batches,
+                                .limit_val_batches = settings.limit_batches,
+                                .checkpoint_dir = settings.out,
+                                .notes = {{kNote, settings_note(settings)}},
+                                .resume = settings.resume,
+                                .quiet = settings.quiet,
+                                .plot = settings.plot};
+  if (settings.patience > 0) options.early_stopping = train::EarlyStoppingOptions{{}, settings.patience};
+  train::Trainer trainer(options);
+  const double began = train::seconds_now();
+  trainer.fit(model, data);
+  const ordered_json summary = summary_of(settings, task, trainer, model, train::seconds_now() - began);
+
+  const std::string path = (std::filesystem::path(settings.out) / "summary.json").string();
+  write_text(path, summary.dump(2) + "\n");
+  if (settings.json) std::cout << summary.dump(2) << std::endl;
+  else if (!settings.quiet) print_result(summary, path);
+  return trainer.interrupted() ? kInterruptedStatus : 0;
+}
+
+void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
+  CLI::App* app = train.add_subcommand(recipe.name, recipe.description);
+  const auto settings = std::make_shared<TrainSettings>();
+  TrainSettings& s = *settings;
+  s.recipe = recipe.name;
+  s.net = recipe.nets.front();
+  s.epochs = recipe.epochs;
+  s.lr = recipe.lr;
+  s.batch = recipe.batch;
+  s.optimizer = recipe.optimizer;
+  s.schedule = recipe.schedule;
+  s.out = str("runs/", recipe.name);
+  if (recipe.nets.size() > 1) app->add_option("--net", s.net, "The network")->capture_default_str()->check(CLI::IsMember(recipe.nets));
+  if (recipe.data == Recipe::Data::Folder) {
+    app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
+    app->add_flag("--synthetic", s.synthetic, "Random data of the same shapes instead");
+  }
+  if (recipe.data != Recipe::Data::Own) app->add_option("--samples", s.samples, "Samples of synthetic data")->check(whole_number_from(2));
+  app->add_option("--gpus", s.gpus, "GPUs to train on, data-parallel; 0 for the CPU; all there are unless given")
+      ->check(whole_number_from(0));
+  app->add_option("--epochs", s.epochs, "Passes over the data")->capture_default_str()->check(whole_number_from(1));
+  app->add_option("--batch", s.batch, "Samples a batch, all GPUs together")->capture_default_str()->check(whole_number_from(1));
+  app->add_option("--lr", s.lr, "Learning rate; the highest one of a schedule that rises")->capture_default_str()->check(positive_number());
+  app->add_option("--optimizer", s.optimizer, "What changes the parameters")
+      ->capture_default_str()
+      ->check(CLI::IsMember(optimizer_names()));
+  app->add_option("--schedule", s.schedule, "How the learning rate changes")->capture_default_str()->check(CLI::IsMember(schedule_names()));
+  app->add_option("--clip", s.clip, "The most the gradients' norm may be; 0 leaves them as they are")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")->capture_default_str()->check(whole_number_from(1));
+  app->add_option("--limit-batches", s.limit_batches, "Batches an epoch at most")->check(whole_number_from(1));
+  app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1));
+  app->add_option("--seed", s.seed, "Of the initial weights and of the order of the data")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
+  app->add_option("--out", s.out, "Folder for what the run leaves")->capture_default_str()->type_name("DIR");
+  app->add_flag("--resume", s.resume, "Go on from the checkpoint in --out, with its settings where none are given here");
+  app->add_flag("--quiet", s.quiet, "Print no progress and no result");
+  app->add_flag("--plot", s.plot, "Draw the curves in the terminal while it learns");
+  app->add_flag("--json", s.json, "Print the summary as JSON");
+  app->callback([settings, app, &recipe, &action] {
+    action = [settings, app, &recipe] {
+      return run(recipe, *settings, [app](const char* name) {
+        const auto* option = app->get_option_no_throw(std::string("--") + name);
+        return option && option->count() > 0;
+      });
+    };
+  });
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  CLI::App* train = app.add_subcommand("train", "Train a network: on data that ships with tandem, on files, or on random data");
+  train->require_subcommand(1);
+  for (const Recipe& recipe : recipes()) add_recipe(*train, recipe, action);
+}
+
+}  // namespace tandem::tools

@@ -1,0 +1,83 @@
+# Runs that end early: Ctrl-C, kill -9, a full disk. Each can be gone on with, and ends as the run that was left alone.
+. "$(dirname "$0")/common.sh.inc"
+
+# The value of a key in a run's summary.
+summary() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1/summary.json" "$2"; }
+# The tensors and the curves of two checkpoints are the same; their settings may differ (the number of epochs).
+same_state() {
+  python3 - "$1" "$2" << 'PYTHON'
+import json, sys
+def parts(path):
+    data = open(path, "rb").read()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    notes = header.pop("__metadata__")
+    tensors = {k: data[8 + size + v["data_offsets"][0]:8 + size + v["data_offsets"][1]] for k, v in header.items()}
+    return tensors, notes["trainer"]
+sys.exit(parts(sys.argv[1]) != parts(sys.argv[2]))
+PYTHON
+}
+train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --quiet "$@"; }
+begin() {  # the same in the background; its process is $!
+  env TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits "$@" > begun.out 2> begun.err &
+}
+wait_for() { for _ in $(seq 2000); do [ -e "$1" ] && return; sleep 0.01; done; fail "$1 does not appear" "$(cat begun.err)"; }
+
+# What all of it is held against.
+train --epochs 12 --schedule onecycle --out whole
+expect_status 0
+
+# Ctrl-C: a checkpoint, how to go on, and the status a shell gives. --resume takes the settings over.
+begin --epochs 12 --schedule onecycle --out stopped; process=$!
+wait_for stopped/checkpoint.safetensors
+kill -INT $process; wait $process; status=$?; out=$(cat begun.out); err=$(cat begun.err)
+if [ "$status" -eq 130 ]; then
+  expect_out "interrupted; go on with: tandem train digits --resume --out stopped"
+  expect_err "saved stopped/checkpoint.safetensors"
+  [ "$(summary stopped interrupted)" = True ] || fail "the summary does not say so" "$(cat stopped/summary.json)"
+else
+  expect_status 0  # it was through before the signal came
+fi
+train --resume --out stopped
+expect_status 0
+[ "$(summary stopped epochs)" = 12 ] || fail "not the epochs of the run that was stopped" "$(cat stopped/summary.json)"
+[ "$(summary stopped schedule)" = onecycle ] || fail "not its schedule" "$(cat stopped/summary.json)"
+same_state whole/checkpoint.safetensors stopped/checkpoint.safetensors || fail "an interrupted run ends otherwise" ""
+
+# Another recipe's run is not gone on with.
+call -- train linear --resume --gpus 0 --out stopped
+expect_status 1; expect_one_line_error; expect_err "this is a run of 'digits', not of 'linear'"
+
+# Killed again and again, at any moment.
+kills=${TANDEM_TEST_KILLS:-12}
+for i in $(seq "$kills"); do
+  begin --epochs 100000 --limit-batches 2 --quiet --resume --out killed; process=$!
+  wait_for killed/checkpoint.safetensors
+  sleep "0.0$((RANDOM % 90 + 10))"
+  kill -KILL $process; wait $process 2> /dev/null
+  train --epochs 1 --resume --out killed
+  [ "$status" -eq 0 ] || { fail "not to be gone on with after kill $i" "$err"; break; }
+done
+[ -z "$(find killed -name '*.tmp')" ] || fail "unfinished files are left" "$(ls killed)"
+
+# A full disk: an error, and the checkpoint of before stays. In a mount of our own, where the system lets us make one.
+cat > full.sh << 'SCRIPT'
+mount -t tmpfs -o size=400k none disk || exit 77
+"$TANDEM_BIN" train digits --gpus 0 --epochs 1 --quiet --out disk/run || exit 1
+cp disk/run/checkpoint.safetensors before
+dd if=/dev/zero of=disk/rest bs=1k count=1000 2> /dev/null
+"$TANDEM_BIN" train digits --gpus 0 --epochs 3 --quiet --resume --out disk/run 2> full.err
+[ $? -eq 1 ] || { echo "no error"; exit 1; }
+cmp before disk/run/checkpoint.safetensors || exit 1
+rm disk/rest
+[ -z "$(find disk -name '*.tmp')" ] || { echo "an unfinished file is left"; exit 1; }
+"$TANDEM_BIN" train digits --gpus 0 --epochs 3 --quiet --resume --out disk/run || exit 1
+SCRIPT
+mkdir disk
+unshare --user --map-root-user --mount bash full.sh > full.out 2>&1; status=$?
+case $status in
+  0) grep -q "No space left on device" full.err || fail "the error does not say so" "$(cat full.err)" ;;
+  77 | 126 | 127) echo "left out: no file system can be mounted here" ;;
+  *) if grep -q -i "unshare" full.out; then echo "left out: no file system can be mounted here"; else fail "a full disk" "$(cat full.out full.err)"; fi ;;
+esac
+finish
