@@ -161,6 +161,16 @@ TD_INLINE Vec<T> with_sign(Vec<T> x, Vec<T> sign) {
   return Vec<T>::of_bits((x.bits() & ~bit) | (sign.bits() & bit));
 }
 
+/// Which lanes have nan in a or b.
+template <class T>
+TD_INLINE Mask<T> unordered(Vec<T> a, Vec<T> b) {
+#if defined(__AVX512F__)
+  return Vec<T>::template compare<_CMP_UNORD_Q, _MM_CMPINT_LT>(a, b);
+#else
+  return (a != a) | (b != b);
+#endif
+}
+
 /// Whether some lane is not below `limit` in magnitude: too large, or nan.
 template <class T>
 TD_INLINE bool any_beyond(Vec<T> x, double limit) {

@@ -53,11 +53,20 @@ struct Greater {
   TD_INLINE static V meet(V a, V b) {
     return math::maximum(a, b);
   }
+  /// b where one is nan.
+  template <class V>
+  TD_INLINE static V either(V a, V b) {
+    return greater(a, b);
+  }
 };
 struct Lesser {
   template <class V>
   TD_INLINE static V meet(V a, V b) {
     return math::minimum(a, b);
+  }
+  template <class V>
+  TD_INLINE static V either(V a, V b) {
+    return lesser(a, b);
   }
 };
 
@@ -74,6 +83,18 @@ struct Reduction {
   /// Four registers' worth and more, a multiple of `parts` registers: one register.
   TD_INLINE static V reduce_block(const T* x, int64_t n) {
     V sum[parts];
+    if constexpr (std::is_floating_point_v<T> && requires(V v) { Meet::either(v, v); }) {  // one question for two registers about nan
+      for (int64_t k = 0; k < parts; ++k) sum[k] = Element::take(V::load(x + k * lanes));
+      Mask<T> nan = unordered(sum[0], sum[1]) | unordered(sum[2], sum[3]);
+      for (int64_t i = parts * lanes; i < n; i += parts * lanes) {
+        V more[parts];
+        for (int64_t k = 0; k < parts; ++k) more[k] = Element::take(V::load(x + i + k * lanes));
+        nan = nan | unordered(more[0], more[1]) | unordered(more[2], more[3]);
+        for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::either(more[k], sum[k]);
+      }
+      if (any(nan)) return V(kNan<T>);
+      return Meet::either(Meet::either(sum[0], sum[1]), Meet::either(sum[2], sum[3]));
+    }
     for (int64_t k = 0; k < parts; ++k) sum[k] = Element::take(V::load(x + k * lanes));
     for (int64_t i = parts * lanes; i < n; i += parts * lanes)
       for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::meet(sum[k], Element::take(V::load(x + i + k * lanes)));
