@@ -6,19 +6,13 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kPiece = 8192;  // elements
 
-/// Whether n indices all lie in [0, size); without a branch each.
-template <class Step>
-bool all_within(const int64_t* index, Step step, int64_t n, int64_t size) {
-  uint64_t outside = 0;
-  for (int64_t i = 0; i < n; ++i) outside |= static_cast<uint64_t>(static_cast<uint64_t>(index[i * step]) >= static_cast<uint64_t>(size));
-  return outside == 0;
-}
 /// Calls `f(i, index)` for n indices that lie in [0, size), and reports the others. They are looked over some at a time, so that good ones
 /// cost no branch.
 template <class Step, class F>
@@ -26,8 +20,8 @@ void each_within(const Queue& queue, const int64_t* index, Step step, int64_t n,
   constexpr int64_t some = 256;
   for (int64_t first = 0; first < n; first += some) {
     const int64_t end = std::min(n, first + some);
-    if (all_within(index + first * step, step, end - first, size)) {
-      for (int64_t i = first; i < end; ++i) f(i, index[i * step]);
+    if (step == 1 && isa().all_within(index + first, end - first, size)) {
+      for (int64_t i = first; i < end; ++i) f(i, index[i]);
     } else {
       for (int64_t i = first; i < end; ++i)
         if (const int64_t k = index[i * step]; within(queue, k, size)) f(i, k);

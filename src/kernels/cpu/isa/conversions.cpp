@@ -148,11 +148,18 @@ void reverse(void* to_address, const void* from_address, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = from[n - 1 - i];
 }
 
+bool all_within(const int64_t* index, int64_t n, int64_t size) {
+  int64_t signs = 0;  // negative where some index is, or is beyond the last
+  for (int64_t i = 0; i < n; ++i) signs |= index[i] | static_cast<int64_t>(static_cast<uint64_t>(size - 1) - static_cast<uint64_t>(index[i]));
+  return signs >= 0;
+}
+
 }  // namespace
 
 void add_conversions(Isa& isa) {
   isa.transpose[0] = transpose<uint32_t>;
   isa.transpose[1] = transpose<uint64_t>;
+  isa.all_within = all_within;
   isa.reverse[0] = reverse<uint8_t>;
   isa.reverse[1] = reverse<uint16_t>;
   isa.reverse[2] = reverse<uint32_t>;

@@ -44,11 +44,14 @@ using Reverse = void (*)(void* to, const void* from, int64_t n);
 struct Isa {
   const char* name;
   Tile tiles[kPointwiseOps][kComputes];
+  Tile tiles_of_numbers[kPointwiseOps][kComputes];  // all operands but the first are numbers; of operations with three
   Pack pack[kDTypes][kComputes];
   Unpack unpack[kComputes][kDTypes];
   Transpose transpose[2];  // of 4 and of 8 bytes
   Reverse reverse[4];      // of 1, 2, 4 and 8 bytes
   Reducer reduce[kReductions][kComputes];
+  /// Whether n indices all lie in [0, size).
+  bool (*all_within)(const int64_t* index, int64_t n, int64_t size);
   /// The sums of x - center and of its square over n contiguous floats or doubles, added to sums[0] and sums[1].
   void (*deviations[2])(double* sums, const void* in, double center, int64_t n);
 };

@@ -57,18 +57,36 @@ void tile(void* out, const void* const* in, int64_t n) {
   tile_loop<F, T>(out, in, n, std::make_index_sequence<inputs>());
 }
 
+/// The same where all operands but the first are numbers, each given once or more: they stay in registers.
+template <class F, class T, size_t... rest>
+TD_INLINE void tile_loop_of_numbers(void* out, const void* const* in, int64_t n, std::index_sequence<rest...>) {
+  constexpr int64_t lanes = Vec<T>::kLanes;
+  const T* const from = static_cast<const T*>(in[0]);
+  const Vec<T> numbers[] = {Vec<T>(*static_cast<const T*>(in[rest + 1]))...};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) put(out, i, F{}(Vec<T>::load(from + i), numbers[rest]...));
+  if (i < n) put(out, i, F{}(Vec<T>::load(from + i, n - i), numbers[rest]...), n - i);
+}
+template <class F, class T, int inputs>
+void tile_of_numbers(void* out, const void* const* in, int64_t n) {
+  tile_loop_of_numbers<F, T>(out, in, n, std::make_index_sequence<inputs - 1>());
+}
+
 /// Adds the tiles of a row, for those of the types Ts that its rule allows.
 template <bool chosen, class F, Rule rule, int inputs, class... Ts>
-void add_row(Tile (&tiles)[kComputes]) {
+void add_row(Tile (&tiles)[kComputes], Tile (&tiles_of_numbers)[kComputes]) {
   if constexpr (chosen) {
     const auto add = [&]<class T>(T) {
       constexpr bool floating = std::is_floating_point_v<T>;
-      if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating))
-        tiles[floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt] = tile<F, T, inputs>;
+      constexpr Compute compute = floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt;
+      if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating)) {
+        tiles[compute] = tile<F, T, inputs>;
+        if constexpr (inputs == 3) tiles_of_numbers[compute] = tile_of_numbers<F, T, inputs>;
+      }
     };
     (add(Ts()), ...);
   } else {
-    (void)tiles;
+    (void)tiles, (void)tiles_of_numbers;
   }
 }
 
