@@ -8,4 +8,5 @@
 #include "train/live_board.h"
 #include "train/metrics.h"
 #include "train/module.h"
+#include "train/summary_writer.h"
 #include "train/trainer.h"

@@ -2,6 +2,7 @@
 // The snippets of docs/data.md, docs/io.md and docs/train.md, as they stand there.
 #include <tandem/tandem.h>
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -84,6 +85,14 @@ void training() {
   for (const auto& [x, y] : loader) f1.update(model(x.to(device)), y.to(device));
   std::cout << f1.compute() << "\n";
   CHECK(f1.compute() > 0.9 && f1.compute() < 1);
+
+  td::train::SummaryWriter writer("runs/mine/tensorboard");  // tensorboard --logdir runs
+  for (const auto& point : trainer.board().series().at("val_acc")) writer.add_scalar("val_acc", point.y, std::llround(point.x));
+  writer.add_histogram("first layer", model.parameters()[0], 10);
+  writer.add_image("a digit", digits.images()[0], 10);
+  writer.add_text("notes", "learned from **1,437** digits", 10);
+  writer.add_hparams({{"lr", 3e-3}, {"optimizer", std::string("Adam")}}, {{"accuracy", 0.97}});
+  CHECK(std::filesystem::file_size(writer.path()) > 1000);
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// Event files, as TensorBoard reads them: records of bytes with checksums (the TFRecord format), a file that only grows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tandem::io {
+
+/// CRC-32C (Castagnoli), as of RFC 3720.
+[[nodiscard]] uint32_t crc32c(std::string_view bytes);
+
+/// One record: its length, that length's checksum, the bytes, their checksum. Checksums are masked as TensorFlow does, so that one of bytes
+/// that contain checksums is sound.
+[[nodiscard]] std::string event_frame(std::string_view bytes);
+
+/// A new event file in a folder, named events.out.tfevents.SECONDS.HOST.PROCESS.COUNT. Each record is handed to the system in one piece, so
+/// that a reader sees whole ones only and nothing is lost where the program dies.
+class EventFile {
+ public:
+  /// Makes the folder where it does not exist. Error with the system's reason. `op` is named in errors.
+  EventFile(const char* op, const std::string& folder);
+  EventFile(const EventFile&) = delete;
+  EventFile& operator=(const EventFile&) = delete;
+  ~EventFile();
+
+  void add(std::string_view record);
+  /// Brings what was added to the disk.
+  void flush();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  [[noreturn]] void fail_with(const char* doing) const;
+
+  const char* op_;
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace tandem::io
