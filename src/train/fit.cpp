@@ -128,6 +128,7 @@ void Fit::train_batch(const data::Batch& host) {
   if (in_group == options_.accumulate - 1 || batch_ == batches_ - 1) step();
   losses_->add(batch_, loss, trainer_.epoch_, site_);
   ++batch_;
+  trainer_.memory_.record(trainer_.epoch_ + static_cast<double>(batch_) / static_cast<double>(batches_));
   if (!progress_) return;
   progress_->advance(batch.size());
   if (!progress_->due()) return;

@@ -17,7 +17,7 @@ std::string formatted(const char* pattern, int digits, double value) {
 }  // namespace
 
 std::vector<Tick> ticks(double low, double high, int most) {
-  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high) || most < 1) return {};
+  if (!std::isfinite(high - low) || !(low < high) || most < 1) return {};
   // Multiples are counted from a step that gives too many of them upwards. A hair is allowed for, so that 0.3 counts as a multiple of 0.1.
   const int first_power = static_cast<int>(std::floor(std::log10((high - low) / most))) - 1;
   for (int power = first_power;; ++power) {

@@ -40,6 +40,7 @@ void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site
   if (options_.seed) manual_seed(*options_.seed);
   devices_ = choose_devices(options_.num_gpus);
   board_ = {};
+  memory_ = MemoryRecorder(devices_);
   epoch_ = 0;
   step_ = 0;
   stop_ = interrupted_ = false;

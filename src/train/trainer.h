@@ -14,6 +14,7 @@
 #include "train/board.h"
 #include "train/callback.h"
 #include "train/data_module.h"
+#include "train/memory_recorder.h"
 #include "train/module.h"
 
 namespace tandem::train {
@@ -64,6 +65,8 @@ class Trainer {
 
   /// The curves of the last fit.
   [[nodiscard]] const ProgressBoard& board() const { return board_; }
+  /// The cards' memory during the last fit, noted after each batch.
+  [[nodiscard]] const MemoryRecorder& memory() const { return memory_; }
   /// What the last fit trained on.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
   /// Epochs done, those before a resumption included.
@@ -92,6 +95,7 @@ class Trainer {
 
   TrainerOptions options_;
   ProgressBoard board_;
+  MemoryRecorder memory_;
   std::vector<Device> devices_;
   int epoch_ = 0;
   int64_t step_ = 0;

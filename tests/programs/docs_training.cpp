@@ -86,6 +86,15 @@ void training() {
   std::cout << f1.compute() << "\n";
   CHECK(f1.compute() > 0.9 && f1.compute() < 1);
 
+  td::train::ConfusionMatrix confusion(10);
+  for (const auto& [x, y] : loader) confusion.update(model(x.to(device)), y.to(device));
+  td::train::Report report = td::train::make_report(trainer);  // curves, devices, memory and options of the last fit
+  report.title = "Digits";
+  report.highlights = {{"accuracy", "97%"}};
+  report.confusion = td::train::ReportConfusion{confusion.compute(), {}, {}};  // the matrix, names of the classes, wrong samples
+  td::train::write_report("runs/mine/report.html", report);
+  CHECK(std::filesystem::file_size("runs/mine/report.html") > 10000);
+
   td::train::SummaryWriter writer("runs/mine/tensorboard");  // tensorboard --logdir runs
   for (const auto& point : trainer.board().series().at("val_acc")) writer.add_scalar("val_acc", point.y, std::llround(point.x));
   writer.add_histogram("first layer", model.parameters()[0], 10);

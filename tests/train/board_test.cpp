@@ -69,6 +69,7 @@ TEST(Board, BreaksLinesWhereThereIsNoNumber) {
   ProgressBoard board;
   board.draw("loss", 1, 5);
   board.draw("loss", 2, NAN);
+  board.draw("loss", 2.5, -1e308);  // nor is there one for the distance to the others
   board.draw("loss", 3, 5.5);
   board.draw("loss", 4, 6);
   EXPECT_EQ("\n" + board.render(24, 6, {.unicode = false}), R"(
@@ -133,7 +134,8 @@ TEST(Ticks, AreRoundNumbers) {
   EXPECT_EQ(labels(-1, 1, 3), "-1 0 1 ");
   EXPECT_EQ(labels(1e-7, 3e-7, 3), "1e-07 2e-07 3e-07 ");
   EXPECT_EQ(labels(0, 1e8, 4), "0 5e+07 1e+08 ");
-  EXPECT_EQ(labels(1, 1, 4) + labels(2, 1, 4) + labels(0, INFINITY, 4) + labels(NAN, 1, 4) + labels(0, 1, 0), "");
+  EXPECT_EQ(labels(1, 1, 4) + labels(2, 1, 4) + labels(0, INFINITY, 4) + labels(NAN, 1, 4) + labels(0, 1, 0) + labels(-1e308, 1e308, 4),
+            "");
 }
 
 TEST(ShortNumber, KeepsWhatMatters) {

@@ -13,6 +13,7 @@
 #include "io/safetensors.h"
 #include "ops/random.h"
 #include "tools/train/learner.h"
+#include "tools/train/outcome.h"
 #include "tools/train/recipe.h"
 #include "train/progress_bar.h"
 #include "train/trainer.h"
@@ -155,7 +156,7 @@ void print_result(const ordered_json& summary, const std::string& path) {
   } else if (summary.contains("val_loss")) {
     std::cout << "loss " << summary.at("val_loss").get<double>() << " on " << summary.at("held_out_samples") << " held-out samples" << when;
   }
-  std::cout << "\nwrote " << path << " and " << summary.at("checkpoint").get<std::string>() << std::endl;
+  std::cout << "\nwrote " << path << ", report.html and " << summary.at("checkpoint").get<std::string>() << std::endl;
 }
 
 int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(const char*)>& was_given) {
@@ -185,10 +186,19 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   train::Trainer trainer(options);
   const double began = train::seconds_now();
   trainer.fit(model, data);
-  const ordered_json summary = summary_of(settings, task, trainer, model, train::seconds_now() - began);
+  const double seconds = train::seconds_now() - began;
+  const ordered_json summary = summary_of(settings, task, trainer, model, seconds);
 
-  const std::string path = (std::filesystem::path(settings.out) / "summary.json").string();
+  const std::filesystem::path folder(settings.out);
+  const std::string path = (folder / "summary.json").string();
   write_text(path, summary.dump(2) + "\n");
+  ordered_json named_settings = ordered_json::object();
+  for_each_setting(settings, ToJson{named_settings});
+  // Who interrupts a run does not want to wait until its mistakes are found.
+  const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
+  const Outcome outcome{recipe, settings, named_settings, task, trainer, model, seconds, confusion};
+  write_page((folder / "report.html").string(), outcome);
+  if (settings.tensorboard) write_events((folder / "tensorboard").string(), outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;
   else if (!settings.quiet) print_result(summary, path);
   return trainer.interrupted() ? kInterruptedStatus : 0;
@@ -234,6 +244,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_flag("--resume", s.resume, "Go on from the checkpoint in --out, with its settings where none are given here");
   app->add_flag("--quiet", s.quiet, "Print no progress and no result");
   app->add_flag("--plot", s.plot, "Draw the curves in the terminal while it learns");
+  app->add_flag("--tensorboard", s.tensorboard, "Write an event file for TensorBoard, too, into DIR/tensorboard");
   app->add_flag("--json", s.json, "Print the summary as JSON");
   app->callback([settings, app, &recipe, &action] {
     action = [settings, app, &recipe] {

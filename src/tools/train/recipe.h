@@ -41,7 +41,7 @@ struct TrainSettings {
   int workers = 0;
   uint64_t seed = 0;
   std::string out;
-  bool resume = false, quiet = false, plot = false, json = false;
+  bool resume = false, quiet = false, plot = false, tensorboard = false, json = false;
 };
 
 struct Recipe {

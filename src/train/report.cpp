@@ -1,0 +1,310 @@
+#include "train/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "io/png.h"
+#include "tensor/host_values.h"
+#include "train/html.h"
+#include "train/report_assets.h"
+#include "train/svg_chart.h"
+#include "train/ticks.h"
+#include "train/trainer.h"
+
+namespace tandem::train {
+namespace {
+
+using detail::base64;
+using detail::Chart;
+using detail::escaped;
+using detail::kReportColors;
+using Series = ProgressBoard::Series;
+
+std::string section(const std::string& title, const std::string& content) {
+  return content.empty() ? "" : str("<section><h2>", title, "</h2>", content, "</section>\n");
+}
+
+// --- Curves
+
+/// "val_loss" -> {"val", "loss"}; names that begin with no such word are of no part.
+std::pair<std::string, std::string> part_and_figure(const std::string& name) {
+  for (const char* part : {"train", "val", "test"})
+    if (name.rfind(str(part, "_"), 0) == 0) return {part, name.substr(std::string(part).size() + 1)};
+  return {"", name};
+}
+
+/// A part has the same colour in every chart.
+int color_of_part(const std::string& part, int otherwise) {
+  return part == "train" ? 0 : part == "val" ? 1 : part == "test" ? 2 : otherwise % kReportColors;
+}
+
+/// A chart for each figure, with the parts of the data as its lines.
+std::string curves(const Series& series) {
+  std::map<std::string, Chart> charts;
+  for (const auto& [name, points] : series) {
+    const auto [part, figure] = part_and_figure(name);
+    Chart& chart = charts[figure];
+    chart.title = figure;
+    chart.x_name = "epoch";
+    chart.lines.push_back({name, points, color_of_part(part, static_cast<int>(chart.lines.size()))});
+  }
+  std::string out;
+  // The loss first: it is what is minimized.
+  if (const auto loss = charts.find("loss"); loss != charts.end()) {
+    out += detail::svg(loss->second);
+    charts.erase(loss);
+  }
+  for (const auto& [figure, chart] : charts) out += detail::svg(chart);
+  return out.empty() ? "" : "<div class=\"charts\">" + out + "</div>";
+}
+
+// --- Memory
+
+struct Unit {
+  const char* name;
+  double bytes;
+};
+Unit unit_for(double most) {
+  constexpr double kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
+  return most >= 2 * kGiB ? Unit{"GiB", kGiB} : most >= 2 * kMiB ? Unit{"MiB", kMiB} : Unit{"KiB", kKiB};
+}
+
+std::string memory(const Report& report) {
+  if (report.memory.empty()) return "";
+  double most = 0;
+  for (const MemorySample& sample : report.memory)
+    for (const auto& device : sample.devices) most = std::max(most, static_cast<double>(device.reserved));
+  const Unit unit = unit_for(most);
+  std::string out;
+  for (size_t i = 0; i < report.memory_devices.size(); ++i) {
+    const int color = static_cast<int>(i) % kReportColors;
+    Chart chart{str("Memory of ", report.memory_devices[i].str(), ", ", unit.name), "epoch", {}, true};
+    detail::Line allocated{"allocated", {}, color}, peak{"peak", {}, color, true}, reserved{"reserved", {}, 5, true};
+    for (const MemorySample& sample : report.memory) {
+      if (i >= sample.devices.size()) continue;
+      const auto add = [&](detail::Line& line, size_t bytes) {
+        line.points.push_back({sample.x, static_cast<double>(bytes) / unit.bytes});
+      };
+      add(allocated, sample.devices[i].allocated);
+      add(peak, sample.devices[i].peak);
+      add(reserved, sample.devices[i].reserved);
+    }
+    chart.lines = {std::move(allocated), std::move(peak), std::move(reserved)};
+    out += detail::svg(chart);
+  }
+  return "<div class=\"charts\">" + out + "</div>";
+}
+
+// --- Figures of each epoch
+
+/// The epoch that a curve's point belongs to, from 1. A curve has points within its epochs, from 0 on, or one at each epoch's end.
+std::map<int64_t, double> by_epoch(const std::vector<Point>& points) {
+  const bool at_ends = std::all_of(points.begin(), points.end(), [](const Point& p) { return p.x >= 1 && std::floor(p.x) == p.x; });
+  std::map<int64_t, std::pair<double, int>> sums;
+  for (const Point& point : points) {
+    if (!std::isfinite(point.x)) continue;
+    auto& [sum, count] = sums[static_cast<int64_t>(std::floor(point.x)) + (at_ends ? 0 : 1)];
+    sum += point.y;
+    ++count;
+  }
+  std::map<int64_t, double> means;
+  for (const auto& [epoch, sum] : sums) means[epoch] = sum.first / sum.second;
+  return means;
+}
+
+/// With four decimals, so that a column's numbers stand in line, where that says enough.
+std::string figure_text(double value) {
+  std::array<char, 32> text = {};
+  if (const double size = std::fabs(value); size >= 1e5 || (size < 1e-3 && size > 0) || std::isnan(value)) return short_number(value);
+  std::snprintf(text.data(), text.size(), "%.4f", value);
+  return text.data();
+}
+
+std::string epochs(const Series& series) {
+  std::set<int64_t> rows;
+  std::vector<std::pair<std::string, std::map<int64_t, double>>> columns;
+  for (const auto& [name, points] : series) {
+    columns.emplace_back(name, by_epoch(points));
+    for (const auto& [epoch, value] : columns.back().second) rows.insert(epoch);
+  }
+  if (rows.empty()) return "";
+  std::string out = "<div class=\"card scroll\"><table class=\"numbers\"><thead><tr><th>epoch</th>";
+  for (const auto& [name, values] : columns) out += "<th>" + escaped(name) + "</th>";
+  out += "</tr></thead><tbody>";
+  // The best epoch by data it did not learn from stands out: the lowest of a loss or an error, else the highest.
+  const auto best = [](const std::string& name, const std::map<int64_t, double>& values) {
+    if (const std::string part = part_and_figure(name).first; part.empty() || part == "train") return values.end();
+    const bool low = name.find("loss") != std::string::npos || name.find("err") != std::string::npos;
+    return std::max_element(values.begin(), values.end(),
+                            [&](const auto& a, const auto& b) { return low ? a.second > b.second : a.second < b.second; });
+  };
+  for (const int64_t row : rows) {
+    out += str("<tr><td>", row, "</td>");
+    for (const auto& [name, values] : columns) {
+      const auto value = values.find(row);
+      if (value == values.end()) out += "<td></td>";
+      else out += str(value == best(name, values) ? "<td class=\"best\">" : "<td>", figure_text(value->second), "</td>");
+    }
+    out += "</tr>";
+  }
+  return out + "</tbody></table></div>";
+}
+
+// --- Confusion matrix
+
+class Confusion {
+ public:
+  Confusion(const ReportConfusion& confusion, Site site) : confusion_(confusion) {
+    const Tensor& matrix = confusion.matrix;
+    if (!matrix.defined() || matrix.dim() != 2 || matrix.size(0) != matrix.size(1) || !is_integral(matrix.dtype()))
+      fail("[write_report] the confusion matrix must be a square of integers",
+           matrix.defined() ? str(", but is ", matrix.dtype(), matrix.sizes()) : "");
+    classes_ = static_cast<size_t>(matrix.size(0));
+    if (!confusion.classes.empty() && confusion.classes.size() != classes_)
+      fail("[write_report] the confusion matrix has ", classes_, " classes, but there are names for ", confusion.classes.size());
+    counts_ = read_values(matrix, -1, site).integers;
+    for (const ReportSample& sample : confusion.samples)
+      for (const int64_t label : {sample.actual, sample.predicted})
+        if (label < 0 || label >= matrix.size(0))
+          fail("[write_report] a sample is of class ", label, ", but the confusion matrix has ", classes_, " classes");
+  }
+
+  [[nodiscard]] std::string html(Site site) const {
+    std::string out = "<div class=\"side\"><div class=\"card\">" + table() + "</div>";
+    if (!confusion_.samples.empty()) out += "<div class=\"card\">" + samples(site) + "</div>";
+    return out + "</div>";
+  }
+
+ private:
+  [[nodiscard]] int64_t count(size_t actual, size_t predicted) const { return counts_[actual * classes_ + predicted]; }
+  [[nodiscard]] std::string name(size_t i) const { return confusion_.classes.empty() ? str(i) : escaped(confusion_.classes[i]); }
+
+  static std::string percent(int64_t part, int64_t whole) {
+    return whole == 0 ? "–" : str(static_cast<int64_t>(std::lround(100.0 * static_cast<double>(part) / static_cast<double>(whole))), "%");
+  }
+
+  [[nodiscard]] std::string table() const {
+    std::string out = str("<table class=\"matrix\"><thead><tr><td></td><th class=\"axis-name\" colspan=\"", classes_,
+                          "\">predicted →</th><td></td></tr><tr><th>actual ↓</th>");
+    for (size_t i = 0; i < classes_; ++i) out += "<th>" + name(i) + "</th>";
+    out += "<th>recall</th></tr></thead><tbody>";
+    std::vector<int64_t> predicted(classes_);
+    for (size_t actual = 0; actual < classes_; ++actual) {
+      int64_t whole = 0;
+      for (size_t i = 0; i < classes_; ++i) {
+        whole += count(actual, i);
+        predicted[i] += count(actual, i);
+      }
+      out += "<tr><th>" + name(actual) + "</th>";
+      for (size_t i = 0; i < classes_; ++i) out += cell(actual, i, whole);
+      out += "<th>" + percent(count(actual, actual), whole) + "</th></tr>";
+    }
+    out += "<tr><th>precision</th>";
+    for (size_t i = 0; i < classes_; ++i) out += "<th>" + percent(count(i, i), predicted[i]) + "</th>";
+    return out + "<td></td></tr></tbody></table>";
+  }
+
+  [[nodiscard]] std::string cell(size_t actual, size_t predicted, int64_t whole) const {
+    const int64_t here = count(actual, predicted);
+    if (here == 0) return "<td class=\"cell none\">·</td>";
+    const bool right = actual == predicted;
+    const double share = static_cast<double>(here) / static_cast<double>(whole);
+    // Few mistakes must be seen, too.
+    const double strength = right ? 0.15 + 0.8 * share : 0.25 + 0.7 * std::sqrt(share);
+    return str("<td class=\"cell", strength > 0.6 ? " strong" : "", "\" data-cell=\"", actual, "-", predicted, "\" title=\"", here, " of ",
+               whole, " that are ", name(actual), ": ", name(predicted), "\" style=\"background:rgba(var(--", right ? "right" : "wrong",
+               "),", std::round(strength * 100) / 100, ")\">", here, "</td>");
+  }
+
+  [[nodiscard]] std::string samples(Site site) const {
+    int64_t wrong = 0;
+    for (size_t i = 0; i < classes_; ++i)
+      for (size_t j = 0; j < classes_; ++j) wrong += i == j ? 0 : count(i, j);
+    const auto shown = static_cast<int64_t>(confusion_.samples.size());
+    std::string out = str("<p class=\"note\">", shown, shown == wrong ? "" : str(" of ", wrong), wrong == 1 ? " mistake" : " mistakes",
+                          ": what it is → what it was taken for, and how sure the model was.</p><div class=\"samples\">");
+    for (const ReportSample& sample : confusion_.samples) {
+      const auto actual = static_cast<size_t>(sample.actual), predicted = static_cast<size_t>(sample.predicted);
+      out += str("<figure class=\"sample\" data-cell=\"", actual, "-", predicted, "\"><img alt=\"", name(actual), " taken for ",
+                 name(predicted), "\" src=\"data:image/png;base64,", base64(io::encode_png(sample.image, site)), "\">", name(actual),
+                 " → <b>", name(predicted), "</b> <span>", std::lround(sample.probability * 100), "%</span></figure>");
+    }
+    return out + "</div>";
+  }
+
+  const ReportConfusion& confusion_;
+  size_t classes_ = 0;
+  std::vector<int64_t> counts_;
+};
+
+// --- Facts
+
+std::string tiles(const Report::Facts& facts) {
+  std::string out;
+  for (const auto& [name, value] : facts) out += "<div class=\"tile\"><dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd></div>";
+  return out.empty() ? "" : "<dl class=\"tiles\">" + out + "</dl>";
+}
+
+std::string fact_table(const char* title, const Report::Facts& facts) {
+  std::string rows;
+  for (const auto& [name, value] : facts) rows += "<tr><th>" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>";
+  return rows.empty() ? "" : str("<div><h2>", title, "</h2><div class=\"card\"><table class=\"facts\">", rows, "</table></div></div>");
+}
+
+std::string bytes_text(size_t bytes) {
+  const Unit unit = unit_for(static_cast<double>(bytes));
+  return str(short_number(std::round(static_cast<double>(bytes) / unit.bytes * 10) / 10), " ", unit.name);
+}
+
+}  // namespace
+
+Report make_report(const Trainer& trainer) {
+  Report report;
+  report.curves = trainer.board().series();
+  report.memory_devices = trainer.memory().devices();
+  report.memory = trainer.memory().samples();
+  for (const Device device : trainer.devices()) {
+    if (device.is_cpu()) {
+      report.devices.emplace_back("cpu", "CPU");
+      continue;
+    }
+    const auto& properties = cuda::get_device_properties(device);
+    report.devices.emplace_back(device.str(), str(properties.name, ", ", bytes_text(properties.total_memory)));
+  }
+  const TrainerOptions& options = trainer.options();
+  report.configuration = {{"epochs", str(trainer.epoch())}, {"steps", str(trainer.step())}, {"devices", str(trainer.devices().size())}};
+  if (options.accumulate > 1) report.configuration.emplace_back("accumulate", str(options.accumulate));
+  if (options.gradient_clip_val > 0) report.configuration.emplace_back("gradient_clip_val", str(options.gradient_clip_val));
+  if (options.seed) report.configuration.emplace_back("seed", str(*options.seed));
+  return report;
+}
+
+std::string report_html(const Report& report, Site site) {
+  std::string out =
+      str("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">",
+          "<link rel=\"icon\" href=\"data:,\"><title>", escaped(report.title), "</title><style>", detail::kReportStyle,
+          "</style></head>\n<body><main><header><h1>", escaped(report.title), "</h1>");
+  if (!report.subtitle.empty()) out += "<p class=\"subtitle\">" + escaped(report.subtitle) + "</p>";
+  out += "</header>\n" + tiles(report.highlights);
+  out += section("Curves", curves(report.curves));
+  if (report.confusion) out += section("Confusion matrix", Confusion(*report.confusion, site).html(site));
+  out += section("Memory", memory(report));
+  out += section("Epochs", epochs(report.curves));
+  out += "<div class=\"pairs\">" + fact_table("Configuration", report.configuration) + fact_table("Devices", report.devices) + "</div>";
+  return out + "<footer>Written by tandem " TANDEM_VERSION "</footer></main><script>" + detail::kReportScript + "</script></body></html>\n";
+}
+
+void write_report(const std::string& path, const Report& report, Site site) {
+  const std::string page = report_html(report, site);
+  io::AtomicFile file("write_report", path);
+  file.write(page.data(), page.size());
+  file.commit();
+}
+
+}  // namespace tandem::train
