@@ -58,7 +58,7 @@ std::string utf8(unsigned code) {  // of three bytes
 class Canvas {
  public:
   Canvas(int columns, int rows, Range x, Range y, PlotOptions options)
-      : columns_(columns), rows_(rows), x_(x), y_(y), options_(options), cells_(static_cast<size_t>(columns * rows)) {}
+      : columns_(columns), rows_(rows), x_(x), y_(y), options_(options), cells_(static_cast<size_t>(columns) * static_cast<size_t>(rows)) {}
 
   void draw(const std::vector<Point>& points, size_t series) {
     const Point* before = nullptr;
@@ -96,7 +96,7 @@ class Canvas {
     size_t series = 0;
     int blanks = 0;  // those at the end are left out
     for (int column = 0; column < columns_; ++column) {
-      const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
+      const Cell& cell = cells_[index(column, row)];
       if (cell.dots == 0 && !cell.sign) {
         ++blanks;
         continue;
@@ -115,24 +115,28 @@ class Canvas {
     size_t series = 0;
   };
 
+  [[nodiscard]] size_t index(int column, int row) const {
+    return static_cast<size_t>(row) * static_cast<size_t>(columns_) + static_cast<size_t>(column);
+  }
+
   static int place(double value, double first, double last, int count) {
     return static_cast<int>(std::lround((value - first) / (last - first) * (count - 1)));
   }
 
   void put_sign(const Point& point, size_t series) {
-    Cell& cell = cells_[static_cast<size_t>(row_of(point.y) * columns_ + column_of(point.x))];
+    Cell& cell = cells_[index(column_of(point.x), row_of(point.y))];
     cell.sign = options_.unicode ? cycled(kSigns, series) : cycled(kAsciiSigns, series);
     cell.series = series;
   }
 
   void put_dot(int x, int y, size_t series) {
     if (!options_.unicode) {
-      cells_[static_cast<size_t>(y * columns_ + x)] = {0, cycled(kAsciiSigns, series), series};
+      cells_[index(x, y)] = {0, cycled(kAsciiSigns, series), series};
       return;
     }
     // Bits of a braille pattern: the left column 1 2 4 40, the right one 8 10 20 80.
     static constexpr uint8_t kBits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    Cell& cell = cells_[static_cast<size_t>(y / 4 * columns_ + x / 2)];
+    Cell& cell = cells_[index(x / 2, y / 4)];
     cell.dots |= kBits[y % 4][x % 2];
     cell.series = series;
   }
