@@ -11,7 +11,8 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kPiece = 8192;  // elements
+constexpr int64_t kPiece = 8192;         // elements
+constexpr int64_t kShortRow = 16 << 10;  // bytes
 
 /// Calls `f(i, index)` for n indices that lie in [0, size), and reports the others. They are looked over some at a time, so that good ones
 /// cost no branch.
@@ -51,9 +52,13 @@ void each(const Queue& queue, const View& whole, const View& part, const View& i
         T* const whole_line = whole.as<T>() + at[0];
         T* part_line = part.as<T>() + at[1];
         const int64_t* index_line = index.as<const int64_t>() + at[2];
-        if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1)
+        if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1) {
+          // A short row that will be needed all over is called into the cache in its own order, which is faster than at random.
+          if (const int64_t bytes = size * static_cast<int64_t>(sizeof(T)); bytes <= kShortRow && size <= 2 * length)
+            for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(reinterpret_cast<const char*>(whole_line) + b);
           return each_within(queue, index_line, std::integral_constant<int64_t, 1>(), length, size,
                              [&](int64_t i, int64_t k) { f(whole_line[k], part_line[i]); });
+        }
         if (inner == dim)
           return each_within(queue, index_line, index_step, length, size,
                              [&](int64_t i, int64_t k) { f(whole_line[k * whole_step], part_line[i * part_step]); });
