@@ -14,7 +14,6 @@ constexpr int64_t kGrain = 8 << 10;  // elements
 constexpr int64_t kLanes = 64;       // rows gone through side by side
 constexpr int64_t kPart = 1024;      // elements of a part of a long row, at least
 constexpr int64_t kMostParts = 4096;
-constexpr int64_t kChains = 4;  // parts gone through side by side
 
 /// A group of rows: where each operand's first row begins, and how to go from row to row and along them.
 template <int kOperands>
@@ -134,12 +133,14 @@ void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int
   parallel_for(parts, std::max<int64_t>(1, 2 * kGrain / part), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       const int64_t last = std::min(length, (p + 1) * part);
-      double sums[kChains] = {};
+      double a = 0, b = 0, c = 0, d = 0;
       int64_t i = p * part;
-      for (; i + kChains <= last; i += kChains)
-        for (int64_t k = 0; k < kChains; ++k) sums[k] += carried(from[(i + k) * from_step]);
-      for (; i < last; ++i) sums[0] += carried(from[i * from_step]);
-      before[p] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+      for (; i + 4 <= last; i += 4) {
+        const T* x = from + i * from_step;
+        a += carried(x[0]), b += carried(x[from_step]), c += carried(x[2 * from_step]), d += carried(x[3 * from_step]);
+      }
+      for (; i < last; ++i) a += carried(from[i * from_step]);
+      before[p] = (a + b) + (c + d);
     }
   });
   double total = 0;
@@ -148,23 +149,26 @@ void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int
     before[p] = total;
     total += here;
   }
-  parallel_for((parts + kChains - 1) / kChains, std::max<int64_t>(1, kGrain / (kChains * part)), queue.threads,
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t first = begin * kChains; first < std::min(parts, end * kChains); first += kChains) {
-                   if (length - first * part >= kChains * part) {
-                     double totals[kChains];
-                     for (int64_t k = 0; k < kChains; ++k) totals[k] = before[first + k];
-                     for (int64_t i = 0; i < part; ++i)
-                       for (int64_t k = 0; k < kChains; ++k) {
-                         const int64_t at = (first + k) * part + i;
-                         to[at * to_step] = stored<T>(totals[k] += carried(from[at * from_step]));
-                       }
-                     continue;
-                   }
-                   double total = before[first];
-                   for (int64_t at = first * part; at < length; ++at) to[at * to_step] = stored<T>(total += carried(from[at * from_step]));
-                 }
-               });
+  const int64_t whole = length / part / 4;  // fours of whole parts
+  parallel_for(whole + 1, std::max<int64_t>(1, kGrain / (4 * part)), queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t four = begin; four < end; ++four) {
+      const T* x = from + 4 * four * part * from_step;
+      T* y = to + 4 * four * part * to_step;
+      if (four == whole) {
+        double sum = 4 * four < parts ? before[4 * four] : 0;
+        for (int64_t i = 4 * four * part; i < length; ++i, x += from_step, y += to_step) *y = stored<T>(sum += carried(*x));
+        continue;
+      }
+      double a = before[4 * four], b = before[4 * four + 1], c = before[4 * four + 2], d = before[4 * four + 3];
+      const int64_t x_part = part * from_step, y_part = part * to_step;
+      for (int64_t i = 0; i < part; ++i, x += from_step, y += to_step) {
+        y[0] = stored<T>(a += carried(x[0]));
+        y[y_part] = stored<T>(b += carried(x[x_part]));
+        y[2 * y_part] = stored<T>(c += carried(x[2 * x_part]));
+        y[3 * y_part] = stored<T>(d += carried(x[3 * x_part]));
+      }
+    }
+  });
 }
 
 }  // namespace
