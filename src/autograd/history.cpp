@@ -42,13 +42,14 @@ class CopySlices final : public Node {
 
 /// A view's history made anew from its base, after the base's history was rewritten.
 Ref<Node> view_of_base(const Tensor& base, const TensorImpl& view, Site site) {
-  auto backward = [sizes = view.sizes, strides = view.strides, base_sizes = base.sizes(),
+  auto backward = [sizes = view.sizes, strides = view.strides, base_sizes = base.sizes(), base_strides = base.strides(),
                    offset = view.offset - base.impl().offset](const Tensor& g) {
-    const Tensor whole = g.detach().contiguous();  // only for its dtype and device
-    Tensor result = Tensor(TensorImpl::make(base_sizes, whole.dtype(), whole.device(), false, Site::here()));
-    result.zero_();
-    result.as_strided(sizes, strides, offset).copy_(g);
-    return result;
+    int64_t span = 1;  // the memory that the base extends over
+    for (size_t d = 0; d < base_sizes.size(); ++d) span += (base_sizes[d] - 1) * base_strides[d];
+    const Tensor memory(TensorImpl::make({base_sizes.numel() ? span : 0}, g.dtype(), g.device(), false, Site::here()));
+    memory.zero_();
+    memory.as_strided(sizes, strides, offset).copy_(g);
+    return memory.as_strided(base_sizes, base_strides, 0);
   };
   auto* node = new FunctionNode<1, decltype(backward)>("AsStridedBackward0", site, std::move(backward));
   Ref<Node> held(node);

@@ -149,6 +149,12 @@ Tensor one_hot(const Tensor& x, int64_t num_classes, Site site) {
 Tensor Tensor::bincount(const Tensor& weights, int64_t minlength, Site site) const {
   return tandem::bincount(*this, weights, minlength, site);
 }
+Unique Tensor::unique(Site site) const { return tandem::unique(*this, {}, site); }
+Unique Tensor::unique(const UniqueOptions& options, Site site) const { return tandem::unique(*this, options, site); }
+Unique Tensor::unique_consecutive(Site site) const { return tandem::unique_consecutive(*this, {}, site); }
+Unique Tensor::unique_consecutive(const UniqueConsecutiveOptions& options, Site site) const {
+  return tandem::unique_consecutive(*this, options, site);
+}
 Tensor Tensor::histc(int64_t bins, double min, double max, Site site) const { return tandem::histc(*this, bins, min, max, site); }
 
 }  // namespace tandem

@@ -1,6 +1,8 @@
 // Losses, functional forms.
 #pragma once
 
+#include <functional>
+
 #include "tensor/tensor.h"
 
 namespace tandem {
@@ -57,6 +59,12 @@ struct MarginLossOptions {
 };
 struct TripletMarginLossOptions {
   double margin = 1, p = 2, eps = 1e-6;
+  bool swap = false;
+  Reduction reduction = Reduction::Mean;
+};
+struct TripletMarginWithDistanceLossOptions {
+  std::function<Tensor(const Tensor&, const Tensor&)> distance_function = {};  // pairwise_distance where there is none
+  double margin = 1;
   bool swap = false;
   Reduction reduction = Reduction::Mean;
 };
@@ -128,6 +136,10 @@ struct CtcLossOptions {
 /// it is less.
 [[nodiscard]] Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                          TripletMarginLossOptions options = {}, Site site = Site::here());
+
+/// triplet_margin_loss of any distance, a function of two tensors.
+[[nodiscard]] Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                                       const TripletMarginWithDistanceLossOptions& options = {}, Site site = Site::here());
 
 // --- Of classes (loss_classes.cpp): input (n, c, …) or (c), target without the c; errors for targets outside [0, c)
 /// Of logits and class indices, or class probabilities of the input's sizes. As torch.nn.functional.cross_entropy.

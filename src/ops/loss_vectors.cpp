@@ -1,6 +1,7 @@
 // Losses of pairs and triples of vectors.
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/distance.h"
 #include "ops/loss.h"
 #include "ops/loss_reduction.h"
 #include "ops/norms.h"
@@ -12,9 +13,18 @@ namespace {
 
 using ops::reduced;
 
-/// The p-norm of a - b, moved off zero by eps.
-Tensor distance(const Tensor& a, const Tensor& b, const TripletMarginLossOptions& options, Site site) {
-  return norm(add(sub(a, b, site), options.eps, site), options.p, {-1}, false, {}, site);
+/// max(0, margin + distance(anchor, positive) - distance(anchor, negative)); `options` are those of either triplet loss.
+template <class Options, class Distance>
+Tensor triplet_losses(const char* op, const Tensor& anchor, const Tensor& positive, const Tensor& negative, const Options& options,
+                      Site site, Distance distance) {
+  if (anchor.dim() != positive.dim() || anchor.dim() != negative.dim())
+    fail("[", op, "] The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor ",
+         anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(), "D inputs");
+  if (!(options.margin > 0)) fail("[", op, "] expected margin to be greater than 0, but got ", options.margin);
+  const Tensor near = distance(anchor, positive);
+  Tensor far = distance(anchor, negative);
+  if (options.swap) far = minimum(far, distance(positive, negative), site);
+  return reduced(op, clamp_min(near - far + options.margin, 0, site), options.reduction, site);
 }
 
 }  // namespace
@@ -36,16 +46,17 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, TripletMarginLossOptions options,
                            Site site) {
-  if (anchor.dim() != positive.dim() || anchor.dim() != negative.dim())
-    fail(
-        "[triplet_margin_loss] The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-        "anchor ",
-        anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(), "D inputs");
-  if (!(options.margin > 0)) fail("[triplet_margin_loss] expected margin to be greater than 0, but got ", options.margin);
-  const Tensor near = distance(anchor, positive, options, site);
-  Tensor far = distance(anchor, negative, options, site);
-  if (options.swap) far = minimum(far, distance(positive, negative, options, site), site);
-  return reduced("triplet_margin_loss", clamp_min(near - far + options.margin, 0, site), options.reduction, site);
+  return triplet_losses("triplet_margin_loss", anchor, positive, negative, options, site, [&](const Tensor& a, const Tensor& b) {
+    return norm(add(sub(a, b, site), options.eps, site), options.p, {-1}, false, {}, site);
+  });
+}
+
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                         const TripletMarginWithDistanceLossOptions& options, Site site) {
+  return triplet_losses(
+      "triplet_margin_with_distance_loss", anchor, positive, negative, options, site, [&](const Tensor& a, const Tensor& b) {
+        return options.distance_function ? options.distance_function(a, b) : pairwise_distance(a, b, 2, 1e-6, false, site);
+      });
 }
 
 }  // namespace tandem

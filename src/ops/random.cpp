@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numbers>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -276,6 +277,52 @@ const Tensor& Tensor::random_(Site site) const { return random_(0, largest_whole
 const Tensor& Tensor::bernoulli_(double p, Site site) const {
   if (!(p >= 0 && p <= 1)) fail("[bernoulli_] expects p to be in [0, 1], but got p=", p);
   return fill_in_place(*this, kernels::Random::Bernoulli, p, 0, "bernoulli_", site);
+}
+
+// --- Made from the others
+namespace {
+
+/// x filled with what `make` gives for a new tensor of its sizes, of a dtype wide enough to compute in.
+template <class Make>
+const Tensor& made_in_place(const Tensor& x, const char* op, Site site, Make make) {
+  autograd::check_in_place(op, x);
+  Tensor values = empty(x.sizes(), {.dtype = promote_types(x.dtype(), kFloat32), .device = x.device()}, site);
+  {
+    const autograd::detail::NoRecord quiet;
+    values = make(values);
+  }
+  return x.copy_(values, false, site);
+}
+
+void check_floats(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype())) fail("[", op, "] expects a floating dtype, not ", x.dtype());
+}
+
+}  // namespace
+
+const Tensor& Tensor::bernoulli_(const Tensor& p, Site site) const {
+  autograd::check_in_place("bernoulli_", *this);
+  return copy_(tandem::bernoulli(p.expand(sizes(), site), site), false, site);
+}
+
+const Tensor& Tensor::geometric_(double p, Site site) const {
+  if (!(p > 0 && p < 1)) fail("[geometric_] expects p to be in (0, 1), but got p=", p);
+  if (dtype() == kBool) fail("[geometric_] is not implemented for bool");
+  return made_in_place(*this, "geometric_", site, [&](const Tensor& x) { return x.exponential_(-std::log1p(-p), site).ceil(site); });
+}
+
+const Tensor& Tensor::cauchy_(double median, double sigma, Site site) const {
+  if (!(sigma > 0)) fail("[cauchy_] expects sigma > 0.0, but found sigma=", sigma);
+  check_floats("cauchy_", *this);
+  return made_in_place(*this, "cauchy_", site, [&](const Tensor& x) {  // by the inverse of its distribution function
+    return ((x.uniform_(0, 1, site) - 0.5) * std::numbers::pi).tan(site) * sigma + median;
+  });
+}
+
+const Tensor& Tensor::log_normal_(double mean, double std, Site site) const {
+  if (!(std > 0)) fail("[log_normal_] expects std > 0.0, but found std=", std);
+  check_floats("log_normal_", *this);
+  return made_in_place(*this, "log_normal_", site, [&](const Tensor& x) { return x.normal_(mean, std, site).exp(site); });
 }
 
 }  // namespace tandem

@@ -351,6 +351,19 @@ Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Opera
   return slices_filled(x, dim, index, value, false, site);
 }
 
+Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& given, const Tensor& source, std::string_view reduce, bool include_self,
+                    Site site) {
+  if (reduce != "prod" && reduce != "mean" && reduce != "amax" && reduce != "amin")
+    fail("[index_reduce] reduce argument must be either prod, mean, amax or amin, got ", reduce);
+  const int64_t at = wrap_dim(dim, x.dim());
+  const Tensor index = index_vector("index_reduce", x, given, site);
+  check_slices("index_reduce", x, at, index, source);
+  Shape along(source.sizes());
+  for (size_t d = 0; d < along.size(); ++d) along[d] = static_cast<int64_t>(d) == at ? index.numel() : 1;
+  const Tensor places = source.dim() ? index.reshape(along, site).expand(source.sizes(), site) : index.reshape({}, site);
+  return scatter_reduce(x, at, places, source, reduce, include_self, site);
+}
+
 Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t> dim, std::optional<int64_t> output_size, Site site) {
   if (repeats < 0) fail("[repeat_interleave] Repeats must be non-negative, not ", repeats);
   const Tensor in = dim && x.dim() ? x : x.reshape({-1}, site);
@@ -400,6 +413,13 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
 }
 
 // --- The same as methods
+namespace {
+
+/// What a change of x in place may save for its gradient: x as it was.
+Tensor kept(const Tensor& x, Site site) { return needs_grad(x) ? x.clone(site) : x; }
+
+}  // namespace
+
 Tensor Tensor::gather(int64_t dim, const Tensor& index, Site site) const { return tandem::gather(*this, dim, index, site); }
 Tensor Tensor::take_along_dim(const Tensor& indices, std::optional<int64_t> dim, Site site) const {
   return tandem::take_along_dim(*this, indices, dim, site);
@@ -424,7 +444,7 @@ Tensor Tensor::scatter_reduce(int64_t dim, const Tensor& index, const Tensor& so
 }
 const Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
                                       Site site) const {
-  return copy_(tandem::scatter_reduce(*this, dim, index, source, reduce, include_self, site), false, site);
+  return copy_(tandem::scatter_reduce(kept(*this, site), dim, index, source, reduce, include_self, site), false, site);
 }
 Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha, Site site) const {
   return tandem::index_add(*this, dim, index, source, alpha, site);
@@ -439,6 +459,14 @@ Tensor Tensor::index_copy(int64_t dim, const Tensor& index, const Tensor& source
 const Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
   (void)slices_copied(*this, dim, index, source, true, site);
   return *this;
+}
+Tensor Tensor::index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+                            Site site) const {
+  return tandem::index_reduce(*this, dim, index, source, reduce, include_self, site);
+}
+const Tensor& Tensor::index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+                                    Site site) const {
+  return copy_(tandem::index_reduce(kept(*this, site), dim, index, source, reduce, include_self, site), false, site);
 }
 Tensor Tensor::index_fill(int64_t dim, const Tensor& index, const Operand& value, Site site) const {
   return tandem::index_fill(*this, dim, index, value, site);

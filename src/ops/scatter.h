@@ -28,6 +28,10 @@ namespace tandem {
                                Site site = Site::here());
 /// x with the slices of `source` in place of those at `index`. As torch.index_copy.
 [[nodiscard]] Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here());
+/// x with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of x where `include_self`. As
+/// torch.index_reduce.
+[[nodiscard]] Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                                  bool include_self = true, Site site = Site::here());
 /// x with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill.
 [[nodiscard]] Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here());
 /// Each element `repeats` times, of the flattened tensor without `dim`. As torch.repeat_interleave.

@@ -171,6 +171,33 @@ Tensor Tensor::unsqueeze(int64_t dim, Site site) const {
   return viewed(*this, std::move(wanted), std::move(strides), "UnsqueezeBackward0", site);
 }
 
+// --- In place
+namespace {
+
+/// x takes over the layout and the history of `view`, a view of all of it.
+const Tensor& seen_as(const char* op, const Tensor& x, const Tensor& view) {
+  autograd::check_in_place(op, x);
+  TensorImpl& impl = x.impl();
+  impl.sizes = view.sizes();
+  impl.strides = view.strides();
+  impl.refresh();
+  impl.storage->bump_version();
+  // Other views keep their histories: no value has changed.
+  if (needs_grad(view)) autograd::set_history(x, view.grad_fn());
+  return x;
+}
+
+}  // namespace
+
+const Tensor& Tensor::squeeze_(Site site) const { return seen_as("squeeze_", *this, squeeze(site)); }
+const Tensor& Tensor::squeeze_(int64_t dim, Site site) const { return seen_as("squeeze_", *this, squeeze(dim, site)); }
+const Tensor& Tensor::squeeze_(const Shape& dims, Site site) const { return seen_as("squeeze_", *this, squeeze(dims, site)); }
+const Tensor& Tensor::unsqueeze_(int64_t dim, Site site) const { return seen_as("unsqueeze_", *this, unsqueeze(dim, site)); }
+const Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1, Site site) const {
+  return seen_as("transpose_", *this, transpose(dim0, dim1, site));
+}
+const Tensor& Tensor::t_(Site site) const { return seen_as("t_", *this, t(site)); }
+
 // --- Order of dimensions
 Tensor Tensor::transpose(int64_t dim0, int64_t dim1, Site site) const {
   const auto a = static_cast<size_t>(wrap_dim(dim0, dim())), b = static_cast<size_t>(wrap_dim(dim1, dim()));
@@ -363,6 +390,7 @@ Tensor squeeze(const Tensor& x, Site site) { return x.squeeze(site); }
 Tensor squeeze(const Tensor& x, int64_t dim, Site site) { return x.squeeze(dim, site); }
 Tensor unsqueeze(const Tensor& x, int64_t dim, Site site) { return x.unsqueeze(dim, site); }
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1, Site site) { return x.transpose(dim0, dim1, site); }
+Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1, Site site) { return x.transpose(axis0, axis1, site); }
 Tensor t(const Tensor& x, Site site) { return x.t(site); }
 Tensor permute(const Tensor& x, const Shape& dims, Site site) { return x.permute(dims, site); }
 Tensor movedim(const Tensor& x, int64_t source, int64_t destination, Site site) { return x.movedim(source, destination, site); }

@@ -24,6 +24,7 @@ namespace tandem {
 [[nodiscard]] Tensor squeeze(const Tensor& x, const Shape& dims, Site site = Site::here());
 [[nodiscard]] Tensor unsqueeze(const Tensor& x, int64_t dim, Site site = Site::here());
 [[nodiscard]] Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1, Site site = Site::here());
+[[nodiscard]] Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1, Site site = Site::here());
 [[nodiscard]] Tensor t(const Tensor& x, Site site = Site::here());
 [[nodiscard]] Tensor permute(const Tensor& x, const Shape& dims, Site site = Site::here());
 [[nodiscard]] Tensor movedim(const Tensor& x, int64_t source, int64_t destination, Site site = Site::here());

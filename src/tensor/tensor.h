@@ -22,6 +22,9 @@ namespace tandem {
 
 struct Index;
 struct MinMax;
+struct Unique;
+struct UniqueConsecutiveOptions;
+struct UniqueOptions;
 struct ValuesIndices;
 namespace cuda {
 class Stream;
@@ -153,6 +156,15 @@ class Tensor {
     return movedim(Shape{source}, Shape{destination}, site);
   }
   [[nodiscard]] Tensor movedim(const Shape& source, const Shape& destination, Site site = Site::here()) const;
+  [[nodiscard]] Tensor swapaxes(int64_t axis0, int64_t axis1, Site site = Site::here()) const { return transpose(axis0, axis1, site); }
+  /// In place: the tensor itself is seen so from now on, over the same storage. Errors as those of every change in place.
+  const Tensor& squeeze_(Site site = Site::here()) const;
+  const Tensor& squeeze_(int64_t dim, Site site = Site::here()) const;
+  const Tensor& squeeze_(const Shape& dims, Site site = Site::here()) const;
+  const Tensor& unsqueeze_(int64_t dim, Site site = Site::here()) const;
+  const Tensor& transpose_(int64_t dim0, int64_t dim1, Site site = Site::here()) const;
+  const Tensor& swapaxes_(int64_t axis0, int64_t axis1, Site site = Site::here()) const { return transpose_(axis0, axis1, site); }
+  const Tensor& t_(Site site = Site::here()) const;
   /// Its last two dimensions swapped.
   [[nodiscard]] Tensor mT(Site site = Site::here()) const { return transpose(-2, -1, site); }
   [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
@@ -217,6 +229,10 @@ class Tensor {
   const Tensor& index_add_(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1, Site site = Site::here()) const;
   [[nodiscard]] Tensor index_copy(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   const Tensor& index_copy_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
+  [[nodiscard]] Tensor index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                                    bool include_self = true, Site site = Site::here()) const;
+  const Tensor& index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true,
+                              Site site = Site::here()) const;
   [[nodiscard]] Tensor index_fill(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
   const Tensor& index_fill_(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
   [[nodiscard]] Tensor repeat_interleave(int64_t repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {},
@@ -241,6 +257,13 @@ class Tensor {
   const Tensor& normal_(double mean = 0, double std = 1, Site site = Site::here()) const;
   const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
   const Tensor& bernoulli_(double p = 0.5, Site site = Site::here()) const;
+  /// 1 with the probability that each element of `p` gives; p is floating and broadcasts.
+  const Tensor& bernoulli_(const Tensor& p, Site site = Site::here()) const;
+  /// How many trials of probability p, in (0, 1), the first success takes.
+  const Tensor& geometric_(double p, Site site = Site::here()) const;
+  const Tensor& cauchy_(double median = 0, double sigma = 1, Site site = Site::here()) const;
+  /// Numbers whose logarithm is normal with this mean and deviation.
+  const Tensor& log_normal_(double mean = 1, double std = 2, Site site = Site::here()) const;
 
   // --- Reductions (ops/reduce.h, ops/norms.h)
   [[nodiscard]] Tensor sum(Site site = Site::here()) const;
@@ -297,6 +320,10 @@ class Tensor {
 
   // --- Counting (ops/counting.h)
   [[nodiscard]] Tensor bincount(const Tensor& weights = Tensor(), int64_t minlength = 0, Site site = Site::here()) const;
+  [[nodiscard]] Unique unique(Site site = Site::here()) const;
+  [[nodiscard]] Unique unique(const UniqueOptions& options, Site site = Site::here()) const;
+  [[nodiscard]] Unique unique_consecutive(Site site = Site::here()) const;
+  [[nodiscard]] Unique unique_consecutive(const UniqueConsecutiveOptions& options, Site site = Site::here()) const;
   [[nodiscard]] Tensor histc(int64_t bins = 100, double min = 0, double max = 0, Site site = Site::here()) const;
 
   // --- Sorting (ops/sort.h)

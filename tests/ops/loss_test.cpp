@@ -23,6 +23,19 @@ TEST_P(Losses, OfNumbers) {
   EXPECT_NE(error_of([&] { (void)td::l1_loss(x, y, {.reduction = td::Reduction::BatchMean}); }).find("batchmean"), std::string::npos);
 }
 
+TEST_P(Losses, TripletsByAnyDistance) {
+  const auto anchor = of({{0., 0.}}), positive = of({{1., 2.}}), negative = of({{2., 0.}});
+  const auto city = [](const td::Tensor& a, const td::Tensor& b) { return (a - b).abs().sum(-1); };
+  EXPECT_EQ(td::triplet_margin_with_distance_loss(anchor, positive, negative, {.distance_function = city}).item<float>(), 3 - 2 + 1);
+  EXPECT_EQ(
+      td::triplet_margin_with_distance_loss(anchor, positive, of({{9., 0.}}), {.distance_function = city, .swap = true}).item<float>(), 0);
+  EXPECT_TRUE(
+      td::allclose(td::triplet_margin_with_distance_loss(anchor, positive, negative), td::triplet_margin_loss(anchor, positive, negative)));
+  EXPECT_NE(
+      error_of([&] { (void)td::triplet_margin_with_distance_loss(anchor, positive, negative, {.margin = 0}); }).find("greater than 0"),
+      std::string::npos);
+}
+
 TEST_P(Losses, OfClasses) {
   const auto x = of({{1., 2., 3.}, {0., 0., 0.}});
   EXPECT_TRUE(td::allclose(td::multi_margin_loss(x, of({2, 0})), of((0. + 2. / 3) / 2)));

@@ -189,6 +189,8 @@ TEST_P(Windows, LargestOfEveryType) {
   EXPECT_TRUE(td::equal(indices, td::tensor({{0, 2}}).to(device())));
   const auto at = td::tensor({{3}}).to(device());
   EXPECT_TRUE(td::equal(td::max_unpool1d(td::ones({1, 1}, device()), at, 4), td::tensor({{0., 0., 0., 1.}}, device())));
+  for (const int64_t outside : {-1, 4})
+    EXPECT_NE(error_of([&] { (void)td::max_unpool1d(td::ones({1, 1}, device()), td::full_like(at, outside), 4).cpu(); }), "no error");
 }
 
 TEST_P(Windows, RefuseWhatDoesNotFit) {
