@@ -3,6 +3,7 @@
 
 #include "nn/activation.h"
 #include "nn/any_module.h"
+#include "nn/attention.h"
 #include "nn/batch_norm.h"
 #include "nn/clone.h"
 #include "nn/containers.h"
@@ -23,5 +24,6 @@
 #include "nn/recurrent_cells.h"
 #include "nn/sequential.h"
 #include "nn/state_dict.h"
+#include "nn/transformer.h"
 #include "nn/upsampling.h"
 #include "nn/utils.h"

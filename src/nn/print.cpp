@@ -1,7 +1,7 @@
 // How modules look: PyTorch's text.
 #include <ostream>
 
-#include "nn/module.h"
+#include "nn/containers.h"
 
 namespace tandem::nn {
 namespace {
@@ -24,7 +24,16 @@ std::string to_string(const Module& module) {
   std::string text = module.name() + "(";
   if (children.empty()) return text + (extra.find('\n') == std::string::npos ? extra : "\n  " + indented(extra) + "\n") + ")";
   if (!extra.empty()) text += "\n  " + indented(extra);
-  for (const auto& [name, child] : children) text += "\n  (" + name + "): " + indented(to_string(*child));
+  // Neighbours in a list that look alike are shown once: "(0-5): 6 x TransformerEncoderLayer(…".
+  const bool merges = dynamic_cast<const ModuleList*>(&module) != nullptr;
+  std::vector<std::string> texts;
+  for (const auto& [name, child] : children) texts.push_back(to_string(*child));
+  for (size_t i = 0, end = 0; i < texts.size(); i = end) {
+    for (end = i + 1; merges && end < texts.size() && texts[end] == texts[i];) ++end;
+    const std::string& last = children[end - 1].first;
+    text += end - i == 1 ? "\n  (" + last + "): " : str("\n  (", children[i].first, "-", last, "): ", end - i, " x ");
+    text += indented(texts[i]);
+  }
   return text + "\n)";
 }
 

@@ -106,9 +106,11 @@ MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, co
   if (key_in.dim() != query_in.dim() || value_in.dim() != query_in.dim())
     fail("[", op, "] For ", batched ? "batched (3-D)" : "unbatched (2-D)", " `query`, expected `key` and `value` to be ", query_in.dim(),
          "-D but found ", key_in.dim(), "-D and ", value_in.dim(), "-D tensors respectively");
+  const int64_t time = options.batch_first && batched ? 1 : 0;  // the dimension of the sequence; the other one is the batch
   const auto with_batch = [&](const Tensor& x) { return batched ? x : x.unsqueeze(1, site); };
   const Tensor query = with_batch(query_in), key = with_batch(key_in), value = with_batch(value_in);
-  const int64_t length = query.size(0), batch = query.size(1), width = query.size(2), head = num_heads > 0 ? width / num_heads : 0;
+  const int64_t length = query.size(time), batch = query.size(1 - time), width = query.size(2);
+  const int64_t head = num_heads > 0 ? width / num_heads : 0;
   if (width != embed_dim_to_check) fail("[", op, "] was expecting embedding dimension of ", embed_dim_to_check, ", but got ", width);
   if (head * num_heads != width) fail("[", op, "] embed_dim ", width, " not divisible by num_heads ", num_heads);
   if (options.is_causal && !options.attn_mask.defined()) fail("[", op, "] Need attn_mask if specifying the is_causal hint.");
@@ -135,13 +137,14 @@ MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, co
     return cat({scores, zeros(sizes, {.dtype = scores.dtype(), .device = scores.device()}, site)}, -1, site);
   };
   if (options.bias_k.defined() && options.bias_v.defined()) {
-    k = cat({k, options.bias_k.expand({1, batch, width}, site)}, 0, site);
-    v = cat({v, options.bias_v.expand({1, batch, width}, site)}, 0, site);
+    const Shape one = time ? Shape{batch, 1, width} : Shape{1, batch, width};
+    k = cat({k, options.bias_k.expand(one, site)}, time, site);
+    v = cat({v, options.bias_v.expand(one, site)}, time, site);
     mask = widened(mask);
     padding = widened(padding);
   }
   const auto heads = [&](const Tensor& x) {  // (S, N, E) to (N, heads, S, head)
-    return x.reshape({x.size(0), batch, num_heads, head}, site).permute({1, 2, 0, 3}, site);
+    return x.reshape({x.size(0), x.size(1), num_heads, head}, site).permute({1 - time, 2, time, 3}, site);
   };
   const auto given = [&](const Tensor& x) { return x.reshape({batch, num_heads, x.size(1), head}, site); };
   q = heads(q);
@@ -180,9 +183,11 @@ MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, co
     if (options.average_attn_weights) weights = weights.mean(1, false, {}, site);
     result.attn_output_weights = batched ? weights : weights.squeeze(0, site);
   } else {
-    y = scaled_dot_product_attention(q, k, v, {.attn_mask = mask, .dropout_p = dropout_p}, site);
+    const bool causal = options.is_causal && !padding.defined() && keys == length;  // the mask need not be looked at
+    y = scaled_dot_product_attention(q, k, v, {.attn_mask = causal ? Tensor() : mask, .dropout_p = dropout_p, .is_causal = causal}, site);
   }
-  y = linear(y.permute({2, 0, 1, 3}, site).reshape({length, batch, width}, site), options.out_proj_weight, options.out_proj_bias, site);
+  y = time ? y.transpose(1, 2, site) : y.permute({2, 0, 1, 3}, site);
+  y = linear(y.flatten(2, 3, site), options.out_proj_weight, options.out_proj_bias, site);
   result.attn_output = batched ? y : y.squeeze(1, site);
   return result;
 }

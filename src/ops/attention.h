@@ -33,12 +33,14 @@ struct MultiHeadAttentionOptions {
   Tensor q_proj_weight = {}, k_proj_weight = {}, v_proj_weight = {};
   Tensor static_k = {}, static_v = {};  // (N * heads, S, head)
   bool average_attn_weights = true;
-  bool is_causal = false;  // a hint that attn_mask is causal
+  bool is_causal = false;    // a hint that attn_mask is causal
+  bool batch_first = false;  // query, key, value and the result are (N, L, E)
 };
 struct MultiHeadAttentionResult {
   Tensor attn_output, attn_output_weights;  // (L, N, E); (N, L, S), with heads after N unless averaged, undefined unless needed
 };
-/// Query (L, N, E), key and value (S, N, E), or each without N. As torch.nn.functional.multi_head_attention_forward.
+/// Query (L, N, E), key and value (S, N, E), or each without N. Error unless num_heads divides E, and for masks of other sizes. As
+/// torch.nn.functional.multi_head_attention_forward.
 [[nodiscard]] MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                                                     int64_t embed_dim_to_check, int64_t num_heads,
                                                                     const MultiHeadAttentionOptions& options, Site site = Site::here());

@@ -15,6 +15,7 @@ const Modules& all_modules() {
              add_normalization_modules,
              add_pooling_modules,
              add_recurrent_modules,
+             add_attention_modules,
          })
       add(modules);
     return modules;

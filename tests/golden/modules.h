@@ -43,5 +43,6 @@ void add_loss_modules(Modules& table);
 void add_normalization_modules(Modules& table);
 void add_pooling_modules(Modules& table);
 void add_recurrent_modules(Modules& table);
+void add_attention_modules(Modules& table);
 
 }  // namespace golden

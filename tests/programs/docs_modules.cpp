@@ -56,6 +56,15 @@ int main() {
     CHECK((outputs.sizes() == td::Shape{7, 2, 5} && state.c.sizes() == td::Shape{1, 2, 5}));
   }
   {
+    const td::Tensor tokens = td::randn({2, 7, 64});
+    td::nn::MultiheadAttention attention(64, 4, {.batch_first = true});
+    const auto [attended, weights] = attention(tokens, tokens, tokens);  // (N, T, 64) and (N, T, T)
+    td::nn::TransformerEncoder encoder(td::nn::TransformerEncoderLayer(64, 4, {.batch_first = true, .norm_first = true}), 2);
+    const auto mask = td::nn::Transformer::generate_square_subsequent_mask(7);
+    const td::Tensor encoded = encoder(tokens, {.src_mask = mask, .is_causal = true});
+    CHECK((attended.sizes() == td::Shape{2, 7, 64} && weights.sizes() == td::Shape{2, 7, 7} && encoded.sizes() == tokens.sizes()));
+  }
+  {
     Net net;
     net.to(td::gpu(0));
     td::parallel::DataParallel parallel(net, td::try_all_gpus());
