@@ -4,18 +4,18 @@
 // data.
 #include "base/parallel.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/cores.h"
 #include "base/futex.h"
+#include "base/serial.h"
+#include "base/thread.h"
 
 namespace tandem {
 namespace {
@@ -176,22 +176,14 @@ class Pool {
  private:
   void start(int wanted) {
     const std::lock_guard lock(mutex_);
-    // Signals are for the program's own threads, but a fault belongs to the thread that makes it.
-    sigset_t all, before;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = started_.load(std::memory_order_relaxed); i < wanted; ++i) {
       try {
-        std::thread thread([this, i] { work(workers_[i]); });
-        pthread_setname_np(thread.native_handle(), "tandem-pool");
-        thread.detach();
+        detail::start_thread("tandem-pool", [this, i] { work(workers_[i]); }).detach();
       } catch (const std::system_error&) {
         break;  // no more threads to be had: the regions run on fewer, and the next one tries again
       }
       started_.store(i + 1, std::memory_order_release);
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   std::atomic<int> started_{0};
@@ -245,6 +237,9 @@ int get_num_threads() {
 void set_num_threads(int count) { thread_count.store(std::clamp(count, 1, kMaxWorkers + 1), std::memory_order_relaxed); }
 
 namespace detail {
+
+SerialScope::SerialScope() : before_(std::exchange(in_region, true)) {}
+SerialScope::~SerialScope() { in_region = before_; }
 
 void parallel_for(int64_t count, int64_t grain, int width, RangeFunction function, void* context) {
   const int64_t pieces = (count + grain - 1) / grain;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <numbers>
+#include <utility>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -30,7 +31,11 @@ Generators& generators() {
   return *all;
 }
 
+/// The calling thread's own generator for the CPU; nullptr: it uses everybody's.
+constinit thread_local GeneratorState* this_threads = nullptr;
+
 GeneratorState& state_of(Generators& all, Device device) {
+  if (this_threads && device.is_cpu()) return *this_threads;
   return all.states[static_cast<size_t>(device.is_cpu() ? 0 : 1 + device.index())];
 }
 
@@ -140,6 +145,9 @@ void set_rng_state(GeneratorState state, Device device) {
   const std::lock_guard lock(all.mutex);
   state_of(all, where) = state;
 }
+
+ThreadGeneratorGuard::ThreadGeneratorGuard(uint64_t seed) : state_{seed, 0}, before_(std::exchange(this_threads, &state_)) {}
+ThreadGeneratorGuard::~ThreadGeneratorGuard() { this_threads = before_; }
 
 Tensor rand(const Shape& sizes, const Options& options, Site site) {
   return new_random(sizes, options, kernels::Random::Uniform, 0, 1, get_default_dtype(), "rand", site);

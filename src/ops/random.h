@@ -21,6 +21,19 @@ struct GeneratorState {
 [[nodiscard]] GeneratorState get_rng_state(Device device = cpu());
 void set_rng_state(GeneratorState state, Device device = cpu());
 
+/// Numbers that the calling thread draws on the CPU come from a generator of its own, made from this seed, until the end of the scope.
+class ThreadGeneratorGuard {
+ public:
+  explicit ThreadGeneratorGuard(uint64_t seed);
+  ~ThreadGeneratorGuard();
+  ThreadGeneratorGuard(const ThreadGeneratorGuard&) = delete;
+  ThreadGeneratorGuard& operator=(const ThreadGeneratorGuard&) = delete;
+
+ private:
+  GeneratorState state_;
+  GeneratorState* before_;
+};
+
 /// Uniform in [0, 1).
 [[nodiscard]] Tensor rand(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor rand(const Shape& sizes, Device device, Site site = Site::here());

@@ -6,33 +6,18 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "runtime/stream.h"
 
 namespace tandem::parallel::detail {
 namespace {
-
-// The error that is being handled, of the same type, with the replica before its text.
-[[noreturn]] void rethrow_named(size_t i, Device device) {
-  const auto named = [&](const char* text) { return str("replica ", i, " on ", device, ": ", text); };
-  try {
-    throw;
-  } catch (const OutOfMemoryError& e) {
-    throw OutOfMemoryError(named(e.what()));
-  } catch (const IndexError& e) {
-    throw IndexError(named(e.what()));
-  } catch (const NotImplementedError& e) {
-    throw NotImplementedError(named(e.what()));
-  } catch (const std::exception& e) {
-    throw Error(named(e.what()));
-  }
-}
 
 Tensor run(nn::Module& replica, const Tensor& input, size_t i, Site site) {
   try {
     const cuda::DeviceGuard guard(input.device());
     return replica(input, site);
   } catch (...) {
-    rethrow_named(i, input.device());
+    rethrow_named(str("replica ", i, " on ", input.device(), ": "));
   }
 }
 

@@ -9,10 +9,12 @@
 #include "runtime/stream_record.h"
 
 namespace tandem {
+
+constinit thread_local int runtime::detail::current_card = 0;
+
 namespace {
 
 constexpr int kMaxIndex = 127;  // the range of PyTorch's device index, which wraps beyond it; here that is an error
-constinit thread_local int this_threads_card = 0;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
@@ -26,7 +28,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 // The index of a card that exists. `device` is no CPU.
 int card_index(Device device) {
   runtime::Driver& driver = runtime::require_driver();
-  const int index = device.index() < 0 ? this_threads_card : device.index();
+  const int index = device.index() < 0 ? runtime::detail::current_card : device.index();
   if (index >= driver.device_count()) no_such_card(gpu(index), driver.device_count());
   return index;
 }
@@ -106,14 +108,14 @@ namespace cuda {
 
 bool is_available() { return num_gpus() > 0; }
 int device_count() { return num_gpus(); }
-int current_device() { return this_threads_card; }
+int current_device() { return runtime::detail::current_card; }
 
 void set_device(int index) {
   if (index < 0) fail("[set_device] expected the index of a card, but got ", index);
-  this_threads_card = card_index(gpu(index));
+  runtime::detail::current_card = card_index(gpu(index));
 }
 
-void set_device(Device device) { this_threads_card = card_index(device, "set_device"); }
+void set_device(Device device) { runtime::detail::current_card = card_index(device, "set_device"); }
 
 const DeviceProperties& get_device_properties(Device device) {
   const int index = card_index(device, "get_device_properties");
@@ -136,11 +138,11 @@ void synchronize(Device device, Site site) {
   runtime::require_driver().synchronize_device(index, site);
 }
 
-DeviceGuard::DeviceGuard(Device device) : before_(this_threads_card) {
-  if (device.is_cuda()) this_threads_card = card_index(device);
+DeviceGuard::DeviceGuard(Device device) : before_(runtime::detail::current_card) {
+  if (device.is_cuda()) runtime::detail::current_card = card_index(device);
 }
 
-DeviceGuard::~DeviceGuard() { this_threads_card = before_; }
+DeviceGuard::~DeviceGuard() { runtime::detail::current_card = before_; }
 
 }  // namespace cuda
 }  // namespace tandem

@@ -22,6 +22,7 @@ struct StreamRecord {
 
 namespace detail {
 extern constinit thread_local StreamRecord* current_streams[kMaxCards];
+extern constinit thread_local int current_card;
 StreamRecord* first_current_stream(int device);
 }  // namespace detail
 

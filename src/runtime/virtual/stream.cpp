@@ -2,20 +2,19 @@
 // about four.
 #include "runtime/virtual/stream.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <csignal>
 #include <cstdio>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/parallel.h"
+#include "base/thread.h"
 #include "runtime/launch.h"
 
 namespace tandem::runtime::virtual_gpu {
@@ -105,23 +104,15 @@ void Stream::start() {
     ended_ = true;
     return;
   }
-  // Signals are for the program's own threads; faults of this thread still arrive.
-  sigset_t none, before;
-  sigfillset(&none);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF}) sigdelset(&none, fault);
-  pthread_sigmask(SIG_SETMASK, &none, &before);
+  char name[16];
+  std::snprintf(name, sizeof name, "cuda:%d/%d", device_, id_);
   try {
-    thread_ = std::thread([this] { work(); });
+    thread_ = tandem::detail::start_thread(name, [this] { work(); });
     started_ = true;
   } catch (const std::system_error& error) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     fail("cannot start the thread of stream ", id_, " of cuda:", device_, ": ", error.what(),
          "; raise the limit on threads or use fewer streams");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  char name[16];
-  std::snprintf(name, sizeof name, "cuda:%d/%d", device_, id_);
-  pthread_setname_np(thread_.native_handle(), name);
 }
 
 void Stream::work() {
