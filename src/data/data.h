@@ -3,4 +3,6 @@
 
 #include "data/dataset.h"
 #include "data/digits.h"
+#include "data/generator.h"
 #include "data/loader.h"
+#include "data/sampler.h"

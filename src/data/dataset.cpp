@@ -5,6 +5,8 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/rethrow.h"
+#include "data/generator.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/join.h"
@@ -57,22 +59,48 @@ Batch Batch::to(Device device, ToOptions options, Site site) const {
   return moved;
 }
 
-Batch Dataset::get_batch(std::span<const int64_t> indices, BatchOptions options, Site site) const {
+Batch Batch::pin_memory(Site site) const {
+  Batch pinned;
+  pinned.tensors.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) pinned.tensors.push_back(tensor.is_cpu() ? tensor.pin_memory(site) : tensor);
+  return pinned;
+}
+
+std::vector<Sample> read_samples(const Dataset& dataset, std::span<const int64_t> indices, const BatchOptions& options) {
   const NoGradGuard no_grad;
-  std::vector<std::vector<Tensor>> columns;
+  std::vector<Sample> samples;
+  samples.reserve(indices.size());
   for (const int64_t index : indices) {
-    Sample sample = get(index);
-    if (columns.empty()) columns.resize(sample.tensors.size());
-    if (sample.tensors.size() != columns.size())
-      fail("[Dataset] sample ", index, " has ", sample.tensors.size(), " tensors, but the one before it in the batch ", columns.size());
-    for (size_t i = 0; i < columns.size(); ++i) columns[i].push_back(std::move(sample.tensors[i]));
+    const SampleScope scope(options.seed, options.epoch, index);
+    try {
+      samples.push_back(dataset.get(index));
+    } catch (const std::exception&) {
+      rethrow_named(str("[Dataset] sample ", index, ": "));
+    }
   }
+  return samples;
+}
+
+Batch default_collate(const std::vector<Sample>& samples, Site site) {
+  const NoGradGuard no_grad;
   Batch batch;
-  for (const auto& column : columns) {
-    Tensor stacked = stack(column, 0, site);
-    batch.tensors.push_back(options.pin_memory && stacked.is_cpu() ? stacked.pin_memory(site) : std::move(stacked));
+  if (samples.empty()) return batch;
+  const size_t columns = samples[0].tensors.size();
+  for (size_t i = 1; i < samples.size(); ++i)
+    if (samples[i].tensors.size() != columns)
+      fail("[default_collate] sample ", i, " of the batch has ", samples[i].tensors.size(), " tensors, but the first one ", columns);
+  for (size_t column = 0; column < columns; ++column) {
+    std::vector<Tensor> tensors;
+    tensors.reserve(samples.size());
+    for (const Sample& sample : samples) tensors.push_back(sample.tensors[column]);
+    batch.tensors.push_back(stack(tensors, 0, site));
   }
   return batch;
+}
+
+Batch Dataset::get_batch(std::span<const int64_t> indices, BatchOptions options, Site site) const {
+  Batch batch = default_collate(read_samples(*this, indices, options), site);
+  return options.pin_memory ? batch.pin_memory(site) : batch;
 }
 
 Sample Dataset::operator[](int64_t index) const {

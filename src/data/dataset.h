@@ -2,14 +2,13 @@
 // samples.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "data/shared_value.h"
 #include "tensor/tensor.h"
 
 namespace tandem::data {
@@ -25,6 +24,8 @@ struct Batch {
   [[nodiscard]] const Tensor& target() const { return (*this)[tensors.empty() ? 0 : tensors.size() - 1]; }
   /// How many samples: the size of the first dimension.
   [[nodiscard]] int64_t size() const { return input().size(0); }
+  /// The tensors that are in host memory, in page-locked memory.
+  [[nodiscard]] Batch pin_memory(Site site = Site::here()) const;
   /// All tensors on `device`; those there already are the same.
   [[nodiscard]] Batch to(Device device, ToOptions options = {}, Site site = Site::here()) const;
 
@@ -37,7 +38,8 @@ struct Batch {
 using Sample = Batch;
 
 struct BatchOptions {
-  bool pin_memory = false;  // gather into page-locked memory, so that copies to a card need not wait
+  bool pin_memory = false;       // gather into page-locked memory, so that copies to a card need not wait
+  uint64_t seed = 0, epoch = 0;  // of the samples' random numbers, see sample_generator
 };
 
 /// A number of samples that can be asked for by index. As torch.utils.data.Dataset.
@@ -46,7 +48,7 @@ class Dataset {
   virtual ~Dataset() = default;
 
   [[nodiscard]] virtual int64_t size() const = 0;
-  /// Sample `index`, of 0 … size() - 1.
+  /// Sample `index`, of 0 … size() - 1. A loader with workers calls it from several threads at once.
   [[nodiscard]] virtual Sample get(int64_t index) const = 0;
   /// The samples at `indices`, each tensor stacked along a new first dimension. A dataset that can do it in one go overrides this.
   [[nodiscard]] virtual Batch get_batch(std::span<const int64_t> indices, BatchOptions options = {}, Site site = Site::here()) const;
@@ -55,18 +57,13 @@ class Dataset {
 };
 
 /// Any dataset, held as a value: what loaders take. Copies share it.
-class AnyDataset {
- public:
-  template <std::derived_from<Dataset> D>
-  AnyDataset(D dataset) : dataset_(std::make_shared<const D>(std::move(dataset))) {}
-  AnyDataset(std::shared_ptr<const Dataset> dataset) : dataset_(std::move(dataset)) {}
+using AnyDataset = SharedValue<Dataset>;
 
-  const Dataset& operator*() const { return *dataset_; }
-  const Dataset* operator->() const { return dataset_.get(); }
-
- private:
-  std::shared_ptr<const Dataset> dataset_;
-};
+/// The samples at `indices`, one after another, each in its SampleScope. An error in one names its index.
+[[nodiscard]] std::vector<Sample> read_samples(const Dataset& dataset, std::span<const int64_t> indices, const BatchOptions& options);
+/// Each tensor of the samples stacked along a new first dimension. Error where their numbers of tensors or sizes differ. As
+/// torch.utils.data.default_collate.
+[[nodiscard]] Batch default_collate(const std::vector<Sample>& samples, Site site = Site::here());
 
 /// Tensors whose first dimension counts the samples. Holds the tensors themselves, not copies. As torch.utils.data.TensorDataset.
 class TensorDataset : public Dataset {

@@ -1,12 +1,11 @@
 // The digits lie in the library as the compressed file they came in (digits_embed.S); a row is 64 pixels of 0 to 16 and the label.
 #include "data/digits.h"
 
-#include <zlib.h>
-
 #include <string>
 
 #include "base/error.h"
-#include "data/loader.h"
+#include "data/sampler.h"
+#include "io/gzip.h"
 #include "ops/creation.h"
 
 extern "C" {
@@ -21,19 +20,9 @@ constexpr int64_t kSide = 8, kPixels = kSide * kSide, kBrightest = 16;
 constexpr uint64_t kSplitSeed = 0;
 
 std::string unpacked() {
-  std::string text(300'000, '\0');
-  z_stream stream = {};
-  stream.next_in = const_cast<unsigned char*>(tandem_digits_gz);
-  stream.avail_in = static_cast<unsigned>(tandem_digits_gz_end - tandem_digits_gz);
-  stream.next_out = reinterpret_cast<unsigned char*>(text.data());
-  stream.avail_out = static_cast<unsigned>(text.size());
-  constexpr int kGzip = 16;
-  if (inflateInit2(&stream, kGzip + MAX_WBITS) != Z_OK) fail("[Digits] cannot start zlib to unpack the digits");
-  const int result = inflate(&stream, Z_FINISH);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  if (result != Z_STREAM_END) fail("[Digits] the digits inside the library do not unpack: zlib says ", result);
-  return text;
+  const auto* begin = reinterpret_cast<const char*>(tandem_digits_gz);
+  const auto* end = reinterpret_cast<const char*>(tandem_digits_gz_end);
+  return io::gunzip({begin, static_cast<size_t>(end - begin)}, "[Digits] inside the library: ");
 }
 
 /// The whole numbers of the text, one after another.

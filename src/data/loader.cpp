@@ -1,58 +1,40 @@
-// The order of an epoch is made at its start; batches are gathered as the loop asks for them.
+// The order of an epoch is made at its start; an Epoch (prefetch.h) reads the batches.
 #include "data/loader.h"
 
-#include <algorithm>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "data/prefetch.h"
 
 namespace tandem::data {
 namespace {
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): enough for an order, and the same on every
-/// machine.
-class Generator {
- public:
-  Generator(uint64_t seed, uint64_t stream) : state_(seed) { state_ = next() ^ (stream * 0xd1342543de82ef95ULL); }
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  /// Uniform in [0, bound): the rare numbers that would make some results likelier are drawn again.
-  uint64_t below(uint64_t bound) {
-    const uint64_t surplus = (0 - bound) % bound;  // 2^64 mod bound
-    uint64_t number = next();
-    while (number < surplus) number = next();
-    return number % bound;
-  }
+void check(const DataLoaderOptions& options) {
+  if (options.batch_size <= 0) fail("[DataLoader] batch_size must be positive, not ", options.batch_size);
+  if (options.num_workers < 0) fail("[DataLoader] num_workers must not be negative, but is ", options.num_workers);
+  if (options.prefetch_factor < 1) fail("[DataLoader] prefetch_factor must be positive, not ", options.prefetch_factor);
+  if (options.sampler && options.shuffle) fail("[DataLoader] sampler and shuffle exclude each other: give the order in one way");
+  if (options.batch_sampler && (options.batch_size != 1 || options.shuffle || options.sampler || options.drop_last))
+    fail("[DataLoader] batch_sampler excludes batch_size, shuffle, sampler and drop_last: it makes the batches by itself");
+}
 
- private:
-  uint64_t state_;
-};
+AnyBatchSampler batches_of(const Dataset& dataset, const DataLoaderOptions& options) {
+  if (options.batch_sampler) return *options.batch_sampler;
+  const int64_t count = dataset.size();
+  const AnySampler sampler = options.sampler   ? *options.sampler
+                             : options.shuffle ? AnySampler(RandomSampler(count, {.seed = options.seed}))
+                                               : AnySampler(SequentialSampler(count));
+  return BatchSampler(sampler, options.batch_size, options.drop_last);
+}
 
 }  // namespace
 
-std::vector<int64_t> shuffled_indices(int64_t count, uint64_t seed, uint64_t epoch) {
-  std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(count, 0)));
-  std::iota(order.begin(), order.end(), 0);
-  Generator generator(seed, epoch);
-  for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[generator.below(left)]);
-  return order;
-}
-
 DataLoader::DataLoader(AnyDataset dataset, DataLoaderOptions options, Site site)
-    : dataset_(std::move(dataset)), options_(options), site_(site) {
-  if (options_.batch_size <= 0) fail("[DataLoader] batch_size must be positive, not ", options_.batch_size);
+    : dataset_(std::move(dataset)), options_(std::move(options)), site_(site) {
+  check(options_);
 }
 
-int64_t DataLoader::size() const {
-  const int64_t samples = dataset_->size();
-  return options_.drop_last ? samples / options_.batch_size : (samples + options_.batch_size - 1) / options_.batch_size;
-}
+int64_t DataLoader::size() const { return batches_of(*dataset_, options_)->size(); }
 
 void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch) {
   if (first_batch < 0 || first_batch > size())
@@ -62,17 +44,24 @@ void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch) {
 }
 
 DataLoader::Iterator DataLoader::begin() {
+  const uint64_t epoch = epoch_++;
+  const Device device = options_.device ? tandem::detail::resolve(*options_.device) : cpu();
+  const BatchOptions reading = {.pin_memory = options_.pin_memory || device.is_cuda(), .seed = options_.seed, .epoch = epoch};
+  std::vector<std::vector<int64_t>> batches = batches_of(*dataset_, options_)->batches(epoch);
+  if (static_cast<int64_t>(batches.size()) != size())
+    fail("[DataLoader] the batch sampler gave ", batches.size(), " batches, but its size is ", size());
   Iterator iterator;
-  iterator.loader_ = this;
   iterator.batch_ = std::exchange(first_batch_, 0);
-  if (options_.shuffle) {
-    iterator.order_ = std::make_shared<const std::vector<int64_t>>(shuffled_indices(dataset_->size(), options_.seed, epoch_));
-  } else {
-    std::vector<int64_t> order(static_cast<size_t>(dataset_->size()));
-    std::iota(order.begin(), order.end(), 0);
-    iterator.order_ = std::make_shared<const std::vector<int64_t>>(std::move(order));
-  }
-  ++epoch_;
+  iterator.epoch_ =
+      std::make_shared<detail::Epoch>(detail::EpochPlan{.dataset = dataset_,
+                                                        .collate_fn = options_.collate_fn,
+                                                        .batches = std::move(batches),
+                        .first = iterator.batch_,
+                                                        .reading = reading,
+                                                        .device = options_.device ? std::optional(device) : std::nullopt,
+                                                        .num_workers = options_.num_workers,
+                                                        .window = static_cast<int64_t>(options_.num_workers) * options_.prefetch_factor,
+                                                        .site = site_});
   return iterator;
 }
 
@@ -82,11 +71,11 @@ DataLoader::Iterator DataLoader::end() const {
   return iterator;
 }
 
-Batch DataLoader::Iterator::operator*() const {
-  const auto& options = loader_->options_;
-  const auto first = static_cast<size_t>(batch_ * options.batch_size);
-  const size_t count = std::min(static_cast<size_t>(options.batch_size), order_->size() - first);
-  return loader_->dataset_->get_batch(std::span(*order_).subspan(first, count), {.pin_memory = options.pin_memory}, loader_->site_);
+Batch DataLoader::Iterator::operator*() const { return epoch_->get(batch_); }
+
+DataLoader::Iterator& DataLoader::Iterator::operator++() {
+  epoch_->leave(batch_++);
+  return *this;
 }
 
 }  // namespace tandem::data

@@ -1,31 +1,49 @@
-// DataLoader: a dataset in batches, in an order that the seed and the epoch alone decide.
+// DataLoader: a dataset in batches, in an order that the seed and the epoch alone decide, read ahead by threads where asked.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/sampler.h"
 
 namespace tandem::data {
 
+namespace detail {
+class Epoch;
+}
+
+/// From samples to a batch.
+using Collate = std::function<Batch(std::vector<Sample>)>;
+
 struct DataLoaderOptions {
   int64_t batch_size = 1;
-  bool shuffle = false;     // another order each epoch
-  bool drop_last = false;   // leave out a last batch that is not full
-  bool pin_memory = false;  // batches in page-locked memory
-  uint64_t seed = 0;        // of the order
+  bool shuffle = false;                               // another order each epoch
+  bool drop_last = false;                             // leave out a last batch that is not full
+  bool pin_memory = false;                            // batches in page-locked memory
+  uint64_t seed = 0;                                  // of the order, and of the samples' random numbers (sample_generator)
+  int num_workers = 0;                                // threads that read ahead; 0: the loop's own thread reads when it asks
+  int prefetch_factor = 2;                            // batches that each worker may be ahead of the loop
+  std::optional<Device> device = {};                  // where batches are handed out; where their tensors are unless given
+  std::optional<AnySampler> sampler = {};             // instead of shuffle
+  std::optional<AnyBatchSampler> batch_sampler = {};  // instead of batch_size, shuffle, sampler and drop_last
+  Collate collate_fn = {};                            // instead of the dataset's get_batch
 };
-
-/// 0 … count - 1 in an order made from the seed and the epoch alone; random numbers drawn elsewhere do not change it.
-[[nodiscard]] std::vector<int64_t> shuffled_indices(int64_t count, uint64_t seed, uint64_t epoch);
 
 /// Hands out a dataset's samples in batches: `for (const auto& [x, y] : loader)`. Each such loop is one epoch. As
 /// torch.utils.data.DataLoader.
+///
+/// With workers, up to num_workers * prefetch_factor batches are read ahead, each by one thread; they come out in order, with the same
+/// bits for any number of workers. With a card as `device`, the two batches after the loop's are copied there meanwhile, through
+/// page-locked memory and on a stream of their own. An error in a worker is thrown where the loop asks for its batch. Leaving a loop waits
+/// for the batches that workers are in the middle of.
 class DataLoader {
  public:
-  /// Error where batch_size is not positive.
+  /// Error where a number is out of range, or where options exclude each other.
   explicit DataLoader(AnyDataset dataset, DataLoaderOptions options = {}, Site site = Site::here());
 
   /// Batches an epoch.
@@ -37,7 +55,10 @@ class DataLoader {
   /// The next loop is epoch `epoch`, from its batch `first_batch` on: where a run that was interrupted goes on.
   void set_epoch(uint64_t epoch, int64_t first_batch = 0);
   void set_pin_memory(bool pin_memory) { options_.pin_memory = pin_memory; }
+  /// From the next loop on batches are handed out on `device`.
+  void set_device(Device device) { options_.device = device; }
 
+  /// Goes through an epoch once; copies go on together.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -46,18 +67,14 @@ class DataLoader {
     using pointer = const Batch*;
     using reference = Batch;
 
-    /// Gathers the batch.
+    /// The batch; waits for it. On a card, work queued on the calling thread's current stream from now on may use it.
     Batch operator*() const;
-    Iterator& operator++() {
-      ++batch_;
-      return *this;
-    }
+    Iterator& operator++();
     friend bool operator==(const Iterator& a, const Iterator& b) { return a.batch_ == b.batch_; }
 
    private:
     friend class DataLoader;
-    const DataLoader* loader_ = nullptr;
-    std::shared_ptr<const std::vector<int64_t>> order_;
+    std::shared_ptr<detail::Epoch> epoch_;
     int64_t batch_ = 0;
   };
   /// Starts an epoch.

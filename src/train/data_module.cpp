@@ -10,13 +10,18 @@ DataModule::DataModule(data::AnyDataset train, data::AnyDataset val, DataModuleO
 DataModule::DataModule(data::AnyDataset train, DataModuleOptions options) : train_(std::move(train)), options_(options) {}
 
 data::DataLoader DataModule::train_dataloader() const {
-  return data::DataLoader(
-      train_, {.batch_size = options_.batch_size, .shuffle = options_.shuffle, .drop_last = options_.drop_last, .seed = options_.seed});
+  return data::DataLoader(train_, {.batch_size = options_.batch_size,
+                                   .shuffle = options_.shuffle,
+                                   .drop_last = options_.drop_last,
+                                   .seed = options_.seed,
+                                   .num_workers = options_.num_workers,
+                                   .prefetch_factor = options_.prefetch_factor});
 }
 
 std::optional<data::DataLoader> DataModule::val_dataloader() const {
   if (!val_) return std::nullopt;
-  return data::DataLoader(*val_, {.batch_size = options_.batch_size});
+  return data::DataLoader(
+      *val_, {.batch_size = options_.batch_size, .num_workers = options_.num_workers, .prefetch_factor = options_.prefetch_factor});
 }
 
 }  // namespace tandem::train

@@ -12,7 +12,9 @@ struct DataModuleOptions {
   int64_t batch_size = 32;
   bool shuffle = true;  // the samples to learn from, in another order each epoch
   bool drop_last = false;
-  uint64_t seed = 0;  // of that order
+  uint64_t seed = 0;        // of that order
+  int num_workers = 0;      // threads that read ahead, for each loader; see DataLoaderOptions
+  int prefetch_factor = 2;  // batches that each may be ahead
 };
 
 /// Loaders for the Trainer. Built from datasets, or derived for data of one's own.

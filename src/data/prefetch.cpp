@@ -1,0 +1,174 @@
+// The slots of the batches between the workers and the loop are a ring: batch b may be read once the loop has taken b - window. A batch
+// passes from a worker to the mover (where there is a device) to the loop, each of which has its slot alone until it says that it is done.
+#include "data/prefetch.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "base/serial.h"
+#include "base/thread.h"
+
+namespace tandem::data::detail {
+namespace {
+
+/// Batches that lie on the device before the loop asks for them: one to go on with, and one on its way.
+constexpr int64_t kOnDevice = 2;
+
+/// A mark in the calling thread's current stream of each card that has tensors of the batch.
+std::vector<cuda::Event> marks_of(const Batch& batch, Site site) {
+  std::vector<cuda::Event> marks;
+  std::vector<Device> marked;
+  for (const Tensor& tensor : batch.tensors) {
+    if (!tensor.is_cuda() || std::find(marked.begin(), marked.end(), tensor.device()) != marked.end()) continue;
+    marked.push_back(tensor.device());
+    marks.emplace_back().record(cuda::current_stream(tensor.device()), site);
+  }
+  return marks;
+}
+
+}  // namespace
+
+Epoch::Epoch(EpochPlan plan) : plan_(std::move(plan)), grad_enabled_(is_grad_enabled()), next_(plan_.first), taken_(plan_.first) {
+  if (plan_.num_workers == 0) return;
+  slots_.resize(static_cast<size_t>(plan_.window));
+  try {
+    start();
+  } catch (const std::system_error& error) {
+    stop();
+    fail("[DataLoader] cannot start ", plan_.num_workers, " workers: ", error.what(), "; raise the limit on threads or use fewer");
+  }
+}
+
+void Epoch::start() {
+  const int64_t workers = std::min<int64_t>(plan_.num_workers, size() - plan_.first);
+  for (int64_t i = 0; i < workers; ++i) threads_.push_back(tandem::detail::start_thread("tandem-loader", [this] { work(); }));
+  if (plan_.device && workers > 0) threads_.push_back(tandem::detail::start_thread("tandem-mover", [this] { move_all(); }));
+}
+
+Epoch::~Epoch() { stop(); }
+
+void Epoch::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  may_read_.notify_all();
+  may_move_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+Batch Epoch::read(int64_t at) const {
+  const std::vector<int64_t>& indices = plan_.batches[static_cast<size_t>(at)];
+  if (!plan_.collate_fn) return plan_.dataset->get_batch(indices, plan_.reading, plan_.site);
+  Batch batch = plan_.collate_fn(read_samples(*plan_.dataset, indices, plan_.reading));
+  return plan_.reading.pin_memory ? batch.pin_memory(plan_.site) : batch;
+}
+
+void Epoch::work() {
+  cards_.adopt();
+  const SetGradGuard mode(grad_enabled_);
+  const tandem::detail::SerialScope alone;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    may_read_.wait(lock, [&] { return stopping_ || next_ >= size() || next_ < taken_ + plan_.window; });
+    if (stopping_ || next_ >= size()) return;
+    const int64_t at = next_++;
+    lock.unlock();
+    Slot result;
+    try {
+      result.batch = read(at);
+      result.made = marks_of(result.batch, plan_.site);
+    } catch (...) {
+      result.error = std::current_exception();
+    }
+    lock.lock();
+    result.read = true;
+    result.moved = !plan_.device;
+    slot(at) = std::move(result);
+    (plan_.device ? may_move_ : ready_).notify_all();
+  }
+}
+
+void Epoch::move(Slot& slot, std::optional<cuda::Stream>& copies) const {
+  if (plan_.device->is_cpu()) {
+    slot.batch = slot.batch.to(*plan_.device, {}, plan_.site);
+    slot.made.clear();
+    return;
+  }
+  if (!copies) copies.emplace(*plan_.device);
+  const cuda::StreamGuard guard(*copies);
+  // What the worker queued on the card comes first, so that one mark stands for all of the batch.
+  for (const cuda::Event& made : slot.made) made.wait(*copies, plan_.site);
+  slot.batch = slot.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
+  slot.made = marks_of(slot.batch, plan_.site);
+}
+
+void Epoch::move_all() {
+  cards_.adopt();
+  const SetGradGuard mode(grad_enabled_);
+  std::optional<cuda::Stream> copies;
+  const int64_t ahead = std::min(kOnDevice, plan_.window);
+  for (int64_t at = plan_.first; at < size(); ++at) {
+    std::unique_lock lock(mutex_);
+    may_move_.wait(lock, [&] { return stopping_ || (at < taken_ + ahead && slot(at).read); });
+    if (stopping_) return;
+    Slot result = std::exchange(slot(at), {});
+    lock.unlock();
+    try {
+      if (!result.error) move(result, copies);
+    } catch (...) {
+      result.error = std::current_exception();
+    }
+    lock.lock();
+    result.moved = true;
+    slot(at) = std::move(result);
+    ready_.notify_all();
+  }
+}
+
+Epoch::Slot Epoch::fetch(int64_t at) {
+  if (plan_.num_workers == 0) {
+    Slot result;
+    result.batch = read(at);
+    if (plan_.device) result.batch = result.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
+    return result;
+  }
+  std::unique_lock lock(mutex_);
+  if (at != taken_)
+    fail("[DataLoader] batch ", at, " was asked for, but the next one is ", taken_, ": copies of an iterator go on together");
+  ready_.wait(lock, [&] { return slot(at).moved; });
+  Slot result = std::exchange(slot(at), {});
+  ++taken_;
+  lock.unlock();
+  may_read_.notify_all();
+  may_move_.notify_all();
+  for (const Tensor& tensor : result.batch.tensors) {
+    if (!tensor.is_cuda()) continue;
+    const cuda::Stream stream = cuda::current_stream(tensor.device());
+    for (const cuda::Event& made : result.made) made.wait(stream, plan_.site);
+    tensor.record_stream(stream);
+  }
+  return result;
+}
+
+Batch Epoch::get(int64_t at) {
+  if (at != current_at_) {
+    current_ = {};
+    current_ = fetch(at);
+    current_at_ = at;
+  }
+  if (current_.error) std::rethrow_exception(current_.error);
+  return current_.batch;
+}
+
+void Epoch::leave(int64_t at) {
+  if (plan_.num_workers > 0 && at != current_at_) (void)fetch(at);
+  current_ = {};
+  current_at_ = -1;
+}
+
+}  // namespace tandem::data::detail

@@ -1,0 +1,81 @@
+// One epoch of a loader: its batches, read by worker threads, moved to a device by another, and handed out in order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "data/loader.h"
+#include "runtime/stream.h"
+#include "runtime/thread_cards.h"
+
+namespace tandem::data::detail {
+
+/// What an epoch reads, all its own: the loader may go before it.
+struct EpochPlan {
+  AnyDataset dataset;
+  Collate collate_fn;
+  std::vector<std::vector<int64_t>> batches;
+  int64_t first = 0;  // the batch that the loop begins with
+  BatchOptions reading;
+  std::optional<Device> device;  // with its index
+  int num_workers = 0;
+  int64_t window = 0;  // batches that workers may be ahead of the loop
+  Site site;
+};
+
+class Epoch {
+ public:
+  /// Starts the threads, as many as there are batches for.
+  explicit Epoch(EpochPlan plan);
+  /// Waits for the threads, which finish the batches they are in the middle of.
+  ~Epoch();
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
+
+  /// The batch at this place, which must be the next one or the one given last. Throws what went wrong in reading it.
+  Batch get(int64_t at);
+  /// Lets go of it.
+  void leave(int64_t at);
+
+ private:
+  /// A batch on its way to the loop.
+  struct Slot {
+    Batch batch;
+    std::vector<cuda::Event> made;  // one for each card with tensors of the batch: passed when their values are there
+    std::exception_ptr error;
+    bool read = false, moved = false;
+  };
+
+  [[nodiscard]] int64_t size() const { return static_cast<int64_t>(plan_.batches.size()); }
+  [[nodiscard]] Slot& slot(int64_t at) { return slots_[static_cast<size_t>(at % plan_.window)]; }
+  [[nodiscard]] Batch read(int64_t at) const;
+  [[nodiscard]] Slot fetch(int64_t at);
+  void move(Slot& slot, std::optional<cuda::Stream>& copies) const;
+  void start();
+  void stop();
+  void work();      // a worker's thread
+  void move_all();  // the mover's
+
+  const EpochPlan plan_;
+  const bool grad_enabled_;
+  const runtime::ThreadCards cards_;  // the loop's
+
+  // The loop's own.
+  Slot current_;
+  int64_t current_at_ = -1;
+
+  std::mutex mutex_;  // around what follows
+  std::condition_variable may_read_, may_move_, ready_;
+  std::vector<Slot> slots_;  // a ring
+  int64_t next_;             // the batch for the next worker
+  int64_t taken_;            // the one that the loop asks for next
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tandem::data::detail

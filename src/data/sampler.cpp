@@ -1,0 +1,146 @@
+#include "data/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "data/generator.h"
+
+namespace tandem::data {
+namespace {
+
+std::vector<int64_t> counted(int64_t count) {
+  std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+void shuffle(std::vector<int64_t>& order, Generator& generator) {
+  for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[generator.below(left)]);
+}
+
+void check_count(const char* op, const char* what, int64_t count) {
+  if (count < 0) fail("[", op, "] ", what, " must not be negative, but is ", count);
+}
+
+}  // namespace
+
+std::vector<int64_t> shuffled_indices(int64_t count, uint64_t seed, uint64_t epoch) {
+  std::vector<int64_t> order = counted(count);
+  Generator generator(seed, epoch);
+  shuffle(order, generator);
+  return order;
+}
+
+SequentialSampler::SequentialSampler(int64_t count) : count_(count) { check_count("SequentialSampler", "the number of samples", count); }
+
+std::vector<int64_t> SequentialSampler::indices(uint64_t /*epoch*/) const { return counted(count_); }
+
+RandomSampler::RandomSampler(int64_t count, RandomSamplerOptions options) : count_(count), options_(options) {
+  check_count("RandomSampler", "the number of samples", count);
+  check_count("RandomSampler", "num_samples", options_.num_samples.value_or(0));
+  if (count == 0 && size() > 0) fail("[RandomSampler] num_samples is ", size(), ", but there are no samples to draw from");
+}
+
+std::vector<int64_t> RandomSampler::indices(uint64_t epoch) const {
+  Generator generator(options_.seed, epoch);
+  std::vector<int64_t> drawn;
+  drawn.reserve(static_cast<size_t>(size()));
+  while (static_cast<int64_t>(drawn.size()) < size()) {
+    if (options_.replacement) {
+      drawn.push_back(static_cast<int64_t>(generator.below(static_cast<uint64_t>(count_))));
+      continue;
+    }
+    std::vector<int64_t> order = counted(count_);
+    shuffle(order, generator);
+    const size_t missing = static_cast<size_t>(size()) - drawn.size();
+    drawn.insert(drawn.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(missing, order.size())));
+  }
+  return drawn;
+}
+
+SubsetRandomSampler::SubsetRandomSampler(std::vector<int64_t> indices, uint64_t seed) : indices_(std::move(indices)), seed_(seed) {}
+
+std::vector<int64_t> SubsetRandomSampler::indices(uint64_t epoch) const {
+  std::vector<int64_t> order = indices_;
+  Generator generator(seed_, epoch);
+  shuffle(order, generator);
+  return order;
+}
+
+WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, int64_t num_samples, WeightedRandomSamplerOptions options)
+    : weights_(std::move(weights)), num_samples_(num_samples), options_(options) {
+  check_count("WeightedRandomSampler", "num_samples", num_samples);
+  int64_t positive = 0;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (!(weights_[i] >= 0) || std::isinf(weights_[i]))
+      fail("[WeightedRandomSampler] weight ", i, " is ", weights_[i], ": weights must be finite and not negative");
+    positive += weights_[i] > 0;
+  }
+  if (num_samples > 0 && positive == 0) fail("[WeightedRandomSampler] no weight is above zero, so nothing can be drawn");
+  if (!options_.replacement && num_samples > positive)
+    fail("[WeightedRandomSampler] num_samples is ", num_samples, ", but without replacement only the ", positive,
+         " samples with weights above zero can be drawn");
+}
+
+std::vector<int64_t> WeightedRandomSampler::indices(uint64_t epoch) const {
+  Generator generator(options_.seed, epoch);
+  std::vector<int64_t> drawn;
+  drawn.reserve(static_cast<size_t>(num_samples_));
+  if (options_.replacement) {
+    std::vector<double> sums(weights_.size());
+    std::partial_sum(weights_.begin(), weights_.end(), sums.begin());
+    while (static_cast<int64_t>(drawn.size()) < num_samples_) {
+      const auto found = std::upper_bound(sums.begin(), sums.end(), generator.uniform(0, sums.back()));
+      if (found != sums.end()) drawn.push_back(found - sums.begin());  // rounding may reach the end
+    }
+    return drawn;
+  }
+  // Arrival times of processes with these rates: the first ones are a draw without replacement (Efraimidis and Spirakis, 2006).
+  std::vector<std::pair<double, int64_t>> arrivals;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const double wait = -std::log1p(-generator.uniform());
+    if (weights_[i] > 0) arrivals.emplace_back(wait / weights_[i], static_cast<int64_t>(i));
+  }
+  std::sort(arrivals.begin(), arrivals.end());
+  for (int64_t i = 0; i < num_samples_; ++i) drawn.push_back(arrivals[static_cast<size_t>(i)].second);
+  return drawn;
+}
+
+DistributedSampler::DistributedSampler(int64_t count, DistributedSamplerOptions options) : count_(count), options_(options) {
+  check_count("DistributedSampler", "the number of samples", count);
+  if (options_.num_replicas < 1) fail("[DistributedSampler] num_replicas must be positive, but is ", options_.num_replicas);
+  if (options_.rank < 0 || options_.rank >= options_.num_replicas)
+    fail("[DistributedSampler] rank ", options_.rank, " is not one of the ", options_.num_replicas, " replicas: 0 to ",
+         options_.num_replicas - 1);
+  share_ = options_.drop_last ? count / options_.num_replicas : (count + options_.num_replicas - 1) / options_.num_replicas;
+}
+
+std::vector<int64_t> DistributedSampler::indices(uint64_t epoch) const {
+  const std::vector<int64_t> order = options_.shuffle ? shuffled_indices(count_, options_.seed, epoch) : counted(count_);
+  std::vector<int64_t> mine;
+  mine.reserve(static_cast<size_t>(share_));
+  // Past the end of the order it begins again: then all shares are equally long.
+  for (int64_t i = 0; i < share_; ++i) mine.push_back(order[static_cast<size_t>((i * options_.num_replicas + options_.rank) % count_)]);
+  return mine;
+}
+
+BatchSampler::BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last)
+    : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
+  if (batch_size_ <= 0) fail("[BatchSampler] batch_size must be positive, not ", batch_size_);
+}
+
+int64_t BatchSampler::size() const { return (sampler_->size() + (drop_last_ ? 0 : batch_size_ - 1)) / batch_size_; }
+
+std::vector<std::vector<int64_t>> BatchSampler::batches(uint64_t epoch) const {
+  const std::vector<int64_t> indices = sampler_->indices(epoch);
+  std::vector<std::vector<int64_t>> batches;
+  for (int64_t i = 0; i < size(); ++i) {
+    const auto first = indices.begin() + i * batch_size_;
+    batches.emplace_back(first, first + std::min<int64_t>(batch_size_, indices.end() - first));
+  }
+  return batches;
+}
+
+}  // namespace tandem::data
