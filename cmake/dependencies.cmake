@@ -18,6 +18,16 @@ find_library(TANDEM_ZLIB_LIBRARY z)
 tandem_require(TANDEM_ZLIB_INCLUDE zlib1g-dev)
 tandem_require(TANDEM_ZLIB_LIBRARY zlib1g-dev)
 
+find_path(TANDEM_PNG_INCLUDE png.h)
+find_library(TANDEM_PNG_LIBRARY png16)
+tandem_require(TANDEM_PNG_INCLUDE libpng-dev)
+tandem_require(TANDEM_PNG_LIBRARY libpng-dev)
+
+find_path(TANDEM_TURBOJPEG_INCLUDE turbojpeg.h)
+find_library(TANDEM_TURBOJPEG_LIBRARY turbojpeg)
+tandem_require(TANDEM_TURBOJPEG_INCLUDE libturbojpeg0-dev)
+tandem_require(TANDEM_TURBOJPEG_LIBRARY libturbojpeg0-dev)
+
 # OpenBLAS (for its LAPACK) is opened at the first decomposition, not at program start, so only its place is needed. The
 # serial build first: the others bring a thread pool of their own.
 find_library(TANDEM_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-serial)

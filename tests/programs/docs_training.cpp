@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
 #include "check.h"
@@ -38,6 +39,26 @@ void data() {
     samples += labels.size(0);
   }
   CHECK(batches == 29 && loader.size() == 29 && samples == 900);
+
+  td::data::DataLoader ahead(all, {.batch_size = 32, .shuffle = true, .num_workers = 4, .device = td::gpu(0)});
+  for (const auto& [inputs, labels] : ahead) {  // on the card
+    CHECK(inputs.device() == td::gpu(0));
+  }
+  td::data::DataLoader balanced(all, {.batch_size = 32, .sampler = td::data::WeightedRandomSampler(std::vector<double>(1000, 1.0), 500)});
+  td::data::DataLoader shared(all, {.batch_size = 32, .sampler = td::data::DistributedSampler(1000, {.num_replicas = 4, .rank = 1})});
+  CHECK(balanced.size() == 16 && shared.size() == 8);
+
+  const auto parts = td::data::random_split(all, {0.8, 0.2}, 1);  // or numbers of samples
+  const td::data::ConcatDataset both({parts[0], parts[1]});
+  const auto noisy = td::data::map(both, [](td::data::Sample sample) {  // called when a sample is read
+    return td::data::Sample{{sample.input() + td::randn({8}) * 0.1, sample.target()}};
+  });
+  CHECK(both.size() == 1000 && noisy.get(3).input().sizes() == td::Shape({8}));
+
+  std::ofstream("houses.csv") << "town,rooms,price\nUlm,3,100.5\nBonn,,90\n";
+  const auto table = td::data::read_csv("houses.csv", {.categories = {"town"}, .missing = 0.0});
+  const auto prices = table.column("price");  // float32, a view of table.values
+  CHECK(td::equal(prices, td::tensor({100.5, 90.0})) && table.values.sizes() == td::Shape({2, 3}));
 
   td::data::DataLoader squares(Squares{}, {.batch_size = 10});
   for (const auto& [number, square] : squares) CHECK(td::equal(number * number, square));
