@@ -56,7 +56,7 @@ DataLoader::Iterator DataLoader::begin() {
       std::make_shared<detail::Epoch>(detail::EpochPlan{.dataset = dataset_,
                                                         .collate_fn = options_.collate_fn,
                                                         .batches = std::move(batches),
-                        .first = iterator.batch_,
+                                                        .first = iterator.batch_,
                                                         .reading = reading,
                                                         .device = options_.device ? std::optional(device) : std::nullopt,
                                                         .num_workers = options_.num_workers,

@@ -68,9 +68,10 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
   std::vector<std::pair<std::string, Mean>> means;
   Pace pace(device);
   int64_t done = 0;
-  for (const data::Batch& host : loader) {
+  loader.set_device(device);
+  loader.set_epoch(0);  // random numbers of its samples are the same each time
+  for (const data::Batch& batch : loader) {
     if (done++ == limit) break;
-    const data::Batch batch = host.to(device, {.non_blocking = true}, site);
     for (const auto& [name, value] : model.validation_step(batch)) {
       auto found = std::find_if(means.begin(), means.end(), [&, &name = name](const auto& mean) { return mean.first == name; });
       if (found == means.end()) found = means.insert(means.end(), {name, Mean()});

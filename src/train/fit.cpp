@@ -46,10 +46,7 @@ Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& d
     make_folder(options_.checkpoint_dir);
     io::remove_leftovers(trainer.checkpoint_path());
   }
-  if (device_.is_cuda()) {
-    loader_.set_pin_memory(true);
-    if (val_loader_) val_loader_->set_pin_memory(true);
-  }
+  loader_.set_device(device_);
   model.to(device_, site);
   if (model.has_uninitialized_params()) {
     const int64_t first = 0;
@@ -119,8 +116,7 @@ void Fit::step() {
   step_schedules(true, {});
 }
 
-void Fit::train_batch(const data::Batch& host) {
-  const data::Batch batch = host.to(device_, {.non_blocking = true}, site_);
+void Fit::train_batch(const data::Batch& batch) {
   const Tensor loss = model_.training_step(batch);
   const int64_t in_group = batch_ % options_.accumulate;
   if (in_group == 0) optimizer_->zero_grad(true, site_);

@@ -31,7 +31,7 @@ class Fit {
   void load();
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
-  void train_batch(const data::Batch& host);
+  void train_batch(const data::Batch& batch);
   void step();
   /// What validation gives; nothing where the run was interrupted in it.
   std::optional<Figures> judge();
