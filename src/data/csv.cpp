@@ -44,7 +44,9 @@ class Lines {
   [[nodiscard]] bool at_end_of_line() const { return at_ == text_.size() || text_[at_] == '\n' || text_.compare(at_, 2, "\r\n") == 0; }
   std::string read_field() {
     std::string field;
-    if (at_ < text_.size() && text_[at_] == '"') {
+    const size_t begin = text_.find_first_not_of(" \t", at_);
+    if (begin != std::string::npos && text_[begin] == '"') {
+      at_ = begin;
       read_quoted(field);
     } else {
       while (!at_end_of_line() && text_[at_] != delimiter_) field += text_[at_++];
@@ -64,6 +66,7 @@ class Lines {
       field += text_[at_];
     }
     ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t') && text_[at_] != delimiter_) ++at_;
     if (!at_end_of_line() && text_[at_] != delimiter_) bad(", column ", fields_.size() + 1, ": there is text after the closing quote");
   }
   static void trim(std::string& field) {

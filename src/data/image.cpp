@@ -7,6 +7,7 @@
 #include "data/image_codecs.h"
 #include "io/file.h"
 #include "io/gzip.h"
+#include "io/png.h"
 #include "ops/creation.h"
 
 namespace tandem::data {
@@ -87,7 +88,8 @@ Tensor read_image(const std::string& path, ImageMode mode) {
 Tensor decode_image(std::string_view bytes, ImageMode mode) { return decode(bytes, mode, "[decode_image] "); }
 
 void write_png(const Tensor& image, const std::string& path) {
-  write("write_png", path, detail::encode_png(pixels_of("write_png", image, path, 4), str("[write_png] ", path, ": ")));
+  const detail::Pixels pixels = pixels_of("write_png", image, path, 4);
+  write("write_png", path, io::encode_png(pixels.bytes, pixels.width, pixels.height, pixels.channels));
 }
 
 void write_jpeg(const Tensor& image, const std::string& path, int quality) {

@@ -21,7 +21,6 @@ void check_pixels(std::string_view what, int64_t width, int64_t height);
 // Errors begin with `what`.
 [[nodiscard]] Pixels decode_png(std::string_view bytes, std::string_view what);
 [[nodiscard]] Pixels decode_jpeg(std::string_view bytes, std::string_view what);
-[[nodiscard]] std::string encode_png(const Pixels& pixels, std::string_view what);
 [[nodiscard]] std::string encode_jpeg(const Pixels& pixels, int quality, std::string_view what);
 
 }  // namespace tandem::data::detail

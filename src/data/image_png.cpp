@@ -41,19 +41,4 @@ Pixels decode_png(std::string_view bytes, std::string_view what) {
   return pixels;
 }
 
-std::string encode_png(const Pixels& pixels, std::string_view what) {
-  png_image storage = {};
-  storage.version = PNG_IMAGE_VERSION;
-  storage.width = static_cast<png_uint_32>(pixels.width);
-  storage.height = static_cast<png_uint_32>(pixels.height);
-  storage.format = format_of(pixels.channels);
-  const Image image(&storage, png_image_free);
-  png_alloc_size_t size = 0;
-  check(*image, png_image_write_get_memory_size(*image, size, 0, pixels.bytes.data(), 0, nullptr), what);
-  std::string bytes(size, '\0');
-  check(*image, png_image_write_to_memory(image.get(), bytes.data(), &size, 0, pixels.bytes.data(), 0, nullptr), what);
-  bytes.resize(size);
-  return bytes;
-}
-
 }  // namespace tandem::data::detail

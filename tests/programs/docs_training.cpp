@@ -69,6 +69,23 @@ void data() {
   CHECK(train.size() == 1437 && held_out.size() == 360);
 }
 
+void pictures() {
+  std::filesystem::create_directories("pets/cat");
+  std::filesystem::create_directories("pets/dog");
+  td::data::write_png(td::full({3, 40, 30}, 9, td::kUInt8), "pets/cat/1.png");
+  td::data::write_jpeg(td::full({3, 40, 30}, 9, td::kUInt8), "pets/dog/2.jpg");
+  const td::data::TensorDataset train_set({td::zeros({5, 1, 28, 28})});
+
+  using namespace td::data::transforms;
+  const Compose augment({RandomResizedCrop(24), RandomHorizontalFlip(), ColorJitter({.brightness = 0.4, .contrast = 0.4}), ToTensor(),
+                         Normalize({0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})});
+  const td::data::ImageFolder pets("pets", {.transform = augment});  // pets/cat/1.png, pets/dog/2.jpg, …
+  td::data::DataLoader pictures(pets, {.batch_size = 64, .shuffle = true, .num_workers = 4});
+  const auto small = td::data::map_input(train_set, RandomCrop(28, 4));  // the same for any dataset
+  for (const auto& [images, labels] : pictures) CHECK(images.sizes() == td::Shape({2, 3, 24, 24}) && labels.sum().item<int64_t>() == 1);
+  CHECK(small[0].input().sizes() == td::Shape({1, 28, 28}));
+}
+
 void files() {
   const auto w = td::randn({2, 3}), b = td::randn({2}), a = td::arange(4), x = td::arange(3);
   td::io::save_safetensors("model.safetensors", {{"weight", w}, {"bias", b}}, {{"made_by", "me"}});
@@ -129,6 +146,7 @@ void training() {
 
 int main() {
   data();
+  pictures();
   files();
   training();
   return finish();
