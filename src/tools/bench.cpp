@@ -1,6 +1,7 @@
 // `tandem bench`: measurements. See docs/benchmarks.md for the comparison that is made of them.
 #include <memory>
 
+#include "tools/bench_loader.h"
 #include "tools/bench_micro.h"
 #include "tools/bench_ops.h"
 #include "tools/command.h"
@@ -37,6 +38,25 @@ void add_ops(CLI::App* bench, Action& action) {
   ops->callback([options, &action] { action = [options] { return bench_ops(*options); }; });
 }
 
+void add_loader(CLI::App* bench, Action& action) {
+  CLI::App* loader = bench->add_subcommand("loader", "Whether a loader's workers keep a device busy");
+  const auto options = std::make_shared<BenchLoaderOptions>();
+  loader->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  loader->add_option("--workers", options->workers, "Numbers of workers to measure")->capture_default_str()->check(whole_number_from(0));
+  loader->add_option("--batches", options->batches, "Batches an epoch")->capture_default_str()->check(whole_number_from(1));
+  loader->add_option("--rounds", options->rounds, "Epochs of each kind")->capture_default_str()->check(whole_number_from(1));
+  loader->add_option("--decode-ms", options->decode_ms, "What reading a batch costs one core, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  loader->add_option("--compute-ms", options->compute_ms, "What the device takes for a step, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  loader->add_option("--device", options->device, "Where the steps are computed: cpu, cuda, cuda:1")
+      ->capture_default_str()
+      ->type_name("NAME");
+  loader->callback([options, &action] { action = [options] { return bench_loader(*options); }; });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
@@ -44,6 +64,7 @@ void add_bench(CLI::App& app, Action& action) {
   bench->require_subcommand(1);
   add_micro(bench, action);
   add_ops(bench, action);
+  add_loader(bench, action);
 }
 
 }  // namespace tandem::tools

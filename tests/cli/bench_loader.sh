@@ -1,0 +1,11 @@
+# `tandem bench loader` on short epochs: a table, a document, the CPU.
+. "$(dirname "$0")/common.sh.inc"
+
+call TANDEM_VIRTUAL_GPUS=1x256MiB -- bench loader --batches 3 --rounds 1 --decode-ms 0.5 --compute-ms 0.5
+expect_status 0; expect_no_err
+for word in "3 batches on cuda" "0 workers" "2 workers" "the larger of"; do expect_out "$word"; done
+
+call -- bench loader --device cpu --workers 3 --batches 2 --rounds 1 --decode-ms 0.2 --compute-ms 0.2 --json
+expect_status 0; expect_no_err
+for word in '"device": "cpu"' '"workers": 3' '"epoch_ms"' '"of_larger"'; do expect_out "$word"; done
+finish
