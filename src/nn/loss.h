@@ -93,6 +93,10 @@ struct CosineEmbeddingLoss : detail::LossOf<cosine_embedding_loss, MarginLossOpt
 struct TripletMarginLoss : detail::LossOf<triplet_margin_loss, TripletMarginLossOptions, Tensor> {
   using LossOf::LossOf;
 };
+/// The same with a distance of one's own, `options.distance_function`. As torch.nn.TripletMarginWithDistanceLoss.
+struct TripletMarginWithDistanceLoss : detail::LossOf<triplet_margin_with_distance_loss, TripletMarginWithDistanceLossOptions, Tensor> {
+  using LossOf::LossOf;
+};
 
 // --- Of classes
 /// Softmax and negative log-likelihood together: logits (n, c, …) and class indices, or class probabilities. As torch.nn.CrossEntropyLoss.

@@ -4,6 +4,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "nn/repr.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/recurrent_cells.h"
@@ -24,8 +25,6 @@ LSTMOptions common(const O& o) {
           .device = o.device,
           .dtype = o.dtype};
 }
-
-const char* text(bool flag) { return flag ? "True" : "False"; }
 
 using Kind = ops::RecurrentKind;
 
@@ -96,10 +95,10 @@ std::string RecurrentBase::extra_repr() const {
   std::string s = str(input_size, ", ", hidden_size);
   if (proj_size) s += str(", proj_size=", proj_size);
   if (num_layers != 1) s += str(", num_layers=", num_layers);
-  if (!bias) s += str(", bias=", text(bias));
-  if (batch_first) s += str(", batch_first=", text(batch_first));
-  if (dropout != 0) s += str(", dropout=", dropout);
-  if (bidirectional) s += str(", bidirectional=", text(bidirectional));
+  if (!bias) s += str(", bias=", repr(bias));
+  if (batch_first) s += str(", batch_first=", repr(batch_first));
+  if (dropout != 0) s += ", dropout=" + repr(dropout);
+  if (bidirectional) s += str(", bidirectional=", repr(bidirectional));
   return s;
 }
 

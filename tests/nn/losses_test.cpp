@@ -43,6 +43,8 @@ TEST_P(LossesOn, OfVectors) {
   const Tensor anchor = zeros({1, 2}, device()), near = tensor({{3.0, 0.0}}).to(device()), far = tensor({{0.0, 3.5}}).to(device());
   expect_near(nn::TripletMarginLoss()(anchor, near, far), {0.5}, 1e-5);
   expect_near(nn::TripletMarginLoss({.margin = 2, .p = 1, .swap = true})(anchor, near, far), {1.5}, 1e-5);
+  const auto city = [](const Tensor& a, const Tensor& b) { return (a - b).abs().sum(-1); };
+  expect_near(nn::TripletMarginWithDistanceLoss({.distance_function = city, .margin = 2, .swap = true})(anchor, near, far), {1.5}, 1e-5);
 }
 
 TEST_P(LossesOn, OfClasses) {
