@@ -23,6 +23,14 @@ TEST_P(Arithmetic, RoundedDivisionKeepsIntegers) {
   EXPECT_EQ(td::float_power(of({2}), 3).dtype(), td::kFloat64);
 }
 
+TEST_P(Arithmetic, RunningSumsOfLongRowsAddUp) {
+  for (const int64_t n : {16384, 16385, 20001}) {  // long enough to be summed in parts; whole numbers, so every sum is exact
+    const auto x = td::randint(-9, 10, {n}).to(device()), wanted = td::cumsum(x, 0).to(td::kFloat32), y = x.to(td::kFloat32);
+    EXPECT_TRUE(td::equal(td::cumsum(y, 0), wanted)) << n;
+    EXPECT_TRUE(td::equal(td::cumsum(td::stack({y, -y}, 1).select(1, 0), 0), wanted)) << n;
+  }
+}
+
 TEST_P(Arithmetic, BoundsAreNumbersOrTensors) {
   const auto x = of({-2., 0., 3.});
   EXPECT_TRUE(td::equal(x.clamp(of({-1., 1., 1.}), of({1., 2., 2.})), of({-1., 1., 2.})));
