@@ -98,6 +98,12 @@ Tensor ConvNd::forward(const Tensor& x) {
   return convolve(x);
 }
 
+int64_t ConvNd::multiply_adds(const Tensor& input, const Tensor& output) const {
+  // A place of the result, or of a transposed convolution's input, meets one window of each of its channels' weights.
+  const Tensor& places = transposed_ ? input : output;
+  return weight.size(0) ? places.numel() * (weight.numel() / weight.size(0)) : 0;
+}
+
 std::string ConvNd::name() const {
   const std::string own = Module::name();
   return lazy_ && weight.defined() && own.starts_with("Lazy") ? own.substr(4) : own;

@@ -45,6 +45,7 @@ struct ConvNd : Module {
   /// 0 before the first forward of a lazy one.
   [[nodiscard]] int64_t in_channels() const;
   [[nodiscard]] int64_t out_channels() const { return out_channels_; }
+  [[nodiscard]] int64_t multiply_adds(const Tensor& input, const Tensor& output) const override;
   /// That of a lazy one is its base's as soon as it knows its sizes.
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string extra_repr() const override;

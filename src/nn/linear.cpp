@@ -38,6 +38,7 @@ void Linear::fields(Fields& f) {
 
 Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias, detail::call_site()); }
 Tensor Linear::forward_relu(const Tensor& x) { return linear_relu(x, weight, bias, detail::call_site()); }
+int64_t Linear::multiply_adds(const Tensor&, const Tensor& output) const { return output.numel() * in_features(); }
 std::string Linear::extra_repr() const { return repr(in_features(), out_features(), bias.defined()); }
 
 LazyLinear::LazyLinear(int64_t out_features, const LinearOptions& options)

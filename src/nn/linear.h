@@ -26,6 +26,7 @@ struct Linear : Module {
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
   [[nodiscard]] virtual int64_t out_features() const { return weight.size(0); }
+  [[nodiscard]] int64_t multiply_adds(const Tensor& input, const Tensor& output) const override;
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:

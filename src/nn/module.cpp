@@ -64,8 +64,10 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
-  return forward(x);
+  return hooks_ ? forward_with_hooks(x) : forward(x);
 }
+
+int64_t Module::multiply_adds(const Tensor&, const Tensor&) const { return 0; }
 
 std::string Module::name() const {
   int status = 0;
@@ -203,23 +205,21 @@ void Module::to(Device device, Site site) { move(&device, nullptr, site); }
 void Module::to(DType dtype, Site site) { move(nullptr, &dtype, site); }
 void Module::to(Device device, DType dtype, Site site) { move(&device, &dtype, site); }
 
+detail::Evaluation::Evaluation(Module& module) {
+  for (const auto& [name, part] : module.named_modules()) modes_.emplace_back(part, part->training());
+  module.eval();
+}
+
+detail::Evaluation::~Evaluation() {
+  // Setting a module's mode sets those below it too; they come later in the list and get their own again.
+  for (const auto& [module, mode] : modes_) module->train(mode);
+}
+
 void initialize(Module& module, const Tensor& input, Site site) {
   if (!module.has_uninitialized_params()) return;
   if (input.dim() == 0 || input.size(0) == 0)
     fail("[initialize] ", module.name(), " needs an input with at least one sample, not one of size ", input.sizes());
-  const auto modules = module.named_modules();
-  std::vector<bool> modes;
-  for (const auto& [name, part] : modules) modes.push_back(part->training());
-  // The modes come back also where forward throws.
-  struct Restore {
-    const std::vector<std::pair<std::string, Module*>>& modules;
-    const std::vector<bool>& modes;
-    ~Restore() {
-      // Setting a module's mode sets those below it too; they come later in the list and get their own again.
-      for (size_t i = 0; i < modules.size(); ++i) modules[i].second->train(modes[i]);
-    }
-  } const restore{modules, modes};
-  module.eval();
+  const detail::Evaluation evaluation(module);
   const NoGradGuard no_grad;
   (void)module(input.narrow(0, 0, 1, site), site);
 }

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,31 @@ struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
 };
 
+struct Module;
+
+/// Called before a module's forward; may replace its input.
+using ForwardPreHook = std::function<void(Module& module, Tensor& input)>;
+/// Called after a module's forward; may replace its output.
+using ForwardHook = std::function<void(Module& module, const Tensor& input, Tensor& output)>;
+
+namespace detail {
+struct Hooks;
+}
+
+/// Takes a hook out again; letting go of the handle does not.
+class HookHandle {
+ public:
+  HookHandle() = default;
+  /// Nothing where the hook is gone already.
+  void remove();
+
+ private:
+  friend struct Module;
+  HookHandle(std::weak_ptr<detail::Hooks> hooks, int64_t id) : hooks_(std::move(hooks)), id_(id) {}
+  std::weak_ptr<detail::Hooks> hooks_;
+  int64_t id_ = 0;
+};
+
 /// A model or a layer, as torch.nn.Module. Derive, hold tensors and modules by value, name them in `fields`, compute in `forward`.
 /// Modules are values: a copy shares the parameters of its original, `nn::clone` copies them too.
 struct Module {
@@ -40,6 +66,15 @@ struct Module {
   [[nodiscard]] virtual std::string name() const;
   /// What is printed between the brackets: "in_features=4, out_features=8, bias=True".
   [[nodiscard]] virtual std::string extra_repr() const;
+
+  /// Has a function called before, or after, each `module(x)` with one tensor, in the order of registration. A copy of the module shares
+  /// its hooks. A module without hooks pays one comparison. As torch.nn.Module.register_forward_hook.
+  HookHandle register_forward_pre_hook(ForwardPreHook hook);
+  HookHandle register_forward_hook(ForwardHook hook);
+  [[nodiscard]] bool has_hooks() const;
+
+  /// How many products `forward` adds up from this input to this output, without those of its children; for nn::summary.
+  [[nodiscard]] virtual int64_t multiply_adds(const Tensor& input, const Tensor& output) const;
 
   // --- Parts. Each tensor once, also where it is tied; a module's own come before its children's. Error for parameters that wait for a
   // first forward.
@@ -94,7 +129,10 @@ struct Module {
 
  private:
   void move(const Device* device, const DType* dtype, Site site);
+  Tensor forward_with_hooks(const Tensor& x);
+  detail::Hooks& hooks();
 
+  std::shared_ptr<detail::Hooks> hooks_;
   bool training_ = true;
 };
 
@@ -114,6 +152,18 @@ namespace detail {
 [[nodiscard]] Site call_site();
 /// Error unless `module` is exactly an M: a copy through a base would cut it down.
 void check_exact_type(const char* op, const Module& module, const std::type_info& type);
+
+/// Evaluation mode for a module and all below it, each one's own mode again at the end.
+class Evaluation {
+ public:
+  explicit Evaluation(Module& module);
+  ~Evaluation();
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+ private:
+  std::vector<std::pair<Module*, bool>> modes_;
+};
 }  // namespace detail
 
 /// Makes a model out of others, whose `forward` has another signature than tensor to tensor: `struct Pair : nn::Callable<Pair> { …

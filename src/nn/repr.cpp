@@ -1,14 +1,20 @@
 #include "nn/repr.h"
 
+#include <charconv>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace tandem::nn::detail {
 
 std::string repr(double number) {
-  std::string text = str(number);
-  // Python writes 1.0 where the shortest form is 1; "inf", "nan" and 1e-05 stay as they are.
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
+  // Python writes exponents below 1e-4 and from 1e16 on, the shortest digits either way, and 1.0 for 1.
+  const double size = std::abs(number);
+  const bool fixed = number == 0 || (size >= 1e-4 && size < 1e16);
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, number, fixed ? std::chars_format::fixed : std::chars_format::scientific).ptr;
+  const std::string digits(text, end);
+  return fixed && digits.find('.') == std::string::npos ? digits + ".0" : digits;
 }
 
 std::string repr(std::optional<double> number) { return number ? repr(*number) : "None"; }
