@@ -3,7 +3,7 @@ file(GLOB case_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/cases/*.c
 add_library(tandem_cases STATIC ${case_sources})
 target_link_libraries(tandem_cases PUBLIC tandem PRIVATE tandem_flags)
 
-file(GLOB program_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/*.cpp ${CMAKE_SOURCE_DIR}/src/tools/train/*.cpp)
+file(GLOB program_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/*.cpp ${CMAKE_SOURCE_DIR}/src/tools/recipes/*.cpp)
 if(program_sources)
   add_executable(tandem_program ${program_sources})
   set_target_properties(tandem_program PROPERTIES OUTPUT_NAME tandem)

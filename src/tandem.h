@@ -8,6 +8,7 @@
 #include "data/data.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
+#include "models/models.h"
 #include "nn/nn.h"
 #include "ops/activation.h"
 #include "ops/attention.h"

@@ -26,6 +26,7 @@ using Action = std::function<int()>;
 void add_tour(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 
 }  // namespace tandem::tools

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   tandem::tools::add_tour(app, action);
   tandem::tools::add_devices(app, action);
   tandem::tools::add_train(app, action);
+  tandem::tools::add_predict(app, action);
   tandem::tools::add_bench(app, action);
   try {
     app.parse(argc, argv);

@@ -44,17 +44,25 @@ struct TrainSettings {
   bool resume = false, quiet = false, plot = false, tensorboard = false, json = false;
 };
 
-struct Recipe {
+/// A network of a recipe, and the settings it learns well with.
+struct NamedNet {
   const char* name;
-  const char* description;
-  std::vector<std::string> nets;  // the first is the one it takes unless told otherwise
   int epochs;
   int64_t batch;
   double lr;
   const char* optimizer;
   const char* schedule;
-  enum class Data { Own, Folder, Synthetic } data;  // ships with the library or is made up; files in a folder; only made up
+};
+
+struct Recipe {
+  const char* name;
+  const char* description;
+  std::vector<NamedNet> nets;                       // the first is the one it takes unless told otherwise
+  enum class Data { Own, Folder, Synthetic } data;  // ships with the library or is computed; files in a folder; random
   Task (*make)(const TrainSettings& settings);
+
+  /// The network of that name; it must be one of them.
+  [[nodiscard]] const NamedNet& net(const std::string& called) const;
 };
 
 /// All of them, in the order in which they are listed.

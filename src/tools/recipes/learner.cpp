@@ -1,4 +1,4 @@
-#include "tools/train/learner.h"
+#include "tools/recipes/learner.h"
 
 #include <algorithm>
 #include <array>

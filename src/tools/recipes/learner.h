@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/train/recipe.h"
+#include "tools/recipes/recipe.h"
 #include "train/module.h"
 
 namespace tandem::tools {

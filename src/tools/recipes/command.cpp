@@ -1,5 +1,6 @@
 // `tandem train NAME`: the settings, the run, and what it leaves.
 #include "tools/command.h"
+#include "tools/recipes/settings.h"
 
 #include <cmath>
 #include <filesystem>
@@ -12,9 +13,9 @@
 #include "io/file.h"
 #include "io/safetensors.h"
 #include "ops/random.h"
-#include "tools/train/learner.h"
-#include "tools/train/outcome.h"
-#include "tools/train/recipe.h"
+#include "tools/recipes/learner.h"
+#include "tools/recipes/outcome.h"
+#include "tools/recipes/recipe.h"
 #include "train/progress_bar.h"
 #include "train/trainer.h"
 
@@ -23,69 +24,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kNote = "recipe";
 constexpr int kInterruptedStatus = 130;  // as a shell reports a program that Ctrl-C ended
 
-/// Calls `f(name, setting)` for each of the settings that decide what a run computes, which a resumed run takes over.
-template <class F>
-void for_each_setting(TrainSettings& settings, F&& f) {
-  f("net", settings.net);
-  f("data", settings.data);
-  f("synthetic", settings.synthetic);
-  f("samples", settings.samples);
-  f("epochs", settings.epochs);
-  f("lr", settings.lr);
-  f("batch", settings.batch);
-  f("optimizer", settings.optimizer);
-  f("schedule", settings.schedule);
-  f("clip", settings.clip);
-  f("accumulate", settings.accumulate);
-  f("limit-batches", settings.limit_batches);
-  f("patience", settings.patience);
-  f("seed", settings.seed);
-}
-
-struct ToJson {
-  ordered_json& out;
-  template <class T>
-  void operator()(const char* name, const T& setting) const {
-    out[name] = setting;
-  }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& setting) const {
-    if (setting) out[name] = *setting;
-  }
-};
-
-struct FromJson {
-  const ordered_json& from;
-  const std::function<bool(const char*)>& was_given;
-  template <class T>
-  void operator()(const char* name, T& setting) const {
-    if (from.contains(name) && !was_given(name)) setting = from.at(name).get<T>();
-  }
-  template <class T>
-  void operator()(const char* name, std::optional<T>& setting) const {
-    if (from.contains(name) && !was_given(name)) setting = from.at(name).get<T>();
-  }
-};
-
-std::string settings_note(TrainSettings settings) {
-  ordered_json note = {{"name", settings.recipe}};
-  for_each_setting(settings, ToJson{note});
-  return note.dump();
-}
-
-/// What was not said on the command line is as the run that goes on had it.
-void take_over(TrainSettings& settings, const std::string& checkpoint, const std::function<bool(const char*)>& was_given) {
-  const auto notes = io::read_safetensors(checkpoint).metadata;
-  const auto note = notes.find(kNote);
-  if (note == notes.end()) fail(checkpoint, ": cannot go on from this file: `tandem train` did not write it");
-  const ordered_json before = ordered_json::parse(note->second, nullptr, false);
-  if (!before.is_object()) fail(checkpoint, ": cannot go on from this file: its settings are damaged");
-  if (before.value("name", "") != settings.recipe)
-    fail(checkpoint, ": this is a run of '", before.value("name", ""), "', not of '", settings.recipe, "': choose another --out");
-  for_each_setting(settings, FromJson{before, was_given});
+/// What was not said on the command line is as the network learns well with.
+void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given) {
+  const NamedNet& net = recipe.net(settings.net);
+  const auto take = [&](const char* name, auto& setting, const auto& value) {
+    if (!was_given(name)) setting = value;
+  };
+  take("epochs", settings.epochs, net.epochs);
+  take("batch", settings.batch, net.batch);
+  take("lr", settings.lr, net.lr);
+  take("optimizer", settings.optimizer, net.optimizer);
+  take("schedule", settings.schedule, net.schedule);
 }
 
 void check_gpus(const TrainSettings& settings) {
@@ -134,8 +85,7 @@ ordered_json summary_of(const TrainSettings& settings, const Task& task, const t
   summary["parameters"] = model.num_parameters();
   summary["train_samples"] = task.train->size();
   summary["held_out_samples"] = task.held_out->size();
-  TrainSettings copy = settings;
-  for_each_setting(copy, ToJson{summary});
+  summary.update(settings_json(settings));
   return summary;
 }
 
@@ -161,13 +111,14 @@ void print_result(const ordered_json& summary, const std::string& path) {
 
 int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(const char*)>& was_given) {
   check_gpus(settings);
+  take_defaults(settings, recipe, was_given);
   const auto checkpoint = std::filesystem::path(settings.out) / "checkpoint.safetensors";
-  if (settings.resume && std::filesystem::exists(checkpoint)) take_over(settings, checkpoint.string(), was_given);
+  if (settings.resume && std::filesystem::exists(checkpoint)) read_settings(settings, io::read_safetensors(checkpoint.string()).metadata, checkpoint.string(), was_given);
   check_data(recipe, settings);
 
   manual_seed(settings.seed);
   const Task task = recipe.make(settings);
-  const train::DataModule data(task.train, task.held_out, {.batch_size = settings.batch, .seed = settings.seed});
+  const train::DataModule data(task.train, task.held_out, {.batch_size = settings.batch, .seed = settings.seed, .num_workers = settings.workers});
   Learner model(
       task.net,
       {.loss = task.loss, .optimizer = settings.optimizer, .schedule = settings.schedule, .lr = settings.lr, .epochs = settings.epochs});
@@ -178,7 +129,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
                                 .limit_train_batches = settings.limit_batches,
                                 .limit_val_batches = settings.limit_batches,
                                 .checkpoint_dir = settings.out,
-                                .notes = {{kNote, settings_note(settings)}},
+                                .notes = {{kSettingsNote, settings_note(settings)}},
                                 .resume = settings.resume,
                                 .quiet = settings.quiet,
                                 .plot = settings.plot};
@@ -192,8 +143,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   const std::filesystem::path folder(settings.out);
   const std::string path = (folder / "summary.json").string();
   write_text(path, summary.dump(2) + "\n");
-  ordered_json named_settings = ordered_json::object();
-  for_each_setting(settings, ToJson{named_settings});
+  const ordered_json named_settings = settings_json(settings);
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
   const Outcome outcome{recipe, settings, named_settings, task, trainer, model, seconds, confusion};
@@ -209,14 +159,16 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   const auto settings = std::make_shared<TrainSettings>();
   TrainSettings& s = *settings;
   s.recipe = recipe.name;
-  s.net = recipe.nets.front();
-  s.epochs = recipe.epochs;
-  s.lr = recipe.lr;
-  s.batch = recipe.batch;
-  s.optimizer = recipe.optimizer;
-  s.schedule = recipe.schedule;
+  s.net = recipe.nets.front().name;
+  take_defaults(s, recipe, [](const char*) { return false; });
   s.out = str("runs/", recipe.name);
-  if (recipe.nets.size() > 1) app->add_option("--net", s.net, "The network")->capture_default_str()->check(CLI::IsMember(recipe.nets));
+  if (recipe.nets.size() > 1) {
+    std::vector<std::string> nets;
+    for (const NamedNet& net : recipe.nets) nets.emplace_back(net.name);
+    app->add_option("--net", s.net, "The network; each has defaults of its own, those shown here are the first one's")
+        ->capture_default_str()
+        ->check(CLI::IsMember(nets));
+  }
   if (recipe.data == Recipe::Data::Folder) {
     app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
     app->add_flag("--synthetic", s.synthetic, "Random data of the same shapes instead");
@@ -237,6 +189,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")->capture_default_str()->check(whole_number_from(1));
   app->add_option("--limit-batches", s.limit_batches, "Batches an epoch at most")->check(whole_number_from(1));
   app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1));
+  app->add_option("--workers", s.workers, "Threads that read data ahead")->capture_default_str()->check(whole_number_from(0));
   app->add_option("--seed", s.seed, "Of the initial weights and of the order of the data")
       ->capture_default_str()
       ->check(whole_number_from(0));

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "tools/train/learner.h"
-#include "tools/train/recipe.h"
+#include "tools/recipes/learner.h"
+#include "tools/recipes/recipe.h"
 #include "train/report.h"
 #include "train/trainer.h"
 

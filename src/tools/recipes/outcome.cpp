@@ -1,4 +1,4 @@
-#include "tools/train/outcome.h"
+#include "tools/recipes/outcome.h"
 
 #include <cmath>
 #include <map>

@@ -1,0 +1,83 @@
+#include "tools/recipes/settings.h"
+
+#include "base/error.h"
+
+namespace tandem::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Calls `f(name, setting)` for each of the settings that decide what a run computes, which a resumed run takes over.
+template <class F>
+void for_each_setting(TrainSettings& settings, F&& f) {
+  f("net", settings.net);
+  f("data", settings.data);
+  f("synthetic", settings.synthetic);
+  f("samples", settings.samples);
+  f("epochs", settings.epochs);
+  f("lr", settings.lr);
+  f("batch", settings.batch);
+  f("optimizer", settings.optimizer);
+  f("schedule", settings.schedule);
+  f("clip", settings.clip);
+  f("accumulate", settings.accumulate);
+  f("limit-batches", settings.limit_batches);
+  f("patience", settings.patience);
+  f("seed", settings.seed);
+}
+
+struct ToJson {
+  ordered_json& out;
+  template <class T>
+  void operator()(const char* name, const T& setting) const {
+    out[name] = setting;
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& setting) const {
+    if (setting) out[name] = *setting;
+  }
+};
+
+struct FromJson {
+  const ordered_json& from;
+  const std::function<bool(const char*)>& is_kept;
+  template <class T>
+  void operator()(const char* name, T& setting) const {
+    if (from.contains(name) && !is_kept(name)) setting = from.at(name).get<T>();
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& setting) const {
+    if (from.contains(name) && !is_kept(name)) setting = from.at(name).get<T>();
+  }
+};
+
+}  // namespace
+
+ordered_json settings_json(TrainSettings settings) {
+  ordered_json json = ordered_json::object();
+  for_each_setting(settings, ToJson{json});
+  return json;
+}
+
+std::string settings_note(const TrainSettings& settings) {
+  ordered_json note = {{"name", settings.recipe}};
+  note.update(settings_json(settings));
+  return note.dump();
+}
+
+void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path, const std::function<bool(const char*)>& keep) {
+  const auto note = metadata.find(kSettingsNote);
+  if (note == metadata.end()) fail(path, ": `tandem train` did not write this file: it does not say which network it is of");
+  const ordered_json before = ordered_json::parse(note->second, nullptr, false);
+  if (!before.is_object() || !before.contains("name")) fail(path, ": the settings in this file are damaged");
+  const std::string recipe = before.at("name");
+  if (settings.recipe.empty()) settings.recipe = recipe;
+  if (recipe != settings.recipe) fail(path, ": this is a run of '", recipe, "', not of '", settings.recipe, "': choose another --out");
+  try {
+    for_each_setting(settings, FromJson{before, keep});
+  } catch (const ordered_json::exception&) {
+    fail(path, ": the settings in this file are damaged");
+  }
+}
+
+}  // namespace tandem::tools
