@@ -36,8 +36,13 @@ class PictureList : public data::Dataset {
 };
 
 struct Net : td::train::Classifier {
-  td::nn::Sequential net{td::nn::Conv2d(1, 8, 3, {.stride = 2}), td::nn::ReLU(), td::nn::Conv2d(8, 16, 3, {.stride = 2}), td::nn::ReLU(),
-                         td::nn::AdaptiveAvgPool2d(1), td::nn::Flatten(), td::nn::Linear(16, 2)};
+  td::nn::Sequential net{td::nn::Conv2d(1, 8, 3, {.stride = 2}),
+                         td::nn::ReLU(),
+                         td::nn::Conv2d(8, 16, 3, {.stride = 2}),
+                         td::nn::ReLU(),
+                         td::nn::AdaptiveAvgPool2d(1),
+                         td::nn::Flatten(),
+                         td::nn::Linear(16, 2)};
   void fields(td::nn::Fields& f) override { f("net", net); }
   td::Tensor forward(const td::Tensor& x) override { return net(x); }
   std::unique_ptr<td::optim::Optimizer> configure_optimizers() override {

@@ -16,7 +16,8 @@ constexpr int64_t kBegin = kNumbers;           // the token that a sorted row be
 struct Sorter : nn::Module {
   nn::Embedding tokens{kNumbers + 1, 64};
   nn::Embedding places{kLength, 64};
-  nn::Transformer transformer{64, 4, {.num_encoder_layers = 2, .num_decoder_layers = 2, .dim_feedforward = 128, .dropout = 0, .batch_first = true}};
+  nn::Transformer transformer{
+      64, 4, {.num_encoder_layers = 2, .num_decoder_layers = 2, .dim_feedforward = 128, .dropout = 0, .batch_first = true}};
   nn::Linear output{64, kNumbers};
 
   void fields(nn::Fields& f) override {

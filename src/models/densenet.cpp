@@ -5,8 +5,8 @@
 #include "nn/convolution.h"
 #include "nn/init.h"
 #include "nn/layers.h"
-#include "ops/pointwise.h"
 #include "ops/join.h"
+#include "ops/pointwise.h"
 #include "ops/pooling.h"
 #include "ops/view.h"
 
@@ -21,7 +21,10 @@ struct DenseLayer : nn::Module {
   nn::Conv2d conv2;
 
   DenseLayer(int64_t in, int64_t growth, int64_t bottleneck)
-      : norm1(in), conv1(in, bottleneck, 1, {.bias = false}), norm2(bottleneck), conv2(bottleneck, growth, 3, {.padding = 1, .bias = false}) {}
+      : norm1(in),
+        conv1(in, bottleneck, 1, {.bias = false}),
+        norm2(bottleneck),
+        conv2(bottleneck, growth, 3, {.padding = 1, .bias = false}) {}
   void fields(nn::Fields& f) override {
     f("norm1", norm1);
     f("conv1", conv1);

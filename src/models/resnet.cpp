@@ -5,9 +5,9 @@
 #include "nn/layers.h"
 #include "nn/linear.h"
 #include "nn/pooling.h"
+#include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
-#include "ops/operators.h"
 #include "ops/view.h"
 
 namespace tandem::models {
@@ -58,7 +58,10 @@ struct Residual : nn::Module {
 }  // namespace
 
 BasicBlock::BasicBlock(int64_t in_planes, int64_t planes, int64_t stride)
-    : conv1(conv3x3(in_planes, planes, stride)), bn1(planes), conv2(conv3x3(planes, planes)), bn2(planes),
+    : conv1(conv3x3(in_planes, planes, stride)),
+      bn1(planes),
+      conv2(conv3x3(planes, planes)),
+      bn2(planes),
       downsample(shortcut(in_planes, planes, stride)) {}
 
 void BasicBlock::fields(nn::Fields& f) {
@@ -69,13 +72,16 @@ void BasicBlock::fields(nn::Fields& f) {
   if (downsample.size() > 0) f("downsample", downsample);
 }
 
-Tensor BasicBlock::forward(const Tensor& x) {
-  return relu(bn2(conv2(relu(bn1(conv1(x))))) + (downsample.size() > 0 ? downsample(x) : x));
-}
+Tensor BasicBlock::forward(const Tensor& x) { return relu(bn2(conv2(relu(bn1(conv1(x))))) + (downsample.size() > 0 ? downsample(x) : x)); }
 
 Bottleneck::Bottleneck(int64_t in_planes, int64_t planes, int64_t stride)
-    : conv1(conv1x1(in_planes, planes)), bn1(planes), conv2(conv3x3(planes, planes, stride)), bn2(planes),
-      conv3(conv1x1(planes, planes * kExpansion)), bn3(planes * kExpansion), downsample(shortcut(in_planes, planes * kExpansion, stride)) {}
+    : conv1(conv1x1(in_planes, planes)),
+      bn1(planes),
+      conv2(conv3x3(planes, planes, stride)),
+      bn2(planes),
+      conv3(conv1x1(planes, planes * kExpansion)),
+      bn3(planes * kExpansion),
+      downsample(shortcut(in_planes, planes * kExpansion, stride)) {}
 
 void Bottleneck::fields(nn::Fields& f) {
   f("conv1", conv1);
@@ -119,7 +125,8 @@ ResNet make_resnet(const int64_t (&blocks)[4], const ResNetOptions& options) {
   net.layer4 = blocks_of<Block>(256 * wide, 512, blocks[3], 2);
   net.fc = options.num_classes > 0 ? nn::AnyModule(nn::Linear(512 * wide, options.num_classes)) : nn::AnyModule(nn::Identity());
   net.apply([](nn::Module& module) {
-    if (auto* conv = dynamic_cast<nn::Conv2d*>(&module)) nn::init::kaiming_normal_(conv->weight, {.mode = "fan_out", .nonlinearity = "relu"});
+    if (auto* conv = dynamic_cast<nn::Conv2d*>(&module))
+      nn::init::kaiming_normal_(conv->weight, {.mode = "fan_out", .nonlinearity = "relu"});
   });
   return net;
 }

@@ -22,8 +22,8 @@ nn::Sequential mlp(const std::vector<int64_t>& sizes) {
 }
 
 nn::Sequential digits_cnn() {
-  return nn::Sequential(nn::Conv2d(1, 16, 3, {.padding = 1}), nn::ReLU(), nn::Conv2d(16, 32, 3, {.padding = 1}), nn::ReLU(), nn::MaxPool2d(2),
-                        nn::Flatten(), nn::Dropout(0.25), nn::Linear(512, 64), nn::ReLU(), nn::Linear(64, 10));
+  return nn::Sequential(nn::Conv2d(1, 16, 3, {.padding = 1}), nn::ReLU(), nn::Conv2d(16, 32, 3, {.padding = 1}), nn::ReLU(),
+                        nn::MaxPool2d(2), nn::Flatten(), nn::Dropout(0.25), nn::Linear(512, 64), nn::ReLU(), nn::Linear(64, 10));
 }
 
 nn::Sequential mnist_cnn() {
@@ -42,14 +42,15 @@ nn::Sequential d2l_lenet() {
 }
 
 nn::Sequential cifar_cnn() {
-  return nn::Sequential(nn::Conv2d(3, 50, 3, {.padding = 1}), nn::ReLU(), nn::Conv2d(50, 50, 3, {.padding = 1}), nn::MaxPool2d(2), nn::ReLU(),
-                        nn::Dropout(0.25), nn::Conv2d(50, 100, 3, {.padding = 1}), nn::ReLU(), nn::Conv2d(100, 100, 3, {.padding = 1}),
-                        nn::MaxPool2d(2), nn::ReLU(), nn::Dropout(0.25), nn::Flatten(), nn::Linear(6400, 512), nn::ReLU(), nn::Dropout(0.5),
-                        nn::Linear(512, 10));
+  return nn::Sequential(nn::Conv2d(3, 50, 3, {.padding = 1}), nn::ReLU(), nn::Conv2d(50, 50, 3, {.padding = 1}), nn::MaxPool2d(2),
+                        nn::ReLU(), nn::Dropout(0.25), nn::Conv2d(50, 100, 3, {.padding = 1}), nn::ReLU(),
+                        nn::Conv2d(100, 100, 3, {.padding = 1}), nn::MaxPool2d(2), nn::ReLU(), nn::Dropout(0.25), nn::Flatten(),
+                        nn::Linear(6400, 512), nn::ReLU(), nn::Dropout(0.5), nn::Linear(512, 10));
 }
 
 TextGru::TextGru(const TextGruOptions& options)
-    : embedding(options.vocabulary, options.embedding), gru(options.embedding, options.hidden, {.batch_first = true}),
+    : embedding(options.vocabulary, options.embedding),
+      gru(options.embedding, options.hidden, {.batch_first = true}),
       output(options.hidden, options.num_classes) {
   for (const auto& parameter : gru.parameters()) nn::init::uniform_(parameter, -0.1, 0.1);
 }

@@ -32,7 +32,8 @@ struct TextGruOptions {
   int64_t vocabulary = 30000, embedding = 125, hidden = 100, num_classes = 2;
 };
 
-/// Tokens (n, t) to (n, num_classes): an embedding, a GRU whose parameters start uniform within ±0.1, and a linear layer on its last output.
+/// Tokens (n, t) to (n, num_classes): an embedding, a GRU whose parameters start uniform within ±0.1, and a linear layer on its last
+/// output.
 struct TextGru : nn::Module {
   nn::Embedding embedding;
   nn::GRU gru;

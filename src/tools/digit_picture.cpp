@@ -51,9 +51,7 @@ Tensor digit_picture(const Tensor& grey, int64_t size, int64_t margin) {
   const Tensor cut = x.slice(0, top, bottom + 1).slice(1, left, right + 1).unsqueeze(0).unsqueeze(0);
   const int64_t h = cut.size(2), w = cut.size(3), room = size - 2 * margin;
   const double scale = static_cast<double>(room) / static_cast<double>(std::max(h, w));
-  const auto scaled = [&](int64_t length) {
-    return std::clamp<int64_t>(std::llround(static_cast<double>(length) * scale), 1, room);
-  };
+  const auto scaled = [&](int64_t length) { return std::clamp<int64_t>(std::llround(static_cast<double>(length) * scale), 1, room); };
   const int64_t new_h = scaled(h), new_w = scaled(w);
   const Tensor small = interpolate(cut, {.size = Shape{new_h, new_w}, .mode = "bilinear", .antialias = true});
   const int64_t above = (size - new_h) / 2, before = (size - new_w) / 2;

@@ -12,8 +12,8 @@
 #include "ops/softmax.h"
 #include "tools/command.h"
 #include "tools/digit_picture.h"
-#include "tools/recipes/settings.h"
 #include "tools/recipes/learner.h"
+#include "tools/recipes/settings.h"
 #include "train/checkpoint.h"
 
 namespace tandem::tools {
@@ -42,7 +42,8 @@ Taught read_network(const std::string& path) {
   TrainSettings settings;
   read_settings(settings, io::read_safetensors(path).metadata, path, [](const char*) { return false; });
   const bool digits = settings.recipe == "digits";
-  if (!digits && settings.recipe != "mnist") fail(path, ": this network is of '", settings.recipe, "'; pictures are for 'digits' and 'mnist'");
+  if (!digits && settings.recipe != "mnist")
+    fail(path, ": this network is of '", settings.recipe, "'; pictures are for 'digits' and 'mnist'");
   settings.synthetic = true;  // the data is not needed: made up, it takes no files
   settings.samples = 10;
   Task task = find_recipe(settings.recipe)->make(settings);

@@ -17,9 +17,9 @@ def parts(path):
 sys.exit(parts(sys.argv[1]) != parts(sys.argv[2]))
 PYTHON
 }
-train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --quiet "$@"; }
+train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --net mlp --quiet "$@"; }
 begin() {  # the same in the background; its process is $!
-  env TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits "$@" > begun.out 2> begun.err &
+  env TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits --net mlp "$@" > begun.out 2> begun.err &
 }
 wait_for() { for _ in $(seq 2000); do [ -e "$1" ] && return; sleep 0.01; done; fail "$1 does not appear" "$(cat begun.err)"; }
 
@@ -63,15 +63,15 @@ done
 # A full disk: an error, and the checkpoint of before stays. In a mount of our own, where the system lets us make one.
 cat > full.sh << 'SCRIPT'
 mount -t tmpfs -o size=400k none disk || exit 77
-"$TANDEM_BIN" train digits --gpus 0 --epochs 1 --quiet --out disk/run || exit 1
+"$TANDEM_BIN" train digits --net mlp --gpus 0 --epochs 1 --quiet --out disk/run || exit 1
 cp disk/run/checkpoint.safetensors before
 dd if=/dev/zero of=disk/rest bs=1k count=1000 2> /dev/null
-"$TANDEM_BIN" train digits --gpus 0 --epochs 3 --quiet --resume --out disk/run 2> full.err
+"$TANDEM_BIN" train digits --net mlp --gpus 0 --epochs 3 --quiet --resume --out disk/run 2> full.err
 [ $? -eq 1 ] || { echo "no error"; exit 1; }
 cmp before disk/run/checkpoint.safetensors || exit 1
 rm disk/rest
 [ -z "$(find disk -name '*.tmp')" ] || { echo "an unfinished file is left"; exit 1; }
-"$TANDEM_BIN" train digits --gpus 0 --epochs 3 --quiet --resume --out disk/run || exit 1
+"$TANDEM_BIN" train digits --net mlp --gpus 0 --epochs 3 --quiet --resume --out disk/run || exit 1
 SCRIPT
 mkdir disk
 unshare --user --map-root-user --mount bash full.sh > full.out 2>&1; status=$?

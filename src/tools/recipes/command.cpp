@@ -1,6 +1,5 @@
 // `tandem train NAME`: the settings, the run, and what it leaves.
 #include "tools/command.h"
-#include "tools/recipes/settings.h"
 
 #include <cmath>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "tools/recipes/learner.h"
 #include "tools/recipes/outcome.h"
 #include "tools/recipes/recipe.h"
+#include "tools/recipes/settings.h"
 #include "train/progress_bar.h"
 #include "train/trainer.h"
 
@@ -113,12 +113,14 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   check_gpus(settings);
   take_defaults(settings, recipe, was_given);
   const auto checkpoint = std::filesystem::path(settings.out) / "checkpoint.safetensors";
-  if (settings.resume && std::filesystem::exists(checkpoint)) read_settings(settings, io::read_safetensors(checkpoint.string()).metadata, checkpoint.string(), was_given);
+  if (settings.resume && std::filesystem::exists(checkpoint))
+    read_settings(settings, io::read_safetensors(checkpoint.string()).metadata, checkpoint.string(), was_given);
   check_data(recipe, settings);
 
   manual_seed(settings.seed);
   const Task task = recipe.make(settings);
-  const train::DataModule data(task.train, task.held_out, {.batch_size = settings.batch, .seed = settings.seed, .num_workers = settings.workers});
+  const train::DataModule data(task.train, task.held_out,
+                               {.batch_size = settings.batch, .seed = settings.seed, .num_workers = settings.workers});
   Learner model(
       task.net,
       {.loss = task.loss, .optimizer = settings.optimizer, .schedule = settings.schedule, .lr = settings.lr, .epochs = settings.epochs});

@@ -20,7 +20,8 @@ namespace {
 using Data = Recipe::Data;
 
 const std::vector<std::string> kTenDigits = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-const std::vector<std::string> kClothes = {"T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"};
+const std::vector<std::string> kClothes = {"T-shirt", "trouser", "pullover", "dress", "coat",
+                                           "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
 
 /// Pictures of ten classes, four fifths to learn from.
 struct TwoParts {
@@ -141,14 +142,22 @@ const Recipe kRecipes[] = {
     {"linear", "A plane through 1,000 noisy points", {{"linear", 3, 32, 0.03, "sgd", "none"}}, Data::Own, linear},
     {"mnist", "MNIST's 70,000 handwritten digits, from the four files of the set", kNetsFor28x28, Data::Folder, mnist},
     {"fashion", "Fashion-MNIST's 70,000 pieces of clothing, from the four files of the set", kNetsFor28x28, Data::Folder, fashion},
-    {"cifar", "Random pictures of CIFAR-10's shape, and four convolutions", {{"cnn", 5, 64, 0.01, "momentum", "none"}}, Data::Synthetic, cifar},
+    {"cifar",
+     "Random pictures of CIFAR-10's shape, and four convolutions",
+     {{"cnn", 5, 64, 0.01, "momentum", "none"}},
+     Data::Synthetic,
+     cifar},
     {"imdb", "Random texts of 150 words, and a GRU", {{"gru", 3, 64, 1e-3, "adam", "none"}}, Data::Synthetic, imdb},
     {"imagenet",
      "Random pictures of 3x224x224 in 1,000 classes, and a residual network",
      {{"resnet50", 1, 32, 0.1, "momentum", "none"}, {"resnet18", 1, 32, 0.1, "momentum", "none"}},
      Data::Synthetic,
      imagenet},
-    {"chest", "Random pictures of 3x224x224 with 14 findings, and DenseNet-121", {{"densenet121", 1, 64, 1e-4, "adam", "none"}}, Data::Synthetic, chest},
+    {"chest",
+     "Random pictures of 3x224x224 with 14 findings, and DenseNet-121",
+     {{"densenet121", 1, 64, 1e-4, "adam", "none"}},
+     Data::Synthetic,
+     chest},
 };
 
 }  // namespace

@@ -65,7 +65,8 @@ std::string settings_note(const TrainSettings& settings) {
   return note.dump();
 }
 
-void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path, const std::function<bool(const char*)>& keep) {
+void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path,
+                   const std::function<bool(const char*)>& keep) {
   const auto note = metadata.find(kSettingsNote);
   if (note == metadata.end()) fail(path, ": `tandem train` did not write this file: it does not say which network it is of");
   const ordered_json before = ordered_json::parse(note->second, nullptr, false);

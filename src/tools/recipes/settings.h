@@ -18,6 +18,7 @@ inline constexpr const char* kSettingsNote = "recipe";
 [[nodiscard]] std::string settings_note(const TrainSettings& settings);
 /// Sets what the run that wrote `metadata` had, except those settings that `keep` names. Error where it is another recipe's run, or none of
 /// `tandem train`; `path` is the file that is named. An empty `settings.recipe` takes any.
-void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path, const std::function<bool(const char*)>& keep);
+void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path,
+                   const std::function<bool(const char*)>& keep);
 
 }  // namespace tandem::tools

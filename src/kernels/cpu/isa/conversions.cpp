@@ -150,7 +150,8 @@ void reverse(void* to_address, const void* from_address, int64_t n) {
 
 bool all_within(const int64_t* index, int64_t n, int64_t size) {
   int64_t signs = 0;  // negative where some index is, or is beyond the last
-  for (int64_t i = 0; i < n; ++i) signs |= index[i] | static_cast<int64_t>(static_cast<uint64_t>(size - 1) - static_cast<uint64_t>(index[i]));
+  for (int64_t i = 0; i < n; ++i)
+    signs |= index[i] | static_cast<int64_t>(static_cast<uint64_t>(size - 1) - static_cast<uint64_t>(index[i]));
   return signs >= 0;
 }
 

@@ -1,0 +1,61 @@
+# One's own pictures of digits: files made from digits of the data set, dark on light and light on dark, enlarged, off the middle.
+. "$(dirname "$0")/common.sh.inc"
+
+call -- train digits --gpus 0 --epochs 6 --quiet --out run
+expect_status 0
+
+python3 - "$(dirname "$0")/../../src/data/digits.csv.gz" << 'PYTHON'
+import gzip, struct, sys, zlib
+
+def png(path, rows):
+    raw = b"".join(b"\0" + bytes(row) for row in rows)
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0))
+                + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+wanted = dict.fromkeys(range(10))
+for line in gzip.open(sys.argv[1], "rt"):
+    fields = [float(x) for x in line.split(",")] if line[0].isdigit() else None
+    if fields and wanted[int(fields[-1])] is None:
+        wanted[int(fields[-1])] = fields[:64]
+for digit, pixels in wanted.items():
+    dark_on_light = digit % 2 == 0
+    grey = lambda value: int(255 - value * 15) if dark_on_light else int(value * 15)
+    blank = grey(0)
+    size = 12 + digit  # enlarged so many times, with a wide rim that is wider on one side
+    rows = [[blank] * (8 * size + 90) for _ in range(20)]
+    for y in range(8 * size):
+        rows.append([blank] * 30 + [grey(pixels[y // size * 8 + x // size]) for x in range(8 * size)] + [blank] * 60)
+    rows += [[blank] * (8 * size + 90) for _ in range(50)]
+    png(f"digit{digit}.png", rows)
+png("empty.png", [[200] * 40] * 40)
+PYTHON
+
+call -- predict run/checkpoint.safetensors digit?.png --json
+expect_status 0; expect_no_err
+printf '%s' "$out" > predictions.json
+python3 - << 'PYTHON' || fail "the digits are not told" "$out"
+import json
+found = json.load(open("predictions.json"))
+assert [f["file"] for f in found] == [f"digit{i}.png" for i in range(10)]
+right = sum(f["prediction"] == f["file"][5] for f in found)
+assert right >= 9, f"{right} of 10"
+for f in found:
+    assert len(f["probabilities"]) == 3 and max(f["probabilities"], key=f["probabilities"].get) == f["prediction"]
+    assert 0 < sum(f["probabilities"].values()) <= 1.0001
+PYTHON
+call -- predict run/checkpoint.safetensors digit4.png --top 1
+expect_status 0; expect_out "digit4.png  4 "
+
+# What is no digit, no picture, no network.
+call -- predict run/checkpoint.safetensors empty.png
+expect_status 1; expect_one_line_error; expect_err "empty.png: nothing is drawn on this picture"
+call -- predict run/checkpoint.safetensors run/summary.json
+expect_status 1; expect_one_line_error; expect_err "run/summary.json"
+call -- predict digit1.png digit1.png
+expect_status 1; expect_one_line_error; expect_err "digit1.png"
+call -- train linear --gpus 0 --quiet --out line
+call -- predict line/checkpoint.safetensors digit1.png
+expect_status 1; expect_one_line_error; expect_err "this network is of 'linear'"
+finish
