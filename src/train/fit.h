@@ -64,7 +64,6 @@ class Fit {
 
   std::optional<Losses> losses_;  // of the epoch that runs
   int64_t batch_ = 0;             // done of it
-  RunState::Generators generators_before_validation_;
   Figures last_figures_;  // of the last validation, shown while the next epoch runs
 };
 
