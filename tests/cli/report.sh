@@ -21,11 +21,11 @@ expect_dom() { case "$dom" in *"$1"*) ;; *) fail "the page lacks: $1" "$(printf 
 
 dump run/report.html
 expect_dom 'data-ready="yes"'  # the script came to its end
-# Loss, accuracy, and the memory of two cards: lines with more than a point.
+# Loss, accuracy, learning rate, and the memory of two cards: lines with more than a point.
 charts=$(grep -o '<svg viewBox' <<< "$dom" | wc -l)
-[ "$charts" -eq 4 ] || fail "$charts charts, not 4" ""
+[ "$charts" -eq 5 ] || fail "$charts charts, not 5" ""
 lines=$(grep -oE '<path d="M[0-9.]+ [0-9.]+L' <<< "$dom" | wc -l)
-[ "$lines" -eq 9 ] || fail "$lines lines, not 9" ""
+[ "$lines" -eq 10 ] || fail "$lines lines, not 10" ""
 expect_dom 'data:image/png;base64,'
 
 # A pointer over the first chart: the values of its lines at the nearest epoch. And over the middle of a cell: its mistakes stay, others fade.

@@ -1,7 +1,8 @@
 # The event file of a run, read by TensorBoard itself. Skipped where it is not installed: .ci/tensorboard installs it in a virtual environment.
 . "$(dirname "$0")/common.sh.inc"
 
-call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --gpus 2 --epochs 3 --batch 100 --tensorboard --quiet --out run
+rm -rf run
+call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --gpus 2 --epochs 3 --net mlp --batch 100 --tensorboard --quiet --out run
 expect_status 0
 [ "$(ls run/tensorboard | wc -l)" -eq 1 ] || fail "not one event file" "$(ls run/tensorboard)"
 

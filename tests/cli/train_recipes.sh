@@ -11,7 +11,7 @@ small() {  # RECIPE NET PARAMETERS OPTIONS…
 }
 small digits mlp 9610
 small mnist cnn 1199882 --synthetic --samples 40 --batch 8
-small fashion lenet 129208 --synthetic --samples 40 --batch 8
+small fashion lenet 129068 --synthetic --samples 40 --batch 8
 small mnist mlp 235146 --synthetic --samples 40 --batch 8
 small mnist resnet18 11175818 --synthetic --samples 10 --batch 4
 call -- train cifar --gpus 0 --epochs 1 --limit-batches 2 --batch 8 --samples 60 --quiet --out runs/cifar

@@ -19,8 +19,8 @@ wrong() {
   call -- "$@"
   expect_status 2; expect_no_out; expect_one_line_error; expect_err "$text"
 }
-wrong "needs one of its commands: tour, devices, train, bench"
-wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, bench" dance
+wrong "needs one of its commands: tour, devices, train, predict, bench"
+wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, predict, bench" dance
 wrong "unknown option --loud of 'tandem'" --loud
 wrong "unknown option --loud of 'tandem tour'" tour --loud
 wrong "'tandem tour' takes no argument 'twice'" tour twice
