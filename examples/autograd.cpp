@@ -42,8 +42,8 @@ void gradient_penalty() {
   td::nn::Linear model(4, 3);
   const auto input = td::randn({3, 4}, {.requires_grad = true});
   const auto loss = td::mse_loss(model(input), td::randn({3, 3}));
-  const auto gradient = td::grad({loss}, {input}, {}, {.create_graph = true})[0];
-  const auto penalty = td::pow(td::norm(gradient, 2, 1) - 1, 2).mean();
+  const auto gradient = td::grad({loss}, {input}, {.create_graph = true})[0];
+  const auto penalty = td::pow(td::norm(gradient, 2, {1}) - 1, 2).mean();
   (loss + penalty * 10).backward();
   std::cout << "gradient of the input:\n" << input.grad() << "\n";
 }

@@ -26,7 +26,7 @@ struct Sorter : nn::Module {
     f("transformer", transformer);
     f("output", output);
   }
-  td::Tensor embed(const td::Tensor& x) { return tokens(x) + places(td::arange(x.size(1), x.device())); }
+  td::Tensor embed(const td::Tensor& x) { return tokens(x) + places(td::arange(x.size(1), {.device = x.device()})); }
   using nn::Module::forward;
   td::Tensor forward(const td::Tensor& unsorted, const td::Tensor& sorted_so_far) {
     const auto mask = nn::Transformer::generate_square_subsequent_mask(sorted_so_far.size(1), {.device = unsorted.device()});
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   td::optim::AdamW optimizer(model.parameters(), {.lr = 2e-3});
   const int steps = argc > 1 ? std::atoi(argv[1]) : 400;
   for (int step = 1; step <= steps; ++step) {
-    const auto unsorted = td::randint(kNumbers, {64, kLength}, device);
+    const auto unsorted = td::randint(kNumbers, {64, kLength}, {.device = device});
     const auto sorted = td::sort(unsorted, 1).values;
     const auto begin = td::full({64, 1}, kBegin, {.dtype = td::kInt64, .device = device});
     const auto logits = model.forward(unsorted, td::cat({begin, sorted.slice(1, 0, kLength - 1)}, 1));
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   // Written one number at a time, each from those before it.
   const td::NoGradGuard no_grad;
   model.eval();
-  const auto unsorted = td::randint(kNumbers, {1, kLength}, device);
+  const auto unsorted = td::randint(kNumbers, {1, kLength}, {.device = device});
   auto written = td::full({1, 1}, kBegin, {.dtype = td::kInt64, .device = device});
   for (int64_t i = 0; i < kLength; ++i) {
     const auto next = model.forward(unsorted, written).select(1, -1).argmax(1, true);

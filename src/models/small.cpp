@@ -62,8 +62,8 @@ void TextGru::fields(nn::Fields& f) {
 }
 
 Tensor TextGru::forward(const Tensor& tokens) {
-  const auto [outputs, last] = gru(embedding(tokens));
-  return output(outputs.select(1, -1));
+  const auto result = gru(embedding(tokens));
+  return output(result.output.select(1, -1));
 }
 
 }  // namespace tandem::models

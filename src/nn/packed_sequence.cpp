@@ -174,8 +174,8 @@ PackedSequence pack_sequence(const std::vector<Tensor>& sequences, bool enforce_
 }
 
 std::vector<Tensor> unpack_sequence(const PackedSequence& packed, Site site) {
-  const auto [padded, lengths] = pad_packed_sequence(packed, {.batch_first = true}, site);
-  return unpad_sequence(padded, read_integers("unpack_sequence", "lengths", lengths, site), true, site);
+  const PaddedSequences padded = pad_packed_sequence(packed, {.batch_first = true}, site);
+  return unpad_sequence(padded.output, read_integers("unpack_sequence", "lengths", padded.lengths, site), true, site);
 }
 
 }  // namespace tandem::nn::utils::rnn

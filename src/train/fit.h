@@ -64,7 +64,7 @@ class Fit {
 
   std::optional<Losses> losses_;  // of the epoch that runs
   int64_t batch_ = 0;             // done of it
-  Figures last_figures_;  // of the last validation, shown while the next epoch runs
+  Figures last_figures_;          // of the last validation, shown while the next epoch runs
 };
 
 }  // namespace tandem::train::detail

@@ -60,6 +60,16 @@ TEST(Model, NumbersOfParameters) {
   EXPECT_EQ(models::densenet121().num_parameters(), 7'978'856);
 }
 
+TEST(Model, ProductsOfARun) {
+  const auto millions = [](auto net, const td::Shape& input) {
+    const auto summary = td::nn::summary(net, td::zeros(input));
+    return static_cast<double>(summary.multiply_adds) / 1e6;
+  };
+  EXPECT_NEAR(millions(models::cifar_cnn(), {1, 3, 32, 32}), 62.26, 0.01);
+  EXPECT_NEAR(millions(models::resnet50({.num_classes = 0}), {1, 3, 224, 224}), 4087, 1);
+  EXPECT_NEAR(millions(models::densenet121(14), {1, 3, 224, 224}), 2833, 2);
+}
+
 TEST(Model, PartsAreNamedAsElsewhere) {
   const auto resnet = models::resnet50().state_dict();
   EXPECT_EQ(resnet.size(), 320U);
