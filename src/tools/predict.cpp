@@ -1,5 +1,6 @@
 // `tandem predict`: which digit is on a picture, by a network that `tandem train` has taught.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -81,7 +82,7 @@ int predict(const PredictOptions& options) {
     std::string line = file + std::string(widest - file.size(), ' ');
     for (const Guess& guess : found) {
       probabilities[guess.name] = guess.probability;
-      line += str("  ", guess.name, " ", static_cast<int>(guess.probability * 1000 + 0.5) / 10., "%");
+      line += str("  ", guess.name, " ", static_cast<double>(std::lround(guess.probability * 1000)) / 10, "%");
     }
     results.push_back({{"file", file}, {"prediction", found.front().name}, {"probabilities", probabilities}});
     if (!options.json) std::cout << line << std::endl;

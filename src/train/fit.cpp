@@ -13,6 +13,7 @@
 #include "nn/utils.h"
 #include "ops/pointwise.h"
 #include "train/checkpoint.h"
+#include "train/precision.h"
 
 namespace tandem::train::detail {
 namespace {
@@ -33,6 +34,7 @@ Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& d
     : trainer_(trainer),
       options_(trainer.options_),
       model_(model),
+      copier_(copier),
       device_(trainer.devices_[0]),
       site_(site),
       callbacks_(options_.callbacks),
@@ -211,8 +213,17 @@ void Fit::say_interrupted() {
                      : str("interrupted ", where, ": saved ", trainer_.checkpoint_path(), "; resume = true goes on from there"));
 }
 
+Tensor Fit::forward(const Tensor& input, Site from) {
+  if (!options_.precision) return parallel_ ? (*parallel_)(input, from) : model_(input, from);
+  const nn::AnyModule lowered = in_precision(model_, copier_, *options_.precision, from);
+  const Tensor x = input.is_floating_point() ? input.to(*options_.precision, {}, from) : input;
+  const Tensor output =
+      trainer_.devices_.size() > 1 ? parallel::DataParallel(lowered.get(), copier_, trainer_.devices_)(x, from) : lowered.get()(x, from);
+  return parameters_.empty() ? output : output.to(parameters_[0].dtype(), {}, from);
+}
+
 void Fit::run() {
-  const Predict predict = [&](const Tensor& input, Site from) { return parallel_ ? (*parallel_)(input, from) : model_(input, from); };
+  const Predict predict = [this](const Tensor& input, Site from) { return forward(input, from); };
   const PredictGuard guard(model_, predict);
   try {
     tell([&](Callback& callback) { callback.on_fit_start(trainer_, model_); });

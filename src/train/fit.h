@@ -29,6 +29,8 @@ class Fit {
 
  private:
   void load();
+  /// The model's output, computed on all cards and in the precision asked for.
+  Tensor forward(const Tensor& input, Site from);
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
   void train_batch(const data::Batch& batch);
@@ -48,6 +50,7 @@ class Fit {
   Trainer& trainer_;
   const TrainerOptions& options_;
   Module& model_;
+  nn::Copier copier_;
   Device device_;
   Site site_;
   std::vector<std::shared_ptr<Callback>> callbacks_;

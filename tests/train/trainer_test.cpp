@@ -234,6 +234,45 @@ TEST(Trainer, AddsUpTheGradientsOfSeveralBatches) {
   EXPECT_NEAR(model.weight[0].item<double>(), -6, 1e-6);  // twice the mean of four times 3
 }
 
+/// Writes down what its parts are given.
+struct Watched : Line {
+  static inline std::vector<td::DType> inputs, outputs, weights;
+  td::nn::BatchNorm1d norm{4};
+  void fields(td::nn::Fields& f) override {
+    Line::fields(f);
+    f("norm", norm);
+  }
+  td::Tensor forward(const td::Tensor& x) override {
+    inputs.push_back(x.dtype());
+    weights.push_back(net.weight.defined() ? net.weight.dtype() : td::kFloat32);
+    weights.push_back(norm.weight.dtype());
+    return net(norm(x));
+  }
+  td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override {
+    outputs.push_back(output.dtype());
+    return Line::loss(output, target);
+  }
+};
+
+TEST_P(Trainers, ComputeInAnotherPrecision) {
+  td::manual_seed(1);
+  Watched model;
+  td::nn::initialize(model, td::zeros({1, 4}));
+  Watched::inputs.clear();
+  Watched::weights.clear();
+  train::Trainer trainer({.max_epochs = 40, .num_gpus = GetParam(), .precision = td::kBFloat16, .quiet = true});
+  trainer.fit(model, line_data());
+  for (const auto dtype : Watched::inputs) EXPECT_EQ(dtype, td::kBFloat16);
+  for (size_t i = 0; i < Watched::weights.size(); ++i) EXPECT_EQ(Watched::weights[i], i % 2 ? td::kFloat32 : td::kBFloat16);
+  for (const auto dtype : Watched::outputs) EXPECT_EQ(dtype, td::kFloat32);
+  for (const auto& parameter : model.parameters()) EXPECT_EQ(parameter.dtype(), td::kFloat32);
+  EXPECT_NE(model.norm.running_mean.abs().sum().item<float>(), 0);  // the running statistics are the model's own
+  const auto& losses = trainer.board().series().at("val_loss");
+  EXPECT_LT(losses.back().y, 0.1 * losses.front().y);
+  EXPECT_NE(error_of([] { train::Trainer t({.precision = td::kInt64}); }).find("precision must be bfloat16, float16, float32 or float64"),
+            std::string::npos);
+}
+
 TEST(Trainer, EndsAfterSoManyBatchesOrSteps) {
   Recorder model;
   const td::data::TensorDataset points({td::randn({10, 4}), td::randn({10, 1})});

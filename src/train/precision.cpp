@@ -1,0 +1,28 @@
+#include "train/precision.h"
+
+#include <unordered_map>
+
+#include "base/error.h"
+#include "nn/batch_norm.h"
+#include "nn/walk.h"
+
+namespace tandem::train::detail {
+
+void check_precision(DType dtype) {
+  if (!is_floating(dtype)) fail("[Trainer] precision must be bfloat16, float16, float32 or float64, but is ", dtype);
+}
+
+nn::AnyModule in_precision(const nn::Module& module, nn::Copier copier, DType dtype, Site site) {
+  nn::AnyModule copy = copier(module);
+  std::unordered_map<const TensorImpl*, Tensor> cast;
+  nn::detail::walk_copy("Trainer.fit", module, copy.get(), [&](const nn::detail::Field& from, const nn::detail::Field& to) {
+    if (!from.is_parameter() || !from.tensor->defined() || !from.tensor->is_floating_point()) return;
+    if (dynamic_cast<const nn::NormBase*>(from.module)) return;
+    Tensor& there = cast[&from.tensor->impl()];
+    if (!there.defined()) there = from.tensor->to(dtype, {}, site);
+    *to.tensor = there;
+  });
+  return copy;
+}
+
+}  // namespace tandem::train::detail
