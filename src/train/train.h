@@ -11,4 +11,5 @@
 #include "train/module.h"
 #include "train/report.h"
 #include "train/summary_writer.h"
+#include "train/tensorboard_logger.h"
 #include "train/trainer.h"

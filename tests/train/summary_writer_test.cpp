@@ -211,3 +211,35 @@ TEST_P(SummaryWriters, RefuseWhatCannotBeCounted) {
             "[SummaryWriter.add_histogram] w: the tensor has no elements: its sizes are [0, 2]");
   EXPECT_EQ(events(writer.path()).size(), 1U);
 }
+
+TEST(TensorBoardLogger, WritesEachEpochsFigures) {
+  struct Line : td::train::Module {
+    td::nn::Linear net{1, 1};
+    void fields(td::nn::Fields& f) override { f("net", net); }
+    td::Tensor forward(const td::Tensor& x) override { return net(x); }
+    td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
+    std::unique_ptr<td::optim::Optimizer> configure_optimizers() override {
+      return td::optim::make<td::optim::SGD>(parameters(), {.lr = 0.125});
+    }
+  };
+  std::filesystem::remove_all("logged");
+  const auto logger = std::make_shared<td::train::TensorBoardLogger>("logged");
+  const td::data::TensorDataset points({td::randn({8, 1}), td::randn({8, 1})});
+  Line model;
+  td::train::Trainer trainer({.max_epochs = 2, .callbacks = {logger}, .quiet = true});
+  trainer.fit(model, td::train::DataModule(points, points, {.batch_size = 2}));
+  const auto& losses = trainer.board().series().at("val_loss");
+  std::vector<std::string> tags;
+  for (size_t i = 1; i <= 6; ++i) {
+    const Value at = value(logger->writer(), i);
+    tags.push_back(at.tag);
+    EXPECT_EQ(at.step, i <= 3 ? 4 : 8);
+    const auto written = number<float>(at.fields.one(2));
+    if (at.tag == "val_loss") {
+      EXPECT_EQ(written, static_cast<float>(losses[i <= 3 ? 0 : 1].y));
+    } else if (at.tag == "lr") {
+      EXPECT_EQ(written, 0.125F);
+    }
+  }
+  EXPECT_EQ(tags, (std::vector<std::string>{"train_loss", "val_loss", "lr", "train_loss", "val_loss", "lr"}));
+}
