@@ -52,7 +52,8 @@ if(isa_sources)
     add_library(tandem_isa_${isa} OBJECT ${isa_sources})
     target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa} TD_ISA_${isa}=1)
     target_compile_options(tandem_isa_${isa} PRIVATE ${isa_flags_${isa}} -fno-math-errno -fno-trapping-math -ffp-contract=fast
-      $<$<CONFIG:Release>:-O3>)
+      $<$<CONFIG:Release>:-O3>
+      $<$<CONFIG:Sanitize>:-fexpensive-optimizations>)  # at -O1 products and sums become one instruction only with it
     target_link_libraries(tandem_isa_${isa} PRIVATE tandem_internal)
     target_sources(tandem PRIVATE $<TARGET_OBJECTS:tandem_isa_${isa}>)
   endforeach()

@@ -49,6 +49,7 @@ struct Walk {
   /// Calls `f(position, offsets)` for positions begin … end - 1.
   template <class F>
   void each(int64_t begin, int64_t end, F f) const {
+    if (begin >= end) return;  // also where a size is 0
     int64_t at[kMaxDims], offsets[kOperands] = {};
     int64_t rest = begin;
     for (int d = ndim - 1; d >= 0; --d) {

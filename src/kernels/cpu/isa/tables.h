@@ -102,7 +102,9 @@ TD_INLINE Logarithm logarithm(Vec<float> x, Vec<float> lost) {
   const V m(_mm512_getmant_ps(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)), exponent(_mm512_getexp_ps(x.v));
   const Raw<int32_t> bits = m.bits() >> 19;
   const V inverse = lookup(inverses, bits);
-  const Raw<int32_t> shrink = m.bits() - x.bits() + V(1).bits();  // m / x, as a float
+  // m / x, as a float. Of nan and its like the difference wraps.
+  using Wrapping = Raw<uint32_t>;
+  const auto shrink = (Raw<int32_t>)((Wrapping)m.bits() - (Wrapping)x.bits() + (Wrapping)V(1).bits());
   return {exponent + lookup(logs, bits), fma(lost * V::of_bits(shrink > 0 ? shrink : 0), inverse, fma(m, inverse, V(-1)))};
 }
 TD_INLINE Logarithm logarithm(Vec<float> x) { return logarithm(x, Vec<float>(0)); }
