@@ -67,12 +67,6 @@ detail::Pixels pixels_of(const char* op, const Tensor& image, const std::string&
       .width = image.size(2), .height = image.size(1), .channels = static_cast<int>(image.size(0)), .bytes = {bytes, bytes + rows.numel()}};
 }
 
-void write(const char* op, const std::string& path, const std::string& bytes) {
-  io::AtomicFile file(op, path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
-}
-
 Tensor decode(std::string_view bytes, ImageMode mode, std::string_view what) {
   if (bytes.starts_with("\x89PNG")) return planes_of(detail::decode_png(bytes, what), mode);
   if (bytes.starts_with("\xff\xd8")) return planes_of(detail::decode_jpeg(bytes, what), mode);
@@ -89,14 +83,14 @@ Tensor decode_image(std::string_view bytes, ImageMode mode) { return decode(byte
 
 void write_png(const Tensor& image, const std::string& path) {
   const detail::Pixels pixels = pixels_of("write_png", image, path, 4);
-  write("write_png", path, io::encode_png(pixels.bytes, pixels.width, pixels.height, pixels.channels));
+  io::write_file("write_png", path, io::encode_png(pixels.bytes, pixels.width, pixels.height, pixels.channels));
 }
 
 void write_jpeg(const Tensor& image, const std::string& path, int quality) {
   if (quality < 1 || quality > 100) fail("[write_jpeg] quality must be between 1 and 100, but is ", quality);
   const detail::Pixels pixels = pixels_of("write_jpeg", image, path, 3);
   if (pixels.channels == 2) fail("[write_jpeg] ", path, ": a JPEG has 1 or 3 channels, but this has 2");
-  write("write_jpeg", path, detail::encode_jpeg(pixels, quality, str("[write_jpeg] ", path, ": ")));
+  io::write_file("write_jpeg", path, detail::encode_jpeg(pixels, quality, str("[write_jpeg] ", path, ": ")));
 }
 
 }  // namespace tandem::data

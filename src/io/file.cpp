@@ -70,6 +70,12 @@ void AtomicFile::commit() {
   close(folder);
 }
 
+void write_file(const char* op, const std::string& path, std::string_view bytes) {
+  AtomicFile file(op, path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
 void remove_leftovers(const std::string& path) {
   const std::filesystem::path whole(path);
   const std::string prefix = whole.filename().string() + ".";

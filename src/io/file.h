@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace tandem::io {
 
@@ -27,6 +28,9 @@ class AtomicFile {
   std::string path_, temporary_;
   int descriptor_ = -1;
 };
+
+/// Writes a file whole or not at all. `op` is named in errors.
+void write_file(const char* op, const std::string& path, std::string_view bytes);
 
 /// Removes the unfinished files beside `path` whose writers were killed. Those of processes that live are left alone.
 void remove_leftovers(const std::string& path);

@@ -301,10 +301,7 @@ std::string report_html(const Report& report, Site site) {
 }
 
 void write_report(const std::string& path, const Report& report, Site site) {
-  const std::string page = report_html(report, site);
-  io::AtomicFile file("write_report", path);
-  file.write(page.data(), page.size());
-  file.commit();
+  io::write_file("write_report", path, report_html(report, site));
 }
 
 }  // namespace tandem::train

@@ -52,12 +52,6 @@ void check_data(const Recipe& recipe, const TrainSettings& settings) {
       str("'tandem train ", recipe.name, "' needs --data FOLDER with its files, or --synthetic for random data of their shapes"));
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  io::AtomicFile file("train", path);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 double rounded(double number, double digits) { return std::round(number * digits) / digits; }
 
 ordered_json summary_of(const TrainSettings& settings, const Task& task, const train::Trainer& trainer, const Learner& model,
@@ -121,9 +115,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   const Task task = recipe.make(settings);
   const train::DataModule data(task.train, task.held_out,
                                {.batch_size = settings.batch, .seed = settings.seed, .num_workers = settings.workers});
-  Learner model(
-      task.net,
-      {.loss = task.loss, .optimizer = settings.optimizer, .schedule = settings.schedule, .lr = settings.lr, .epochs = settings.epochs});
+  Learner model(task.net, {.loss = task.loss, .optimizer = settings.optimizer, .schedule = settings.schedule, .lr = settings.lr});
   train::TrainerOptions options{.max_epochs = settings.epochs,
                                 .num_gpus = settings.gpus.value_or(num_gpus()),
                                 .gradient_clip_val = settings.clip,
@@ -144,11 +136,10 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
 
   const std::filesystem::path folder(settings.out);
   const std::string path = (folder / "summary.json").string();
-  write_text(path, summary.dump(2) + "\n");
-  const ordered_json named_settings = settings_json(settings);
+  io::write_file("train", path, summary.dump(2) + "\n");
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
-  const Outcome outcome{recipe, settings, named_settings, task, trainer, model, seconds, confusion};
+  const Outcome outcome{recipe, settings, task, trainer, model, seconds, confusion};
   write_page((folder / "report.html").string(), outcome);
   if (settings.tensorboard) write_events((folder / "tensorboard").string(), outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;

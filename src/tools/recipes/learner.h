@@ -14,7 +14,6 @@ struct LearnerOptions {
   Loss loss = Loss::CrossEntropy;
   std::string optimizer = "adam", schedule = "none";
   double lr = 1e-3;
-  int epochs = 1;
 };
 
 struct Learner : train::Module {

@@ -9,6 +9,7 @@
 #include "nn/module.h"
 #include "ops/softmax.h"
 #include "tensor/host_values.h"
+#include "tools/recipes/settings.h"
 #include "train/metrics.h"
 #include "train/progress_bar.h"
 #include "train/summary_writer.h"
@@ -88,7 +89,8 @@ void write_page(const std::string& path, const Outcome& outcome) {
   report.highlights.emplace_back("epochs", str(trainer.epoch()));
   report.highlights.emplace_back("time", train::seconds_text(outcome.seconds));
   report.configuration.clear();  // the settings say the same, by the names of the options
-  for (const auto& [name, value] : outcome.named_settings.items()) report.configuration.emplace_back(name, text_of(value));
+  const nlohmann::ordered_json settings = settings_json(outcome.settings);
+  for (const auto& [name, value] : settings.items()) report.configuration.emplace_back(name, text_of(value));
   report.configuration.emplace_back("steps", train::count_text(static_cast<double>(trainer.step())));
   report.configuration.emplace_back("parameters", train::count_text(static_cast<double>(outcome.model.num_parameters())));
   report.confusion = outcome.confusion;
@@ -113,7 +115,8 @@ void write_events(const std::string& folder, const Outcome& outcome) {
   network << *outcome.model.net;
   writer.add_text("network", str("```\n", network.str(), "\n```"), 0);
   std::map<std::string, train::HParam> hparams = {{"data_parallel", trainer.devices().size() > 1}};
-  for (const auto& [name, value] : outcome.named_settings.items()) hparams[name] = hparam_of(value);
+  const nlohmann::ordered_json settings = settings_json(outcome.settings);
+  for (const auto& [name, value] : settings.items()) hparams[name] = hparam_of(value);
   std::map<std::string, double> metrics;  // under names of their own: add_hparams adds a point to the curve of that name
   for (const auto& [name, value] : judged(trainer)) metrics["hparam/" + name] = value;
   writer.add_hparams(hparams, metrics);

@@ -1,7 +1,6 @@
 // What a run of `tandem train` leaves to look at: the page that shows it, and an event file for TensorBoard.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -15,7 +14,6 @@ namespace tandem::tools {
 struct Outcome {
   const Recipe& recipe;
   const TrainSettings& settings;
-  const nlohmann::ordered_json& named_settings;  // by the names of their options
   const Task& task;
   const train::Trainer& trainer;
   const Learner& model;
