@@ -2,8 +2,6 @@
 
 #include "base/error.h"
 #include "nn/repr.h"
-#include "ops/dropout.h"
-#include "ops/random.h"
 
 namespace tandem::nn {
 
@@ -18,12 +16,5 @@ Tensor DropoutBase::forward(const Tensor& x) {
 }
 
 std::string DropoutBase::extra_repr() const { return str("p=", detail::repr(p), ", inplace=", detail::repr(inplace)); }
-
-Tensor Dropout::drop(const Tensor& x, Site site) { return dropout(x, p, training(), site); }
-Tensor Dropout1d::drop(const Tensor& x, Site site) { return dropout1d(x, p, training(), site); }
-Tensor Dropout2d::drop(const Tensor& x, Site site) { return dropout2d(x, p, training(), site); }
-Tensor Dropout3d::drop(const Tensor& x, Site site) { return dropout3d(x, p, training(), site); }
-Tensor AlphaDropout::drop(const Tensor& x, Site site) { return alpha_dropout(x, p, training(), site); }
-Tensor FeatureAlphaDropout::drop(const Tensor& x, Site site) { return feature_alpha_dropout(x, p, training(), site); }
 
 }  // namespace tandem::nn

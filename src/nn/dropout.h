@@ -4,6 +4,8 @@
 #include <string>
 
 #include "nn/module.h"
+#include "ops/dropout.h"
+#include "ops/random.h"
 
 namespace tandem::nn {
 
@@ -20,52 +22,43 @@ struct DropoutBase : Module {
   virtual Tensor drop(const Tensor& x, Site site) = 0;
 };
 
-/// Zeroes each element with probability p and scales the others by 1 / (1 - p). As torch.nn.Dropout.
-struct Dropout : DropoutBase {
-  explicit Dropout(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
+/// The dropout of one function.
+template <Tensor (*Function)(const Tensor& x, double p, bool training, Site site)>
+struct DropoutOf : DropoutBase {
+  explicit DropoutOf(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
 
  protected:
-  Tensor drop(const Tensor& x, Site site) override;
+  Tensor drop(const Tensor& x, Site site) override { return Function(x, p, training(), site); }
+};
+
+/// Zeroes each element with probability p and scales the others by 1 / (1 - p). As torch.nn.Dropout.
+struct Dropout : DropoutOf<dropout> {
+  using DropoutOf::DropoutOf;
 };
 
 /// Zeroes whole channels of (n, c, l) or (c, l). As torch.nn.Dropout1d.
-struct Dropout1d : DropoutBase {
-  explicit Dropout1d(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-
- protected:
-  Tensor drop(const Tensor& x, Site site) override;
+struct Dropout1d : DropoutOf<dropout1d> {
+  using DropoutOf::DropoutOf;
 };
 
 /// Zeroes whole channels of (n, c, h, w) or, as PyTorch reads three dimensions, (n, c, l). As torch.nn.Dropout2d.
-struct Dropout2d : DropoutBase {
-  explicit Dropout2d(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-
- protected:
-  Tensor drop(const Tensor& x, Site site) override;
+struct Dropout2d : DropoutOf<dropout2d> {
+  using DropoutOf::DropoutOf;
 };
 
 /// Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w). As torch.nn.Dropout3d.
-struct Dropout3d : DropoutBase {
-  explicit Dropout3d(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-
- protected:
-  Tensor drop(const Tensor& x, Site site) override;
+struct Dropout3d : DropoutOf<dropout3d> {
+  using DropoutOf::DropoutOf;
 };
 
 /// Dropout that keeps mean and variance, for networks with SELU. As torch.nn.AlphaDropout.
-struct AlphaDropout : DropoutBase {
-  explicit AlphaDropout(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-
- protected:
-  Tensor drop(const Tensor& x, Site site) override;
+struct AlphaDropout : DropoutOf<alpha_dropout> {
+  using DropoutOf::DropoutOf;
 };
 
 /// AlphaDropout of whole channels. As torch.nn.FeatureAlphaDropout.
-struct FeatureAlphaDropout : DropoutBase {
-  explicit FeatureAlphaDropout(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-
- protected:
-  Tensor drop(const Tensor& x, Site site) override;
+struct FeatureAlphaDropout : DropoutOf<feature_alpha_dropout> {
+  using DropoutOf::DropoutOf;
 };
 
 }  // namespace tandem::nn
