@@ -18,6 +18,7 @@ endmacro()
 
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu ${CMAKE_SOURCE_DIR}/src/*.cpp)
 list(FILTER cuda_sources INCLUDE REGEX "/src/.*/cuda/")
+list(FILTER cuda_sources EXCLUDE REGEX "/cuda/walked/")
 list(SORT cuda_sources)
 if(NOT cuda_sources)
   tandem_no_cuda("there are no sources in src/**/cuda/")

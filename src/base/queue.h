@@ -24,6 +24,8 @@ enum class Trouble : int32_t {
 struct Status {
   std::atomic<Trouble> trouble{Trouble::None};
   std::atomic<int64_t> a{0}, b{0};
+  const char* op = "";  // whose it was, where many operations share a status: a card's kernels write it
+  Site site;
 
   void report(Trouble what, int64_t first = 0, int64_t second = 0) {
     Trouble none = Trouble::None;

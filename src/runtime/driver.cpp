@@ -10,6 +10,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "runtime/beside_library.h"
 #include "runtime/virtual/driver.h"
 #include "runtime/virtual/options.h"
 
@@ -36,13 +37,7 @@ Choice& choice() {
 // TANDEM_CUDA_PLUGIN, or the file beside the library.
 std::string plugin_path() {
   if (const auto path = environment("TANDEM_CUDA_PLUGIN")) return *path;
-  Dl_info here{};
-  std::string path = "libtandem_cuda.so";
-  if (dladdr(reinterpret_cast<const void*>(&driver), &here) && here.dli_fname) {
-    const std::string library = here.dli_fname;
-    if (const size_t slash = library.rfind('/'); slash != std::string::npos) path = library.substr(0, slash + 1) + path;
-  }
-  return path;
+  return beside_library("libtandem_cuda.so");
 }
 
 void load_plugin(Choice& choice) {

@@ -17,9 +17,12 @@ Queue Launch::card_queue(Device device, const char* op, Site site) {
   return require_driver().queue(current_stream(device.index())->handle, op, site);
 }
 
-void Launch::throw_trouble(const Queue& queue, const Status& status) {
+void Launch::throw_reported(const Queue& queue, const Status& status) {
   const Trouble trouble = status.trouble.load();
-  const std::string text = trouble_text(queue.op, trouble, status.a.load(), status.b.load());
+  throw_trouble(trouble, trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
+}
+
+void throw_trouble(Trouble trouble, const std::string& text) {
   switch (trouble) {
     case Trouble::IndexOutOfRange: throw IndexError(text);
     case Trouble::Unsupported: throw NotImplementedError(text);

@@ -24,14 +24,14 @@ class Launch {
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
   ~Launch() noexcept(false) {
-    if (status_.trouble.load(std::memory_order_relaxed) != Trouble::None) throw_trouble(queue_, status_);
+    if (status_.trouble.load(std::memory_order_relaxed) != Trouble::None) throw_reported(queue_, status_);
   }
   operator const Queue&() const { return queue_; }  // NOLINT: a launch stands for its queue
 
  private:
   static int host_threads();
   static Queue card_queue(Device device, const char* op, Site site);
-  [[noreturn]] static void throw_trouble(const Queue& queue, const Status& status);
+  [[noreturn]] static void throw_reported(const Queue& queue, const Status& status);
 
   Status status_;
   Queue queue_;
@@ -39,6 +39,8 @@ class Launch {
 
 /// The text of what a kernel reported: "[embedding] index 99 is out of range …".
 [[nodiscard]] std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b);
+/// Throws `text` as the kind of error that `trouble` is.
+[[noreturn]] void throw_trouble(Trouble trouble, const std::string& text);
 
 /// Queues a copy of bytes between any two devices on the current stream of the card involved (the source's where both are cards; the
 /// destination's stream then waits for it). Host to host copies at once. Blocks until done where one side is pageable host memory.

@@ -1,36 +1,51 @@
-// Copying with conversion between any two dtypes and layouts. Integers go by way of int64 so that none is rounded, all else by way of
-// double.
+// Copying with conversion between any two dtypes and layouts. One dtype is moved by its width; else integers go by way of int64, so that
+// none is rounded, all others by way of double.
 #include "kernels/cuda/elements.cuh"
-#include "kernels/cuda/table.h"
+#include "kernels/cuda/entries.h"
 
 namespace tandem::kernels::cuda {
 namespace {
 
-template <class Through>
-__global__ void copy_elements(Out out, View in, int64_t count) {
-  const int64_t* const strides[2] = {out.strides, in.strides};
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < count;
-       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+template <class T>
+struct Move {
+  T* out;
+  const T* in;
+  Places<2> places;
+
+  TD_CARD void operator()(int64_t i) const {
     int64_t at[2];
-    offsets_of(i, out.ndim, out.sizes, strides, at);
+    places(i, at);
+    out[at[0]] = in[at[1]];
+  }
+};
+
+template <class Through>
+struct Convert {
+  Out out;
+  View in;
+  Places<2> places;
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t at[2];
+    places(i, at);
     store(out.data, out.dtype, at[0], load<Through>(in.data, in.dtype, at[1]));
   }
-}
+};
 
 }  // namespace
 
 void copy(const Queue& queue, Out out, View in) {
-  const int64_t count = out.numel();
-  if (count == 0) return;
-  if (out.dtype == in.dtype && out.contiguous() && in.contiguous()) {
-    const cudaError_t code =
-        cudaMemcpyAsync(out.data, in.data, static_cast<size_t>(count) * size_of(out.dtype), cudaMemcpyDeviceToDevice, stream_of(queue));
-    if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code));
-    return;
+  const Places<2> places = places_of(out, in);
+  if (out.dtype == in.dtype) {
+    visit_width(out.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for_each(queue, places.count, Move<T>{out.as<T>(), in.as<T>(), places});
+    });
+  } else if (is_floating(in.dtype)) {
+    for_each(queue, places.count, Convert<double>{out, in, places});
+  } else {
+    for_each(queue, places.count, Convert<int64_t>{out, in, places});
   }
-  if (is_floating(in.dtype)) copy_elements<double><<<blocks_for(count), kThreads, 0, stream_of(queue)>>>(out, in, count);
-  else copy_elements<int64_t><<<blocks_for(count), kThreads, 0, stream_of(queue)>>>(out, in, count);
-  check_launch(queue);
 }
 
 }  // namespace tandem::kernels::cuda

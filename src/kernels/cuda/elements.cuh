@@ -1,19 +1,71 @@
-// What every CUDA kernel here needs: reading and writing an element of any dtype, walking strided elements, launching a flat grid and
-// checking it.
+// Elements of the ten dtypes as kernels read and write them, and where the elements of strided arrays lie.
 #pragma once
 
+#include <algorithm>
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/view.h"
+
+#if defined(__CUDACC__)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
-
-#include "base/queue.h"
-#include "kernels/view.h"
+#endif
 
 namespace tandem::kernels::cuda {
 
-/// Element `i` of `data`, converted to T.
+// --- One element. Half types are stored as base/half.h has them and computed with as float.
 template <class T>
-__device__ inline T load(const void* data, DType dtype, int64_t i) {
+struct ComputeOf {
+  using type = T;
+};
+template <>
+struct ComputeOf<Half> {
+  using type = float;
+};
+template <>
+struct ComputeOf<BFloat16> {
+  using type = float;
+};
+/// What an element type is computed in.
+template <class T>
+using Compute = typename ComputeOf<T>::type;
+
+/// An element as a number to compute with.
+template <class T>
+TD_CARD Compute<T> to_compute(T x) {
+#if defined(__CUDACC__)
+  if constexpr (std::is_same_v<T, Half>) return __half2float(__ushort_as_half(x.bits));
+  else if constexpr (std::is_same_v<T, BFloat16>) return __bfloat162float(__ushort_as_bfloat16(x.bits));
+  else return x;
+#else
+  return static_cast<Compute<T>>(x);
+#endif
+}
+
+/// The element of type T nearest to a number; integers wrap.
+template <class T, class C>
+TD_CARD T to_element(C x) {
+#if defined(__CUDACC__)
+  T element;
+  if constexpr (std::is_same_v<T, Half>) element.bits = __half_as_ushort(__float2half(static_cast<float>(x)));
+  else if constexpr (std::is_same_v<T, BFloat16>) element.bits = __bfloat16_as_ushort(__float2bfloat16(static_cast<float>(x)));
+  else if constexpr (std::is_same_v<T, bool>) element = x != C(0);
+  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>) element = static_cast<T>(static_cast<int64_t>(x));
+  else element = static_cast<T>(x);
+  return element;
+#else
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(x));
+  else if constexpr (std::is_same_v<T, bool>) return x != C(0);
+  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>)
+    // What a card gives: the nearest int64, 0 for nan.
+    return static_cast<T>(x != x ? 0 : x >= C(0x1p63) ? INT64_MAX : x < C(-0x1p63) ? INT64_MIN : static_cast<int64_t>(x));
+  else return static_cast<T>(x);
+#endif
+}
+
+/// Element `i` of `data`, of any dtype, converted to T.
+template <class T>
+TD_CARD T load(const void* data, DType dtype, int64_t i) {
   switch (dtype) {
     case DType::Bool: return static_cast<T>(static_cast<const uint8_t*>(data)[i] != 0);
     case DType::UInt8: return static_cast<T>(static_cast<const uint8_t*>(data)[i]);
@@ -21,57 +73,113 @@ __device__ inline T load(const void* data, DType dtype, int64_t i) {
     case DType::Int16: return static_cast<T>(static_cast<const int16_t*>(data)[i]);
     case DType::Int32: return static_cast<T>(static_cast<const int32_t*>(data)[i]);
     case DType::Int64: return static_cast<T>(static_cast<const int64_t*>(data)[i]);
-    case DType::Float16: return static_cast<T>(__half2float(static_cast<const __half*>(data)[i]));
-    case DType::BFloat16: return static_cast<T>(__bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]));
-    case DType::Float32: return static_cast<T>(static_cast<const float*>(data)[i]);
-    default: return static_cast<T>(static_cast<const double*>(data)[i]);
+    case DType::Float16: return to_element<T>(to_compute(static_cast<const Half*>(data)[i]));
+    case DType::BFloat16: return to_element<T>(to_compute(static_cast<const BFloat16*>(data)[i]));
+    case DType::Float32: return to_element<T>(static_cast<const float*>(data)[i]);
+    default: return to_element<T>(static_cast<const double*>(data)[i]);
   }
 }
 
 /// Writes `value`, converted, to element `i` of `data`.
 template <class T>
-__device__ inline void store(void* data, DType dtype, int64_t i, T value) {
+TD_CARD void store(void* data, DType dtype, int64_t i, T value) {
   switch (dtype) {
-    case DType::Bool: static_cast<uint8_t*>(data)[i] = value != T(0); break;
-    case DType::UInt8: static_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(static_cast<int64_t>(value)); break;
-    case DType::Int8: static_cast<int8_t*>(data)[i] = static_cast<int8_t>(static_cast<int64_t>(value)); break;
-    case DType::Int16: static_cast<int16_t*>(data)[i] = static_cast<int16_t>(static_cast<int64_t>(value)); break;
-    case DType::Int32: static_cast<int32_t*>(data)[i] = static_cast<int32_t>(static_cast<int64_t>(value)); break;
-    case DType::Int64: static_cast<int64_t*>(data)[i] = static_cast<int64_t>(value); break;
-    case DType::Float16: static_cast<__half*>(data)[i] = __float2half(static_cast<float>(value)); break;
-    case DType::BFloat16: static_cast<__nv_bfloat16*>(data)[i] = __float2bfloat16(static_cast<float>(value)); break;
-    case DType::Float32: static_cast<float*>(data)[i] = static_cast<float>(value); break;
-    default: static_cast<double*>(data)[i] = static_cast<double>(value); break;
+    case DType::Bool: static_cast<bool*>(data)[i] = to_element<bool>(value); break;
+    case DType::UInt8: static_cast<uint8_t*>(data)[i] = to_element<uint8_t>(value); break;
+    case DType::Int8: static_cast<int8_t*>(data)[i] = to_element<int8_t>(value); break;
+    case DType::Int16: static_cast<int16_t*>(data)[i] = to_element<int16_t>(value); break;
+    case DType::Int32: static_cast<int32_t*>(data)[i] = to_element<int32_t>(value); break;
+    case DType::Int64: static_cast<int64_t*>(data)[i] = to_element<int64_t>(value); break;
+    case DType::Float16: static_cast<Half*>(data)[i] = to_element<Half>(value); break;
+    case DType::BFloat16: static_cast<BFloat16*>(data)[i] = to_element<BFloat16>(value); break;
+    case DType::Float32: static_cast<float*>(data)[i] = to_element<float>(value); break;
+    default: static_cast<double*>(data)[i] = to_element<double>(value); break;
   }
 }
 
-/// Where element number `i` (row-major over `sizes`) lies, for several strides at once.
+// --- Choosing a kernel by dtype
+/// Calls f with a zero of the floating type that `dtype` names.
+template <class F>
+void visit_floating(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::Float16: return f(Half{});
+    case DType::BFloat16: return f(BFloat16{});
+    case DType::Float32: return f(float{});
+    default: return f(double{});
+  }
+}
+
+/// Calls f with a zero of an unsigned type as wide as an element: for kernels that only move elements.
+template <class F>
+void visit_width(DType dtype, F&& f) {
+  switch (size_of(dtype)) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
+  }
+}
+
+// --- Places of strided arrays
+/// Division of numbers below 2^31 by one divisor, as a multiplication and a shift (Granlund and Montgomery).
+struct FastDivide {
+  uint32_t divisor = 1, multiplier = 1, shift = 0;
+
+  FastDivide() = default;
+  explicit FastDivide(uint32_t d) : divisor(d) {
+    while ((1ULL << shift) < d) ++shift;
+    multiplier = static_cast<uint32_t>(((1ULL << 32) * ((1ULL << shift) - d)) / d + 1);
+  }
+  TD_CARD uint32_t operator()(uint32_t n) const {
+    return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
+  }
+};
+
+/// Where element number `i` (row-major over common sizes) of N strided arrays lies. Dimensions that all of them run through as one are
+/// merged; numbers below 2^31 are divided as 32-bit ones.
 template <int N>
-__device__ inline void offsets_of(int64_t i, int ndim, const int64_t* sizes, const int64_t* const (&strides)[N], int64_t (&offsets)[N]) {
-  for (int k = 0; k < N; ++k) offsets[k] = 0;
-  for (int d = ndim - 1; d >= 0; --d) {
-    const int64_t at = i % sizes[d];
-    i /= sizes[d];
-    for (int k = 0; k < N; ++k)
-      if (strides[k]) offsets[k] += at * strides[k][d];
+struct Places {
+  int64_t count = 1;  // elements
+  int ndim = 0;
+  bool small = true;
+  int64_t sizes[kMaxDims];
+  FastDivide by[kMaxDims];
+  int64_t strides[N][kMaxDims];
+
+  Places(int dims, const int64_t* all_sizes, const int64_t* const (&all_strides)[N]) {
+    for (int d = 0; d < dims; ++d) {
+      const int64_t size = all_sizes[d];
+      count *= size;
+      if (size == 1) continue;
+      bool merges = ndim > 0;
+      for (int k = 0; k < N && merges; ++k) merges = strides[k][ndim - 1] == all_strides[k][d] * size;
+      if (!merges) sizes[ndim++] = 1;
+      sizes[ndim - 1] *= size;
+      for (int k = 0; k < N; ++k) strides[k][ndim - 1] = all_strides[k][d];
+    }
+    small = count < (int64_t{1} << 31);
+    if (small)
+      for (int d = 0; d < ndim; ++d) by[d] = FastDivide(static_cast<uint32_t>(std::max<int64_t>(sizes[d], 1)));
   }
-}
 
-inline constexpr int kThreads = 256;
+  TD_CARD void operator()(int64_t i, int64_t (&at)[N]) const {
+    for (int k = 0; k < N; ++k) at[k] = 0;
+    for (int d = ndim - 1; d > 0; --d) {
+      int64_t rest;
+      if (small) rest = by[d](static_cast<uint32_t>(i));
+      else rest = i / sizes[d];
+      const int64_t index = i - rest * sizes[d];
+      i = rest;
+      for (int k = 0; k < N; ++k) at[k] += index * strides[k][d];
+    }
+    if (ndim > 0)
+      for (int k = 0; k < N; ++k) at[k] += i * strides[k][0];
+  }
+};
 
-/// Blocks for `count` elements; kernels stride over the grid, so more than that many is never needed.
-inline unsigned blocks_for(int64_t count) {
-  const int64_t blocks = (count + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-}
-
-/// The queue's CUDA stream.
-inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
-
-/// After every launch: what went wrong with launching goes to the queue's status.
-inline void check_launch(const Queue& queue) {
-  const cudaError_t code = cudaGetLastError();
-  if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code));
-}
+/// The places of views of the same sizes.
+inline Places<1> places_of(const View& a) { return {a.ndim, a.sizes, {a.strides}}; }
+inline Places<2> places_of(const View& a, const View& b) { return {a.ndim, a.sizes, {a.strides, b.strides}}; }
+inline Places<3> places_of(const View& a, const View& b, const View& c) { return {a.ndim, a.sizes, {a.strides, b.strides, c.strides}}; }
 
 }  // namespace tandem::kernels::cuda

@@ -1,10 +1,10 @@
-// Pointwise kernels from the functors that the CPU compiles too. A thread takes elements a grid apart; dense operands are indexed by their
-// number, others find each element's place. Operands of any dtype are converted to the type that is computed in, and the result back. One
-// .cu file a compute type includes this, so that they compile side by side.
+// Pointwise kernels from the functors that the CPU compiles too. Operands of any dtype are converted to the type that is computed in, and
+// the result back. Dense calls take four neighbours a thread and move them together where the addresses allow it; all others find each
+// element's place by its number. One .cu file a compute type includes this, so that they compile side by side.
 #pragma once
 
 #include "kernels/cuda/elements.cuh"
-#include "kernels/cuda/table.h"
+#include "kernels/cuda/entries.h"
 #include "kernels/pointwise.h"
 #include "kernels/pointwise_call.h"
 
@@ -18,49 +18,156 @@ constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == 
 template <Rule rule, class T>
 inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
 
-template <class T>
-__device__ inline T operand(const Pointwise& call, int k, int64_t at) {
-  const Operand& in = call.in[k];
-  return in.data ? load<T>(in.data, in.dtype, at) : in.value.to<T>();
+/// Whether it has no answer for a divisor of 0 among integers.
+constexpr bool divides(PointwiseOp op) {
+  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
 }
 
+/// What a kernel keeps of an operand: elements, or one number for all.
+template <class T>
+struct Source {
+  const void* data;
+  DType dtype;
+  T value;
+
+  TD_CARD T operator[](int64_t at) const { return data ? load<T>(data, dtype, at) : value; }
+};
+
 template <class F, class T, int inputs>
-__global__ void apply(Pointwise call) {
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < call.numel;
-       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
-    int64_t at[inputs + 1];
-    if (call.contiguous) {
-      for (int k = 0; k <= inputs; ++k) at[k] = i;
-    } else {
-      const int64_t* strides[inputs + 1];
-      strides[inputs] = call.out_strides;
-      for (int k = 0; k < inputs; ++k) strides[k] = call.in[k].data ? call.in[k].strides : nullptr;
-      int64_t rest = i;
-      for (int k = 0; k <= inputs; ++k) at[k] = 0;
-      for (int d = call.ndim - 1; d >= 0; --d) {
-        const int64_t index = rest % call.sizes[d];
-        rest /= call.sizes[d];
-        for (int k = 0; k <= inputs; ++k)
-          if (strides[k]) at[k] += index * strides[k][d];
-      }
+struct Apply {
+  Source<T> in[inputs];
+  void* out;
+  DType out_dtype;
+  bool checks_divisor;
+  Reporter report;
+
+  /// The result at these places.
+  TD_CARD auto operator()(const T (&x)[inputs]) const {
+    if constexpr (std::is_integral_v<T> && inputs == 2) {
+      if (checks_divisor && x[1] == 0) report(Trouble::DivisionByZero);
     }
-    T x[inputs];
-    for (int k = 0; k < inputs; ++k) x[k] = operand<T>(call, k, at[k]);
-    const auto y = [&] {
-      if constexpr (inputs == 1) return F{}(x[0]);
-      else if constexpr (inputs == 2) return F{}(x[0], x[1]);
-      else if constexpr (inputs == 3) return F{}(x[0], x[1], x[2]);
-      else return F{}(x[0], x[1], x[2], x[3]);
-    }();
-    store(call.out, call.out_dtype, at[inputs], static_cast<T>(y));
+    if constexpr (inputs == 1) return F{}(x[0]);
+    else if constexpr (inputs == 2) return F{}(x[0], x[1]);
+    else if constexpr (inputs == 3) return F{}(x[0], x[1], x[2]);
+    else return F{}(x[0], x[1], x[2], x[3]);
+  }
+};
+
+/// Four elements of one dtype in a row, moved at once.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T element[4];
+};
+inline constexpr int kFour = 4;
+
+template <class T>
+TD_CARD void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
+  const auto in = [&](auto zero) {
+    using E = decltype(zero);
+    const Four<E> four = static_cast<const Four<E>*>(source.data)[first / kFour];
+    for (int k = 0; k < kFour; ++k) x[k] = to_element<T>(to_compute(four.element[k]));
+  };
+  if (!source.data) {
+    for (int k = 0; k < kFour; ++k) x[k] = source.value;
+  } else if (source.dtype == dtype_of<T>()) {
+    in(T{});
+  } else if (std::is_same_v<T, float> && source.dtype == DType::Float16) {
+    in(Half{});
+  } else if (std::is_same_v<T, float> && source.dtype == DType::BFloat16) {
+    in(BFloat16{});
+  } else {
+    for (int k = 0; k < kFour; ++k) x[k] = load<T>(source.data, source.dtype, first + k);
   }
 }
+
+template <class T, class Y>
+TD_CARD void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
+  const auto as = [&](auto zero) {
+    using E = decltype(zero);
+    Four<E> four;
+    for (int k = 0; k < kFour; ++k) four.element[k] = to_element<E>(y[k]);
+    static_cast<Four<E>*>(out)[first / kFour] = four;
+  };
+  if (dtype == dtype_of<T>()) as(T{});
+  else if (dtype == DType::Bool) as(bool{});
+  else if (std::is_same_v<T, float> && dtype == DType::Float16) as(Half{});
+  else if (std::is_same_v<T, float> && dtype == DType::BFloat16) as(BFloat16{});
+  else
+    for (int k = 0; k < kFour; ++k) store(out, dtype, first + k, static_cast<T>(y[k]));
+}
+
+/// Elements 4 i … 4 i + 3 of dense arrays.
+template <class F, class T, int inputs>
+struct ApplyDense {
+  Apply<F, T, inputs> apply;
+  int64_t count;
+  bool aligned;
+
+  TD_CARD void operator()(int64_t i) const {
+    const int64_t first = i * kFour;
+    const int there = count - first < kFour ? static_cast<int>(count - first) : kFour;
+    const bool together = aligned && there == kFour;
+    T x[inputs][kFour];
+    for (int k = 0; k < inputs; ++k) {
+      if (together) load_four(apply.in[k], first, x[k]);
+      else
+        for (int j = 0; j < kFour; ++j) x[k][j] = apply.in[k][first + (j < there ? j : 0)];
+    }
+    using Result = decltype(apply(std::declval<const T(&)[inputs]>()));
+    Result y[kFour];
+    for (int j = 0; j < kFour; ++j) {
+      T each[inputs];
+      for (int k = 0; k < inputs; ++k) each[k] = x[k][j];
+      y[j] = apply(each);
+    }
+    if (together) store_four<T>(apply.out, apply.out_dtype, first, y);
+    else
+      for (int j = 0; j < there; ++j) store(apply.out, apply.out_dtype, first + j, static_cast<T>(y[j]));
+  }
+};
+
+/// Element i of arrays of any strides.
+template <class F, class T, int inputs>
+struct ApplyStrided {
+  Apply<F, T, inputs> apply;
+  Places<inputs + 1> places;  // of the operands, then of the output
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t at[inputs + 1];
+    places(i, at);
+    T x[inputs];
+    for (int k = 0; k < inputs; ++k) x[k] = apply.in[k][at[k]];
+    store(apply.out, apply.out_dtype, at[inputs], static_cast<T>(apply(x)));
+  }
+};
+
+/// Whether four at once pay: double and int64 are bound by arithmetic on most cards, and long functions need no more copies of themselves.
+template <class F, class T>
+inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F, Lgamma> && !std::is_same_v<F, Digamma> &&
+                                   !std::is_same_v<F, Polygamma> && !std::is_same_v<F, Erfinv>;
+
+inline constexpr int64_t kNoStrides[kMaxDims] = {};
 
 template <class F, class T, int inputs, Rule rule>
 void launch(const Queue& queue, const Pointwise& call) {
   if constexpr (kComputes<rule, T>) {
-    apply<F, T, inputs><<<blocks_for(call.numel), kThreads, 0, stream_of(queue)>>>(call);
-    check_launch(queue);
+    Apply<F, T, inputs> apply{{}, call.out, call.out_dtype, divides(call.op), Reporter(queue)};
+    for (int k = 0; k < inputs; ++k) apply.in[k] = {call.in[k].data, call.in[k].dtype, call.in[k].value.template to<T>()};
+    if constexpr (kTakesFour<F, T>) {
+      if (call.contiguous) {
+        bool aligned = reinterpret_cast<uintptr_t>(call.out) % (kFour * size_of(call.out_dtype)) == 0;
+        for (int k = 0; k < inputs; ++k) aligned &= reinterpret_cast<uintptr_t>(call.in[k].data) % (kFour * size_of(call.in[k].dtype)) == 0;
+        for_each(queue, (call.numel + kFour - 1) / kFour, ApplyDense<F, T, inputs>{apply, call.numel, aligned});
+        return;
+      }
+    }
+    const int64_t row[1] = {call.numel}, one[1] = {1};
+    const int64_t* strides[inputs + 1];
+    for (int k = 0; k < inputs; ++k) strides[k] = !call.in[k].data ? kNoStrides : call.contiguous ? one : call.in[k].strides;
+    strides[inputs] = call.contiguous ? one : call.out_strides;
+    for_each(queue, call.numel,
+             ApplyStrided<F, T, inputs>{
+                 apply, call.contiguous ? Places<inputs + 1>(1, row, strides) : Places<inputs + 1>(call.ndim, call.sizes, strides)});
   } else {
     queue.status->report(Trouble::Unsupported, static_cast<int64_t>(call.compute));
   }

@@ -1,16 +1,15 @@
 #include "kernels/cuda/table.h"
 
+#include "kernels/cuda/entries.h"
 #include "kernels/missing.h"
 
 namespace tandem::kernels::cuda {
 
 const Table& table() {
   static const Table complete = [] {
-    Table t = missing_table();
-    t.fill = fill;
-    t.copy = copy;
-    t.pointwise = pointwise;
-    return t;
+    Table table = missing_table();
+    fill_own(table);
+    return table;
   }();
   return complete;
 }

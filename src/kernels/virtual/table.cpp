@@ -1,13 +1,19 @@
 // The virtual GPU's kernels are the CPU's, queued: one template copies the arguments into the stream's queue and calls the CPU's entry
-// there. It also says which memory a call reads and writes, which is how work after an error is skipped and races can be found.
+// there (or, asked to, a card's own kernel, walked on the host). It also says which memory a call reads and writes, which is how work after
+// an error is skipped and races can be found.
 #include "kernels/table.h"
+
+#include <dlfcn.h>
 
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/env.h"
+#include "base/error.h"
 #include "kernels/missing.h"
+#include "runtime/beside_library.h"
 #include "runtime/virtual/stream.h"
 
 namespace tandem::kernels {
@@ -97,6 +103,26 @@ struct Touched {
   }
 };
 
+/// The kernels that streams call: the CPU's; or, where TANDEM_VIRTUAL_KERNELS=cuda, those of kernels/cuda in libtandem_walked.so.
+const Table& choose() {
+  constexpr const char* kVariable = "TANDEM_VIRTUAL_KERNELS";
+  const auto kind = environment(kVariable);
+  if (!kind || *kind == "cpu") return cpu_table();
+  if (*kind != "cuda") fail(kVariable, " is '", *kind, "': it takes cpu or cuda");
+  const std::string path = runtime::beside_library("libtandem_walked.so");
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto entry = library ? reinterpret_cast<const Table* (*)()>(dlsym(library, "tandem_walked_table")) : nullptr;
+  if (!entry) {
+    const char* error = dlerror();
+    fail(kVariable, "=cuda needs ", path, ", which is made with the tests: ", error ? error : "it has no table");
+  }
+  return *entry();
+}
+const Table& executed() {
+  static const Table& table = choose();
+  return table;
+}
+
 template <auto Entry>
 struct Queued;
 template <class... Args, void (*Table::*Entry)(const Queue&, Args...)>
@@ -109,14 +135,14 @@ struct Queued<Entry> {
     runtime::virtual_gpu::enqueue(
         queue,
         [kept = std::tuple<Kept<Args>...>(Kept<Args>(args)...)](const Queue& on_stream) {
-          std::apply([&](const auto&... each) { (cpu_table().*Entry)(on_stream, each.get()...); }, kept);
+          std::apply([&](const auto&... each) { (executed().*Entry)(on_stream, each.get()...); }, kept);
         },
         touched.writes, touched.reads);
   }
 };
 
 Table make() {
-  Table table = cpu_table();  // the workspace queries stay as they are: they do no work
+  Table table = executed();  // the workspace queries stay as they are: they do no work
   with_entries([&]<auto... Entries>() { ((table.*Entries = Queued<Entries>::call), ...); });
   return table;
 }

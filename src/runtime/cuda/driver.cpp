@@ -3,15 +3,19 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <new>
 
 #include "runtime/cuda/check.h"
+#include "runtime/launch.h"
 
 namespace tandem::runtime::cuda_cards {
 
-/// A CUDA stream and the last operation queued on it, which an asynchronous error is put down to.
+/// A CUDA stream, the status that its kernels write (host memory that cards see), and the last operation queued on it, which an
+/// asynchronous error is put down to.
 struct CardStream {
   int device;
   cudaStream_t stream;
+  Status* status;
   const char* op = "";
   Site site;
 };
@@ -32,6 +36,17 @@ void check_work(cudaError_t code, const char* call, const CardStream* stream) {
   if (!stream || !*stream->op) check(code, call);
   fail("CUDA error: ", cudaGetErrorString(code), " (", cudaGetErrorName(code), " from ", call,
        "); the last operation queued on cuda:", stream->device, " was ", stream->op, " at ", stream->site.file, ":", stream->site.line);
+}
+
+/// Throws what kernels of this stream have reported, once. The stream has been synchronized.
+void check_status(CardStream& stream) {
+  Status& status = *stream.status;
+  const Trouble trouble = status.trouble.load();
+  if (trouble == Trouble::None) return;
+  std::string text = trouble_text(status.op, trouble, status.a.load(), status.b.load());
+  if (*status.site.file) text += str(" (queued at ", status.site.file, ":", status.site.line, " on cuda:", stream.device, ")");
+  new (&status) Status;
+  throw_trouble(trouble, text);
 }
 
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -130,6 +145,9 @@ StreamHandle CudaDriver::create_stream(int device, int priority) {
   stream->device = device;
   check(cudaStreamCreateWithPriority(&stream->stream, cudaStreamNonBlocking, priority < 0 ? greatest : least),
         "cudaStreamCreateWithPriority");
+  void* status = nullptr;
+  check(cudaHostAlloc(&status, sizeof(Status), cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
+  stream->status = new (status) Status;
   const std::lock_guard lock(mutex_);
   streams_.push_back(std::move(stream));
   return streams_.back().get();
@@ -148,20 +166,26 @@ bool CudaDriver::query_stream(StreamHandle handle) {
 }
 
 void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
-  const CardStream& stream = stream_of(handle);
+  CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
+  check_status(stream);
 }
 
 void CudaDriver::synchronize_device(int device, Site) {
   const CardGuard card(device);
+  std::vector<CardStream*> streams;
   const CardStream* last = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& stream : streams_)
-      if (stream->device == device && *stream->op) last = stream.get();
+    for (const auto& stream : streams_) {
+      if (stream->device != device) continue;
+      streams.push_back(stream.get());
+      if (*stream->op) last = stream.get();
+    }
   }
   check_work(cudaDeviceSynchronize(), "cudaDeviceSynchronize", last);
+  for (CardStream* stream : streams) check_status(*stream);
 }
 
 // --- Events
@@ -235,6 +259,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   stream.site = site;
   Queue queue;
   queue.stream = stream.stream;
+  queue.status = stream.status;
   queue.op = op;
   queue.site = site;
   queue.device = stream.device;

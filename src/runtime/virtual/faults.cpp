@@ -3,17 +3,10 @@
 
 #include <algorithm>
 
+#include "runtime/launch.h"
 #include "runtime/virtual/stream.h"
 
 namespace tandem::runtime::virtual_gpu {
-
-void throw_failure(Trouble trouble, const std::string& text) {
-  switch (trouble) {
-    case Trouble::IndexOutOfRange: throw IndexError(text);
-    case Trouble::Unsupported: throw NotImplementedError(text);
-    default: throw Error(text);
-  }
-}
 
 void Faults::poison(Point at, const std::shared_ptr<Failure>& failure) {
   Poison& poison = at.stream->poison();
@@ -90,7 +83,7 @@ void Faults::throw_first(std::span<const Point> points) {
     }
     first->poisoned.clear();
   }
-  throw_failure(first->trouble, first->text);
+  throw_trouble(first->trouble, first->text);
 }
 
 void Faults::check_readable(const void* address, size_t bytes) {

@@ -79,7 +79,4 @@ class Faults {
   std::map<uintptr_t, Mark> marks_;  // by first address; they do not overlap
 };
 
-/// Throws `text` as the type of error that goes with `trouble`.
-[[noreturn]] void throw_failure(Trouble trouble, const std::string& text);
-
 }  // namespace tandem::runtime::virtual_gpu
