@@ -6,25 +6,12 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/padding_source.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kPiece = 16384;  // elements
-
-/// Where an element of the padded dimension comes from, -1 for nowhere.
-int64_t source(int64_t i, int64_t before, int64_t size, int64_t padded, Padding mode) {
-  const int64_t at = i - before;
-  switch (mode) {
-    case Padding::Constant: return at >= 0 && at < size ? at : -1;
-    case Padding::Reflect: return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
-    case Padding::Replicate: return std::clamp<int64_t>(at, 0, size - 1);
-    default: {  // around go the elements that are left where the other side is cut
-      const int64_t first = std::max<int64_t>(0, -before), last = size - std::max<int64_t>(0, before + size - padded);
-      return at < first ? at + (last - first) : at >= last ? at - (last - first) : at;
-    }
-  }
-}
 
 /// One dimension: how many elements stand before those of `in`, where these begin, and how many there are.
 struct Padded {
@@ -37,7 +24,7 @@ struct Padded {
     from = std::max<int64_t>(0, -before);
     count = std::max<int64_t>(0, std::min(size - from, padded - middle));
   }
-  [[nodiscard]] int64_t at(int64_t i) const { return source(i, before, size, padded, mode); }
+  [[nodiscard]] int64_t at(int64_t i) const { return padding_source(i, before, size, padded, mode); }
 };
 
 /// The rows of the padded tensor: where each begins there, and in the other one.
@@ -61,7 +48,7 @@ struct PaddedRows {
       int64_t rest = row / height, in_wide = 0, in_narrow = 0;
       bool inside = true;
       for (int d = inner - 1; d >= 0; --d) {
-        const int64_t i = rest % wide.sizes[d], from = source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
+        const int64_t i = rest % wide.sizes[d], from = padding_source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
         rest /= wide.sizes[d];
         in_wide += i * wide.strides[d];
         inside &= from >= 0;
@@ -69,7 +56,7 @@ struct PaddedRows {
       }
       if (inner < 0) return f(in_wide, in_narrow);
       for (int64_t i = row % height; i < height && row < end; ++i, ++row) {
-        const int64_t from = source(i, before[inner], narrow.sizes[inner], height, mode);
+        const int64_t from = padding_source(i, before[inner], narrow.sizes[inner], height, mode);
         f(in_wide + i * wide.strides[inner], inside && from >= 0 ? in_narrow + from * narrow.strides[inner] : -1);
       }
     }

@@ -8,45 +8,15 @@
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/isa/dense.h"
+#include "kernels/pooling_windows.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kBuffer = 8192, kSlack = 16, kMostTaps = 512, kMostWidth = 1024;  // elements
 
-/// Where one window of one dimension begins and ends in the input, and what it is taken to be long with its padding.
-struct Range {
-  int64_t begin, end, whole;
-};
-
-/// The windows of one dimension.
-struct Axis {
-  int64_t in, out, kernel, stride, padding, dilation;
-  bool adaptive;
-
-  Axis(const Pooling& pooling, int d, int64_t in, int64_t out)
-      : in(in),
-        out(out),
-        kernel(pooling.windows.kernel[d]),
-        stride(pooling.windows.stride[d]),
-        padding(pooling.windows.padding[d]),
-        dilation(pooling.windows.dilation[d]),
-        adaptive(pooling.adaptive) {}
-
-  [[nodiscard]] Range at(int64_t o) const {
-    if (adaptive) {
-      const int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
-      return {begin, end, end - begin};
-    }
-    const int64_t start = o * stride - padding, stop = start + (kernel - 1) * dilation + 1;
-    // With ceil_mode the last window may reach beyond the padding; what is there does not count.
-    return {start < 0 ? start + (-start + dilation - 1) / dilation * dilation : start, std::min(stop, in),
-            std::min(stop, in + padding) - start};
-  }
-};
-
 struct Axes {
-  Axis d, h, w;
+  PoolingAxis d, h, w;
   int64_t channels, planes;
   Axes(const Pooling& p, const View& in, const View& out)
       : d(p, 0, in.sizes[2], out.sizes[2]),
@@ -56,14 +26,6 @@ struct Axes {
         planes(in.sizes[0] * in.sizes[1]) {}
   [[nodiscard]] int64_t outputs() const { return d.out * h.out * w.out; }
 };
-
-/// How long a window counts for an average.
-int64_t length_of(const Pooling& pooling, const Range& range) {
-  return pooling.count_include_pad || pooling.adaptive ? range.whole : range.end - range.begin;
-}
-int64_t divisor_of(const Pooling& pooling, const Range& d, const Range& h, const Range& w) {
-  return pooling.divisor ? pooling.divisor : length_of(pooling, d) * length_of(pooling, h) * length_of(pooling, w);
-}
 
 template <class T>
 T divided(T sum, int64_t by) {
@@ -201,7 +163,7 @@ void each_window(const Queue& queue, const Axes& a, const View& in, F f) {
                    const int64_t oh = row % a.h.out, od = row / a.h.out % a.d.out, plane = row / a.h.out / a.d.out;
                    const char* const base =
                        in.as<char>() + (plane / a.channels * in.strides[0] + plane % a.channels * in.strides[1]) * size;
-                   const Range d = a.d.at(od), h = a.h.at(oh);
+                   const PoolingRange d = a.d.at(od), h = a.h.at(oh);
                    for (int64_t ow = 0; ow < a.w.out; ++ow) f(row * a.w.out + ow, base, d, h, a.w.at(ow));
                  }
                });
@@ -209,7 +171,7 @@ void each_window(const Queue& queue, const Axes& a, const View& in, F f) {
 
 /// Calls `f(element, place)` for what a window sees.
 template <class T, class F>
-void each_seen(const Axes& a, const View& in, const char* base, const Range& d, const Range& h, const Range& w, F f) {
+void each_seen(const Axes& a, const View& in, const char* base, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w, F f) {
   const T* const from = reinterpret_cast<const T*>(base);
   for (int64_t z = d.begin; z < d.end; z += a.d.dilation)
     for (int64_t y = h.begin; y < h.end; y += a.h.dilation) {
@@ -241,7 +203,7 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
       const auto largest = dense().largest[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
       return each_row<W>(
-          queue, a, band, in, lowest, [](const Range& w) { return w.begin; },
+          queue, a, band, in, lowest, [](const PoolingRange& w) { return w.begin; },
           [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
             const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
             int64_t first[kMostWidth + kSlack];
@@ -254,7 +216,7 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
             if constexpr (!std::is_same_v<T, W>) unpack(to, 1, buffer.row, a.w.out);
           });
     }
-    each_window(queue, a, in, [&](int64_t at, const char* base, const Range& d, const Range& h, const Range& w) {
+    each_window(queue, a, in, [&](int64_t at, const char* base, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w) {
       W best = lowest;
       int64_t where = (d.begin * a.h.in + h.begin) * a.w.in + w.begin;
       each_seen<T>(a, in, base, d, h, w, [&](T element, int64_t place) {
@@ -279,7 +241,7 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
     if (band.rows) {
       const auto totals = dense().totals[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
-      const auto column = [&](const Range& w) { return pooling.divisor ? 1 : length_of(pooling, w); };
+      const auto column = [&](const PoolingRange& w) { return pooling.divisor ? 1 : length_of(pooling, w); };
       return each_row<W>(queue, a, band, in, W(0), column, [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
         const int64_t rest = pooling.divisor ? pooling.divisor : length_of(pooling, a.d.at(od)) * length_of(pooling, a.h.at(oh));
         const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
@@ -288,7 +250,7 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
         unpack(out.as<T>() + at, 1, buffer.row, a.w.out);
       });
     }
-    each_window(queue, a, in, [&](int64_t at, const char* base, const Range& d, const Range& h, const Range& w) {
+    each_window(queue, a, in, [&](int64_t at, const char* base, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w) {
       std::conditional_t<std::is_integral_v<W>, int64_t, double> sum = 0;
       each_seen<T>(a, in, base, d, h, w, [&](T element, int64_t) { sum += static_cast<W>(element); });
       out.as<T>()[at] = narrowed<T>(static_cast<W>(divided(sum, divisor_of(pooling, d, h, w))));
@@ -310,9 +272,9 @@ void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) 
         const T* const from = grad.as<const T>() + plane / a.channels * grad.strides[0] + plane % a.channels * grad.strides[1];
         for (int64_t od = 0; od < a.d.out; ++od)
           for (int64_t oh = 0; oh < a.h.out; ++oh) {
-            const Range d = a.d.at(od), h = a.h.at(oh);
+            const PoolingRange d = a.d.at(od), h = a.h.at(oh);
             for (int64_t ow = 0; ow < a.w.out; ++ow) {
-              const Range w = a.w.at(ow);
+              const PoolingRange w = a.w.at(ow);
               const W g = static_cast<W>(from[od * grad.strides[2] + oh * grad.strides[3] + ow * grad.strides[4]]);
               const T share = narrowed<T>(divided(g, divisor_of(pooling, d, h, w)));
               for (int64_t z = d.begin; z < d.end; ++z)

@@ -120,6 +120,46 @@ void visit_width(DType dtype, F&& f) {
   }
 }
 
+// --- Elements as numbers to compute with
+/// Calls f with a zero of the floating type that `dtype` names, or of int64_t for all integer dtypes and bool.
+template <class F>
+void visit_number(DType dtype, F&& f) {
+  if (is_floating(dtype)) visit_floating(dtype, f);
+  else f(int64_t{});
+}
+
+/// The elements of an array of T as numbers; for T = int64_t those of any integer dtype or bool.
+template <class T>
+struct Numbers {
+  void* data;
+  DType dtype;
+
+  explicit Numbers(const View& v) : data(v.data), dtype(v.dtype) {}
+
+  TD_CARD Compute<T> operator[](int64_t i) const {
+    if constexpr (std::is_integral_v<T>) return load<int64_t>(data, dtype, i);
+    else return to_compute(static_cast<const T*>(data)[i]);
+  }
+  TD_CARD void set(int64_t i, Compute<T> value) const {
+    if constexpr (std::is_integral_v<T>) store(data, dtype, i, value);
+    else static_cast<T*>(data)[i] = to_element<T>(value);
+  }
+};
+
+/// a + b; integers wrap.
+template <class C>
+TD_CARD C added(C a, C b) {
+  if constexpr (std::is_integral_v<C>) return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else return a + b;
+}
+/// a * b + c; integers wrap.
+template <class C>
+TD_CARD C fused(C a, C b, C c) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b) + static_cast<uint64_t>(c));
+  else return a * b + c;
+}
+
 // --- Places of strided arrays
 /// Division of numbers below 2^31 by one divisor, as a multiplication and a shift (Granlund and Montgomery).
 struct FastDivide {
@@ -132,6 +172,46 @@ struct FastDivide {
   }
   TD_CARD uint32_t operator()(uint32_t n) const {
     return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
+  }
+};
+
+/// Division of numbers that are not negative by one divisor; those below 2^31 as 32-bit ones.
+struct Divide {
+  int64_t divisor = 1, fast_below = 0;
+  FastDivide fast;
+
+  Divide() = default;
+  explicit Divide(int64_t d) : divisor(d) {
+    constexpr int64_t limit = int64_t{1} << 31;
+    if (d <= 0 || d >= limit) return;
+    fast_below = limit;
+    fast = FastDivide(static_cast<uint32_t>(d));
+  }
+  TD_CARD int64_t operator()(int64_t n) const {
+    if (n < fast_below) return fast(static_cast<uint32_t>(n));
+    return n / divisor;
+  }
+};
+
+/// The N indices of an element, by its number, row-major over these sizes.
+template <int N>
+struct Indices {
+  int64_t count = 1;
+  Divide by[N];
+
+  explicit Indices(const int64_t* sizes) {
+    for (int d = 0; d < N; ++d) {
+      count *= sizes[d];
+      by[d] = Divide(sizes[d]);
+    }
+  }
+  TD_CARD void operator()(int64_t i, int64_t (&index)[N]) const {
+    for (int d = N - 1; d > 0; --d) {
+      const int64_t rest = by[d](i);
+      index[d] = i - rest * by[d].divisor;
+      i = rest;
+    }
+    index[0] = i;
   }
 };
 

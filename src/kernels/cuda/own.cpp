@@ -6,6 +6,15 @@ void fill_own(Table& table) {
   table.fill = fill;
   table.copy = copy;
   table.pointwise = pointwise;
+  table.unfold = unfold;
+  table.fold = fold;
+  table.max_pool = max_pool;
+  table.avg_pool = avg_pool;
+  table.avg_pool_backward = avg_pool_backward;
+  table.pad = pad;
+  table.pad_backward = pad_backward;
+  table.resample = resample;
+  table.embedding_bag = embedding_bag;
 }
 
 }  // namespace tandem::kernels::cuda

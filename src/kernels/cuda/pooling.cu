@@ -1,0 +1,288 @@
+// Pooling. A thread takes one window; where windows are large, as those of a global average, a warp takes one. The gradient of an average
+// is gathered: a thread for each element of the input goes over the windows that see it, so that sums meet no other thread.
+#include <limits>
+
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/entries.h"
+#include "kernels/pooling_windows.h"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+constexpr int64_t kLarge = 64;  // elements of a window, from which on a warp takes it
+
+/// What the windows of one output see.
+struct Seen {
+  PoolingRange range[3];
+  int64_t count[3], base;
+
+  /// The number of elements.
+  TD_CARD int64_t size() const { return count[0] * count[1] * count[2]; }
+};
+
+/// The windows over an input.
+struct Pooled {
+  View in;
+  Pooling pooling;
+  PoolingAxis axes[3];
+  Indices<5> outputs;  // n, c, od, oh, ow
+
+  Pooled(const View& in, const View& out, const Pooling& pooling)
+      : in(in),
+        pooling(pooling),
+        axes{{pooling, 0, in.sizes[2], out.sizes[2]}, {pooling, 1, in.sizes[3], out.sizes[3]}, {pooling, 2, in.sizes[4], out.sizes[4]}},
+        outputs(out.sizes) {}
+
+  /// Elements of the largest window, or about as many.
+  int64_t largest() const {
+    int64_t elements = 1;
+    for (const PoolingAxis& a : axes) elements *= a.adaptive ? a.in / std::max<int64_t>(1, a.out) + 1 : a.kernel;
+    return elements;
+  }
+
+  TD_CARD Seen at(int64_t i) const {
+    int64_t at[5];
+    outputs(i, at);
+    Seen seen;
+    seen.base = at[0] * in.strides[0] + at[1] * in.strides[1];
+    for (int d = 0; d < 3; ++d) {
+      const PoolingRange r = axes[d].at(at[2 + d]);
+      const int64_t length = r.end - r.begin;
+      seen.range[d] = r;
+      seen.count[d] = length <= 0 ? 0 : axes[d].dilation == 1 ? length : (length + axes[d].dilation - 1) / axes[d].dilation;
+    }
+    return seen;
+  }
+  /// The place in the volume of an element of a window, and where it lies in memory.
+  TD_CARD int64_t place(const Seen& seen, int64_t z, int64_t y, int64_t x, int64_t& offset) const {
+    z = seen.range[0].begin + z * axes[0].dilation;
+    y = seen.range[1].begin + y * axes[1].dilation;
+    x = seen.range[2].begin + x * axes[2].dilation;
+    offset = seen.base + z * in.strides[2] + y * in.strides[3] + x * in.strides[4];
+    return (z * axes[1].in + y) * axes[2].in + x;
+  }
+  /// f(place, offset) for all that is seen.
+  template <class F>
+  TD_CARD void each(const Seen& seen, F&& f) const {
+    for (int64_t z = 0; z < seen.count[0]; ++z)
+      for (int64_t y = 0; y < seen.count[1]; ++y)
+        for (int64_t x = 0; x < seen.count[2]; ++x) {
+          int64_t offset;
+          const int64_t where = place(seen, z, y, x, offset);
+          f(where, offset);
+        }
+  }
+  /// The same for what falls to one thread of a warp: every 32nd element.
+  template <class F>
+  TD_CARD void each_of_thread(const Seen& seen, int thread, F&& f) const {
+    const int64_t size = seen.size();
+    if (size == 0) return;
+    const auto columns = static_cast<uint32_t>(seen.count[2]), rows = static_cast<uint32_t>(seen.count[1]);
+    for (int64_t i = thread; i < size; i += kWarp) {
+      int64_t z, y, x, offset;
+      if (size < (int64_t{1} << 31)) {
+        const auto row = static_cast<uint32_t>(i) / columns;
+        x = static_cast<uint32_t>(i) - row * columns;
+        z = row / rows;
+        y = row - static_cast<uint32_t>(z) * rows;
+      } else {
+        x = i % seen.count[2];
+        y = i / seen.count[2] % seen.count[1];
+        z = i / seen.count[2] / seen.count[1];
+      }
+      const int64_t where = place(seen, z, y, x, offset);
+      f(where, offset);
+    }
+  }
+};
+
+// --- The largest element
+template <class C>
+struct Largest {
+  C value;
+  int64_t place;
+};
+
+/// Of two: nan, the last of them; else the larger, the first of them.
+template <class C>
+TD_CARD Largest<C> larger(const Largest<C>& a, const Largest<C>& b) {
+  const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
+  if (a_nan || b_nan) return !b_nan || (a_nan && a.place > b.place) ? a : b;
+  if (a.value != b.value) return a.value > b.value ? a : b;
+  return a.place < b.place ? a : b;
+}
+
+template <class T>
+struct MaxPool {
+  using C = Compute<T>;
+  Pooled pooled;
+  Numbers<T> from, to;
+  int64_t* places;
+
+  /// What every window begins with.
+  TD_CARD Largest<C> first(const Seen& seen) const {
+    int64_t offset;
+    C lowest = std::numeric_limits<C>::lowest();
+    if constexpr (std::is_floating_point_v<C>) lowest = -std::numeric_limits<C>::infinity();
+    return {lowest, pooled.place(seen, 0, 0, 0, offset)};
+  }
+  TD_CARD void see(Largest<C>& best, int64_t place, int64_t offset) const {
+    const C x = from[offset];
+    if (x > best.value || x != x) best = {x, place};
+  }
+  TD_CARD void put(int64_t i, const Largest<C>& best) const {
+    to.set(i, best.value);
+    if (places) places[i] = best.place;
+  }
+
+  TD_CARD void operator()(int64_t i) const {
+    const Seen seen = pooled.at(i);
+    Largest<C> best = first(seen);
+    pooled.each(seen, [&](int64_t place, int64_t offset) { see(best, place, offset); });
+    put(i, best);
+  }
+};
+
+template <class T>
+struct MaxPoolLarge {
+  using Shared = NothingShared;
+  MaxPool<T> pool;
+
+  TD_CARD void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
+    using Best = Largest<Compute<T>>;
+    typename Group<kWarp>::template Local<Best> bests;
+    const Seen seen = pool.pooled.at(i);
+    group.each([&](int t) {
+      Best best = pool.first(seen);
+      pool.pooled.each_of_thread(seen, t, [&](int64_t place, int64_t offset) { pool.see(best, place, offset); });
+      bests[t] = best;
+    });
+    const Best best = group.reduce(bests, [](const Best& a, const Best& b) { return larger(a, b); });
+    group.once([&] { pool.put(i, best); });
+  }
+};
+
+// --- Averages
+template <class C>
+TD_CARD C divided(C sum, int64_t by) {
+  if constexpr (std::is_integral_v<C>) return sum / by;
+  else return sum / static_cast<C>(by);
+}
+
+template <class T>
+struct AvgPool {
+  using C = Compute<T>;
+  Pooled pooled;
+  Numbers<T> from, to;
+
+  TD_CARD void put(int64_t i, const Seen& seen, C sum) const {
+    to.set(i, divided(sum, divisor_of(pooled.pooling, seen.range[0], seen.range[1], seen.range[2])));
+  }
+  TD_CARD void operator()(int64_t i) const {
+    const Seen seen = pooled.at(i);
+    C sum = 0;
+    pooled.each(seen, [&](int64_t, int64_t offset) { sum = added(sum, from[offset]); });
+    put(i, seen, sum);
+  }
+};
+
+template <class T>
+struct AvgPoolLarge {
+  using Shared = NothingShared;
+  AvgPool<T> pool;
+
+  TD_CARD void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
+    using C = Compute<T>;
+    typename Group<kWarp>::template Local<C> sums;
+    const Seen seen = pool.pooled.at(i);
+    group.each([&](int t) {
+      C sum = 0;
+      pool.pooled.each_of_thread(seen, t, [&](int64_t, int64_t offset) { sum = added(sum, pool.from[offset]); });
+      sums[t] = sum;
+    });
+    const C sum = group.reduce(sums, [](C a, C b) { return added(a, b); });
+    group.once([&] { pool.put(i, seen, sum); });
+  }
+};
+
+template <class T>
+struct AvgPoolBackward {
+  View grad;
+  Numbers<T> from, to;
+  Pooling pooling;
+  PoolingAxis axes[3];
+  Divide by[3];         // the stride, or the length of an adaptive axis
+  Indices<5> elements;  // n, c, d, h, w of the input
+
+  /// The first window of dimension d that sees `place`, and the last.
+  TD_CARD void windows(int d, int64_t place, int64_t& first, int64_t& last) const {
+    const PoolingAxis& a = axes[d];
+    if (a.adaptive) {
+      first = by[d](place * a.out);
+      last = by[d]((place + 1) * a.out - 1);
+    } else {
+      const int64_t start = place + a.padding, before = start - a.kernel;  // windows up to the one that begins here are over
+      first = before < 0 ? 0 : by[d](before) + 1;
+      last = by[d](start);
+      last = last < a.out ? last : a.out - 1;
+    }
+  }
+
+  TD_CARD void operator()(int64_t i) const {
+    using C = Compute<T>;
+    int64_t at[5], first[3], last[3];
+    elements(i, at);
+    for (int d = 0; d < 3; ++d) windows(d, at[2 + d], first[d], last[d]);
+    const int64_t base = at[0] * grad.strides[0] + at[1] * grad.strides[1];
+    C sum = 0;
+    for (int64_t z = first[0]; z <= last[0]; ++z) {
+      const PoolingRange d = axes[0].at(z);
+      for (int64_t y = first[1]; y <= last[1]; ++y) {
+        const PoolingRange h = axes[1].at(y);
+        for (int64_t x = first[2]; x <= last[2]; ++x) {
+          const C g = from[base + z * grad.strides[2] + y * grad.strides[3] + x * grad.strides[4]];
+          sum = added(sum, divided(g, divisor_of(pooling, d, h, axes[2].at(x))));
+        }
+      }
+    }
+    to.set(i, sum);
+  }
+};
+
+}  // namespace
+
+void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling) {
+  const Pooled pooled(in, out, pooling);
+  visit_number(in.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const MaxPool<T> pool{pooled, Numbers<T>(in), Numbers<T>(out), indices.as<int64_t>()};
+    if (pooled.largest() < kLarge) for_each(queue, pooled.outputs.count, pool);
+    else for_groups<kWarp>(queue, pooled.outputs.count, MaxPoolLarge<T>{pool});
+  });
+}
+
+void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
+  const Pooled pooled(in, out, pooling);
+  visit_number(in.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const AvgPool<T> pool{pooled, Numbers<T>(in), Numbers<T>(out)};
+    if (pooled.largest() < kLarge) for_each(queue, pooled.outputs.count, pool);
+    else for_groups<kWarp>(queue, pooled.outputs.count, AvgPoolLarge<T>{pool});
+  });
+}
+
+void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) {
+  const Pooled pooled(out, grad, pooling);
+  Divide by[3];
+  for (int d = 0; d < 3; ++d) by[d] = Divide(pooling.adaptive ? pooled.axes[d].in : pooled.axes[d].stride);
+  visit_number(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const Indices<5> elements(out.sizes);
+    const AvgPoolBackward<T> kernel{
+        grad,    Numbers<T>(grad), Numbers<T>(out), pooling, {pooled.axes[0], pooled.axes[1], pooled.axes[2]}, {by[0], by[1], by[2]},
+        elements};
+    for_each(queue, elements.count, kernel);
+  });
+}
+
+}  // namespace tandem::kernels::cuda

@@ -1,0 +1,50 @@
+// Where the windows of pooling lie, and what their averages are divided by: the same in every backend.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/math.h"
+#include "kernels/table.h"
+
+namespace tandem::kernels {
+
+/// Where one window of one dimension begins and ends in the input, and what it is taken to be long with its padding.
+struct PoolingRange {
+  int64_t begin, end, whole;
+};
+
+/// The windows of one dimension.
+struct PoolingAxis {
+  int64_t in, out, kernel, stride, padding, dilation;
+  bool adaptive;
+
+  PoolingAxis(const Pooling& pooling, int d, int64_t in, int64_t out)
+      : in(in),
+        out(out),
+        kernel(pooling.windows.kernel[d]),
+        stride(pooling.windows.stride[d]),
+        padding(pooling.windows.padding[d]),
+        dilation(pooling.windows.dilation[d]),
+        adaptive(pooling.adaptive) {}
+
+  [[nodiscard]] TD_DEVICE PoolingRange at(int64_t o) const {
+    if (adaptive) {
+      const int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
+      return {begin, end, end - begin};
+    }
+    const int64_t start = o * stride - padding, stop = start + (kernel - 1) * dilation + 1;
+    // With ceil_mode the last window may reach beyond the padding; what is there does not count.
+    return {start < 0 ? start + (-start + dilation - 1) / dilation * dilation : start, std::min(stop, in),
+            std::min(stop, in + padding) - start};
+  }
+};
+
+/// How long a window counts for an average.
+TD_DEVICE inline int64_t length_of(const Pooling& pooling, const PoolingRange& range) {
+  return pooling.count_include_pad || pooling.adaptive ? range.whole : range.end - range.begin;
+}
+TD_DEVICE inline int64_t divisor_of(const Pooling& pooling, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w) {
+  return pooling.divisor ? pooling.divisor : length_of(pooling, d) * length_of(pooling, h) * length_of(pooling, w);
+}
+
+}  // namespace tandem::kernels
