@@ -1,9 +1,8 @@
-// Elements of the ten dtypes as kernels read and write them, and where the elements of strided arrays lie.
+// Elements of the ten dtypes as kernels read and write them.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/places.h"
 #include "kernels/view.h"
 
 #if defined(__CUDACC__)
@@ -159,107 +158,5 @@ TD_CARD C fused(C a, C b, C c) {
     return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b) + static_cast<uint64_t>(c));
   else return a * b + c;
 }
-
-// --- Places of strided arrays
-/// Division of numbers below 2^31 by one divisor, as a multiplication and a shift (Granlund and Montgomery).
-struct FastDivide {
-  uint32_t divisor = 1, multiplier = 1, shift = 0;
-
-  FastDivide() = default;
-  explicit FastDivide(uint32_t d) : divisor(d) {
-    while ((1ULL << shift) < d) ++shift;
-    multiplier = static_cast<uint32_t>(((1ULL << 32) * ((1ULL << shift) - d)) / d + 1);
-  }
-  TD_CARD uint32_t operator()(uint32_t n) const {
-    return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
-  }
-};
-
-/// Division of numbers that are not negative by one divisor; those below 2^31 as 32-bit ones.
-struct Divide {
-  int64_t divisor = 1, fast_below = 0;
-  FastDivide fast;
-
-  Divide() = default;
-  explicit Divide(int64_t d) : divisor(d) {
-    constexpr int64_t limit = int64_t{1} << 31;
-    if (d <= 0 || d >= limit) return;
-    fast_below = limit;
-    fast = FastDivide(static_cast<uint32_t>(d));
-  }
-  TD_CARD int64_t operator()(int64_t n) const {
-    if (n < fast_below) return fast(static_cast<uint32_t>(n));
-    return n / divisor;
-  }
-};
-
-/// The N indices of an element, by its number, row-major over these sizes.
-template <int N>
-struct Indices {
-  int64_t count = 1;
-  Divide by[N];
-
-  explicit Indices(const int64_t* sizes) {
-    for (int d = 0; d < N; ++d) {
-      count *= sizes[d];
-      by[d] = Divide(sizes[d]);
-    }
-  }
-  TD_CARD void operator()(int64_t i, int64_t (&index)[N]) const {
-    for (int d = N - 1; d > 0; --d) {
-      const int64_t rest = by[d](i);
-      index[d] = i - rest * by[d].divisor;
-      i = rest;
-    }
-    index[0] = i;
-  }
-};
-
-/// Where element number `i` (row-major over common sizes) of N strided arrays lies. Dimensions that all of them run through as one are
-/// merged; numbers below 2^31 are divided as 32-bit ones.
-template <int N>
-struct Places {
-  int64_t count = 1;  // elements
-  int ndim = 0;
-  bool small = true;
-  int64_t sizes[kMaxDims];
-  FastDivide by[kMaxDims];
-  int64_t strides[N][kMaxDims];
-
-  Places(int dims, const int64_t* all_sizes, const int64_t* const (&all_strides)[N]) {
-    for (int d = 0; d < dims; ++d) {
-      const int64_t size = all_sizes[d];
-      count *= size;
-      if (size == 1) continue;
-      bool merges = ndim > 0;
-      for (int k = 0; k < N && merges; ++k) merges = strides[k][ndim - 1] == all_strides[k][d] * size;
-      if (!merges) sizes[ndim++] = 1;
-      sizes[ndim - 1] *= size;
-      for (int k = 0; k < N; ++k) strides[k][ndim - 1] = all_strides[k][d];
-    }
-    small = count < (int64_t{1} << 31);
-    if (small)
-      for (int d = 0; d < ndim; ++d) by[d] = FastDivide(static_cast<uint32_t>(std::max<int64_t>(sizes[d], 1)));
-  }
-
-  TD_CARD void operator()(int64_t i, int64_t (&at)[N]) const {
-    for (int k = 0; k < N; ++k) at[k] = 0;
-    for (int d = ndim - 1; d > 0; --d) {
-      int64_t rest;
-      if (small) rest = by[d](static_cast<uint32_t>(i));
-      else rest = i / sizes[d];
-      const int64_t index = i - rest * sizes[d];
-      i = rest;
-      for (int k = 0; k < N; ++k) at[k] += index * strides[k][d];
-    }
-    if (ndim > 0)
-      for (int k = 0; k < N; ++k) at[k] += i * strides[k][0];
-  }
-};
-
-/// The places of views of the same sizes.
-inline Places<1> places_of(const View& a) { return {a.ndim, a.sizes, {a.strides}}; }
-inline Places<2> places_of(const View& a, const View& b) { return {a.ndim, a.sizes, {a.strides, b.strides}}; }
-inline Places<3> places_of(const View& a, const View& b, const View& c) { return {a.ndim, a.sizes, {a.strides, b.strides, c.strides}}; }
 
 }  // namespace tandem::kernels::cuda

@@ -9,13 +9,11 @@
 #include <cstring>
 
 #include "base/queue.h"
+#include "kernels/cuda/card.h"
 #include "kernels/math.h"
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
-#define TD_CARD __device__ inline
-#else
-#define TD_CARD inline
 #endif
 
 namespace tandem::kernels::cuda {

@@ -6,6 +6,9 @@ void fill_own(Table& table) {
   table.fill = fill;
   table.copy = copy;
   table.pointwise = pointwise;
+  table.sort_rows = sort_rows;
+  table.solve = solve;
+  table.solve_workspace = solve_workspace;
   table.unfold = unfold;
   table.fold = fold;
   table.max_pool = max_pool;

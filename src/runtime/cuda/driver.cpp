@@ -257,6 +257,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   CardStream& stream = stream_of(handle);
   stream.op = op;
   stream.site = site;
+  check(cudaSetDevice(stream.device), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
   Queue queue;
   queue.stream = stream.stream;
   queue.status = stream.status;

@@ -1,0 +1,13 @@
+#include "kernels/cuda/vendor/vendor.h"
+
+namespace tandem::kernels::cuda::vendor {
+
+void fill_vendor(Table& table) {
+  table.sort = sort;
+  table.sort_workspace = sort_workspace;
+  table.sort_part = sort_part;
+  table.decompose = decompose;
+  table.decompose_workspace = decompose_workspace;
+}
+
+}  // namespace tandem::kernels::cuda::vendor

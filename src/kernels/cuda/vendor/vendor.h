@@ -1,0 +1,38 @@
+// Kernels of NVIDIA's libraries. Where a library is missing, or refuses a call, our own kernel of that entry does it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/table.h"
+
+namespace tandem::kernels::cuda::vendor {
+
+#include "kernels/entries.inc"
+
+/// Puts the libraries' kernels into `table`, over our own.
+void fill_vendor(Table& table);
+
+/// The most cards a process uses (runtime/stream_record.h).
+inline constexpr int kMaxCards = 64;
+
+inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
+
+/// The card that an address belongs to; the current one where it belongs to none.
+inline int card_of(const void* address) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, address) == cudaSuccess && attributes.type == cudaMemoryTypeDevice) return attributes.device;
+  (void)cudaGetLastError();
+  int current = 0;
+  (void)cudaGetDevice(&current);
+  return current;
+}
+
+/// How many bytes, at most 256, an address is aligned to.
+inline uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<uintptr_t>(address);
+  return bits == 0 ? 256 : static_cast<uint32_t>((bits & (~bits + 1)) > 256 ? 256 : bits & (~bits + 1));
+}
+
+}  // namespace tandem::kernels::cuda::vendor
