@@ -174,7 +174,7 @@ __global__ void of_elements(const Kernel kernel, int64_t count) {
 }
 
 template <int threads, class Kernel>
-__global__ void of_groups(const Kernel kernel, int64_t count) {
+__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads) of_groups(const Kernel kernel, int64_t count) {
   constexpr int together = threads == kWarp ? kThreads / kWarp : 1;
   __shared__ typename Kernel::Shared shared[together];
   Group<threads> group;
