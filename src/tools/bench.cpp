@@ -1,6 +1,7 @@
 // `tandem bench`: measurements. See docs/benchmarks.md for the comparison that is made of them.
 #include <memory>
 
+#include "tools/bench_card.h"
 #include "tools/bench_loader.h"
 #include "tools/bench_micro.h"
 #include "tools/bench_ops.h"
@@ -57,6 +58,21 @@ void add_loader(CLI::App* bench, Action& action) {
   loader->callback([options, &action] { action = [options] { return bench_loader(*options); }; });
 }
 
+void add_card(CLI::App* bench, Action& action) {
+  CLI::App* card = bench->add_subcommand("card", "What a card does: copies, products, steps of training");
+  const auto options = std::make_shared<BenchCardOptions>();
+  card->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  card->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  card->add_option("--device", options->device, "Where: cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  card->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  card->add_option("--shrink", options->shrink, "Divides the sizes, for a quick look on a virtual GPU")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
+  card->callback([options, &action] { action = [options] { return bench_card(*options); }; });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
@@ -65,6 +81,7 @@ void add_bench(CLI::App& app, Action& action) {
   add_micro(bench, action);
   add_ops(bench, action);
   add_loader(bench, action);
+  add_card(bench, action);
 }
 
 }  // namespace tandem::tools

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""tandem beside the PyTorch that is installed, on the same card: bench/gpu/bench.py [--json] [--rounds N] [--out FOLDER] TREE.
+
+TREE is a build folder, or a tree made by ./dev gpu-tree. Needs nothing but Python, torch and a card. Both sides run in turn, A-B-B-A, after a
+warm-up; a case queues its work ten times and waits once. Writes gpu-CARD.md and gpu-CARD.json into the folder of --out.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+CASES = ["copy_to", "copy_from", "copy_within", "matmul_4096", "matmul_4096_bf16", "mlp_8", "mlp_128", "cifar_cnn", "resnet18"]
+# At least so many times as fast as PyTorch; copies are held against a plain benchmark's rate, which PyTorch's copy is.
+TARGETS = {"copy_to": 0.9, "copy_from": 0.9, "copy_within": 0.9, "mlp_8": 2, "mlp_128": 2, "matmul_4096": 1, "matmul_4096_bf16": 1, "cifar_cnn": 1,
+           "resnet18": 1}
+QUEUED = 10
+
+
+def peer(names, seconds):
+    """The cases in PyTorch: nanoseconds of one."""
+    import torch
+    from torch import nn
+    device = torch.device("cuda")
+    copied = 64 << 20
+
+    def step_of(net, make, x):
+        net = net.to(device)
+        optimizer = make(net.parameters())
+        labels = torch.randint(0, 10, (x.shape[0],), device=device)
+
+        def step():
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x), labels).backward()
+            optimizer.step()
+        return step
+
+    def copy(from_pinned, to_pinned, size):
+        source = torch.zeros(size, dtype=torch.uint8, pin_memory=True) if from_pinned else torch.zeros(size, dtype=torch.uint8, device=device)
+        target = torch.empty(size, dtype=torch.uint8, pin_memory=True) if to_pinned else torch.empty(size, dtype=torch.uint8, device=device)
+        return lambda: target.copy_(source, non_blocking=True)
+
+    def product(dtype):
+        a, b = (torch.randn(4096, 4096, device=device).to(dtype) for _ in range(2))
+        return lambda: a @ b
+
+    def mlp(batch):
+        net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+        return step_of(net, lambda p: torch.optim.Adam(p, lr=1e-6), torch.randn(batch, 784, device=device))
+
+    def cifar():
+        net = nn.Sequential(nn.Conv2d(3, 50, 3, padding=1), nn.ReLU(), nn.Conv2d(50, 50, 3, padding=1), nn.MaxPool2d(2), nn.ReLU(), nn.Dropout(0.25),
+                            nn.Conv2d(50, 100, 3, padding=1), nn.ReLU(), nn.Conv2d(100, 100, 3, padding=1), nn.MaxPool2d(2), nn.ReLU(), nn.Dropout(0.25),
+                            nn.Flatten(), nn.Linear(6400, 512), nn.ReLU(), nn.Dropout(0.5), nn.Linear(512, 10))
+        return step_of(net, lambda p: torch.optim.SGD(p, lr=1e-4, momentum=0.9), torch.randn(64, 3, 32, 32, device=device))
+
+    class Residual(nn.Module):
+        def __init__(self, into, out, stride=1, project=False):
+            super().__init__()
+            self.conv1 = nn.Conv2d(into, out, 3, padding=1, stride=stride)
+            self.conv2 = nn.Conv2d(out, out, 3, padding=1)
+            self.conv3 = nn.Conv2d(into, out, 1, stride=stride) if project else None
+            self.bn1, self.bn2 = nn.BatchNorm2d(out), nn.BatchNorm2d(out)
+
+        def forward(self, x):
+            y = self.bn2(self.conv2(torch.relu(self.bn1(self.conv1(x)))))
+            return torch.relu(y + (self.conv3(x) if self.conv3 is not None else x))
+
+    def resnet18():
+        layers = [nn.Conv2d(1, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), Residual(64, 64), Residual(64, 64)]
+        for into, out in ((64, 128), (128, 256), (256, 512)):
+            layers += [Residual(into, out, 2, True), Residual(out, out)]
+        net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+        return step_of(net, lambda p: torch.optim.SGD(p, lr=1e-4), torch.randn(256, 1, 28, 28, device=device))
+
+    make = {"copy_to": lambda: copy(True, False, copied), "copy_from": lambda: copy(False, True, copied),
+            "copy_within": lambda: copy(False, False, 4 * copied), "matmul_4096": lambda: product(torch.float32),
+            "matmul_4096_bf16": lambda: product(torch.bfloat16), "mlp_8": lambda: mlp(8), "mlp_128": lambda: mlp(128), "cifar_cnn": cifar,
+            "resnet18": resnet18}
+    torch.backends.cuda.matmul.allow_tf32 = False
+    figures = {}
+    for name in names:
+        torch.manual_seed(0)
+        run = make[name]()
+        samples, ends = [], time.perf_counter() + seconds
+        for index in range(10**9):
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+            for _ in range(QUEUED):
+                run()
+            torch.cuda.synchronize()
+            if index >= 3:
+                samples.append((time.perf_counter() - began) / QUEUED * 1e9)
+            if time.perf_counter() > ends and len(samples) >= 3:
+                break
+        figures[name] = statistics.median(samples)
+    return {"library": f"PyTorch {torch.__version__}", "device": torch.cuda.get_device_name(0), "results": [{"name": n, "ns": t} for n, t in figures.items()]}
+
+
+def measured(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"gpu bench: {' '.join(map(str, command))} ended with {done.returncode}: {(done.stderr.strip().splitlines() or ['it printed nothing'])[-1]}")
+    return json.loads(done.stdout)
+
+
+def readable(ns):
+    for unit, scale in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
+        if ns < 1000 * scale:
+            break
+    return f"{ns / scale:.3g} {unit}"
+
+
+def driver_version():
+    try:
+        return subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True).stdout.split()[0]
+    except (OSError, IndexError):
+        return "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/gpu/bench.py", description=__doc__.splitlines()[0])
+    parser.add_argument("tree", type=pathlib.Path, metavar="TREE", help="a build folder, or a tree made by ./dev gpu-tree")
+    parser.add_argument("--only", action="append", choices=CASES, help="measure only this case; may be given several times")
+    parser.add_argument("--rounds", type=int, default=2, metavar="N", help="rounds of peer, ours, ours, peer (default 2)")
+    parser.add_argument("--seconds", type=float, default=0.7, metavar="S", help="seconds a case and run (default 0.7)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path.cwd(), metavar="FOLDER", help="where the files go (default: here)")
+    parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    names = options.only or CASES
+    if options.peer:
+        print(json.dumps(peer(names, options.seconds)))
+        return
+    only = [word for name in names for word in ("--only", name)]
+    sides = {"peer": [sys.executable, __file__, str(options.tree), "--peer", "--seconds", str(options.seconds), *only],
+             "ours": [str(options.tree / "bin" / "tandem"), "bench", "card", "--json", "--ms", str(options.seconds * 1000), *only]}
+    runs, documents = {"peer": [], "ours": []}, {}
+    for side in ["peer", "ours"] + ["peer", "ours", "ours", "peer"] * options.rounds:  # the first pair warms up
+        documents[side] = measured(sides[side])
+        runs[side].append({row["name"]: row["ns"] for row in documents[side]["results"]})
+    rows = []
+    for name in names:
+        theirs, ours = ([run[name] for run in runs[side][1:]] for side in ("peer", "ours"))
+        ratios = sorted(a / b for a, b in zip(theirs, ours))
+        rows.append({"name": name, "peer_ns": statistics.median(theirs), "ours_ns": statistics.median(ours), "ratio": statistics.median(ratios),
+                     "lowest": ratios[0], "highest": ratios[-1], "target": TARGETS[name], "holds": statistics.median(ratios) >= TARGETS[name]})
+    card = documents["peer"]["device"]
+    document = {"card": card, "driver": driver_version(), "date": datetime.date.today().isoformat(), "peer": documents["peer"]["library"], "rows": rows}
+    lines = [f"# {card}", "", f"{document['date']}, driver {document['driver']}, against {document['peer']} (eager), A-B-B-A, medians.", "",
+             "| case | PyTorch | tandem | ratio (range) | target | |", "|---|---|---|---|---|---|"]
+    lines += [f"| {r['name']} | {readable(r['peer_ns'])} | {readable(r['ours_ns'])} | {r['ratio']:.2f}x ({r['lowest']:.2f}-{r['highest']:.2f}) | >= {r['target']}x | "
+              f"{'pass' if r['holds'] else 'FAIL'} |" for r in rows]
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = "gpu-" + re.sub(r"[^a-z0-9]+", "-", card.lower()).strip("-")
+    (options.out / f"{stem}.md").write_text("\n".join(lines) + "\n")
+    (options.out / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
+    print(json.dumps(document, indent=1) if options.json else "\n".join(lines))
+    sys.exit(0 if all(row["holds"] for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
