@@ -38,7 +38,7 @@ if(NOT nvcc_version VERSION_GREATER_EQUAL 12.0)
 endif()
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 90)  # 90 brings its PTX along, which newer cards compile
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)  # 90 brings its PTX along, which newer cards compile
 endif()
 set(CMAKE_CUDA_COMPILER ${TANDEM_NVCC})
 set(CMAKE_CUDA_FLAGS_SANITIZE "")
@@ -57,7 +57,7 @@ target_compile_options(tandem_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TANDEM_WERROR}>>:-Werror=all-warnings -Xcompiler=-Werror>)
 target_link_libraries(tandem_cuda PRIVATE tandem tandem_flags)
-target_link_options(tandem_cuda PRIVATE -Wl,--as-needed $<$<CONFIG:Release>:-s>)
+target_link_options(tandem_cuda PRIVATE -Wl,--as-needed -Wl,-z,defs $<$<CONFIG:Release>:-s>)
 set_target_properties(tandem_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
 list(JOIN CMAKE_CUDA_ARCHITECTURES ", " tandem_cuda_list)
 set(TANDEM_CUDA_STATE "built with nvcc ${nvcc_version} for ${tandem_cuda_list}")
