@@ -96,6 +96,30 @@ TD_CARD void store(void* data, DType dtype, int64_t i, T value) {
   }
 }
 
+/// Four elements of one dtype in a row, moved at once.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T element[4];
+};
+inline constexpr int kFour = 4;
+
+/// Writes y to elements `first` … first + 3 of `out`, which are aligned to four; converted. T is what they are computed in.
+template <class T, class Y>
+TD_CARD void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
+  const auto as = [&](auto zero) {
+    using E = decltype(zero);
+    Four<E> four;
+    for (int k = 0; k < kFour; ++k) four.element[k] = to_element<E>(y[k]);
+    static_cast<Four<E>*>(out)[first / kFour] = four;
+  };
+  if (dtype == dtype_of<T>()) as(T{});
+  else if (dtype == DType::Bool) as(bool{});
+  else if (std::is_same_v<T, float> && dtype == DType::Float16) as(Half{});
+  else if (std::is_same_v<T, float> && dtype == DType::BFloat16) as(BFloat16{});
+  else
+    for (int k = 0; k < kFour; ++k) store(out, dtype, first + k, static_cast<T>(y[k]));
+}
+
 // --- Choosing a kernel by dtype
 /// Calls f with a zero of the floating type that `dtype` names.
 template <class F>

@@ -5,10 +5,13 @@ namespace tandem::kernels::cuda {
 void fill_own(Table& table) {
   table.fill = fill;
   table.copy = copy;
+  table.arange = arange;
+  table.linspace = linspace;
   table.pointwise = pointwise;
+  table.random = random;
+  table.bernoulli = bernoulli;
+  table.dropout = dropout;
   table.sort_rows = sort_rows;
-  table.solve = solve;
-  table.solve_workspace = solve_workspace;
   table.unfold = unfold;
   table.fold = fold;
   table.max_pool = max_pool;
@@ -16,8 +19,11 @@ void fill_own(Table& table) {
   table.avg_pool_backward = avg_pool_backward;
   table.pad = pad;
   table.pad_backward = pad_backward;
+  table.solve = solve;
+  table.solve_workspace = solve_workspace;
   table.resample = resample;
   table.embedding_bag = embedding_bag;
+  table.triangle = triangle;
 }
 
 }  // namespace tandem::kernels::cuda

@@ -53,13 +53,6 @@ struct Apply {
   }
 };
 
-/// Four elements of one dtype in a row, moved at once.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T element[4];
-};
-inline constexpr int kFour = 4;
-
 template <class T>
 TD_CARD void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
   const auto in = [&](auto zero) {
@@ -78,22 +71,6 @@ TD_CARD void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
   } else {
     for (int k = 0; k < kFour; ++k) x[k] = load<T>(source.data, source.dtype, first + k);
   }
-}
-
-template <class T, class Y>
-TD_CARD void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
-  const auto as = [&](auto zero) {
-    using E = decltype(zero);
-    Four<E> four;
-    for (int k = 0; k < kFour; ++k) four.element[k] = to_element<E>(y[k]);
-    static_cast<Four<E>*>(out)[first / kFour] = four;
-  };
-  if (dtype == dtype_of<T>()) as(T{});
-  else if (dtype == DType::Bool) as(bool{});
-  else if (std::is_same_v<T, float> && dtype == DType::Float16) as(Half{});
-  else if (std::is_same_v<T, float> && dtype == DType::BFloat16) as(BFloat16{});
-  else
-    for (int k = 0; k < kFour; ++k) store(out, dtype, first + k, static_cast<T>(y[k]));
 }
 
 /// Elements 4 i … 4 i + 3 of dense arrays.
