@@ -12,6 +12,7 @@ void fill_own(Table& table) {
   table.bernoulli = bernoulli;
   table.dropout = dropout;
   table.sort_rows = sort_rows;
+  table.searchsorted = searchsorted;
   table.unfold = unfold;
   table.fold = fold;
   table.max_pool = max_pool;
@@ -23,6 +24,14 @@ void fill_own(Table& table) {
   table.solve_workspace = solve_workspace;
   table.resample = resample;
   table.embedding_bag = embedding_bag;
+  table.index = index;
+  table.index_put = index_put;
+  table.gather = gather;
+  table.scatter = scatter;
+  table.embedding = embedding;
+  table.embedding_backward = embedding_backward;
+  table.count_nonzero = count_nonzero;
+  table.nonzero = nonzero;
   table.triangle = triangle;
 }
 

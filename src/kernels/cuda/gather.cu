@@ -1,0 +1,172 @@
+// Gather and scatter along one dimension. Gather: a thread an element. Scatter keeps the order of what meets at one place: a thread goes
+// along each line of that dimension where there are many lines or short ones; else a group does, some indices at a time, in which the first
+// thread of those that name one place combines what all of them bring. Lines longer than kOrdered are combined in any order.
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/indexing.cuh"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+constexpr int kGroup = 256;
+constexpr int64_t kShort = 32;         // elements of a line that a thread goes along by itself
+constexpr int64_t kManyLines = 16384;  // lines that keep a card's threads busy one each
+
+/// A view without dimensions as one of a single element.
+View at_least_1d(View view) {
+  if (view.ndim == 0) {
+    view.ndim = 1;
+    view.sizes[0] = 1;
+    view.strides[0] = 0;
+  }
+  return view;
+}
+
+/// The strides of `view` without that of `dim`, which is handled apart.
+struct Across {
+  int64_t strides[kMaxDims];
+
+  Across(const View& view, int dim) {
+    for (int d = 0; d < view.ndim; ++d) strides[d] = d == dim ? 0 : view.strides[d];
+  }
+};
+
+template <class T>
+struct Gather {
+  T* out;
+  const T* in;
+  const int64_t* index;
+  Places<3> places;  // of out, of index, of in but for its place along dim
+  int64_t stride, size;
+  Reporter report;
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t at[3];
+    places(i, at);
+    const int64_t k = index[at[1]];
+    if (within(report, k, size)) out[at[0]] = in[at[2] + k * stride];
+  }
+};
+
+/// What is scattered, and along what.
+template <class T>
+struct Scattering {
+  Scatter mode;
+  T* out;
+  const int64_t* index;
+  const T* source;
+  int64_t length, size;  // of index and of out along dim
+  int64_t out_step, index_step, source_step;
+  Reporter report;
+};
+
+template <class T>
+struct ScatterLine {
+  Scattering<T> call;
+  Places<3> lines;  // of out, index and source
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t at[3];
+    lines(i, at);
+    for (int64_t j = 0; j < call.length; ++j) {
+      const int64_t k = call.index[at[1] + j * call.index_step];
+      if (!within(call.report, k, call.size)) continue;
+      T& to = call.out[at[0] + k * call.out_step];
+      to = combined(call.mode, to, call.source[at[2] + j * call.source_step]);
+    }
+  }
+};
+
+template <class T>
+struct ScatterTiles {
+  struct Shared {
+    int64_t index[kGroup];  // -1 for none
+    Compute<T> source[kGroup];
+  };
+  Scattering<T> call;
+  Places<3> lines;
+
+  TD_CARD void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
+    int64_t at[3];
+    lines(i, at);
+    for (int64_t first = 0; first < call.length; first += kGroup) {
+      group.each([&](int t) {
+        const int64_t j = first + t;
+        shared.index[t] = -1;
+        if (j >= call.length) return;
+        const int64_t k = call.index[at[1] + j * call.index_step];
+        if (!within(call.report, k, call.size)) return;
+        shared.index[t] = k;
+        shared.source[t] = to_compute(call.source[at[2] + j * call.source_step]);
+      });
+      group.each([&](int t) {
+        const int64_t k = shared.index[t];
+        if (k < 0) return;
+        for (int before = 0; before < t; ++before)
+          if (shared.index[before] == k) return;
+        T& to = call.out[at[0] + k * call.out_step];
+        T value = to;
+        for (int other = t; other < kGroup; ++other)
+          if (shared.index[other] == k) value = combined(call.mode, value, to_element<T>(shared.source[other]));
+        to = value;
+      });
+    }
+  }
+};
+
+template <class T>
+struct ScatterAtOnce {
+  Scattering<T> call;
+  Places<3> places;  // of out but for its place along dim, of index, of source
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t at[3];
+    places(i, at);
+    const int64_t k = call.index[at[1]];
+    if (within(call.report, k, call.size)) combine_at_once(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
+  }
+};
+
+template <class T>
+void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View& index, const View& source, int dim) {
+  const Scattering<T> call{mode,
+                           whole.as<T>(),
+                           index.as<int64_t>(),
+                           source.as<T>(),
+                           index.sizes[dim],
+                           whole.sizes[dim],
+                           whole.strides[dim],
+                           index.strides[dim],
+                           source.strides[dim],
+                           Reporter(queue)};
+  const Across out_strides(whole, dim), index_strides(index, dim), source_strides(source, dim);
+  if (call.length > kOrdered)
+    return for_each(queue, index.numel(),
+                    ScatterAtOnce<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
+  int64_t sizes[kMaxDims];
+  for (int d = 0; d < index.ndim; ++d) sizes[d] = d == dim ? 1 : index.sizes[d];
+  const Places<3> lines(index.ndim, sizes, {out_strides.strides, index_strides.strides, source_strides.strides});
+  // Neighbours in a line are neighbours in memory where dim is the last: then a group reads a line together, however many there are.
+  const bool by_threads = call.length <= kShort || (dim != index.ndim - 1 && lines.count >= kManyLines);
+  if (by_threads) for_each(queue, lines.count, ScatterLine<T>{call, lines});
+  else for_groups<kGroup>(queue, lines.count, ScatterTiles<T>{call, lines});
+}
+
+}  // namespace
+
+void gather(const Queue& queue, Out out_view, View in_view, View index_view, int32_t dim) {
+  const View out = at_least_1d(out_view), in = at_least_1d(in_view), index = at_least_1d(index_view);
+  const Across in_strides(in, dim);
+  const Places<3> places(index.ndim, index.sizes, {out.strides, index.strides, in_strides.strides});
+  visit_width(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_each(queue, places.count,
+             Gather<T>{out.as<T>(), in.as<T>(), index.as<int64_t>(), places, in.strides[dim], in.sizes[dim], Reporter(queue)});
+  });
+}
+
+void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
+  visit(out.dtype,
+        [&](auto zero) { scatter_of<decltype(zero)>(queue, mode, at_least_1d(out), at_least_1d(index), at_least_1d(source), dim); });
+}
+
+}  // namespace tandem::kernels::cuda

@@ -1,0 +1,228 @@
+// Indexing by tensors: for every position that they name, a block of the dimensions that they leave alone is moved, a thread an element.
+// Accumulating keeps the order of positions that name one place without atomics: a group stands for each position and finds out whether an
+// earlier one names its place; if none does, it adds its own block and those of all later ones. That looks at every pair of positions,
+// so more than kOwned of them are added with atomics, in any order.
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/indexing.cuh"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+constexpr int64_t kOwned = 4 * kOrdered;
+constexpr int kGroup = 128;
+constexpr int kLook = 8;  // positions a thread looks at before its group talks
+
+inline constexpr int64_t kNoStrides[kMaxDims] = {};
+
+/// `whole` is the tensor that is indexed, `part` the one whose sizes are the index tensors' and then the sliced dimensions'. Up to `most`
+/// dimensions are indexed.
+template <int most>
+struct Plan {
+  int indices = 0;
+  const int64_t* index[most];
+  int64_t size[most], stride[most];  // of the dimension of `whole` that it indexes
+  Places<1 + most> positions;        // of part, and of the index tensors
+  Places<2> block;                   // of whole and part
+  Divide by_width;
+  bool negative;
+  int64_t skipped;
+  Reporter report;
+
+  /// Whether position p names a place: where that is in `whole` and in `part`. `loud`: reports the index that is at fault.
+  template <bool loud>
+  TD_CARD bool find(int64_t p, int64_t& to, int64_t& from) const {
+    int64_t at[1 + most];
+    positions(p, at);
+    from = at[0];
+    to = 0;
+    for (int k = 0; k < most; ++k) {
+      if (k >= indices) continue;
+      int64_t place = index[k][at[1 + k]];
+      if (!wrap_index(place, size[k], negative)) {
+        if (loud) report(Trouble::IndexOutOfRange, place, size[k]);
+        return false;
+      }
+      if (place == skipped) return false;
+      to += place * stride[k];
+    }
+    return true;
+  }
+  /// The same for element i of `part`, row-major.
+  TD_CARD bool find_element(int64_t i, int64_t& to, int64_t& from) const {
+    const int64_t p = by_width(i);
+    if (!find<true>(p, to, from)) return false;
+    int64_t at[2];
+    block(i - p * by_width.divisor, at);
+    to += at[0];
+    from += at[1];
+    return true;
+  }
+};
+
+template <int most>
+Plan<most> plan_of(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative, int64_t skipped) {
+  int sliced = whole.ndim;
+  for (const View& v : list) sliced -= v.data != nullptr;
+  const int index_ndim = part.ndim - sliced;
+  int64_t index_strides[most][kMaxDims], whole_strides[kMaxDims], size[most], stride[most];
+  const int64_t* index[most];
+  const int64_t* strides[1 + most] = {part.strides};
+  for (int k = 0; k < most; ++k) strides[1 + k] = kNoStrides;
+  int indices = 0, blocks = 0;
+  for (int d = 0; d < whole.ndim; ++d) {
+    if (d >= list.size || !list[d].data) {
+      whole_strides[blocks++] = whole.strides[d];
+      continue;
+    }
+    const View& v = list[d];
+    for (int i = 0; i < index_ndim; ++i) {
+      const int own = i - (index_ndim - v.ndim);
+      index_strides[indices][i] = own < 0 || v.sizes[own] == 1 ? 0 : v.strides[own];
+    }
+    strides[1 + indices] = index_strides[indices];
+    index[indices] = v.as<const int64_t>();
+    size[indices] = whole.sizes[d];
+    stride[indices] = whole.strides[d];
+    ++indices;
+  }
+  const Places<1 + most> positions(index_ndim, part.sizes, strides);
+  const Places<2> block(blocks, part.sizes + index_ndim, {whole_strides, part.strides + index_ndim});
+  Plan<most> plan{indices, {}, {}, {}, positions, block, Divide(block.count), negative, skipped, Reporter(queue)};
+  for (int k = 0; k < indices; ++k) {
+    plan.index[k] = index[k];
+    plan.size[k] = size[k];
+    plan.stride[k] = stride[k];
+  }
+  return plan;
+}
+
+/// Calls f with a plan for as many index tensors as there are.
+template <class F>
+void with_plan(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative, int64_t skipped, F&& f) {
+  int indices = 0;
+  for (const View& v : list) indices += v.data != nullptr;
+  if (indices <= 2) f(plan_of<2>(queue, whole, part, list, negative, skipped));
+  else f(plan_of<kMaxDims>(queue, whole, part, list, negative, skipped));
+}
+
+template <class T, int most>
+struct Take {
+  Plan<most> plan;
+  T* out;
+  const T* in;
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t whole, part;
+    if (plan.find_element(i, whole, part)) out[part] = in[whole];
+  }
+};
+
+template <class T, int most>
+struct Put {
+  Plan<most> plan;
+  T* out;
+  const T* values;
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t whole, part;
+    if (plan.find_element(i, whole, part)) out[whole] = values[part];
+  }
+};
+
+template <class T, int most>
+struct AddAtOnce {
+  Plan<most> plan;
+  T* out;
+  const T* values;
+
+  TD_CARD void operator()(int64_t i) const {
+    int64_t whole, part;
+    if (plan.find_element(i, whole, part)) combine_at_once(Scatter::Add, out + whole, values[part]);
+  }
+};
+
+template <class T, int most>
+struct AddInOrder {
+  struct Shared {
+    int64_t from[kGroup];
+  };
+  Plan<most> plan;
+  T* out;
+  const T* values;
+
+  TD_CARD void operator()(Group<kGroup>& group, int64_t p, Shared& shared) const {
+    int64_t to, unused;
+    if (!plan.template find<true>(p, to, unused)) return;
+    const auto plus = [](int a, int b) { return a + b; };
+    for (int64_t first = 0; first < p; first += kGroup * kLook) {
+      typename Group<kGroup>::template Local<int> named;
+      group.each([&](int t) {
+        named[t] = 0;
+        for (int k = 0; k < kLook; ++k) {
+          const int64_t q = first + k * kGroup + t;
+          int64_t other, from;
+          if (q < p && plan.template find<false>(q, other, from)) named[t] += other == to;
+        }
+      });
+      if (group.reduce(named, plus) > 0) return;
+    }
+    for (int64_t first = p; first < plan.positions.count; first += kGroup) {
+      typename Group<kGroup>::template Local<int> mine, place;
+      typename Group<kGroup>::template Local<int64_t> from;
+      group.each([&](int t) {
+        int64_t other = 0;
+        mine[t] = first + t < plan.positions.count && plan.template find<false>(first + t, other, from[t]) && other == to;
+        place[t] = mine[t];
+      });
+      const int found = group.scan(place, plus);
+      if (found == 0) continue;
+      group.each([&](int t) {
+        if (mine[t]) shared.from[place[t] - 1] = from[t];
+      });
+      group.each([&](int t) {
+        for (int64_t w = t; w < plan.block.count; w += kGroup) {
+          int64_t at[2];
+          plan.block(w, at);
+          T sum = out[to + at[0]];
+          for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, values[shared.from[k] + at[1]]);
+          out[to + at[0]] = sum;
+        }
+      });
+    }
+  }
+};
+
+}  // namespace
+
+void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative) {
+  visit_width(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    with_plan(queue, in, out, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
+      for_each(queue, plan.positions.count * plan.block.count, Take<T, most>{plan, out.as<T>(), in.as<T>()});
+    });
+  });
+}
+
+void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
+  with_plan(queue, out, values, indices, negative, skipped, [&]<int most>(const Plan<most>& plan) {
+    if (plan.block.count == 0) return;
+    visit(out.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      if (plan.positions.count <= kOwned)
+        for_groups<kGroup>(queue, plan.positions.count, AddInOrder<T, most>{plan, out.as<T>(), values.as<T>()});
+      else for_each(queue, plan.positions.count * plan.block.count, AddAtOnce<T, most>{plan, out.as<T>(), values.as<T>()});
+    });
+  });
+}
+
+void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulates, bool negative) {
+  if (accumulates) return accumulate(queue, out, values, indices, negative, -1);
+  visit_width(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    with_plan(queue, out, values, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
+      for_each(queue, plan.positions.count * plan.block.count, Put<T, most>{plan, out.as<T>(), values.as<T>()});
+    });
+  });
+}
+
+}  // namespace tandem::kernels::cuda
