@@ -33,6 +33,11 @@ void fill_own(Table& table) {
   table.count_nonzero = count_nonzero;
   table.nonzero = nonzero;
   table.triangle = triangle;
+  table.sgd = sgd;
+  table.adam = adam;
+  table.optimizer_step = optimizer_step;
+  table.total_norm = total_norm;
+  table.clip = clip;
 }
 
 }  // namespace tandem::kernels::cuda

@@ -1,0 +1,321 @@
+// Optimizer steps and gradient clipping. The parameters of one dtype are laid end to end in pieces, which groups take: a launch serves as
+// many parameters as fit into a kernel's arguments, so a model of many small ones costs few launches. A thread has several elements on the
+// way at a time, neighbours in a warp being neighbours in memory; each number is read and written once. Half types are computed in float.
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/entries.h"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+constexpr int kTogether = 4;                          // elements that a thread has on the way
+constexpr int64_t kPiece = 4 * kThreads * kTogether;  // elements of a piece
+
+/// Up to `most` items with a `numel` each, cut into pieces.
+template <class Item, int most>
+struct Pieces {
+  static constexpr int kMost = most;
+  using Element = Item;
+  Item items[most];
+  int64_t end[most];  // the number of pieces up to and with each item
+  int count = 0;
+
+  [[nodiscard]] int64_t pieces() const { return count ? end[count - 1] : 0; }
+  void add(const Item& item) {
+    end[count] = pieces() + (item.numel + kPiece - 1) / kPiece;
+    items[count++] = item;
+  }
+  /// The item that a piece belongs to, and the first of its elements.
+  TD_CARD const Item& find(int64_t piece, int64_t& first) const {
+    int low = 0, high = count - 1;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (piece < end[middle]) high = middle;
+      else low = middle + 1;
+    }
+    first = (piece - (low ? end[low - 1] : 0)) * kPiece;
+    return items[low];
+  }
+};
+
+/// Calls run(zero of the element type, pack) with items made of all that is listed, by dtype, and as many at a time as a pack holds.
+template <class Pack, class Listed, class MakeItem, class Run>
+void for_packs(const Span<Listed>& list, MakeItem&& item_of, Run&& run) {
+  for (const DType dtype : {kFloat32, kFloat16, kBFloat16, kFloat64})
+    visit_floating(dtype, [&](auto zero) {
+      Pack pack;
+      for (const Listed& listed : list) {
+        if (listed.dtype != dtype) continue;
+        pack.add(item_of(listed));
+        if (pack.count < Pack::kMost) continue;
+        run(zero, pack);
+        pack.count = 0;
+      }
+      if (pack.count > 0) run(zero, pack);
+    });
+}
+
+/// Element i … of an array as numbers, `kThreads` apart; nothing where there is no array.
+template <class T>
+TD_CARD void read(const void* data, int64_t i, int64_t n, Compute<T> (&x)[kTogether]) {
+  for (int k = 0; k < kTogether; ++k)
+    x[k] = data && i + k * kThreads < n ? to_compute(static_cast<const T*>(data)[i + k * kThreads]) : Compute<T>(0);
+}
+template <class T>
+TD_CARD void write(void* data, int64_t i, int64_t n, const Compute<T> (&x)[kTogether]) {
+  if (!data) return;
+  for (int k = 0; k < kTogether; ++k)
+    if (i + k * kThreads < n) static_cast<T*>(data)[i + k * kThreads] = to_element<T>(x[k]);
+}
+
+/// Calls f(i) for each thread with the places of its elements of a piece of n elements: i, i + kThreads, … kTogether of them.
+template <class F>
+TD_CARD void for_elements(Group<kThreads>& group, int64_t first, int64_t n, F&& f) {
+  const int64_t end = first + kPiece < n ? first + kPiece : n;
+  group.each([&](int t) {
+    for (int64_t i = first + t; i < end; i += kThreads * kTogether) f(i);
+  });
+}
+
+using SgdPack = Pieces<SgdParameter, 48>;
+
+template <class T>
+struct Sgd {
+  using Shared = NothingShared;
+  SgdPack pack;
+  Compute<T> lr, momentum, take, weight_decay, sign;
+  bool nesterov;
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    using C = Compute<T>;
+    int64_t first;
+    const SgdParameter& item = pack.find(piece, first);
+    for_elements(group, first, item.numel, [&](int64_t i) {
+      C p[kTogether], g[kTogether], buffer[kTogether];
+      read<T>(item.parameter, i, item.numel, p);
+      read<T>(item.gradient, i, item.numel, g);
+      read<T>(item.first ? nullptr : item.momentum, i, item.numel, buffer);  // what a first step finds there may be anything
+      for (int k = 0; k < kTogether; ++k) {
+        C d = sign * g[k] + weight_decay * p[k];
+        if (item.momentum) {
+          buffer[k] = item.first ? d : momentum * buffer[k] + take * d;
+          d = nesterov ? d + momentum * buffer[k] : buffer[k];
+        }
+        p[k] -= lr * d;
+      }
+      write<T>(item.parameter, i, item.numel, p);
+      write<T>(item.momentum, i, item.numel, buffer);
+    });
+  }
+};
+
+struct AdamItem {
+  void *parameter, *gradient, *mean, *square, *max_square;
+  int64_t numel;
+  double step_size, over_root;  // lr / (1 - beta1^step), 1 / sqrt(1 - beta2^step)
+};
+
+using AdamPack = Pieces<AdamItem, 48>;
+
+template <class T>
+struct Adam {
+  using Shared = NothingShared;
+  AdamPack pack;
+  Compute<T> decay, weight_decay, sign, rest1, beta2, rest2, eps;
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    using C = Compute<T>;
+    int64_t first;
+    const AdamItem& item = pack.find(piece, first);
+    const C step_size = static_cast<C>(item.step_size), over_root = static_cast<C>(item.over_root);
+    for_elements(group, first, item.numel, [&](int64_t i) {
+      C p[kTogether], g[kTogether], mean[kTogether], square[kTogether], most[kTogether];
+      read<T>(item.parameter, i, item.numel, p);
+      read<T>(item.gradient, i, item.numel, g);
+      read<T>(item.mean, i, item.numel, mean);
+      read<T>(item.square, i, item.numel, square);
+      read<T>(item.max_square, i, item.numel, most);
+      for (int k = 0; k < kTogether; ++k) {
+        const C before = p[k] * decay, d = sign * g[k] + weight_decay * before;
+        mean[k] += rest1 * (d - mean[k]);
+        square[k] = beta2 * square[k] + rest2 * d * d;
+        most[k] = item.max_square && most[k] > square[k] ? most[k] : square[k];
+        p[k] = before - step_size * mean[k] / (math::sqrt(most[k]) * over_root + eps);
+      }
+      write<T>(item.parameter, i, item.numel, p);
+      write<T>(item.mean, i, item.numel, mean);
+      write<T>(item.square, i, item.numel, square);
+      write<T>(item.max_square, i, item.numel, most);
+    });
+  }
+};
+
+using StepPack = Pieces<StepParameter, 24>;
+
+template <class F, class T>
+struct Step {
+  using Shared = NothingShared;
+  StepPack pack;
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    using C = Compute<T>;
+    int64_t first;
+    const StepParameter& item = pack.find(piece, first);
+    const C keep = static_cast<C>(item.keep), weight_decay = static_cast<C>(item.weight_decay), sign = static_cast<C>(item.sign);
+    C numbers[kStepNumbers];
+    for (int k = 0; k < kStepNumbers; ++k) numbers[k] = static_cast<C>(item.numbers[k]);
+    for_elements(group, first, item.numel, [&](int64_t i) {
+      C p[kTogether], g[kTogether], state[F::states][kTogether];
+      read<T>(item.parameter, i, item.numel, p);
+      read<T>(item.gradient, i, item.numel, g);
+      for (int s = 0; s < F::states; ++s) read<T>(item.state[s], i, item.numel, state[s]);
+      for (int k = 0; k < kTogether; ++k) {
+        C x = p[k] * keep, own[F::states];
+        for (int s = 0; s < F::states; ++s) own[s] = state[s][k];
+        F::apply(x, sign * g[k] + weight_decay * p[k], own, numbers);
+        p[k] = x;
+        for (int s = 0; s < F::states; ++s) state[s][k] = own[s];
+      }
+      write<T>(item.parameter, i, item.numel, p);
+      for (int s = 0; s < F::states; ++s) write<T>(item.state[s], i, item.numel, state[s]);
+    });
+  }
+};
+
+/// What is known of a dense tensor.
+struct DenseItem {
+  void* data;
+  int64_t numel;
+  DType dtype;
+};
+DenseItem dense(const View& view) { return {view.data, view.numel(), view.dtype}; }
+
+using ClipPack = Pieces<DenseItem, 96>;
+
+template <class T>
+struct Clip {
+  using Shared = NothingShared;
+  ClipPack pack;
+  const float* norm;
+  double max_norm;
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    const double factor = max_norm / (static_cast<double>(*norm) + 1e-6);
+    if (factor >= 1) return;  // nan is no reason to leave them as they are
+    int64_t first;
+    const DenseItem& item = pack.find(piece, first);
+    const auto by = static_cast<Compute<T>>(factor);
+    for_elements(group, first, item.numel, [&](int64_t i) {
+      Compute<T> x[kTogether];
+      read<T>(item.data, i, item.numel, x);
+      for (int k = 0; k < kTogether; ++k) x[k] *= by;
+      write<T>(item.data, i, item.numel, x);
+    });
+  }
+};
+
+/// norm = sqrt(norm^2 + the squares of some tensors): one group goes through all of them, as there is no room for the sums of several.
+struct AddToNorm {
+  static constexpr int kGroup = 1024, kMost = 128;
+  using Shared = NothingShared;
+  DenseItem items[kMost];
+  int count;
+  bool first;
+  float* norm;
+
+  TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
+    Group<kGroup>::Local<double> sums;
+    group.each([&](int t) {
+      double sum = 0;
+      for (int k = 0; k < count; ++k) {
+        const DenseItem& item = items[k];
+        if (item.dtype == DType::Float32) sum += squares<float>(item, t);
+        else if (item.dtype == DType::Float64) sum += squares<double>(item, t);
+        else if (item.dtype == DType::Float16) sum += squares<Half>(item, t);
+        else sum += squares<BFloat16>(item, t);
+      }
+      sums[t] = sum;
+    });
+    const double sum = group.reduce(sums, [](double a, double b) { return a + b; });
+    group.once([&] {
+      const double before = first ? 0 : *norm;
+      *norm = static_cast<float>(math::sqrt(before * before + sum));
+    });
+  }
+
+ private:
+  /// Of a thread's elements: several sums side by side, so that their reads overlap.
+  template <class T>
+  TD_CARD static double squares(const DenseItem& item, int t) {
+    constexpr int kSums = 8;
+    const T* const x = static_cast<const T*>(item.data);
+    double sums[kSums] = {};
+    for (int64_t i = t; i < item.numel; i += kSums * kGroup)
+      for (int k = 0; k < kSums; ++k)
+        if (const int64_t at = i + k * kGroup; at < item.numel) {
+          const double value = to_compute(x[at]);
+          sums[k] += value * value;
+        }
+    double sum = 0;
+    for (const double s : sums) sum += s;
+    return sum;
+  }
+};
+
+}  // namespace
+
+void sgd(const Queue& queue, Span<SgdParameter> parameters, SgdSettings settings) {
+  const auto as_is = [](const SgdParameter& p) { return p; };
+  for_packs<SgdPack>(parameters, as_is, [&]<class T>(T, const SgdPack& pack) {
+    using C = Compute<T>;
+    for_groups<kThreads>(
+        queue, pack.pieces(),
+        Sgd<T>{pack, static_cast<C>(settings.lr), static_cast<C>(settings.momentum), static_cast<C>(1 - settings.dampening),
+               static_cast<C>(settings.weight_decay), settings.maximize ? C(-1) : C(1), settings.nesterov});
+  });
+}
+
+void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings settings) {
+  const auto with_step = [&](const AdamParameter& p) {
+    const auto t = static_cast<double>(p.step);
+    return AdamItem{p.parameter,
+                    p.gradient,
+                    p.mean,
+                    p.square,
+                    p.max_square,
+                    p.numel,
+                    settings.lr / (1 - std::pow(settings.beta1, t)),
+                    1 / std::sqrt(1 - std::pow(settings.beta2, t))};
+  };
+  for_packs<AdamPack>(parameters, with_step, [&]<class T>(T, const AdamPack& pack) {
+    using C = Compute<T>;
+    for_groups<kThreads>(queue, pack.pieces(),
+                         Adam<T>{pack, static_cast<C>(settings.decoupled ? 1 - settings.lr * settings.weight_decay : 1),
+                                 static_cast<C>(settings.decoupled ? 0 : settings.weight_decay), settings.maximize ? C(-1) : C(1),
+                                 static_cast<C>(1 - settings.beta1), static_cast<C>(settings.beta2), static_cast<C>(1 - settings.beta2),
+                                 static_cast<C>(settings.eps)});
+  });
+}
+
+void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> parameters) {
+  const auto as_is = [](const StepParameter& p) { return p; };
+  for_packs<StepPack>(parameters, as_is, [&]<class T>(T, const StepPack& pack) {
+    visit_step(step, [&](auto functor) { for_groups<kThreads>(queue, pack.pieces(), Step<decltype(functor), T>{pack}); });
+  });
+}
+
+void total_norm(const Queue& queue, Out out, Span<View> tensors) {
+  int64_t done = 0;
+  do {  // also without any tensor
+    AddToNorm kernel{{}, 0, done == 0, out.as<float>()};
+    for (; done < tensors.size && kernel.count < AddToNorm::kMost; ++done) kernel.items[kernel.count++] = dense(tensors[done]);
+    for_groups<AddToNorm::kGroup>(queue, 1, kernel);
+  } while (done < tensors.size);
+}
+
+void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {
+  for_packs<ClipPack>(tensors, dense, [&]<class T>(T, const ClipPack& pack) {
+    for_groups<kThreads>(queue, pack.pieces(), Clip<T>{pack, norm.as<float>(), max_norm});
+  });
+}
+
+}  // namespace tandem::kernels::cuda
