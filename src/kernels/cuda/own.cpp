@@ -24,6 +24,10 @@ void fill_own(Table& table) {
   table.solve_workspace = solve_workspace;
   table.resample = resample;
   table.embedding_bag = embedding_bag;
+  table.lstm_cell = lstm_cell;
+  table.lstm_cell_backward = lstm_cell_backward;
+  table.gru_cell = gru_cell;
+  table.gru_cell_backward = gru_cell_backward;
   table.index = index;
   table.index_put = index_put;
   table.gather = gather;
