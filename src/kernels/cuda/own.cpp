@@ -10,6 +10,7 @@ void fill_own(Table& table) {
   table.pointwise = pointwise;
   table.random = random;
   table.bernoulli = bernoulli;
+  table.randperm = randperm;
   table.dropout = dropout;
   table.sort_rows = sort_rows;
   table.searchsorted = searchsorted;

@@ -1,6 +1,7 @@
 // Random numbers (definitions: kernels/random.h, which the CPU shares). A thread makes four neighbours from the words of one counter, or of
 // two where an element takes 64 bits, and writes them together where the address allows it. So the numbers depend on nothing but seed and
-// offset.
+// offset. A permutation is sorted in place.
+#include "kernels/cuda/bitonic.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 #include "kernels/random.h"
@@ -198,6 +199,32 @@ struct Dropout {
   }
 };
 
+/// The sort keys of elements 4 i … 4 i + 3 of a permutation: all different, as their low bits are the element.
+struct PermutationKeys {
+  uint64_t* keys;
+  int64_t count;
+  uint64_t low_bits;
+  Words words;
+
+  TD_CARD void operator()(int64_t i) const {
+    uint64_t bits[kFour];
+    words.wide(i, bits);
+    for (int k = 0; k < kFour; ++k)
+      if (const int64_t at = i * kFour + k; at < count) keys[at] = (bits[k] & ~low_bits) | static_cast<uint64_t>(at);
+  }
+};
+
+struct LessKey {
+  TD_CARD bool operator()(uint64_t a, uint64_t b) const { return a < b; }
+};
+
+struct KeepLowBits {
+  uint64_t* keys;
+  uint64_t low_bits;
+
+  TD_CARD void operator()(int64_t i) const { keys[i] &= low_bits; }
+};
+
 }  // namespace
 
 void random(const Queue& queue, Out out, Random kind, double a, double b, uint64_t seed, uint64_t offset) {
@@ -229,6 +256,16 @@ void random(const Queue& queue, Out out, Random kind, double a, double b, uint64
 void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uint64_t offset) {
   const int64_t count = out.numel();
   for_each(queue, (count + kFour - 1) / kFour, Bernoulli{out, probability, count, {seed, offset}});
+}
+
+void randperm(const Queue& queue, Out out, uint64_t seed, uint64_t offset) {
+  const int64_t n = out.numel();
+  if (n == 0) return;
+  auto* const keys = out.as<uint64_t>();
+  const uint64_t low_bits = (1ULL << permutation_bits(n)) - 1;
+  for_each(queue, (n + kFour - 1) / kFour, PermutationKeys{keys, n, low_bits, {seed, offset}});
+  bitonic_sort(queue, keys, n, LessKey{});
+  for_each(queue, n, KeepLowBits{keys, low_bits});
 }
 
 void dropout(const Queue& queue, Out out, Out mask, View in, double p, uint64_t seed, uint64_t offset) {
