@@ -24,6 +24,8 @@ void fill_own(Table& table) {
   table.solve = solve;
   table.solve_workspace = solve_workspace;
   table.resample = resample;
+  table.grid_sample = grid_sample;
+  table.grid_sample_backward = grid_sample_backward;
   table.embedding_bag = embedding_bag;
   table.lstm_cell = lstm_cell;
   table.lstm_cell_backward = lstm_cell_backward;
