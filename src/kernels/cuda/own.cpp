@@ -14,6 +14,8 @@ void fill_own(Table& table) {
   table.dropout = dropout;
   table.sort_rows = sort_rows;
   table.searchsorted = searchsorted;
+  table.matmul = matmul;
+  table.matmul_workspace = matmul_workspace;
   table.unfold = unfold;
   table.fold = fold;
   table.max_pool = max_pool;
