@@ -36,6 +36,7 @@ const std::vector<Sizes>& convolutions() {
       {{2, 8, 7, 9, 10}, {12, 8, 3, 3, 2}, {.stride = 2, .padding = 1}},
       {{4, 64, 7, 7}, {48, 64, 1, 1}, {}},
       {{2, 8, 9, 9}, {8, 8, 2, 2}, {.padding = "same"}},  // more behind than before
+      {{30, 4, 20, 21}, {9, 4, 3, 3}, {}},                // many more places than weights
   };
   return all;
 }
@@ -191,6 +192,20 @@ TEST_P(Windows, LargestOfEveryType) {
   EXPECT_TRUE(td::equal(td::max_unpool1d(td::ones({1, 1}, device()), at, 4), td::tensor({{0., 0., 0., 1.}}, device())));
   for (const int64_t outside : {-1, 4})
     EXPECT_NE(error_of([&] { (void)td::max_unpool1d(td::ones({1, 1}, device()), td::full_like(at, outside), 4).cpu(); }), "no error");
+}
+
+TEST_P(Windows, AveragesOfLargeWindows) {
+  const auto x = random({3, 5, 23, 31});
+  const auto whole = x.mean({2, 3}, true);
+  const auto part = td::unfold(x.reshape({15, 1, 23, 31}), {9, 14}, {.stride = {2, 3}}).mean({1}).reshape({3, 5, 8, 6});
+  for (const auto& [dtype, tolerance] : {std::pair{td::kFloat64, 1e-12}, {td::kFloat32, 1e-5}, {td::kBFloat16, 1e-2}}) {
+    const auto close = [&, tolerance = tolerance](const td::Tensor& found, const td::Tensor& expected) {
+      return td::allclose(found.to(td::kFloat64), expected, tolerance, tolerance);
+    };
+    EXPECT_TRUE(close(td::adaptive_avg_pool2d(x.to(dtype), 1), whole)) << td::name(dtype);
+    EXPECT_TRUE(close(td::avg_pool2d(x.to(dtype), {23, 31}), whole)) << td::name(dtype);
+    EXPECT_TRUE(close(td::avg_pool2d(x.to(dtype), {9, 14}, {.stride = {2, 3}}), part)) << td::name(dtype);
+  }
 }
 
 TEST_P(Windows, RefuseWhatDoesNotFit) {

@@ -16,6 +16,10 @@ void fill_own(Table& table) {
   table.searchsorted = searchsorted;
   table.matmul = matmul;
   table.matmul_workspace = matmul_workspace;
+  table.convolution = convolution;
+  table.convolution_input = convolution_input;
+  table.convolution_weight = convolution_weight;
+  table.convolution_workspace = convolution_workspace;
   table.unfold = unfold;
   table.fold = fold;
   table.max_pool = max_pool;

@@ -1,5 +1,5 @@
 // The one entry of libtandem_walked.so: a table in which our own CUDA kernels stand, walked on the host. What a card leaves to a library
-// (convolutions, sorting, decompositions) stays the CPU's.
+// (sorting, decompositions) stays the CPU's.
 #include "kernels/cuda/entries.h"
 
 extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() {
