@@ -1,6 +1,8 @@
 // Convolutions of any dtype, groups and dilation, as products of the weight with what the windows see, which is looked up where it lies:
 // see products.cuh. A group of channels is an element of the batch. The gradient of the weight has few elements and long sums: these are
 // cut into runs, whose sums are kept apart and added up in order.
+#include <algorithm>
+
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/products.cuh"
 

@@ -2,6 +2,8 @@
 // points are shared out several times where they are too few for a card. The gradient of the grid is summed by one thread a point, that of
 // the input by atomic additions. Half types are computed in their own precision, as on the CPU: a coordinate rounded there reads other
 // elements.
+#include <algorithm>
+
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 #include "kernels/grid_taps.h"

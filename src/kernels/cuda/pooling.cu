@@ -1,5 +1,6 @@
 // Pooling. A thread takes one window; where windows are large, as those of a global average, a warp takes one. The gradient of an average
 // is gathered: a thread for each element of the input goes over the windows that see it, so that sums meet no other thread.
+#include <algorithm>
 #include <limits>
 
 #include "kernels/cuda/elements.cuh"
