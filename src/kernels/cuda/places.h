@@ -20,6 +20,27 @@ struct FastDivide {
   }
 };
 
+/// The same for numbers below 2^63: a division proper is a function on a card, for which registers have to be cleared.
+struct WideDivide {
+  uint64_t multiplier = 1;
+  uint32_t shift = 0;
+
+  WideDivide() = default;
+  explicit WideDivide(uint64_t d) {
+    __extension__ using Wide = unsigned __int128;
+    while ((uint64_t{1} << shift) < d) ++shift;
+    multiplier = static_cast<uint64_t>((static_cast<Wide>((uint64_t{1} << shift) - d) << 64) / d + 1);
+  }
+  TD_CARD uint64_t operator()(uint64_t n) const {
+#if defined(__CUDACC__)
+    return (__umul64hi(n, multiplier) + n) >> shift;
+#else
+    __extension__ using Wide = unsigned __int128;
+    return (static_cast<uint64_t>((static_cast<Wide>(n) * multiplier) >> 64) + n) >> shift;
+#endif
+  }
+};
+
 /// Division of numbers that are not negative by one divisor; those below 2^31 as 32-bit ones.
 struct Divide {
   int64_t divisor = 1, fast_below = 0;
