@@ -12,6 +12,9 @@ void fill_own(Table& table) {
   table.bernoulli = bernoulli;
   table.randperm = randperm;
   table.dropout = dropout;
+  table.reduce = reduce;
+  table.arg_reduce = arg_reduce;
+  table.variance = variance;
   table.sort_rows = sort_rows;
   table.searchsorted = searchsorted;
   table.matmul = matmul;

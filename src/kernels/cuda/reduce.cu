@@ -1,0 +1,128 @@
+// Reductions. What is done to an element and how two totals meet are questions to the operation at run time, asked once for four elements:
+// memory is slower than they are. Four floats meet in float; the totals are double, so that long sums lose nothing.
+#include <limits>
+
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/reduction.cuh"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+enum class Meet : uint8_t { Add, Multiply, Most, Least };
+
+constexpr Meet meet_of(Reduce op) {
+  switch (op) {
+    case Reduce::Prod: return Meet::Multiply;
+    case Reduce::Max:
+    case Reduce::Any:
+    case Reduce::NormInf: return Meet::Most;
+    case Reduce::Min:
+    case Reduce::All: return Meet::Least;
+    default: return Meet::Add;
+  }
+}
+
+/// Integers wrap.
+template <class T>
+TD_CARD T meet(Meet how, T a, T b) {
+  using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+  switch (how) {
+    case Meet::Add: return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
+    case Meet::Multiply: return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+    case Meet::Most: return math::maximum(a, b);
+    default: return math::minimum(a, b);
+  }
+}
+
+template <class C>
+TD_CARD C taken(Reduce op, C x) {
+  switch (op) {
+    case Reduce::Norm1:
+    case Reduce::NormInf: return math::abs(x);
+    case Reduce::Norm2:
+    case Reduce::SumOfSquares: return meet(Meet::Multiply, x, x);
+    case Reduce::Any:
+    case Reduce::All:
+    case Reduce::CountNonzero: return static_cast<C>(x != 0);
+    default: return x;
+  }
+}
+
+template <class C>
+struct Reduction {
+  using Total = std::conditional_t<std::is_integral_v<C>, int64_t, double>;
+  static constexpr int kArrays = 1;
+  Converted<C> in;
+  Results out;
+  Places<2> rows;  // of in, of out
+  Reduce op;
+  Meet how;
+  int64_t count;
+
+  TD_CARD Total none() const {
+    using Limits = std::numeric_limits<Total>;
+    switch (how) {
+      case Meet::Add: return 0;
+      case Meet::Multiply: return 1;
+      case Meet::Most: return std::is_integral_v<Total> ? Limits::min() : -Limits::infinity();
+      default: return std::is_integral_v<Total> ? Limits::max() : Limits::infinity();
+    }
+  }
+  TD_CARD void base(int64_t row, int64_t (&at)[1]) const {
+    int64_t both[2];
+    rows(row, both);
+    at[0] = both[0];
+  }
+  template <int n>
+  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+    C x[n];
+    in.read(at[0], x);
+    for (int k = 0; k < n; ++k) x[k] = taken(op, x[k]);
+    for (int k = 1; k < n; ++k) x[0] = meet(how, x[0], x[k]);
+    total = meet(how, total, static_cast<Total>(x[0]));
+  }
+  TD_CARD Total combine(Total a, Total b) const { return meet(how, a, b); }
+  TD_CARD void write(int64_t row, Total total) const {
+    int64_t at[2];
+    rows(row, at);
+    if (op == Reduce::Mean) out.put(at[1], static_cast<double>(total) / static_cast<double>(count));
+    else if (op == Reduce::Norm2) out.put(at[1], math::sqrt(static_cast<double>(total)));
+    else out.put(at[1], total);
+  }
+};
+
+/// What no elements give.
+Value neutral(Reduce op, DType dtype) {
+  using Limits = std::numeric_limits<double>;
+  Value value;
+  value.is_floating = is_floating(dtype);
+  switch (meet_of(op)) {
+    case Meet::Multiply: value.floating = value.integer = 1; break;
+    case Meet::Most:
+      if (op == Reduce::Max) value.floating = -Limits::infinity(), value.integer = std::numeric_limits<int64_t>::min();
+      break;
+    case Meet::Least:
+      if (op == Reduce::Min) value.floating = Limits::infinity(), value.integer = std::numeric_limits<int64_t>::max();
+      else value.floating = value.integer = 1;
+      break;
+    default:
+      if (op == Reduce::Mean) value.floating = Limits::quiet_NaN();
+  }
+  return value;
+}
+
+}  // namespace
+
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced) {
+  const int kept = in.ndim - reduced;
+  const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
+  if (elements.count == 0) return fill(queue, out, neutral(op, out.dtype));
+  const bool tests = op == Reduce::Any || op == Reduce::All || op == Reduce::CountNonzero || op == Reduce::Max || op == Reduce::Min;
+  visit_compute(tests ? in.dtype : out.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    const Places<2> rows = Dims(in, 0, kept, true).places(in, out);
+    reduce_rows(queue, rows.count, elements, dense_rows(in, reduced), Reduction<C>{in, out, rows, op, meet_of(op), elements.count});
+  });
+}
+
+}  // namespace tandem::kernels::cuda
