@@ -15,6 +15,9 @@ void fill_own(Table& table) {
   table.reduce = reduce;
   table.arg_reduce = arg_reduce;
   table.variance = variance;
+  table.scan = scan;
+  table.scan_extreme = scan_extreme;
+  table.recurrence = recurrence;
   table.sort_rows = sort_rows;
   table.searchsorted = searchsorted;
   table.matmul = matmul;
