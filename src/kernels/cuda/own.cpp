@@ -35,6 +35,12 @@ void fill_own(Table& table) {
   table.pad_backward = pad_backward;
   table.solve = solve;
   table.solve_workspace = solve_workspace;
+  table.softmax = softmax;
+  table.log_softmax = log_softmax;
+  table.softmax_backward = softmax_backward;
+  table.log_softmax_backward = log_softmax_backward;
+  table.cross_entropy = cross_entropy;
+  table.cross_entropy_backward = cross_entropy_backward;
   table.resample = resample;
   table.grid_sample = grid_sample;
   table.grid_sample_backward = grid_sample_backward;
