@@ -45,17 +45,20 @@ struct WideDivide {
 struct Divide {
   int64_t divisor = 1, fast_below = 0;
   FastDivide fast;
+  WideDivide wide;
 
   Divide() = default;
   explicit Divide(int64_t d) : divisor(d) {
     constexpr int64_t limit = int64_t{1} << 31;
-    if (d <= 0 || d >= limit) return;
+    if (d <= 0) return;
+    wide = WideDivide(static_cast<uint64_t>(d));
+    if (d >= limit) return;
     fast_below = limit;
     fast = FastDivide(static_cast<uint32_t>(d));
   }
   TD_CARD int64_t operator()(int64_t n) const {
     if (n < fast_below) return fast(static_cast<uint32_t>(n));
-    return n / divisor;
+    return static_cast<int64_t>(wide(static_cast<uint64_t>(n)));
   }
 };
 
