@@ -16,6 +16,7 @@ template <class C>
 struct ArgReduction {
   using Total = Found<C>;
   static constexpr int kArrays = 1;
+  static constexpr int kMost = 1024;
   Converted<C> in;
   Results values;
   int64_t* indices;

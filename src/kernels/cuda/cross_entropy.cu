@@ -42,6 +42,7 @@ template <class C>
 struct Loss {
   using Total = C;
   static constexpr int kArrays = 1;
+  static constexpr int kMost = 512;
   Targets<C> targets;
   Results losses, weights;
   Converted<C> log_probabilities;
@@ -75,6 +76,7 @@ template <class C>
 struct LossGradient {
   using Total = C;
   static constexpr int kArrays = 2;  // out, log-probabilities
+  static constexpr int kMost = 512;
   Targets<C> targets;
   Floats<C> out, log_probabilities;
   Converted<C> scale;

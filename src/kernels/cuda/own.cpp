@@ -41,6 +41,9 @@ void fill_own(Table& table) {
   table.log_softmax_backward = log_softmax_backward;
   table.cross_entropy = cross_entropy;
   table.cross_entropy_backward = cross_entropy_backward;
+  table.normalize = normalize;
+  table.normalize_backward = normalize_backward;
+  table.normalize_parameters = normalize_parameters;
   table.resample = resample;
   table.grid_sample = grid_sample;
   table.grid_sample_backward = grid_sample_backward;

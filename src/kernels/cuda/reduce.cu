@@ -52,6 +52,7 @@ template <class C>
 struct Reduction {
   using Total = std::conditional_t<std::is_integral_v<C>, int64_t, double>;
   static constexpr int kArrays = 1;
+  static constexpr int kMost = 1024;
   Converted<C> in;
   Results out;
   Places<2> rows;  // of in, of out

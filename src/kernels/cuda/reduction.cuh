@@ -131,13 +131,13 @@ struct Sharing {
   TD_CARD int first(int thread) const { return thread - lane(thread) * step(); }
 };
 
-/// Calls f(threads, sharing) with a group size and a sharing that suit the shapes; threads is a constant.
-template <class F>
+/// Calls f(threads, sharing) with a group size, `most` at most, and a sharing that suit the shapes; threads is a constant.
+template <int most, class F>
 void share_out(int64_t rows, int64_t count, bool lanes_first, F&& f) {
   constexpr int64_t busy = int64_t{1} << 17;  // threads that keep a card busy
   constexpr std::integral_constant<int, kWarp> warp;
   constexpr std::integral_constant<int, 256> block;
-  constexpr std::integral_constant<int, 1024> largest;
+  constexpr std::integral_constant<int, most> largest;
   int lanes = 1;
   if (lanes_first) {
     while (lanes < kWarp && lanes < count) lanes *= 2;
@@ -235,7 +235,9 @@ TD_CARD void combine_lanes(Group<threads>& group, const Sharing& sharing, Total*
 }
 
 /// A total for each row. The body says what it is:
-///   using Total = …, of plain numbers; static constexpr int kArrays, whose places are told apart
+///   using Total = …, of plain numbers
+///   static constexpr int kArrays           whose places are told apart
+///   static constexpr int kMost             threads of a group: 512 where each needs more than 64 registers, else 1024
 ///   Total none()                           of no elements
 ///   void base(row, at)                     where the row begins in each array
 ///   void take(total, at, number, step)     adds elements number + k * step at the places at[array][k]
@@ -270,7 +272,7 @@ struct ReduceRows {
 
 template <class Body>
 void reduce_rows(const Queue& queue, int64_t rows, const Places<Body::kArrays>& elements, bool lanes_first, const Body& body) {
-  share_out(rows, elements.count, lanes_first, [&](auto threads, const Sharing& sharing) {
+  share_out<Body::kMost>(rows, elements.count, lanes_first, [&](auto threads, const Sharing& sharing) {
     for_groups<threads>(queue, sharing.groups(), ReduceRows<Body, threads>{body, sharing, elements});
   });
 }
@@ -315,7 +317,7 @@ struct ChangeRows {
 
 template <class Body>
 void change_rows(const Queue& queue, int64_t rows, const Places<Body::kArrays>& elements, bool lanes_first, const Body& body) {
-  share_out(rows, elements.count, lanes_first, [&](auto threads, const Sharing& sharing) {
+  share_out<Body::kMost>(rows, elements.count, lanes_first, [&](auto threads, const Sharing& sharing) {
     for_groups<threads>(queue, sharing.groups(), ChangeRows<Body, threads>{body, sharing, elements});
   });
 }

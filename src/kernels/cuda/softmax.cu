@@ -20,6 +20,7 @@ template <class C>
 struct Softmax {
   using Total = Exponentials<C>;
   static constexpr int kArrays = 2;  // out, in
+  static constexpr int kMost = 1024;
   Floats<C> out, in;
   Places<2> rows;
   bool log;
@@ -63,6 +64,7 @@ template <class C>
 struct SoftmaxGradient {
   using Total = C;
   static constexpr int kArrays = 3;  // out, grad, y
+  static constexpr int kMost = 1024;
   Floats<C> out, grad, y;
   Places<3> rows;
   bool log;

@@ -11,6 +11,7 @@ template <class C>
 struct Variance {
   using Total = Moments;
   static constexpr int kArrays = 1;
+  static constexpr int kMost = 1024;
   Converted<C> in;
   Results variance, mean;
   Places<3> rows;  // of in, of variance, of mean
