@@ -1,6 +1,8 @@
 // Where the elements of strided arrays lie.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/cuda/card.h"
 #include "kernels/view.h"
 

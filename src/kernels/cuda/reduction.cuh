@@ -3,6 +3,7 @@
 // Totals of threads meet in shared memory, in an order that depends on shapes alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "kernels/cuda/elements.cuh"
