@@ -81,6 +81,11 @@ TEST_P(Indexing, ListsPositionsInOrder) {
     const auto expected = td::nonzero(x);
     EXPECT_TRUE(td::equal(td::nonzero(here(x)).cpu(), expected)) << n;
   }
+  for (const auto dtype : {td::kInt8, td::kInt64, td::kFloat16, td::kBFloat16, td::kFloat32, td::kFloat64}) {
+    const auto x = (some(5000, 3) - 1).to(dtype) * -1;  // a third are 0, or -0
+    EXPECT_EQ(td::nonzero(here(x)).size(0), 3334) << dtype;
+    EXPECT_TRUE(td::equal(td::nonzero(here(x)).cpu(), td::nonzero(x))) << dtype;
+  }
 }
 
 TEST_P(Indexing, GradientsOfAnEmbeddingSkipItsPadding) {

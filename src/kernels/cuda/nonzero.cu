@@ -1,74 +1,99 @@
 // Counting the elements that are not zero, and listing their positions. Counting: groups count pieces and add what they found, which gives
 // one sum in any order. Listing: one group goes through all elements, since what stands before a piece is known only to who has counted it.
+#include <bit>
+#include <utility>
+
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 
 namespace tandem::kernels::cuda {
 namespace {
 
-constexpr int kEach = 16;  // elements that a thread takes at a time
+constexpr int kEach = 8;  // elements that a thread takes at a time
 
-/// Whether an element of any dtype is not zero (-0 is).
-TD_CARD bool is_nonzero(const View& in, int64_t at) {
-  return is_floating(in.dtype) ? load<double>(in.data, in.dtype, at) != 0 : load<int64_t>(in.data, in.dtype, at) != 0;
+/// Elements as unsigned integers of their width: zero where no bit of `meaning` is set.
+template <class T>
+struct Elements {
+  const T* data;
+  T meaning;
+  Places<1> places;
+
+  /// Which of elements first … first + kEach - 1 are not zero, as bits. All are read before one is looked at.
+  TD_CARD uint32_t nonzero(int64_t first) const {
+    return [&]<int... k>(std::integer_sequence<int, k...>) {
+      const T x[kEach] = {element(first + k)...};
+      return (0U | ... | (static_cast<uint32_t>((x[k] & meaning) != 0) << k));
+    }
+    (std::make_integer_sequence<int, kEach>());
+  }
+
+ private:
+  TD_CARD T element(int64_t i) const {
+    if (i >= places.count) return T(0);
+    int64_t at[1];
+    places(i, at);
+    return data[at[0]];
+  }
+};
+
+/// Calls f with the elements of `in`. The sign of a floating zero has no meaning.
+template <class F>
+void with_elements(const View& in, F&& f) {
+  visit_width(in.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T all = static_cast<T>(~T(0));
+    f(Elements<T>{in.as<const T>(), is_floating(in.dtype) ? static_cast<T>(all >> 1) : all, places_of(in)});
+  });
 }
 
+TD_CARD int ones(uint32_t bits) {
+#if defined(__CUDACC__)
+  return __popc(bits);
+#else
+  return std::popcount(bits);
+#endif
+}
+
+constexpr int64_t kPiece = kThreads * kEach;
+
+template <class T>
 struct Count {
   using Shared = NothingShared;
-  static constexpr int kPiece = kThreads * kEach;
-  View in;
-  Places<1> places;
+  Elements<T> elements;
   int64_t* count;
 
   TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     Group<kThreads>::Local<int> found;
-    group.each([&](int t) {
-      found[t] = 0;
-      for (int k = 0; k < kEach; ++k) {
-        const int64_t i = piece * kPiece + k * kThreads + t;
-        if (i >= places.count) break;
-        int64_t at[1];
-        places(i, at);
-        found[t] += is_nonzero(in, at[0]);
-      }
-    });
+    group.each([&](int t) { found[t] = ones(elements.nonzero(piece * kPiece + t * kEach)); });
     const int sum = group.reduce(found, [](int a, int b) { return a + b; });
     group.once([&] { atomic_add(count, static_cast<int64_t>(sum)); });
   }
 };
 
+constexpr int kLister = 1024;
+
+template <class T>
 struct List {
   using Shared = NothingShared;
-  static constexpr int kGroup = 1024;
+  Elements<T> elements;
   View in;
-  Places<1> places;
   int64_t* out;
   int64_t rows, row_stride, stride;  // of out
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
+  TD_CARD void operator()(Group<kLister>& group, int64_t, Shared&) const {
     int64_t row = 0;
-    for (int64_t first = 0; first < places.count; first += kGroup * kEach) {
-      // Bit k of a thread's word: whether its element number k is not zero. A thread's elements are neighbours, so positions stay in order.
-      Group<kGroup>::Local<uint32_t> word;
-      Group<kGroup>::Local<int> upto;
+    for (int64_t first = 0; first < elements.places.count; first += kLister * kEach) {
+      Group<kLister>::Local<uint32_t> found;
+      Group<kLister>::Local<int> upto;
       group.each([&](int t) {
-        word[t] = 0;
-        upto[t] = 0;
-        for (int k = 0; k < kEach; ++k) {
-          const int64_t i = first + t * kEach + k;
-          if (i >= places.count) break;
-          int64_t at[1];
-          places(i, at);
-          const bool found = is_nonzero(in, at[0]);
-          word[t] |= static_cast<uint32_t>(found) << k;
-          upto[t] += found;
-        }
+        found[t] = elements.nonzero(first + t * kEach);
+        upto[t] = ones(found[t]);
       });
       const int sum = group.scan(upto, [](int a, int b) { return a + b; });
       group.each([&](int t) {
-        int64_t to = row + upto[t];
-        for (int k = kEach - 1; k >= 0; --k)
-          if (word[t] >> k & 1) write(--to, first + t * kEach + k);
+        int64_t to = row + upto[t] - ones(found[t]);
+        for (int k = 0; k < kEach; ++k)
+          if (found[t] >> k & 1) write(to++, first + t * kEach + k);
       });
       row += sum;
     }
@@ -90,13 +115,16 @@ struct List {
 
 void count_nonzero(const Queue& queue, Out count, View in) {
   fill(queue, count, Value{0, 0, false});
-  const Places<1> places = places_of(in);
-  for_groups<kThreads>(queue, (places.count + Count::kPiece - 1) / Count::kPiece, Count{in, places, count.as<int64_t>()});
+  with_elements(in, [&]<class T>(const Elements<T>& elements) {
+    for_groups<kThreads>(queue, (elements.places.count + kPiece - 1) / kPiece, Count<T>{elements, count.as<int64_t>()});
+  });
 }
 
 void nonzero(const Queue& queue, Out out, View in) {
   if (out.numel() == 0) return;
-  for_groups<List::kGroup>(queue, 1, List{in, places_of(in), out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]});
+  with_elements(in, [&]<class T>(const Elements<T>& elements) {
+    for_groups<kLister>(queue, 1, List<T>{elements, in, out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]});
+  });
 }
 
 }  // namespace tandem::kernels::cuda
