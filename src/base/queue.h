@@ -38,11 +38,12 @@ struct Status {
 /// Where a kernel runs. Made on the caller's stack for the CPU and CUDA, by the stream's thread on a virtual GPU.
 struct Queue {
   void* stream = nullptr;    // the backend's own handle: a cudaStream_t, a virtual stream, nothing for the CPU
-  Status* status = nullptr;  // where a kernel reports trouble
+  Status* status = nullptr;  // where trouble is reported that shows at once
   const char* op = "";       // the operation, for messages
   Site site;                 // the user's line
   int threads = 1;           // the most threads the kernel may use, its own included
   int device = -1;           // the device's index, -1 for the CPU
+  Status* late = nullptr;    // where a CUDA kernel reports while it runs, read at the next synchronization
 };
 
 }  // namespace tandem

@@ -20,10 +20,10 @@ namespace tandem::kernels::cuda {
 
 inline constexpr int kThreads = 256, kWarp = 32;
 
-/// What a kernel finds wrong goes to the status of its queue; the first trouble stays.
+/// What a kernel finds wrong goes to the status of its queue: on a card to the late one. The first trouble stays.
 class Reporter {
  public:
-  explicit Reporter(const Queue& queue) : status_(queue.status), op_(queue.op), site_(queue.site) {}
+  explicit Reporter(const Queue& queue) : status_(queue.late ? queue.late : queue.status), op_(queue.op), site_(queue.site) {}
 
   TD_CARD void operator()(Trouble what, int64_t a = 0, int64_t b = 0) const {
 #if defined(__CUDACC__)

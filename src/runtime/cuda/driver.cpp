@@ -260,7 +260,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   check(cudaSetDevice(stream.device), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
   Queue queue;
   queue.stream = stream.stream;
-  queue.status = stream.status;
+  queue.late = stream.status;
   queue.op = op;
   queue.site = site;
   queue.device = stream.device;
