@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.h"
 #include "autograd/function.h"
+#include "base/backends.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "data/data.h"

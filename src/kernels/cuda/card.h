@@ -1,5 +1,5 @@
-// Marks what kernels call: code of a card where nvcc compiles it, plain functions where the C++ compiler does. TD_UNROLL stands before a loop
-// whose array has to stay in a card's registers.
+// Marks what kernels call: code of a card where nvcc compiles it, plain functions where the C++ compiler does. TD_UNROLL stands before a
+// loop whose array has to stay in a card's registers.
 #pragma once
 
 #if defined(__CUDACC__)

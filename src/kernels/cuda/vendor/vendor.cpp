@@ -6,6 +6,12 @@ void fill_vendor(Table& table) {
   table.sort = sort;
   table.sort_workspace = sort_workspace;
   table.sort_part = sort_part;
+  table.matmul = matmul;
+  table.matmul_workspace = matmul_workspace;
+  table.convolution = convolution;
+  table.convolution_input = convolution_input;
+  table.convolution_weight = convolution_weight;
+  table.convolution_workspace = convolution_workspace;
   table.decompose = decompose;
   table.decompose_workspace = decompose_workspace;
 }

@@ -1,0 +1,25 @@
+// Switches of the libraries that cards compute with, by PyTorch's names. On the CPU and on virtual GPUs they change nothing.
+#pragma once
+
+#include <atomic>
+
+namespace tandem::backends {
+
+namespace cuda::matmul {
+/// Whether products of float32 may round their operands to TF32 (10 bits of fraction) on cards that have it. As
+/// torch.backends.cuda.matmul.allow_tf32.
+extern constinit std::atomic<bool> allow_tf32;  // false
+}  // namespace cuda::matmul
+
+namespace cudnn {
+/// Whether convolutions go to cuDNN where it can be had. As torch.backends.cudnn.enabled.
+extern constinit std::atomic<bool> enabled;  // true
+/// Whether convolutions of float32 may round to TF32. As torch.backends.cudnn.allow_tf32.
+extern constinit std::atomic<bool> allow_tf32;  // true
+/// Whether the first convolution of each shape tries what cuDNN proposes and keeps the fastest. As torch.backends.cudnn.benchmark.
+extern constinit std::atomic<bool> benchmark;  // false
+/// Whether only algorithms that give the same bits every time are taken. As torch.backends.cudnn.deterministic.
+extern constinit std::atomic<bool> deterministic;  // false
+}  // namespace cudnn
+
+}  // namespace tandem::backends

@@ -1,0 +1,339 @@
+// Convolutions through cuDNN's graph interface. A call becomes a graph of one operation; the engines that cuDNN's heuristics propose are
+// tried in their order, and the first plan that can be made is kept by shape (with backends::cudnn::benchmark the fastest of the first
+// eight, measured at the first call). What cuDNN has no engine for - integers, odd alignments - our own kernels do.
+#include <array>
+#include <map>
+
+#include "base/backends.h"
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/vendor/cudnn.h"
+#include "kernels/cuda/vendor/vendor.h"
+
+namespace tandem::kernels::cuda::vendor {
+namespace {
+
+constexpr int kTried = 8;
+constexpr int64_t kData = 1, kWeight = 2, kResult = 3;  // how plans call the three tensors, whichever of them is computed
+
+struct Problem {
+  ConvolutionPart part;
+  DType dtype;
+  int64_t n, c, o, groups;
+  int64_t in[3], out[3];
+  Windows windows;
+  int64_t alignment;
+};
+
+/// Everything that a plan depends on.
+using Key = std::array<int64_t, 28>;
+
+Key key_of(const Problem& p) {
+  Key key = {static_cast<int64_t>(p.part),
+             static_cast<int64_t>(p.dtype),
+             p.n,
+             p.c,
+             p.o,
+             p.groups,
+             p.alignment,
+             backends::cudnn::allow_tf32.load(),
+             backends::cudnn::benchmark.load(),
+             backends::cudnn::deterministic.load()};
+  size_t at = 10;
+  for (const int64_t* numbers : {p.in, p.out, p.windows.kernel, p.windows.stride, p.windows.padding, p.windows.dilation})
+    for (int d = 0; d < 3; ++d) key[at++] = numbers[d];
+  return key;
+}
+
+struct Plan {
+  Descriptor plan;
+  int64_t workspace = 0;
+};
+
+/// The plans of a shape. Of several, the fastest is not known yet.
+struct Choice {
+  std::vector<Plan> plans;
+  [[nodiscard]] size_t workspace() const {
+    int64_t most = 0;
+    for (const Plan& plan : plans) most = std::max(most, plan.workspace);
+    return static_cast<size_t>(most);
+  }
+};
+
+/// Handle and choices of a card; kept for good.
+struct Card {
+  std::mutex mutex;
+  cudnnHandle_t handle = nullptr;
+  std::map<Key, Choice> choices;
+};
+
+Card& card(int device) {
+  static auto* const cards = new Card[kMaxCards];
+  return cards[device];
+}
+
+cudnnDataType_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return CUDNN_DATA_HALF;
+    case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
+    case DType::Float32: return CUDNN_DATA_FLOAT;
+    default: return CUDNN_DATA_DOUBLE;
+  }
+}
+
+/// The first of the three spatial dimensions that counts: two-dimensional engines are more and better than three-dimensional ones.
+int first_dim(const Problem& p) {
+  const Windows& w = p.windows;
+  return p.in[0] == 1 && p.out[0] == 1 && w.kernel[0] == 1 && w.padding[0] == 0 ? 1 : 0;
+}
+
+/// A dense tensor (outer, inner, spatial…).
+Descriptor tensor(const Problem& p, int64_t id, int64_t outer, int64_t inner, const int64_t* spatial) {
+  int64_t sizes[5] = {outer, inner}, strides[5];
+  int64_t dims = 2;
+  for (int d = first_dim(p); d < 3; ++d) sizes[dims++] = spatial[d];
+  for (int64_t d = dims - 1, step = 1; d >= 0; --d) {
+    strides[d] = step;
+    step *= sizes[d];
+  }
+  Descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type_of(p.dtype))
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, dims, sizes)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, dims, strides)
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, p.alignment)
+      .finalize();
+  return made;
+}
+
+Descriptor windows_of(const Problem& p) {
+  const int first = first_dim(p);
+  const int64_t dims = 3 - first;
+  Descriptor made(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  made.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, p.dtype == DType::Float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, dims)
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, dims, p.windows.padding + first)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, dims, p.windows.padding + first)
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, dims, p.windows.stride + first)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, dims, p.windows.dilation + first)
+      .finalize();
+  return made;
+}
+
+/// The names that the three operations have for the same things.
+struct Names {
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t data, weight, result, windows, alpha, beta;
+};
+Names names_of(ConvolutionPart part) {
+  switch (part) {
+    case ConvolutionPart::Forward:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+    case ConvolutionPart::Input:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    default:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  }
+}
+
+/// Whether the switches allow an engine: TF32, and sums in an order of their own.
+bool allowed(const Problem& p, const Descriptor& config) {
+  const bool tf32 = p.dtype != DType::Float32 || backends::cudnn::allow_tf32.load();
+  const bool deterministic = backends::cudnn::deterministic.load();
+  if (tf32 && !deterministic) return true;
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t into = engine.get();
+  cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  (void)config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &into);
+  const int64_t count = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
+  for (int64_t i = 0; i < count; ++i) {
+    if (deterministic && notes[i] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) return false;
+    if (!tf32 && (notes[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE || notes[i] == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return false;
+  }
+  return true;
+}
+
+/// Plans for a graph, in the order of the heuristics, as many as are wanted.
+void find_plans(const Problem& p, cudnnHandle_t handle, const Descriptor& graph, size_t wanted, std::vector<Plan>& plans) {
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph).set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode).finalize();
+    std::vector<Descriptor> configs;
+    std::vector<cudnnBackendDescriptor_t> handles;
+    for (int i = 0; i < 2 * kTried; ++i) handles.push_back(configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
+    const int64_t count =
+        heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(handles.size()), handles.data());
+    for (int64_t i = 0; i < count && plans.size() < wanted; ++i) {
+      if (!allowed(p, configs[static_cast<size_t>(i)])) continue;
+      Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle)
+          .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configs[static_cast<size_t>(i)])
+          .finalize();
+      int64_t workspace = 0;
+      if (!plan.good() || plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace) != 1) continue;
+      plans.push_back({std::move(plan), workspace});
+    }
+    if (!plans.empty()) return;
+  }
+}
+
+void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
+  const Descriptor data = tensor(p, kData, p.n, p.c, p.in), weight = tensor(p, kWeight, p.o, p.c / p.groups, p.windows.kernel),
+                   result = tensor(p, kResult, p.n, p.o, p.out), windows = windows_of(p);
+  const Names names = names_of(p.part);
+  Descriptor operation(names.operation);
+  operation.set(names.data, data).set(names.weight, weight).set(names.result, result).set(names.windows, windows);
+  if (p.dtype == DType::Float64) operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1.0).set(names.beta, CUDNN_TYPE_DOUBLE, 0.0);
+  else operation.set(names.alpha, CUDNN_TYPE_FLOAT, 1.0F).set(names.beta, CUDNN_TYPE_FLOAT, 0.0F);
+  operation.finalize();
+  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle).set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize();
+  if (graph.good()) find_plans(p, handle, graph, backends::cudnn::benchmark.load() ? kTried : 1, choice.plans);
+}
+
+/// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
+Choice& choice_for(Card& card, const Problem& p) {
+  const auto [found, is_new] = card.choices.try_emplace(key_of(p));
+  if (is_new) {
+    if (!card.handle && cudnn().cudnnCreate(&card.handle) != CUDNN_STATUS_SUCCESS) card.handle = nullptr;
+    if (card.handle) make(p, card.handle, found->second);
+  }
+  return found->second;
+}
+
+bool run(Card& card, const Plan& plan, const void* data, const void* weight, const void* result, void* workspace) {
+  const void* pointers[3] = {data, weight, result};
+  const int64_t names[3] = {kData, kWeight, kResult};
+  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers)
+      .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, names)
+      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
+      .finalize();
+  return pack.good() && cudnn().cudnnBackendExecute(card.handle, plan.plan.get(), pack.get()) == CUDNN_STATUS_SUCCESS;
+}
+
+/// Keeps the fastest of several plans: each runs once to warm up and once between two events.
+void keep_fastest(Card& card, Choice& choice, cudaStream_t stream, const void* data, const void* weight, const void* result,
+                  void* workspace) {
+  cudaEvent_t began = nullptr, ended = nullptr;
+  if (cudaEventCreate(&began) != cudaSuccess || cudaEventCreate(&ended) != cudaSuccess) return;
+  size_t best = 0;
+  float best_ms = 0;
+  for (size_t i = 0; i < choice.plans.size(); ++i) {
+    if (!run(card, choice.plans[i], data, weight, result, workspace)) continue;
+    float ms = 0;
+    if (cudaEventRecord(began, stream) != cudaSuccess || !run(card, choice.plans[i], data, weight, result, workspace) ||
+        cudaEventRecord(ended, stream) != cudaSuccess || cudaEventSynchronize(ended) != cudaSuccess ||
+        cudaEventElapsedTime(&ms, began, ended) != cudaSuccess)
+      continue;
+    if (best_ms == 0 || ms < best_ms) {
+      best = i;
+      best_ms = ms;
+    }
+  }
+  (void)cudaEventDestroy(began);
+  (void)cudaEventDestroy(ended);
+  std::swap(choice.plans[0], choice.plans[best]);
+  choice.plans.erase(choice.plans.begin() + 1, choice.plans.end());
+}
+
+bool suits(DType dtype) { return is_floating(dtype) && backends::cudnn::enabled.load() && cudnn().library.complete(); }
+
+Problem problem_of(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows, int64_t groups) {
+  Problem p{part, in.dtype, in.sizes[0], in.sizes[1], out.sizes[1], groups, {}, {}, windows, 16};
+  for (int d = 0; d < 3; ++d) {
+    p.in[d] = in.sizes[d + 2];
+    p.out[d] = out.sizes[d + 2];
+  }
+  for (const View* x : {&out, &in, &weight}) p.alignment = std::min<int64_t>(p.alignment, alignment_of(x->data));
+  return p;
+}
+
+/// Runs a part; whether cuDNN did it.
+bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
+              int64_t groups, void* workspace) {
+  if (!suits(in.dtype)) return false;
+  const Problem p = problem_of(part, out, in, weight, windows, groups);
+  Card& owner = card(queue.device);
+  const std::lock_guard lock(owner.mutex);
+  Choice& choice = choice_for(owner, p);
+  if (choice.plans.empty()) return false;
+  if (cudnn().cudnnSetStream(owner.handle, stream_of(queue)) != CUDNN_STATUS_SUCCESS) {
+    queue.status->report(Trouble::Library, -1);
+    return true;
+  }
+  if (choice.plans.size() > 1) keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
+  if (!run(owner, choice.plans[0], in.data, weight.data, out.data, workspace)) queue.status->report(Trouble::Library, -1);
+  return true;
+}
+
+/// out (n, o, …) += bias (o).
+void add_bias(const Queue& queue, const Out& out, const View& bias) {
+  Pointwise call{};
+  call.op = PointwiseOp::add;
+  call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
+  call.out_dtype = out.dtype;
+  call.ndim = 3;
+  call.inputs = 2;
+  call.out = out.data;
+  const int64_t places = out.sizes[2] * out.sizes[3] * out.sizes[4];
+  const int64_t sizes[3] = {out.sizes[0], out.sizes[1], places}, strides[3] = {out.sizes[1] * places, places, 1};
+  call.numel = sizes[0] * sizes[1] * places;
+  call.in[0] = {out.data, out.dtype, {}, {}};
+  call.in[1] = {bias.data, bias.dtype, {}, {}};
+  for (int d = 0; d < 3; ++d) {
+    call.sizes[d] = sizes[d];
+    call.out_strides[d] = call.in[0].strides[d] = strides[d];
+    call.in[1].strides[d] = d == 1 ? bias.strides[0] : 0;
+  }
+  cuda::pointwise(queue, call);
+}
+
+}  // namespace
+
+size_t convolution_workspace(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
+                             int64_t groups, bool bias) {
+  if (suits(in.dtype)) {
+    Card& owner = card(card_of(in.data));
+    const std::lock_guard lock(owner.mutex);
+    const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
+    if (!choice.plans.empty()) return choice.workspace();
+  }
+  return cuda::convolution_workspace(part, out, in, weight, windows, groups, bias);
+}
+
+void convolution(const Queue& queue, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace) {
+  if (!convolve(queue, ConvolutionPart::Forward, out, in, weight, windows, groups, workspace))
+    return cuda::convolution(queue, out, in, weight, bias, windows, groups, workspace);
+  if (bias.data) add_bias(queue, out, bias);
+}
+
+void convolution_input(const Queue& queue, Out in, View out, View weight, Windows windows, int64_t groups, void* workspace) {
+  if (!convolve(queue, ConvolutionPart::Input, out, in, weight, windows, groups, workspace))
+    cuda::convolution_input(queue, in, out, weight, windows, groups, workspace);
+}
+
+void convolution_weight(const Queue& queue, Out weight, View out, View in, Windows windows, int64_t groups, void* workspace) {
+  if (!convolve(queue, ConvolutionPart::Weight, out, in, weight, windows, groups, workspace))
+    cuda::convolution_weight(queue, weight, out, in, windows, groups, workspace);
+}
+
+}  // namespace tandem::kernels::cuda::vendor

@@ -1,0 +1,81 @@
+// cuDNN's graph interface: its functions, descriptors that free themselves, a handle for each card.
+#pragma once
+
+#include <cudnn.h>
+
+#include <initializer_list>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/vendor/library.h"
+
+namespace tandem::kernels::cuda::vendor {
+
+struct Cudnn {
+  Library library{"libcudnn.so." TD_TEXT(CUDNN_MAJOR)};
+  TD_FUNCTION(cudnnCreate);
+  TD_FUNCTION(cudnnSetStream);
+  TD_FUNCTION(cudnnBackendCreateDescriptor);
+  TD_FUNCTION(cudnnBackendDestroyDescriptor);
+  TD_FUNCTION(cudnnBackendFinalize);
+  TD_FUNCTION(cudnnBackendSetAttribute);
+  TD_FUNCTION(cudnnBackendGetAttribute);
+  TD_FUNCTION(cudnnBackendExecute);
+};
+
+inline Cudnn& cudnn() {
+  static auto* const library = new Cudnn;
+  return *library;
+}
+
+/// A descriptor of cuDNN. After the first failure everything that follows is left out, and `good` is false.
+class Descriptor {
+ public:
+  explicit Descriptor(cudnnBackendDescriptorType_t type) {
+    good_ = cudnn().cudnnBackendCreateDescriptor(type, &descriptor_) == CUDNN_STATUS_SUCCESS;
+  }
+  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)), good_(other.good_) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    good_ = other.good_;
+    return *this;
+  }
+  ~Descriptor() {
+    if (descriptor_) (void)cudnn().cudnnBackendDestroyDescriptor(descriptor_);
+  }
+
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] cudnnBackendDescriptor_t get() const { return descriptor_; }
+
+  template <class T>
+  Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count, const T* values) {
+    if (good_) good_ = cudnn().cudnnBackendSetAttribute(descriptor_, name, type, count, values) == CUDNN_STATUS_SUCCESS;
+    return *this;
+  }
+  template <class T>
+  Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const T& value) {
+    return set(name, type, 1, &value);
+  }
+  Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value) {
+    good_ &= value.good();
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor_);
+  }
+  Descriptor& finalize() {
+    if (good_) good_ = cudnn().cudnnBackendFinalize(descriptor_) == CUDNN_STATUS_SUCCESS;
+    return *this;
+  }
+  /// Reads up to `room` values; how many there were.
+  template <class T>
+  int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room, T* values) const {
+    int64_t count = 0;
+    if (!good_ || cudnn().cudnnBackendGetAttribute(descriptor_, name, type, room, &count, values) != CUDNN_STATUS_SUCCESS) return 0;
+    return count < room ? count : room;
+  }
+
+ private:
+  cudnnBackendDescriptor_t descriptor_ = nullptr;
+  bool good_ = false;
+};
+
+}  // namespace tandem::kernels::cuda::vendor

@@ -1,0 +1,290 @@
+// Products through cuBLASLt. It thinks in columns: what it is asked for is outᵀ = bᵀ aᵀ, whose columns are our rows. Batches run along one
+// stride; where those of a call do not, several calls do. The algorithm that its heuristics put first is kept by shape. A bias along the
+// columns of out rides along as its epilogue; a bias of out's shape is its C. Activations are a pass of our own over the result: what its
+// ReLU makes of nan is not said. All else that the entry allows - integers, operands without a dense dimension - is our own kernel's.
+#include <cublasLt.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/backends.h"
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/places.h"
+#include "kernels/cuda/vendor/library.h"
+#include "kernels/cuda/vendor/vendor.h"
+
+namespace tandem::kernels::cuda::vendor {
+namespace {
+
+struct CublasLt {
+  Library library{"libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR)};
+  TD_FUNCTION(cublasLtCreate);
+  TD_FUNCTION(cublasLtMatmul);
+  TD_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
+  TD_FUNCTION(cublasLtMatmulDescCreate);
+  TD_FUNCTION(cublasLtMatmulDescDestroy);
+  TD_FUNCTION(cublasLtMatmulDescSetAttribute);
+  TD_FUNCTION(cublasLtMatrixLayoutCreate);
+  TD_FUNCTION(cublasLtMatrixLayoutDestroy);
+  TD_FUNCTION(cublasLtMatrixLayoutSetAttribute);
+  TD_FUNCTION(cublasLtMatmulPreferenceCreate);
+  TD_FUNCTION(cublasLtMatmulPreferenceDestroy);
+  TD_FUNCTION(cublasLtMatmulPreferenceSetAttribute);
+};
+
+CublasLt& lt() {
+  static CublasLt library;
+  return library;
+}
+
+/// A matrix of the transposed problem: stored column by column, `ld` apart; turned where its rows are the dense dimension.
+struct Matrix {
+  bool turned = false;
+  int64_t ld = 0, batch_stride = 0;
+};
+
+/// How cuBLASLt sees one call.
+struct Problem {
+  int64_t m = 0, n = 0, k = 0, batch = 1;  // ours
+  DType dtype = DType::Float32;
+  Matrix out, a, b, c;
+  bool has_c = false, bias_row = false;
+};
+
+/// The row-major matrix (rows, columns) with these strides, as the transposed problem stores it; nothing where no dimension is dense.
+std::optional<Matrix> matrix_of(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  if ((column == 1 || columns == 1) && (row >= columns || rows == 1))
+    return Matrix{false, rows == 1 ? std::max<int64_t>(columns, 1) : row, 0};
+  if ((row == 1 || rows == 1) && (column >= rows || columns == 1))
+    return Matrix{true, columns == 1 ? std::max<int64_t>(rows, 1) : column, 0};
+  return std::nullopt;
+}
+
+/// What cuBLASLt can be asked for; nothing where our own kernel has to do it.
+std::optional<Problem> problem_of(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
+  if (!lt().library.complete() || !is_floating(out.dtype)) return std::nullopt;
+  const int last = out.ndim - 1;
+  Problem p;
+  p.dtype = out.dtype;
+  p.m = out.sizes[last - 1];
+  p.n = out.sizes[last];
+  p.k = a.sizes[last];
+  if (p.m == 0 || p.n == 0 || p.k == 0) return std::nullopt;
+  const auto find = [&](const View& x, int64_t rows, int64_t columns) {
+    return matrix_of(rows, columns, x.strides[last - 1], x.strides[last]);
+  };
+  const auto o = find(out, p.m, p.n), left = find(a, p.m, p.k), right = find(b, p.k, p.n);
+  if (!o || o->turned || !left || !right) return std::nullopt;
+  p.out = *o;
+  p.a = *left;
+  p.b = *right;
+  if (bias.data) {
+    const bool one_row = (bias.strides[last - 1] == 0 || p.m == 1) && (bias.strides[last] == 1 || p.n == 1);
+    bool same_for_all = true;
+    for (int d = 0; d < last - 1; ++d) same_for_all &= bias.strides[d] == 0 || out.sizes[d] == 1;
+    if (one_row && same_for_all && epilogue.beta == 1 && p.dtype != DType::Float64 && bias.data != out.data) {
+      p.bias_row = true;
+    } else {
+      const auto c = find(bias, p.m, p.n);
+      if (!c || c->turned || (bias.strides[last - 1] == 0 && p.m > 1)) return std::nullopt;
+      p.has_c = true;
+      p.c = *c;
+    }
+  }
+  return p;
+}
+
+cudaDataType_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return CUDA_R_16F;
+    case DType::BFloat16: return CUDA_R_16BF;
+    case DType::Float32: return CUDA_R_32F;
+    default: return CUDA_R_64F;
+  }
+}
+
+/// Everything that a plan depends on.
+using Key = std::array<int64_t, 25>;
+
+/// A prepared call: descriptors and the algorithm. `usable` is false where cuBLASLt proposes none.
+struct Plan {
+  cublasLtMatmulDesc_t desc = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr, d = nullptr;
+  cublasLtMatmulAlgo_t algorithm{};
+  bool usable = false;
+};
+
+/// Handle and plans of a card. Plans are kept for good: programs have few shapes.
+struct Card {
+  std::mutex mutex;
+  cublasLtHandle_t handle = nullptr;
+  std::map<Key, Plan> plans;
+};
+
+Card& card(int device) {
+  static auto* const cards = new Card[kMaxCards];  // not destroyed: CUDA may be gone before static objects are
+  return cards[device];
+}
+
+class Maker {
+ public:
+  explicit Maker(const Problem& p) : p_(p) {}
+
+  Plan make(cublasLtHandle_t handle, const void* bias, const uint32_t (&alignment)[4], size_t workspace) {
+    const bool is_double = p_.dtype == DType::Float64;
+    const bool tf32 = p_.dtype == DType::Float32 && backends::cuda::matmul::allow_tf32.load(std::memory_order_relaxed);
+    const auto compute = is_double ? CUBLAS_COMPUTE_64F : tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    Plan plan;
+    good(lt().cublasLtMatmulDescCreate(&plan.desc, compute, is_double ? CUDA_R_64F : CUDA_R_32F));
+    // The first operand of the transposed problem is b, n by k.
+    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, p_.b.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, p_.a.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
+    const cublasLtEpilogue_t epilogue = p_.bias_row ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    set(plan.desc, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    if (p_.bias_row) {
+      set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+      set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p_.dtype));
+    }
+    plan.a = layout(p_.b, p_.n, p_.k);
+    plan.b = layout(p_.a, p_.k, p_.m);
+    plan.d = layout(p_.out, p_.n, p_.m);
+    plan.c = layout(p_.has_c ? p_.c : p_.out, p_.n, p_.m);
+    cublasLtMatmulPreference_t preference = nullptr;
+    good(lt().cublasLtMatmulPreferenceCreate(&preference));
+    if (good_) {
+      prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
+      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment[2]);
+      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment[1]);
+      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment[3]);
+      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment[0]);
+      cublasLtMatmulHeuristicResult_t found{};
+      int count = 0;
+      good(lt().cublasLtMatmulAlgoGetHeuristic(handle, plan.desc, plan.a, plan.b, plan.c, plan.d, preference, 1, &found, &count));
+      plan.usable = good_ && count == 1 && found.state == CUBLAS_STATUS_SUCCESS;
+      plan.algorithm = found.algo;
+      lt().cublasLtMatmulPreferenceDestroy(preference);
+    }
+    return plan;
+  }
+
+ private:
+  void good(cublasStatus_t status) { good_ &= status == CUBLAS_STATUS_SUCCESS; }
+  template <class T>
+  void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t what, const T& value) {
+    if (good_) good(lt().cublasLtMatmulDescSetAttribute(desc, what, &value, sizeof value));
+  }
+  template <class T>
+  void set(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t what, const T& value) {
+    if (good_) good(lt().cublasLtMatrixLayoutSetAttribute(layout, what, &value, sizeof value));
+  }
+  template <class T>
+  void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t what, const T& value) {
+    if (good_) good(lt().cublasLtMatmulPreferenceSetAttribute(preference, what, &value, sizeof value));
+  }
+  /// A matrix of `rows` by `columns` of the transposed problem, as it is stored.
+  cublasLtMatrixLayout_t layout(const Matrix& x, int64_t rows, int64_t columns) {
+    cublasLtMatrixLayout_t made = nullptr;
+    if (x.turned) std::swap(rows, columns);
+    if (good_)
+      good(lt().cublasLtMatrixLayoutCreate(&made, type_of(p_.dtype), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns), x.ld));
+    if (p_.batch > 1) {
+      set(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(p_.batch));
+      set(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, x.batch_stride);
+    }
+    return made;
+  }
+
+  const Problem& p_;
+  bool good_ = true;
+};
+
+/// The plan of a problem, made where it is new. The card's mutex is held.
+Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_t workspace) {
+  uint32_t alignment[4];
+  for (int i = 0; i < 4; ++i) alignment[i] = std::min(alignment_of(data[i]), 16U);
+  Key key = {p.m, p.n, p.k, p.batch, static_cast<int64_t>(p.dtype), p.has_c, p.bias_row, backends::cuda::matmul::allow_tf32.load()};
+  size_t at = 8;
+  for (const Matrix* x : {&p.out, &p.a, &p.b, &p.c})
+    for (const int64_t number : {static_cast<int64_t>(x->turned), x->ld, x->batch_stride}) key[at++] = number;
+  for (const uint32_t bytes : alignment) key[at++] = bytes;
+  key[at] = static_cast<int64_t>(workspace);
+  const auto [found, is_new] = card.plans.try_emplace(key);
+  if (is_new) {
+    if (!card.handle && lt().cublasLtCreate(&card.handle) != CUBLAS_STATUS_SUCCESS) card.handle = nullptr;
+    if (card.handle) found->second = Maker(p).make(card.handle, data[3], alignment, workspace);
+  }
+  return found->second;
+}
+
+/// out = activation(out), in place.
+void activate(const Queue& queue, const Out& out, Activation activation) {
+  Pointwise call{};
+  call.op = activation == Activation::Relu ? PointwiseOp::relu : activation == Activation::Tanh ? PointwiseOp::tanh : PointwiseOp::sigmoid;
+  call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
+  call.out_dtype = out.dtype;
+  call.ndim = static_cast<int8_t>(out.ndim);
+  call.inputs = 1;
+  call.contiguous = out.contiguous();
+  call.out = out.data;
+  call.numel = out.numel();
+  call.in[0] = {out.data, out.dtype, {}, {}};
+  for (int d = 0; d < out.ndim; ++d) {
+    call.sizes[d] = out.sizes[d];
+    call.out_strides[d] = call.in[0].strides[d] = out.strides[d];
+  }
+  cuda::pointwise(queue, call);
+}
+
+}  // namespace
+
+size_t matmul_workspace(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
+  const auto p = problem_of(out, a, b, bias, epilogue);
+  if (!p) return cuda::matmul_workspace(out, a, b, bias, epilogue);
+  // What splits of k need; cuBLASLt's own advice for large products is 32 MiB.
+  return p->m * p->n * p->k < (int64_t{1} << 24) ? size_t{1} << 20 : size_t{32} << 20;
+}
+
+void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace) {
+  auto p = problem_of(out, a, b, bias, epilogue);
+  if (!p) return cuda::matmul(queue, out, a, b, bias, epilogue, workspace);
+  const size_t bytes = matmul_workspace(out, a, b, bias, epilogue);
+  // The innermost of the merged batch dimensions is cuBLASLt's, the others are a loop here.
+  const int64_t none[kMaxDims] = {};
+  const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : none});
+  const int inner = batches.ndim - 1;
+  if (batches.count == 0) return;
+  p->batch = inner >= 0 ? batches.size(inner) : 1;
+  Matrix* const matrices[4] = {&p->out, &p->a, &p->b, &p->c};
+  for (int k = 0; k < 4 && inner >= 0; ++k) matrices[k]->batch_stride = batches.strides[k][inner];
+  const auto element = static_cast<int64_t>(size_of(out.dtype));
+  char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
+  const double alpha = epilogue.alpha, beta = p->has_c ? epilogue.beta : 0;
+  const float alpha_single = static_cast<float>(alpha), beta_single = static_cast<float>(beta);
+  const bool is_double = p->dtype == DType::Float64;
+
+  Card& owner = card(queue.device);
+  const std::lock_guard lock(owner.mutex);
+  for (int64_t outer = 0; outer < batches.count / p->batch; ++outer) {
+    int64_t at[4] = {}, rest = outer;
+    for (int d = inner - 1; d >= 0; --d) {
+      for (int k = 0; k < 4; ++k) at[k] += rest % batches.size(d) * batches.strides[k][d];
+      rest /= batches.size(d);
+    }
+    const void* data[4];
+    for (int k = 0; k < 4; ++k) data[k] = base[k] ? base[k] + at[k] * element : nullptr;
+    Plan& plan = plan_for(owner, *p, data, bytes);
+    if (!plan.usable && outer == 0) return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
+    if (!plan.usable) return queue.status->report(Trouble::Library, CUBLAS_STATUS_NOT_SUPPORTED);
+    if (p->bias_row) (void)lt().cublasLtMatmulDescSetAttribute(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &data[3], sizeof data[3]);
+    const cublasStatus_t status =
+        lt().cublasLtMatmul(owner.handle, plan.desc, is_double ? static_cast<const void*>(&alpha) : &alpha_single, data[2], plan.a, data[1],
+                            plan.b, is_double ? static_cast<const void*>(&beta) : &beta_single, p->has_c ? data[3] : data[0], plan.c,
+                            const_cast<void*>(data[0]), plan.d, &plan.algorithm, workspace, bytes, stream_of(queue));
+    if (status != CUBLAS_STATUS_SUCCESS) return queue.status->report(Trouble::Library, static_cast<int64_t>(status));
+  }
+  if (epilogue.activation != Activation::None) activate(queue, out, epilogue.activation);
+}
+
+}  // namespace tandem::kernels::cuda::vendor
