@@ -41,6 +41,8 @@ void fill_own(Table& table) {
   table.log_softmax_backward = log_softmax_backward;
   table.cross_entropy = cross_entropy;
   table.cross_entropy_backward = cross_entropy_backward;
+  table.ctc_loss = ctc_loss;
+  table.ctc_loss_backward = ctc_loss_backward;
   table.normalize = normalize;
   table.normalize_backward = normalize_backward;
   table.normalize_parameters = normalize_parameters;
