@@ -33,10 +33,10 @@ struct ArgReduction {
   TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
     C x[n];
     in.read(at[0], x);
-    int best = 0;
+    Total best{x[0], number};
     for (int k = 1; k < n; ++k)
-      if (better(x[k], x[best])) best = k;
-    if (total.index < 0 || better(x[best], total.value)) total = {x[best], number + best * step};
+      if (better(x[k], best.value)) best = {x[k], number + k * step};
+    if (total.index < 0 || better(best.value, total.value)) total = best;
   }
   TD_CARD Total combine(const Total& a, const Total& b) const {
     if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;

@@ -39,14 +39,14 @@ struct Softmax {
     Total more = none();
     for (int k = 0; k < n; ++k) more.most = x[k] > more.most ? x[k] : more.most;
     if (more.most > total.most) {
-      total.sum *= math::exp(total.shift() - more.most);
+      total.sum *= math::exp(total.most - more.most);
       total.most = more.most;
     }
     for (int k = 0; k < n; ++k) total.sum += math::exp(x[k] - total.shift());
   }
   TD_CARD Total combine(const Total& a, const Total& b) const {
     Total both{a.most > b.most ? a.most : b.most, C(0)};
-    both.sum = a.sum * math::exp(a.shift() - both.shift()) + b.sum * math::exp(b.shift() - both.shift());
+    both.sum = a.sum * math::exp(a.most - both.shift()) + b.sum * math::exp(b.most - both.shift());
     return both;
   }
   TD_CARD void write(int64_t, const Total&) const {}
