@@ -1,7 +1,7 @@
 // Indexing by tensors: for every position that they name, a block of the dimensions that they leave alone is moved, a thread an element.
 // Accumulating keeps the order of positions that name one place without atomics: a group stands for each position and finds out whether an
 // earlier one names its place; if none does, it adds its own block and those of all later ones. That looks at every pair of positions,
-// so more than kOwned of them are added with atomics, in any order.
+// so more than kOwned of them are added with atomics, in any order. Without accumulating, any one of the values for a place stays.
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/indexing.cuh"
 
@@ -153,42 +153,55 @@ struct AddInOrder {
   TD_CARD void operator()(Group<kGroup>& group, int64_t p, Shared& shared) const {
     int64_t to, unused;
     if (!plan.template find<true>(p, to, unused)) return;
-    const auto plus = [](int a, int b) { return a + b; };
-    for (int64_t first = 0; first < p; first += kGroup * kLook) {
-      typename Group<kGroup>::template Local<int> named;
-      group.each([&](int t) {
-        named[t] = 0;
-        for (int k = 0; k < kLook; ++k) {
-          const int64_t q = first + k * kGroup + t;
-          int64_t other, from;
-          if (q < p && plan.template find<false>(q, other, from)) named[t] += other == to;
-        }
-      });
-      if (group.reduce(named, plus) > 0) return;
+    for (int64_t first = 0; first < p; first += kSpan)
+      if (naming(group, to, first, p) > 0) return;
+    for (int64_t first = p; first < plan.positions.count; first += kSpan) {
+      if (naming(group, to, first, plan.positions.count) == 0) continue;
+      for (int64_t tile = first; tile < first + kSpan; tile += kGroup) add_tile(group, to, tile, shared);
     }
-    for (int64_t first = p; first < plan.positions.count; first += kGroup) {
-      typename Group<kGroup>::template Local<int> mine, place;
-      typename Group<kGroup>::template Local<int64_t> from;
-      group.each([&](int t) {
-        int64_t other = 0;
-        mine[t] = first + t < plan.positions.count && plan.template find<false>(first + t, other, from[t]) && other == to;
-        place[t] = mine[t];
-      });
-      const int found = group.scan(place, plus);
-      if (found == 0) continue;
-      group.each([&](int t) {
-        if (mine[t]) shared.from[place[t] - 1] = from[t];
-      });
-      group.each([&](int t) {
-        for (int64_t w = t; w < plan.block.count; w += kGroup) {
-          int64_t at[2];
-          plan.block(w, at);
-          T sum = out[to + at[0]];
-          for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, values[shared.from[k] + at[1]]);
-          out[to + at[0]] = sum;
-        }
-      });
-    }
+  }
+
+ private:
+  static constexpr int64_t kSpan = int64_t{kLook} * kGroup;
+  template <class V>
+  using Local = typename Group<kGroup>::template Local<V>;
+
+  /// How many of kSpan positions from `first` on, below `end`, name this place.
+  TD_CARD int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t end) const {
+    Local<int> found;
+    group.each([&](int t) {
+      found[t] = 0;
+      for (int k = 0; k < kLook; ++k) {
+        const int64_t p = first + k * kGroup + t;
+        int64_t to, from;
+        if (p < end && plan.template find<false>(p, to, from)) found[t] += to == place;
+      }
+    });
+    return group.reduce(found, [](int a, int b) { return a + b; });
+  }
+
+  /// Adds the blocks of those of kGroup positions that name this place.
+  TD_CARD void add_tile(Group<kGroup>& group, int64_t place, int64_t first, Shared& shared) const {
+    Local<int> names, upto;
+    Local<int64_t> from;
+    group.each([&](int t) {
+      int64_t to = 0;
+      names[t] = first + t < plan.positions.count && plan.template find<false>(first + t, to, from[t]) && to == place;
+      upto[t] = names[t];
+    });
+    const int found = group.scan(upto, [](int a, int b) { return a + b; });
+    group.each([&](int t) {
+      if (names[t]) shared.from[upto[t] - 1] = from[t];
+    });
+    group.each([&](int t) {
+      for (int64_t w = t; found > 0 && w < plan.block.count; w += kGroup) {
+        int64_t at[2];
+        plan.block(w, at);
+        T sum = out[place + at[0]];
+        for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, values[shared.from[k] + at[1]]);
+        out[place + at[0]] = sum;
+      }
+    });
   }
 };
 

@@ -76,7 +76,8 @@ template <class T>
 struct List {
   using Shared = NothingShared;
   Elements<T> elements;
-  View in;
+  int ndim;
+  Divide by[kMaxDims];  // the sizes of the dimensions
   int64_t* out;
   int64_t rows, row_stride, stride;  // of out
 
@@ -103,11 +104,12 @@ struct List {
   TD_CARD void write(int64_t row, int64_t position) const {
     if (row >= rows) return;
     int64_t* const to = out + row * row_stride;
-    for (int d = in.ndim - 1; d > 0; --d) {
-      to[d * stride] = position % in.sizes[d];
-      position /= in.sizes[d];
+    for (int d = ndim - 1; d > 0; --d) {
+      const int64_t rest = by[d](position);
+      to[d * stride] = position - rest * by[d].divisor;
+      position = rest;
     }
-    if (in.ndim > 0) to[0] = position;
+    if (ndim > 0) to[0] = position;
   }
 };
 
@@ -123,7 +125,9 @@ void count_nonzero(const Queue& queue, Out count, View in) {
 void nonzero(const Queue& queue, Out out, View in) {
   if (out.numel() == 0) return;
   with_elements(in, [&]<class T>(const Elements<T>& elements) {
-    for_groups<kLister>(queue, 1, List<T>{elements, in, out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]});
+    List<T> list{elements, in.ndim, {}, out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]};
+    for (int d = 0; d < in.ndim; ++d) list.by[d] = Divide(in.sizes[d]);
+    for_groups<kLister>(queue, 1, list);
   });
 }
 
