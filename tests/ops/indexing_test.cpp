@@ -47,6 +47,21 @@ TEST_P(Indexing, NamesPlacesByManyIndices) {
   EXPECT_TRUE(td::equal(found.cpu(), sums));
 }
 
+TEST_P(Indexing, ReadsRowsOfAnyWidthAndAlignment) {
+  const auto places = some(50, 7), all = td::arange(400) % 113;
+  for (const auto dtype : {td::kInt8, td::kFloat16, td::kFloat32, td::kFloat64})
+    for (const int64_t width : {1, 4, 6, 8, 12})
+      for (const int64_t offset : {0, 1, 4}) {
+        const auto from = [&](const td::Tensor& x) { return x.to(dtype).slice(0, offset, offset + 3 * 8 * width).view({3, 8, width}); };
+        const auto rows = from(all), rows_here = from(here(all));
+        const auto first = rows.select(0, 1).index({places}), second = rows.index({td::Slice(), places, td::Slice()});
+        EXPECT_TRUE(td::equal(rows_here.select(0, 1).index({here(places)}).cpu(), first)) << dtype << ", " << width << " from " << offset;
+        EXPECT_TRUE(td::equal(rows_here.index({td::Slice(), here(places), td::Slice()}).cpu(), second)) << dtype << ", " << width;
+        EXPECT_TRUE(td::equal(rows_here.transpose(1, 2).index({td::tensor({2, 0}, device())}).cpu(),
+                              rows.transpose(1, 2).index({td::tensor({2, 0})})));
+      }
+}
+
 TEST_P(Indexing, ScattersAlongShortAndLongLines) {
   for (const int64_t length : {1, 20, 700, 5000})
     for (const int64_t lines : {1, 3})

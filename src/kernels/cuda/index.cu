@@ -1,4 +1,5 @@
-// Indexing by tensors: for every position that they name, a block of the dimensions that they leave alone is moved, a thread an element.
+// Indexing by tensors: for every position that they name, a block of the dimensions that they leave alone is moved, a thread an element, or
+// four of them where the last dimension allows it.
 // Accumulating keeps the order of positions that name one place without atomics: a group stands for each position and finds out whether an
 // earlier one names its place; if none does, it adds its own block and those of all later ones. That looks at every pair of positions,
 // so more than kOwned of them are added with atomics, in any order. Without accumulating, any one of the values for a place stays.
@@ -105,6 +106,22 @@ void with_plan(const Queue& queue, const View& whole, const View& part, const Sp
   else f(plan_of<kMaxDims>(queue, whole, part, list, negative, skipped));
 }
 
+/// Whether the last dimension of a view can be gone along four elements at a time, wherever the others lead.
+bool has_quads(const View& view) {
+  const int last = view.ndim - 1;
+  bool good = view.strides[last] == 1 && view.sizes[last] % kFour == 0 &&
+              reinterpret_cast<uintptr_t>(view.data) % (kFour * size_of(view.dtype)) == 0;
+  for (int d = 0; d < last; ++d) good &= view.sizes[d] == 1 || view.strides[d] % kFour == 0;
+  return good;
+}
+/// The same as a view of quadruples.
+View in_quads(View view) {
+  const int last = view.ndim - 1;
+  view.sizes[last] /= kFour;
+  for (int d = 0; d < last; ++d) view.strides[d] /= kFour;
+  return view;
+}
+
 template <class T, int most>
 struct Take {
   Plan<most> plan;
@@ -208,11 +225,22 @@ struct AddInOrder {
 }  // namespace
 
 void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative) {
-  visit_width(out.dtype, [&](auto zero) {
+  View whole = in, part = out;
+  const auto take = [&](auto zero) {
     using T = decltype(zero);
-    with_plan(queue, in, out, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
-      for_each(queue, plan.positions.count * plan.block.count, Take<T, most>{plan, out.as<T>(), in.as<T>()});
+    with_plan(queue, whole, part, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
+      for_each(queue, plan.positions.count * plan.block.count, Take<T, most>{plan, part.as<T>(), whole.as<T>()});
     });
+  };
+  const bool last_is_sliced = in.ndim > 0 && (in.ndim > indices.size || !indices[in.ndim - 1].data);
+  const bool together = last_is_sliced && out.numel() > 0 && has_quads(whole) && has_quads(part);
+  if (together) {
+    whole = in_quads(whole);
+    part = in_quads(part);
+  }
+  visit_width(out.dtype, [&](auto zero) {
+    if (together) take(Four<decltype(zero)>{});
+    else take(zero);
   });
 }
 
