@@ -190,7 +190,7 @@ struct Weight {
   int64_t batches, rows, columns, depth;
   static constexpr bool left_along_depth = true, right_along_depth = true;
   Indices<4> terms, places;
-  Divide by_places;
+  Divide by_places, by_groups;
 
   Weight(const Sizes& s, const Runs& runs, const View& weight, const View& out, const View& in, void* workspace)
       : sizes(s),
@@ -204,9 +204,13 @@ struct Weight {
         depth(runs.length),
         terms(s.terms(s.inputs)),
         places(s.places(s.out)),
-        by_places(s.out_places) {}
+        by_places(s.out_places),
+        by_groups(s.groups) {}
 
-  TD_CARD At at(int64_t batch) const { return {batch / sizes.groups, batch % sizes.groups}; }
+  TD_CARD At at(int64_t batch) const {
+    const int64_t run = by_groups(batch);
+    return {run, batch - run * sizes.groups};
+  }
   TD_CARD C left(const At& at, int64_t i, int64_t k) const {
     const int64_t term = at.run * depth + k, image = by_places(term);
     if (image >= sizes.n) return 0;  // the last run may be shorter
@@ -265,8 +269,9 @@ void convolution_weight(const Queue& queue, Out weight, View out, View in, Windo
   visit_number(weight.dtype, [&](auto zero) {
     using T = decltype(zero);
     const Weight<T> p(sizes, runs, weight, out, in, workspace);
-    if (p.rows <= kFewRows) compute_inner(queue, p);
-    else compute_tiles<kTile>(queue, p);
+    constexpr int tile = std::is_integral_v<T> ? kTile / 2 : kTile;  // 64-bit integers have registers for less
+    if (p.rows <= kFewRows) compute_inner<kThreads>(queue, p);
+    else compute_tiles<tile>(queue, p);
     if (runs.count > 1) for_each(queue, weight.numel(), SumOfRuns<T>{p.weight, p.sums, runs.count, weight.numel()});
   });
 }

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t kFewRows = 8;       // up to which a tile would be mostly empty
 constexpr int64_t kShallow = 16;      // terms of a sum up to which tiles don't pay
-constexpr int64_t kFewElements = 64;  // of a result, up to which long sums are worth a group each
-constexpr int64_t kLongSum = 256;
-constexpr int64_t kLargeTiles = 48;  // that are enough for a card
+constexpr int64_t kFewElements = 64;  // of a result, up to which sums are worth a group each
+constexpr int64_t kLongSum = 1024;    // terms from which on this is a block, not a warp
+constexpr int64_t kLargeTiles = 48;   // that are enough for a card
 
 /// A matrix of a batch.
 struct Matrix {
@@ -87,8 +87,9 @@ struct Product {
         beta(static_cast<C>(epilogue.beta)),
         has_bias(bias_view.data && epilogue.beta != 0) {
     merge_batch();
-    // Neighbouring threads write neighbouring columns.
-    if (out_matrix.row == 1 && out_matrix.column != 1 && columns > 1) {
+    // Neighbouring threads write neighbouring columns, and it is rows that are few.
+    const bool few_columns = columns <= kFewRows && columns < rows, few_rows = rows <= kFewRows && rows < columns;
+    if (few_columns || (!few_rows && out_matrix.row == 1 && out_matrix.column != 1)) {
       std::swap(rows, columns);
       std::swap(a, b);
       std::swap(a_matrix, b_matrix);
@@ -138,8 +139,8 @@ template <class T>
 void compute(const Queue& queue, const Product<T>& p) {
   constexpr int large = kLarge<Compute<T>>;
   const int64_t elements = p.batches * p.rows * p.columns;
-  if (elements <= kFewElements && p.depth >= kLongSum) return compute_inner(queue, p);
-  if (p.rows <= kFewRows && p.right_along_depth && p.depth >= kLongSum) return compute_inner(queue, p);
+  if (p.depth > kShallow && (elements <= kFewElements || (p.rows <= kFewRows && p.right_along_depth)))
+    return p.depth < kLongSum ? compute_inner<kWarp>(queue, p) : compute_inner<kThreads>(queue, p);
   if (p.rows <= kFewRows || p.depth <= kShallow) return compute_each(queue, p);
   const int64_t tiles = p.batches * ((p.rows + large - 1) / large) * ((p.columns + large - 1) / large);
   if (p.rows > 32 && p.columns > 32 && tiles >= kLargeTiles) return compute_tiles<large>(queue, p);

@@ -25,7 +25,7 @@ struct Tiles {
   static constexpr int kSide = 16;                // threads along a side of the tile
   static constexpr int kEach = kTile / kSide;     // elements along a side of a thread's block,
   static constexpr int kRun = kEach < 4 ? 1 : 4;  // which is made of pieces with so many elements in a row
-  static constexpr int kDepth = kTile < 64 ? 32 : 8;
+  static constexpr int kDepth = kTile < 64 ? 16 : 8;
   static constexpr int kFetched = kTile * kDepth / kThreads;
   static_assert(kSide * kSide == kThreads && kFetched * kThreads == kTile * kDepth);
 
@@ -180,10 +180,10 @@ void compute_each(const Queue& queue, const Problem& problem) {
   const Indices<3> elements = elements_of(problem);
   for_each(queue, elements.count, EachProduct<Problem>{problem, elements});
 }
-template <class Problem>
+template <int threads, class Problem>
 void compute_inner(const Queue& queue, const Problem& problem) {
   const Indices<3> elements = elements_of(problem);
-  for_groups<kThreads>(queue, elements.count, InnerProduct<Problem, kThreads>{problem, elements});
+  for_groups<threads>(queue, elements.count, InnerProduct<Problem, threads>{problem, elements});
 }
 
 }  // namespace tandem::kernels::cuda
