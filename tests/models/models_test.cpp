@@ -52,6 +52,7 @@ TEST(Model, NumbersOfParameters) {
   EXPECT_EQ(models::densenet121(14).num_parameters(), 6'968'206);
   EXPECT_EQ(models::d2l_resnet18().num_parameters(), 11'175'818);
   EXPECT_EQ(models::d2l_lenet().num_parameters(), 1 * 20 * 9 + 20 + 20 * 50 * 25 + 50 + 800 * 128 + 128 + 128 * 10 + 10);
+  EXPECT_EQ(models::mnist_cnn().num_parameters(), 1'199'882);
   EXPECT_EQ(models::mlp({784, 256, 128, 10}).num_parameters(), 784 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10);
   // As torchvision's.
   EXPECT_EQ(models::resnet18().num_parameters(), 11'689'512);
