@@ -9,8 +9,8 @@
 #include <iostream>
 #include <map>
 
-#include "base/env.h"
 #include "tandem.h"
+#include "tools/command.h"
 #include "tools/measure.h"
 
 namespace tandem::tools {
@@ -92,9 +92,7 @@ void print(const BenchLoaderOptions& options, double read_ms, double compute_ms,
 }  // namespace
 
 int bench_loader(const BenchLoaderOptions& options) {
-  const Device wanted(options.device);
-  if (wanted.is_cuda() && !environment("TANDEM_VIRTUAL_GPUS") && num_gpus() == 0)
-    fail("bench loader: there is no card; set TANDEM_VIRTUAL_GPUS=1 for a virtual one, or take --device cpu");
+  const Device wanted = device_named("bench loader", options.device);
   const auto wait = [&] {
     if (wanted.is_cuda()) cuda::synchronize(wanted);
   };

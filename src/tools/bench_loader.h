@@ -17,7 +17,7 @@ struct BenchLoaderOptions {
 };
 
 /// Measures epochs of reading alone, of computing alone and of both, and prints them to standard output. Returns the program's exit status,
-/// 0. Error where there is no such device.
+/// 0. UsageError where there is no such device.
 int bench_loader(const BenchLoaderOptions& options);
 
 }  // namespace tandem::tools

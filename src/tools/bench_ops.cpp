@@ -33,14 +33,6 @@ struct Figures {
   [[nodiscard]] double rate() const { return (flops > 0 ? flops : double(in + out)) / time.ns; }
 };
 
-Device device_named(const std::string& text) {
-  try {
-    return tandem::detail::resolve(Device(text));
-  } catch (const Error& error) {
-    throw UsageError(str("bench ops: ", error.what()));
-  }
-}
-
 std::vector<const Operation*> chosen(const std::vector<std::string>& names) {
   std::vector<const Operation*> out;
   if (names.empty()) {
@@ -162,7 +154,7 @@ int bench_ops(const BenchOpsOptions& options) {
     for (const Operation* operation : operations) std::cout << operation->name << "\n";
     return 0;
   }
-  const Device device = device_named(options.device);
+  const Device device = device_named("bench ops", options.device);
   if (options.threads > 0) set_num_threads(options.threads);
   Machine machine(device);
   const bool progress = train::terminal_of(2).interactive;

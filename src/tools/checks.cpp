@@ -1,4 +1,4 @@
-// Checks of option values. CLI11's own let "nan" pass and name their bounds in forty digits.
+// Options' values, checked. CLI11's own let "nan" pass and name their bounds in forty digits.
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -28,6 +28,14 @@ CLI::Validator positive_number() {
         return valid ? std::string() : str("must be a number above 0, not ", text);
       },
       "");
+}
+
+Device device_named(const char* command, const std::string& text) {
+  try {
+    return detail::resolve(Device(text));
+  } catch (const Error& error) {
+    throw UsageError(str(command, ": ", error.what()));
+  }
 }
 
 }  // namespace tandem::tools

@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "base/error.h"
+#include "runtime/device.h"
 
 namespace tandem::tools {
 
@@ -21,6 +23,9 @@ using Action = std::function<int()>;
 /// Checks for options whose errors say what is expected, and what was given.
 [[nodiscard]] CLI::Validator whole_number_from(int64_t least);
 [[nodiscard]] CLI::Validator positive_number();
+
+/// The device that an option names, with its index: "cuda" is "cuda:0". UsageError that begins with `command` where there is none such.
+[[nodiscard]] Device device_named(const char* command, const std::string& text);
 
 // Each adds its command, with its options, to `app`, and sets `action` where it is the one that was called.
 void add_tour(CLI::App& app, Action& action);

@@ -6,7 +6,7 @@ expect_status 0; expect_out "tandem 0."; expect_no_err
 call -- --help
 expect_status 0; expect_no_err
 for word in tour devices train bench TANDEM_VIRTUAL_GPUS; do expect_out "$word"; done
-for command in tour devices "train digits" "bench micro" "bench ops"; do
+for command in tour devices "train digits" "bench micro" "bench ops" "bench loader" "bench features"; do
   call -- $command --help
   expect_status 0; expect_out "--help"; expect_no_err
 done
@@ -39,7 +39,7 @@ wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
 wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
 wrong "--epochs" train digits --epochs 99999999999
 wrong "--out needs a value" train digits --out
-wrong "'tandem bench' needs one of its commands: micro, ops" bench
+wrong "'tandem bench' needs one of its commands: micro, ops, loader, features" bench
 wrong "--threads" bench micro --threads -1
 wrong "--ms" bench micro --ms 0
 wrong "there is no operation 'sofmax'" bench ops sofmax
