@@ -19,7 +19,7 @@ PYTHON
 }
 train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --net mlp --quiet "$@"; }
 begin() {  # the same in the background; its process is $!
-  env TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits --net mlp "$@" > begun.out 2> begun.err &
+  env --default-signal=INT TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits --net mlp "$@" > begun.out 2> begun.err &
 }
 wait_for() { for _ in $(seq 2000); do [ -e "$1" ] && return; sleep 0.01; done; fail "$1 does not appear" "$(cat begun.err)"; }
 

@@ -373,13 +373,27 @@ TEST(Trainer, WritesACheckpointEverySoManySteps) {
             std::string::npos);
 }
 
+/// What Ctrl-C does until the end of the scope, whoever started the tests and however.
+class CtrlC {
+ public:
+  explicit CtrlC(void (*handler)(int)) : before_(std::signal(SIGINT, handler)) {}
+  ~CtrlC() { std::signal(SIGINT, before_); }
+  CtrlC(const CtrlC&) = delete;
+  CtrlC& operator=(const CtrlC&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+/// Presses it after the third batch.
+struct Presses : train::Callback {
+  void on_train_batch_end(train::Trainer&, train::Module&, int64_t batch) override {
+    if (batch == 2) std::raise(SIGINT);
+  }
+};
+
 TEST(Trainer, SavesWhatCtrlCInterrupts) {
+  const CtrlC ends_the_program(SIG_DFL);
   std::filesystem::remove_all("interrupted");
-  struct Presses : train::Callback {
-    void on_train_batch_end(train::Trainer&, train::Module&, int64_t batch) override {
-      if (batch == 2) std::raise(SIGINT);
-    }
-  };
   std::ostringstream out;
   Line model;
   train::Trainer trainer({.max_epochs = 5, .checkpoint_dir = "interrupted", .callbacks = {std::make_shared<Presses>()}, .output = &out});
@@ -393,6 +407,15 @@ TEST(Trainer, SavesWhatCtrlCInterrupts) {
   rest.fit(model, line_data());
   EXPECT_FALSE(rest.interrupted());
   EXPECT_EQ(rest.step(), 7);
+}
+
+TEST(Trainer, GoesOnWhereCtrlCDoesNothing) {  // as under nohup
+  const CtrlC does_nothing(SIG_IGN);
+  Line model;
+  train::Trainer trainer({.max_epochs = 1, .callbacks = {std::make_shared<Presses>()}, .quiet = true});
+  trainer.fit(model, line_data());
+  EXPECT_FALSE(trainer.interrupted());
+  EXPECT_EQ(trainer.step(), 7);
 }
 
 TEST_P(Trainers, StopAtALossThatIsNoNumber) {
