@@ -84,4 +84,16 @@ MultiHeadAttentionResult MultiheadAttention::forward(const Tensor& query, const 
                                       site);
 }
 
+MultiHeadAttentionResult MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                        const AttentionArguments& arguments, Site site) {
+  return hooked_forward(*this, site, query, key, value, arguments);
+}
+
+int64_t MultiheadAttention::multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor>) const {
+  const Tensor &query = inputs[0], &key = inputs[1], &value = inputs[2];
+  const int64_t keys = key.size(key.dim() == 3 && batch_first ? 1 : 0) + (bias_k.defined() ? 1 : 0) + (add_zero_attn ? 1 : 0);
+  const int64_t projections = (2 * query.numel() + key.numel() + value.numel()) * embed_dim;
+  return projections + 2 * query.numel() * keys;  // each query with each key, and their weights with the values
+}
+
 }  // namespace tandem::nn

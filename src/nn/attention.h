@@ -23,6 +23,12 @@ struct AttentionArguments {
   Tensor attn_mask = {};         // (L, S) or (N · heads, L, S), in the same sense
   bool average_attn_weights = true;
   bool is_causal = false;  // says that attn_mask is causal
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(key_padding_mask);
+    f(attn_mask);
+  }
 };
 
 /// A Linear under the name that PyTorch prints for the last projection of attention.
@@ -52,9 +58,8 @@ struct MultiheadAttention : Module {
   MultiHeadAttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionArguments& arguments,
                                    Site site);
   MultiHeadAttentionResult operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionArguments& arguments = {},
-                                      Site site = Site::here()) {
-    return forward(query, key, value, arguments, site);
-  }
+                                      Site site = Site::here());
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   /// Draws all parameters anew: projections as xavier_uniform_, biases zero.
   void reset_parameters(Site site = Site::here());
 };

@@ -98,9 +98,9 @@ Tensor ConvNd::forward(const Tensor& x) {
   return convolve(x);
 }
 
-int64_t ConvNd::multiply_adds(const Tensor& input, const Tensor& output) const {
+int64_t ConvNd::multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
   // A place of the result, or of a transposed convolution's input, meets one window of each of its channels' weights.
-  const Tensor& places = transposed_ ? input : output;
+  const Tensor& places = transposed_ ? inputs[0] : outputs[0];
   return weight.size(0) ? places.numel() * (weight.numel() / weight.size(0)) : 0;
 }
 
@@ -213,6 +213,11 @@ Tensor ConvTransposeOf<Spatial>::convolve(const Tensor& x) {
 
 template <int Spatial>
 Tensor ConvTransposeOf<Spatial>::operator()(const Tensor& x, const Shape& output_size, Site site) {
+  return hooked_forward(*this, site, x, output_size);
+}
+
+template <int Spatial>
+Tensor ConvTransposeOf<Spatial>::forward(const Tensor& x, const Shape& output_size, Site site) {
   const int64_t leading = x.dim() - Spatial;
   const auto given = static_cast<int64_t>(output_size.size());
   if (given != Spatial && given != Spatial + leading)

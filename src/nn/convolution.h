@@ -45,7 +45,7 @@ struct ConvNd : Module {
   /// 0 before the first forward of a lazy one.
   [[nodiscard]] int64_t in_channels() const;
   [[nodiscard]] int64_t out_channels() const { return out_channels_; }
-  [[nodiscard]] int64_t multiply_adds(const Tensor& input, const Tensor& output) const override;
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   /// That of a lazy one is its base's as soon as it knows its sizes.
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string extra_repr() const override;
@@ -101,8 +101,10 @@ struct ConvTransposeOf : ConvNd {
                   Site site = Site::here())
       : ConvTransposeOf(false, in_channels, out_channels, kernel_size, options, site) {}
 
+  using ConvNd::forward;
   using Module::operator();
   /// The same with another choice among the sizes that a strided convolution maps to the input's: with or without the leading ones.
+  Tensor forward(const Tensor& x, const Shape& output_size, Site site = Site::here());
   Tensor operator()(const Tensor& x, const Shape& output_size, Site site = Site::here());
 
  protected:

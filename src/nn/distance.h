@@ -13,7 +13,7 @@ struct CosineSimilarity : Module {
   explicit CosineSimilarity(int64_t dim = 1, double eps = 1e-8) : dim(dim), eps(eps) {}
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
-  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here()) { return forward(x1, x2, site); }
+  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());
 };
 
 /// The p-norm of x1 - x2 + eps along the last dimension. As torch.nn.PairwiseDistance.
@@ -24,7 +24,7 @@ struct PairwiseDistance : Module {
   explicit PairwiseDistance(double p = 2, double eps = 1e-6, bool keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
-  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here()) { return forward(x1, x2, site); }
+  Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());
 };
 
 }  // namespace tandem::nn

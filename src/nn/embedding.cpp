@@ -95,6 +95,10 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
                        site);
 }
 
+Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights, Site site) {
+  return hooked_forward(*this, site, indices, offsets, per_sample_weights);
+}
+
 std::string EmbeddingBag::extra_repr() const {
   std::string text = str(weight.size(0), ", ", weight.size(1));
   if (options.max_norm) text += ", max_norm=" + repr(*options.max_norm);

@@ -58,9 +58,7 @@ struct EmbeddingBag : Module {
   Tensor forward(const Tensor& indices) override;
   Tensor forward(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}, Site site = Site::here());
   using Module::operator();
-  Tensor operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}, Site site = Site::here()) {
-    return forward(indices, offsets, per_sample_weights, site);
-  }
+  Tensor operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}, Site site = Site::here());
   /// Draws the table anew.
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] std::string extra_repr() const override;

@@ -1,4 +1,5 @@
-// Functions called before and after forward.
+#include "nn/hooks.h"
+
 #include <algorithm>
 
 #include "nn/module.h"
@@ -36,16 +37,28 @@ HookHandle Module::register_forward_hook(ForwardHook hook) {
   return {hooks_, all.next++};
 }
 
+HookHandle Module::register_forward_pre_hook(std::function<void(Module&, Tensor&)> hook) {
+  return register_forward_pre_hook([hook = std::move(hook)](Module& module, std::span<Tensor> inputs) {
+    if (!inputs.empty()) hook(module, inputs[0]);
+  });
+}
+
+HookHandle Module::register_forward_hook(std::function<void(Module&, const Tensor&, Tensor&)> hook) {
+  return register_forward_hook([hook = std::move(hook)](Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+    if (!outputs.empty()) hook(module, inputs.empty() ? Tensor() : inputs[0], outputs[0]);
+  });
+}
+
 bool Module::has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
 
-Tensor Module::forward_with_hooks(const Tensor& x) {
-  if (!has_hooks()) return forward(x);
-  const auto [before, after, next] = *hooks_;  // a hook may take itself out
-  Tensor input = x;
-  for (const auto& [id, hook] : before) hook(*this, input);
-  Tensor output = forward(input);
-  for (const auto& [id, hook] : after) hook(*this, input, output);
-  return output;
+void Module::before_forward(std::span<Tensor> inputs) {
+  const auto hooks = hooks_->before;  // a hook may take itself out
+  for (const auto& [id, hook] : hooks) hook(*this, inputs);
+}
+
+void Module::after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+  const auto hooks = hooks_->after;
+  for (const auto& [id, hook] : hooks) hook(*this, inputs, outputs);
 }
 
 }  // namespace tandem::nn

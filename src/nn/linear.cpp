@@ -38,7 +38,7 @@ void Linear::fields(Fields& f) {
 
 Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias, detail::call_site()); }
 Tensor Linear::forward_relu(const Tensor& x) { return linear_relu(x, weight, bias, detail::call_site()); }
-int64_t Linear::multiply_adds(const Tensor&, const Tensor& output) const { return output.numel() * in_features(); }
+int64_t Linear::multiply_adds(std::span<const Tensor>, std::span<const Tensor> outputs) const { return outputs[0].numel() * in_features(); }
 std::string Linear::extra_repr() const { return repr(in_features(), out_features(), bias.defined()); }
 
 LazyLinear::LazyLinear(int64_t out_features, const LinearOptions& options)
@@ -101,6 +101,10 @@ void Bilinear::fields(Fields& f) {
 }
 
 Tensor Bilinear::forward(const Tensor& input1, const Tensor& input2, Site site) { return bilinear(input1, input2, weight, bias, site); }
+Tensor Bilinear::operator()(const Tensor& input1, const Tensor& input2, Site site) { return hooked_forward(*this, site, input1, input2); }
+int64_t Bilinear::multiply_adds(std::span<const Tensor>, std::span<const Tensor> outputs) const {
+  return outputs[0].numel() * weight.size(1) * (weight.size(2) + 1);
+}
 
 std::string Bilinear::extra_repr() const {
   return str("in1_features=", weight.size(1), ", in2_features=", weight.size(2), ", out_features=", weight.size(0),

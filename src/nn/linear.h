@@ -26,7 +26,7 @@ struct Linear : Module {
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
   [[nodiscard]] virtual int64_t out_features() const { return weight.size(0); }
-  [[nodiscard]] int64_t multiply_adds(const Tensor& input, const Tensor& output) const override;
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
@@ -63,7 +63,8 @@ struct Bilinear : Module {
   void fields(Fields& f) override;
   using Module::forward;
   Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
-  Tensor operator()(const Tensor& input1, const Tensor& input2, Site site = Site::here()) { return forward(input1, input2, site); }
+  Tensor operator()(const Tensor& input1, const Tensor& input2, Site site = Site::here());
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   /// Draws weight and bias anew.
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] std::string extra_repr() const override;

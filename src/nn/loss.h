@@ -25,7 +25,7 @@ struct LossOf : Module {
     return Function(input, target, more..., options, site);
   }
   Tensor operator()(const Tensor& input, const Tensor& target, const More&... more, Site site = Site::here()) {
-    return Function(input, target, more..., options, site);
+    return hooked_forward(*this, site, input, target, more...);
   }
 };
 
@@ -137,7 +137,7 @@ struct CTCLoss : Module {
   template <class Lengths = Shape>
   Tensor operator()(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths, const Lengths& target_lengths,
                     Site site = Site::here()) {
-    return forward(log_probs, targets, input_lengths, target_lengths, site);
+    return hooked_forward(*this, site, log_probs, targets, input_lengths, target_lengths);
   }
 };
 

@@ -64,10 +64,10 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
-  return hooks_ ? forward_with_hooks(x) : forward(x);
+  return hooks_ ? hooked([this](const Tensor& input) { return forward(input); }, x) : forward(x);
 }
 
-int64_t Module::multiply_adds(const Tensor&, const Tensor&) const { return 0; }
+int64_t Module::multiply_adds(std::span<const Tensor>, std::span<const Tensor>) const { return 0; }
 
 std::string Module::name() const {
   int status = 0;

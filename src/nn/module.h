@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nn/fields.h"
+#include "nn/hooks.h"
 #include "nn/state_dict.h"
 
 namespace tandem::nn {
@@ -22,31 +23,6 @@ struct LoadOptions {
 /// What did not fit where `strict` was off.
 struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
-};
-
-struct Module;
-
-/// Called before a module's forward; may replace its input.
-using ForwardPreHook = std::function<void(Module& module, Tensor& input)>;
-/// Called after a module's forward; may replace its output.
-using ForwardHook = std::function<void(Module& module, const Tensor& input, Tensor& output)>;
-
-namespace detail {
-struct Hooks;
-}
-
-/// Takes a hook out again; letting go of the handle does not.
-class HookHandle {
- public:
-  HookHandle() = default;
-  /// Nothing where the hook is gone already.
-  void remove();
-
- private:
-  friend struct Module;
-  HookHandle(std::weak_ptr<detail::Hooks> hooks, int64_t id) : hooks_(std::move(hooks)), id_(id) {}
-  std::weak_ptr<detail::Hooks> hooks_;
-  int64_t id_ = 0;
 };
 
 /// A model or a layer, as torch.nn.Module. Derive, hold tensors and modules by value, name them in `fields`, compute in `forward`.
@@ -67,14 +43,19 @@ struct Module {
   /// What is printed between the brackets: "in_features=4, out_features=8, bias=True".
   [[nodiscard]] virtual std::string extra_repr() const;
 
-  /// Has a function called before, or after, each `module(x)` with one tensor, in the order of registration. A copy of the module shares
-  /// its hooks. A module without hooks pays one comparison. As torch.nn.Module.register_forward_hook.
+  /// Has a function called before, or after, each call of the module (of its call operator, not of `forward`), in the order of
+  /// registration. A copy of the module shares its hooks. A module without hooks pays one comparison. As
+  /// torch.nn.Module.register_forward_hook.
   HookHandle register_forward_pre_hook(ForwardPreHook hook);
   HookHandle register_forward_hook(ForwardHook hook);
+  /// The same for functions that want the first tensor of the arguments, and of the results, only.
+  HookHandle register_forward_pre_hook(std::function<void(Module& module, Tensor& input)> hook);
+  HookHandle register_forward_hook(std::function<void(Module& module, const Tensor& input, Tensor& output)> hook);
   [[nodiscard]] bool has_hooks() const;
 
-  /// How many products `forward` adds up from this input to this output, without those of its children; for nn::summary.
-  [[nodiscard]] virtual int64_t multiply_adds(const Tensor& input, const Tensor& output) const;
+  /// How many products `forward` adds up from these tensors to those, without what its children add up; for nn::summary. Which tensors they
+  /// are is as for hooks.
+  [[nodiscard]] virtual int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
 
   // --- Parts. Each tensor once, also where it is tied; a module's own come before its children's. Error for parameters that wait for a
   // first forward.
@@ -127,9 +108,36 @@ struct Module {
   Module& operator=(const Module&) = default;
   Module& operator=(Module&&) = default;
 
+  /// `forward(args…)`, between the calls of this module's hooks. For call operators of other signatures than tensor to tensor.
+  template <class F, class... Args>
+  auto hooked(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
+    if (!hooks_ || !has_hooks()) return forward(std::forward<Args>(args)...);
+    std::tuple<detail::Kept<Args>...> own(std::forward<Args>(args)...);
+    const auto run = [&](auto&... kept) -> decltype(auto) { return forward(static_cast<Args&&>(kept)...); };
+    std::vector<Tensor> inputs = detail::tensors_of(own);
+    before_forward(inputs);
+    detail::put_tensors(own, inputs);
+    if constexpr (std::is_void_v<std::invoke_result_t<F, Args...>>) {
+      std::apply(run, own);
+      after_forward(inputs, {});
+    } else {
+      auto result = std::apply(run, own);
+      std::vector<Tensor> outputs = detail::tensors_of(result);
+      after_forward(inputs, outputs);
+      detail::put_tensors(result, outputs);
+      return result;
+    }
+  }
+  /// The same of `self.forward(args…, site)`.
+  template <class Self, class... Args>
+  static auto hooked_forward(Self& self, Site site, const Args&... args) {
+    return self.hooked([&](const auto&... given) { return self.forward(given..., site); }, args...);
+  }
+
  private:
   void move(const Device* device, const DType* dtype, Site site);
-  Tensor forward_with_hooks(const Tensor& x);
+  void before_forward(std::span<Tensor> inputs);
+  void after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   detail::Hooks& hooks();
 
   std::shared_ptr<detail::Hooks> hooks_;
@@ -167,12 +175,17 @@ class Evaluation {
 }  // namespace detail
 
 /// Makes a model out of others, whose `forward` has another signature than tensor to tensor: `struct Pair : nn::Callable<Pair> { …
-/// forward(a, b) }`. The call operator forwards whatever it is given.
+/// forward(a, b) }`. The call operator forwards whatever it is given, and gives the result as a value.
 template <class Derived>
 struct Callable : Module {
   template <class... Args>
-  decltype(auto) operator()(Args&&... args) {
-    return static_cast<Derived&>(*this).forward(std::forward<Args>(args)...);
+  auto operator()(Args&&... args) {
+    auto& self = static_cast<Derived&>(*this);
+    const auto forward = [&self](auto&&... given) -> decltype(auto) { return self.forward(std::forward<decltype(given)>(given)...); };
+    // Hooks replace tensors in copies, unless `forward` means to write to its arguments.
+    if constexpr (requires { self.forward(std::as_const(args)...); })
+      if (has_hooks()) return hooked(forward, std::as_const(args)...);
+    return hooked(forward, std::forward<Args>(args)...);
   }
 };
 

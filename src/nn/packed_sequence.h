@@ -15,6 +15,12 @@ struct PackedSequence {
   // Where the caller's order was another: sequence i here is sorted_indices[i] there, and the other way round. Undefined otherwise.
   Tensor sorted_indices, unsorted_indices;
 
+  /// For hooks: what modules work on.
+  template <class F>
+  void each_tensor(F&& f) {
+    f(data);
+  }
+
   /// The same on another device; batch_sizes stays on the CPU.
   [[nodiscard]] PackedSequence to(Device device, Site site = Site::here()) const;
 };

@@ -107,6 +107,10 @@ Tensor MaxUnpoolOf<Spatial>::forward(const Tensor& x, const Tensor& indices, con
       x, indices, kernel_size, {.stride = stride, .padding = padding, .output_size = output_size}, site);
 }
 template <int Spatial>
+Tensor MaxUnpoolOf<Spatial>::operator()(const Tensor& x, const Tensor& indices, const Shape& output_size, Site site) {
+  return hooked_forward(*this, site, x, indices, output_size);
+}
+template <int Spatial>
 std::string MaxUnpoolOf<Spatial>::extra_repr() const {
   return str("kernel_size=", repr(kernel_size), ", stride=", repr(stride), ", padding=", repr(padding));
 }

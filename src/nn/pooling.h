@@ -81,9 +81,7 @@ struct MaxUnpoolOf : Module {
   using Module::forward;
   /// `output_size`, with or without the leading dimensions, settles what the windows leave open.
   Tensor forward(const Tensor& x, const Tensor& indices, const Shape& output_size = {}, Site site = Site::here());
-  Tensor operator()(const Tensor& x, const Tensor& indices, const Shape& output_size = {}, Site site = Site::here()) {
-    return forward(x, indices, output_size, site);
-  }
+  Tensor operator()(const Tensor& x, const Tensor& indices, const Shape& output_size = {}, Site site = Site::here());
   [[nodiscard]] std::string extra_repr() const override;
 };
 

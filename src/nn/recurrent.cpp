@@ -102,6 +102,13 @@ std::string RecurrentBase::extra_repr() const {
   return s;
 }
 
+int64_t RecurrentBase::multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor>) const {
+  int64_t of_step = 0;
+  for (const Tensor& weight : weights)
+    if (weight.dim() == 2) of_step += weight.numel();
+  return input_size > 0 ? inputs[0].numel() / input_size * of_step : 0;
+}
+
 // Zeros for those that are not given; errors for sizes that don't fit.
 std::vector<Tensor> RecurrentBase::states(const std::vector<Tensor>& hx, const Tensor& like, int64_t batch, Site site) const {
   std::vector<Tensor> result;
@@ -166,6 +173,9 @@ PackedRnnResult StateOfOne::forward(const PackedSequence& x, const Tensor& hx, S
   return {{std::move(result.output), x.batch_sizes, x.sorted_indices, x.unsorted_indices}, std::move(result.h_n)};
 }
 
+RnnResult StateOfOne::operator()(const Tensor& x, const Tensor& hx, Site site) { return hooked_forward(*this, site, x, hx); }
+PackedRnnResult StateOfOne::operator()(const PackedSequence& x, const Tensor& hx, Site site) { return hooked_forward(*this, site, x, hx); }
+
 }  // namespace detail
 
 RNN::RNN(int64_t input_size, int64_t hidden_size, const RNNOptions& options, Site site)
@@ -187,5 +197,8 @@ LSTM::PackedResult LSTM::forward(const PackedSequence& x, const LstmState& hx, S
   LstmResult result = run(x, {hx.h, hx.c}, site);
   return {{std::move(result.output), x.batch_sizes, x.sorted_indices, x.unsorted_indices}, {std::move(result.h_n), std::move(result.c_n)}};
 }
+
+LSTM::Result LSTM::operator()(const Tensor& x, const LstmState& hx, Site site) { return hooked_forward(*this, site, x, hx); }
+LSTM::PackedResult LSTM::operator()(const PackedSequence& x, const LstmState& hx, Site site) { return hooked_forward(*this, site, x, hx); }
 
 }  // namespace tandem::nn

@@ -47,6 +47,12 @@ struct LSTMOptions {
 struct PackedRnnResult {
   PackedSequence output;
   Tensor h_n;
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(output);
+    f(h_n);
+  }
 };
 
 namespace detail {
@@ -65,6 +71,7 @@ struct RecurrentBase : Module {
   void fields(Fields& f) override;
   /// Draws all parameters anew, uniform within ±1/sqrt(hidden).
   void reset_parameters(Site site = Site::here());
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
@@ -89,8 +96,8 @@ struct StateOfOne : RecurrentBase {
   /// direction, from x (T, N, input), or from (T, input) both without N. `hx`: the states to begin with; zeros where not given.
   RnnResult forward(const Tensor& x, const Tensor& hx, Site site);
   PackedRnnResult forward(const PackedSequence& x, const Tensor& hx, Site site);
-  RnnResult operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
-  PackedRnnResult operator()(const PackedSequence& x, const Tensor& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
+  RnnResult operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here());
+  PackedRnnResult operator()(const PackedSequence& x, const Tensor& hx = {}, Site site = Site::here());
 
  protected:
   using RecurrentBase::RecurrentBase;
@@ -115,10 +122,22 @@ struct LSTM : detail::RecurrentBase {
   struct Result {
     Tensor output;
     LstmState state;  // h_n and c_n
+
+    template <class F>
+    void each_tensor(F&& f) {
+      f(output);
+      f(state);
+    }
   };
   struct PackedResult {
     PackedSequence output;
     LstmState state;
+
+    template <class F>
+    void each_tensor(F&& f) {
+      f(output);
+      f(state);
+    }
   };
 
   LSTM(int64_t input_size, int64_t hidden_size, const LSTMOptions& options = {}, Site site = Site::here());
@@ -127,8 +146,8 @@ struct LSTM : detail::RecurrentBase {
   /// direction, from x (T, N, input), or from (T, input) all without N. With proj_size it stands for hidden in outputs and h.
   Result forward(const Tensor& x, const LstmState& hx, Site site);
   PackedResult forward(const PackedSequence& x, const LstmState& hx, Site site);
-  Result operator()(const Tensor& x, const LstmState& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
-  PackedResult operator()(const PackedSequence& x, const LstmState& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
+  Result operator()(const Tensor& x, const LstmState& hx = {}, Site site = Site::here());
+  PackedResult operator()(const PackedSequence& x, const LstmState& hx = {}, Site site = Site::here());
 };
 
 }  // namespace tandem::nn

@@ -40,6 +40,11 @@ void RecurrentCell::reset_parameters(Site site) {
 
 std::string RecurrentCell::extra_repr() const { return str(input_size, ", ", hidden_size, bias_ih.defined() ? "" : ", bias=False"); }
 
+int64_t RecurrentCell::multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor>) const {
+  const int64_t samples = inputs[0].dim() == 2 ? inputs[0].size(0) : 1;
+  return samples * (weight_ih.numel() + weight_hh.numel());
+}
+
 RecurrentCell::Ready RecurrentCell::ready(const Tensor& x, const Tensor& h, const Tensor& c, bool has_cell, Site site) const {
   if (x.dim() != 1 && x.dim() != 2) fail("[", type_, "] Expected input to be 1D or 2D, got ", x.dim(), "D instead");
   if (h.defined() != c.defined() && has_cell) fail("[", type_, "] expects both hidden states, h and c, or neither");
@@ -90,5 +95,9 @@ LstmState LSTMCell::forward(const Tensor& x, const LstmState& hx, Site site) {
   const LstmState next = lstm_cell(in.x, {in.h, in.c}, weight_ih, weight_hh, bias_ih, bias_hh, site);
   return in.batched ? next : LstmState{next.h.squeeze(0, site), next.c.squeeze(0, site)};
 }
+
+Tensor RNNCell::operator()(const Tensor& x, const Tensor& hx, Site site) { return hooked_forward(*this, site, x, hx); }
+Tensor GRUCell::operator()(const Tensor& x, const Tensor& hx, Site site) { return hooked_forward(*this, site, x, hx); }
+LstmState LSTMCell::operator()(const Tensor& x, const LstmState& hx, Site site) { return hooked_forward(*this, site, x, hx); }
 
 }  // namespace tandem::nn

@@ -29,6 +29,7 @@ struct RecurrentCell : Module {
   void fields(Fields& f) override;
   /// Draws all parameters anew.
   void reset_parameters(Site site = Site::here());
+  [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
@@ -54,7 +55,7 @@ struct RNNCell : detail::RecurrentCell {
   using RecurrentCell::forward;
   /// The next state (N, hidden), from x (N, input) and the state before, zeros where not given; or all without N.
   Tensor forward(const Tensor& x, const Tensor& hx, Site site);
-  Tensor operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
+  Tensor operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here());
   [[nodiscard]] std::string extra_repr() const override;
 };
 
@@ -64,7 +65,7 @@ struct GRUCell : detail::RecurrentCell {
   using RecurrentCell::forward;
   /// The next state (N, hidden), from x (N, input) and the state before, zeros where not given; or all without N.
   Tensor forward(const Tensor& x, const Tensor& hx, Site site);
-  Tensor operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
+  Tensor operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here());
 };
 
 /// A step of an LSTM. As torch.nn.LSTMCell.
@@ -73,7 +74,7 @@ struct LSTMCell : detail::RecurrentCell {
   using RecurrentCell::forward;
   /// The next h and c (N, hidden), from x (N, input) and the state before, zeros where not given; or all without N.
   LstmState forward(const Tensor& x, const LstmState& hx, Site site);
-  LstmState operator()(const Tensor& x, const LstmState& hx = {}, Site site = Site::here()) { return forward(x, hx, site); }
+  LstmState operator()(const Tensor& x, const LstmState& hx = {}, Site site = Site::here());
 };
 
 }  // namespace tandem::nn

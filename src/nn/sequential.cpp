@@ -27,13 +27,16 @@ void Sequential::fields(Fields& f) {
   for (size_t i = 0; i < children_.size(); ++i) f(std::to_string(i), children_[i].module.get());
 }
 
+bool Sequential::runs_with_next(size_t i) const {
+  return children_[i].kind == Kind::Linear && i + 1 < children_.size() && children_[i + 1].kind == Kind::Relu;
+}
+
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
   for (size_t i = 0; i < children_.size(); ++i) {
     Module& child = children_[i].module.get();
     // Whoever listens to one of them is to see what lies between.
-    if (children_[i].kind == Kind::Linear && i + 1 < children_.size() && children_[i + 1].kind == Kind::Relu && !child.has_hooks() &&
-        !children_[i + 1].module->has_hooks()) {
+    if (runs_with_next(i) && !child.has_hooks() && !children_[i + 1].module->has_hooks()) {
       y = static_cast<Linear&>(child).forward_relu(y);
       ++i;
     } else {

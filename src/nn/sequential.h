@@ -35,6 +35,9 @@ struct Sequential : Module {
   }
   [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
 
+  /// Whether child `i` and the one behind it run as one where nobody listens to either.
+  [[nodiscard]] bool runs_with_next(size_t i) const;
+
   void fields(Fields& f) override;
   Tensor forward(const Tensor& x) override;
 

@@ -3,22 +3,75 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <unordered_set>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "nn/sequential.h"
 #include "nn/walk.h"
 #include "runtime/memory_text.h"
 
 namespace tandem::nn {
 namespace {
 
-// Hooks that are gone at the end, whatever happens.
-struct Listeners {
-  std::vector<HookHandle> handles;
-  ~Listeners() {
-    for (HookHandle& handle : handles) handle.remove();
+/// Listens to modules and writes down what their calls take. Its hooks are gone at the end, whatever happens.
+class Recorder {
+ public:
+  Recorder(Summary& summary, const std::vector<Module*>& modules) : summary_(summary) {
+    for (size_t i = 0; i < modules.size(); ++i) {
+      handles_.push_back(modules[i]->register_forward_pre_hook([this, i](Module&, std::span<Tensor> inputs) { begin(i, inputs); }));
+      handles_.push_back(modules[i]->register_forward_hook(
+          [this](Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) { end(module, inputs, outputs); }));
+    }
+    for (const Module* module : modules)
+      detail::walk(*module, false, [&](const detail::Field& field) {
+        if (field.tensor && field.tensor->defined()) (void)bytes_of_new(*field.tensor);
+      });
   }
+  ~Recorder() {
+    for (HookHandle& handle : handles_) handle.remove();
+  }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+ private:
+  void begin(size_t layer, std::span<const Tensor> inputs) {
+    // What comes in and is no module's result, the module around has computed with operations of its own.
+    int64_t& bytes = running_.empty() ? summary_.input_bytes : summary_.layers[running_.back()].output_bytes;
+    for (const Tensor& input : inputs) bytes += bytes_of_new(input);
+    running_.push_back(layer);
+  }
+  void end(const Module& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+    LayerSummary& layer = summary_.layers[running_.back()];
+    running_.pop_back();
+    ++layer.calls;
+    layer.outputs.clear();
+    for (const Tensor& output : outputs) {
+      if (!output.defined()) continue;
+      layer.outputs.push_back(output.sizes());
+      layer.output_bytes += bytes_of_new(output);
+    }
+    if (!inputs.empty() && !layer.outputs.empty()) layer.multiply_adds += module.multiply_adds(inputs, outputs);
+  }
+  /// Of the memory behind a tensor that is met for the first time.
+  int64_t bytes_of_new(const Tensor& tensor) {
+    if (!tensor.defined() || !met_.insert(tensor.impl().storage).second) return 0;
+    kept_.push_back(tensor);  // so that no other memory gets its place
+    return static_cast<int64_t>(tensor.impl().storage->bytes());
+  }
+
+  Summary& summary_;
+  std::vector<HookHandle> handles_;
+  std::vector<size_t> running_;  // layers, the innermost last
+  std::unordered_set<const Storage*> met_;
+  std::vector<Tensor> kept_;
 };
+
+std::string sizes_text(const std::vector<Shape>& sizes) {
+  std::string text;
+  for (const Shape& one : sizes) text += (text.empty() ? "" : ", ") + str(one);
+  return text.empty() ? "-" : text;
+}
 
 // "1,234,567"
 std::string grouped(int64_t number) {
@@ -37,30 +90,33 @@ std::string padded(const std::string& text, size_t width, bool right) {
 }  // namespace
 
 Summary summary(Module& model, const Tensor& input, Site site) {
+  return summary(model, [&] { (void)model(input, site); });
+}
+
+Summary summary(Module& model, const std::function<void()>& run) {
   Summary result;
   std::vector<Module*> modules;
   for (const auto& [name, module] : model.named_modules()) {
     LayerSummary layer;
     layer.name = name;
     layer.depth = name.empty() ? 0 : static_cast<int>(std::count(name.begin(), name.end(), '.')) + 1;
-    layer.is_leaf = module->named_children().empty();
     result.layers.push_back(std::move(layer));
     modules.push_back(module);
   }
   {
-    Listeners listeners;
-    for (size_t i = 0; i < modules.size(); ++i) {
-      listeners.handles.push_back(
-          modules[i]->register_forward_hook([&layer = result.layers[i]](Module& module, const Tensor& x, Tensor& y) {
-            ++layer.calls;
-            layer.output = y.sizes();
-            layer.multiply_adds += module.multiply_adds(x, y);
-            if (layer.is_leaf) layer.output_bytes += static_cast<int64_t>(y.nbytes());
-          }));
-    }
+    Recorder recorder(result, modules);
     const detail::Evaluation evaluation(model);
     const NoGradGuard no_grad;
-    (void)model(input, site);
+    run();
+  }
+  // Without listeners these run as one, and what lies between is never there.
+  for (Module* module : modules) {
+    const auto* sequential = dynamic_cast<const Sequential*>(module);
+    for (size_t i = 0; sequential && i < sequential->size(); ++i) {
+      if (!sequential->runs_with_next(i)) continue;
+      const auto child = std::find(modules.begin(), modules.end(), &sequential->at(static_cast<int64_t>(i)));
+      result.layers[static_cast<size_t>(child - modules.begin())].output_bytes = 0;
+    }
   }
   detail::Met met;
   size_t at = 0;
@@ -86,7 +142,6 @@ Summary summary(Module& model, const Tensor& input, Site site) {
     result.multiply_adds += layer.multiply_adds;
     result.output_bytes += layer.output_bytes;
   }
-  result.input_bytes = static_cast<int64_t>(input.nbytes());
   return result;
 }
 
@@ -97,7 +152,7 @@ std::string to_string(const Summary& summary) {
     const size_t dot = layer.name.rfind('.');
     const std::string own = dot == std::string::npos ? layer.name : layer.name.substr(dot + 1);
     lines.push_back({std::string(2 * static_cast<size_t>(layer.depth), ' ') + (own.empty() ? layer.type : own + ": " + layer.type),
-                     layer.calls ? str(layer.output) : "-", layer.parameters ? grouped(layer.parameters) : "-",
+                     sizes_text(layer.outputs), layer.parameters ? grouped(layer.parameters) : "-",
                      layer.multiply_adds ? grouped(layer.multiply_adds) : "-", layer.output_bytes ? bytes_text(layer.output_bytes) : "-"});
   }
   std::array<size_t, 5> widths{};

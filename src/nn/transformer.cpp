@@ -99,6 +99,10 @@ Tensor TransformerEncoderLayer::forward(const Tensor& src, const EncoderMasks& m
       x, norm2, norm_first, [&](const Tensor& y) { return dropout2(feed_forward(*this, y, site), site); }, site);
 }
 
+Tensor TransformerEncoderLayer::operator()(const Tensor& src, const EncoderMasks& masks, Site site) {
+  return hooked_forward(*this, site, src, masks);
+}
+
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerLayerOptions& options, Site site)
     : self_attn(attention(d_model, nhead, options, site)),
       multihead_attn(attention(d_model, nhead, options, site)),
@@ -144,6 +148,10 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
       x, norm3, norm_first, [&](const Tensor& y) { return dropout3(feed_forward(*this, y, site), site); }, site);
 }
 
+Tensor TransformerDecoderLayer::operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site) {
+  return hooked_forward(*this, site, tgt, memory, masks);
+}
+
 TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, int64_t num_layers, AnyModule norm, Site site)
     : layers(clones("TransformerEncoder", layer, num_layers, site)), norm(std::move(norm)) {}
 
@@ -160,6 +168,10 @@ Tensor TransformerEncoder::forward(const Tensor& src, const EncoderMasks& masks,
   return norm ? (*norm)(x, site) : x;
 }
 
+Tensor TransformerEncoder::operator()(const Tensor& src, const EncoderMasks& masks, Site site) {
+  return hooked_forward(*this, site, src, masks);
+}
+
 TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, int64_t num_layers, AnyModule norm, Site site)
     : layers(clones("TransformerDecoder", layer, num_layers, site)), norm(std::move(norm)) {}
 
@@ -172,6 +184,10 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i) x = layers.at<TransformerDecoderLayer>(static_cast<int64_t>(i))(x, memory, masks, site);
   return norm ? (*norm)(x, site) : x;
+}
+
+Tensor TransformerDecoder::operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site) {
+  return hooked_forward(*this, site, tgt, memory, masks);
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, const TransformerOptions& options, Site site)
@@ -208,6 +224,10 @@ Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const Transfor
                   .tgt_is_causal = masks.tgt_is_causal,
                   .memory_is_causal = masks.memory_is_causal},
                  site);
+}
+
+Tensor Transformer::operator()(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks, Site site) {
+  return hooked_forward(*this, site, src, tgt, masks);
 }
 
 Tensor Transformer::generate_square_subsequent_mask(int64_t size, const Options& options, Site site) {

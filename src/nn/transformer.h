@@ -42,11 +42,22 @@ struct TransformerLayerOptions {
 struct EncoderMasks {
   Tensor src_mask = {}, src_key_padding_mask = {};
   bool is_causal = false;  // says that src_mask is causal
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(src_mask);
+    f(src_key_padding_mask);
+  }
 };
 /// The same of a decoded sequence and of the memory beside it.
 struct DecoderMasks {
   Tensor tgt_mask = {}, memory_mask = {}, tgt_key_padding_mask = {}, memory_key_padding_mask = {};
   bool tgt_is_causal = false, memory_is_causal = false;
+
+  template <class F>
+  void each_tensor(F&& f) {
+    for (Tensor* mask : {&tgt_mask, &memory_mask, &tgt_key_padding_mask, &memory_key_padding_mask}) f(*mask);
+  }
 };
 
 /// Self-attention, then two products with an activation between; each added to its input and normalized. As
@@ -66,7 +77,7 @@ struct TransformerEncoderLayer : Module {
   /// src (T, N, d_model) to the same.
   Tensor forward(const Tensor& src) override;
   Tensor forward(const Tensor& src, const EncoderMasks& masks, Site site);
-  Tensor operator()(const Tensor& src, const EncoderMasks& masks = {}, Site site = Site::here()) { return forward(src, masks, site); }
+  Tensor operator()(const Tensor& src, const EncoderMasks& masks = {}, Site site = Site::here());
 };
 
 /// Self-attention, attention to a memory, then two products with an activation between; each added to its input and normalized. As
@@ -86,9 +97,7 @@ struct TransformerDecoderLayer : Module {
   using Module::forward;
   /// tgt (T, N, d_model) beside memory (S, N, d_model) to tgt's sizes.
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site);
-  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks = {}, Site site = Site::here()) {
-    return forward(tgt, memory, masks, site);
-  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks = {}, Site site = Site::here());
 };
 
 /// Layers one after another, and a normalization behind them if one is given. The layers are clones of the one given. As
@@ -101,7 +110,7 @@ struct TransformerEncoder : Module {
   void fields(Fields& f) override;
   Tensor forward(const Tensor& src) override;
   Tensor forward(const Tensor& src, const EncoderMasks& masks, Site site);
-  Tensor operator()(const Tensor& src, const EncoderMasks& masks = {}, Site site = Site::here()) { return forward(src, masks, site); }
+  Tensor operator()(const Tensor& src, const EncoderMasks& masks = {}, Site site = Site::here());
 };
 
 /// The same of decoder layers. As torch.nn.TransformerDecoder.
@@ -113,9 +122,7 @@ struct TransformerDecoder : Module {
   void fields(Fields& f) override;
   using Module::forward;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site);
-  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks = {}, Site site = Site::here()) {
-    return forward(tgt, memory, masks, site);
-  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks = {}, Site site = Site::here());
 };
 
 struct TransformerOptions {
@@ -134,6 +141,12 @@ struct TransformerMasks {
   Tensor src_mask = {}, tgt_mask = {}, memory_mask = {};
   Tensor src_key_padding_mask = {}, tgt_key_padding_mask = {}, memory_key_padding_mask = {};
   bool src_is_causal = false, tgt_is_causal = false, memory_is_causal = false;
+
+  template <class F>
+  void each_tensor(F&& f) {
+    for (Tensor* mask : {&src_mask, &tgt_mask, &memory_mask, &src_key_padding_mask, &tgt_key_padding_mask, &memory_key_padding_mask})
+      f(*mask);
+  }
 };
 
 /// An encoder and a decoder, each with a normalization behind its layers; all matrices start as xavier_uniform_. As torch.nn.Transformer.
@@ -148,9 +161,7 @@ struct Transformer : Module {
   using Module::forward;
   /// src (S, N, d_model) and tgt (T, N, d_model) to tgt's sizes.
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks, Site site);
-  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks = {}, Site site = Site::here()) {
-    return forward(src, tgt, masks, site);
-  }
+  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks = {}, Site site = Site::here());
   /// (size, size): 0 up to the diagonal, -inf above it. A mask that lets no step look ahead.
   [[nodiscard]] static Tensor generate_square_subsequent_mask(int64_t size, const Options& options = {}, Site site = Site::here());
 };

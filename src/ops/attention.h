@@ -38,6 +38,12 @@ struct MultiHeadAttentionOptions {
 };
 struct MultiHeadAttentionResult {
   Tensor attn_output, attn_output_weights;  // (L, N, E); (N, L, S), with heads after N unless averaged, undefined unless needed
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(attn_output);
+    f(attn_output_weights);
+  }
 };
 /// Query (L, N, E), key and value (S, N, E), or each without N. Error unless num_heads divides E, and for masks of other sizes. As
 /// torch.nn.functional.multi_head_attention_forward.

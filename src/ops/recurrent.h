@@ -13,6 +13,12 @@ namespace tandem {
 /// Output (T, N, directions * hidden) and the last state (layers * directions, N, hidden).
 struct RnnResult {
   Tensor output, h_n;
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(output);
+    f(h_n);
+  }
 };
 struct LstmResult {
   Tensor output, h_n, c_n;
@@ -20,6 +26,12 @@ struct LstmResult {
 /// One step's state.
 struct LstmState {
   Tensor h, c;
+
+  template <class F>
+  void each_tensor(F&& f) {
+    f(h);
+    f(c);
+  }
 };
 
 /// hx: the states to begin with, (layers * directions, N, hidden): h for all, and c for an LSTM. With batch_first, input and output are (N,

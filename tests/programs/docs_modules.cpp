@@ -54,6 +54,16 @@ int main() {
     const auto [outputs, state] = lstm(sequence);  // state.h and state.c
     CHECK((output.sizes() == td::Shape{2, 7, 5} && h_n.sizes() == td::Shape{2, 2, 5}));
     CHECK((outputs.sizes() == td::Shape{7, 2, 5} && state.c.sizes() == td::Shape{1, 2, 5}));
+
+    td::nn::Sequential net(td::nn::Linear(6, 5));
+    auto handle =
+        net.at(0).register_forward_hook([](td::nn::Module&, const td::Tensor&, td::Tensor& y) { std::cout << y.sizes() << "\n"; });
+    gru.register_forward_hook(
+        [](td::nn::Module&, std::span<const td::Tensor>, std::span<td::Tensor> outputs) { outputs[1] = outputs[1] * 2; });
+    handle.remove();
+    CHECK(td::equal(gru(x).h_n, h_n * 2));
+    const td::nn::Summary summary = td::nn::summary(gru, [&] { (void)gru(x); });
+    CHECK((summary.layers[0].outputs == std::vector<td::Shape>{{2, 7, 5}, {2, 2, 5}}));
   }
   {
     const td::Tensor tokens = td::randn({2, 7, 64});
