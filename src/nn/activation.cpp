@@ -84,18 +84,16 @@ Tensor Threshold::forward(const Tensor& x) {
 }
 std::string Threshold::extra_repr() const { return str("threshold=", repr(threshold), ", value=", repr(value), inplace_text(inplace)); }
 
-Tensor Softmax::forward(const Tensor& x) { return softmax(x, dim, call_site()); }
-std::string Softmax::extra_repr() const { return str("dim=", dim); }
+std::string detail::AlongDim::extra_repr() const { return dim ? str("dim=", *dim) : "dim=None"; }
+int64_t detail::AlongDim::dim_of(const Tensor& x) const { return dim.value_or(x.dim() == 0 || x.dim() == 1 || x.dim() == 3 ? 0 : 1); }
 
-Tensor Softmin::forward(const Tensor& x) { return softmin(x, dim, call_site()); }
-std::string Softmin::extra_repr() const { return str("dim=", dim); }
-
+Tensor Softmax::forward(const Tensor& x) { return softmax(x, dim_of(x), call_site()); }
+Tensor Softmin::forward(const Tensor& x) { return softmin(x, dim_of(x), call_site()); }
 Tensor Softmax2d::forward(const Tensor& x) {
   if (x.dim() != 3 && x.dim() != 4) fail("[Softmax2d] expected input to be 3D or 4D, got ", x.dim(), "D instead");
   return softmax(x, -3, call_site());
 }
 
-Tensor LogSoftmax::forward(const Tensor& x) { return log_softmax(x, dim, call_site()); }
-std::string LogSoftmax::extra_repr() const { return str("dim=", dim); }
+Tensor LogSoftmax::forward(const Tensor& x) { return log_softmax(x, dim_of(x), call_site()); }
 
 }  // namespace tandem::nn

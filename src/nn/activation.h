@@ -205,22 +205,30 @@ struct Threshold : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// Softmax along `dim`. As torch.nn.Softmax.
-struct Softmax : Module {
-  int64_t dim;
+namespace detail {
+/// What the kinds of softmax share.
+struct AlongDim : Module {
+  std::optional<int64_t> dim;
 
-  explicit Softmax(int64_t dim) : dim(dim) {}
-  Tensor forward(const Tensor& x) override;
+  /// Without a `dim`, PyTorch's old choice: the first dimension of an input with 0, 1 or 3 dimensions, the second of any other.
+  explicit AlongDim(std::optional<int64_t> dim = {}) : dim(dim) {}
   [[nodiscard]] std::string extra_repr() const override;
+
+ protected:
+  [[nodiscard]] int64_t dim_of(const Tensor& x) const;
+};
+}  // namespace detail
+
+/// Softmax along `dim`. As torch.nn.Softmax.
+struct Softmax : detail::AlongDim {
+  using AlongDim::AlongDim;
+  Tensor forward(const Tensor& x) override;
 };
 
 /// Softmax of -x along `dim`. As torch.nn.Softmin.
-struct Softmin : Module {
-  int64_t dim;
-
-  explicit Softmin(int64_t dim) : dim(dim) {}
+struct Softmin : detail::AlongDim {
+  using AlongDim::AlongDim;
   Tensor forward(const Tensor& x) override;
-  [[nodiscard]] std::string extra_repr() const override;
 };
 
 /// Softmax over the channels of (n, c, h, w) or (c, h, w). As torch.nn.Softmax2d.
@@ -229,12 +237,9 @@ struct Softmax2d : Module {
 };
 
 /// The logarithm of softmax along `dim`. As torch.nn.LogSoftmax.
-struct LogSoftmax : Module {
-  int64_t dim;
-
-  explicit LogSoftmax(int64_t dim) : dim(dim) {}
+struct LogSoftmax : detail::AlongDim {
+  using AlongDim::AlongDim;
   Tensor forward(const Tensor& x) override;
-  [[nodiscard]] std::string extra_repr() const override;
 };
 
 }  // namespace tandem::nn

@@ -1,7 +1,8 @@
 // Losses as modules: from a prediction and a target to a number.
 #pragma once
 
-#include "nn/module.h"
+#include "nn/any_module.h"
+#include "nn/distance.h"
 #include "ops/loss.h"
 
 namespace tandem::nn {
@@ -93,9 +94,49 @@ struct CosineEmbeddingLoss : detail::LossOf<cosine_embedding_loss, MarginLossOpt
 struct TripletMarginLoss : detail::LossOf<triplet_margin_loss, TripletMarginLossOptions, Tensor> {
   using LossOf::LossOf;
 };
-/// The same with a distance of one's own, `options.distance_function`. As torch.nn.TripletMarginWithDistanceLoss.
-struct TripletMarginWithDistanceLoss : detail::LossOf<triplet_margin_with_distance_loss, TripletMarginWithDistanceLossOptions, Tensor> {
-  using LossOf::LossOf;
+/// How far two inputs are apart: a function of both, or a module.
+class DistanceFunction {
+ public:
+  template <class F>
+  requires std::is_invocable_r_v<Tensor, F&, const Tensor&, const Tensor&> DistanceFunction(F distance) {
+    if constexpr (IsModule<F>) {
+      module_ = AnyModule(std::move(distance));
+      call_module_ = [](Module& module, const Tensor& a, const Tensor& b, [[maybe_unused]] Site site) -> Tensor {
+        auto& own = static_cast<F&>(module);
+        if constexpr (requires { own.forward(a, b, site); }) return own(a, b, site);
+        else return own(a, b);
+      };
+    } else {
+      function_ = std::move(distance);
+    }
+  }
+  [[nodiscard]] Tensor operator()(const Tensor& a, const Tensor& b, Site site) const {
+    return module_ ? call_module_(*module_, a, b, site) : function_(a, b);
+  }
+  /// The module, if it is one.
+  [[nodiscard]] const AnyModule& module() const { return module_; }
+
+ private:
+  AnyModule module_;
+  Tensor (*call_module_)(Module&, const Tensor&, const Tensor&, Site) = nullptr;
+  std::function<Tensor(const Tensor&, const Tensor&)> function_;
+};
+struct TripletMarginWithDistanceLayerOptions {
+  DistanceFunction distance_function = PairwiseDistance();
+  double margin = 1;
+  bool swap = false;
+  Reduction reduction = Reduction::Mean;
+};
+/// The same with a distance of one's own, which is a part of it where it is a module. As torch.nn.TripletMarginWithDistanceLoss.
+struct TripletMarginWithDistanceLoss : Module {
+  using Options = TripletMarginWithDistanceLayerOptions;
+  Options options;
+
+  explicit TripletMarginWithDistanceLoss(Options options = {}) : options(std::move(options)) {}
+  void fields(Fields& f) override;
+  using Module::forward;
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site = Site::here());
+  Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site = Site::here());
 };
 
 // --- Of classes

@@ -135,6 +135,17 @@ TEST_P(LayersOn, Activations) {
   expect_near(nn::LogSoftmax(-1)(x), {-1 - std::log(sum), -std::log(sum), 2 - std::log(sum)});
 }
 
+TEST_P(LayersOn, SoftmaxChoosesADimension) {
+  const Shape sizes[] = {{}, {4}, {3, 4}, {2, 3, 4}, {2, 3, 4, 2}};
+  const int64_t chosen[] = {0, 0, 1, 0, 1};  // as PyTorch's
+  for (size_t i = 0; i < std::size(sizes); ++i) {
+    const Tensor x = randn(sizes[i], device());
+    EXPECT_TRUE(equal(nn::Softmax()(x), nn::Softmax(chosen[i])(x))) << sizes[i].size();
+    EXPECT_TRUE(equal(nn::Softmin()(x), nn::Softmin(chosen[i])(x))) << sizes[i].size();
+    EXPECT_TRUE(equal(nn::LogSoftmax()(x), nn::LogSoftmax(chosen[i])(x))) << sizes[i].size();
+  }
+}
+
 TEST_P(LayersOn, DropoutInTrainingOnly) {
   nn::Dropout layer(0.25);
   const Tensor x = ones({1000}, device());

@@ -45,6 +45,30 @@ TEST_P(LossesOn, OfVectors) {
   expect_near(nn::TripletMarginLoss({.margin = 2, .p = 1, .swap = true})(anchor, near, far), {1.5}, 1e-5);
   const auto city = [](const Tensor& a, const Tensor& b) { return (a - b).abs().sum(-1); };
   expect_near(nn::TripletMarginWithDistanceLoss({.distance_function = city, .margin = 2, .swap = true})(anchor, near, far), {1.5}, 1e-5);
+  expect_near(nn::TripletMarginWithDistanceLoss()(anchor, near, far), {0.5}, 1e-5);
+  expect_near(nn::TripletMarginWithDistanceLoss({.distance_function = nn::PairwiseDistance(1), .margin = 2})(anchor, near, far), {1.5},
+              1e-5);
+}
+
+/// Distances between projections, which are learned.
+struct Projected : nn::Callable<Projected> {
+  nn::Linear projection{2, 2};
+  void fields(nn::Fields& f) override { f("projection", projection); }
+  using Module::forward;
+  Tensor forward(const Tensor& a, const Tensor& b) { return (projection(a) - projection(b)).abs().sum(-1); }
+};
+
+TEST(TripletMarginWithDistanceLoss, HasItsDistanceAsAPart) {
+  nn::TripletMarginWithDistanceLoss loss({.distance_function = Projected()});
+  EXPECT_EQ(loss.parameters().size(), 2u);
+  loss(ones({1, 2}), ones({1, 2}) * 2, ones({1, 2}) * 3).backward();
+  EXPECT_TRUE(loss.parameters()[0].grad().defined());
+  // A copy's distance is the copy's own, of the same parameters.
+  nn::TripletMarginWithDistanceLoss copy = loss;
+  EXPECT_TRUE(copy.parameters()[0].is_same(loss.parameters()[0]));
+  EXPECT_NE(copy.named_children()[0].second, loss.named_children()[0].second);
+  loss.to(kFloat64);
+  EXPECT_EQ(copy.parameters()[0].dtype(), kFloat64);
 }
 
 TEST_P(LossesOn, OfClasses) {

@@ -33,11 +33,19 @@ TEST(PrintModule, Layers) {
   EXPECT_EQ(shown(nn::Identity()), "Identity()");
   EXPECT_EQ(shown(nn::Softmax(1)), "Softmax(dim=1)");
   EXPECT_EQ(shown(nn::LogSoftmax(-1)), "LogSoftmax(dim=-1)");
+  EXPECT_EQ(shown(nn::Softmax()), "Softmax(dim=None)");
+  EXPECT_EQ(shown(nn::Softmin()), "Softmin(dim=None)");
   EXPECT_EQ(shown(nn::Flatten()), "Flatten(start_dim=1, end_dim=-1)");
   EXPECT_EQ(shown(nn::Embedding(10, 6)), "Embedding(10, 6)");
   EXPECT_EQ(shown(nn::Embedding(10, 6, {.padding_idx = -1})), "Embedding(10, 6, padding_idx=9)");
   EXPECT_EQ(shown(nn::CrossEntropyLoss()), "CrossEntropyLoss()");
   EXPECT_EQ(shown(nn::MSELoss()), "MSELoss()");
+  EXPECT_EQ(shown(nn::TripletMarginWithDistanceLoss()), "TripletMarginWithDistanceLoss(\n  (distance_function): PairwiseDistance()\n)");
+  EXPECT_EQ(shown(nn::TripletMarginWithDistanceLoss({.distance_function = nn::CosineSimilarity()})),
+            "TripletMarginWithDistanceLoss(\n  (distance_function): CosineSimilarity()\n)");
+  EXPECT_EQ(
+      shown(nn::TripletMarginWithDistanceLoss({.distance_function = [](const Tensor& a, const Tensor& b) { return (a - b).sum(-1); }})),
+      "TripletMarginWithDistanceLoss()");
   EXPECT_EQ(shown(nn::Sequential()), "Sequential()");
 }
 
