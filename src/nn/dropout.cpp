@@ -11,8 +11,7 @@ DropoutBase::DropoutBase(double p, bool inplace) : p(p), inplace(inplace) {
 
 Tensor DropoutBase::forward(const Tensor& x) {
   const Site site = detail::call_site();
-  const Tensor y = drop(x, site);
-  return inplace && training() ? x.copy_(y, false, site) : y;
+  return inplace && training() ? drop_in_place(x, site) : drop(x, site);
 }
 
 std::string DropoutBase::extra_repr() const { return str("p=", detail::repr(p), ", inplace=", detail::repr(inplace)); }

@@ -20,6 +20,8 @@ struct DropoutBase : Module {
  protected:
   DropoutBase(double p, bool inplace);
   virtual Tensor drop(const Tensor& x, Site site) = 0;
+  /// The same written into x.
+  virtual Tensor drop_in_place(const Tensor& x, Site site) { return x.copy_(drop(x, site), false, site); }
 };
 
 /// The dropout of one function.
@@ -34,6 +36,9 @@ struct DropoutOf : DropoutBase {
 /// Zeroes each element with probability p and scales the others by 1 / (1 - p). As torch.nn.Dropout.
 struct Dropout : DropoutOf<dropout> {
   using DropoutOf::DropoutOf;
+
+ protected:
+  Tensor drop_in_place(const Tensor& x, Site site) override { return dropout_(x, p, training(), site); }
 };
 
 /// Zeroes whole channels of (n, c, l) or (c, l). As torch.nn.Dropout1d.

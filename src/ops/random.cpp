@@ -249,19 +249,44 @@ Tensor bernoulli(const Tensor& p, Site site) {
 
 Tensor bernoulli(const Tensor& like, double p, Site site) { return empty_like(like, {}, site).bernoulli_(p, site); }
 
-Tensor dropout(const Tensor& x, double p, bool training, Site site) {
-  check_probability("dropout", p);
-  if (!training || p == 0 || x.numel() == 0) return x;
-  if (!is_floating(x.dtype())) fail("[dropout] is defined for floating dtypes, not ", x.dtype());
-  const Tensor dense = x.detach().contiguous(site);
-  Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
+namespace {
+
+/// Whether there is anything to drop; errors for what cannot be dropped.
+bool drops(const char* op, const Tensor& x, double p, bool training) {
+  check_probability(op, p);
+  if (!training || p == 0 || x.numel() == 0) return false;
+  if (!is_floating(x.dtype())) fail("[", op, "] is defined for floating dtypes, not ", x.dtype());
+  return true;
+}
+/// Fills `y` with what is left of `x`, both contiguous, which may be one tensor; which elements those are.
+Tensor drop(const char* op, const Tensor& y, const Tensor& x, double p, Site site) {
   const Tensor mask = empty(x.sizes(), {.dtype = kBool, .device = x.device()}, site);
   const GeneratorState state = advance(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
-  ops::kernels_of(x).dropout(ops::launch(x, "dropout", site), ops::out(y), ops::out(mask), ops::view(dense), p, state.seed, state.offset);
+  ops::kernels_of(x).dropout(ops::launch(x, op, site), ops::out(y), ops::out(mask), ops::view(x), p, state.seed, state.offset);
+  return mask;
+}
+auto dropout_backward(const Tensor& mask, double p) {
+  return [mask = autograd::saved(mask), scale = p < 1 ? 1 / (1 - p) : 0.0](const Tensor& g) { return g * mask.get() * scale; };
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& x, double p, bool training, Site site) {
+  if (!drops("dropout", x, p, training)) return x;
+  Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
+  const Tensor mask = drop("dropout", y, x.detach().contiguous(site), p, site);
   if (!autograd::needs_grad(x)) return y;
-  return autograd::record(
-      "NativeDropoutBackward0", y, {x}, site,
-      [mask = autograd::saved(mask), scale = p < 1 ? 1 / (1 - p) : 0.0](const Tensor& g) { return g * mask.get() * scale; });
+  return autograd::record("NativeDropoutBackward0", y, {x}, site, dropout_backward(mask, p));
+}
+
+const Tensor& dropout_(const Tensor& x, double p, bool training, Site site) {
+  autograd::check_in_place("dropout_", x);
+  if (!drops("dropout_", x, p, training)) return x;
+  if (!x.is_contiguous()) return x.copy_(dropout(x, p, training, site), false, site);
+  const Tensor mask = drop("dropout_", x, x, p, site);
+  x.impl().storage->bump_version();
+  if (autograd::needs_grad(x)) autograd::record_in_place("NativeDropoutBackward0", x, {x}, site, dropout_backward(mask, p));
+  return x;
 }
 
 const Tensor& Tensor::uniform_(double from, double to, Site site) const {

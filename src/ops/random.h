@@ -64,5 +64,7 @@ class ThreadGeneratorGuard {
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 /// torch.nn.functional.dropout.
 [[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+/// The same in place.
+const Tensor& dropout_(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
 
 }  // namespace tandem

@@ -143,6 +143,15 @@ TEST_P(SummaryOnCards, ALayersResultsTakeItsMemory) {
   check(nn::LSTM(8, 6), sequence);
 }
 
+TEST_P(SummaryOnCards, DropoutInPlaceTakesItsMaskOnly) {
+  nn::Dropout dropout(0.5, true);
+  const Tensor x = ones({1000}, device()) * 1;
+  const NoGradGuard no_grad;
+  const size_t before = cuda::memory_stats(device()).requested_bytes.all.allocated;
+  EXPECT_TRUE(dropout(x).is_same(x));
+  EXPECT_EQ(cuda::memory_stats(device()).requested_bytes.all.allocated - before, 1000u);  // a byte an element
+}
+
 /// x f(x), whose gradient needs both: in a network whose other parts run as one, change in place, or give views.
 struct Gate : nn::Module {
   nn::Conv2d conv{4, 4, 3, {.padding = 1}};

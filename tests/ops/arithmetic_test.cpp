@@ -88,6 +88,35 @@ TEST_P(Arithmetic, DropoutOfChannelsAndOfSelu) {
   EXPECT_TRUE(td::alpha_dropout(x, 0.3).is_same(x));
 }
 
+TEST_P(Arithmetic, DropoutInPlaceIsDropout) {
+  for (const bool transposed : {false, true}) {
+    const auto leaf = td::randn({30, 20}, {.device = device(), .requires_grad = true});
+    const auto weights = td::randn({30, 20}, device());
+    const auto run = [&](bool in_place) {
+      td::manual_seed(6);
+      leaf.set_grad({});
+      const auto x = leaf * 2;
+      const auto at = transposed ? x.t() : x;
+      if (in_place) {
+        EXPECT_TRUE(td::dropout_(at, 0.3).is_same(at));
+      }
+      const auto y = in_place ? x : transposed ? td::dropout(at, 0.3).t() : td::dropout(at, 0.3);
+      (y * weights).sum().backward();
+      return y.detach();
+    };
+    const auto expected = run(false);
+    const auto gradient = leaf.grad();
+    EXPECT_TRUE(td::equal(run(true), expected));
+    EXPECT_TRUE(td::equal(leaf.grad(), gradient));
+  }
+  const auto x = td::ones({4}, device());
+  const auto version = x.version();
+  EXPECT_EQ(td::dropout_(x, 0.5, false).version(), version);
+  EXPECT_GT(td::dropout_(x, 0.5).version(), version);
+  EXPECT_NE(error_of([&] { td::dropout_(td::ones({2}, {.device = device(), .requires_grad = true})); }).find("dropout_"),
+            std::string::npos);
+}
+
 TEST_P(Arithmetic, GumbelSoftmaxIsOneHotWhereHard) {
   td::manual_seed(5);
   const auto logits = td::zeros({7, 3}, device()).requires_grad_();
