@@ -12,6 +12,7 @@
 #include "tandem.h"
 #include "tools/cases/case.h"
 #include "tools/command.h"
+#include "tools/did_you_mean.h"
 #include "tools/machine.h"
 #include "tools/measure.h"
 #include "train/terminal.h"
@@ -43,11 +44,11 @@ std::vector<const Operation*> chosen(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Operation* operation = cases::find_operation(name);
     if (!operation) {
-      std::string near;
+      std::vector<std::string> known;
       for (const Operation& other : cases::operations())
-        if (other.bench && (other.name.find(name) != std::string::npos || name.find(other.name) != std::string::npos))
-          near += (near.empty() ? "; did you mean " : ", ") + other.name;
-      throw UsageError(str("bench ops: there is no operation '", name, "'", near, "; tandem bench ops --list names them all"));
+        if (other.bench) known.push_back(other.name);
+      throw UsageError(
+          str("bench ops: there is no operation '", name, "'", did_you_mean(name, known), "; tandem bench ops --list names them all"));
     }
     if (!operation->bench) throw UsageError(str("bench ops: '", name, "' is a view: it moves no element, so there is nothing to measure"));
     out.push_back(operation);

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "tools/command.h"
+#include "tools/did_you_mean.h"
 
 namespace {
 
 using tandem::tools::Action;
+using tandem::tools::did_you_mean;
 
 /// The library's texts may have line breaks; a program's error is one line.
 std::string one_line(std::string text) {
@@ -37,15 +40,25 @@ std::pair<const CLI::App*, std::string> deepest(const CLI::App& app) {
 /// What is wrong with the call, and where to read on.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const auto [command, call] = deepest(app);
+  std::vector<std::string> names;
   std::string commands;
-  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
     commands += (commands.empty() ? "" : ", ") + sub->get_name();
+  }
   const std::string help = "; " + call + " --help tells more";
   const auto left = app.remaining(true);
   const bool needs_more = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   if ((needs_more || dynamic_cast<const CLI::ExtrasError*>(&error)) && !left.empty()) {
-    if (left.front().starts_with("-")) return "unknown option " + left.front() + " of '" + call + "'" + help;
-    if (!commands.empty()) return "unknown command '" + left.front() + "' of '" + call + "'; it has: " + commands + help;
+    if (left.front().starts_with("-")) {
+      std::vector<std::string> options;
+      for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
+      const std::string given = left.front().substr(0, left.front().find('='));
+      return "unknown option " + given + " of '" + call + "'" + did_you_mean(given, options) + help;
+    }
+    if (!commands.empty())
+      return "unknown command '" + left.front() + "' of '" + call + "'" + did_you_mean(left.front(), names) + "; it has: " + commands +
+             help;
     return "'" + call + "' takes no argument '" + left.front() + "'" + help;
   }
   if (needs_more && !commands.empty()) return "'" + call + "' needs one of its commands: " + commands + help;

@@ -21,10 +21,16 @@ wrong() {
 }
 wrong "needs one of its commands: tour, devices, train, predict, bench"
 wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, predict, bench" dance
+wrong "unknown command 'trian' of 'tandem'; did you mean train?; it has: tour" trian
+wrong "unknown command 'digit' of 'tandem train'; did you mean digits?; it has: digits" train digit
+wrong "unknown option --epoch of 'tandem train digits'; did you mean --epochs?; tandem" train digits --epoch=3
+wrong "unknown option --batchsize of 'tandem train digits'; did you mean --batch?; tandem" train digits --batchsize 3
+wrong "--data excludes --synthetic" train mnist --synthetic --data .
+wrong "--samples is for --synthetic data" train mnist --data . --samples 10
 wrong "unknown option --loud of 'tandem'" --loud
 wrong "unknown option --loud of 'tandem tour'" tour --loud
 wrong "'tandem tour' takes no argument 'twice'" tour twice
-wrong "unknown option --jsn of 'tandem devices'; tandem devices --help tells more" devices --jsn
+wrong "unknown option --jsn of 'tandem devices'; did you mean --json?; tandem devices --help tells more" devices --jsn
 wrong "'tandem train' needs one of its commands: digits" train
 wrong "unknown command 'letters' of 'tandem train'; it has: digits" train letters
 wrong "--epochs: must be a whole number from 1 on, not 0" train digits --epochs 0
@@ -42,7 +48,7 @@ wrong "--out needs a value" train digits --out
 wrong "'tandem bench' needs one of its commands: micro, ops, loader, features" bench
 wrong "--threads" bench micro --threads -1
 wrong "--ms" bench micro --ms 0
-wrong "there is no operation 'sofmax'" bench ops sofmax
+wrong "there is no operation 'sofmax'; did you mean softmax" bench ops sofmax
 wrong "there is no operation 'add_'; did you mean add" bench ops exp add_
 wrong "'narrow' is a view" bench ops narrow
 wrong "--size: must be a whole number from 1 on, not 0" bench ops --size 0
