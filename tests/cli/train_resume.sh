@@ -21,6 +21,7 @@ train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --net mlp --quiet "$@
 begin() {  # the same in the background; its process is $!
   env --default-signal=INT TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits --net mlp "$@" > begun.out 2> begun.err &
 }
+trap 'kill -KILL $(jobs -p) 2> /dev/null' EXIT  # whatever ends this script, nothing goes on training behind it
 wait_for() { for _ in $(seq 2000); do [ -e "$1" ] && return; sleep 0.01; done; fail "$1 does not appear" "$(cat begun.err)"; }
 
 # What all of it is held against.
@@ -47,6 +48,19 @@ same_state whole/checkpoint.safetensors stopped/checkpoint.safetensors || fail "
 # Another recipe's run is not gone on with.
 call -- train linear --resume --gpus 0 --out stopped
 expect_status 1; expect_one_line_error; expect_err "this is a run of 'digits', not of 'linear'"
+
+# Nor is another network's or another optimizer's; another learning rate takes the place of the one that was.
+call -- train digits --net cnn --resume --gpus 0 --out stopped
+expect_status 1; expect_one_line_error; expect_err "this is a run of the network 'mlp', not of 'cnn'"
+call -- train digits --optimizer sgd --resume --gpus 0 --out stopped
+expect_status 1; expect_one_line_error; expect_err "this is a run of the optimizer 'adam', not of 'sgd'"
+train --epochs 2 --schedule none --out slow
+before=$(summary slow val_loss)
+train --epochs 3 --lr 1e-30 --resume --out slow
+expect_status 0
+[ "$(summary slow val_loss)" = "$before" ] || fail "it went on with another --lr than the one given" "$before $(summary slow val_loss)"
+call -- train digits --resume --gpus 0 --out slow
+expect_status 0; expect_out "nothing left to learn: 3 epochs were done"
 
 # Killed again and again, at any moment.
 kills=${TANDEM_TEST_KILLS:-12}

@@ -16,6 +16,7 @@
 #include "tools/recipes/outcome.h"
 #include "tools/recipes/recipe.h"
 #include "tools/recipes/settings.h"
+#include "train/notes.h"
 #include "train/progress_bar.h"
 #include "train/trainer.h"
 
@@ -47,9 +48,44 @@ void check_gpus(const TrainSettings& settings) {
 }
 
 void check_data(const Recipe& recipe, const TrainSettings& settings) {
-  if (recipe.data != Recipe::Data::Folder || settings.synthetic || !settings.data.empty()) return;
-  throw UsageError(
-      str("'tandem train ", recipe.name, "' needs --data FOLDER with its files, or --synthetic for random data of their shapes"));
+  if (recipe.data != Recipe::Data::Folder || settings.synthetic) return;
+  if (settings.data.empty())
+    throw UsageError(
+        str("'tandem train ", recipe.name, "' needs --data FOLDER with its files, or --synthetic for random data of their shapes"));
+  if (settings.samples) throw UsageError(str("--samples is for --synthetic data; --limit-batches takes less of that in ", settings.data));
+}
+
+/// Another --lr takes the place of the one that the optimizer has read from a checkpoint.
+struct ChangeRates : train::Callback {
+  double factor;
+
+  explicit ChangeRates(double factor) : factor(factor) {}
+  void on_fit_start(train::Trainer& trainer, train::Module&) override {
+    for (const auto& group : trainer.optimizer().param_groups()) {
+      group.lr *= factor;
+      if (group.initial_lr) *group.initial_lr *= factor;
+    }
+  }
+};
+
+/// A run that goes on.
+struct Resumed {
+  int epochs = 0;              // done by the runs before
+  double factor_of_rates = 1;  // what the learning rates are multiplied by
+};
+/// Takes the settings over of the run that wrote the checkpoint, where others are not given now.
+Resumed go_on(const std::string& checkpoint, TrainSettings& settings, const std::function<bool(const char*)>& was_given) {
+  const io::Metadata metadata = io::read_safetensors(checkpoint).metadata;
+  TrainSettings before = settings;
+  read_settings(before, metadata, checkpoint, [](const char*) { return false; });
+  read_settings(settings, metadata, checkpoint, was_given);
+  if (settings.net != before.net)
+    fail(checkpoint, ": this is a run of the network '", before.net, "', not of '", settings.net, "': choose another --out");
+  if (settings.optimizer != before.optimizer)
+    fail(checkpoint, ": this is a run of the optimizer '", before.optimizer, "', not of '", settings.optimizer, "': choose another --out");
+  if (was_given("data")) settings.synthetic = false;
+  if (was_given("synthetic")) settings.data.clear();
+  return {train::detail::from_notes(metadata, checkpoint).epoch, settings.lr / before.lr};
 }
 
 double rounded(double number, double digits) { return std::round(number * digits) / digits; }
@@ -107,8 +143,8 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   check_gpus(settings);
   take_defaults(settings, recipe, was_given);
   const auto checkpoint = std::filesystem::path(settings.out) / "checkpoint.safetensors";
-  if (settings.resume && std::filesystem::exists(checkpoint))
-    read_settings(settings, io::read_safetensors(checkpoint.string()).metadata, checkpoint.string(), was_given);
+  Resumed resumed;
+  if (settings.resume && std::filesystem::exists(checkpoint)) resumed = go_on(checkpoint.string(), settings, was_given);
   check_data(recipe, settings);
 
   manual_seed(settings.seed);
@@ -128,6 +164,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
                                 .quiet = settings.quiet,
                                 .plot = settings.plot};
   if (settings.patience > 0) options.early_stopping = train::EarlyStoppingOptions{{}, settings.patience};
+  if (resumed.factor_of_rates != 1) options.callbacks.push_back(std::make_shared<ChangeRates>(resumed.factor_of_rates));
   train::Trainer trainer(options);
   const double began = train::seconds_now();
   trainer.fit(model, data);
@@ -143,7 +180,11 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   write_page((folder / "report.html").string(), outcome);
   if (settings.tensorboard) write_events((folder / "tensorboard").string(), outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;
-  else if (!settings.quiet) print_result(summary, path);
+  else if (!settings.quiet) {
+    if (resumed.epochs >= settings.epochs)
+      std::cout << "nothing left to learn: " << resumed.epochs << " epochs were done; --epochs N with a larger N goes on\n";
+    print_result(summary, path);
+  }
   return trainer.interrupted() ? kInterruptedStatus : 0;
 }
 
@@ -163,8 +204,8 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
         ->check(CLI::IsMember(nets));
   }
   if (recipe.data == Recipe::Data::Folder) {
-    app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
-    app->add_flag("--synthetic", s.synthetic, "Random data of the same shapes instead");
+    CLI::Option* data = app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
+    app->add_flag("--synthetic", s.synthetic, "Random data of the same shapes instead")->excludes(data);
   }
   if (recipe.data != Recipe::Data::Own) app->add_option("--samples", s.samples, "Samples of synthetic data")->check(whole_number_from(2));
   app->add_option("--gpus", s.gpus, "GPUs to train on, data-parallel; 0 for the CPU; all there are unless given")
