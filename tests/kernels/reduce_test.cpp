@@ -1,6 +1,7 @@
 // Reductions, arguments of extremes, variance and running sums against plain loops in double, over layouts, dtypes, sizes and numbers of
 // threads.
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -314,6 +315,36 @@ TEST_P(Reductions, Variance) {
         }
       }
     }
+}
+
+/// Where the first elements say nothing of the mean, or it moves on and on.
+TEST_P(Reductions, VarianceOfAWanderingMean) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> noise;
+  constexpr int64_t count = 70000;
+  const std::function<double(int64_t)> means[] = {
+      [](int64_t i) { return i == 0 ? 1e6 : 0.0; },                        // one far away, first
+      [](int64_t i) { return i < 3000 ? 0.0 : 5000.0; },                        // one step
+      [](int64_t i) { return i / 1500 % 2 ? 1e4 : -1e4; },                        // steps up and down
+      [](int64_t i) { return static_cast<double>(i); },    [](int64_t i) { return i + 1 == count ? -1e7 : 1e3; },  // one far away, last
+  };
+  for (const auto& mean_at : means)
+    for (const DType dtype : {kFloat32, kFloat64})
+      for (const bool in_short_runs : {false, true}) {
+        Memory in(dtype, 2 * count), variance(dtype, 1), mean(dtype, 1);
+        for (int64_t i = 0; i < count; ++i) in.set(in_short_runs ? i / 7 * 14 + i % 7 : i, mean_at(i) + noise(random));
+        const Layout layout = in_short_runs ? Layout{{count / 7, 7}, {14, 1}, 2} : Layout{{count}, {1}, 1};
+        cpu_table().variance(TestQueue(2), variance.out({}), mean.out({}), in.view(layout.sizes, layout.strides), layout.reduced, 1);
+        long double sum = 0, squares = 0;
+        const auto all = elements(in, layout).front();
+        for (const double x : all) sum += x;
+        const long double center = sum / count;
+        for (const double x : all) squares += (x - center) * (x - center);
+        const auto wanted = static_cast<double>(squares / (count - 1));
+        expect_near(mean.get(0), static_cast<double>(center), std::sqrt(wanted) + std::fabs(static_cast<double>(center)),
+                    dtype == kFloat32 ? 1e-7 : 1e-14, "mean");
+        expect_near(variance.get(0), wanted, wanted, dtype == kFloat32 ? 1e-6 : 1e-14, "variance");
+      }
 }
 
 TEST_P(Reductions, RunningSumsAndProducts) {

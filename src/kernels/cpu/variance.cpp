@@ -1,5 +1,7 @@
-// Variance in two passes: the mean, then the squares of the distances to it, corrected by their sum, which takes away what rounding the
-// mean has added.
+// Variance in one pass over memory. Elements come in blocks; of a block, the distances to the mean of all before it and their squares are
+// summed, which gives its own mean and squares, and these are joined with those before by Chan's formula. No block is longer than thrice
+// all before it: then what the squares have too much for the other mean is at most four times what the formula adds, so no digits are
+// lost, however the mean wanders. The first block, still in the first cache, takes a pass for its mean.
 #include <limits>
 
 #include "base/parallel.h"
@@ -12,6 +14,67 @@ namespace {
 constexpr int64_t kGrain = 16 << 10;
 constexpr int64_t kPiece = 16 << 10;
 constexpr int64_t kMostPieces = 256;
+constexpr int64_t kFirstBlock = 1024, kGrowth = 3;
+
+/// Of `count` elements: their mean, and the squares of their distances to it.
+struct Sums {
+  double count = 0, mean = 0, squares = 0;
+
+  void join(const Sums& other) {
+    const double all = count + other.count, distance = other.mean - mean, share = other.count / all;
+    squares += other.squares + distance * distance * count * share;
+    mean += distance * share;
+    count = all;
+  }
+};
+
+/// Gathers elements of the compute type, float or double.
+class Moments {
+ public:
+  Moments(Compute compute, const Isa& set) : compute_(compute), set_(set) {}
+
+  void add(const void* elements, int64_t n) {
+    const char* from = static_cast<const char*>(elements);
+    const auto size = static_cast<int64_t>(size_of(dtype_for(compute_)));
+    while (n > 0) {
+      const int64_t limit = total_.count > 0 ? kGrowth * static_cast<int64_t>(total_.count) : std::min(n, kFirstBlock);
+      const int64_t take = std::min(n, limit - held_);
+      if (total_.count == 0) {
+        double sum;
+        set_.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
+        center_on(sum / static_cast<double>(take));
+      }
+      set_.deviations[compute_](deviations_, from, center_, take);
+      held_ += take;
+      from += take * size;
+      n -= take;
+      if (held_ >= limit) close();
+    }
+  }
+  /// Of all that was added.
+  [[nodiscard]] const Sums& sums() {
+    if (held_ > 0) close();
+    return total_;
+  }
+
+ private:
+  /// As the loop over the elements has it: of their type.
+  void center_on(double mean) { center_ = compute_ == kComputeFloat ? static_cast<double>(static_cast<float>(mean)) : mean; }
+  void close() {
+    const auto count = static_cast<double>(held_);
+    const double sum = deviations_[0], squares = deviations_[1] - sum * sum / count;  // rounding may take it below 0; nan stays
+    total_.join({count, center_ + sum / count, squares < 0 ? 0 : squares});
+    center_on(total_.mean);
+    deviations_[0] = deviations_[1] = 0;
+    held_ = 0;
+  }
+
+  Compute compute_;
+  const Isa& set_;
+  Sums total_;
+  double center_ = 0, deviations_[2] = {};
+  int64_t held_ = 0;  // elements in deviations_
+};
 
 }  // namespace
 
@@ -29,41 +92,24 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
     if (mean.data) fill(queue, mean, nan);
     return;
   }
-  const Reducer& reducer = set.reduce[static_cast<int>(Reduce::Sum)][compute];
-  const auto sum = [&](int64_t offset, int64_t begin, int64_t end) {
-    double total = 0;
-    for_elements(in, reduced, offset, begin, end, compute, set, [&](const void* elements, int64_t n) {
-      double part;
-      reducer.row(&part, elements, n);
-      total += part;
-    });
-    return total;
-  };
-  struct Sums {
-    double of[2];
-  };
-  const auto deviations = [&](int64_t offset, int64_t begin, int64_t end, double center) {
-    Sums sums{};
-    for_elements(in, reduced, offset, begin, end, compute, set,
-                 [&](const void* elements, int64_t n) { set.deviations[compute](sums.of, elements, center, n); });
-    return sums;
+  const auto moments_of = [&](int64_t offset, int64_t begin, int64_t end) {
+    Moments moments(compute, set);
+    for_elements(in, reduced, offset, begin, end, compute, set, [&](const void* elements, int64_t n) { moments.add(elements, n); });
+    return moments.sums();
   };
   const auto n = static_cast<double>(count);
   const auto put = [&](const Out& out, int64_t offset, double value) {
     set.unpack[kComputeDouble][static_cast<int>(out.dtype)](out.as<char>() + offset * static_cast<int64_t>(size_of(out.dtype)), 1, &value,
                                                             1);
   };
-  const auto finish = [&](int64_t i, double center, const Sums& sums) {
+  const auto finish = [&](int64_t i, const Sums& all) {
     int64_t in_offset, out_offset;
     kept.locate(i, in_offset, out_offset);
-    const double squares = sums.of[1] - sums.of[0] * sums.of[0] / n, divisor = n - correction > 0 ? n - correction : 0;
-    put(variance, out_offset, (squares > 0 || squares != squares ? squares : 0) / divisor);
+    const double divisor = n - correction > 0 ? n - correction : 0;
+    put(variance, out_offset, all.squares / divisor);
     if (!mean.data) return;
     mean_places.locate(i, in_offset, out_offset);
-    put(mean, out_offset, center);
-  };
-  const auto center_of = [&](double total) {
-    return compute == kComputeFloat ? static_cast<double>(static_cast<float>(total / n)) : total / n;
+    put(mean, out_offset, all.mean);
   };
 
   const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMostPieces);
@@ -72,29 +118,22 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
       for (int64_t i = begin; i < end; ++i) {
         int64_t offset, unused;
         kept.locate(i, offset, unused);
-        const double total = sum(offset, 0, count);
-        const Sums sums = deviations(offset, 0, count, center_of(total));
-        finish(i, total / n, sums);
+        finish(i, moments_of(offset, 0, count));
       }
     });
     return;
   }
-  const int64_t length = (count + pieces - 1) / pieces, used = (count + length - 1) / length;
+  const int64_t length = ((count + pieces - 1) / pieces + kFirstBlock - 1) / kFirstBlock * kFirstBlock,
+                used = (count + length - 1) / length;
   for (int64_t i = 0; i < results; ++i) {
     int64_t offset, unused;
     kept.locate(i, offset, unused);
     Sums parts[kMostPieces];
-    const auto each_piece = [&](auto f) {
-      parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p) parts[p] = f(p * length, std::min((p + 1) * length, count));
-      });
-      Sums all{};
-      for (int64_t p = 0; p < used; ++p)
-        for (int k = 0; k < 2; ++k) all.of[k] += parts[p].of[k];
-      return all;
-    };
-    const double total = each_piece([&](int64_t begin, int64_t end) { return Sums{{sum(offset, begin, end), 0}}; }).of[0];
-    finish(i, total / n, each_piece([&](int64_t begin, int64_t end) { return deviations(offset, begin, end, center_of(total)); }));
+    parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) parts[p] = moments_of(offset, p * length, std::min((p + 1) * length, count));
+    });
+    for (int64_t p = 1; p < used; ++p) parts[0].join(parts[p]);
+    finish(i, parts[0]);
   }
 }
 

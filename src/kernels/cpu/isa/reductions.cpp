@@ -185,41 +185,43 @@ void add(Isa& isa, Reduce op) {
   isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Meet>::reducer();
 }
 
-/// The lanes' total in double.
-template <class T>
-TD_INLINE double wide_total(Vec<T> x) {
-  if constexpr (sizeof(T) == 4) {
-    const Halves wide = widen(x);
-    return total(wide.low + wide.high);
-  } else {
-    return total(x);
-  }
-}
-
 template <class T>
 void deviations(double* sums, const void* in, double center, int64_t n) {
   using V = Vec<T>;
-  using R = Reduction<T, Plain, cpu::TD_ISA::Add>;
-  constexpr int64_t parts = R::parts, lanes = V::kLanes;
-  const T* x = static_cast<const T*>(in);
+  using W = Vec<double>;
+  constexpr int64_t parts = 4, lanes = V::kLanes, step = parts * lanes, block = 16 * step;
+  const T* const x = static_cast<const T*>(in);
   const V middle(center);
-  for (const T* const end = x + n; x < end;) {
-    const int64_t count = end - x < R::block ? end - x : R::block;
-    V first[parts], second[parts];  // several, so that additions need not wait for each other
+  V first[parts], second[parts];  // several, so that additions need not wait for each other
+  const auto clear = [&]() __attribute__((always_inline)) {
     for (int64_t k = 0; k < parts; ++k) first[k] = second[k] = V(0);
-    const auto add = [&](int64_t k, V d) __attribute__((always_inline)) {
-      first[k] = first[k] + d;
-      second[k] = fma(d, d, second[k]);
+  };
+  const auto add = [&](int64_t k, V d) __attribute__((always_inline)) {
+    first[k] = first[k] + d;
+    second[k] = fma(d, d, second[k]);
+  };
+  W all[2] = {W(0), W(0)};
+  const auto absorb = [&]() __attribute__((always_inline)) {
+    const auto widened = [](const V(&v)[parts]) __attribute__((always_inline)) {
+      return Reduction<T, Plain, cpu::TD_ISA::Add>::widened((v[0] + v[1]) + (v[2] + v[3]));
     };
-    int64_t i = 0;
-    for (; i + parts * lanes <= count; i += parts * lanes)
-      for (int64_t k = 0; k < parts; ++k) add(k, V::load(x + i + k * lanes) - middle);
-    for (; i + lanes <= count; i += lanes) add(0, V::load(x + i) - middle);
-    if (i < count) add(1, first_of(V::load(x + i, count - i) - middle, count - i, T(0)));
-    sums[0] += wide_total((first[0] + first[1]) + (first[2] + first[3]));
-    sums[1] += wide_total((second[0] + second[1]) + (second[2] + second[3]));
-    x += count;
+    all[0] = all[0] + widened(first);
+    all[1] = all[1] + widened(second);
+  };
+  int64_t i = 0;
+  for (; n - i >= block; i += block) {
+    clear();
+    for (int64_t j = i; j < i + block; j += step)
+      for (int64_t k = 0; k < parts; ++k) add(k, V::load(x + j + k * lanes) - middle);
+    absorb();
   }
+  clear();
+  for (; i + step <= n; i += step)
+    for (int64_t k = 0; k < parts; ++k) add(k, V::load(x + i + k * lanes) - middle);
+  for (; i + lanes <= n; i += lanes) add(0, V::load(x + i) - middle);
+  if (i < n) add(1, first_of(V::load(x + i, n - i) - middle, n - i, T(0)));
+  absorb();
+  for (int k = 0; k < 2; ++k) sums[k] += total(all[k]);
 }
 
 }  // namespace
