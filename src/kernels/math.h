@@ -54,6 +54,10 @@ TD_DEVICE inline float rsqrt(float x) { return 1 / ::sqrtf(x); }
 TD_DEVICE inline double rsqrt(double x) { return 1 / ::sqrt(x); }
 #endif
 
+/// log(1 + e^x), for x <= 0.
+template <class T>
+requires std::is_floating_point_v<T> TD_DEVICE inline T log1p_exp(T x) { return log1p(exp(x)); }
+
 #define TD_MATH_2(name)                                                     \
   TD_DEVICE inline float name(float x, float y) { return ::name##f(x, y); } \
   TD_DEVICE inline double name(double x, double y) { return ::name(x, y); }

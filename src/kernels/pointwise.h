@@ -57,7 +57,7 @@ TD_FUNCTOR_1(Erfinv, math::erfinv(x));
 TD_FUNCTOR_1(Lgamma, math::lgamma(x));
 TD_FUNCTOR_1(Digamma, math::digamma(x));
 TD_FUNCTOR_1(Sigmoid, T(1) / (T(1) + math::exp(-x)));
-TD_FUNCTOR_1(LogSigmoid, math::minimum(x, T(0)) - math::log1p(math::exp(-math::abs(x))));
+TD_FUNCTOR_1(LogSigmoid, math::minimum(x, T(0)) - math::log1p_exp(-math::abs(x)));
 TD_FUNCTOR_1(Silu, x / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(Mish, x * tanh_softplus(x));
 TD_FUNCTOR_1(Gelu, T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440))));
@@ -100,8 +100,8 @@ TD_FUNCTOR_2(Minimum, math::minimum(a, b));
 TD_FUNCTOR_2(Fmax, select((a > b) | (b != b), a, b));
 TD_FUNCTOR_2(Fmin, select((a < b) | (b != b), a, b));
 TD_FUNCTOR_2(Xlogy, select((a == T(0)) & (b == b), T(0), a * math::log(b)));
-TD_FUNCTOR_2(Logaddexp, select(a == b, a + T(0.69314718055994530942), math::maximum(a, b) + math::log1p(math::exp(-math::abs(a - b)))));
-TD_FUNCTOR_2(Logaddexp2, select(a == b, a + T(1), math::maximum(a, b) + math::log1p(math::exp2(-math::abs(a - b))) * T(1.44269504088896340736)));
+TD_FUNCTOR_2(Logaddexp, select(a == b, a + T(0.69314718055994530942), math::maximum(a, b) + math::log1p_exp(-math::abs(a - b))));
+TD_FUNCTOR_2(Logaddexp2, select(a == b, a + T(1), math::maximum(a, b) + math::log1p_exp(T(-0.69314718055994530942) * math::abs(a - b)) * T(1.44269504088896340736)));
 TD_FUNCTOR_2(Ldexp, a * math::exp2(b));
 TD_FUNCTOR_2(Heaviside, select(a == T(0), b, select(a < T(0), T(0), select(a != a, a, T(1)))));
 TD_FUNCTOR_2(Equal, a == b);
@@ -259,7 +259,7 @@ struct Softplus {
   template <class T>
   TD_DEVICE T operator()(T x, T beta, T threshold) const {
     const T scaled = x * beta;
-    return select(scaled > threshold, x, (math::maximum(scaled, T(0)) + math::log1p(math::exp(-math::abs(scaled)))) / beta);
+    return select(scaled > threshold, x, (math::maximum(scaled, T(0)) + math::log1p_exp(-math::abs(scaled))) / beta);
   }
 };
 struct SoftplusBackward {
@@ -334,7 +334,7 @@ struct BinaryCrossEntropyLogits {
   template <class T>
   TD_DEVICE T operator()(T x, T y, T positive) const {
     const T factor = T(1) + (positive - T(1)) * y;
-    return (T(1) - y) * x + factor * (math::log1p(math::exp(-math::abs(x))) + math::maximum(-x, T(0)));
+    return (T(1) - y) * x + factor * (math::log1p_exp(-math::abs(x)) + math::maximum(-x, T(0)));
   }
 };
 struct BinaryCrossEntropyLogitsBackward {

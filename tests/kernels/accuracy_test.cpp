@@ -226,5 +226,28 @@ TEST_P(Accuracy, Double) {
   for (const Unary& test : kUnary) check<double>(test, test.ulps_double);
 }
 
+/// Bases from all over the range, and close to 1, with exponents that lead to its ends.
+TEST_P(Accuracy, PowersNearTheEndsOfTheRange) {
+  constexpr int64_t n = 20000;
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  const std::function<double()> bases[] = {[&] { return std::exp2(125 * unit(random)); }, [&] { return 1 + 0.03 * unit(random); },
+                                           [&] { return 1 + 1e-5 * unit(random); }};
+  for (const auto& base : bases) {
+    Memory a(kFloat32, n), b(kFloat32, n), result(kFloat32, n);
+    for (int64_t i = 0; i < n; ++i) {
+      a.set(i, base());
+      b.set(i, a.get(i) == 1 ? 2 : 126 * unit(random) / std::log2(a.get(i)));
+    }
+    Pointwise call = call_of(PointwiseOp::pow, kFloat32, result.out({n}), true);
+    add_operand(call, a.view({n}));
+    add_operand(call, b.view({n}));
+    cpu_table().pointwise(TestQueue(), call);
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_LE(distance(static_cast<float>(result.get(i)), std::pow(Real(a.get(i)), Real(b.get(i)))), 3.25)
+          << a.get(i) << " to " << b.get(i);
+  }
+}
+
 }  // namespace
 }  // namespace tandem::kernels::testing

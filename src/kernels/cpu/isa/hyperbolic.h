@@ -76,44 +76,11 @@ TD_IN_DOUBLE(atanh_of)
 #endif
 
 #if defined(__AVX512F__)
-/// Sixteen doubles in two registers, by the last four bits of the lanes.
-TD_INLINE Vec<double> lookup(const double (&table)[16], Raw<int64_t> bits) {
-  return Vec<double>(_mm512_permutex2var_pd(Vec<double>::load(table).v, recast<__m512i>(bits), Vec<double>::load(table + 8).v));
-}
-/// log2(x) to eleven digits, for positive finite x: as in tables.h, with more terms.
-TD_INLINE Vec<double> log2_in_double(Vec<double> x) {
-  using V = Vec<double>;
-  alignas(64) static constexpr double inverses[] = {1.0,        0.913123071, 0.864103556, 0.821086824, 0.777262926, 0.742485404,
-                                                    0.7099244,  0.682426572, 1.30091965,  1.25901079,  1.2124486,   1.15936363,
-                                                    1.12705791, 1.08287609,  1.04577696,  1.0};
-  alignas(64) static constexpr double logs[] = {0.0,
-                                                0.13111877470474959,
-                                                0.21072387650891158,
-                                                0.2843933102395839,
-                                                0.36352539088482366,
-                                                0.42956542962553274,
-                                                0.49426269499146336,
-                                                0.5512542721668624,
-                                                0.6204681418077198,
-                                                0.6677093526755676,
-                                                0.7220764123677943,
-                                                0.7866668668578687,
-                                                0.8274383546554321,
-                                                0.8851318305254482,
-                                                0.935424809039861,
-                                                1.0};
-  const V m(_mm512_getmant_pd(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)), exponent(_mm512_getexp_pd(x.v));
-  const Raw<int64_t> bits = m.bits() >> 48;
-  const V r = fma(m, lookup(inverses, bits), V(-1));
-  return fma(polynomial(r, 1.442695040872, -0.72134751114564, 0.48089846032374, -0.36070054016001, 0.28863141724703, -0.22398496685582), r,
-             exponent + lookup(logs, bits));
-}
-/// 2^(b log2(a)), the product in two parts.
+/// 2^(b log2(a)), the logarithm and the product in two parts.
 TD_INLINE Vec<float> positive_pow(Vec<float> a, Vec<float> b) {
-  const Halves x = widen(a), z = widen(b), product{z.low * log2_in_double(x.low), z.high * log2_in_double(x.high)};
-  const Vec<float> high = narrow(product);
-  const Halves taken = widen(high);
-  return exp2_by_table(high, narrow({product.low - taken.low, product.high - taken.high}));
+  const Parts log = log2_in_parts(a);
+  const Parts power = product(b, log.high);
+  return exp2_by_table(power.high, fma(b, log.low, power.low));
 }
 #else
 /// Through double: exp(b log(a)) keeps more digits than a float has.
@@ -134,15 +101,16 @@ TD_INLINE Vec<float> positive_pow(Vec<float> a, Vec<float> b) {
 TD_INLINE Vec<float> pow_of(Vec<float> a, Vec<float> b) {
   using V = Vec<float>;
   const V magnitude = absolute(a), inf(kInf<float>);
-  const V y = positive_pow(magnitude, b);
-  const Mask<float> negative = a < V(0), whole = toward_zero(b) == b;
-  const V half = b * V(0.5);
-  const Mask<float> odd = whole & (toward_zero(half) != half);
-  const V usual = select(negative & !whole, V(kNan<float>), select(negative & odd, -y, y));
-  const Mask<float> special = (!(magnitude < inf)) | (!(absolute(b) < inf)) | (a == V(0));
-  if (any(special)) [[unlikely]]
-    return special_pow(a, b, usual, special);
-  return usual;
+  V y = positive_pow(magnitude, b);
+  if (any(!((a > V(0)) & (a < inf) & (absolute(b) < inf)))) [[unlikely]] {
+    const V half = b * V(0.5);
+    const Mask<float> negative = a < V(0), whole = toward_zero(b) == b, odd = whole & (toward_zero(half) != half);
+    y = select(negative & !whole, V(kNan<float>), select(negative & odd, -y, y));
+    const Mask<float> special = (!(magnitude < inf)) | (!(absolute(b) < inf)) | (a == V(0));
+    if (any(special)) [[unlikely]]
+      return special_pow(a, b, y, special);
+  }
+  return y;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

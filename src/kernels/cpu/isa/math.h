@@ -35,6 +35,14 @@ TD_VECTOR(sqrt, root)
 TD_VECTOR(rsqrt, inverse_root)
 #undef TD_VECTOR
 
+template <class T>
+TD_INLINE IsaVec<T> log1p_exp(IsaVec<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return isa::log1p_exp_by_table(x);
+#endif
+  return log1p(exp(x));
+}
+
 #define TD_ROUNDING(name, function)                \
   template <class T>                               \
   TD_INLINE IsaVec<T> name(IsaVec<T> x) {          \

@@ -135,6 +135,55 @@ TD_INLINE Vec<float> log1p_by_table(Vec<float> x) {
   return select(x < V(__builtin_inff()), with_sign(y, x), x);  // nan and infinity stay
 }
 
+/// A number as the sum of two: the second has the digits that the first has no room for.
+struct Parts {
+  Vec<float> high, low;
+};
+/// a * b and what rounding took from it. By intrinsics: of operators the compiler would fuse the product with a sum that follows.
+TD_INLINE Parts product(Vec<float> a, Vec<float> b) {
+  const __m512 high = _mm512_mul_round_ps(a.v, b.v, _MM_FROUND_CUR_DIRECTION);
+  return {Vec<float>(high), Vec<float>(_mm512_fmsub_ps(a.v, b.v, high))};
+}
+
+using ThirtyTwo = Sixteen[2];
+/// table[bits % 32] in each lane.
+TD_INLINE Vec<float> lookup(const ThirtyTwo& table, Raw<int32_t> bits) {
+  return Vec<float>(_mm512_permutex2var_ps(table[0], recast<__m512i>(bits), table[1]));
+}
+/// log2(x) to about 31 digits, for positive finite x.
+TD_INLINE Parts log2_in_parts(Vec<float> x) {
+  using V = Vec<float>;
+  // Inverses from the middle of each thirty-second, their logarithms' first sixteen binary places, and the rest of these.
+  constexpr ThirtyTwo inverses = {
+      {1.0F, 0.955223858F, 0.927536249F, 0.901408434F, 0.876712322F, 0.853333354F, 0.83116883F, 0.810126603F, 0.790123463F, 0.771084309F,
+       0.752941191F, 0.735632181F, 0.719101131F, 0.703296721F, 0.688172042F, 0.673684239F},
+      {1.31958759F, 1.29292929F, 1.26732671F, 1.24271846F, 1.21904767F, 1.19626164F, 1.17431188F, 1.15315318F, 1.13274336F, 1.11304343F,
+       1.09401715F, 1.07563031F, 1.0578512F, 1.04065037F, 1.02400005F, 1.0F}};
+  constexpr ThirtyTwo logs = {
+      {0.0F, 0.0660858154F, 0.108520508F, 0.149749756F, 0.189819336F, 0.228820801F, 0.266784668F, 0.303787231F, 0.33984375F, 0.375045776F,
+       0.409393311F, 0.442947388F, 0.475738525F, 0.507797241F, 0.539154053F, 0.569854736F},
+      {0.599914551F, 0.629364014F, 0.658218384F, 0.68649292F, 0.714248657F, 0.741470337F, 0.768188477F, 0.794418335F, 0.820175171F,
+       0.845489502F, 0.870361328F, 0.894821167F, 0.918869019F, 0.942520142F, 0.965789795F, 1.0F}};
+  constexpr ThirtyTwo logs_low = {{0.0F, 3.40861834e-06F, 3.92209358e-06F, -2.60948241e-06F, 5.23369135e-06F, -2.14521924e-06F,
+                                   1.87406977e-06F, -6.51954588e-06F, 6.2421359e-06F, -6.29127589e-06F, -2.40262511e-06F, -3.88647231e-06F,
+                                   -5.10920381e-06F, -2.63728975e-06F, 4.75971729e-06F, 8.10196582e-07F},
+                                  {-1.6642548e-06F, -7.39224879e-06F, -6.87819602e-06F, 7.5938251e-06F, -3.19464857e-06F, -3.30482999e-06F,
+                                   -4.08997948e-06F, -2.50354492e-06F, 3.79689118e-06F, 6.14828366e-07F, 3.32024683e-06F, -3.47758305e-06F,
+                                   -5.72081763e-06F, -5.58251759e-06F, -5.57878411e-06F, 0.0F}};
+  const V m(_mm512_getmant_ps(x.v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)), exponent(_mm512_getexp_ps(x.v));
+  const Raw<int32_t> bits = m.bits() >> 18;
+  // m times its inverse is 1 + r, and what rounding took from that; its logarithm begins with r / log(2), in two parts as well.
+  const Parts scaled = product(m, lookup(inverses, bits));
+  const V r = scaled.high - V(1);
+  const V factor(1.44269502F), whole = exponent + lookup(logs, bits);
+  const Parts first = product(r, factor);
+  V low = fma(r, V(1.92596303e-08F), first.low);
+  low = fma(fma(-r, scaled.low, scaled.low), factor, low) + lookup(logs_low, bits);
+  low = fma(polynomial(r, -0.721347511, 0.480900437, -0.360694975, 0.279950857), r * r, low);
+  const V sum = whole + first.high, rest = (first.high - (sum - whole)) + low, high = sum + rest;
+  return {high, rest - (high - sum)};
+}
+
 /// a >= 0 as the three leading digits of 1 + a and the rest: pieces that grow with a.
 struct Piece {
   Raw<int32_t> bits;
@@ -144,6 +193,27 @@ TD_INLINE Piece piece_of(Vec<float> a) {
   using V = Vec<float>;
   const Raw<int32_t> grown = (a + V(1)).bits();
   return {grown >> 21, a - (V::of_bits(grown & ~0x1fffff) - V(1))};
+}
+
+/// log(1 + e^x), for x <= 0.
+TD_INLINE Vec<float> log1p_exp_by_table(Vec<float> x) {
+  using V = Vec<float>;
+  // of log(1 + a) from sixteenth to sixteenth
+  constexpr Sixteen table[] = {
+      {0.0F, 0.0606246218F, 0.117783032F, 0.171850264F, 0.223143548F, 0.271933705F, 0.318453729F, 0.362905502F, 0.405465096F, 0.446287096F,
+       0.485507816F, 0.523248136F, 0.559615791F, 0.594707131F, 0.628608644F, 0.66139847F},
+      {1.0F, 0.941176295F, 0.888888776F, 0.84210515F, 0.799999893F, 0.761904716F, 0.727272689F, 0.695652127F, 0.666666627F, 0.639999986F,
+       0.615384579F, 0.592592597F, 0.571428537F, 0.551724136F, 0.533333302F, 0.516129017F},
+      {-0.499989122F, -0.442884803F, -0.395044267F, -0.354556918F, -0.319989175F, -0.290240854F, -0.264455944F, -0.241960421F,
+       -0.222217709F, -0.204796299F, -0.18934606F, -0.175580442F, -0.163263172F, -0.152197972F, -0.142220706F, -0.133193299F},
+      {0.33244881F, 0.276850671F, 0.233289748F, 0.198419154F, 0.170167074F, 0.147033408F, 0.127909288F, 0.111962326F, 0.0985592827F,
+       0.0872125104F, 0.0775423944F, 0.0692503825F, 0.0620995089F, 0.0559000708F, 0.0504989699F, 0.0457717478F},
+      {-0.226752996F, -0.175515279F, -0.140277326F, -0.11355225F, -0.0929232538F, -0.0767819658F, -0.0640018359F, -0.0537752919F,
+       -0.0455131233F, -0.0387790687F, -0.0332459919F, -0.0286657009F, -0.0248478595F, -0.0216450691F, -0.0189421438F, -0.0166483056F},
+  };
+  const V a = exp_by_table(x).value(), shift(0x1.8p19);
+  const V shifted(_mm512_add_round_ps(lesser(V(0.96), a).v, shift.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));  // down to sixteenths
+  return polynomial_of(table, shifted.bits(), a - (shifted - shift));
 }
 
 TD_INLINE Vec<float> tanh_by_table(Vec<float> x) {
