@@ -23,12 +23,14 @@ namespace {
 using cases::Argument;
 using cases::Arguments;
 using cases::Operation;
+using cases::Sample;
 
 struct Figures {
   Measured time;
-  size_t in = 0, out = 0;       // bytes
-  double flops = 0;             // 0: bytes count
-  std::optional<double> share;  // of what the machine can do
+  size_t in = 0, out = 0;               // bytes
+  double flops = 0;                     // 0: bytes count
+  std::optional<double> share;          // of what the machine can do
+  std::optional<double> plain_loop_ns;  // of a plain loop that computes the same
 
   /// GB/s or GFLOP/s.
   [[nodiscard]] double rate() const { return (flops > 0 ? flops : double(in + out)) / time.ns; }
@@ -69,6 +71,20 @@ class Machine {
     if (ns == 0) ns = real_card_ ? copy_ns((in + out) / 2) : plain_loop_ns(in, out, threads_);
     return ns;
   }
+  /// Nanoseconds of a plain loop that computes the same of the same floats; none on a real card, and of what is no such function.
+  [[nodiscard]] std::optional<double> function_ns(const std::string& name, const Arguments& arguments) const {
+    std::vector<const float*> operands;
+    int64_t n = 0;
+    for (const Argument& argument : arguments) {
+      if (!argument.is_tensor()) continue;
+      const Tensor x = argument.as<Tensor>();
+      if (x.dtype() != kFloat32 || !x.is_contiguous() || (!operands.empty() && x.numel() != n)) return {};
+      operands.push_back(x.data_ptr<float>());
+      n = x.numel();
+    }
+    if (real_card_ || operands.empty()) return {};
+    return function_loop_ns(name, operands, n, threads_);
+  }
   /// Operations a nanosecond; none on a real card, which has no such loop yet.
   std::optional<double> flops_per_ns() {
     if (real_card_) return {};
@@ -101,8 +117,9 @@ class Machine {
 Figures measure_operation(const Operation& operation, const BenchOpsOptions& options, Device device, Machine& machine) {
   manual_seed(0);
   Figures figures;
+  const Sample sample = operation.bench(options.size);
   Arguments arguments;
-  for (const Argument& argument : operation.bench(options.size).arguments)
+  for (const Argument& argument : sample.arguments)
     arguments.push_back(argument.map([&](const Tensor& x) {
       figures.in += x.nbytes();
       return x.to(device);
@@ -126,6 +143,7 @@ Figures measure_operation(const Operation& operation, const BenchOpsOptions& opt
     if (const auto peak = machine.flops_per_ns()) figures.share = figures.rate() / *peak;
   } else {
     figures.share = machine.loop_ns(figures.in, figures.out) / figures.time.ns;
+    figures.plain_loop_ns = machine.function_ns(operation.name, sample.arguments);
   }
   return figures;
 }
@@ -136,14 +154,16 @@ nlohmann::json to_document(const Figures& f) {
   if (f.flops > 0) row["gflops"] = f.rate();
   else row["gb_per_s"] = f.rate();
   row["share_of_peak"] = f.share ? nlohmann::json(*f.share) : nlohmann::json(nullptr);
+  if (f.plain_loop_ns) row["plain_loop_ns"] = *f.plain_loop_ns;
   return row;
 }
 
 std::string to_line(const Figures& f) {
-  char share[16] = "-", line[160];
+  char share[16] = "-", plain[16] = "", line[176];
   if (f.share) std::snprintf(share, sizeof share, "%.0f%%", 100 * *f.share);
-  std::snprintf(line, sizeof line, "%-24s %10s %9.1f %-7s %8s", f.time.name.c_str(), readable(f.time.ns).c_str(), f.rate(),
-                f.flops > 0 ? "GFLOP/s" : "GB/s", share);
+  if (f.plain_loop_ns) std::snprintf(plain, sizeof plain, "%12.2fx", *f.plain_loop_ns / f.time.ns);
+  std::snprintf(line, sizeof line, "%-24s %10s %9.1f %-7s %8s%s", f.time.name.c_str(), readable(f.time.ns).c_str(), f.rate(),
+                f.flops > 0 ? "GFLOP/s" : "GB/s", share, plain);
   return line;
 }
 
@@ -160,7 +180,7 @@ int bench_ops(const BenchOpsOptions& options) {
   Machine machine(device);
   const bool progress = train::terminal_of(2).interactive;
   nlohmann::json rows = nlohmann::json::array();
-  if (!options.json) std::cout << "operation                      time      rate           of peak" << std::endl;
+  if (!options.json) std::cout << "operation                      time      rate           of peak   plain loop" << std::endl;
   for (size_t i = 0; i < operations.size(); ++i) {
     if (progress) std::cerr << "\r\033[K" << operations[i]->name << " (" << i + 1 << " of " << operations.size() << ")" << std::flush;
     const Figures figures = measure_operation(*operations[i], options, device, machine);

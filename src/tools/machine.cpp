@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "base/parallel.h"
 #include "kernels/cpu/isa/isa.h"
@@ -13,25 +15,34 @@
 namespace tandem::tools {
 
 // TD_FOR_EACH_ISA(X) is X(set) for each set that is built: cmake/program.cmake defines it.
-#define TD_DECLARE(set)      \
-  namespace set {            \
-  extern const Loops kLoops; \
+#define TD_DECLARE(set)                  \
+  namespace set {                        \
+  extern const Loops kLoops;             \
+  extern const Functions kFunctionLoops; \
   }
 TD_FOR_EACH_ISA(TD_DECLARE)
 #undef TD_DECLARE
 
-const Loops& loops() {
 #define TD_FIND(set) \
   if (std::strcmp(kernels::cpu::isa().name, #set) == 0) return set::kLoops;
+const Loops& loops() {
   TD_FOR_EACH_ISA(TD_FIND)
-#undef TD_FIND
   return baseline::kLoops;
 }
+#undef TD_FIND
+#define TD_FIND(set) \
+  if (std::strcmp(kernels::cpu::isa().name, #set) == 0) return set::kFunctionLoops;
+const Functions& function_loops() {
+  TD_FOR_EACH_ISA(TD_FIND)
+  return baseline::kFunctionLoops;
+}
+#undef TD_FIND
 
 namespace {
 
 constexpr double kMilliseconds = 60;
 constexpr int64_t kGrain = int64_t{1} << 16;  // words a piece
+constexpr int64_t kPiece = int64_t{1} << 15;  // the same of functions: as the pointwise kernels share them out
 
 struct Buffer {
   explicit Buffer(int64_t words) : words(std::make_unique<float[]>(size_t(words) + 1)) {}
@@ -62,6 +73,51 @@ double plain_loop_ns(size_t in, size_t out, int threads) {
                    });
                  })
       .ns;
+}
+
+namespace {
+
+/// The sum of what `part(begin, end)` says of pieces of [0, n).
+template <class F>
+float total_of(int64_t n, int threads, F part) {
+  std::vector<float> parts(static_cast<size_t>((n + kPiece - 1) / kPiece));
+  parallel_for(n, kPiece, threads, [&](int64_t begin, int64_t end) {
+    for (; begin < end; begin += kPiece) parts[static_cast<size_t>(begin / kPiece)] = part(begin, std::min(begin + kPiece, end));
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.0F);
+}
+
+double variance_loop_ns(const float* a, int64_t n, int threads) {
+  const Functions& loop = function_loops();
+  std::atomic<float> sink{0};
+  return measure("", kMilliseconds,
+                 [&] {
+                   const float mean =
+                       total_of(n, threads, [&](int64_t begin, int64_t end) { return loop.sum(a + begin, end - begin); }) / float(n);
+                   sink = total_of(n, threads, [&](int64_t begin, int64_t end) { return loop.squares(a + begin, mean, end - begin); }) /
+                          float(n);
+                 })
+      .ns;
+}
+
+}  // namespace
+
+std::optional<double> function_loop_ns(std::string_view name, std::span<const float* const> operands, int64_t n, int threads) {
+  if (n > 0 && operands.size() == 1 && (name == "var" || name == "std")) return variance_loop_ns(operands[0], n, threads);
+  for (const FunctionLoop& loop : function_loops().pointwise) {
+    if (loop.name != name || static_cast<size_t>(loop.operands) != operands.size()) continue;
+    const Buffer out(n);
+    const float* const a = operands.front();
+    const float* const b = operands.back();
+    return measure("", kMilliseconds,
+                   [&] {
+                     parallel_for(n, kPiece, threads, [&](int64_t begin, int64_t end) {
+                       loop.run(out.words.get() + begin, a + begin, b + begin, end - begin);
+                     });
+                   })
+        .ns;
+  }
+  return {};
 }
 
 double multiply_add_peak(int threads) {

@@ -9,6 +9,16 @@ call -- bench ops sum rand_like --size 5000 --ms 2 --json
 expect_status 0; expect_no_err
 for word in '"library": "tandem"' '"name": "sum"' '"name": "rand_like"' '"gb_per_s"' '"share_of_peak"' '"device": "cpu"'; do expect_out "$word"; done
 
+# Functions are held against a plain loop of the same function too; what is none is not.
+call -- bench ops pow var --size 5000 --ms 2 --json
+expect_status 0; expect_out '"plain_loop_ns"'; expect_no_err
+call -- bench ops exp --size 5000 --ms 2
+expect_status 0; expect_out 'plain loop'; expect_no_err
+grep -qE '^exp .*% +[0-9.]+x$' <<< "$out" || fail "exp is held against no plain loop" "$out"
+call -- bench ops add --size 5000 --ms 2 --json
+expect_status 0; expect_no_err
+case "$out" in *plain_loop_ns*) fail "add has a plain loop of its function" "$out" ;; esac
+
 call TANDEM_VIRTUAL_GPUS=1x256MiB -- bench ops add --size 5000 --ms 2 --device cuda --json
 expect_status 0; expect_out '"device": "cuda:0"'; expect_no_err
 
