@@ -167,6 +167,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
 }
 
 Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const Options& options, Site site) {
+  if (options.dtype == kBool) fail("[linspace] is not implemented for 'Bool'");
   if (steps < 0) fail("[linspace] number of steps must be non-negative, not ", steps);
   const DType dtype = options.dtype.value_or(get_default_dtype());
   const double from = bound_of("linspace", start, dtype), to = bound_of("linspace", end, dtype);
@@ -176,6 +177,7 @@ Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const O
 }
 
 Tensor logspace(const Operand& start, const Operand& end, int64_t steps, double base, const Options& options, Site site) {
+  if (options.dtype == kBool) fail("[logspace] is not implemented for 'Bool'");
   if (steps < 0) fail("[logspace] number of steps must be non-negative, not ", steps);
   const DType dtype = options.dtype.value_or(get_default_dtype());
   const double from = bound_of("logspace", start, dtype), to = bound_of("logspace", end, dtype);

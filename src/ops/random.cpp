@@ -171,6 +171,9 @@ Tensor randint(int64_t high, const Shape& sizes, const Options& options, Site si
 Tensor randperm(int64_t n, const Options& options, Site site) {
   if (n < 0) fail("[randperm] n must be non-negative, not ", n);
   const DType dtype = options.dtype.value_or(kInt64);
+  if (dtype == kBool) fail("[randperm] is not implemented for 'Bool'");
+  if (const int64_t most = largest_whole(dtype) + is_floating(dtype); n > most)
+    fail("[randperm] n is too large for result tensor type: n is ", n, ", but ", dtype, " goes up to ", most, "; use kInt64");
   Options exact = options;
   exact.dtype = kInt64;
   const Tensor x = empty({n}, exact, site);

@@ -211,6 +211,7 @@ TEST_P(Ops, RandomNumbersDoNotDependOnTheDevice) {
   EXPECT_NEAR(x.std().item<float>(), 1, 0.02);
   const auto p = td::randperm(1000, {.device = device()});
   EXPECT_TRUE(td::equal(p.sort().values, td::arange(1000).to(device())));
+  EXPECT_THROW((void)td::randperm(300, {.dtype = td::kUInt8, .device = device()}), td::Error);
   const auto i = td::randint(3, 7, {10000}, {.device = device()});
   EXPECT_EQ(i.min().item<int>(), 3);
   EXPECT_EQ(i.max().item<int>(), 6);

@@ -48,6 +48,7 @@ std::string Argument::text() const {
 const std::vector<Operation>& operations() {
   static const std::vector<Operation> all = [] {
     std::vector<Operation> list;
+    add_creation(list);
     add_pointwise(list);
     add_activations(list);
     add_reductions(list);

@@ -214,6 +214,7 @@ const std::vector<Operation>& operations();
 const Operation* find_operation(std::string_view name);
 
 // The subjects, a file each; called by `operations`.
+void add_creation(std::vector<Operation>& list);
 void add_pointwise(std::vector<Operation>& list);
 void add_activations(std::vector<Operation>& list);
 void add_reductions(std::vector<Operation>& list);

@@ -35,6 +35,13 @@ struct LogSoftmax : Softmax {
   }
 };
 
+struct Softmin : Softmax {
+  static constexpr const char* name = "softmin";
+  static constexpr const char* torch = "nn.functional.softmin";
+  Tensor run(const Tensor& x, int64_t dim) const { return softmin(x, dim); }
+  Tensor reference(const Tensor& x, int64_t dim) const { return Softmax::reference(-x, dim); }
+};
+
 /// What a loss makes of the losses of the elements.
 Tensor reduce(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::None ? losses : reduction == Reduction::Sum ? losses.sum() : losses.sum() / double(losses.numel());
@@ -151,6 +158,7 @@ struct L1Loss : MseLoss {
 
 void add_losses(std::vector<Operation>& list) {
   list.push_back(operation<Softmax>());
+  list.push_back(operation<Softmin>());
   list.push_back(operation<LogSoftmax>());
   list.push_back(operation<CrossEntropy>());
   list.push_back(operation<NllLoss>());

@@ -37,6 +37,48 @@ struct Reshape : View {
   }
 };
 
+/// Only of memory that can be seen in the new sizes as it lies.
+struct ViewOfSizes : Reshape {
+  static constexpr const char* name = "view";
+  static constexpr const char* torch = "Tensor.view";
+  Tensor run(const Tensor& x, const Shape& sizes) const { return x.contiguous().view(sizes); }
+};
+struct ViewAs : View {
+  static constexpr const char* name = "view_as";
+  static constexpr const char* torch = "Tensor.view_as";
+  void inputs(Inputs& in) const {
+    in.add(randn({3, 4}), zeros({2, 6}, kBool));
+    in.add(randn({}), zeros({1, 1}, kBool));
+    in.add(randn({0, 4}), zeros({4, 0}, kBool));
+  }
+  Tensor run(const Tensor& x, const Tensor& other) const { return x.contiguous().view_as(other); }
+  Tensor reference(const Tensor& x, const Tensor& other) const { return poured(x, other.sizes()); }
+};
+
+/// Sees the memory, so x is made dense first; elements may be seen more than once.
+struct AsStrided : View {
+  static constexpr const char* name = "as_strided";
+  static constexpr bool zero_dim = false;
+  void inputs(Inputs& in) const {
+    in.add(randn({12}), Shape{3, 2}, Shape{4, 1}, 1);
+    in.add(randn({3, 4}), Shape{5, 3}, Shape{2, 1}, 0);  // rows overlap
+    in.add(randn({3, 4}), Shape{2, 3}, Shape{0, 5}, 1);
+    in.add(randn({5}), Shape{}, Shape{}, 3);
+    in.add(randn({0, 4}), Shape{0, 2}, Shape{4, 1}, 0);
+  }
+  Tensor run(const Tensor& x, const Shape& sizes, const Shape& strides, int64_t offset) const {
+    return as_strided(x.contiguous(), sizes, strides, offset);
+  }
+  Tensor reference(const Tensor& x, const Shape& sizes, const Shape& strides, int64_t offset) const {
+    const Tensor dense = x.contiguous();
+    return generate(sizes, [&](const Shape& position) {
+      int64_t at = offset;
+      for (size_t d = 0; d < position.size(); ++d) at += position[d] * strides[d];
+      return dense.data_ptr<double>()[at];
+    });
+  }
+};
+
 struct Flatten : View {
   static constexpr const char* name = "flatten";
   void inputs(Inputs& in) const {
@@ -146,6 +188,34 @@ struct Expand : View {
   }
   void bench(Inputs& in, int64_t n) const { in.add(randn({1000}), Shape{(n + 999) / 1000, 1000}); }
   Tensor timed(const Tensor& x, const Shape& sizes) const { return x.expand(sizes).contiguous(); }
+};
+
+struct ExpandAs : View {
+  static constexpr const char* name = "expand_as";
+  static constexpr const char* torch = "Tensor.expand_as";
+  void inputs(Inputs& in) const {
+    in.add(randn({3, 1}), zeros({2, 3, 4}, kBool));
+    in.add(randn({}), zeros({3}, kBool));
+    in.add(randn({0, 1}), zeros({0, 3}, kBool));
+  }
+  Tensor run(const Tensor& x, const Tensor& other) const { return x.expand_as(other); }
+  Tensor reference(const Tensor& x, const Tensor& other) const { return Expand().reference(x, other.sizes()); }
+};
+
+/// To their common sizes.
+struct BroadcastTensors : View {
+  static constexpr const char* name = "broadcast_tensors";
+  void inputs(Inputs& in) const {
+    in.add(std::vector<Tensor>{randn({3, 1}), randn({2, 1, 4})}, Shape{2, 3, 4});
+    in.add(std::vector<Tensor>{randn({}), randn({3})}, Shape{3});
+    in.add(std::vector<Tensor>{randn({1, 3}), randn({0, 1})}, Shape{0, 3});
+  }
+  Results run(const std::vector<Tensor>& x, const Shape&) const { return broadcast_tensors(x); }
+  Results reference(const std::vector<Tensor>& x, const Shape& sizes) const {
+    std::vector<Tensor> out;
+    for (const Tensor& one : x) out.push_back(Expand().reference(one, sizes));
+    return out;
+  }
 };
 
 struct Narrow : View {
@@ -319,16 +389,33 @@ struct Clone : View {
   void bench(Inputs& in, int64_t n) const { in.add(randn({n})); }
 };
 
+struct Contiguous : Clone {
+  static constexpr const char* name = "contiguous";
+  static constexpr const char* torch = "Tensor.contiguous";
+  Results run(const Tensor& x) const {
+    const Tensor y = x.contiguous();
+    return std::vector<Tensor>{y, tensor(int64_t(y.is_contiguous()))};
+  }
+  Results reference(const Tensor& x) const { return std::vector<Tensor>{Clone::reference(x), tensor(1)}; }
+  Tensor timed(const Tensor& x) const { return x.contiguous(); }
+  void bench(Inputs& in, int64_t n) const { in.add(randn({1000, (n + 999) / 1000}).t()); }
+};
+
 }  // namespace
 
 void add_views(std::vector<Operation>& list) {
   list.push_back(operation<Reshape>());
+  list.push_back(operation<ViewOfSizes>());
+  list.push_back(operation<ViewAs>());
+  list.push_back(operation<AsStrided>());
   list.push_back(operation<Flatten>());
   list.push_back(operation<Squeeze>());
   list.push_back(operation<Unsqueeze>());
   list.push_back(operation<Transpose>());
   list.push_back(operation<Permute>());
   list.push_back(operation<Expand>());
+  list.push_back(operation<ExpandAs>());
+  list.push_back(operation<BroadcastTensors>());
   list.push_back(operation<Narrow>());
   list.push_back(operation<SliceView>());
   list.push_back(operation<Select>());
@@ -338,6 +425,7 @@ void add_views(std::vector<Operation>& list) {
   list.push_back(operation<Repeat>());
   list.push_back(operation<Flip>());
   list.push_back(operation<Clone>());
+  list.push_back(operation<Contiguous>());
 }
 
 }  // namespace tandem::cases
