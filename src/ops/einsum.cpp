@@ -77,6 +77,14 @@ Labelled without_ones(Labelled x, const Labelled& other) {
   return x;
 }
 
+/// Both in the wider dtype where both are of integers: letters summed away have made int64 of one of them.
+void widen_integers(Labelled& a, Labelled& b) {
+  if (is_floating(a.tensor.dtype()) || is_floating(b.tensor.dtype())) return;
+  const DType dtype = promote_types(a.tensor.dtype(), b.tensor.dtype());
+  a.tensor = a.tensor.to(dtype);
+  b.tensor = b.tensor.to(dtype);
+}
+
 /// Repeated letters become diagonals; letters that nobody else needs are summed away.
 Labelled simplified(Labelled x, const std::string& needed) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
@@ -104,7 +112,8 @@ Labelled simplified(Labelled x, const std::string& needed) {
 }
 
 Labelled product(const Labelled& first, const Labelled& second, const std::string& needed) {
-  const Labelled a = without_ones(first, second), b = without_ones(second, first);
+  Labelled a = without_ones(first, second), b = without_ones(second, first);
+  widen_integers(a, b);
   std::string batch, sum, left, right;
   for (const char label : a.labels) (has(b.labels, label) ? (has(needed, label) ? batch : sum) : left) += label;
   for (const char label : b.labels)

@@ -33,6 +33,27 @@ struct Taps {
     weights.push_back(weight);
   }
   void finish() { starts.push_back(static_cast<int64_t>(indices.size())); }
+  /// For bytes, as PyTorch and Pillow resize them: an element's weights added up and rounded to so many binary places that the greatest has
+  /// 15 digits.
+  [[nodiscard]] Taps rounded() const {
+    Taps other(length);
+    double greatest = 0;
+    for (int64_t result = 0; result < results(); ++result) {
+      const size_t first = other.indices.size();
+      for (auto t = static_cast<size_t>(starts[static_cast<size_t>(result)]);
+           t < static_cast<size_t>(starts[static_cast<size_t>(result) + 1]); ++t) {
+        const auto known = std::find(other.indices.begin() + static_cast<std::ptrdiff_t>(first), other.indices.end(), indices[t]);
+        if (known == other.indices.end()) other.add(indices[t], weights[t]);
+        else other.weights[static_cast<size_t>(known - other.indices.begin())] += weights[t];
+      }
+      other.finish();
+    }
+    for (const double weight : other.weights) greatest = std::max(greatest, weight);
+    int places = 0;
+    while (places < 22 && std::floor(0.5 + std::ldexp(greatest, places + 1)) < 1 << 15) ++places;
+    for (double& weight : other.weights) weight = std::ldexp(std::round(std::ldexp(weight, places)), -places);
+    return other;
+  }
   /// From results to elements.
   [[nodiscard]] Taps turned() const {
     Taps other(results());
@@ -158,6 +179,20 @@ Tensor resample(const Tensor& x, int64_t dim, const SharedTaps& taps, Site site)
                 [dim, taps, site](const Tensor& g) { return resample(g, dim, std::make_shared<const Taps>(taps->turned()), site); });
 }
 
+/// Bytes by mode bilinear or bicubic: each dimension's sums are bytes again, the last dimension's first, so that all digits are PyTorch's.
+Tensor resample_bytes(const Tensor& input, const std::vector<Resize>& resizes, Site site) {
+  Tensor y = input;
+  for (size_t d = resizes.size(); d-- > 0;) {
+    const Resize& resize = resizes[d];
+    if (resize.m == resize.n) continue;
+    const auto taps = std::make_shared<const Taps>(resize.taps().rounded());
+    // Sums of bytes times rounded weights are exact in float32.
+    const Tensor sums = resample(y.to(kFloat32, {}, site), 2 + static_cast<int64_t>(d), taps, site);
+    y = floor(add(sums, 0.5, site), site).clamp(0, 255, site).to(kUInt8, {}, site);
+  }
+  return y.is_same(input) ? input.clone(site) : y;
+}
+
 /// The dimensions that a mode is for; 0: any.
 int64_t places_of(const std::string& mode) {
   if (mode == "linear") return 1;
@@ -208,6 +243,7 @@ Tensor interpolate(const Tensor& input, const InterpolateOptions& options, Site 
            " for dimension ", 2 + d);
     resizes.push_back(resize);
   }
+  if (input.dtype() == kUInt8 && needed == 2) return resample_bytes(input, resizes, site);
   const DType dtype = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor y = input.to(dtype, {}, site);
   // Few elements at a time: what shrinks comes first, then the last dimension, which has the dearest steps.

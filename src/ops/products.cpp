@@ -127,8 +127,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a, const Sh
   for (size_t i = 0; i < in_a.size(); ++i) {
     const int64_t size_a = x.size(in_a[i]), size_b = y.size(in_b[i]);
     if (size_a == size_b) continue;
-    if (size_b == 1) x = x.sum(Shape{in_a[i]}, true, {}, site);  // a sum of one dimension times what is the same for all of it
-    else if (size_a == 1) y = y.sum(Shape{in_b[i]}, true, {}, site);
+    if (size_b == 1) x = x.sum(Shape{in_a[i]}, true, x.dtype(), site);  // a sum of one dimension times what is the same for all of it
+    else if (size_a == 1) y = y.sum(Shape{in_b[i]}, true, y.dtype(), site);
     else
       fail("[tensordot] contracted dimensions need to match, but first has size ", size_a, " in dim ", in_a[i], " and second has size ",
            size_b, " in dim ", in_b[i]);

@@ -23,6 +23,19 @@ TEST_P(Arithmetic, RoundedDivisionKeepsIntegers) {
   EXPECT_EQ(td::float_power(of({2}), 3).dtype(), td::kFloat64);
 }
 
+/// A dimension of size 1 is contracted with any other: tensordot keeps the dtype, einsum's sum of integers is int64, as in PyTorch.
+TEST_P(Arithmetic, IntegersAreContractedWithADimensionOfOne) {
+  const td::Options options{.dtype = td::kInt32, .device = device()};
+  const auto a = td::arange(12, options).view({3, 4}), b = td::full({1, 2}, 5, options),
+             sums = td::tensor({{30, 30}, {110, 110}, {190, 190}});
+  const auto dot = td::tensordot(a, b, td::Shape{1}, td::Shape{0}), turned = td::tensordot(b, a, td::Shape{0}, td::Shape{1});
+  EXPECT_EQ(dot.dtype(), td::kInt32);
+  EXPECT_TRUE(td::equal(dot.cpu().to(td::kInt64), sums));
+  EXPECT_EQ(turned.dtype(), td::kInt32);
+  EXPECT_TRUE(td::equal(turned.t().cpu().to(td::kInt64), sums));
+  EXPECT_TRUE(td::equal(td::einsum("ij,jk->ik", {a, b}).cpu(), sums));
+}
+
 TEST_P(Arithmetic, RunningSumsOfLongRowsAddUp) {
   for (const int64_t n : {16384, 16385, 20001}) {  // long enough to be summed in parts; whole numbers, so every sum is exact
     const auto x = td::randint(-9, 10, {n}).to(device()), wanted = td::cumsum(x, 0).to(td::kFloat32), y = x.to(td::kFloat32);

@@ -208,6 +208,23 @@ TEST_P(Windows, AveragesOfLargeWindows) {
   }
 }
 
+/// PyTorch's own numbers.
+TEST_P(Windows, BytesAreResizedToTheDigit) {
+  const auto x = (td::arange(20, {.device = device()}) * 37).remainder(256).to(td::kUInt8).view({1, 1, 4, 5});
+  struct Expected {
+    const char* mode;
+    bool antialias;
+    std::vector<int> values;
+  };
+  for (const auto& [mode, antialias, values] : {Expected{"bilinear", false, {36, 66, 85, 131, 155, 153, 119, 53, 60, 106, 152, 161}},
+                                                Expected{"bilinear", true, {64, 76, 75, 118, 159, 149, 118, 65, 73, 116, 160, 146}},
+                                                Expected{"bicubic", false, {31, 65, 79, 136, 178, 171, 124, 30, 55, 106, 157, 164}},
+                                                Expected{"bicubic", true, {59, 70, 65, 127, 170, 156, 116, 53, 61, 112, 172, 151}}}) {
+    const auto y = td::interpolate(x, {.size = td::Shape{3, 4}, .mode = mode, .antialias = antialias});
+    EXPECT_TRUE(td::equal(y.cpu().flatten(), td::tensor(values, td::kUInt8))) << mode << " " << antialias << ": " << y;
+  }
+}
+
 TEST_P(Windows, RefuseWhatDoesNotFit) {
   const auto x = random({2, 3, 4, 4}), w = random({5, 3, 3, 3});
   EXPECT_NE(error_of([&] {
