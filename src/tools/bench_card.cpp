@@ -99,14 +99,6 @@ constexpr Case kCases[] = {
     {"resnet18", "ResNet-18 of Dive into Deep Learning, SGD step, batch 256", resnet18},
 };
 
-Device device_named(const std::string& text) {
-  try {
-    return tandem::detail::resolve(Device(text));
-  } catch (const Error& error) {
-    throw UsageError(str("bench card: ", error.what()));
-  }
-}
-
 std::string rate_text(const Work& work, double ns) {
   char text[32] = "";
   if (work.bytes > 0) std::snprintf(text, sizeof text, "%.1f GB/s", work.bytes / ns);
@@ -123,7 +115,7 @@ int bench_card(const BenchCardOptions& options) {
     for (const Case& c : kCases) known += str(known.empty() ? "" : ", ", c.name);
     throw UsageError(str("bench card: there is no case '", name, "'. There are: ", known));
   }
-  const Device device = device_named(options.device);
+  const Device device = device_named("bench card", options.device);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Case& c : kCases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;

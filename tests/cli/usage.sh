@@ -45,7 +45,7 @@ wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
 wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
 wrong "--epochs" train digits --epochs 99999999999
 wrong "--out needs a value" train digits --out
-wrong "'tandem bench' needs one of its commands: micro, ops, loader, features" bench
+wrong "'tandem bench' needs one of its commands: micro, ops, loader, card, features" bench
 wrong "--threads" bench micro --threads -1
 wrong "--ms" bench micro --ms 0
 wrong "there is no operation 'sofmax'; did you mean softmax" bench ops sofmax
