@@ -95,7 +95,7 @@ struct Table {
   void (*bernoulli)(const Queue&, Out out, View probability, uint64_t seed, uint64_t offset);
   /// A permutation of 0 … n-1 in a contiguous 1-D int64 out.
   void (*randperm)(const Queue&, Out out, uint64_t seed, uint64_t offset);
-  /// Dropout: mask[i] (bool) = kept with probability 1-p; out[i] = kept ? in[i] / (1-p) : 0. Contiguous.
+  /// Dropout: mask[i] (bool) = kept with probability 1-p; out[i] = kept ? in[i] / (1-p) : 0. Contiguous; out may be in.
   void (*dropout)(const Queue&, Out out, Out mask, View in, double p, uint64_t seed, uint64_t offset);
 
   // --- Reductions: `in` has the kept dimensions first, then `reduced` dimensions to reduce; out has the kept sizes.
