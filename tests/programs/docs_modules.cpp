@@ -2,6 +2,8 @@
 // The programs shown in docs/nn.md, docs/optim.md and docs/parallel.md.
 #include <tandem/tandem.h>
 
+#include <iostream>
+
 #include "check.h"
 
 namespace td = tandem;
