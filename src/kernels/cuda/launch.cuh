@@ -173,8 +173,9 @@ __global__ void of_elements(const Kernel kernel, int64_t count) {
     kernel(i);
 }
 
+// One block at a time has to fit: else the compiler spills registers of large groups to make room for two.
 template <int threads, class Kernel>
-__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads) of_groups(const Kernel kernel, int64_t count) {
+__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, 1) of_groups(const Kernel kernel, int64_t count) {
   constexpr int together = threads == kWarp ? kThreads / kWarp : 1;
   __shared__ typename Kernel::Shared shared[together];
   Group<threads> group;
