@@ -2,7 +2,7 @@
 //   operations_page ROOT GENERATED           writes it
 //   operations_page ROOT GENERATED --check   exits with 1 where it is not what would be written
 // What an operation takes and gives comes from its struct (tools/cases), which the tests hold it to; that it exists, from the headers; what
-// a card needs for it, from running it on a virtual card that has only the kernels named in kernels/cuda/table.cpp.
+// a card needs for it, from running it on a virtual card that has only the kernels that kernels/cuda/ puts into its table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -74,10 +74,10 @@ std::string entry_name() {
   return text.substr(colons, text.find_first_of(";]", colons) - colons);
 }
 
-/// The virtual cards' kernels, without those that kernels/cuda/table.cpp does not name.
-kernels::Table cuda_entries_only(const path& source) {
+/// The virtual cards' kernels, without those that neither kernels/cuda/own.cpp nor vendor/vendor.cpp names.
+kernels::Table cuda_entries_only(const path& folder) {
   std::set<std::string> named;
-  const std::string text = read(source);
+  const std::string text = read(folder / "own.cpp") + read(folder / "vendor/vendor.cpp");
   const std::regex assignment("\\.(\\w+) = ");
   for (std::sregex_iterator at(text.begin(), text.end(), assignment), end; at != end; ++at) named.insert((*at)[1].str());
   kernels::Table table = kernels::virtual_table();
@@ -136,7 +136,7 @@ std::string row(const Operation& operation, const kernels::Table& cuda_entries) 
 }
 
 std::string page(const path& root, const path& generated) {
-  const kernels::Table cuda_entries = cuda_entries_only(root / "src/kernels/cuda/table.cpp");
+  const kernels::Table cuda_entries = cuda_entries_only(root / "src/kernels/cuda");
   const auto declared = declared_in({root / "src/ops", root / "src/tensor", generated});
   std::map<std::string, std::vector<const Operation*>> structs;  // by the names the list may use
   std::set<const Operation*> left;
