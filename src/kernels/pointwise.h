@@ -70,6 +70,7 @@ TD_FUNCTOR_1(Selu, T(1.0507009873554804934) * select(x > T(0), x, T(1.6732632423
 TD_FUNCTOR_1(Softsign, x / (T(1) + math::abs(x)));
 TD_FUNCTOR_1(Tanhshrink, x - math::tanh(x));
 TD_FUNCTOR_1(Sinc, select(x == T(0), T(1), math::sin(T(3.14159265358979323846) * x) / (T(3.14159265358979323846) * x)));
+TD_FUNCTOR_1(Angle, select(x < T(0), T(3.14159265358979323846), select(x != x, x, T(0))));
 TD_FUNCTOR_1(Deg2rad, x * T(0.01745329251994329577));
 TD_FUNCTOR_1(Rad2deg, x * T(57.2957795130823208768));
 TD_FUNCTOR_1(IsNan, math::isnan(x));

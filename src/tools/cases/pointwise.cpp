@@ -132,6 +132,7 @@ const std::map<std::string_view, Reference>& references() {
       {"softsign", one([](double x) { return x / (1 + std::fabs(x)); })},
       {"tanhshrink", one([](double x) { return x - std::tanh(x); })},
       {"sinc", one([](double x) { return x == 0 ? 1 : std::sin(pi * x) / (pi * x); })},
+      {"angle", one([](double x) { return x < 0 ? pi : x - x; })},
       {"deg2rad", one([](double x) { return x / 180 * pi; })},
       {"rad2deg", one([](double x) { return x / pi * 180; })},
       {"isnan", one([](double x) { return double(std::isnan(x)); })},
