@@ -1,6 +1,8 @@
 # Runs that end early: Ctrl-C, kill -9, a full disk. Each can be gone on with, and ends as the run that was left alone.
 . "$(dirname "$0")/common.sh.inc"
 
+rm -rf whole stopped slow killed disk before  # of a run of this test before: they would look like this one's
+
 # The value of a key in a run's summary.
 summary() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1/summary.json" "$2"; }
 # The tensors and the curves of two checkpoints are the same; their settings may differ (the number of epochs).
@@ -25,11 +27,11 @@ trap 'kill -KILL $(jobs -p) 2> /dev/null' EXIT  # whatever ends this script, not
 wait_for() { for _ in $(seq 2000); do [ -e "$1" ] && return; sleep 0.01; done; fail "$1 does not appear" "$(cat begun.err)"; }
 
 # What all of it is held against.
-train --epochs 12 --schedule onecycle --out whole
+train --epochs 120 --schedule onecycle --out whole
 expect_status 0
 
 # Ctrl-C: a checkpoint, how to go on, and the status a shell gives. --resume takes the settings over.
-begin --epochs 12 --schedule onecycle --out stopped; process=$!
+begin --epochs 120 --schedule onecycle --out stopped; process=$!
 wait_for stopped/checkpoint.safetensors
 kill -INT $process; wait $process; status=$?; out=$(cat begun.out); err=$(cat begun.err)
 if [ "$status" -eq 130 ]; then
@@ -41,7 +43,7 @@ else
 fi
 train --resume --out stopped
 expect_status 0
-[ "$(summary stopped epochs)" = 12 ] || fail "not the epochs of the run that was stopped" "$(cat stopped/summary.json)"
+[ "$(summary stopped epochs)" = 120 ] || fail "not the epochs of the run that was stopped" "$(cat stopped/summary.json)"
 [ "$(summary stopped schedule)" = onecycle ] || fail "not its schedule" "$(cat stopped/summary.json)"
 same_state whole/checkpoint.safetensors stopped/checkpoint.safetensors || fail "an interrupted run ends otherwise" ""
 
