@@ -23,14 +23,14 @@ HOT = re.compile(r"Apply(Dense|Strided)<.*(Add|Sub|Mul|Div|Relu|Exp|Tanh|Sigmoid
 def tool(name):
     found = shutil.which(name) or shutil.which(f"/usr/local/cuda/bin/{name}")
     if not found:
-        sys.exit(f"resources: {name} is missing; it comes with the CUDA toolkit")
+        sys.exit(f"resources: {name} is missing; it comes with {'binutils' if name == 'c++filt' else 'the CUDA toolkit, or as PyPI nvidia-cuda-cuobjdump'}")
     return found
 
 
 def read(plugin):
     """A row for each kernel and architecture."""
     text = subprocess.run([tool("cuobjdump"), "--dump-resource-usage", str(plugin)], stdout=subprocess.PIPE, text=True, check=True).stdout
-    names = subprocess.run([tool("cu++filt")], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = subprocess.run([tool("c++filt")], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
     rows, arch = [], "?"
     for line in names.splitlines():
         if found := re.search(r"arch = (sm_\d+)", line):
@@ -45,8 +45,8 @@ def read(plugin):
 
 def shorter(name):
     name = re.sub(r"tandem::kernels::(cuda::)?(<unnamed>::|_NV_ANON_NAMESPACE::|vendor::)*|\(anonymous namespace\)::", "", name)
-    name = re.sub(r"^void ", "", name)
-    return re.sub(r"\(T\d.*$", "", name)
+    name = re.sub(r"^void ", "", name).replace("tandem::", "")
+    return re.sub(r" ?>\(.*$", ">", name)
 
 
 def main():
