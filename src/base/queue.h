@@ -35,15 +35,23 @@ struct Status {
   }
 };
 
+/// What a replayed graph changes: its kernels were queued once, with numbers that would be new each time.
+struct Replay {
+  uint64_t random_seed = 0;    // in place of the seed of random numbers
+  uint64_t random_offset = 0;  // added to their offset
+  int64_t steps = 0;           // added to the step counts of optimizers
+};
+
 /// Where a kernel runs. Made on the caller's stack for the CPU and CUDA, by the stream's thread on a virtual GPU.
 struct Queue {
-  void* stream = nullptr;    // the backend's own handle: a cudaStream_t, a virtual stream, nothing for the CPU
-  Status* status = nullptr;  // where trouble is reported that shows at once
-  const char* op = "";       // the operation, for messages
-  Site site;                 // the user's line
-  int threads = 1;           // the most threads the kernel may use, its own included
-  int device = -1;           // the device's index, -1 for the CPU
-  Status* late = nullptr;    // where a CUDA kernel reports while it runs, read at the next synchronization
+  void* stream = nullptr;          // the backend's own handle: a cudaStream_t, a virtual stream, nothing for the CPU
+  Status* status = nullptr;        // where trouble is reported that shows at once
+  const char* op = "";             // the operation, for messages
+  Site site;                       // the user's line
+  int threads = 1;                 // the most threads the kernel may use, its own included
+  int device = -1;                 // the device's index, -1 for the CPU
+  Status* late = nullptr;          // where a CUDA kernel reports while it runs, read at the next synchronization
+  const Replay* replay = nullptr;  // in a graph, memory of the card; nullptr elsewhere
 };
 
 }  // namespace tandem

@@ -69,6 +69,10 @@ void with_entries(F&& f) {
       &Table::lstm_cell_backward,
       &Table::gru_cell,
       &Table::gru_cell_backward,
+      &Table::recurrent,
+      &Table::recurrent_backward,
+      &Table::attention,
+      &Table::attention_backward,
       &Table::index_put,
       &Table::gather,
       &Table::scatter,
@@ -88,6 +92,7 @@ void with_entries(F&& f) {
 inline Table missing_table() {
   Table table{};
   with_entries([&]<auto... Entries>() { ((table.*Entries = Missing<Entries>::call), ...); });
+  table.reduce_workspace = [](const View&, int32_t) -> size_t { return 0; };
   table.sort_workspace = [](const View&) -> size_t { return 0; };
   table.matmul_workspace = [](const View&, const View&, const View&, const View&, const Epilogue&) -> size_t { return 0; };
   table.convolution_workspace = [](ConvolutionPart, const View&, const View&, const View&, const Windows&, int64_t, bool) -> size_t {
@@ -95,6 +100,10 @@ inline Table missing_table() {
   };
   table.decompose_workspace = [](Decomposition, const View&, const View&, const View&) -> size_t { return 0; };
   table.solve_workspace = [](const View&, const View&) -> size_t { return 0; };
+  table.recurrent_memory = [](const View&, const View&, const RecurrentLayers&) -> RecurrentMemory { return {}; };
+  table.attention_workspace = [](const View&, const View&, const View&, const View&, const Attention&, bool) -> size_t { return 0; };
+  table.nonzero_workspace = [](const View&) -> size_t { return 0; };
+  table.total_norm_workspace = [](const Span<View>&) -> size_t { return 0; };
   return table;
 }
 

@@ -1,8 +1,8 @@
 // The whole contract between operations and a backend: every kernel, once. A backend fills a table; an empty entry is a clear error.
 //
 // Entries return nothing, take values, views and spans, never throw, and allocate nothing: scratch comes from the caller, sized by the
-// workspace query beside the entry. Trouble goes to queue.status. Shapes and dtypes have been checked by the operation. "Rows" are all
-// dimensions but the last. Unless said otherwise every entry takes any strides, all dtypes, and empty views.
+// workspace query beside the entry, which may say 0. Trouble goes to queue.status. Shapes and dtypes have been checked by the operation.
+// "Rows" are all dimensions but the last. Unless said otherwise every entry takes any strides, all dtypes, and empty views.
 #pragma once
 
 #include "base/queue.h"
@@ -16,7 +16,7 @@ enum class Reduce : uint8_t { Sum, Mean, Prod, Max, Min, Any, All, Norm1, Norm2,
 enum class Random : uint8_t { Uniform, Normal, Exponential, Bernoulli, Integers };
 enum class Scan : uint8_t { Sum, Prod, LogSumExp };
 enum class Scatter : uint8_t { Set, Add, Multiply, Max, Min };
-enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid };
+enum class Activation : uint8_t { None, Relu, Tanh, Sigmoid, Gelu };  // Gelu: by tanh
 enum class Padding : uint8_t { Constant, Reflect, Replicate, Circular };
 enum class ConvolutionPart : uint8_t { Forward, Input, Weight };
 
@@ -25,6 +25,7 @@ enum class Solver : uint8_t { UpperTriangle, LowerTriangle, UpperUnitTriangle, L
 enum class GridMode : uint8_t { Bilinear, Nearest, Bicubic };
 enum class GridPadding : uint8_t { Zeros, Border, Reflection };
 enum class BagMode : uint8_t { Sum, Mean, Max };
+enum class RecurrentCell : uint8_t { Tanh, Relu, Lstm, Gru };
 
 /// How a grid's points are read.
 struct GridSample {
@@ -48,6 +49,25 @@ struct Pooling {
   bool adaptive = false;  // windows [o * in / out, ceil((o + 1) * in / out)) instead
   bool count_include_pad = true;
   int64_t divisor = 0;  // of an average, 0: the size of the window
+};
+
+/// How queries look at keys: weights = dropout(softmax(scale q kᵀ + mask)).
+struct Attention {
+  double scale = 1;
+  bool causal = false;  // query i sees keys 0 … i
+  double dropout = 0;   // weight e of (b, h, m, n), flattened, is dropped as `dropout` would drop element e
+  uint64_t seed = 0, offset = 0;
+};
+
+/// Recurrent layers, one above the other; with `bidirectional` each runs in both directions.
+struct RecurrentLayers {
+  RecurrentCell cell = RecurrentCell::Tanh;
+  int32_t layers = 1;
+  bool bidirectional = false, biases = true;
+};
+/// Bytes that recurrent layers want: scratch for a call, and what forward keeps for backward.
+struct RecurrentMemory {
+  size_t workspace = 0, reserve = 0;
 };
 
 /// One parameter of a fused optimizer step. Contiguous, of one floating dtype; unused fields are nullptr.
@@ -101,11 +121,13 @@ struct Table {
   // --- Reductions: `in` has the kept dimensions first, then `reduced` dimensions to reduce; out has the kept sizes.
   /// Sums in the order of fixed pieces, so the result does not depend on the number of threads. in.dtype may differ from out.dtype (then
   /// converted first). Empty reductions give the neutral element (0, 1, -inf, inf, nan for Mean).
-  void (*reduce)(const Queue&, Reduce op, Out out, View in, int32_t reduced);
+  void (*reduce)(const Queue&, Reduce op, Out out, View in, int32_t reduced, void* workspace);
   /// Largest (or smallest) element and its first index (int64) among the flattened reduced dimensions; nan wins. `values` may have no data.
-  void (*arg_reduce)(const Queue&, bool largest, Out values, Out indices, View in, int32_t reduced);
+  void (*arg_reduce)(const Queue&, bool largest, Out values, Out indices, View in, int32_t reduced, void* workspace);
   /// Mean and sum of squared deviations divided by max(0, n - correction); `mean` may have no data. Floating dtypes.
-  void (*variance)(const Queue&, Out variance, Out mean, View in, int32_t reduced, double correction);
+  void (*variance)(const Queue&, Out variance, Out mean, View in, int32_t reduced, double correction, void* workspace);
+  /// The bytes that each of the three above wants.
+  size_t (*reduce_workspace)(const View& in, int32_t reduced);
   /// Running totals along the last dimension; out has the dtype of in. LogSumExp: floating dtypes.
   void (*scan)(const Queue&, Scan op, Out out, View in);
   /// The largest (or smallest) element so far along the last dimension and where it is (int64), the latest of those that tie; nan wins.
@@ -227,6 +249,31 @@ struct Table {
   void (*gru_cell)(const Queue&, Out h, Out active, View from_input, View from_hidden, View previous);
   void (*gru_cell_backward)(const Queue&, Out input_grad, Out hidden_grad, Out previous_grad, View grad, View active, View previous);
 
+  // --- Whole recurrent layers, floating dtypes: in (t, n, input), out (t, n, directions * hidden), h0, c0, h and c (layers * directions,
+  // n, hidden), `weights` for each layer and direction w_ih, w_hh and, with biases, b_ih and b_hh, gates in the order of the cells above.
+  // c's are an LSTM's, else without data. All contiguous, of one dtype, none empty.
+  /// `reserve` (bytes, contiguous) keeps what recurrent_backward wants; no data where there will be none.
+  void (*recurrent)(const Queue&, Out out, Out h, Out c, Out reserve, View in, View h0, View c0, Span<View> weights, RecurrentLayers layers,
+                    void* workspace);
+  /// The gradients, from those of out, h and c (the last two may have no data). `reserve` is used up. weight_grads are written, not added
+  /// to.
+  void (*recurrent_backward)(const Queue&, Out in_grad, Out h0_grad, Out c0_grad, Span<Out> weight_grads, Out reserve, View grad,
+                             View h_grad, View c_grad, View in, View out, View h0, View c0, Span<View> weights, RecurrentLayers layers,
+                             void* workspace);
+  RecurrentMemory (*recurrent_memory)(const View& in, const View& h0, const RecurrentLayers& layers);
+
+  // --- Attention, floating dtypes, computed in float32 or wider: q (b, h, m, d), k (b, g, n, d), v (b, g, n, e) where g divides h: head i
+  // takes those of i / (h / g). Any strides, contiguous along the last dimension. None is empty.
+  /// out (b, h, m, e) = weights v, contiguous. `mask` may have no data, else it broadcasts to (b, h, m, n): bool (false is left out) or a
+  /// number of q's dtype that is added. A row that sees nothing gives 0. normalizer (b, h, m), float32 or float64 for float64, = log(sum
+  /// exp(scores)) for the gradient; no data where there will be none.
+  void (*attention)(const Queue&, Out out, Out normalizer, View q, View k, View v, View mask, Attention how, void* workspace);
+  /// The gradients of q, k and v, contiguous.
+  void (*attention_backward)(const Queue&, Out q_grad, Out k_grad, Out v_grad, View grad, View q, View k, View v, View mask, View out,
+                             View normalizer, Attention how, void* workspace);
+  /// What both want.
+  size_t (*attention_workspace)(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward);
+
   // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end.
   /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`
   /// dimensions of `in`; no data = a full slice) broadcast to the sizes that stand first in out, the sliced dimensions follow in order.
@@ -242,9 +289,11 @@ struct Table {
   /// out (rows, width), zeroed here, += grad[i…] at row indices[i…]; rows equal to `padding` are skipped.
   void (*embedding_backward)(const Queue&, Out out, View grad, View indices, int64_t padding);
   /// How many elements are not zero: one int64.
-  void (*count_nonzero)(const Queue&, Out count, View in);
+  void (*count_nonzero)(const Queue&, Out count, View in, void* workspace);
   /// Their positions in order: out (count, in.ndim) int64.
-  void (*nonzero)(const Queue&, Out out, View in);
+  void (*nonzero)(const Queue&, Out out, View in, void* workspace);
+  /// What both want.
+  size_t (*nonzero_workspace)(const View& in);
   /// out = in where column - row >= diagonal (upper) or <= diagonal (lower), else 0, over the last two dimensions.
   void (*triangle)(const Queue&, Out out, View in, int64_t diagonal, bool upper);
 
@@ -253,7 +302,8 @@ struct Table {
   void (*adam)(const Queue&, Span<AdamParameter> parameters, AdamSettings settings);
   void (*optimizer_step)(const Queue&, OptimizerStep step, Span<StepParameter> parameters);
   /// out (one float32) = the square root of the sum of squares over all the tensors (contiguous, floating).
-  void (*total_norm)(const Queue&, Out out, Span<View> tensors);
+  void (*total_norm)(const Queue&, Out out, Span<View> tensors, void* workspace);
+  size_t (*total_norm_workspace)(const Span<View>& tensors);
   /// Every tensor *= min(1, max_norm / (norm + 1e-6)), norm being one float32 on the device.
   void (*clip)(const Queue&, Span<View> tensors, View norm, double max_norm);
 };

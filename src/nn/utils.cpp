@@ -39,7 +39,9 @@ Tensor norm_of(const Part& part, double type, Site site) {
     return norms.size() == 1 ? norms[0] : norm(stack(norms, 0, site), type, site);
   }
   Tensor result = empty({}, {.dtype = kFloat32, .device = part.device}, site);
-  ops::kernels_of(result).total_norm(ops::launch(result, kOp, site), ops::out(result), part.span());
+  const kernels::Table& table = ops::kernels_of(result);
+  const Tensor scratch = ops::workspace(result, table.total_norm_workspace(part.span()), site);
+  table.total_norm(ops::launch(result, kOp, site), ops::out(result), part.span(), ops::address(scratch));
   return result;
 }
 

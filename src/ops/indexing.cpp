@@ -299,13 +299,15 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source,
 
 Tensor nonzero(const Tensor& x, Site site) {
   const Tensor count = empty({}, {.dtype = kInt64, .device = x.device()}, site);
+  const kernels::Table& table = ops::kernels_of(x);
+  const Tensor scratch = ops::workspace(x, table.nonzero_workspace(ops::view(x)), site);
   int64_t found = 0;
   if (x.numel()) {
-    ops::kernels_of(x).count_nonzero(ops::launch(x, "nonzero", site), ops::out(count), ops::view(x));
+    table.count_nonzero(ops::launch(x, "nonzero", site), ops::out(count), ops::view(x), ops::address(scratch));
     found = count.item<int64_t>(site);
   }
   Tensor y = empty({found, x.dim()}, {.dtype = kInt64, .device = x.device()}, site);
-  if (y.numel()) ops::kernels_of(x).nonzero(ops::launch(x, "nonzero", site), ops::out(y), ops::view(x));
+  if (y.numel()) table.nonzero(ops::launch(x, "nonzero", site), ops::out(y), ops::view(x), ops::address(scratch));
   return y;
 }
 

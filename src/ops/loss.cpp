@@ -104,8 +104,11 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
     difference = sub(input, target, site);
     if (options.reduction == Reduction::Mean) factor = 1.0 / static_cast<double>(difference.numel());
     loss = empty({}, {.dtype = input.dtype(), .device = difference.device()}, site);
-    ops::kernels_of(loss).reduce(ops::launch(loss, "mse_loss", site), kernels::Reduce::SumOfSquares, ops::out(loss), ops::view(difference),
-                                 static_cast<int32_t>(difference.dim()));
+    const auto reduced = static_cast<int32_t>(difference.dim());
+    const kernels::View in = ops::view(difference);
+    const kernels::Table& table = ops::kernels_of(loss);
+    const Tensor scratch = ops::workspace(loss, table.reduce_workspace(in, reduced), site);
+    table.reduce(ops::launch(loss, "mse_loss", site), kernels::Reduce::SumOfSquares, ops::out(loss), in, reduced, ops::address(scratch));
     if (factor != 1) loss.mul_(factor, site);
   }
   if (!needs_grad(input, target)) return loss;

@@ -92,8 +92,10 @@ VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correct
   if (y.var.numel()) {
     int32_t reduced;
     const kernels::View in = ops::arranged(x, mask, reduced);
-    ops::kernels_of(x).variance(ops::launch(x, op, site), ops::kept(y.var, x, mask),
-                                with_mean ? ops::kept(y.mean, x, mask) : kernels::Out{}, in, reduced, correction);
+    const kernels::Table& table = ops::kernels_of(x);
+    const Tensor scratch = ops::workspace(x, table.reduce_workspace(in, reduced), site);
+    table.variance(ops::launch(x, op, site), ops::kept(y.var, x, mask), with_mean ? ops::kept(y.mean, x, mask) : kernels::Out{}, in,
+                   reduced, correction, ops::address(scratch));
   }
   if (root) {
     const autograd::detail::NoRecord quiet;

@@ -226,13 +226,13 @@ TEST(Nonzero, CountsAndLists) {
           expected.insert(expected.end(), row.begin(), row.end());
         }
         TestQueue queue(3);
-        cpu_table().count_nonzero(queue, count.out(), in.view());
+        cpu_table().count_nonzero(queue, count.out(), in.view(), nullptr);
         const auto found = static_cast<int64_t>(count[0]);
         if (!sizes.empty()) {
           ASSERT_EQ(found * static_cast<int64_t>(sizes.size()), static_cast<int64_t>(expected.size()));
         }
         Array out(kInt64, {found, static_cast<int64_t>(sizes.size())});
-        cpu_table().nonzero(queue, out.out(), in.view());
+        cpu_table().nonzero(queue, out.out(), in.view(), nullptr);
         expect_close(out, expected, 0, std::string(tandem::name(dtype)) + " " + name(layout));
       }
 }

@@ -121,8 +121,8 @@ TEST(Optimizer, TotalNormAndClip) {
     const Span<View> span{views.data(), static_cast<int64_t>(views.size())};
     Array norm(kFloat32, {}), alone(kFloat32, {});
     TestQueue queue, one(1);
-    cpu_table().total_norm(queue, norm.out(), span);
-    cpu_table().total_norm(one, alone.out(), span);
+    cpu_table().total_norm(queue, norm.out(), span, nullptr);
+    cpu_table().total_norm(one, alone.out(), span, nullptr);
     EXPECT_NEAR(norm[0], std::sqrt(squares), 1e-5 * std::sqrt(squares));
     EXPECT_EQ(norm[0], alone[0]);
     const std::vector<double> before = all[3].gradient.values();
@@ -135,7 +135,7 @@ TEST(Optimizer, TotalNormAndClip) {
   }
   Array norm(kFloat32, {}, {5.0});
   TestQueue queue;
-  cpu_table().total_norm(queue, norm.out(), {});
+  cpu_table().total_norm(queue, norm.out(), {}, nullptr);
   EXPECT_EQ(norm[0], 0);
 }
 

@@ -134,7 +134,7 @@ TEST_P(Reductions, EveryLayoutDtypeAndOperation) {
         for (const int64_t size : kept) results *= size;
         Memory out(to, results);
         TestQueue queue(2);
-        cpu_table().reduce(queue, op, out.out(kept), in.view(layout.sizes, layout.strides), layout.reduced);
+        cpu_table().reduce(queue, op, out.out(kept), in.view(layout.sizes, layout.strides), layout.reduced, nullptr);
         const auto all = elements(in, layout);
         const double epsilon = to == kFloat64 ? 1e-14 : to == kFloat32 ? 3e-7 : to == kFloat16 ? 1e-3 : to == kBFloat16 ? 8e-3 : 0;
         for (size_t i = 0; i < all.size(); ++i) {
@@ -158,15 +158,15 @@ TEST_P(Reductions, OutputsWithStridesAndOtherDtypes) {
   for (int64_t i = 0; i < in.count(); ++i) in.set(i, static_cast<double>(i % 7));
   for (int64_t i = 0; i < 40; ++i) out.set(i, -1);
   TestQueue queue;
-  cpu_table().reduce(queue, Reduce::Mean, out.out({6}, {5}, 3), in.view({6, 50}), 1);
+  cpu_table().reduce(queue, Reduce::Mean, out.out({6}, {5}, 3), in.view({6, 50}), 1, nullptr);
   for (int64_t r = 0; r < 6; ++r) {
     double sum = 0;
     for (int64_t i = 0; i < 50; ++i) sum += in.get(r * 50 + i);
     EXPECT_DOUBLE_EQ(out.get(3 + r * 5), sum / 50);
   }
   EXPECT_EQ(out.get(4), -1);
-  cpu_table().reduce(queue, Reduce::Sum, out.out({50}, {0}, 0), in.view({50, 6}, {1, 50}),
-                     1);  // must not crash; every result goes to one place
+  cpu_table().reduce(queue, Reduce::Sum, out.out({50}, {0}, 0), in.view({50, 6}, {1, 50}), 1,
+                     nullptr);  // must not crash; every result goes to one place
 }
 
 TEST_P(Reductions, NanWinsAndInfinitiesStay) {
@@ -177,11 +177,11 @@ TEST_P(Reductions, NanWinsAndInfinitiesStay) {
       in.set(at, std::nan(""));
       TestQueue queue(2);
       for (const Reduce op : {Reduce::Max, Reduce::Min, Reduce::Sum, Reduce::NormInf}) {
-        cpu_table().reduce(queue, op, out.out({}), in.view({n}), 1);
+        cpu_table().reduce(queue, op, out.out({}), in.view({n}), 1, nullptr);
         EXPECT_TRUE(std::isnan(out.get(0)));
       }
       in.set(at, -kInf);
-      cpu_table().reduce(queue, Reduce::Min, out.out({}), in.view({n}), 1);
+      cpu_table().reduce(queue, Reduce::Min, out.out({}), in.view({n}), 1, nullptr);
       EXPECT_EQ(out.get(0), -kInf);
     }
 }
@@ -192,16 +192,16 @@ TEST_P(Reductions, EmptyOnesGiveTheNeutralElement) {
   const std::pair<Reduce, double> neutral[] = {
       {Reduce::Sum, 0}, {Reduce::Prod, 1}, {Reduce::Max, -kInf}, {Reduce::Min, kInf}, {Reduce::Norm2, 0}};
   for (const auto& [op, wanted] : neutral) {
-    cpu_table().reduce(queue, op, out.out({3}), in.view({3, 0}), 1);
+    cpu_table().reduce(queue, op, out.out({3}), in.view({3, 0}), 1, nullptr);
     for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(out.get(i), wanted);
   }
-  cpu_table().reduce(queue, Reduce::Mean, out.out({3}), in.view({3, 0}), 1);
+  cpu_table().reduce(queue, Reduce::Mean, out.out({3}), in.view({3, 0}), 1, nullptr);
   EXPECT_TRUE(std::isnan(out.get(2)));
-  cpu_table().reduce(queue, Reduce::Sum, out.out({0}), in.view({0, 3}), 1);
+  cpu_table().reduce(queue, Reduce::Sum, out.out({0}), in.view({0, 3}), 1, nullptr);
   Memory truth(kBool, 1);
-  cpu_table().reduce(queue, Reduce::All, truth.out({}), in.view({0}), 1);
+  cpu_table().reduce(queue, Reduce::All, truth.out({}), in.view({0}), 1, nullptr);
   EXPECT_EQ(truth.get(0), 1);
-  cpu_table().reduce(queue, Reduce::Any, truth.out({}), in.view({0}), 1);
+  cpu_table().reduce(queue, Reduce::Any, truth.out({}), in.view({0}), 1, nullptr);
   EXPECT_EQ(truth.get(0), 0);
 }
 
@@ -210,14 +210,14 @@ TEST_P(Reductions, FloatSumsAreAsPreciseAsPairwiseOnes) {
   Memory in(kFloat32, n), out(kFloat32, 1), columns(kFloat32, 4);
   for (int64_t i = 0; i < n; ++i) in.set(i, 0.1);
   TestQueue queue(2);
-  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({n}), 1);
+  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({n}), 1, nullptr);
   const double wanted = static_cast<double>(0.1F) * n;
   // Equal numbers round the same way each time, so this is the worst case; one after another they would end 3e-2 away.
   EXPECT_LE(std::fabs(out.get(0) - wanted) / wanted, 2e-7);
-  cpu_table().reduce(queue, Reduce::Sum, columns.out({4}), in.view({4, n / 4}, {1, 4}), 1);
+  cpu_table().reduce(queue, Reduce::Sum, columns.out({4}), in.view({4, n / 4}, {1, 4}), 1, nullptr);
   for (int64_t i = 0; i < 4; ++i) EXPECT_LE(std::fabs(columns.get(i) - wanted / 4) / wanted * 4, 2e-7);
   Memory wide(kFloat32, 16);
-  cpu_table().reduce(queue, Reduce::Sum, wide.out({16}), in.view({16, n / 16}, {1, 16}), 1);
+  cpu_table().reduce(queue, Reduce::Sum, wide.out({16}), in.view({16, n / 16}, {1, 16}), 1, nullptr);
   for (int64_t i = 0; i < 16; ++i) EXPECT_LE(std::fabs(wide.get(i) - wanted / 16) / wanted * 16, 1e-6);
 }
 
@@ -232,13 +232,13 @@ TEST_P(Reductions, DoNotDependOnThreads) {
     const int64_t results = kept.empty() ? 1 : kept[0];
     Memory one(kFloat32, results), many(kFloat32, results);
     for (const Reduce op : {Reduce::Sum, Reduce::Norm2}) {
-      cpu_table().reduce(TestQueue(1), op, one.out(kept), in.view(layout.sizes, layout.strides), 1);
+      cpu_table().reduce(TestQueue(1), op, one.out(kept), in.view(layout.sizes, layout.strides), 1, nullptr);
       for (int repeat = 0; repeat < 5; ++repeat) {
-        cpu_table().reduce(TestQueue(4), op, many.out(kept), in.view(layout.sizes, layout.strides), 1);
+        cpu_table().reduce(TestQueue(4), op, many.out(kept), in.view(layout.sizes, layout.strides), 1, nullptr);
         EXPECT_EQ(std::memcmp(one.data(), many.data(), static_cast<size_t>(results) * 4), 0);
       }
-      cpu_table().variance(TestQueue(1), one.out(kept), Out{}, in.view(layout.sizes, layout.strides), 1, 1);
-      cpu_table().variance(TestQueue(4), many.out(kept), Out{}, in.view(layout.sizes, layout.strides), 1, 1);
+      cpu_table().variance(TestQueue(1), one.out(kept), Out{}, in.view(layout.sizes, layout.strides), 1, 1, nullptr);
+      cpu_table().variance(TestQueue(4), many.out(kept), Out{}, in.view(layout.sizes, layout.strides), 1, 1, nullptr);
       EXPECT_EQ(std::memcmp(one.data(), many.data(), static_cast<size_t>(results) * 4), 0);
     }
   }
@@ -248,9 +248,9 @@ TEST_P(Reductions, IntegersWrap) {
   Memory in(kInt64, 40), out(kInt64, 1);
   for (int64_t i = 0; i < 40; ++i) in.as<int64_t>()[i] = std::numeric_limits<int64_t>::max();
   TestQueue queue;
-  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({40}), 1);
+  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({40}), 1, nullptr);
   EXPECT_EQ(out.as<int64_t>()[0], -40);
-  cpu_table().reduce(queue, Reduce::Prod, out.out({}), in.view({40}), 1);
+  cpu_table().reduce(queue, Reduce::Prod, out.out({}), in.view({40}), 1, nullptr);
   EXPECT_EQ(out.as<int64_t>()[0], 1);
 }
 
@@ -269,7 +269,7 @@ TEST_P(Reductions, FirstLargestAndSmallest) {
           Memory values(dtype, static_cast<int64_t>(all.size())), indices(kInt64, static_cast<int64_t>(all.size()));
           TestQueue queue(2);
           const View from = in.view(layout.sizes, layout.strides);
-          cpu_table().arg_reduce(queue, largest, values.out(kept), indices.out(kept), from, layout.reduced);
+          cpu_table().arg_reduce(queue, largest, values.out(kept), indices.out(kept), from, layout.reduced, nullptr);
           int64_t wrong = 0;
           for (size_t r = 0; r < all.size(); ++r) {
             size_t best = 0;
@@ -285,7 +285,7 @@ TEST_P(Reductions, FirstLargestAndSmallest) {
         }
   Memory in(kFloat32, 3), indices(kInt64, 1);
   in.set(0, 1), in.set(1, 5), in.set(2, 5);
-  cpu_table().arg_reduce(TestQueue(), true, Out{}, indices.out({}), in.view({3}), 1);
+  cpu_table().arg_reduce(TestQueue(), true, Out{}, indices.out({}), in.view({3}), 1, nullptr);
   EXPECT_EQ(indices.get(0), 1);
 }
 
@@ -301,7 +301,7 @@ TEST_P(Reductions, Variance) {
       Memory variance(dtype, static_cast<int64_t>(all.size())), mean(dtype, static_cast<int64_t>(all.size()));
       for (const double correction : {0.0, 1.0}) {
         cpu_table().variance(TestQueue(2), variance.out(kept), mean.out(kept), in.view(layout.sizes, layout.strides), layout.reduced,
-                             correction);
+                             correction, nullptr);
         for (size_t r = 0; r < all.size(); ++r) {
           long double sum = 0, squares = 0;
           for (const double x : all[r]) sum += x;
@@ -334,7 +334,8 @@ TEST_P(Reductions, VarianceOfAWanderingMean) {
         Memory in(dtype, 2 * count), variance(dtype, 1), mean(dtype, 1);
         for (int64_t i = 0; i < count; ++i) in.set(in_short_runs ? i / 7 * 14 + i % 7 : i, mean_at(i) + noise(random));
         const Layout layout = in_short_runs ? Layout{{count / 7, 7}, {14, 1}, 2} : Layout{{count}, {1}, 1};
-        cpu_table().variance(TestQueue(2), variance.out({}), mean.out({}), in.view(layout.sizes, layout.strides), layout.reduced, 1);
+        cpu_table().variance(TestQueue(2), variance.out({}), mean.out({}), in.view(layout.sizes, layout.strides), layout.reduced, 1,
+                             nullptr);
         long double sum = 0, squares = 0;
         const auto all = elements(in, layout).front();
         for (const double x : all) sum += x;

@@ -121,7 +121,7 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
 
 }  // namespace
 
-void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced) {
+void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* /*workspace*/) {
   if (in.numel() == 0) return;
   switch (compute_of(in.dtype)) {
     case kComputeFloat: return run<float, double>(queue, largest, values, indices, in, reduced, kComputeFloat);

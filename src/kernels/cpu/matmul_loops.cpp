@@ -21,6 +21,7 @@ S activated(S x, Activation activation) {
       case Activation::Relu: return x < 0 ? S(0) : x;
       case Activation::Tanh: return std::tanh(x);
       case Activation::Sigmoid: return 1 / (1 + std::exp(-x));
+      case Activation::Gelu: return S(0.5) * x * (1 + std::tanh(S(0.79788456080286535588) * (x + S(0.044715) * x * x * x)));
     }
   } else if (activation == Activation::Relu) {
     return std::max<S>(x, 0);

@@ -45,13 +45,15 @@ int64_t count_pieces(const Queue& queue, const View& in, const Walk<1>& elements
 
 }  // namespace
 
-void count_nonzero(const Queue& queue, Out count, View in) {
+size_t nonzero_workspace(const View& /*in*/) { return 0; }
+
+void count_nonzero(const Queue& queue, Out count, View in, void* /*workspace*/) {
   int64_t counts[kMostPieces];
   const Walk<1> elements = elements_of(in);
   visit(in.dtype, [&]<class T>(T) { *count.as<int64_t>() = count_pieces<T>(queue, in, elements, counts); });
 }
 
-void nonzero(const Queue& queue, Out out, View in) {
+void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
   int64_t counts[kMostPieces];
   const Walk<1> elements = elements_of(in);
   const int64_t n = elements.numel, piece = piece_of(n);

@@ -119,7 +119,9 @@ void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> 
   });
 }
 
-void total_norm(const Queue& queue, Out out, Span<View> tensors) {
+size_t total_norm_workspace(const Span<View>& /*tensors*/) { return 0; }
+
+void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspace*/) {
   // Partial sums of pieces that only the number of elements decides, added in order: the same for any number of threads.
   constexpr int64_t kMostPieces = 256;
   double sums[kMostPieces];

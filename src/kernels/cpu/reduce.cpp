@@ -184,7 +184,9 @@ void by_columns(const Queue& queue, const Call& call) {
 
 }  // namespace
 
-void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced) {
+size_t reduce_workspace(const View& /*in*/, int32_t /*reduced*/) { return 0; }
+
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* /*workspace*/) {
   const bool tests = op == Reduce::Any || op == Reduce::All || op == Reduce::CountNonzero || op == Reduce::Max || op == Reduce::Min;
   const Compute compute = compute_of(tests ? in.dtype : out.dtype);
   const Isa& set = isa();

@@ -78,7 +78,7 @@ class Moments {
 
 }  // namespace
 
-void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced_dims, double correction) {
+void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced_dims, double correction, void* /*workspace*/) {
   const Compute compute = compute_of(in.dtype);
   const Isa& set = isa();
   const int kept_dims = in.ndim - reduced_dims;

@@ -58,7 +58,7 @@ struct ArgReduction {
 
 }  // namespace
 
-void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced) {
+void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* /*workspace*/) {
   if (in.numel() == 0) return;
   const int kept = in.ndim - reduced;
   visit_compute(in.dtype, [&](auto zero) {

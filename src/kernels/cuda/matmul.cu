@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/products.cuh"
+#include "kernels/pointwise.h"
 
 namespace tandem::kernels::cuda {
 namespace {
@@ -47,6 +48,7 @@ TD_CARD S activated(S x, Activation activation) {
       case Activation::Relu: return x < 0 ? S(0) : x;
       case Activation::Tanh: return math::tanh(x);
       case Activation::Sigmoid: return 1 / (1 + math::exp(-x));
+      case Activation::Gelu: return GeluTanh{}(x);
     }
   }
   return activation == Activation::Relu && x < 0 ? S(0) : x;

@@ -115,14 +115,16 @@ struct List {
 
 }  // namespace
 
-void count_nonzero(const Queue& queue, Out count, View in) {
+size_t nonzero_workspace(const View& /*in*/) { return 0; }
+
+void count_nonzero(const Queue& queue, Out count, View in, void* /*workspace*/) {
   fill(queue, count, Value{0, 0, false});
   with_elements(in, [&]<class T>(const Elements<T>& elements) {
     for_groups<kThreads>(queue, (elements.places.count + kPiece - 1) / kPiece, Count<T>{elements, count.as<int64_t>()});
   });
 }
 
-void nonzero(const Queue& queue, Out out, View in) {
+void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
   if (out.numel() == 0) return;
   with_elements(in, [&]<class T>(const Elements<T>& elements) {
     List<T> list{elements, in.ndim, {}, out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]};

@@ -15,6 +15,7 @@ void fill_own(Table& table) {
   table.reduce = reduce;
   table.arg_reduce = arg_reduce;
   table.variance = variance;
+  table.reduce_workspace = reduce_workspace;
   table.scan = scan;
   table.scan_extreme = scan_extreme;
   table.recurrence = recurrence;
@@ -62,11 +63,13 @@ void fill_own(Table& table) {
   table.embedding_backward = embedding_backward;
   table.count_nonzero = count_nonzero;
   table.nonzero = nonzero;
+  table.nonzero_workspace = nonzero_workspace;
   table.triangle = triangle;
   table.sgd = sgd;
   table.adam = adam;
   table.optimizer_step = optimizer_step;
   table.total_norm = total_norm;
+  table.total_norm_workspace = total_norm_workspace;
   table.clip = clip;
 }
 

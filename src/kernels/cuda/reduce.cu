@@ -149,7 +149,9 @@ Value neutral(Reduce op, DType dtype) {
 
 }  // namespace
 
-void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced) {
+size_t reduce_workspace(const View& /*in*/, int32_t /*reduced*/) { return 0; }
+
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* /*workspace*/) {
   const int kept = in.ndim - reduced;
   const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
   if (elements.count == 0) return fill(queue, out, neutral(op, out.dtype));

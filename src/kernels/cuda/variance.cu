@@ -44,7 +44,7 @@ struct Variance {
 
 }  // namespace
 
-void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction) {
+void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction, void* /*workspace*/) {
   const int kept = in.ndim - reduced;
   const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
   if (elements.count == 0) {

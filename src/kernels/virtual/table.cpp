@@ -86,7 +86,12 @@ struct Touched {
   void add(const Windows&) {}
   void add(const Pooling&) {}
   void add(const Span<int64_t>&) {}
+  void add(const Span<Out>& outs) {
+    for (const Out& out : outs) add(out);
+  }
   void add(const GridSample&) {}
+  void add(const Attention&) {}
+  void add(const RecurrentLayers&) {}
   void add(const SgdSettings&) {}
   void add(const AdamSettings&) {}
 

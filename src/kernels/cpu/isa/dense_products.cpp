@@ -241,6 +241,7 @@ TD_INLINE V activate(V x) {
   if constexpr (activation == Activation::Relu) return select(x < V(0), V(0), x);  // nan stays
   else if constexpr (activation == Activation::Tanh) return tanh_of(x);
   else if constexpr (activation == Activation::Sigmoid) return V(1) / (V(1) + exp_of(-x));
+  else if constexpr (activation == Activation::Gelu) return V(0.5F) * x * (V(1) + tanh_of(V(0.79788456F) * (x + V(0.044715F) * x * x * x)));
   else return x;
 }
 
@@ -284,6 +285,7 @@ void epilogue(float* out, int64_t out_row, const float* in, int64_t in_row, int6
     case Activation::Relu: return run(epilogue_rows<Activation::Relu>);
     case Activation::Tanh: return run(epilogue_rows<Activation::Tanh>);
     case Activation::Sigmoid: return run(epilogue_rows<Activation::Sigmoid>);
+    case Activation::Gelu: return run(epilogue_rows<Activation::Gelu>);
   }
 }
 

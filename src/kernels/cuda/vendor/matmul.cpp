@@ -221,7 +221,10 @@ Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_
 /// out = activation(out), in place.
 void activate(const Queue& queue, const Out& out, Activation activation) {
   Pointwise call{};
-  call.op = activation == Activation::Relu ? PointwiseOp::relu : activation == Activation::Tanh ? PointwiseOp::tanh : PointwiseOp::sigmoid;
+  call.op = activation == Activation::Relu      ? PointwiseOp::relu
+            : activation == Activation::Tanh    ? PointwiseOp::tanh
+            : activation == Activation::Sigmoid ? PointwiseOp::sigmoid
+                                                : PointwiseOp::gelu_tanh;
   call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
   call.out_dtype = out.dtype;
   call.ndim = static_cast<int8_t>(out.ndim);
