@@ -51,6 +51,15 @@ TD_DEVICE inline PhiloxWords philox(uint64_t seed, uint64_t counter) {
   return {{x0, x1, x2, x3}};
 }
 
+/// What a call was given, or in a replayed graph what is true now. On a card `replay` is the card's memory.
+struct RandomStart {
+  uint64_t seed, offset;
+  const Replay* replay;
+
+  TD_DEVICE [[nodiscard]] uint64_t key() const { return replay ? replay->random_seed : seed; }
+  TD_DEVICE [[nodiscard]] uint64_t counter() const { return replay ? replay->random_offset + offset : offset; }
+};
+
 /// Whether an element takes 64 bits rather than 32.
 TD_DEVICE constexpr bool random_is_wide(Random kind, DType dtype) {
   return kind == Random::Integers || (kind == Random::Uniform && dtype == DType::Float64);

@@ -15,6 +15,7 @@
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
+#include "runtime/capture.h"
 
 namespace tandem {
 namespace {
@@ -39,8 +40,18 @@ GeneratorState& state_of(Generators& all, Device device) {
   return all.states[static_cast<size_t>(device.is_cpu() ? 0 : 1 + device.index())];
 }
 
-/// Takes `count` counters of the device's generator.
+/// Takes `count` counters of the device's generator. In a capture they are counted from 0: each replay takes them all, and says where they
+/// begin.
 GeneratorState advance(Device device, uint64_t count) {
+  if (runtime::Capture* const capture = device.is_cuda() ? runtime::capture_of_current_stream(device) : nullptr) {
+    if (capture->random_counters == 0)
+      capture->before_replay.emplace_back([device, capture](Replay& replay) {
+        const GeneratorState state = advance(device, capture->random_counters);
+        replay.random_seed = state.seed;
+        replay.random_offset = state.offset;
+      });
+    return {0, std::exchange(capture->random_counters, capture->random_counters + count)};
+  }
   Generators& all = generators();
   const std::lock_guard lock(all.mutex);
   GeneratorState& state = state_of(all, device);

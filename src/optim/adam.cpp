@@ -4,6 +4,7 @@
 
 #include "autograd/autograd.h"
 #include "ops/creation.h"
+#include "optim/captured.h"
 #include "optim/fused.h"
 
 namespace tandem::optim {
@@ -42,6 +43,15 @@ AdamFamily<OptionsT>::AdamFamily(const char* name, std::vector<Tensor> params, c
 template <class OptionsT>
 AdamFamily<OptionsT>::~AdamFamily() = default;
 
+namespace {
+/// A parameter whose step is kept for a graph, and how many it had taken.
+struct Captured {
+  Device device;
+  size_t parameter;
+  int64_t step;
+};
+}  // namespace
+
 template <class OptionsT>
 void AdamFamily<OptionsT>::step(Site site) {
   constexpr bool decoupled = std::is_same_v<OptionsT, AdamWOptions>;
@@ -50,11 +60,13 @@ void AdamFamily<OptionsT>::step(Site site) {
   fused_->clear();  // where the last step threw
   for (size_t g = 0; g < this->groups_.size(); ++g) {
     const auto& group = this->groups_[g];
+    std::vector<Captured> captured;
     for (size_t i = 0; i < group.params.size(); ++i) {
       const Ready ready = fused_->ready(group.params[i], op, site);
       const TensorImpl* parameter = ready.parameter;
       if (!parameter) continue;
       AdamState& state = this->states_[g][i];
+      if (is_captured(op, parameter->device, state.exp_avg)) captured.push_back({parameter->device, i, state.step});
       const tandem::Options made{.dtype = parameter->dtype, .device = parameter->device};
       const auto place = [&](Tensor& part) {
         if (!part.defined()) part = zeros(parameter->sizes, made, site);
@@ -69,6 +81,14 @@ void AdamFamily<OptionsT>::step(Site site) {
     }
     // Counted only when all memory is there: a step that ran out of it can be taken again.
     for (size_t i = 0; i < group.params.size(); ++i) this->states_[g][i].step += group.params[i].impl().grad ? 1 : 0;
+    for (const Captured& one : captured) {
+      this->states_[g][one.parameter].step = one.step;
+      this->count_in_replays(one.device, [this, op, g, one](int64_t before) {
+        int64_t& step = this->states_[g][one.parameter].step;
+        if (step != one.step + before) fail_stepped_outside(op, step, one.step + before);
+        ++step;
+      });
+    }
     const kernels::AdamSettings settings{group.lr,           group.betas.first, group.betas.second, group.eps,
                                          group.weight_decay, decoupled,         group.maximize};
     fused_->run(

@@ -5,6 +5,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
+#include "runtime/capture.h"
 
 namespace tandem::optim {
 namespace {
@@ -85,6 +86,14 @@ class SizeChecker final : public detail::Visitor {
 };
 
 }  // namespace
+
+void Optimizer::count_in_replays(Device device, std::function<void(int64_t)> count) {
+  if (!alive_) alive_ = std::make_shared<char>();
+  runtime::capture_of_current_stream(device)->before_replay.emplace_back(
+      [alive = std::weak_ptr(alive_), count = std::move(count)](Replay& replay) {
+        if (!alive.expired()) count(replay.steps);
+      });
+}
 
 void Optimizer::check_params(const std::vector<Tensor>& params) {
   if (params.empty()) fail("[", name(), "] optimizer got an empty parameter list");

@@ -1,6 +1,7 @@
 // What every optimizer is: groups of parameters with their options, state a parameter, a step, and a dictionary of it all.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -72,6 +73,9 @@ class Optimizer {
   virtual void visit_state(size_t group, size_t parameter, detail::Visitor& visitor) = 0;
   /// What the tensors of a parameter's state have as sizes: the parameter's own.
   [[nodiscard]] virtual Shape state_sizes(size_t group, size_t parameter);
+  /// In the capture of a graph a step is not taken, so the replays count it: calls `count(captured steps before this one)` before each, as
+  /// long as the optimizer lives.
+  void count_in_replays(Device device, std::function<void(int64_t)> count);
   /// Error where `params` cannot be a new group: empty, a result, no number, or here already.
   void check_params(const std::vector<Tensor>& params);
 
@@ -79,6 +83,7 @@ class Optimizer {
   void check_fits(const StateDict& state);
 
   const char* name_;
+  std::shared_ptr<void> alive_;  // replays look whether it is
 };
 
 /// An optimizer on the heap: `make<SGD>(model.parameters(), {.lr = 0.1})`.

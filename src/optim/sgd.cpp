@@ -2,6 +2,7 @@
 
 #include "autograd/autograd.h"
 #include "ops/creation.h"
+#include "optim/captured.h"
 #include "optim/fused.h"
 
 namespace tandem::optim {
@@ -41,6 +42,7 @@ void SGD::step(Site site) {
       if (with_momentum) {
         Tensor& buffer = states_[g][i].momentum_buffer;
         item.first = !buffer.defined();
+        (void)detail::is_captured("SGD", parameter->device, buffer);
         if (item.first) {
           Tensor made = empty(parameter->sizes, {.dtype = parameter->dtype, .device = parameter->device}, site);
           item.momentum = made.impl().data;

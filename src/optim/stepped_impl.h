@@ -1,9 +1,13 @@
 // The body of Stepped, for the optimizers' own sources.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "autograd/autograd.h"
 #include "kernels/optimizer_steps.h"
 #include "ops/creation.h"
+#include "optim/captured.h"
 #include "optim/fused.h"
 #include "optim/stepped.h"
 
@@ -14,6 +18,16 @@ Stepped<OptionsT, StateT>::Stepped(const char* name, std::vector<Tensor> params,
     : OptimizerOf<OptionsT, StateT>(name, std::move(params), options), fused_(std::make_unique<FusedStep<kernels::StepParameter>>()) {}
 template <class OptionsT, class StateT>
 Stepped<OptionsT, StateT>::~Stepped() = default;
+
+/// Error where the step after this one would be given other numbers: a graph repeats those of now.
+template <class StateT, class Group>
+void check_same_next(const char* op, StateT state, const Group& group, const kernels::StepParameter& item) {
+  kernels::StepParameter later = item;
+  state.advance(group, later);
+  if (later.keep != item.keep || !std::equal(std::begin(item.numbers), std::end(item.numbers), std::begin(later.numbers)))
+    fail("[", op, "] cannot be captured in a graph: its factors change with every step. Capture forward and backward, and step after ",
+         "each replay; or use SGD, Adam or AdamW");
+}
 
 template <class OptionsT, class StateT>
 void Stepped<OptionsT, StateT>::step(Site site) {
@@ -37,16 +51,27 @@ void Stepped<OptionsT, StateT>::step(Site site) {
                                   .sign = 1,
                                   .numbers = {}};
       size_t part = 0;
+      bool captured = false;
       for (const auto& [tensor, start] : next[i].parts(group)) {
         if (tensor) {
+          captured |= is_captured(op, parameter->device, *tensor);
           if (!tensor->defined()) *tensor = full(parameter->sizes, start, {.dtype = parameter->dtype, .device = parameter->device}, site);
           else follow(*tensor, *parameter, site);
           item.state[part] = tensor->impl().data;
         }
         ++part;
       }
+      const StateT before = next[i];
       next[i].advance(group, item);
       fused_->list_of(parameter->device).push_back(item);
+      if (!captured) continue;
+      // Nothing is done now: the replays count.
+      check_same_next(op, next[i], group, item);
+      next[i] = before;
+      this->count_in_replays(parameter->device, [this, g, i](int64_t) {
+        kernels::StepParameter unused{};
+        this->states_[g][i].advance(this->groups_[g], unused);
+      });
     }
     this->states_[g] = std::move(next);
     fused_->run(

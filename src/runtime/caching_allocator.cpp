@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/capture.h"
+
 namespace tandem::runtime {
 namespace {
 
@@ -64,10 +66,11 @@ Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site
     ++stats_.num_ooms;
     out_of_memory(bytes);
   }
-  FreeBlocks& home = pool(stream, large);
+  const Capture* const capture = capture_on(device_);
+  FreeBlocks& home = pool(stream, capture ? capture->pool : 0, large);
   Block* block = take_free(home, size);
   if (!block) block = add_segment(home, large, segment_size(size));
-  if (!block) {
+  if (!block && !capture) {
     // Full: wait for what is still in use, give back what is cached, and try once more.
     ++stats_.num_alloc_retries;
     wait_for_uses(lock, site);
@@ -118,11 +121,19 @@ void CachingAllocator::empty_cache(Site site) {
   release_cached();
 }
 
-FreeBlocks& CachingAllocator::pool(const StreamRecord* stream, bool large) {
-  if (!last_pools_ || last_pools_->stream != stream) {
-    const auto known = std::find_if(pools_.begin(), pools_.end(), [&](const auto& pools) { return pools->stream == stream; });
+void CachingAllocator::release_pool(uint64_t pool) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(held_, pool);
+}
+
+FreeBlocks& CachingAllocator::pool(const StreamRecord* stream, uint64_t number, bool large) {
+  if (!last_pools_ || last_pools_->stream != stream || last_pools_->pool != number) {
+    const auto known =
+        std::find_if(pools_.begin(), pools_.end(), [&](const auto& pools) { return pools->stream == stream && pools->pool == number; });
     if (known == pools_.end()) {
-      pools_.push_back(std::make_unique<StreamPools>(StreamPools{stream, FreeBlocks(stream, false), FreeBlocks(stream, true)}));
+      if (number && std::find(held_.begin(), held_.end(), number) == held_.end()) held_.push_back(number);
+      pools_.push_back(
+          std::make_unique<StreamPools>(StreamPools{stream, number, FreeBlocks(stream, number, false), FreeBlocks(stream, number, true)}));
       last_pools_ = pools_.back().get();
     } else {
       last_pools_ = known->get();
@@ -254,7 +265,7 @@ void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site si
   std::vector<const StreamRecord*> streams;
   pending_.streams(streams);
   for (const auto& segment : segments_) {
-    segment->doomed = true;
+    segment->doomed = std::find(held_.begin(), held_.end(), segment->home->pool()) == held_.end();
     for (const Block* block = segment->first; block; block = block->after) segment->doomed &= !block->allocated;
     if (segment->doomed) streams.push_back(segment->home->stream());
   }
@@ -272,6 +283,13 @@ void CachingAllocator::release_cached() {
     Segment* const segment = segments_[i].get();
     if (segment->doomed && !segment->first->is_split() && segment->first->free()) release_segment(segment);
   }
+  // Of pools that nobody holds, the lists go with the last segment.
+  last_pools_ = nullptr;
+  std::erase_if(pools_, [this](const auto& pools) {
+    if (pools->pool == 0 || std::find(held_.begin(), held_.end(), pools->pool) != held_.end()) return false;
+    return std::none_of(segments_.begin(), segments_.end(),
+                        [&](const auto& segment) { return segment->home == &pools->small || segment->home == &pools->large; });
+  });
 }
 
 void CachingAllocator::release_segment(Segment* segment) noexcept {

@@ -24,14 +24,17 @@ class CachingAllocator {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  /// A block of at least `bytes` (not zero) for work on `stream`. Throws OutOfMemoryError; also what waiting for the card throws, where its
-  /// memory is so full that cached segments had to be given back.
+  /// A block of at least `bytes` (not zero) for work on `stream`, from the pool of the calling thread's capture, if any. Throws
+  /// OutOfMemoryError; also what waiting for the card throws, where its memory is so full that cached segments had to be given back.
   [[nodiscard]] Block* allocate(size_t bytes, const StreamRecord* stream, Site site);
   /// The block may be given out again on its own stream at once, or when the other streams it was recorded on have passed what is queued
   /// there now.
   void free(Block* block) noexcept;
   /// Notes that `block` is used on `stream` too.
   void record_stream(Block* block, const StreamRecord* stream);
+
+  /// No capture takes memory from the pool any more: what is free there may be given back.
+  void release_pool(uint64_t pool) noexcept;
 
   /// Waits for the streams concerned, then gives the free segments that are not split back to the driver.
   void empty_cache(Site site);
@@ -51,10 +54,11 @@ class CachingAllocator {
  private:
   struct StreamPools {
     const StreamRecord* stream;
+    uint64_t pool;
     FreeBlocks small, large;
   };
 
-  FreeBlocks& pool(const StreamRecord* stream, bool large);
+  FreeBlocks& pool(const StreamRecord* stream, uint64_t number, bool large);
   Block* take_free(FreeBlocks& home, size_t size);
   Block* add_segment(FreeBlocks& home, bool large, size_t size);
   void hand_out(Block* block, size_t size, size_t requested, Site site);
@@ -75,7 +79,8 @@ class CachingAllocator {
   StreamPools* last_pools_ = nullptr;  // of the stream asked for last
   std::vector<std::unique_ptr<Segment>> segments_;
   PendingUses<Block> pending_;
-  Block* spare_ = nullptr;  // unused Block objects, by free_after
+  std::vector<uint64_t> held_;  // the pools of captures that have taken memory and may take more, or replay in it
+  Block* spare_ = nullptr;      // unused Block objects, by free_after
   cuda::MemoryStats stats_;
 };
 

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "base/error.h"
+#include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 
@@ -135,6 +136,7 @@ bool can_device_access_peer(int device, int peer) {
 
 void synchronize(Device device, Site site) {
   const int index = card_index(device, "synchronize");
+  if (const runtime::Capture* capture = runtime::capture_on(index)) runtime::refuse_capture(*capture->stream, "synchronize");
   runtime::require_driver().synchronize_device(index, site);
 }
 

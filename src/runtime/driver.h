@@ -13,6 +13,7 @@ namespace tandem::runtime {
 /// A driver's own stream and event. Only the driver looks inside.
 using StreamHandle = void*;
 using EventHandle = void*;
+using GraphHandle = void*;
 
 /// One kind of cards: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
 /// Functions may be called from any thread. Failures other than exhaustion throw Error.
@@ -62,6 +63,19 @@ class Driver {
   /// Queues a host function: `run(context)` is called when the stream gets there, also where the stream is poisoned.
   virtual void host_function(StreamHandle stream, void (*run)(void*), void* context) = 0;
 
+  /// From here on work for `stream` is kept, not done, whoever queues it; and so on streams that wait for it. Error where it is captured
+  /// already.
+  virtual void begin_capture(StreamHandle stream) = 0;
+  /// Whether work for `stream` is being kept.
+  [[nodiscard]] virtual bool capturing(StreamHandle stream) = 0;
+  /// What was kept since begin_capture on this stream. Error where a stream that joined has not been waited for, or nothing can be made of
+  /// it; the capture has ended all the same.
+  [[nodiscard]] virtual GraphHandle end_capture(StreamHandle stream) = 0;
+  /// Queues all the work of a graph. Its kernels find `replay` in their queue; nullptr where none of them looks.
+  virtual void launch_graph(GraphHandle graph, StreamHandle stream, const Replay* replay, Site site) = 0;
+  /// Work that has been queued is done all the same.
+  virtual void destroy_graph(GraphHandle graph) noexcept = 0;
+
   /// What a kernel queued on `stream` is handed.
   [[nodiscard]] virtual Queue queue(StreamHandle stream, const char* op, Site site) = 0;
   /// Throws where skipped work should have written [address, address + bytes) and nothing has since.
@@ -86,7 +100,7 @@ struct Plugin {
   const void* kernels;  // a kernels::Table
   const char* why;
 };
-inline constexpr int kPluginVersion = 1;
+inline constexpr int kPluginVersion = 2;
 
 /// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
 [[nodiscard]] const void* plugin_kernels();

@@ -52,11 +52,13 @@ class FreeBlocks {
   static constexpr size_t kStep = 512;
   static constexpr size_t kLargestListed = size_t{2} << 20;
 
-  FreeBlocks(const StreamRecord* stream, bool large) : stream_(stream) {
+  /// `pool`: of captures (runtime/capture.h), 0 for everybody.
+  FreeBlocks(const StreamRecord* stream, uint64_t pool, bool large) : stream_(stream), pool_(pool) {
     if (!large) lists_.resize(kLargestListed / kStep + 1);
   }
 
   [[nodiscard]] const StreamRecord* stream() const { return stream_; }
+  [[nodiscard]] uint64_t pool() const { return pool_; }
 
   /// The smallest block of at least `size` bytes; nullptr where there is none. It stays in.
   [[nodiscard]] Block* find(size_t size) const {
@@ -114,6 +116,7 @@ class FreeBlocks {
   static bool less(const Block* a, const Block* b) { return a->size != b->size ? a->size < b->size : a->address < b->address; }
 
   const StreamRecord* stream_;
+  uint64_t pool_;
   std::vector<Block*> sorted_;  // the large pool's, by size, then by address
   std::vector<Block*> lists_;   // the small pool's, by size / 512; the last is that of whole segments
   uint64_t words_[64] = {};     // bit i: list i holds a block

@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 
@@ -78,10 +79,10 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   }
   const bool to_card = to_device.is_cuda();
   const StreamRecord& stream = *current_stream((to_card ? to_device : from_device).index());
+  const bool waits = !non_blocking || !(to_card ? from_pinned : to_pinned);
+  if (waits) refuse_capture(stream, op);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
-  const bool pinned = to_card ? from_pinned : to_pinned;
-  if (non_blocking && pinned) return;
-  driver.synchronize_stream(stream.handle, site);
+  if (waits) driver.synchronize_stream(stream.handle, site);
 }
 
 }  // namespace tandem::runtime

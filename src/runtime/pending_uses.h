@@ -2,6 +2,7 @@
 // pinned cache.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -52,8 +53,14 @@ class PendingUses {
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
-  /// Marks the end of what is queued on `stream` now as a use of `block`.
+  /// Marks the end of what is queued on `stream` now as a use of `block`. An event in a capture could never be asked: it is made after it.
   void add(Block* block, const StreamRecord* stream) {
+    if (driver_.capturing(stream->handle)) {
+      captured_.emplace_back(block, stream);
+      ++block->pending;
+      ++count_;
+      return;
+    }
     const EventHandle event = events_.take(stream->device);
     try {
       driver_.record_event(event, stream->handle);
@@ -69,6 +76,14 @@ class PendingUses {
   /// Drops the uses that have passed; calls `free(block)` for each block that has none left.
   template <class Free>
   void process(Free free) {
+    for (size_t i = captured_.size(); i-- > 0;) {
+      const auto [block, stream] = captured_[i];
+      if (driver_.capturing(stream->handle)) continue;
+      captured_.erase(captured_.begin() + static_cast<std::ptrdiff_t>(i));
+      add(block, stream);
+      --block->pending;
+      --count_;
+    }
     for (auto& [stream, uses] : queues_) {
       while (!uses.empty() && driver_.query_event(uses.front().first)) {
         const auto [event, block] = uses.front();
@@ -100,6 +115,7 @@ class PendingUses {
   Driver& driver_;
   EventPool events_;
   std::vector<Queue> queues_;
+  std::vector<std::pair<Block*, const StreamRecord*>> captured_;
   size_t count_ = 0;
 };
 

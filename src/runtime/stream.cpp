@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/error.h"
+#include "runtime/capture.h"
 #include "runtime/shutdown.h"
 #include "runtime/stream_record.h"
 
@@ -108,8 +109,14 @@ int Stream::id() const { return record_->id; }
 int Stream::priority() const { return record_->priority; }
 void Stream::wait_event(const Event& event, Site site) const { event.wait(*this, site); }
 void Stream::wait_stream(const Stream& other, Site /*site*/) const { runtime::order_streams(*other.record_, *record_); }
-void Stream::synchronize(Site site) const { require_driver().synchronize_stream(record_->handle, site); }
-bool Stream::query() const { return require_driver().query_stream(record_->handle); }
+void Stream::synchronize(Site site) const {
+  runtime::refuse_capture(*record_, "synchronize");
+  require_driver().synchronize_stream(record_->handle, site);
+}
+bool Stream::query() const {
+  runtime::refuse_capture(*record_, "query");
+  return require_driver().query_stream(record_->handle);
+}
 
 std::ostream& operator<<(std::ostream& out, const Stream& stream) {
   out << "Stream(device=" << stream.device() << ", id=" << stream.id();

@@ -130,6 +130,11 @@ class FakeDriver : public Driver {
   [[nodiscard]] double elapsed_ms(EventHandle, EventHandle) override { return 0; }
   void copy(void*, int, const void*, int, size_t, StreamHandle, const char*, Site) override {}
   void host_function(StreamHandle, void (*)(void*), void*) override {}
+  void begin_capture(StreamHandle stream) override { captured = stream; }
+  [[nodiscard]] bool capturing(StreamHandle stream) override { return stream == captured; }
+  [[nodiscard]] GraphHandle end_capture(StreamHandle) override { return std::exchange(captured, nullptr); }
+  void launch_graph(GraphHandle, StreamHandle, const Replay*, Site) override {}
+  void destroy_graph(GraphHandle) noexcept override {}
   [[nodiscard]] Queue queue(StreamHandle, const char*, Site) override { return {}; }
   void check_readable(int, const void*, size_t) override {}
   void forget(int, const void* address, size_t bytes) noexcept override {
@@ -141,6 +146,7 @@ class FakeDriver : public Driver {
   size_t used = 0, pinned_used = 0, pinned_budget = size_t{1} << 40;
   std::map<void*, size_t> held, pinned;
   std::vector<size_t> allocations, frees;
+  StreamHandle captured = nullptr;
   int wrong_frees = 0, events_made = 0, events_destroyed = 0;
   bool fail_next_synchronize = false, refuse_records = false;
   std::pair<const void*, size_t> forgotten;

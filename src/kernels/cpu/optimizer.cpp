@@ -88,7 +88,7 @@ void sgd(const Queue& queue, Span<SgdParameter> parameters, SgdSettings settings
 
 void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings settings) {
   for_pieces(queue, parameters, [&](const AdamParameter& p, int64_t begin, int64_t end) {
-    const auto t = static_cast<double>(p.step);
+    const auto t = static_cast<double>(p.step + (queue.replay ? queue.replay->steps : 0));
     const AdamStep step{.decay = settings.decoupled ? 1 - settings.lr * settings.weight_decay : 1,
                         .weight_decay = settings.decoupled ? 0 : settings.weight_decay,
                         .sign = settings.maximize ? -1.0 : 1.0,

@@ -18,11 +18,12 @@ constexpr int64_t kPiece = 8 * kBuffer;  // elements a thread takes at a time
 template <class F>
 void for_blocks(const Queue& queue, int64_t numel, bool wide, uint64_t seed, uint64_t offset, F f) {
   const int64_t words_per_element = wide ? 2 : 1;
+  const RandomStart start{seed, offset, queue.replay};
   parallel_for(numel, kPiece, queue.threads, [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[2 * kBuffer];
     for (int64_t i = begin; i < end; i += kBuffer) {
       const int64_t count = std::min(kBuffer, end - i), counters = (count * words_per_element + 3) / 4;
-      dense().philox(words, seed, offset + static_cast<uint64_t>(i * words_per_element / 4), counters);
+      dense().philox(words, start.key(), start.counter() + static_cast<uint64_t>(i * words_per_element / 4), counters);
       f(i, count, words);
     }
   });

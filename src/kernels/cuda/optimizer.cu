@@ -108,25 +108,40 @@ struct Sgd {
   }
 };
 
+TD_CARD double step_size_of(const AdamSettings& s, double step) { return s.lr / (1 - math::pow(s.beta1, step)); }
+TD_CARD double over_root_of(const AdamSettings& s, double step) { return 1 / math::sqrt(1 - math::pow(s.beta2, step)); }
+
 struct AdamItem {
   void *parameter, *gradient, *mean, *square, *max_square;
   int64_t numel;
-  double step_size, over_root;  // lr / (1 - beta1^step), 1 / sqrt(1 - beta2^step)
+  double step_size, over_root;  // lr / (1 - beta1^step), 1 / sqrt(1 - beta2^step); in a graph the step, and nothing
 };
 
 using AdamPack = Pieces<AdamItem, 48>;
 
 template <class T>
 struct Adam {
-  using Shared = NothingShared;
+  struct Shared {
+    double step_size, over_root;
+  };
   AdamPack pack;
   Compute<T> decay, weight_decay, sign, rest1, beta2, rest2, eps;
+  AdamSettings settings;
+  const Replay* replay;  // in a graph the step is known only when it is replayed
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared& shared) const {
     using C = Compute<T>;
     int64_t first;
     const AdamItem& item = pack.find(piece, first);
-    const C step_size = static_cast<C>(item.step_size), over_root = static_cast<C>(item.over_root);
+    if (replay) {
+      group.once([&] {
+        const double t = item.step_size + static_cast<double>(replay->steps);
+        shared.step_size = step_size_of(settings, t);
+        shared.over_root = over_root_of(settings, t);
+      });
+    }
+    const C step_size = static_cast<C>(replay ? shared.step_size : item.step_size);
+    const C over_root = static_cast<C>(replay ? shared.over_root : item.over_root);
     for_elements(group, first, item.numel, [&](int64_t i) {
       C p[kTogether], g[kTogether], mean[kTogether], square[kTogether], most[kTogether];
       read<T>(item.parameter, i, item.numel, p);
@@ -290,8 +305,8 @@ void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings setti
                     p.square,
                     p.max_square,
                     p.numel,
-                    settings.lr / (1 - std::pow(settings.beta1, t)),
-                    1 / std::sqrt(1 - std::pow(settings.beta2, t))};
+                    queue.replay ? t : step_size_of(settings, t),
+                    over_root_of(settings, t)};
   };
   for_packs<AdamPack>(parameters, with_step, [&]<class T>(T, const AdamPack& pack) {
     using C = Compute<T>;
@@ -299,7 +314,7 @@ void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings setti
                          Adam<T>{pack, static_cast<C>(settings.decoupled ? 1 - settings.lr * settings.weight_decay : 1),
                                  static_cast<C>(settings.decoupled ? 0 : settings.weight_decay), settings.maximize ? C(-1) : C(1),
                                  static_cast<C>(1 - settings.beta1), static_cast<C>(settings.beta2), static_cast<C>(1 - settings.beta2),
-                                 static_cast<C>(settings.eps)});
+                                 static_cast<C>(settings.eps), settings, queue.replay});
   });
 }
 

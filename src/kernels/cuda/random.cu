@@ -11,13 +11,13 @@ namespace {
 
 /// The words of elements 4 i … 4 i + 3.
 struct Words {
-  uint64_t seed, offset;
+  RandomStart start;
 
-  TD_CARD PhiloxWords operator()(int64_t i) const { return philox(seed, offset + static_cast<uint64_t>(i)); }
+  TD_CARD PhiloxWords operator()(int64_t i) const { return philox(start.key(), start.counter() + static_cast<uint64_t>(i)); }
   /// Two a element.
   TD_CARD void wide(int64_t i, uint64_t (&bits)[kFour]) const {
     for (int half = 0; half < 2; ++half) {
-      const PhiloxWords w = philox(seed, offset + 2 * static_cast<uint64_t>(i) + static_cast<uint64_t>(half));
+      const PhiloxWords w = philox(start.key(), start.counter() + 2 * static_cast<uint64_t>(i) + static_cast<uint64_t>(half));
       for (int k = 0; k < 2; ++k) bits[2 * half + k] = w.word[2 * k] | static_cast<uint64_t>(w.word[2 * k + 1]) << 32;
     }
   }
@@ -228,7 +228,7 @@ struct KeepLowBits {
 }  // namespace
 
 void random(const Queue& queue, Out out, Random kind, double a, double b, uint64_t seed, uint64_t offset) {
-  const Words words{seed, offset};
+  const Words words{{seed, offset, queue.replay}};
   const bool is_double = out.dtype == kFloat64;
   switch (kind) {
     case Random::Uniform:
@@ -255,7 +255,7 @@ void random(const Queue& queue, Out out, Random kind, double a, double b, uint64
 
 void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uint64_t offset) {
   const int64_t count = out.numel();
-  for_each(queue, (count + kFour - 1) / kFour, Bernoulli{out, probability, count, {seed, offset}});
+  for_each(queue, (count + kFour - 1) / kFour, Bernoulli{out, probability, count, {{seed, offset, queue.replay}}});
 }
 
 void randperm(const Queue& queue, Out out, uint64_t seed, uint64_t offset) {
@@ -263,7 +263,7 @@ void randperm(const Queue& queue, Out out, uint64_t seed, uint64_t offset) {
   if (n == 0) return;
   auto* const keys = out.as<uint64_t>();
   const uint64_t low_bits = (1ULL << permutation_bits(n)) - 1;
-  for_each(queue, (n + kFour - 1) / kFour, PermutationKeys{keys, n, low_bits, {seed, offset}});
+  for_each(queue, (n + kFour - 1) / kFour, PermutationKeys{keys, n, low_bits, {{seed, offset, queue.replay}}});
   bitonic_sort(queue, keys, n, LessKey{});
   for_each(queue, n, KeepLowBits{keys, low_bits});
 }
@@ -274,8 +274,10 @@ void dropout(const Queue& queue, Out out, Out mask, View in, double p, uint64_t 
   visit_floating(out.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto factor = static_cast<Compute<T>>(p < 1 ? 1 / (1 - p) : 0);
-    for_each(queue, (count + kFour - 1) / kFour,
-             Dropout<T>{out.as<T>(), mask.as<bool>(), in.as<T>(), count, aligned, bernoulli_threshold(1 - p), factor, {seed, offset}});
+    for_each(
+        queue, (count + kFour - 1) / kFour,
+        Dropout<T>{
+            out.as<T>(), mask.as<bool>(), in.as<T>(), count, aligned, bernoulli_threshold(1 - p), factor, {{seed, offset, queue.replay}}});
   });
 }
 

@@ -2,10 +2,12 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "runtime/cuda/check.h"
+#include "runtime/cuda/replay.h"
 #include "runtime/launch.h"
 
 namespace tandem::runtime::cuda_cards {
@@ -18,6 +20,22 @@ struct CardStream {
   Status* status;
   const char* op = "";
   Site site;
+  std::vector<std::shared_ptr<Status>> replayed;  // of graphs that were launched here since the last synchronization
+};
+
+/// A graph, or a capture that is to become one. Its kernels report to a status of its own, as it is replayed on any stream.
+struct CardGraph {
+  int device = 0;
+  cudaStream_t origin = nullptr;
+  unsigned long long id = 0;  // NOLINT(google-runtime-int): CUDA's own type; the capture's number
+  cudaGraphExec_t exec = nullptr;
+  std::shared_ptr<Status> status;
+  Replay* replay = nullptr;  // memory of the card
+
+  ~CardGraph() {
+    if (exec) (void)cudaGraphExecDestroy(exec);  // one that is running is freed when it is done
+    if (replay) (void)cudaFree(replay);
+  }
 };
 
 namespace {
@@ -26,6 +44,20 @@ struct CardEvent {
   int device;
   cudaEvent_t event;
 };
+
+using CaptureId = unsigned long long;  // NOLINT(google-runtime-int): CUDA's own type
+
+/// The number of the capture that a stream is a part of; 0 where it is in none, or one that was spoilt.
+CaptureId capture_id(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  CaptureId id = 0;
+#if CUDART_VERSION >= 13000
+  check(cudaStreamGetCaptureInfo(stream, &status, &id), "cudaStreamGetCaptureInfo");
+#else
+  check(cudaStreamGetCaptureInfo_v2(stream, &status, &id), "cudaStreamGetCaptureInfo");
+#endif
+  return status == cudaStreamCaptureStatusActive ? id : 0;
+}
 
 CardStream& stream_of(StreamHandle handle) { return *static_cast<CardStream*>(handle); }
 CardEvent& event_of(EventHandle handle) { return *static_cast<CardEvent*>(handle); }
@@ -38,15 +70,21 @@ void check_work(cudaError_t code, const char* call, const CardStream* stream) {
        "); the last operation queued on cuda:", stream->device, " was ", stream->op, " at ", stream->site.file, ":", stream->site.line);
 }
 
-/// Throws what kernels of this stream have reported, once. The stream has been synchronized.
-void check_status(CardStream& stream) {
-  Status& status = *stream.status;
+/// Throws what a status says, once. The stream has been synchronized.
+void check_status(const CardStream& stream, Status& status) {
   const Trouble trouble = status.trouble.load();
   if (trouble == Trouble::None) return;
   std::string text = trouble_text(status.op, trouble, status.a.load(), status.b.load());
   if (*status.site.file) text += str(" (queued at ", status.site.file, ":", status.site.line, " on cuda:", stream.device, ")");
   new (&status) Status;
   throw_trouble(trouble, text);
+}
+
+/// Host memory that cards write to.
+Status* new_status() {
+  void* status = nullptr;
+  check(cudaHostAlloc(&status, sizeof(Status), cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
+  return new (status) Status;
 }
 
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -145,9 +183,7 @@ StreamHandle CudaDriver::create_stream(int device, int priority) {
   stream->device = device;
   check(cudaStreamCreateWithPriority(&stream->stream, cudaStreamNonBlocking, priority < 0 ? greatest : least),
         "cudaStreamCreateWithPriority");
-  void* status = nullptr;
-  check(cudaHostAlloc(&status, sizeof(Status), cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
-  stream->status = new (status) Status;
+  stream->status = new_status();
   const std::lock_guard lock(mutex_);
   streams_.push_back(std::move(stream));
   return streams_.back().get();
@@ -169,7 +205,7 @@ void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
   CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
-  check_status(stream);
+  check_reports(stream);
 }
 
 void CudaDriver::synchronize_device(int device, Site) {
@@ -185,7 +221,18 @@ void CudaDriver::synchronize_device(int device, Site) {
     }
   }
   check_work(cudaDeviceSynchronize(), "cudaDeviceSynchronize", last);
-  for (CardStream* stream : streams) check_status(*stream);
+  for (CardStream* stream : streams) check_reports(*stream);
+}
+
+/// Throws what kernels of a stream, and of graphs launched on it, have reported. The stream has been synchronized.
+void CudaDriver::check_reports(CardStream& stream) {
+  std::vector<std::shared_ptr<Status>> replayed;
+  {
+    const std::lock_guard lock(mutex_);
+    replayed.swap(stream.replayed);
+  }
+  check_status(stream, *stream.status);
+  for (const auto& status : replayed) check_status(stream, *status);
 }
 
 // --- Events
@@ -253,6 +300,86 @@ void CudaDriver::host_function(StreamHandle handle, void (*run)(void*), void* co
   check_work(cudaLaunchHostFunc(stream_of(handle).stream, run, context), "cudaLaunchHostFunc", &stream_of(handle));
 }
 
+// --- Graphs
+// Captures are relaxed: what the library itself does meanwhile - memory for the cache, plans, handles - is allowed, and what would wait
+// for the capture is refused by runtime/capture.h before it gets here.
+
+CardGraph* CudaDriver::capture_of(cudaStream_t stream) {
+  if (captures_count_.load(std::memory_order_relaxed) == 0) return nullptr;
+  const CaptureId id = capture_id(stream);
+  if (id == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  for (const auto& capture : captures_)
+    if (capture->id == id) return capture.get();
+  return nullptr;
+}
+
+void CudaDriver::begin_capture(StreamHandle handle) {
+  const CardStream& stream = stream_of(handle);
+  const CardGuard card(stream.device);
+  if (capturing(handle)) fail("[capture_begin] the stream is being captured already");
+  auto graph = std::make_unique<CardGraph>();
+  graph->device = stream.device;
+  graph->origin = stream.stream;
+  graph->status.reset(new_status(), [](Status* status) { (void)cudaFreeHost(status); });
+  void* replay = nullptr;
+  check(cudaMalloc(&replay, sizeof(Replay)), "cudaMalloc");
+  graph->replay = static_cast<Replay*>(replay);
+  check(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+  graph->id = capture_id(stream.stream);
+  const std::lock_guard lock(mutex_);
+  captures_.push_back(std::move(graph));
+  captures_count_.store(captures_.size());
+}
+
+bool CudaDriver::capturing(StreamHandle handle) { return capture_of(stream_of(handle).stream) != nullptr; }
+
+GraphHandle CudaDriver::end_capture(StreamHandle handle) {
+  const CardStream& stream = stream_of(handle);
+  const CardGuard card(stream.device);
+  std::unique_ptr<CardGraph> graph;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(captures_.begin(), captures_.end(), [&](const auto& one) { return one->origin == stream.stream; });
+    if (found == captures_.end()) fail("[capture_end] no capture began on this stream");
+    graph = std::move(*found);
+    captures_.erase(found);
+    captures_count_.store(captures_.size());
+  }
+  cudaGraph_t kept = nullptr;
+  const cudaError_t code = cudaStreamEndCapture(stream.stream, &kept);
+  if (code == cudaErrorStreamCaptureUnjoined) {
+    (void)cudaGetLastError();
+    fail("[capture_end] a stream that joined the capture has work that the capturing stream has not waited for: call wait_stream first");
+  }
+  check_work(code, "cudaStreamEndCapture", &stream);
+  const cudaError_t made = cudaGraphInstantiate(&graph->exec, kept, 0);
+  (void)cudaGraphDestroy(kept);
+  check_work(made, "cudaGraphInstantiate", &stream);
+  return graph.release();
+}
+
+void CudaDriver::launch_graph(GraphHandle handle, StreamHandle on, const Replay* replay, Site site) {
+  CardStream& stream = stream_of(on);
+  const CardGraph& graph = *static_cast<CardGraph*>(handle);
+  const CardGuard card(stream.device);
+  stream.op = "replay";
+  stream.site = site;
+  if (replay) check_work(write_replay(graph.replay, *replay, stream.stream), "cudaLaunchKernel", &stream);
+  check_work(cudaGraphLaunch(graph.exec, stream.stream), "cudaGraphLaunch", &stream);
+  const std::lock_guard lock(mutex_);
+  auto& replayed = stream.replayed;
+  if (std::find(replayed.begin(), replayed.end(), graph.status) == replayed.end()) replayed.push_back(graph.status);
+}
+
+void CudaDriver::destroy_graph(GraphHandle handle) noexcept {
+  const std::unique_ptr<CardGraph> graph(static_cast<CardGraph*>(handle));
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(graph->device) != cudaSuccess) return;  // the process is ending
+  (void)cudaDeviceSynchronize();  // a replay may still write to its status and read what it was given
+  (void)cudaSetDevice(before);
+}
+
 Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   CardStream& stream = stream_of(handle);
   stream.op = op;
@@ -261,6 +388,10 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   Queue queue;
   queue.stream = stream.stream;
   queue.late = stream.status;
+  if (const CardGraph* capture = capture_of(stream.stream)) {
+    queue.late = capture->status.get();
+    queue.replay = capture->replay;
+  }
   queue.op = op;
   queue.site = site;
   queue.device = stream.device;

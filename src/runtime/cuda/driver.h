@@ -1,6 +1,9 @@
 // Real cards behind the interface Driver, through the CUDA runtime.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -10,6 +13,7 @@
 namespace tandem::runtime::cuda_cards {
 
 struct CardStream;
+struct CardGraph;
 
 /// The cards that CUDA shows (CUDA itself obeys CUDA_VISIBLE_DEVICES).
 class CudaDriver final : public Driver {
@@ -47,13 +51,23 @@ class CudaDriver final : public Driver {
   void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
             Site site) override;
   void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
+  void begin_capture(StreamHandle stream) override;
+  [[nodiscard]] bool capturing(StreamHandle stream) override;
+  [[nodiscard]] GraphHandle end_capture(StreamHandle stream) override;
+  void launch_graph(GraphHandle graph, StreamHandle stream, const Replay* replay, Site site) override;
+  void destroy_graph(GraphHandle graph) noexcept override;
   [[nodiscard]] Queue queue(StreamHandle stream, const char* op, Site site) override;
   void check_readable(int, const void*, size_t) override {}  // CUDA ends a context's work at its first error
 
  private:
   std::vector<cuda::DeviceProperties> properties_;
-  std::mutex mutex_;  // guards streams_
+  void check_reports(CardStream& stream);
+  CardGraph* capture_of(cudaStream_t stream);
+
+  std::mutex mutex_;  // guards streams_, what they have replayed, and captures_
   std::vector<std::unique_ptr<CardStream>> streams_;
+  std::vector<std::unique_ptr<CardGraph>> captures_;  // under way
+  std::atomic<size_t> captures_count_{0};             // so that a launch outside of any costs one load
 };
 
 }  // namespace tandem::runtime::cuda_cards

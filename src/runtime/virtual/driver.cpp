@@ -25,7 +25,8 @@ constexpr size_t kPageBytes = 4096;
 // When a stream passed a timed record: nanoseconds of the steady clock.
 using Stamp = std::atomic<int64_t>;
 
-// A record names a stream and how much had been queued there: no task, and nothing that could outlive it.
+// A record names a stream and how much had been queued there: no task, and nothing that could outlive it. One made in a capture names the
+// capture and what it had kept.
 struct Event {
   Event(int on_device, bool with_timing) : device(on_device), timing(with_timing) {}
   const int device;
@@ -33,15 +34,26 @@ struct Event {
   std::mutex mutex;
   Point point;
   std::shared_ptr<Stamp> stamp;
+  std::weak_ptr<Recording> recording;
+  Recording::Seen seen;
+  bool captured = false;
 
-  Point now() {
+  // What a caller can wait for or ask about.
+  Point now(const char* op) {
     const std::lock_guard lock(mutex);
+    if (captured) fail('[', op, "] the event was recorded in a capture: it has no time of its own");
     return point;
   }
 };
 
+struct Graph {
+  std::shared_ptr<const Recording> recording;
+};
+
 Stream& stream_of(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+Graph& graph_of(GraphHandle handle) { return *static_cast<Graph*>(handle); }
 
 void refuse_own_stream(const Stream& stream) {
   if (Stream::of_this_thread() == &stream) fail("[synchronize] a function that runs on a stream cannot wait for that stream");
@@ -217,6 +229,14 @@ void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
   Event& event = event_of(handle);
   Stream& stream = stream_of(on);
   const std::lock_guard lock(event.mutex);
+  const std::shared_ptr<Recording> recording = stream.recording();
+  event.captured = recording != nullptr;
+  event.recording = recording;
+  event.stamp.reset();
+  if (recording) {
+    event.seen = recording->mark(stream);
+    return;
+  }
   if (event.timing) {
     event.stamp = std::make_shared<Stamp>(0);
     enqueue(
@@ -230,15 +250,29 @@ void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
   event.point = {&stream, stream.queued()};
 }
 
-void VirtualDriver::wait_event(StreamHandle stream, EventHandle event) { stream_of(stream).wait_for(event_of(event).now()); }
+void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
+  Stream& stream = stream_of(on);
+  Event& event = event_of(handle);
+  const std::shared_ptr<Recording> own = stream.recording();
+  const std::lock_guard lock(event.mutex);
+  if (!event.captured) {
+    if (own) fail("[wait_event] a stream that is being captured cannot wait for work from before the capture: wait for it first");
+    return stream.wait_for(event.point);
+  }
+  const std::shared_ptr<Recording> recording = event.recording.lock();
+  if (!recording || !recording->origin().recording()) fail("[wait_event] the event was recorded in a capture that has ended");
+  if (own && own != recording) fail("[wait_event] the event was recorded in another capture");
+  recording->wait(stream, event.seen);
+  if (!own) stream.record_into(recording);
+}
 
 bool VirtualDriver::query_event(EventHandle event) {
-  const Point point = event_of(event).now();
+  const Point point = event_of(event).now("query");
   return !point.stream || point.stream->done(point.number);
 }
 
 void VirtualDriver::synchronize_event(EventHandle event, Site /*site*/) {
-  const Point point = event_of(event).now();
+  const Point point = event_of(event).now("synchronize");
   if (!point.stream) return;
   if (!point.stream->done(point.number)) refuse_own_stream(*point.stream);
   point.stream->wait_done(point.number);
@@ -273,6 +307,38 @@ void VirtualDriver::host_function(StreamHandle stream, void (*run)(void*), void*
   enqueue(
       queue(stream, "host_function", {}), [run, context](const Queue&) { run(context); }, {}, {}, Kind::Always);
 }
+
+void VirtualDriver::begin_capture(StreamHandle handle) {
+  Stream& stream = stream_of(handle);
+  if (stream.recording()) fail("[capture_begin] the stream is being captured already");
+  stream.record_into(std::make_shared<Recording>(stream));
+}
+
+bool VirtualDriver::capturing(StreamHandle stream) { return stream_of(stream).recording() != nullptr; }
+
+GraphHandle VirtualDriver::end_capture(StreamHandle handle) {
+  Stream& stream = stream_of(handle);
+  const std::shared_ptr<Recording> recording = stream.recording();
+  if (!recording || &recording->origin() != &stream) fail("[capture_end] no capture began on this stream");
+  stream.record_into(nullptr);
+  for (Stream* joined : recording->joined()) {
+    if (joined != &stream) joined->record_into(nullptr);
+  }
+  if (!recording->all_waited_for())
+    fail("[capture_end] a stream that joined the capture has work that the capturing stream has not waited for: call wait_stream first");
+  return new Graph{recording};
+}
+
+void VirtualDriver::launch_graph(GraphHandle graph, StreamHandle stream, const Replay* replay, Site site) {
+  enqueue(
+      queue(stream, "replay", site),
+      [recording = graph_of(graph).recording, values = replay ? *replay : Replay{}](const Queue& on_worker) {
+        recording->run(*static_cast<Stream*>(on_worker.stream), &values);
+      },
+      {}, {}, Kind::Always);
+}
+
+void VirtualDriver::destroy_graph(GraphHandle graph) noexcept { delete &graph_of(graph); }
 
 Queue VirtualDriver::queue(StreamHandle stream, const char* op, Site site) {
   return {stream, nullptr, op, site, 1, stream_of(stream).device()};

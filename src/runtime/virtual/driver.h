@@ -51,6 +51,11 @@ class VirtualDriver final : public Driver {
   void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
             Site site) override;
   void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
+  void begin_capture(StreamHandle stream) override;
+  [[nodiscard]] bool capturing(StreamHandle stream) override;
+  [[nodiscard]] GraphHandle end_capture(StreamHandle stream) override;
+  void launch_graph(GraphHandle graph, StreamHandle stream, const Replay* replay, Site site) override;
+  void destroy_graph(GraphHandle graph) noexcept override;
   [[nodiscard]] Queue queue(StreamHandle stream, const char* op, Site site) override;
   void check_readable(int device, const void* address, size_t bytes) override;
   void forget(int device, const void* address, size_t bytes) noexcept override;

@@ -69,10 +69,10 @@ Stream::Slot::Slot(Stream& stream, size_t bytes) : stream_(stream) {
   const uint64_t queued = stream.queued();
   if (queued > kMostQueued && !stream.done(queued - kMostQueued) && !of_this_thread()) stream.wait_done(queued - kMostQueued / 2);
   lock_ = std::unique_lock(stream.mutex_);
-  if (!stream.started_ && !stream.ended_) stream.start();
-  if (stream.ended_) {
-    after_end_ = std::make_unique<std::byte[]>(bytes);
-    task_ = new (after_end_.get()) TaskHeader;
+  if (!stream.recording_ && !stream.started_ && !stream.ended_) stream.start();
+  if (stream.recording_ || stream.ended_) {
+    own_ = std::make_unique<std::byte[]>(bytes);
+    task_ = new (own_.get()) TaskHeader;
   } else {
     task_ = stream.queue_.reserve(bytes);
   }
@@ -81,11 +81,12 @@ Stream::Slot::Slot(Stream& stream, size_t bytes) : stream_(stream) {
 Stream::Slot::~Slot() = default;
 
 void Stream::Slot::commit() {
-  if (after_end_) {  // the program is ending: only what others may wait for still happens, here
+  if (stream_.recording_) return stream_.recording_->add(stream_, std::move(own_));
+  if (own_) {  // the program is ending: only what others may wait for still happens, here
     lock_.unlock();
     const Queue queue{&stream_, nullptr, task_->op, task_->site(), 1, stream_.device_};
     try {
-      task_->act(task_, task_->kind == Kind::Always ? &queue : nullptr);
+      task_->act(task_, task_->kind == Kind::Always ? &queue : nullptr, true);
     } catch (...) {  // nobody is left to be told
     }
     return;
@@ -121,7 +122,7 @@ void Stream::work() {
   for (uint64_t next = 0;;) {
     if (queued_.load(std::memory_order_acquire) == next && !wait_for_work(next)) break;
     TaskHeader* task = queue_.front();
-    process(task, ++next);
+    process(task, ++next, nullptr, true);
     queue_.pop(task);
     done_.store(next);
     if (next >= wake_at_.load()) {
@@ -155,29 +156,30 @@ bool Stream::wait_for_work(uint64_t next) {
   }
 }
 
-void Stream::process(TaskHeader* task, uint64_t number) {
+void Stream::process(TaskHeader* task, uint64_t number, const Replay* replay, bool last) {
   const bool stopping = machine_.stopping.load(std::memory_order_relaxed);
-  if (machine_.options.delay_seed && !stopping) delay(number);
+  if (machine_.options.delay_seed && !stopping && last) delay(number);
   if (task->kind == Kind::Always) {
-    run(task, number);
+    run(task, number, replay, last);
   } else if (stopping) {
-    task->act(task, nullptr);
+    task->act(task, nullptr, last);
   } else if (poison_.any.load(std::memory_order_acquire)) {
     machine_.faults.skip(*this, task);
-    task->act(task, nullptr);
+    task->act(task, nullptr, last);
   } else if (task->reads && machine_.faults.any_marks() && machine_.faults.taints({this, number}, task)) {
-    task->act(task, nullptr);
+    task->act(task, nullptr, last);
   } else {
-    run(task, number);
+    run(task, number, replay, last);
   }
 }
 
-void Stream::run(TaskHeader* task, uint64_t number) {
+void Stream::run(TaskHeader* task, uint64_t number, const Replay* replay, bool last) {
   running_ = number;
-  const Queue queue{this, &status_, task->op, task->site(), machine_.share(), device_};
+  Queue queue{this, &status_, task->op, task->site(), machine_.share(), device_};
+  queue.replay = replay;
   const auto where = [&] { return str(" (queued at ", task->file, ':', task->line, " on cuda:", device_, ')'); };
   try {
-    task->act(task, &queue);
+    task->act(task, &queue, last);
   } catch (const std::exception& error) {
     std::string text = error.what();
     if (!text.starts_with('[')) text = str('[', task->op, "] ", text);
@@ -202,6 +204,18 @@ void Stream::delay(uint64_t number) const {
   const uint64_t random = mix(mix(stream) + number);
   if (random % 8 != 0) return;
   std::this_thread::sleep_for(std::chrono::nanoseconds((random >> 16) % 200000));
+}
+
+// --- Recording
+
+void Stream::record_into(std::shared_ptr<Recording> recording) {
+  const std::lock_guard lock(mutex_);
+  recording_ = std::move(recording);
+}
+
+std::shared_ptr<Recording> Stream::recording() {
+  const std::lock_guard lock(mutex_);
+  return recording_;
 }
 
 // --- Waiting

@@ -14,6 +14,7 @@
 #include "base/queue.h"
 #include "runtime/virtual/faults.h"
 #include "runtime/virtual/options.h"
+#include "runtime/virtual/recording.h"
 #include "runtime/virtual/task_queue.h"
 
 namespace tandem::runtime::virtual_gpu {
@@ -49,8 +50,14 @@ class Stream {
   void wait_done(uint64_t number);
   /// Work queued from now on waits for `point`, and takes over its poison.
   void wait_for(Point point);
-  /// The task that the calling thread, the stream's own, is running.
-  [[nodiscard]] uint64_t running() const { return running_; }
+
+  /// Tasks go to `recording` instead; nullptr: they are done again.
+  void record_into(std::shared_ptr<Recording> recording);
+  /// Where tasks go, nullptr where they are done.
+  [[nodiscard]] std::shared_ptr<Recording> recording();
+  /// For the stream's own thread, while it runs a task: what a task of a recording would do in its place.
+  void replay(TaskHeader* task, const Replay* values) { process(task, running_, values, false); }
+
   /// The stream whose thread calls this, nullptr elsewhere.
   [[nodiscard]] static Stream* of_this_thread();
 
@@ -59,7 +66,7 @@ class Stream {
   /// Waits for the thread to end, at most so long (negative: as long as it takes). Whether it ended.
   bool join(int64_t most_ms);
 
-  /// Holds the stream's mutex while a task is written into the queue. Counts once committed.
+  /// Holds the stream's mutex while a task is written into the queue, or into a recording. Counts once committed.
   class Slot {
    public:
     Slot(Stream& stream, size_t bytes);
@@ -72,7 +79,7 @@ class Stream {
    private:
     Stream& stream_;
     std::unique_lock<std::mutex> lock_;
-    std::unique_ptr<std::byte[]> after_end_;  // where the task stands once the thread has ended
+    std::unique_ptr<std::byte[]> own_;  // where the task stands that is recorded, or comes after the thread has ended
     TaskHeader* task_;
   };
 
@@ -80,14 +87,15 @@ class Stream {
   void start();
   void work();
   bool wait_for_work(uint64_t next);
-  void process(TaskHeader* task, uint64_t number);
-  void run(TaskHeader* task, uint64_t number);
+  void process(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
+  void run(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
   void wait_slowly(uint64_t number, bool or_stop);
   void delay(uint64_t number) const;
 
   Machine& machine_;
   const int device_, id_, priority_;
-  std::mutex mutex_;  // writers, start and end of the thread
+  std::mutex mutex_;  // writers, start and end of the thread, recording_
+  std::shared_ptr<Recording> recording_;
   bool started_ = false, ended_ = false;
   TaskQueue queue_;
   std::thread thread_;
@@ -107,19 +115,22 @@ namespace detail {
 template <class Closure>
 struct Task {
   static constexpr size_t kOffset = (sizeof(TaskHeader) + alignof(Closure) - 1) / alignof(Closure) * alignof(Closure);
-  static void act(TaskHeader* task, const Queue* queue) {
+  static void act(TaskHeader* task, const Queue* queue, bool last) {
     struct Destroy {
       Closure* closure;
-      ~Destroy() { closure->~Closure(); }
-    } guard{std::launder(reinterpret_cast<Closure*>(reinterpret_cast<std::byte*>(task) + kOffset))};
+      bool last;
+      ~Destroy() {
+        if (last) closure->~Closure();
+      }
+    } guard{std::launder(reinterpret_cast<Closure*>(reinterpret_cast<std::byte*>(task) + kOffset)), last};
     if (queue) (*guard.closure)(*queue);
   }
 };
 }  // namespace detail
 
 /// Queues `closure` on the virtual stream that `queue` (from Driver::queue) names and returns; the stream's thread calls it as
-/// closure(on_worker), with a Queue of its own, and destroys it. `writes` and `reads` are the memory it touches (kernels' addresses). What
-/// the closure throws is an error of the stream.
+/// closure(on_worker), with a Queue of its own, and destroys it; from a graph it is called at each replay. `writes` and `reads` are the
+/// memory it touches (kernels' addresses). What the closure throws is an error of the stream.
 template <class Closure>
 void enqueue(const Queue& queue, Closure&& closure, std::span<const Range> writes = {}, std::span<const Range> reads = {},
              Kind kind = Kind::Kernel) {

@@ -26,8 +26,9 @@ enum class Kind : uint8_t {
 
 /// A queued task: this header, the closure, the ranges it writes and then those it reads.
 struct alignas(16) TaskHeader {
-  /// Runs the closure where there is a queue, and destroys it. nullptr: the next task stands in the next chunk.
-  void (*act)(TaskHeader* task, const Queue* queue) = nullptr;
+  /// Runs the closure where there is a queue, and destroys it where this is the `last` time. nullptr: the next task stands in the next
+  /// chunk.
+  void (*act)(TaskHeader* task, const Queue* queue, bool last) = nullptr;
   const char* op = "";
   const char* file = "";
   int32_t line = 0;

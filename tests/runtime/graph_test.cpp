@@ -1,0 +1,239 @@
+// Graphs: what is kept, what a replay does, where its memory comes from, and what a capture refuses.
+#include "runtime/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "expect_error.h"
+#include "process_cards.h"
+#include "runtime/memory.h"
+#include "tandem.h"
+
+namespace tandem::testing {
+namespace {
+
+struct Graphs : ProcessCards {};
+
+double value(const Tensor& x) { return x.cpu().item<double>(); }
+
+TEST_F(Graphs, WorkIsKeptAndDoneAtEachReplay) {
+  const Tensor x = full({4}, 2.0, {.device = gpu(0)}), count = zeros({1}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  EXPECT_FALSE(cuda::is_current_stream_capturing());
+  cuda::graph(graph, [&] {
+    EXPECT_TRUE(cuda::is_current_stream_capturing());
+    y = x * 3 + 1;
+    count.add_(1);
+  });
+  EXPECT_FALSE(cuda::is_current_stream_capturing());
+  EXPECT_EQ(value(count), 0) << "nothing runs in a capture";
+  graph.replay();
+  EXPECT_TRUE(equal(y.cpu(), full({4}, 7.0)));
+  x.fill_(5);
+  graph.replay();
+  EXPECT_TRUE(equal(y.cpu(), full({4}, 16.0)));
+  EXPECT_EQ(value(count), 2);
+  for (int i = 0; i < 100; ++i) graph.replay();
+  EXPECT_EQ(value(count), 102);
+}
+
+TEST_F(Graphs, KeepNothingTwice) {
+  cuda::Graph graph;
+  EXPECT_ERROR(graph.replay(), Error, "[replay] the graph holds no capture");
+  EXPECT_ERROR(graph.capture_end(), Error, "no capture has begun");
+  EXPECT_ERROR(graph.capture_begin(), Error, "non-default stream");
+  EXPECT_ERROR((void)graph.pool(), Error, "before a capture");
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  cuda::graph(graph, [&] { x.mul_(2); });
+  EXPECT_ERROR(cuda::graph(graph, [&] { x.mul_(2); }), Error, "call reset first");
+  graph.reset();
+  EXPECT_ERROR(graph.replay(), Error, "holds no capture");
+  cuda::graph(graph, [&] { x.add_(1); });
+  graph.replay();
+  EXPECT_TRUE(equal(x.cpu(), full({3}, 2.0)));
+}
+
+TEST_F(Graphs, RefuseWhatWaitsForTheCard) {
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  cuda::Graph graph, other;
+  Tensor y;
+  cuda::graph(graph, [&] {
+    y = x + 1;
+    EXPECT_ERROR((void)y.sum().item<float>(), Error, "being captured");
+    EXPECT_ERROR((void)y.cpu(), Error, "being captured");
+    EXPECT_ERROR((void)ones({3}).to(gpu(0)), Error, "being captured");
+    EXPECT_ERROR(cuda::synchronize(), Error, "being captured");
+    EXPECT_ERROR(cuda::current_stream().synchronize(), Error, "being captured");
+    EXPECT_ERROR((void)cuda::current_stream().query(), Error, "being captured");
+    EXPECT_ERROR(other.capture_begin(), Error, "another graph");
+    EXPECT_ERROR(graph.replay(), Error, "holds no capture");
+    y.mul_(2);
+  });
+  graph.replay();
+  EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
+}
+
+TEST_F(Graphs, AnErrorInTheWorkEndsTheCapture) {
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  cuda::Graph graph;
+  EXPECT_ERROR(cuda::graph(graph, [&] { (void)matmul(x, ones({2, 2}, {.device = gpu(0)})); }), Error, "matmul");
+  EXPECT_FALSE(cuda::is_current_stream_capturing());
+  EXPECT_ERROR(graph.replay(), Error, "holds no capture");
+  EXPECT_EQ(value(x.sum()), 3);
+}
+
+TEST_F(Graphs, OtherStreamsJoinByEvents) {
+  const Tensor x = ones({1000}, {.device = gpu(0)});
+  const cuda::Stream main{gpu(0)}, side{gpu(0)};
+  Tensor a, b;
+  cuda::Graph graph;
+  cuda::graph(graph,
+              [&] {
+                a = x * 2;
+                side.wait_stream(cuda::current_stream());
+                {
+                  const cuda::StreamGuard guard(side);
+                  EXPECT_TRUE(cuda::is_current_stream_capturing());
+                  b = a + 1;
+                }
+                a = a * 3;
+                cuda::current_stream().wait_stream(side);
+                b = a + b;
+              },
+              {.stream = main});
+  {
+    const cuda::StreamGuard guard(side);
+    EXPECT_FALSE(cuda::is_current_stream_capturing());
+  }
+  graph.replay();
+  EXPECT_TRUE(equal(b.cpu(), full({1000}, 9.0)));
+  graph.reset();
+  EXPECT_ERROR(cuda::graph(graph,
+                           [&] {
+                             side.wait_stream(cuda::current_stream());
+                             const cuda::StreamGuard guard(side);
+                             b = x + 1;
+                           },
+                           {.stream = main}),
+               Error, "wait_stream");
+  EXPECT_ERROR(graph.replay(), Error, "holds no capture");
+}
+
+TEST_F(Graphs, EventsOfACaptureCannotBeAsked) {
+  cuda::Event inside, before;
+  const cuda::Stream side{gpu(0)};
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  before.record(side);
+  cuda::Graph graph;
+  cuda::graph(graph, [&] {
+    x.add_(1);
+    inside.record();
+  });
+  EXPECT_ERROR((void)inside.query(), Error, "capture");
+  inside.record();
+  inside.synchronize();
+  EXPECT_TRUE(inside.query());
+}
+
+TEST_F(Graphs, MemoryIsTheirs) {
+  const Tensor x = ones({1 << 18}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph, [&] { y = exp(x * 0) + 1; });  // two tensors die in the capture
+  std::vector<Tensor> others;
+  for (int i = 0; i < 8; ++i) others.push_back(full({1 << 18}, 5.0, {.device = gpu(0)}));
+  graph.replay();
+  for (const Tensor& other : others) EXPECT_EQ(value(other.sum()), 5.0 * (1 << 18)) << "a replay writes into nobody's memory";
+  EXPECT_EQ(value(y.sum()), 2.0 * (1 << 18));
+  others.clear();
+  cuda::empty_cache();
+  const size_t held = cuda::memory_reserved(gpu(0));
+  graph.replay();
+  EXPECT_EQ(value(y.mean()), 2);
+  y = Tensor();
+  cuda::empty_cache();
+  EXPECT_EQ(cuda::memory_reserved(gpu(0)), held) << "the graph may be replayed: its memory stays";
+  graph.reset();
+  cuda::empty_cache();
+  EXPECT_LT(cuda::memory_reserved(gpu(0)), held);
+}
+
+TEST_F(Graphs, SharedPoolsUseMemoryAgain) {
+  const Tensor x = ones({1 << 19}, {.device = gpu(0)});
+  const cuda::GraphPool pool = cuda::graph_pool_handle();
+  cuda::Graph first, second;
+  Tensor a, b;
+  cuda::graph(first, [&] { a = (x + 1).sum(); }, {.pool = pool});
+  const size_t held = cuda::memory_reserved(gpu(0));
+  cuda::graph(second, [&] { b = (x + 2).sum(); }, {.pool = pool});
+  EXPECT_EQ(cuda::memory_reserved(gpu(0)), held);
+  EXPECT_TRUE(first.pool() == second.pool());
+  first.replay();
+  second.replay();
+  EXPECT_EQ(value(a), 2.0 * (1 << 19));
+  EXPECT_EQ(value(b), 3.0 * (1 << 19));
+}
+
+TEST_F(Graphs, RandomNumbersGoOn) {
+  for (const bool permutation : {false, true}) {
+    const auto draw = [&] { return permutation ? randperm(1000, {.device = gpu(0)}) : randn({1000}, gpu(0)) + rand({1000}, gpu(0)); };
+    manual_seed(7);
+    std::vector<Tensor> expected;
+    for (int i = 0; i < 3; ++i) expected.push_back(draw().cpu());
+    cuda::Graph graph;
+    Tensor y;
+    cuda::graph(graph, [&] { y = draw(); });
+    manual_seed(7);
+    graph.replay();
+    EXPECT_TRUE(equal(y.cpu(), expected[0]));
+    EXPECT_TRUE(equal(draw().cpu(), expected[1])) << "the generator moved as in a call";
+    graph.replay();
+    EXPECT_TRUE(equal(y.cpu(), expected[2]));
+  }
+}
+
+TEST_F(Graphs, ErrorsOfReplayedWorkNameTheLine) {
+  const Tensor table = ones({3, 2}, {.device = gpu(0)}), index = zeros({1}, {.dtype = kInt64, .device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph, [&] { y = index_select(table, 0, index) * 2; });
+  graph.replay();
+  EXPECT_EQ(value(y.sum()), 4);
+  index.fill_(9);
+  graph.replay();
+  EXPECT_ERROR(cuda::synchronize(gpu(0)), IndexError, "graph_test.cpp");
+  index.fill_(1);
+  graph.replay();
+  EXPECT_EQ(value(y.sum()), 4);
+}
+
+TEST_F(Graphs, PinnedMemoryFreedInACaptureIsUsedAgainLater) {
+  const Tensor x = ones({100}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor host;
+  cuda::graph(graph, [&] {
+    Tensor passing = empty({100}).pin_memory();
+    passing.copy_(x, true);
+    host = empty({100}).pin_memory();
+    host.copy_(x * 2, true);
+  });
+  graph.replay();
+  cuda::synchronize(gpu(0));
+  EXPECT_TRUE(equal(host, full({100}, 2.0)));
+  for (int i = 0; i < 4; ++i) (void)empty({100}).pin_memory();
+}
+
+TEST_F(Graphs, OnAnotherCardThanTheCurrent) {
+  const Tensor x = ones({10}, {.device = gpu(1)});
+  cuda::Graph graph;
+  Tensor y;
+  {
+    const cuda::DeviceGuard guard(gpu(1));
+    cuda::graph(graph, [&] { y = x + 1; });
+  }
+  graph.replay();
+  EXPECT_EQ(value(y.sum()), 20);
+}
+
+}  // namespace
+}  // namespace tandem::testing
