@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.h"
 #include "autograd/function.h"
+#include "autograd/graphed.h"
 #include "base/backends.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -45,6 +46,7 @@
 #include "optim/optim.h"
 #include "parallel/parallel.h"
 #include "runtime/device.h"
+#include "runtime/graph.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
 #include "tensor/index.h"
