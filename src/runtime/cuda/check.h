@@ -7,12 +7,19 @@
 
 namespace tandem::runtime::cuda_cards {
 
-/// Throws where `code` is an error: the call, CUDA's name for it and its text.
+/// Throws where `code` is an error: the call, CUDA's name for it and its text. CUDA's record of the thread's last error is cleared: else
+/// the next launch would take it for its own.
 inline void check(cudaError_t code, const char* call) {
-  if (code != cudaSuccess) fail("CUDA error: ", cudaGetErrorString(code), " (", cudaGetErrorName(code), " from ", call, ")");
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError();
+  fail("CUDA error: ", cudaGetErrorString(code), " (", cudaGetErrorName(code), " from ", call, ")");
 }
 
-/// Makes a card current for CUDA on this thread, until the end of the scope.
+/// Whether a card has this process's context already. Making a card current makes one, which takes time and some hundred MB of its memory.
+[[nodiscard]] bool has_context(int device) noexcept;
+
+/// Makes a card current for CUDA on this thread, until the end of the scope. Then the one before is current again, unless it would get a
+/// context by that.
 class CardGuard {
  public:
   explicit CardGuard(int device) {
@@ -21,7 +28,7 @@ class CardGuard {
     else check(cudaSetDevice(device), "cudaSetDevice");
   }
   ~CardGuard() {
-    if (before_ >= 0) (void)cudaSetDevice(before_);
+    if (before_ >= 0 && has_context(before_)) (void)cudaSetDevice(before_);
   }
   CardGuard(const CardGuard&) = delete;
   CardGuard& operator=(const CardGuard&) = delete;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
 
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/replay.h"
@@ -66,6 +67,7 @@ CardEvent& event_of(EventHandle handle) { return *static_cast<CardEvent*>(handle
 void check_work(cudaError_t code, const char* call, const CardStream* stream) {
   if (code == cudaSuccess) return;
   if (!stream || !*stream->op) check(code, call);
+  (void)cudaGetLastError();
   fail("CUDA error: ", cudaGetErrorString(code), " (", cudaGetErrorName(code), " from ", call,
        "); the last operation queued on cuda:", stream->device, " was ", stream->op, " at ", stream->site.file, ":", stream->site.line);
 }
@@ -98,12 +100,29 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
+/// CUDA's 13000 as "13.0".
+std::string version_text(int version) { return str(version / 1000, '.', version % 1000 / 10); }
+
+/// How many cards there are; throws where none can be used.
+int count_cards() {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    if (driver == 0) fail("no NVIDIA driver (libcuda.so.1) was found");
+    fail("the NVIDIA driver is one for CUDA ", version_text(driver), ", but the plug-in was built with CUDA ", version_text(CUDART_VERSION),
+         ": install a newer driver, or build with a toolkit of CUDA ", driver / 1000);
+  }
+  if (code != cudaErrorNoDevice) check(code, "cudaGetDeviceCount");
+  if (count == 0) fail("CUDA shows no card (CUDA_VISIBLE_DEVICES may hide it)");
+  return count;
+}
+
 }  // namespace
 
 CudaDriver::CudaDriver() {
-  int count = 0;
-  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  if (count == 0) fail("CUDA shows no card");
+  const int count = count_cards();
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp found{};
     check(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
@@ -115,15 +134,7 @@ CudaDriver::CudaDriver() {
                            .minor = found.minor,
                            .is_virtual = false});
   }
-  for (int device = 0; device < count; ++device) {
-    const CardGuard card(device);
-    for (int peer = 0; peer < count; ++peer) {
-      if (peer == device || !can_access_peer(device, peer)) continue;
-      const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
-      if (code == cudaErrorPeerAccessAlreadyEnabled) (void)cudaGetLastError();
-      else check(code, "cudaDeviceEnablePeerAccess");
-    }
-  }
+  peers_.resize(static_cast<size_t>(count) * static_cast<size_t>(count));
 }
 
 CudaDriver::~CudaDriver() = default;
@@ -132,6 +143,17 @@ bool CudaDriver::can_access_peer(int device, int peer) const {
   int able = 0;
   check(cudaDeviceCanAccessPeer(&able, device, peer), "cudaDeviceCanAccessPeer");
   return able != 0;
+}
+
+void CudaDriver::reach_peer(int device, int peer) {
+  const std::lock_guard lock(mutex_);
+  char& tried = peers_[static_cast<size_t>(device) * properties_.size() + static_cast<size_t>(peer)];
+  if (tried) return;
+  tried = 1;
+  if (!can_access_peer(device, peer)) return;
+  const CardGuard card(device);
+  // There can be too many peers: copies go through the host then.
+  if (cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess) (void)cudaGetLastError();
 }
 
 // --- Memory
@@ -162,6 +184,11 @@ std::pair<size_t, size_t> CudaDriver::memory_info(int device) const {
 }
 
 void* CudaDriver::allocate_pinned(size_t bytes) {
+  // It belongs to no card, but the call would make the current one's context: one that is in use will do.
+  int used = 0;
+  while (used < device_count() && !has_context(used)) ++used;
+  std::optional<CardGuard> card;
+  if (used < device_count()) card.emplace(used);
   void* address = nullptr;
   const cudaError_t code = cudaHostAlloc(&address, bytes, cudaHostAllocPortable);
   if (code == cudaErrorMemoryAllocation) {
@@ -289,9 +316,10 @@ void CudaDriver::copy(void* to, int to_device, const void* from, int from_device
   const CardGuard card(stream.device);
   stream.op = op;
   stream.site = site;
-  const cudaError_t code = to_device >= 0 && from_device >= 0 && to_device != from_device
-                               ? cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream.stream)
-                               : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.stream);
+  const bool between_cards = to_device >= 0 && from_device >= 0 && to_device != from_device;
+  if (between_cards) reach_peer(stream.device, stream.device == to_device ? from_device : to_device);
+  const cudaError_t code = between_cards ? cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream.stream)
+                                         : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.stream);
   check_work(code, "cudaMemcpyAsync", &stream);
 }
 

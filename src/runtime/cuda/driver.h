@@ -60,11 +60,14 @@ class CudaDriver final : public Driver {
   void check_readable(int, const void*, size_t) override {}  // CUDA ends a context's work at its first error
 
  private:
-  std::vector<cuda::DeviceProperties> properties_;
+  /// Lets `device` reach the memory of `peer` where it can; tried once.
+  void reach_peer(int device, int peer);
   void check_reports(CardStream& stream);
   CardGraph* capture_of(cudaStream_t stream);
 
-  std::mutex mutex_;  // guards streams_, what they have replayed, and captures_
+  std::vector<cuda::DeviceProperties> properties_;
+  std::mutex mutex_;         // guards what follows
+  std::vector<char> peers_;  // for each card and peer, whether it was tried
   std::vector<std::unique_ptr<CardStream>> streams_;
   std::vector<std::unique_ptr<CardGraph>> captures_;  // under way
   std::atomic<size_t> captures_count_{0};             // so that a launch outside of any costs one load
