@@ -157,7 +157,7 @@ class Maker {
       prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment[2]);
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment[1]);
-      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment[3]);
+      prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment[p_.has_c ? 3 : 0]);  // out stands for a C that there is not
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment[0]);
       cublasLtMatmulHeuristicResult_t found{};
       int count = 0;
@@ -203,7 +203,7 @@ class Maker {
 /// The plan of a problem, made where it is new. The card's mutex is held.
 Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_t workspace) {
   uint32_t alignment[4];
-  for (int i = 0; i < 4; ++i) alignment[i] = std::min(alignment_of(data[i]), 16U);
+  for (int i = 0; i < 4; ++i) alignment[i] = alignment_of(data[i]);
   Key key = {p.m, p.n, p.k, p.batch, static_cast<int64_t>(p.dtype), p.has_c, p.bias_row, backends::cuda::matmul::allow_tf32.load()};
   size_t at = 8;
   for (const Matrix* x : {&p.out, &p.a, &p.b, &p.c})
@@ -285,6 +285,10 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
         lt().cublasLtMatmul(owner.handle, plan.desc, is_double ? static_cast<const void*>(&alpha) : &alpha_single, data[2], plan.a, data[1],
                             plan.b, is_double ? static_cast<const void*>(&beta) : &beta_single, p->has_c ? data[3] : data[0], plan.c,
                             const_cast<void*>(data[0]), plan.d, &plan.algorithm, workspace, bytes, stream_of(queue));
+    if (outer == 0 && (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)) {  // nothing is written yet
+      plan.usable = false;
+      return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
+    }
     if (status != CUBLAS_STATUS_SUCCESS) return queue.status->report(Trouble::Library, static_cast<int64_t>(status));
   }
   if (epilogue.activation != Activation::None) activate(queue, out, epilogue.activation);
