@@ -45,7 +45,7 @@ Key key_of(const Problem& p) {
 }
 
 struct Plan {
-  Descriptor plan;
+  Descriptor config, plan;  // a plan may refer to what it was made from
   int64_t workspace = 0;
 };
 
@@ -189,7 +189,7 @@ void find_plans(const Problem& p, cudnnHandle_t handle, const Descriptor& graph,
           .finalize();
       int64_t workspace = 0;
       if (!plan.good() || plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace) != 1) continue;
-      plans.push_back({std::move(plan), workspace});
+      plans.push_back({std::move(configs[static_cast<size_t>(i)]), std::move(plan), workspace});
     }
     if (!plans.empty()) return;
   }
@@ -312,7 +312,9 @@ void add_bias(const Queue& queue, const Out& out, const View& bias) {
 size_t convolution_workspace(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
                              int64_t groups, bool bias) {
   if (suits(in.dtype)) {
-    Card& owner = card(card_of(in.data));
+    const int device = card_of(in.data);
+    const CardGuard current(device);
+    Card& owner = card(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
     if (!choice.plans.empty()) return choice.workspace();

@@ -50,8 +50,9 @@ struct Card {
   /// Whether it can be used, made at first use.
   bool ready() {
     if (handle) return true;
-    if (!solver().library.complete() || solver().cusolverDnCreate(&handle) != CUSOLVER_STATUS_SUCCESS) return false;
-    return solver().cusolverDnCreateParams(&params) == CUSOLVER_STATUS_SUCCESS;
+    if (!solver().library.complete()) return false;
+    if (!params && solver().cusolverDnCreateParams(&params) != CUSOLVER_STATUS_SUCCESS) return false;
+    return solver().cusolverDnCreate(&handle) == CUSOLVER_STATUS_SUCCESS;
   }
 };
 
@@ -361,7 +362,9 @@ void decompose_all(const Queue& queue, Card& card, Decomposition kind, const Out
 }  // namespace
 
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
-  Card& owner = card(card_of(in.data));
+  const int device = card_of(in.data);
+  const CardGuard current(device);
+  Card& owner = card(device);
   const std::lock_guard lock(owner.mutex);
   return layout_of(owner, kind, a, c, in).bytes;
 }

@@ -115,6 +115,7 @@ bool too_many(const Rows& rows) { return rows.total() > INT32_MAX; }
 
 size_t sort_workspace(const View& in) {
   const Rows rows(in);
+  const CardGuard current(card_of(in.data));
   return rows.total() == 0 || too_many(rows) ? 0 : scratch_of(rows, wide(in.dtype)).bytes;
 }
 

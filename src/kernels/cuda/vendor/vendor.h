@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/table.h"
+#include "runtime/cuda/check.h"
 
 namespace tandem::kernels::cuda::vendor {
 
@@ -16,6 +17,9 @@ void fill_vendor(Table& table);
 
 /// The most cards a process uses (runtime/stream_record.h).
 inline constexpr int kMaxCards = 64;
+
+/// Workspace queries come before a queue has made the card current: a library's handle belongs to the card that is.
+using runtime::cuda_cards::CardGuard;
 
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
