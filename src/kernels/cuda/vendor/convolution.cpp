@@ -251,6 +251,7 @@ void keep_fastest(Card& card, Choice& choice, cudaStream_t stream, const void* d
   }
   (void)cudaEventDestroy(began);
   (void)cudaEventDestroy(ended);
+  (void)cudaGetLastError();  // of what did not run
   std::swap(choice.plans[0], choice.plans[best]);
   choice.plans.erase(choice.plans.begin() + 1, choice.plans.end());
 }
