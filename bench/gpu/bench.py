@@ -103,8 +103,8 @@ def peer(names, seconds):
     return {"library": f"PyTorch {torch.__version__}", "device": torch.cuda.get_device_name(0), "results": [{"name": n, "ns": t} for n, t in figures.items()]}
 
 
-def measured(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def measured(command, environment):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     if done.returncode != 0:
         sys.exit(f"gpu bench: {' '.join(map(str, command))} ended with {done.returncode}: {(done.stderr.strip().splitlines() or ['it printed nothing'])[-1]}")
     return json.loads(done.stdout)
@@ -141,9 +141,13 @@ def main():
     only = [word for name in names for word in ("--only", name)]
     sides = {"peer": [sys.executable, __file__, str(options.tree), "--peer", "--seconds", str(options.seconds), *only],
              "ours": [str(options.tree / "bin" / "tandem"), "bench", "card", "--json", "--ms", str(options.seconds * 1000), *only]}
+    # The tree's own copies of system libraries are for our side alone.
+    tree = str(options.tree.resolve())
+    paths = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path and not path.startswith(tree)]
+    environments = {"peer": {**os.environ, "LD_LIBRARY_PATH": ":".join(paths)}, "ours": None}
     runs, documents = {"peer": [], "ours": []}, {}
     for side in ["peer", "ours"] + ["peer", "ours", "ours", "peer"] * options.rounds:  # the first pair warms up
-        documents[side] = measured(sides[side])
+        documents[side] = measured(sides[side], environments[side])
         runs[side].append({row["name"]: row["ns"] for row in documents[side]["results"]})
     rows = []
     for name in names:

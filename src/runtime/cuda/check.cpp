@@ -2,7 +2,33 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
+
+#include "base/env.h"
+
 namespace tandem::runtime::cuda_cards {
+
+int devices_per_card() {
+  static const int number = [] {
+    constexpr const char* variable = "TANDEM_CUDA_DEVICES_PER_CARD";
+    const std::string text = environment(variable).value_or("1");
+    int parsed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+    if (error != std::errc() || end != text.data() + text.size() || parsed < 1 || parsed > 8)
+      fail(variable, " is '", text, "': expected a number from 1 to 8");
+    return parsed;
+  }();
+  return number;
+}
+
+int card_behind(int device) {
+  static const int cards = [] {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return count;
+  }();
+  return device % cards;
+}
 
 bool has_context(int device) noexcept {
   // The runtime has no such question: cuDevicePrimaryCtxGetState of the driver, which the runtime has opened already.

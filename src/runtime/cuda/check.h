@@ -18,14 +18,20 @@ inline void check(cudaError_t code, const char* call) {
 /// Whether a card has this process's context already. Making a card current makes one, which takes time and some hundred MB of its memory.
 [[nodiscard]] bool has_context(int device) noexcept;
 
-/// Makes a card current for CUDA on this thread, until the end of the scope. Then the one before is current again, unless it would get a
-/// context by that.
+/// How many devices each card is shown as: TANDEM_CUDA_DEVICES_PER_CARD, so that tests which want several cards run on one. 1 otherwise.
+[[nodiscard]] int devices_per_card();
+/// The card, as CUDA counts, that a device is; a card's own number stays.
+[[nodiscard]] int card_behind(int device);
+
+/// Makes a device's card current for CUDA on this thread, until the end of the scope. Then the one before is current again, unless it would
+/// get a context by that.
 class CardGuard {
  public:
   explicit CardGuard(int device) {
+    const int card = card_behind(device);
     check(cudaGetDevice(&before_), "cudaGetDevice");
-    if (before_ == device) before_ = -1;
-    else check(cudaSetDevice(device), "cudaSetDevice");
+    if (before_ == card) before_ = -1;
+    else check(cudaSetDevice(card), "cudaSetDevice");
   }
   ~CardGuard() {
     if (before_ >= 0 && has_context(before_)) (void)cudaSetDevice(before_);

@@ -122,10 +122,10 @@ int count_cards() {
 }  // namespace
 
 CudaDriver::CudaDriver() {
-  const int count = count_cards();
+  const int count = count_cards() * devices_per_card();
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp found{};
-    check(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
+    check(cudaGetDeviceProperties(&found, card_behind(device)), "cudaGetDeviceProperties");
     properties_.push_back({.name = found.name,
                            .uuid = uuid_text(found.uuid),
                            .total_memory = found.totalGlobalMem,
@@ -140,8 +140,10 @@ CudaDriver::CudaDriver() {
 CudaDriver::~CudaDriver() = default;
 
 bool CudaDriver::can_access_peer(int device, int peer) const {
+  const int card = card_behind(device), other = card_behind(peer);
+  if (card == other) return device != peer;
   int able = 0;
-  check(cudaDeviceCanAccessPeer(&able, device, peer), "cudaDeviceCanAccessPeer");
+  check(cudaDeviceCanAccessPeer(&able, card, other), "cudaDeviceCanAccessPeer");
   return able != 0;
 }
 
@@ -153,7 +155,7 @@ void CudaDriver::reach_peer(int device, int peer) {
   if (!can_access_peer(device, peer)) return;
   const CardGuard card(device);
   // There can be too many peers: copies go through the host then.
-  if (cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess) (void)cudaGetLastError();
+  if (cudaDeviceEnablePeerAccess(card_behind(peer), 0) != cudaSuccess) (void)cudaGetLastError();
 }
 
 // --- Memory
@@ -171,7 +173,7 @@ void* CudaDriver::allocate(int device, size_t bytes) {
 
 void CudaDriver::free(int device, void* address, size_t) noexcept {
   int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return;  // the process is ending
+  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(card_behind(device)) != cudaSuccess) return;  // the process is ending
   (void)cudaFree(address);
   (void)cudaSetDevice(before);
 }
@@ -316,10 +318,11 @@ void CudaDriver::copy(void* to, int to_device, const void* from, int from_device
   const CardGuard card(stream.device);
   stream.op = op;
   stream.site = site;
-  const bool between_cards = to_device >= 0 && from_device >= 0 && to_device != from_device;
+  const bool between_cards = to_device >= 0 && from_device >= 0 && card_behind(to_device) != card_behind(from_device);
   if (between_cards) reach_peer(stream.device, stream.device == to_device ? from_device : to_device);
-  const cudaError_t code = between_cards ? cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream.stream)
-                                         : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.stream);
+  const cudaError_t code = between_cards
+                               ? cudaMemcpyPeerAsync(to, card_behind(to_device), from, card_behind(from_device), bytes, stream.stream)
+                               : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.stream);
   check_work(code, "cudaMemcpyAsync", &stream);
 }
 
@@ -412,7 +415,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   CardStream& stream = stream_of(handle);
   stream.op = op;
   stream.site = site;
-  check(cudaSetDevice(stream.device), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
+  check(cudaSetDevice(card_behind(stream.device)), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
   Queue queue;
   queue.stream = stream.stream;
   queue.late = stream.status;
