@@ -103,7 +103,13 @@ int print_devices(bool json) {
                     properties.name});
   }
   print_table(rows);
-  if (cuda::device_count() == 0) std::cout << "no GPU here; for two virtual ones: TANDEM_VIRTUAL_GPUS=2 tandem devices\n";
+  if (cuda::device_count() == 0) {
+    try {
+      (void)detail::resolve(gpu(0));
+    } catch (const Error& why) {
+      std::cout << why.what() << "\n";
+    }
+  }
   std::cout.flush();
   return 0;
 }
