@@ -136,6 +136,7 @@ struct Case {
   static constexpr bool zero_dim = true;     // takes 0-dim tensors, and one of the inputs is one
   static constexpr bool empty_input = true;  // takes tensors without elements, and one of the inputs is one
   static constexpr bool expands = true;      // an input that repeats its first row is a valid one
+  static constexpr bool repeats = true;      // gives the same bits each time, on real cards too
   static constexpr bool torch = true;        // torch or torch.nn.functional has it by this name
 };
 
@@ -153,7 +154,7 @@ struct Operation {
   DTypes without_reference = 0;
   Gives gives = Gives::Same;
   double tolerance = 1;
-  bool gradient = true, twice = true, zero_dim = true, empty_input = true, expands = true;
+  bool gradient = true, twice = true, zero_dim = true, empty_input = true, expands = true, repeats = true;
   std::function<std::vector<Sample>()> samples;
   std::function<Results(const Arguments&)> run, reference;
   std::function<Results(const Arguments&)> in_place;  // of a pointwise operation: changes its first argument
@@ -189,6 +190,7 @@ Operation operation() {
   out.zero_dim = S::zero_dim;
   out.empty_input = S::empty_input;
   out.expands = S::expands;
+  out.repeats = S::repeats;
   out.samples = [] {
     Inputs in;
     S().inputs(in);

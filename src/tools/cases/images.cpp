@@ -116,7 +116,8 @@ struct ChannelShuffle : Images {
 struct GridSample : Images {
   static constexpr const char* name = "grid_sample";
   static constexpr const char* torch = "nn.functional.grid_sample";
-  static constexpr bool twice = false;  // as in PyTorch
+  static constexpr bool twice = false;    // as in PyTorch
+  static constexpr bool repeats = false;  // the gradient's sums come in any order, as in PyTorch
   void inputs(Inputs& in) const {
     in.add(randn({2, 3, 4, 5}), rand({2, 3, 2, 2}) * 2.4 - 1.2);
     in.add(randn({1, 1, 3, 3}), rand({1, 4, 4, 2}) * 2 - 1);
