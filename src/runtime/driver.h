@@ -1,6 +1,7 @@
 // What hardware must offer: memory, copies, streams, events, properties. Everything above is written once and works on every driver.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@ namespace tandem::runtime {
 using StreamHandle = void*;
 using EventHandle = void*;
 using GraphHandle = void*;
+
+/// What another process of this machine needs to see a piece of a card's memory, or an event. Plain bytes, to be sent as they are.
+struct ShareHandle {
+  std::array<unsigned char, 128> bytes{};
+};
 
 /// One kind of cards: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
 /// Functions may be called from any thread. Failures other than exhaustion throw Error.
@@ -35,6 +41,12 @@ class Driver {
   /// The other way round.
   [[nodiscard]] virtual void* kernel_address(int device, void* address) const = 0;
 
+  /// For other processes of this machine: the piece of memory that `allocate` gave. It must be kept as long as they have it open.
+  [[nodiscard]] virtual ShareHandle share_memory(int device, void* address, size_t bytes) = 0;
+  /// Another process's memory: the kernels' address here. Error where it is another card's, or its owner has ended.
+  [[nodiscard]] virtual void* open_memory(int device, const ShareHandle& handle) = 0;
+  virtual void close_memory(int device, void* address) noexcept = 0;
+
   /// Page-locked host memory; nullptr where it is used up.
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* address, size_t bytes) noexcept = 0;
@@ -48,6 +60,10 @@ class Driver {
   virtual void synchronize_device(int device, Site site) = 0;
 
   virtual EventHandle create_event(int device, bool timing) = 0;
+  /// An event without timing that other processes of this machine can open.
+  virtual EventHandle create_shared_event(int device) = 0;
+  [[nodiscard]] virtual ShareHandle share_event(EventHandle event) = 0;
+  virtual EventHandle open_event(int device, const ShareHandle& handle) = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
   virtual void record_event(EventHandle event, StreamHandle stream) = 0;
   /// Work queued on `stream` from now on waits for the record that `event` has now.

@@ -124,20 +124,43 @@ std::ostream& operator<<(std::ostream& out, const Stream& stream) {
   return out << ')';
 }
 
-Event::Event(EventOptions options) : state_(std::make_shared<runtime::EventState>(options.enable_timing)) {}
+Event::Event(EventOptions options) : state_(std::make_shared<runtime::EventState>(options.enable_timing, options.interprocess)) {
+  if (options.enable_timing && options.interprocess) fail("[Event] an event between processes has no timing: leave enable_timing off");
+}
+
+namespace {
+/// Makes the driver's event where there is none yet. Under the state's lock.
+void make_event(runtime::EventState& state, int device) {
+  if (state.handle) return;
+  runtime::Driver& driver = require_driver();
+  state.handle = state.interprocess ? driver.create_shared_event(device) : driver.create_event(device, state.timing);
+  state.device = device;
+}
+}  // namespace
+
+runtime::ShareHandle Event::ipc_handle() {
+  if (!state_->interprocess) fail("[ipc_handle] the event must be made with interprocess = true");
+  const int device = current_stream().record()->device;
+  const std::lock_guard lock(state_->mutex);
+  make_event(*state_, device);
+  return require_driver().share_event(state_->handle);
+}
+
+Event Event::from_ipc_handle(Device device, const runtime::ShareHandle& handle) {
+  Event event({.interprocess = true});
+  event.state_->device = runtime::existing_card(device, "from_ipc_handle");
+  event.state_->handle = require_driver().open_event(event.state_->device, handle);
+  return event;
+}
 
 void Event::record(Site site) { record(current_stream(), site); }
 
 void Event::record(const Stream& stream, Site /*site*/) {
-  runtime::Driver& driver = require_driver();
   const std::lock_guard lock(state_->mutex);
-  if (!state_->handle) {
-    state_->handle = driver.create_event(stream.record()->device, state_->timing);
-    state_->device = stream.record()->device;
-  }
+  make_event(*state_, stream.record()->device);
   if (state_->device != stream.record()->device)
     fail("[record] an event of ", gpu(state_->device), " cannot be recorded on a stream of ", stream.device(), ": make another event");
-  driver.record_event(state_->handle, stream.record()->handle);
+  require_driver().record_event(state_->handle, stream.record()->handle);
 }
 
 void Event::wait(const Stream& stream, Site /*site*/) const {

@@ -10,6 +10,7 @@
 namespace tandem::runtime {
 struct StreamRecord;
 struct EventState;
+struct ShareHandle;
 }  // namespace tandem::runtime
 
 namespace tandem::cuda {
@@ -48,6 +49,7 @@ std::ostream& operator<<(std::ostream& out, const Stream& stream);
 
 struct EventOptions {
   bool enable_timing = false;
+  bool interprocess = false;  // other processes of this machine can open it; without timing
 };
 
 /// A mark in a stream. Made on the card of the stream that first records it. As torch.cuda.Event.
@@ -62,6 +64,10 @@ class Event {
   /// Whether the record has been passed; true where there is none.
   [[nodiscard]] bool query() const;
   void synchronize(Site site = Site::here()) const;
+  /// What another process opens the event with; made with interprocess. Of the current card where it has not been recorded yet.
+  [[nodiscard]] runtime::ShareHandle ipc_handle();
+  /// Another process's event, for `device`. The other process must keep it. Error where it has ended.
+  [[nodiscard]] static Event from_ipc_handle(Device device, const runtime::ShareHandle& handle);
   /// Milliseconds from this record to that of `end`. Error unless both were made with timing and have been passed.
   [[nodiscard]] double elapsed_time(const Event& end) const;
 

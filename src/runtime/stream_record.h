@@ -35,12 +35,12 @@ StreamRecord* first_current_stream(int device);
 
 /// What an Event holds: the driver's event, made when first recorded.
 struct EventState {
-  explicit EventState(bool with_timing) : timing(with_timing) {}
+  EventState(bool with_timing, bool between_processes) : timing(with_timing), interprocess(between_processes) {}
   ~EventState();
   EventState(const EventState&) = delete;
   EventState& operator=(const EventState&) = delete;
 
-  const bool timing;
+  const bool timing, interprocess;
   std::mutex mutex;              // guards the making of `handle`
   EventHandle handle = nullptr;  // nullptr until the first record
   int device = -1;

@@ -110,6 +110,12 @@ class FakeDriver : public Driver {
     ++events_made;
     return new Event;
   }
+  [[nodiscard]] ShareHandle share_memory(int, void*, size_t) override { throw Error("not here"); }
+  [[nodiscard]] void* open_memory(int, const ShareHandle&) override { throw Error("not here"); }
+  void close_memory(int, void*) noexcept override {}
+  EventHandle create_shared_event(int) override { throw Error("not here"); }
+  [[nodiscard]] ShareHandle share_event(EventHandle) override { throw Error("not here"); }
+  EventHandle open_event(int, const ShareHandle&) override { throw Error("not here"); }
   void destroy_event(EventHandle event) noexcept override {
     const std::lock_guard lock(mutex);
     ++events_destroyed;

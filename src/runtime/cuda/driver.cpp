@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <optional>
 
@@ -61,6 +62,21 @@ CaptureId capture_id(cudaStream_t stream) {
 }
 
 CardStream& stream_of(StreamHandle handle) { return *static_cast<CardStream*>(handle); }
+/// CUDA's own handles, which are plain bytes, and back.
+template <class Handle>
+ShareHandle to_share(const Handle& handle) {
+  static_assert(sizeof(Handle) <= sizeof(ShareHandle) && std::is_trivially_copyable_v<Handle>);
+  ShareHandle share;
+  std::memcpy(share.bytes.data(), &handle, sizeof handle);
+  return share;
+}
+template <class Handle>
+Handle from_share(const ShareHandle& share) {
+  Handle handle;
+  std::memcpy(&handle, share.bytes.data(), sizeof handle);
+  return handle;
+}
+
 CardEvent& event_of(EventHandle handle) { return *static_cast<CardEvent*>(handle); }
 
 /// Asynchronous errors come out at a later call: the text names the last operation queued there.
@@ -185,6 +201,27 @@ std::pair<size_t, size_t> CudaDriver::memory_info(int device) const {
   return {free, total};
 }
 
+ShareHandle CudaDriver::share_memory(int device, void* address, size_t) {
+  const CardGuard card(device);
+  cudaIpcMemHandle_t handle;
+  check(cudaIpcGetMemHandle(&handle, address), "cudaIpcGetMemHandle");
+  return to_share(handle);
+}
+
+void* CudaDriver::open_memory(int device, const ShareHandle& share) {
+  const CardGuard card(device);
+  void* address = nullptr;
+  check(cudaIpcOpenMemHandle(&address, from_share<cudaIpcMemHandle_t>(share), cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+  return address;
+}
+
+void CudaDriver::close_memory(int device, void* address) noexcept {
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return;  // the process is ending
+  (void)cudaIpcCloseMemHandle(address);
+  (void)cudaSetDevice(before);
+}
+
 void* CudaDriver::allocate_pinned(size_t bytes) {
   // It belongs to no card, but the call would make the current one's context: one that is in use will do.
   int used = 0;
@@ -270,6 +307,29 @@ EventHandle CudaDriver::create_event(int device, bool timing) {
   auto event = std::make_unique<CardEvent>();
   event->device = device;
   check(cudaEventCreateWithFlags(&event->event, timing ? cudaEventDefault : cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  return event.release();
+}
+
+EventHandle CudaDriver::create_shared_event(int device) {
+  const CardGuard card(device);
+  auto event = std::make_unique<CardEvent>();
+  event->device = device;
+  check(cudaEventCreateWithFlags(&event->event, cudaEventDisableTiming | cudaEventInterprocess), "cudaEventCreateWithFlags");
+  return event.release();
+}
+
+ShareHandle CudaDriver::share_event(EventHandle handle) {
+  const CardGuard card(event_of(handle).device);
+  cudaIpcEventHandle_t shared;
+  check(cudaIpcGetEventHandle(&shared, event_of(handle).event), "cudaIpcGetEventHandle");
+  return to_share(shared);
+}
+
+EventHandle CudaDriver::open_event(int device, const ShareHandle& share) {
+  const CardGuard card(device);
+  auto event = std::make_unique<CardEvent>();
+  event->device = device;
+  check(cudaIpcOpenEventHandle(&event->event, from_share<cudaIpcEventHandle_t>(share)), "cudaIpcOpenEventHandle");
   return event.release();
 }
 

@@ -32,6 +32,9 @@ class CudaDriver final : public Driver {
   [[nodiscard]] void* user_address(int, void* address) const override { return address; }
   [[nodiscard]] void* kernel_address(int, void* address) const override { return address; }
 
+  [[nodiscard]] ShareHandle share_memory(int device, void* address, size_t bytes) override;
+  [[nodiscard]] void* open_memory(int device, const ShareHandle& handle) override;
+  void close_memory(int device, void* address) noexcept override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* address, size_t bytes) noexcept override;
 
@@ -41,6 +44,9 @@ class CudaDriver final : public Driver {
   void synchronize_device(int device, Site site) override;
 
   EventHandle create_event(int device, bool timing) override;
+  EventHandle create_shared_event(int device) override;
+  [[nodiscard]] ShareHandle share_event(EventHandle event) override;
+  EventHandle open_event(int device, const ShareHandle& handle) override;
   void destroy_event(EventHandle event) noexcept override;
   void record_event(EventHandle event, StreamHandle stream) override;
   void wait_event(StreamHandle stream, EventHandle event) override;

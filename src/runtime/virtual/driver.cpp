@@ -37,6 +37,7 @@ struct Event {
   std::weak_ptr<Recording> recording;
   Recording::Seen seen;
   bool captured = false;
+  std::shared_ptr<SharedClock> clock;  // of an event that processes share: all that counts then
 
   // What a caller can wait for or ask about.
   Point now(const char* op) {
@@ -167,12 +168,45 @@ std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
   return {arena.free_bytes(), arena.total_bytes()};
 }
 
-void* VirtualDriver::user_address(int device, void* address) const { return address ? at(device).arena->user_address(address) : nullptr; }
+void* VirtualDriver::user_address(int device, void* address) const {
+  if (!address) return nullptr;
+  const Arena& arena = *at(device).arena;
+  if (arena.offset_of(address) < arena.span()) return arena.user_address(address);
+  const std::lock_guard lock(opened_mutex_);
+  for (const auto& memory : opened_) {
+    const auto offset = static_cast<size_t>(static_cast<char*>(address) - memory->kernels());
+    if (offset < memory->bytes()) return memory->user() + offset;
+  }
+  return address;
+}
 
 void* VirtualDriver::kernel_address(int device, void* address) const {
   const Arena& arena = *at(device).arena;
   const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - arena.user_base();
-  return offset < arena.span() ? reinterpret_cast<void*>(arena.kernels_base() + offset) : address;
+  if (offset < arena.span()) return reinterpret_cast<void*>(arena.kernels_base() + offset);
+  const std::lock_guard lock(opened_mutex_);
+  for (const auto& memory : opened_) {
+    const auto inside = static_cast<size_t>(static_cast<char*>(address) - memory->user());
+    if (inside < memory->bytes()) return memory->kernels() + inside;
+  }
+  return address;
+}
+
+ShareHandle VirtualDriver::share_memory(int device, void* address, size_t bytes) {
+  const Arena& arena = *at(device).arena;
+  return share_file(arena.file(), arena.offset_of(address), bytes, at(device).properties.uuid);
+}
+
+void* VirtualDriver::open_memory(int device, const ShareHandle& handle) {
+  auto memory = std::make_unique<OpenedMemory>(handle, at(device).properties.uuid);
+  const std::lock_guard lock(opened_mutex_);
+  return opened_.emplace_back(std::move(memory))->kernels();
+}
+
+void VirtualDriver::close_memory(int device, void* address) noexcept {
+  for (Stream* stream : streams_of(device)) stream->wait_done(stream->queued());  // what is queued may use it
+  const std::lock_guard lock(opened_mutex_);
+  std::erase_if(opened_, [&](const auto& memory) { return memory->kernels() == address; });
 }
 
 void* VirtualDriver::allocate_pinned(size_t bytes) {
@@ -223,6 +257,20 @@ void VirtualDriver::synchronize_device(int device, Site /*site*/) {
 
 EventHandle VirtualDriver::create_event(int device, bool timing) { return new Event(device, timing); }
 
+EventHandle VirtualDriver::create_shared_event(int device) {
+  auto event = std::make_unique<Event>(device, false);
+  event->clock = std::make_shared<SharedClock>(at(device).properties.uuid);
+  return event.release();
+}
+
+ShareHandle VirtualDriver::share_event(EventHandle event) { return event_of(event).clock->share(); }
+
+EventHandle VirtualDriver::open_event(int device, const ShareHandle& handle) {
+  auto event = std::make_unique<Event>(device, false);
+  event->clock = std::make_shared<SharedClock>(handle, at(device).properties.uuid);
+  return event.release();
+}
+
 void VirtualDriver::destroy_event(EventHandle event) noexcept { delete static_cast<Event*>(event); }
 
 void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
@@ -235,6 +283,12 @@ void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
   event.stamp.reset();
   if (recording) {
     event.seen = recording->mark(stream);
+    return;
+  }
+  if (event.clock) {
+    enqueue(
+        queue(on, "record_event", {}), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); }, {}, {},
+        Kind::Always);
     return;
   }
   if (event.timing) {
@@ -257,7 +311,13 @@ void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
   const std::lock_guard lock(event.mutex);
   if (!event.captured) {
     if (own) fail("[wait_event] a stream that is being captured cannot wait for work from before the capture: wait for it first");
-    return stream.wait_for(event.point);
+    if (!event.clock) return stream.wait_for(event.point);
+    const uint64_t number = event.clock->recorded();
+    if (event.clock->passed(number)) return;
+    return enqueue(
+        queue(on, "wait_event", {}),
+        [clock = event.clock, number, stopping = &machine_.stopping](const Queue&) { clock->wait(number, stopping); }, {}, {},
+        Kind::Always);
   }
   const std::shared_ptr<Recording> recording = event.recording.lock();
   if (!recording || !recording->origin().recording()) fail("[wait_event] the event was recorded in a capture that has ended");
@@ -267,11 +327,13 @@ void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
 }
 
 bool VirtualDriver::query_event(EventHandle event) {
+  if (const SharedClock* clock = event_of(event).clock.get()) return clock->passed(clock->recorded());
   const Point point = event_of(event).now("query");
   return !point.stream || point.stream->done(point.number);
 }
 
 void VirtualDriver::synchronize_event(EventHandle event, Site /*site*/) {
+  if (const SharedClock* clock = event_of(event).clock.get()) return clock->wait(clock->recorded(), nullptr);
   const Point point = event_of(event).now("synchronize");
   if (!point.stream) return;
   if (!point.stream->done(point.number)) refuse_own_stream(*point.stream);

@@ -10,6 +10,7 @@
 #include "runtime/virtual/copy.h"
 #include "runtime/virtual/memory.h"
 #include "runtime/virtual/options.h"
+#include "runtime/virtual/share.h"
 #include "runtime/virtual/stream.h"
 
 namespace tandem::runtime::virtual_gpu {
@@ -32,6 +33,9 @@ class VirtualDriver final : public Driver {
   [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
   [[nodiscard]] void* user_address(int device, void* address) const override;
   [[nodiscard]] void* kernel_address(int device, void* address) const override;
+  [[nodiscard]] ShareHandle share_memory(int device, void* address, size_t bytes) override;
+  [[nodiscard]] void* open_memory(int device, const ShareHandle& handle) override;
+  void close_memory(int device, void* address) noexcept override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* address, size_t bytes) noexcept override;
 
@@ -41,6 +45,9 @@ class VirtualDriver final : public Driver {
   void synchronize_device(int device, Site site) override;
 
   EventHandle create_event(int device, bool timing) override;
+  EventHandle create_shared_event(int device) override;
+  [[nodiscard]] ShareHandle share_event(EventHandle event) override;
+  EventHandle open_event(int device, const ShareHandle& handle) override;
   void destroy_event(EventHandle event) noexcept override;
   void record_event(EventHandle event, StreamHandle stream) override;
   void wait_event(StreamHandle stream, EventHandle event) override;
@@ -83,6 +90,8 @@ class VirtualDriver final : public Driver {
   CopyEngines engines_;
   std::vector<Device> devices_;
   mutable std::mutex streams_mutex_;
+  mutable std::mutex opened_mutex_;
+  std::vector<std::unique_ptr<OpenedMemory>> opened_;  // other processes' memory
   mutable std::mutex leaving_mutex_;
   mutable std::vector<Leaving> leaving_;
 };

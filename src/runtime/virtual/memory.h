@@ -32,6 +32,9 @@ class Arena {
   [[nodiscard]] uintptr_t user_base() const { return reinterpret_cast<uintptr_t>(kernels_) + static_cast<uintptr_t>(offset_); }
   [[nodiscard]] uintptr_t kernels_base() const { return reinterpret_cast<uintptr_t>(kernels_); }
   [[nodiscard]] size_t span() const { return span_; }
+  /// The file that all of it is in, and where in it an address of the kernels' lies.
+  [[nodiscard]] int file() const { return file_; }
+  [[nodiscard]] size_t offset_of(const void* address) const { return static_cast<size_t>(static_cast<const char*>(address) - kernels_); }
 
  private:
   const size_t total_;
