@@ -48,6 +48,7 @@
 #include "runtime/device.h"
 #include "runtime/graph.h"
 #include "runtime/memory.h"
+#include "runtime/monitor.h"
 #include "runtime/stream.h"
 #include "tensor/index.h"
 #include "tensor/print.h"

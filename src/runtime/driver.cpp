@@ -2,6 +2,7 @@
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -82,6 +83,15 @@ void choose(Choice& choice) {
 }
 
 }  // namespace
+
+cuda::CardFigures Driver::figures(int device) const {
+  cuda::CardFigures figures;
+  const auto [free, total] = memory_info(device);
+  figures.memory_used = total - free;
+  figures.processes.emplace();
+  if (figures.memory_used > 0) figures.processes->push_back({getpid(), figures.memory_used});
+  return figures;
+}
 
 Driver* driver() {
   if (Driver* driver = the_driver.load(std::memory_order_acquire)) return driver;

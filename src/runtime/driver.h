@@ -8,6 +8,7 @@
 
 #include "base/queue.h"
 #include "runtime/device.h"
+#include "runtime/monitor.h"
 
 namespace tandem::runtime {
 
@@ -36,6 +37,8 @@ class Driver {
   virtual void free(int device, void* address, size_t bytes) noexcept = 0;
   /// {free, total} bytes.
   [[nodiscard]] virtual std::pair<size_t, size_t> memory_info(int device) const = 0;
+  /// What the card's gauges show. Here: what every driver knows, the memory in use, all of it this process's.
+  [[nodiscard]] virtual cuda::CardFigures figures(int device) const;
   /// The address that a user sees for a kernel's address: another one on a virtual card (it faults on the host), the same on a real one.
   [[nodiscard]] virtual void* user_address(int device, void* address) const = 0;
   /// The other way round.

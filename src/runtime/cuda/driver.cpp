@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "runtime/cuda/check.h"
+#include "runtime/cuda/nvml.h"
 #include "runtime/cuda/replay.h"
 #include "runtime/launch.h"
 
@@ -199,6 +200,12 @@ std::pair<size_t, size_t> CudaDriver::memory_info(int device) const {
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return {free, total};
+}
+
+cuda::CardFigures CudaDriver::figures(int device) const {
+  char address[32] = "";
+  check(cudaDeviceGetPCIBusId(address, sizeof address, card_behind(device)), "cudaDeviceGetPCIBusId");
+  return nvml_figures(address);
 }
 
 ShareHandle CudaDriver::share_memory(int device, void* address, size_t) {

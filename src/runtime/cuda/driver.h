@@ -29,6 +29,7 @@ class CudaDriver final : public Driver {
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* address, size_t bytes) noexcept override;
   [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
+  [[nodiscard]] cuda::CardFigures figures(int device) const override;
   [[nodiscard]] void* user_address(int, void* address) const override { return address; }
   [[nodiscard]] void* kernel_address(int, void* address) const override { return address; }
 

@@ -1,0 +1,55 @@
+#include "runtime/monitor.h"
+
+#include <cstdio>
+
+#include "base/error.h"
+#include "runtime/driver.h"
+
+namespace tandem::cuda {
+namespace {
+
+int index_of(Device device, const char* call) {
+  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
+  return detail::resolve(device).index();
+}
+
+/// One gauge; `lack` says what a virtual card is without.
+int read(Device device, const char* call, std::optional<int> CardFigures::*gauge, const char* lack) {
+  const int index = index_of(device, call);
+  runtime::Driver& driver = runtime::require_driver();
+  if (driver.properties(index).is_virtual) fail('[', call, "] ", gpu(index), " is a virtual GPU, which has no ", lack, ": ask a real card");
+  const std::optional<int> shown = driver.figures(index).*gauge;
+  if (!shown) fail('[', call, "] ", gpu(index), " (", driver.properties(index).name, ") does not tell it");
+  return *shown;
+}
+
+}  // namespace
+
+int utilization(Device device) { return read(device, "utilization", &CardFigures::utilization, "count of busy time"); }
+int memory_usage(Device device) { return read(device, "memory_usage", &CardFigures::memory_usage, "count of its memory's busy time"); }
+int temperature(Device device) { return read(device, "temperature", &CardFigures::temperature, "thermometer"); }
+int power_draw(Device device) { return read(device, "power_draw", &CardFigures::power_draw, "power meter"); }
+int clock_rate(Device device) { return read(device, "clock_rate", &CardFigures::clock_rate, "clock of its own"); }
+
+size_t device_memory_used(Device device) {
+  const int index = index_of(device, "device_memory_used");
+  return runtime::require_driver().figures(index).memory_used;
+}
+
+std::string list_gpu_processes(Device device) {
+  const int index = index_of(device, "list_gpu_processes");
+  runtime::Driver& driver = runtime::require_driver();
+  const CardFigures figures = driver.figures(index);
+  if (!figures.processes) fail("[list_gpu_processes] ", gpu(index), " (", driver.properties(index).name, ") does not tell who uses it");
+  std::string text = str("GPU:", index);
+  if (figures.processes->empty()) text += "\nno processes are running";
+  for (const CardProcess& process : *figures.processes) {
+    char line[80];
+    std::snprintf(line, sizeof line, "\nprocess %10lld uses %12.3f MB GPU memory", static_cast<long long>(process.pid),
+                  static_cast<double>(process.memory) / (1 << 20));
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace tandem::cuda
