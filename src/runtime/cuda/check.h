@@ -43,4 +43,13 @@ class CardGuard {
   int before_ = -1;
 };
 
+/// Calls `f` with a card current, and nothing where CUDA is gone already: the process is ending.
+template <class F>
+void quietly_on(int device, F f) noexcept {
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(card_behind(device)) != cudaSuccess) return;
+  f();
+  (void)cudaSetDevice(before);
+}
+
 }  // namespace tandem::runtime::cuda_cards

@@ -189,10 +189,7 @@ void* CudaDriver::allocate(int device, size_t bytes) {
 }
 
 void CudaDriver::free(int device, void* address, size_t) noexcept {
-  int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(card_behind(device)) != cudaSuccess) return;  // the process is ending
-  (void)cudaFree(address);
-  (void)cudaSetDevice(before);
+  quietly_on(device, [&] { (void)cudaFree(address); });
 }
 
 std::pair<size_t, size_t> CudaDriver::memory_info(int device) const {
@@ -223,10 +220,7 @@ void* CudaDriver::open_memory(int device, const ShareHandle& share) {
 }
 
 void CudaDriver::close_memory(int device, void* address) noexcept {
-  int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return;  // the process is ending
-  (void)cudaIpcCloseMemHandle(address);
-  (void)cudaSetDevice(before);
+  quietly_on(device, [&] { (void)cudaIpcCloseMemHandle(address); });
 }
 
 void* CudaDriver::allocate_pinned(size_t bytes) {
@@ -471,11 +465,11 @@ void CudaDriver::launch_graph(GraphHandle handle, StreamHandle on, const Replay*
 }
 
 void CudaDriver::destroy_graph(GraphHandle handle) noexcept {
-  const std::unique_ptr<CardGraph> graph(static_cast<CardGraph*>(handle));
-  int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(graph->device) != cudaSuccess) return;  // the process is ending
-  (void)cudaDeviceSynchronize();  // a replay may still write to its status and read what it was given
-  (void)cudaSetDevice(before);
+  auto* const graph = static_cast<CardGraph*>(handle);
+  quietly_on(graph->device, [&] {
+    (void)cudaDeviceSynchronize();  // a replay may still write to its status and read what it was given
+    delete graph;
+  });
 }
 
 Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
