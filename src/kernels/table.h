@@ -290,7 +290,7 @@ struct Table {
   void (*embedding_backward)(const Queue&, Out out, View grad, View indices, int64_t padding);
   /// How many elements are not zero: one int64.
   void (*count_nonzero)(const Queue&, Out count, View in, void* workspace);
-  /// Their positions in order: out (count, in.ndim) int64.
+  /// Their positions in order: out (count, in.ndim) int64. workspace: as count_nonzero of the same `in` left it.
   void (*nonzero)(const Queue&, Out out, View in, void* workspace);
   /// What both want.
   size_t (*nonzero_workspace)(const View& in);

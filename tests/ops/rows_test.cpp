@@ -14,18 +14,22 @@ struct RowsShape {
   int64_t rows, length;
   bool apart;  // the elements of a row lie as far apart as there are rows
 };
-constexpr RowsShape kShapes[] = {{1, 1, false},      {2000, 5, false}, {50, 700, false}, {300, 2000, false}, {3, 20001, false},
-                                 {2, 150001, false}, {2000, 5, true},  {70, 5003, true}, {3, 20000, true},   {1, 9, true}};
+constexpr RowsShape kShapes[] = {{1, 1, false},      {2000, 5, false},  {50, 700, false}, {300, 2000, false}, {3, 20001, false},
+                                 {2, 150001, false}, {2000, 5, true},   {70, 5003, true}, {3, 20000, true},   {1, 9, true},
+                                 {1, 300004, false}, {6, 80064, false}, {3, 70001, true}, {20, 33000, true}};
 
 class Rows : public OnDevice {
  protected:
-  /// Calls f(x, numbers, shape) for each shape: whole numbers, on the device as float32 and as the loops read them.
+  /// Calls f(x, numbers, shape) for each shape: whole numbers, on the device as float32 and as the loops read them. In every other row
+  /// the largest one stands in the second half.
   template <class F>
   static void each(F f) {
     for (const RowsShape& shape : kShapes) {
       SCOPED_TRACE(testing::Message() << shape.rows << " rows of " << shape.length << (shape.apart ? ", side by side" : ""));
       td::manual_seed(5);
       const td::Tensor numbers = td::randint(-9, 10, {shape.rows, shape.length}).to(td::kFloat64);
+      for (int64_t r = 0; r < shape.rows; ++r)
+        numbers.data_ptr<double>()[r * shape.length + shape.length / 2 + r * 7919 % (shape.length - shape.length / 2)] = 9 + r % 2;
       const td::Tensor x = numbers.to(device(), td::kFloat32);
       f(shape.apart ? x.t().contiguous().t() : x, numbers.data_ptr<double>(), shape);
     }
@@ -119,6 +123,23 @@ TEST_P(Rows, SoftmaxAndNormalization) {
     }
     EXPECT_TRUE(near(td::layer_norm(x, {shape.length}), normal));
   });
+}
+
+TEST_P(Rows, AVeryLongOne) {
+  constexpr int64_t n = 8'500'001;
+  const td::Tensor x = td::arange(n, {.dtype = td::kInt32, .device = device()});
+  EXPECT_EQ(td::sum(x).item<int64_t>(), n * (n - 1) / 2);
+  EXPECT_EQ(td::argmax(x).item<int64_t>(), n - 1);
+  EXPECT_EQ(td::argmin(x - n / 2 * (x > n / 3)).item<int64_t>(), n / 3 + 1);
+}
+
+TEST_P(Rows, PlacesOfWhatIsNotZero) {
+  for (const int64_t n : {1, 2048, 20001, 2100001})
+    for (const int64_t every : {1, 3, 1009}) {
+      SCOPED_TRACE(testing::Message() << "every " << every << " of " << n);
+      const td::Tensor places = td::arange(n, {.device = device()});
+      EXPECT_TRUE(td::equal(td::nonzero(places % every == 0), td::arange(0, n, every, {.device = device()}).view({-1, 1})));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Rows, testing::Values("cpu", "cuda:0"), device_name);

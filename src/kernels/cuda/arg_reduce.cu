@@ -58,14 +58,14 @@ struct ArgReduction {
 
 }  // namespace
 
-void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* /*workspace*/) {
+void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* workspace) {
   if (in.numel() == 0) return;
   const int kept = in.ndim - reduced;
   visit_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const Places<3> rows = Dims(in, 0, kept, true).places(in, indices, values.data ? values : indices);
-    reduce_rows(queue, rows.count, Dims(in, kept, in.ndim, false).places(in), dense_rows(in, reduced),
-                ArgReduction<C>{in, values, indices.as<int64_t>(), rows, largest});
+    reduce_rows(queue, Cut(in, reduced), Dims(in, kept, in.ndim, false).places(in),
+                ArgReduction<C>{in, values, indices.as<int64_t>(), rows, largest}, workspace);
   });
 }
 

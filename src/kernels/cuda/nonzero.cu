@@ -1,5 +1,5 @@
-// Counting the elements that are not zero, and listing their positions. Counting: groups count pieces and add what they found, which gives
-// one sum in any order. Listing: one group goes through all elements, since what stands before a piece is known only to who has counted it.
+// Counting the elements that are not zero, and listing their positions. Groups count pieces; one group adds these counts up, which tells
+// for each piece how many come before it, and so where in the list a group puts what it finds there.
 #include <bit>
 #include <utility>
 
@@ -56,48 +56,68 @@ TD_CARD int ones(uint32_t bits) {
 
 constexpr int64_t kPiece = kThreads * kEach;
 
+int64_t pieces_of(const View& in) { return (in.numel() + kPiece - 1) / kPiece; }
+
 template <class T>
 struct Count {
   using Shared = NothingShared;
   Elements<T> elements;
-  int64_t* count;
+  int64_t* counts;  // of pieces
 
   TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     Group<kThreads>::Local<int> found;
     group.each([&](int t) { found[t] = ones(elements.nonzero(piece * kPiece + t * kEach)); });
     const int sum = group.reduce(found, [](int a, int b) { return a + b; });
-    group.once([&] { atomic_add(count, static_cast<int64_t>(sum)); });
+    group.once([&] { counts[piece] = sum; });
   }
 };
 
-constexpr int kLister = 1024;
+/// The counts of pieces become those of all pieces before.
+struct AddUp {
+  static constexpr int kGroup = 1024;
+  using Shared = NothingShared;
+  int64_t pieces;
+  int64_t *counts, *total;
+
+  TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
+    int64_t before = 0;
+    for (int64_t first = 0; first < pieces; first += kGroup) {
+      Group<kGroup>::Local<int64_t> own, upto;
+      group.each([&](int t) { own[t] = upto[t] = first + t < pieces ? counts[first + t] : 0; });
+      const int64_t sum = group.scan(upto, [](int64_t a, int64_t b) { return a + b; });
+      group.each([&](int t) {
+        if (first + t < pieces) counts[first + t] = before + upto[t] - own[t];
+      });
+      before += sum;
+    }
+    group.once([&] { *total = before; });
+  }
+};
 
 template <class T>
 struct List {
   using Shared = NothingShared;
   Elements<T> elements;
+  const int64_t* before;  // how many stand before each piece
   int ndim;
   Divide by[kMaxDims];  // the sizes of the dimensions
   int64_t* out;
   int64_t rows, row_stride, stride;  // of out
 
-  TD_CARD void operator()(Group<kLister>& group, int64_t, Shared&) const {
-    int64_t row = 0;
-    for (int64_t first = 0; first < elements.places.count; first += kLister * kEach) {
-      Group<kLister>::Local<uint32_t> found;
-      Group<kLister>::Local<int> upto;
-      group.each([&](int t) {
-        found[t] = elements.nonzero(first + t * kEach);
-        upto[t] = ones(found[t]);
-      });
-      const int sum = group.scan(upto, [](int a, int b) { return a + b; });
-      group.each([&](int t) {
-        int64_t to = row + upto[t] - ones(found[t]);
-        for (int k = 0; k < kEach; ++k)
-          if (found[t] >> k & 1) write(to++, first + t * kEach + k);
-      });
-      row += sum;
-    }
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    const int64_t first = piece * kPiece;
+    Group<kThreads>::Local<uint32_t> found;
+    Group<kThreads>::Local<int> upto;
+    group.each([&](int t) {
+      found[t] = elements.nonzero(first + t * kEach);
+      upto[t] = ones(found[t]);
+    });
+    group.scan(upto, [](int a, int b) { return a + b; });
+    group.each([&](int t) {
+      int64_t to = before[piece] + upto[t] - ones(found[t]);
+      for (int k = 0; k < kEach; ++k)
+        if (found[t] >> k & 1) write(to++, first + t * kEach + k);
+    });
   }
 
  private:
@@ -115,21 +135,22 @@ struct List {
 
 }  // namespace
 
-size_t nonzero_workspace(const View& /*in*/) { return 0; }
+size_t nonzero_workspace(const View& in) { return static_cast<size_t>(pieces_of(in)) * sizeof(int64_t); }
 
-void count_nonzero(const Queue& queue, Out count, View in, void* /*workspace*/) {
-  fill(queue, count, Value{0, 0, false});
-  with_elements(in, [&]<class T>(const Elements<T>& elements) {
-    for_groups<kThreads>(queue, (elements.places.count + kPiece - 1) / kPiece, Count<T>{elements, count.as<int64_t>()});
-  });
+void count_nonzero(const Queue& queue, Out count, View in, void* workspace) {
+  const int64_t pieces = pieces_of(in);
+  auto* const counts = static_cast<int64_t*>(workspace);
+  with_elements(in, [&]<class T>(const Elements<T>& elements) { for_groups<kThreads>(queue, pieces, Count<T>{elements, counts}); });
+  for_groups<AddUp::kGroup>(queue, 1, AddUp{pieces, counts, count.as<int64_t>()});
 }
 
-void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
+void nonzero(const Queue& queue, Out out, View in, void* workspace) {
   if (out.numel() == 0) return;
   with_elements(in, [&]<class T>(const Elements<T>& elements) {
-    List<T> list{elements, in.ndim, {}, out.as<int64_t>(), out.sizes[0], out.strides[0], out.strides[1]};
+    List<T> list{elements,      static_cast<const int64_t*>(workspace), in.ndim, {}, out.as<int64_t>(), out.sizes[0], out.strides[0],
+                 out.strides[1]};
     for (int d = 0; d < in.ndim; ++d) list.by[d] = Divide(in.sizes[d]);
-    for_groups<kLister>(queue, 1, list);
+    for_groups<kThreads>(queue, pieces_of(in), list);
   });
 }
 

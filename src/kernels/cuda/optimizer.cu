@@ -228,58 +228,46 @@ struct Clip {
   }
 };
 
-/// norm = sqrt(norm^2 + the squares of some tensors): one group goes through all of them, as there is no room for the sums of several.
-struct AddToNorm {
-  static constexpr int kGroup = 1024, kMost = 128;
+/// The sums of squares of pieces.
+template <class T>
+struct SumSquares {
   using Shared = NothingShared;
-  DenseItem items[kMost];
-  int count;
-  bool first;
+  ClipPack pack;
+  double* sums;
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+    int64_t first;
+    const DenseItem& item = pack.find(piece, first);
+    const int64_t end = first + kPiece < item.numel ? first + kPiece : item.numel;
+    Group<kThreads>::Local<double> own;
+    group.each([&](int t) {
+      own[t] = 0;
+      for (int64_t i = first + t; i < end; i += kThreads * kTogether) {
+        Compute<T> x[kTogether];
+        read<T>(item.data, i, item.numel, x);
+        for (int k = 0; k < kTogether; ++k) own[t] += static_cast<double>(x[k]) * static_cast<double>(x[k]);
+      }
+    });
+    const double sum = group.reduce(own, [](double a, double b) { return a + b; });
+    group.once([&] { sums[piece] = sum; });
+  }
+};
+
+struct Norm {
+  static constexpr int kGroup = 1024;
+  using Shared = NothingShared;
+  const double* sums;
+  int64_t pieces;
   float* norm;
 
   TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
-    Group<kGroup>::Local<double> sums;
+    Group<kGroup>::Local<double> own;
     group.each([&](int t) {
-      double sum = 0;
-      for (int k = 0; k < count; ++k) {
-        const DenseItem& item = items[k];
-        if (item.dtype == DType::Float32) sum += squares<float>(item, t);
-        else if (item.dtype == DType::Float64) sum += squares<double>(item, t);
-        else if (item.dtype == DType::Float16) sum += squares<Half>(item, t);
-        else sum += squares<BFloat16>(item, t);
-      }
-      sums[t] = sum;
+      own[t] = 0;
+      for (int64_t i = t; i < pieces; i += kGroup) own[t] += sums[i];
     });
-    const double sum = group.reduce(sums, [](double a, double b) { return a + b; });
-    group.once([&] {
-      const double before = first ? 0 : *norm;
-      *norm = static_cast<float>(math::sqrt(before * before + sum));
-    });
-  }
-
- private:
-  /// Of a thread's elements: several quadruples on the way at a time, which keeps the one group's memory busy.
-  template <class T>
-  TD_CARD static double squares(const DenseItem& item, int t) {
-    constexpr int kQuads = 4;
-    constexpr int64_t kStep = kQuads * kGroup;
-    const bool aligned = reinterpret_cast<uintptr_t>(item.data) % sizeof(Four<T>) == 0;
-    const int64_t quads = aligned ? item.numel / kFour / kStep * kStep : 0;  // those that all threads take together
-    double sums[kFour] = {};
-    for (int64_t i = t; i < quads; i += kStep) {
-      Four<T> x[kQuads];
-      for (int q = 0; q < kQuads; ++q) x[q] = static_cast<const Four<T>*>(item.data)[i + q * kGroup];
-      for (int q = 0; q < kQuads; ++q)
-        for (int k = 0; k < kFour; ++k) {
-          const double value = to_compute(x[q].element[k]);
-          sums[k] += value * value;
-        }
-    }
-    for (int64_t i = quads * kFour + t; i < item.numel; i += kGroup) {
-      const double value = to_compute(static_cast<const T*>(item.data)[i]);
-      sums[0] += value * value;
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    const double sum = group.reduce(own, [](double a, double b) { return a + b; });
+    group.once([&] { *norm = static_cast<float>(math::sqrt(sum)); });
   }
 };
 
@@ -325,15 +313,20 @@ void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> 
   });
 }
 
-size_t total_norm_workspace(const Span<View>& /*tensors*/) { return 0; }
+size_t total_norm_workspace(const Span<View>& tensors) {
+  int64_t pieces = 0;
+  for (const View& tensor : tensors) pieces += (tensor.numel() + kPiece - 1) / kPiece;
+  return static_cast<size_t>(pieces) * sizeof(double);
+}
 
-void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspace*/) {
-  int64_t done = 0;
-  do {  // also without any tensor
-    AddToNorm kernel{{}, 0, done == 0, out.as<float>()};
-    for (; done < tensors.size && kernel.count < AddToNorm::kMost; ++done) kernel.items[kernel.count++] = dense(tensors[done]);
-    for_groups<AddToNorm::kGroup>(queue, 1, kernel);
-  } while (done < tensors.size);
+void total_norm(const Queue& queue, Out out, Span<View> tensors, void* workspace) {
+  auto* const sums = static_cast<double*>(workspace);
+  int64_t pieces = 0;
+  for_packs<ClipPack>(tensors, dense, [&]<class T>(T, const ClipPack& pack) {
+    for_groups<kThreads>(queue, pack.pieces(), SumSquares<T>{pack, sums + pieces});
+    pieces += pack.pieces();
+  });
+  for_groups<Norm::kGroup>(queue, 1, Norm{sums, pieces, out.as<float>()});
 }
 
 void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {

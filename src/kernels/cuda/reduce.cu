@@ -149,9 +149,9 @@ Value neutral(Reduce op, DType dtype) {
 
 }  // namespace
 
-size_t reduce_workspace(const View& /*in*/, int32_t /*reduced*/) { return 0; }
+size_t reduce_workspace(const View& in, int32_t reduced) { return Cut(in, reduced).workspace(); }
 
-void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* /*workspace*/) {
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* workspace) {
   const int kept = in.ndim - reduced;
   const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
   if (elements.count == 0) return fill(queue, out, neutral(op, out.dtype));
@@ -161,8 +161,8 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
     const Places<2> rows = Dims(in, 0, kept, true).places(in, out);
     const bool fours = std::is_same_v<C, float> && come_in_fours(in, kept, elements);
     const int64_t counted = elements.count / kFour, step = kFour;
-    reduce_rows(queue, rows.count, fours ? Places<1>(1, &counted, {&step}) : elements, dense_rows(in, reduced),
-                Reduction<C>{in, out, rows, op, meet_of(op), elements.count, fours});
+    reduce_rows(queue, Cut(in, reduced), fours ? Places<1>(1, &counted, {&step}) : elements,
+                Reduction<C>{in, out, rows, op, meet_of(op), elements.count, fours}, workspace);
   });
 }
 

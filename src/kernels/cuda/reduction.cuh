@@ -1,6 +1,7 @@
 // Work on rows that need a total each: reductions, softmax, normalization. A group of threads takes some rows side by side, and as many
 // threads go through the elements of each, so that neighbouring threads touch neighbouring addresses whether rows lie dense or apart.
-// Totals of threads meet in shared memory, in an order that depends on shapes alone.
+// Totals of threads meet in shared memory, in an order that depends on shapes alone. A few long rows are cut into pieces for many groups,
+// whose totals meet in a second launch.
 #pragma once
 
 #include <algorithm>
@@ -201,14 +202,15 @@ inline bool dense_rows(const View& in, int reduced) {
   return along != INT64_MAX && along <= smallest_stride(in, 0, kept);
 }
 
-/// Calls f(at, number) for a thread's elements of a row, four at a time while there are so many: at[k] are the places of element
-/// number + k * sharing.lanes.
+/// Calls f(at, number) for a thread's elements among [begin, end) of a row, four at a time while there are so many: at[k] are the places of
+/// element number + k * sharing.lanes.
 template <int N, class F>
-TD_CARD void for_lane(const Sharing& sharing, const Places<N>& elements, const int64_t (&base)[N], int thread, F&& f) {
+TD_CARD void for_lane(const Sharing& sharing, const Places<N>& elements, const int64_t (&base)[N], int thread, int64_t begin, int64_t end,
+                      F&& f) {
   constexpr int together = 4;
-  int64_t i = sharing.lane(thread);
+  int64_t i = begin + sharing.lane(thread);
   const int64_t step = sharing.lanes;
-  for (; i + (together - 1) * step < sharing.count; i += together * step) {
+  for (; i + (together - 1) * step < end; i += together * step) {
     int64_t at[N][together];
     for (int k = 0; k < together; ++k) {
       int64_t one[N];
@@ -217,12 +219,24 @@ TD_CARD void for_lane(const Sharing& sharing, const Places<N>& elements, const i
     }
     f(at, i);
   }
-  for (; i < sharing.count; i += step) {
+  for (; i < end; i += step) {
     int64_t one[N], at[N][1];
     elements(i, one);
     for (int a = 0; a < N; ++a) at[a][0] = base[a] + one[a];
     f(at, i);
   }
+}
+
+/// What a thread finds in its elements among [begin, end) of a row.
+template <class Body>
+TD_CARD typename Body::Total lane_total(const Body& body, const Sharing& sharing, const Places<Body::kArrays>& elements, int64_t row,
+                                        int thread, int64_t begin, int64_t end) {
+  typename Body::Total total = body.none();
+  int64_t base[Body::kArrays];
+  body.base(row, base);
+  for_lane(sharing, elements, base, thread, begin, end,
+           [&](const auto& at, int64_t number) { body.take(total, at, number, sharing.lanes); });
+  return total;
 }
 
 /// The totals of all threads become, at lane 0 of each row, that of the row.
@@ -255,13 +269,8 @@ struct ReduceRows {
 
   TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     group.each([&](int t) {
-      typename Body::Total total = body.none();
-      if (const int64_t row = sharing.row(i, t); row < sharing.rows) {
-        int64_t base[Body::kArrays];
-        body.base(row, base);
-        for_lane(sharing, elements, base, t, [&](const auto& at, int64_t number) { body.take(total, at, number, sharing.lanes); });
-      }
-      shared.totals[t] = total;
+      const int64_t row = sharing.row(i, t);
+      shared.totals[t] = row < sharing.rows ? lane_total(body, sharing, elements, row, t, 0, sharing.count) : body.none();
     });
     combine_lanes(group, sharing, shared.totals, body);
     group.each([&](int t) {
@@ -278,7 +287,89 @@ void reduce_rows(const Queue& queue, int64_t rows, const Places<Body::kArrays>& 
   });
 }
 
-/// The same, and then every element again with what came of it. Besides the above, where `gathers` is false take is never called:
+/// The pieces that each row is cut into where rows are too few to keep a card busy and long enough for a second launch to pay.
+struct Cut {
+  int64_t rows, pieces = 1;
+  bool lanes_first;
+  int side_by_side = 1;  // rows of a group
+
+  Cut(const View& in, int reduced) : rows(1), lanes_first(dense_rows(in, reduced)) {
+    constexpr int64_t few = 128, wanted = 1024, least = 8192;  // groups of uncut rows and of pieces, elements of a piece
+    int64_t count = 1;
+    for (int d = 0; d < in.ndim; ++d) (d < in.ndim - reduced ? rows : count) *= in.sizes[d];
+    while (!lanes_first && side_by_side < 8 && side_by_side < rows) side_by_side *= 2;
+    const int64_t groups = (rows + side_by_side - 1) / side_by_side;
+    if (groups > 0 && groups < few && count * side_by_side >= 8 * least)
+      pieces = std::min((wanted + groups - 1) / groups, count * side_by_side / least);
+  }
+  /// Bytes for the totals of all pieces.
+  [[nodiscard]] size_t workspace() const { return pieces > 1 ? static_cast<size_t>(rows * pieces) * kLargestTotal : 0; }
+
+  static constexpr size_t kLargestTotal = 3 * sizeof(double);
+};
+
+/// The totals of pieces: piece p of row r is number p * rows + r.
+template <class Body, int threads>
+struct ReducePieces {
+  Body body;
+  Sharing sharing;  // of pieces
+  Places<Body::kArrays> elements;
+  Divide rows;
+  typename Body::Total* totals;
+  using Shared = typename ReduceRows<Body, threads>::Shared;
+
+  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    group.each([&](int t) {
+      shared.totals[t] = body.none();
+      const int64_t number = sharing.row(i, t);
+      if (number >= sharing.rows) return;
+      const int64_t piece = rows(number), begin = piece * sharing.count, end = begin + sharing.count;
+      shared.totals[t] =
+          lane_total(body, sharing, elements, number - piece * rows.divisor, t, begin, end < elements.count ? end : elements.count);
+    });
+    combine_lanes(group, sharing, shared.totals, body);
+    group.each([&](int t) {
+      const int64_t number = sharing.row(i, t);
+      if (sharing.lane(t) == 0 && number < sharing.rows) totals[number] = shared.totals[t];
+    });
+  }
+};
+
+/// A body for ReduceRows whose elements are the totals of the pieces of another.
+template <class Body>
+struct JoinPieces {
+  using Total = typename Body::Total;
+  static constexpr int kArrays = 1;
+  Body body;
+  const Total* totals;
+
+  TD_CARD Total none() const { return body.none(); }
+  TD_CARD void base(int64_t row, int64_t (&at)[1]) const { at[0] = row; }
+  template <int n>
+  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+    for (int k = 0; k < n; ++k) total = body.combine(total, totals[at[0][k]]);
+  }
+  TD_CARD Total combine(const Total& a, const Total& b) const { return body.combine(a, b); }
+  TD_CARD void write(int64_t row, const Total& total) const { body.write(row, total); }
+};
+
+/// reduce_rows of rows that may be cut; workspace: cut.workspace() bytes.
+template <class Body>
+void reduce_rows(const Queue& queue, const Cut& cut, const Places<Body::kArrays>& elements, const Body& body, void* workspace) {
+  if (cut.pieces == 1) return reduce_rows(queue, cut.rows, elements, cut.lanes_first, body);
+  using Total = typename Body::Total;
+  static_assert(sizeof(Total) <= Cut::kLargestTotal);
+  constexpr int threads = 256;
+  auto* const totals = static_cast<Total*>(workspace);
+  const int64_t length = ((elements.count + cut.pieces - 1) / cut.pieces + kWarp - 1) / kWarp * kWarp;
+  const Sharing pieces(cut.rows * cut.pieces, length, threads / cut.side_by_side, threads, cut.lanes_first);
+  for_groups<threads>(queue, pieces.groups(), ReducePieces<Body, threads>{body, pieces, elements, Divide(cut.rows), totals});
+  const Sharing rows(cut.rows, cut.pieces, threads, threads, true);
+  for_groups<threads>(queue, cut.rows, ReduceRows<JoinPieces<Body>, threads>{{body, totals}, rows, Places<1>(1, &cut.pieces, {&cut.rows})});
+}
+
+/// A total for each row, and then every element again with what came of it. Besides the above, where `gathers` is false take is never
+/// called:
 ///   bool gathers() const
 ///   auto settings(row, total)              what each element needs to know of its row; write(row, total) is called too
 ///   void put(settings, at)                 one element at the places at[array]
@@ -293,14 +384,8 @@ struct ChangeRows {
 
   TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     group.each([&](int t) {
-      typename Body::Total total = body.none();
       const int64_t row = sharing.row(i, t);
-      if (row < sharing.rows && body.gathers()) {
-        int64_t base[Body::kArrays];
-        body.base(row, base);
-        for_lane(sharing, elements, base, t, [&](const auto& at, int64_t number) { body.take(total, at, number, sharing.lanes); });
-      }
-      shared.totals[t] = total;
+      shared.totals[t] = row < sharing.rows && body.gathers() ? lane_total(body, sharing, elements, row, t, 0, sharing.count) : body.none();
     });
     if (body.gathers()) combine_lanes(group, sharing, shared.totals, body);
     group.each([&](int t) {
@@ -311,7 +396,8 @@ struct ChangeRows {
       const auto settings = body.settings(row, total);
       int64_t base[Body::kArrays];
       body.base(row, base);
-      for_lane(sharing, elements, base, t, [&](const auto& at, int64_t number) { body.put(settings, at, number, sharing.lanes); });
+      for_lane(sharing, elements, base, t, 0, sharing.count,
+               [&](const auto& at, int64_t number) { body.put(settings, at, number, sharing.lanes); });
     });
   }
 };

@@ -44,7 +44,7 @@ struct Variance {
 
 }  // namespace
 
-void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction, void* /*workspace*/) {
+void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction, void* workspace) {
   const int kept = in.ndim - reduced;
   const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
   if (elements.count == 0) {
@@ -56,7 +56,7 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const Places<3> rows = Dims(in, 0, kept, true).places(in, variance, mean.data ? mean : variance);
-    reduce_rows(queue, rows.count, elements, dense_rows(in, reduced), Variance<C>{in, variance, mean, rows, correction});
+    reduce_rows(queue, Cut(in, reduced), elements, Variance<C>{in, variance, mean, rows, correction}, workspace);
   });
 }
 
