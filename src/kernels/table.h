@@ -274,15 +274,17 @@ struct Table {
   /// What both want.
   size_t (*attention_workspace)(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward);
 
-  // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end.
+  // --- Indexing. IndexOutOfRange where an index is outside [0, size), or [-size, size) where `negative` ones count from the end. What goes
+  // to one place goes there in order: the last one stays, sums are taken one after the other. On CUDA only with
+  // use_deterministic_algorithms; else an index_put of values leaves any one of them, and many sums are taken in any order.
   /// out[…] = in at the positions that the index tensors name. The index tensors (int64, one for each of the first `indices.size`
   /// dimensions of `in`; no data = a full slice) broadcast to the sizes that stand first in out, the sliced dimensions follow in order.
   void (*index)(const Queue&, Out out, View in, Span<View> indices, bool negative);
-  /// The reverse: out at these positions = values (or += values, in order, where `accumulate`).
+  /// The reverse: out at these positions = values (or += values, where `accumulate`).
   void (*index_put)(const Queue&, Out out, View values, Span<View> indices, bool accumulate, bool negative);
   /// out[i][j] = in[i][index[i][j]] for dim 1, and so on.
   void (*gather)(const Queue&, Out out, View in, View index, int32_t dim);
-  /// out[index[i][j]][j] = source[i][j] for dim 0, and so on, or combined with what is there, in order; for Max and Min nan wins.
+  /// out[index[i][j]][j] = source[i][j] for dim 0, and so on, or combined with what is there; for Max and Min nan wins.
   void (*scatter)(const Queue&, Scatter mode, Out out, View index, View source, int32_t dim);
   /// out[i…] = table[indices[i…]], rows of a 2-D table.
   void (*embedding)(const Queue&, Out out, View table, View indices);

@@ -1,6 +1,8 @@
 // Gather and scatter along one dimension. Gather: a thread an element. Scatter keeps the order of what meets at one place: a thread goes
 // along each line of that dimension where there are many lines or short ones; else a group does, some indices at a time, in which the first
-// thread of those that name one place combines what all of them bring. Lines longer than kOrdered are combined in any order.
+// thread of those that name one place combines what all of them bring. Lines longer than kOrdered are combined in any order,
+// unless algorithms have to be deterministic.
+#include "base/backends.h"
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/indexing.cuh"
 
@@ -139,7 +141,7 @@ void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View&
                            source.strides[dim],
                            Reporter(queue)};
   const Across out_strides(whole, dim), index_strides(index, dim), source_strides(source, dim);
-  if (call.length > kOrdered)
+  if (call.length > kOrdered && !are_deterministic_algorithms_enabled())
     return for_each(queue, index.numel(),
                     ScatterAtOnce<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
   int64_t sizes[kMaxDims];

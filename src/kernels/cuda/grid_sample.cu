@@ -1,9 +1,10 @@
 // Reading images and volumes at points between their elements. A thread takes a point and goes over channels, finding the taps once; the
 // points are shared out several times where they are too few for a card. The gradient of the grid is summed by one thread a point, that of
-// the input by atomic additions. Half types are computed in their own precision, as on the CPU: a coordinate rounded there reads other
-// elements.
+// the input by atomic additions, or by one thread a plane where algorithms have to be deterministic. Half types are computed in their own
+// precision, as on the CPU: a coordinate rounded there reads other elements.
 #include <algorithm>
 
+#include "base/backends.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 #include "kernels/grid_taps.h"
@@ -146,6 +147,25 @@ struct InputGradient {
   }
 };
 
+/// The same in the order of the points, for one plane of the input.
+template <class T>
+struct InputGradientInOrder {
+  Geometry g;
+  T* out;
+  const T *grad, *grid;
+
+  TD_CARD void operator()(int64_t i) const {
+    const int64_t sample = i / g.channels;
+    for (int64_t p = 0; p < g.points; ++p) {
+      const T by = grad[i * g.points + p];
+      Point<T>(g, grid, sample * g.points + p).each([&](int64_t offset, T weight) {
+        T& to = out[i * g.plane + offset];
+        to = to + weight * by;
+      });
+    }
+  }
+};
+
 }  // namespace
 
 void grid_sample(const Queue& queue, Out out, View in, View grid, GridSample how) {
@@ -163,7 +183,10 @@ void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View g
     using T = decltype(zero);
     if (grid_grad.data)
       for_each(queue, g.samples * g.points, GridGradient<T>{g, grid_grad.as<T>(), grad.as<T>(), in.as<T>(), grid.as<T>()});
-    if (in_grad.data) for_each(queue, g.items.count, InputGradient<T>{g, in_grad.as<T>(), grad.as<T>(), grid.as<T>()});
+    if (!in_grad.data) return;
+    if (are_deterministic_algorithms_enabled())
+      for_each(queue, g.samples * g.channels, InputGradientInOrder<T>{g, in_grad.as<T>(), grad.as<T>(), grid.as<T>()});
+    else for_each(queue, g.items.count, InputGradient<T>{g, in_grad.as<T>(), grad.as<T>(), grid.as<T>()});
   });
 }
 

@@ -1,8 +1,10 @@
 // Indexing by tensors: for every position that they name, a block of the dimensions that they leave alone is moved, a thread an element, or
 // four of them where the last dimension allows it.
 // Accumulating keeps the order of positions that name one place without atomics: a group stands for each position and finds out whether an
-// earlier one names its place; if none does, it adds its own block and those of all later ones. That looks at every pair of positions,
-// so more than kOwned of them are added with atomics, in any order. Without accumulating, any one of the values for a place stays.
+// earlier one names its place; if none does, it adds its own block and those of all later ones. That looks at every pair of positions, so
+// kOrdered of them at a time are added by a launch. More than kOwned are added with atomics, in any order, and without accumulating any one
+// of the values for a place stays, unless algorithms have to be deterministic.
+#include "base/backends.h"
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/indexing.cuh"
 
@@ -158,23 +160,36 @@ struct AddAtOnce {
   }
 };
 
-template <class T, int most>
-struct AddInOrder {
+/// Add: values for one place are added in their order. Set: the last one stays. Of positions begin … end - 1.
+template <Scatter mode, class T, int most>
+struct PutInOrder {
   struct Shared {
     int64_t from[kGroup];
   };
   Plan<most> plan;
   T* out;
   const T* values;
+  int64_t begin, end;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t p, Shared& shared) const {
-    int64_t to, unused;
-    if (!plan.template find<true>(p, to, unused)) return;
-    for (int64_t first = 0; first < p; first += kSpan)
-      if (naming(group, to, first, p) > 0) return;
-    for (int64_t first = p; first < plan.positions.count; first += kSpan) {
-      if (naming(group, to, first, plan.positions.count) == 0) continue;
-      for (int64_t tile = first; tile < first + kSpan; tile += kGroup) add_tile(group, to, tile, shared);
+  TD_CARD void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
+    const int64_t p = begin + i;
+    int64_t to, own;
+    if (!plan.template find<true>(p, to, own)) return;
+    if constexpr (mode == Scatter::Set) {
+      if (any_naming(group, to, p + 1, end)) return;
+      group.each([&](int t) {
+        for (int64_t w = t; w < plan.block.count; w += kGroup) {
+          int64_t at[2];
+          plan.block(w, at);
+          out[to + at[0]] = values[own + at[1]];
+        }
+      });
+    } else {
+      if (any_naming(group, to, begin, p)) return;
+      for (int64_t first = p; first < end; first += kSpan) {
+        if (naming(group, to, first, end) == 0) continue;
+        for (int64_t tile = first; tile < first + kSpan; tile += kGroup) add_tile(group, to, tile, shared);
+      }
     }
   }
 
@@ -183,18 +198,23 @@ struct AddInOrder {
   template <class V>
   using Local = typename Group<kGroup>::template Local<V>;
 
-  /// How many of kSpan positions from `first` on, below `end`, name this place.
-  TD_CARD int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t end) const {
+  /// How many of kSpan positions from `first` on, below `last`, name this place.
+  TD_CARD int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
     Local<int> found;
     group.each([&](int t) {
       found[t] = 0;
       for (int k = 0; k < kLook; ++k) {
         const int64_t p = first + k * kGroup + t;
         int64_t to, from;
-        if (p < end && plan.template find<false>(p, to, from)) found[t] += to == place;
+        if (p < last && plan.template find<false>(p, to, from)) found[t] += to == place;
       }
     });
     return group.reduce(found, [](int a, int b) { return a + b; });
+  }
+  TD_CARD bool any_naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
+    for (; first < last; first += kSpan)
+      if (naming(group, place, first, last) > 0) return true;
+    return false;
   }
 
   /// Adds the blocks of those of kGroup positions that name this place.
@@ -203,7 +223,7 @@ struct AddInOrder {
     Local<int64_t> from;
     group.each([&](int t) {
       int64_t to = 0;
-      names[t] = first + t < plan.positions.count && plan.template find<false>(first + t, to, from[t]) && to == place;
+      names[t] = first + t < end && plan.template find<false>(first + t, to, from[t]) && to == place;
       upto[t] = names[t];
     });
     const int found = group.scan(upto, [](int a, int b) { return a + b; });
@@ -221,6 +241,15 @@ struct AddInOrder {
     });
   }
 };
+
+template <Scatter mode, class T, int most>
+void put_in_order(const Queue& queue, const Plan<most>& plan, const Out& out, const View& values) {
+  if (plan.block.count == 0) return;
+  for (int64_t begin = 0, end; begin < plan.positions.count; begin = end) {
+    end = std::min(begin + kOrdered, plan.positions.count);
+    for_groups<kGroup>(queue, end - begin, PutInOrder<mode, T, most>{plan, out.as<T>(), values.as<T>(), begin, end});
+  }
+}
 
 }  // namespace
 
@@ -246,11 +275,9 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
 
 void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
   with_plan(queue, out, values, indices, negative, skipped, [&]<int most>(const Plan<most>& plan) {
-    if (plan.block.count == 0) return;
     visit(out.dtype, [&](auto zero) {
       using T = decltype(zero);
-      if (plan.positions.count <= kOwned)
-        for_groups<kGroup>(queue, plan.positions.count, AddInOrder<T, most>{plan, out.as<T>(), values.as<T>()});
+      if (plan.positions.count <= kOwned || are_deterministic_algorithms_enabled()) put_in_order<Scatter::Add, T>(queue, plan, out, values);
       else for_each(queue, plan.positions.count * plan.block.count, AddAtOnce<T, most>{plan, out.as<T>(), values.as<T>()});
     });
   });
@@ -261,7 +288,8 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
   visit_width(out.dtype, [&](auto zero) {
     using T = decltype(zero);
     with_plan(queue, out, values, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
-      for_each(queue, plan.positions.count * plan.block.count, Put<T, most>{plan, out.as<T>(), values.as<T>()});
+      if (are_deterministic_algorithms_enabled()) put_in_order<Scatter::Set, T>(queue, plan, out, values);
+      else for_each(queue, plan.positions.count * plan.block.count, Put<T, most>{plan, out.as<T>(), values.as<T>()});
     });
   });
 }

@@ -5,8 +5,8 @@
 
 namespace tandem::kernels::cuda {
 
-/// Up to this many indices that may name one place keep their order; more of them are combined in any order, since one thread or group that
-/// goes through all of them would keep a card waiting.
+/// Up to this many indices that may name one place keep their order; more of them are combined in any order, unless algorithms have to be
+/// deterministic, since one thread or group that goes through all of them would keep a card waiting.
 inline constexpr int64_t kOrdered = 4096;
 
 /// Whether `index`, counted from the end where `negative` ones may be, lies in [0, size); it is wrapped to that.
@@ -59,8 +59,8 @@ TD_CARD void combine_at_once(Scatter mode, T* to, T from) {
   else atomic_update(to, [&](T there) { return combined(mode, there, from); });
 }
 
-/// The places that an index_put names, += values in their order where these are not too many (see kOrdered). Indices equal to `skipped` do
-/// not count.
+/// The places that an index_put names, += values in their order where these are not too many or algorithms have to be deterministic.
+/// Indices equal to `skipped` do not count.
 void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped);
 
 }  // namespace tandem::kernels::cuda

@@ -27,6 +27,8 @@ struct Problem {
 /// Everything that a plan depends on.
 using Key = std::array<int64_t, 28>;
 
+bool deterministic() { return backends::cudnn::deterministic.load() || are_deterministic_algorithms_enabled(); }
+
 Key key_of(const Problem& p) {
   Key key = {static_cast<int64_t>(p.part),
              static_cast<int64_t>(p.dtype),
@@ -37,7 +39,7 @@ Key key_of(const Problem& p) {
              p.alignment,
              backends::cudnn::allow_tf32.load(),
              backends::cudnn::benchmark.load(),
-             backends::cudnn::deterministic.load()};
+             deterministic()};
   size_t at = 10;
   for (const int64_t* numbers : {p.in, p.out, p.windows.kernel, p.windows.stride, p.windows.padding, p.windows.dilation})
     for (int d = 0; d < 3; ++d) key[at++] = numbers[d];
@@ -157,15 +159,14 @@ Names names_of(ConvolutionPart part) {
 /// Whether the switches allow an engine: TF32, and sums in an order of their own.
 bool allowed(const Problem& p, const Descriptor& config) {
   const bool tf32 = p.dtype != DType::Float32 || backends::cudnn::allow_tf32.load();
-  const bool deterministic = backends::cudnn::deterministic.load();
-  if (tf32 && !deterministic) return true;
+  if (tf32 && !deterministic()) return true;
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t into = engine.get();
   cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
   (void)config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &into);
   const int64_t count = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
   for (int64_t i = 0; i < count; ++i) {
-    if (deterministic && notes[i] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) return false;
+    if (deterministic() && notes[i] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) return false;
     if (!tf32 && (notes[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE || notes[i] == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) return false;
   }
   return true;
