@@ -37,7 +37,9 @@ void Linear::fields(Fields& f) {
 }
 
 Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias, detail::call_site()); }
-Tensor Linear::forward_relu(const Tensor& x) { return linear_relu(x, weight, bias, detail::call_site()); }
+Tensor Linear::forward_then(Then then, const Tensor& x) {
+  return (then == Then::Relu ? linear_relu : linear_gelu)(x, weight, bias, detail::call_site());
+}
 int64_t Linear::multiply_adds(std::span<const Tensor>, std::span<const Tensor> outputs) const { return outputs[0].numel() * in_features(); }
 std::string Linear::extra_repr() const { return repr(in_features(), out_features(), bias.defined()); }
 
@@ -66,9 +68,9 @@ Tensor LazyLinear::forward(const Tensor& x) {
   return Linear::forward(x);
 }
 
-Tensor LazyLinear::forward_relu(const Tensor& x) {
+Tensor LazyLinear::forward_then(Then then, const Tensor& x) {
   if (!weight.defined()) initialize(x);
-  return Linear::forward_relu(x);
+  return Linear::forward_then(then, x);
 }
 
 // Once it knows its sizes it is a Linear, in print too.

@@ -20,8 +20,9 @@ struct Linear : Module {
 
   void fields(Fields& f) override;
   Tensor forward(const Tensor& x) override;
-  /// relu(forward(x)) in one kernel.
-  virtual Tensor forward_relu(const Tensor& x);
+  enum class Then : uint8_t { Relu, Gelu };
+  /// relu(forward(x)), or gelu(forward(x), "tanh"), as linear_relu and linear_gelu.
+  virtual Tensor forward_then(Then then, const Tensor& x);
   /// Draws weight and bias anew.
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
@@ -39,7 +40,7 @@ struct LazyLinear : Linear {
 
   void fields(Fields& f) override;
   Tensor forward(const Tensor& x) override;
-  Tensor forward_relu(const Tensor& x) override;
+  Tensor forward_then(Then then, const Tensor& x) override;
   [[nodiscard]] int64_t out_features() const override { return out_features_; }
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string extra_repr() const override;

@@ -13,7 +13,10 @@ void Sequential::push_back(AnyModule module) {
   const Module& child = module.get();
   const std::type_info& type = typeid(child);
   // Exact types: a class derived from Linear may compute something else.
-  const Kind kind = type == typeid(Linear) || type == typeid(LazyLinear) ? Kind::Linear : type == typeid(ReLU) ? Kind::Relu : Kind::Other;
+  const Kind kind = type == typeid(Linear) || type == typeid(LazyLinear) ? Kind::Linear
+                    : type == typeid(ReLU)                               ? Kind::Relu
+                    : type == typeid(GELU)                               ? Kind::Gelu
+                                                                         : Kind::Other;
   children_.push_back({std::move(module), kind});
 }
 
@@ -27,17 +30,23 @@ void Sequential::fields(Fields& f) {
   for (size_t i = 0; i < children_.size(); ++i) f(std::to_string(i), children_[i].module.get());
 }
 
-bool Sequential::runs_with_next(size_t i) const {
-  return children_[i].kind == Kind::Linear && i + 1 < children_.size() && children_[i + 1].kind == Kind::Relu;
+Sequential::Kind Sequential::activation_of(size_t i) const {
+  if (children_[i].kind != Kind::Linear || i + 1 == children_.size()) return Kind::Other;
+  const Child& next = children_[i + 1];
+  if (next.kind == Kind::Gelu) return static_cast<const GELU&>(next.module.get()).approximate == "tanh" ? Kind::Gelu : Kind::Other;
+  return next.kind == Kind::Relu ? Kind::Relu : Kind::Other;
 }
+
+bool Sequential::runs_with_next(size_t i) const { return activation_of(i) == Kind::Relu; }
 
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
   for (size_t i = 0; i < children_.size(); ++i) {
     Module& child = children_[i].module.get();
     // Whoever listens to one of them is to see what lies between.
-    if (runs_with_next(i) && !child.has_hooks() && !children_[i + 1].module->has_hooks()) {
-      y = static_cast<Linear&>(child).forward_relu(y);
+    const Kind activation = activation_of(i);
+    if (activation != Kind::Other && !child.has_hooks() && !children_[i + 1].module->has_hooks()) {
+      y = static_cast<Linear&>(child).forward_then(activation == Kind::Relu ? Linear::Then::Relu : Linear::Then::Gelu, y);
       ++i;
     } else {
       y = child(y, detail::call_site());

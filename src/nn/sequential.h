@@ -11,7 +11,7 @@
 namespace tandem::nn {
 
 /// Each module's output is the next one's input. Holds its children by value; copying it shares their parameters. Neighbours that have a
-/// common kernel run as one: a Linear followed by a ReLU. As torch.nn.Sequential.
+/// common kernel run as one: a Linear followed by a ReLU, or, where no gradient is recorded, by a GELU("tanh"). As torch.nn.Sequential.
 struct Sequential : Module {
   Sequential() = default;
   template <class... Ms>
@@ -35,7 +35,7 @@ struct Sequential : Module {
   }
   [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
 
-  /// Whether child `i` and the one behind it run as one where nobody listens to either.
+  /// Whether child `i` and the one behind it always run as one where nobody listens to either.
   [[nodiscard]] bool runs_with_next(size_t i) const;
 
   void fields(Fields& f) override;
@@ -43,11 +43,14 @@ struct Sequential : Module {
 
  private:
   // Found out once: a type's name is not to be asked for at each call.
-  enum class Kind : uint8_t { Other, Linear, Relu };
+  enum class Kind : uint8_t { Other, Linear, Relu, Gelu };
   struct Child {
     AnyModule module;
     Kind kind;
   };
+  /// The activation behind child `i` that may run with it, else Other.
+  [[nodiscard]] Kind activation_of(size_t i) const;
+
   std::vector<Child> children_;
 };
 

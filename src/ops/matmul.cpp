@@ -109,8 +109,9 @@ Tensor batched(const char* op, const char* grad_fn, const Tensor& a, const Tenso
   });
 }
 
-/// x (n, k) times weight (m, k) transposed, plus a bias, then perhaps relu. What `linear` is on matrices.
-Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Site site) {
+/// x (n, k) times weight (m, k) transposed, plus a bias, then an activation, which has a gradient if it is relu. What `linear` is on
+/// matrices.
+Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, Site site) {
   const char* op = bias.defined() ? "addmm" : "mm";
   ops::check_same_device(op, x, "mat1", weight, "mat2");
   if (bias.defined()) ops::check_same_device(op, bias, "self", weight, "mat2");
@@ -127,8 +128,9 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   }
   Tensor y(TensorImpl::make(sizes, x.dtype(), x.device(), false, site));
   product(op, y, ops::view(x), transposed(ops::view(weight)), bias.defined() ? spread(bias, sizes) : kernels::View{},
-          {.activation = relu ? Activation::Relu : Activation::None}, site);
+          {.activation = activation}, site);
   if (!needs_grad(x, weight, bias)) return y;
+  const bool relu = activation == Activation::Relu;
   return record(relu             ? "ReluBackward0"
                 : bias.defined() ? "AddmmBackward0"
                                  : "MmBackward0",
@@ -145,11 +147,11 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
                 });
 }
 
-Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Site site) {
-  if (x.dim() == 2) return linear_matrix(x, weight, bias, relu, site);
+Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, Site site) {
+  if (x.dim() == 2) return linear_matrix(x, weight, bias, activation, site);
   if (x.dim() == 0) fail("[linear] input must have at least one dimension");
   Shape sizes = x.sizes();
-  const Tensor y = linear_matrix(as_rows(x, site), weight, bias, relu, site);
+  const Tensor y = linear_matrix(as_rows(x, site), weight, bias, activation, site);
   sizes[sizes.size() - 1] = y.size(1);
   return y.view(sizes, site);
 }
@@ -294,11 +296,18 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scal
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
-  if (weight.dim() != 1) return linear_any(x, weight, bias, false, site);
+  if (weight.dim() != 1) return linear_any(x, weight, bias, Activation::None, site);
   const Tensor y = matmul(x, weight, site);  // a single output, without a dimension of its own
   return bias.defined() ? add(y, bias, site) : y;
 }
-Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) { return linear_any(x, weight, bias, true, site); }
+Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  return linear_any(x, weight, bias, Activation::Relu, site);
+}
+Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  if (!is_floating(x.dtype())) fail("[linear_gelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (needs_grad(x, weight, bias)) return gelu(linear(x, weight, bias, site), "tanh", site);
+  return linear_any(x, weight, bias, Activation::Gelu, site);
+}
 
 Tensor Tensor::matmul(const Tensor& other, Site site) const { return tandem::matmul(*this, other, site); }
 Tensor Tensor::mm(const Tensor& other, Site site) const { return tandem::mm(*this, other, site); }

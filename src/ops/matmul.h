@@ -30,6 +30,9 @@ namespace tandem {
 [[nodiscard]] Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
 /// linear followed by relu, in one kernel.
 [[nodiscard]] Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
+/// linear followed by gelu(…, "tanh"), in one kernel where no gradient is recorded: the gradient needs what lies between, and half types
+/// round it then. Floating dtypes.
+[[nodiscard]] Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(), Site site = Site::here());
 /// Einstein's sum. As torch.einsum.
 /// Letters, upper and lower case, name dimensions; those of one letter must agree or be 1; "..." stands for any further ones, which
 /// broadcast.

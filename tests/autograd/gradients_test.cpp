@@ -111,6 +111,7 @@ const std::vector<Case>& cases() {
       {"addmm", [](const Inputs& in) { return td::addmm(in[0], in[1], in[2], 0.5, 2); }, {{2}, {3, 4}, {4, 2}}},
       {"linear", [](const Inputs& in) { return td::linear(in[0], in[1], in[2]); }, {{2, 3, 4}, {5, 4}, {5}}},
       {"linear_relu", [](const Inputs& in) { return td::linear_relu(in[0], in[1], in[2]); }, {{3, 4}, {5, 4}, {5}}},
+      {"linear_gelu", [](const Inputs& in) { return td::linear_gelu(in[0], in[1], in[2]); }, {{3, 4}, {5, 4}, {5}}},
       {"einsum",
        [](const Inputs& in) {
          return td::einsum("ij,kj->ik", {in[0], in[1]});

@@ -109,6 +109,22 @@ TEST_P(LayersOn, SequentialFusesLinearAndRelu) {
   EXPECT_TRUE(allclose(fused, first.weight.grad(), 1e-5, 1e-6));
 }
 
+TEST_P(LayersOn, SequentialFusesLinearAndGeluWhereNoGradientIsRecorded) {
+  for (const char* approximate : {"tanh", "none"}) {
+    SCOPED_TRACE(approximate);
+    nn::Sequential net(nn::Linear(5, 7), nn::GELU(approximate), nn::Linear(7, 3));
+    net.to(device());
+    const Tensor x = randn({6, 5}, device());
+    const Tensor plain = net.at(2)(gelu(net.at(0)(x), approximate));
+    const Tensor recorded = net(x);
+    EXPECT_TRUE(allclose(recorded, plain, 1e-5, 1e-6));
+    const NoGradGuard no_grad;
+    EXPECT_TRUE(allclose(net(x), plain, 1e-5, 1e-6));
+  }
+  EXPECT_FALSE(nn::Sequential(nn::Linear(5, 7), nn::GELU("tanh")).runs_with_next(0));  // a gradient wants what lies between
+  EXPECT_TRUE(nn::Sequential(nn::Linear(5, 7), nn::ReLU()).runs_with_next(0));
+}
+
 TEST(Sequential, HoldsItsChildrenByValue) {
   nn::Linear layer(2, 2);
   nn::Sequential net(layer, nn::Tanh());

@@ -144,9 +144,9 @@ void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View&
   if (call.length > kOrdered && !are_deterministic_algorithms_enabled())
     return for_each(queue, index.numel(),
                     ScatterAtOnce<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
-  int64_t sizes[kMaxDims];
-  for (int d = 0; d < index.ndim; ++d) sizes[d] = d == dim ? 1 : index.sizes[d];
-  const Places<3> lines(index.ndim, sizes, {out_strides.strides, index_strides.strides, source_strides.strides});
+  View across = index;
+  across.sizes[dim] = 1;
+  const Places<3> lines(across.ndim, across.sizes, {out_strides.strides, index_strides.strides, source_strides.strides});
   // Neighbours in a line are neighbours in memory where dim is the last: then a group reads a line together, however many there are.
   const bool by_threads = call.length <= kShort || (dim != index.ndim - 1 && lines.count >= kManyLines);
   if (by_threads) for_each(queue, lines.count, ScatterLine<T>{call, lines});

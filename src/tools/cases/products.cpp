@@ -1,5 +1,6 @@
 // Products of matrices and vectors. References are triple loops.
 #include <cmath>
+#include <numbers>
 
 #include "tools/cases/case.h"
 
@@ -161,6 +162,20 @@ struct LinearRelu : Linear {
   }
 };
 
+struct LinearGelu : Linear {
+  static constexpr const char* name = "linear_gelu";
+  static constexpr bool torch = false;
+  static constexpr DTypes dtypes = kFloating;
+  Tensor run(const Tensor& x, const Tensor& weight, const Tensor& bias) const { return linear_gelu(x, weight, bias); }
+  Tensor reference(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
+    const Tensor y = Linear::reference(x, weight, bias);
+    return generate(y.sizes(), [&](const Shape& at_) {
+      const double v = at(y, at_);
+      return v / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
+    });
+  }
+};
+
 struct Einsum : Product {
   static constexpr const char* name = "einsum";
   void inputs(Inputs& in) const {
@@ -189,6 +204,7 @@ void add_products(std::vector<Operation>& list) {
   list.push_back(operation<Addmm>());
   list.push_back(operation<Linear>());
   list.push_back(operation<LinearRelu>());
+  list.push_back(operation<LinearGelu>());
   list.push_back(operation<Einsum>());
 }
 
