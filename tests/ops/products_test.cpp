@@ -1,4 +1,5 @@
 // Products of matrices of sizes and layouts that take every way a backend has to compute them, against the CPU's in float64.
+#include <cmath>
 #include <vector>
 
 #include "support/on_device.h"
@@ -63,6 +64,25 @@ TEST_P(Products, AddToAMatrix) {
       EXPECT_TRUE(td::equal(found.cpu().to(td::kFloat64), td::matmul(a, b) * 2 + c * 3)) << td::name(dtype) << " " << m << "x" << n;
     }
   }
+}
+
+TEST_P(Products, ActivationsThatFollowKeepNan) {
+  td::manual_seed(6);
+  for (const int64_t n : {16, 200})
+    for (const auto dtype : {td::kFloat32, td::kFloat64, td::kBFloat16})
+      for (const bool has_bias : {true, false}) {
+        SCOPED_TRACE(testing::Message() << n << " " << td::name(dtype) << (has_bias ? " with bias" : ""));
+        const td::Tensor x = operand({n, n}), weight = operand({n, n}), bias = operand({n});
+        x.select(0, 1).fill_(NAN);
+        const td::Tensor plain = td::linear(x, weight, has_bias ? bias : td::Tensor());
+        const auto there = [&](const td::Tensor& t) { return t.to(device(), dtype); };
+        for (int use = 0; use < 2; ++use) {  // a library may be looked at more closely the first time
+          const td::Tensor relu = td::linear_relu(there(x), there(weight), has_bias ? there(bias) : td::Tensor()).cpu();
+          EXPECT_TRUE(td::allclose(relu.to(td::kFloat64), td::relu(plain), 1e-2, 0, true));
+          const td::Tensor gelu = td::linear_gelu(there(x), there(weight), has_bias ? there(bias) : td::Tensor()).cpu();
+          EXPECT_TRUE(td::allclose(gelu.to(td::kFloat64), td::gelu(plain, "tanh"), 1e-2, 1e-4, true));
+        }
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Products, testing::Values("cpu", "cuda:0"), device_name);

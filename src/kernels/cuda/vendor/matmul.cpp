@@ -1,10 +1,13 @@
 // Products through cuBLASLt. It thinks in columns: what it is asked for is outᵀ = bᵀ aᵀ, whose columns are our rows. Batches run along one
 // stride; where those of a call do not, several calls do. The algorithm that its heuristics put first is kept by shape. A bias along the
-// columns of out rides along as its epilogue; a bias of out's shape is its C. Activations are a pass of our own over the result: what its
-// ReLU makes of nan is not said. All else that the entry allows - integers, operands without a dense dimension - is our own kernel's.
+// columns of out rides along as its epilogue; a bias of out's shape is its C. ReLU, and GELU of half types, ride along too where they keep
+// nan, which is not said and so found out for each plan; all other activations are a pass of our own over the result. All else that the
+// entry allows - integers, operands without a dense dimension - is our own kernel's.
 #include <cublasLt.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -51,6 +54,7 @@ struct Problem {
   DType dtype = DType::Float32;
   Matrix out, a, b, c;
   bool has_c = false, bias_row = false;
+  Activation activation = Activation::None;  // that rides along
 };
 
 /// The row-major matrix (rows, columns) with these strides, as the transposed problem stores it; nothing where no dimension is dense.
@@ -106,7 +110,9 @@ cudaDataType_t type_of(DType dtype) {
 }
 
 /// Everything that a plan depends on.
-using Key = std::array<int64_t, 25>;
+using Key = std::array<int64_t, 26>;
+
+enum class KeepsNan : uint8_t { Unknown, Yes, No };
 
 /// A prepared call: descriptors and the algorithm. `usable` is false where cuBLASLt proposes none.
 struct Plan {
@@ -114,6 +120,7 @@ struct Plan {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr, d = nullptr;
   cublasLtMatmulAlgo_t algorithm{};
   bool usable = false;
+  KeepsNan keeps_nan = KeepsNan::Unknown;  // its activation
 };
 
 /// Handle and plans of a card. Plans are kept for good: programs have few shapes.
@@ -126,6 +133,14 @@ struct Card {
 Card& card(int device) {
   static auto* const cards = new Card[kMaxCards];  // not destroyed: CUDA may be gone before static objects are
   return cards[device];
+}
+
+cublasLtEpilogue_t epilogue_of(const Problem& p) {
+  switch (p.activation) {
+    case Activation::Relu: return p.bias_row ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case Activation::Gelu: return p.bias_row ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    default: return p.bias_row ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  }
 }
 
 class Maker {
@@ -141,8 +156,7 @@ class Maker {
     // The first operand of the transposed problem is b, n by k.
     set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, p_.b.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, p_.a.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
-    const cublasLtEpilogue_t epilogue = p_.bias_row ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
-    set(plan.desc, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    set(plan.desc, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p_));
     if (p_.bias_row) {
       set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
       set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p_.dtype));
@@ -204,8 +218,16 @@ class Maker {
 Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_t workspace) {
   uint32_t alignment[4];
   for (int i = 0; i < 4; ++i) alignment[i] = alignment_of(data[i]);
-  Key key = {p.m, p.n, p.k, p.batch, static_cast<int64_t>(p.dtype), p.has_c, p.bias_row, backends::cuda::matmul::allow_tf32.load()};
-  size_t at = 8;
+  Key key = {p.m,
+             p.n,
+             p.k,
+             p.batch,
+             p.has_c,
+             p.bias_row,
+             backends::cuda::matmul::allow_tf32.load(),
+             static_cast<int64_t>(p.dtype),
+             static_cast<int64_t>(p.activation)};
+  size_t at = 9;
   for (const Matrix* x : {&p.out, &p.a, &p.b, &p.c})
     for (const int64_t number : {static_cast<int64_t>(x->turned), x->ld, x->batch_stride}) key[at++] = number;
   for (const uint32_t bytes : alignment) key[at++] = bytes;
@@ -216,6 +238,50 @@ Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_
     if (card.handle) found->second = Maker(p).make(card.handle, data[3], alignment, workspace);
   }
   return found->second;
+}
+
+/// What a plan is run with.
+struct Call {
+  const void* data[4];  // out, a, b, bias
+  double alpha, beta;
+  void* workspace;
+  size_t workspace_bytes;
+  cudaStream_t stream;
+};
+
+cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const Plan& plan, const Call& call) {
+  const float alpha = static_cast<float>(call.alpha), beta = static_cast<float>(call.beta);
+  const bool is_double = p.dtype == DType::Float64;
+  if (p.bias_row)
+    (void)lt().cublasLtMatmulDescSetAttribute(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &call.data[3], sizeof call.data[3]);
+  return lt().cublasLtMatmul(handle, plan.desc, is_double ? static_cast<const void*>(&call.alpha) : &alpha, call.data[2], plan.a,
+                             call.data[1], plan.b, is_double ? static_cast<const void*>(&call.beta) : &beta,
+                             p.has_c ? call.data[3] : call.data[0], plan.c, const_cast<void*>(call.data[0]), plan.d, &plan.algorithm,
+                             call.workspace, call.workspace_bytes, call.stream);
+}
+
+/// Whether a plan's activation keeps nan, as PyTorch's do. Found out at its first use by a run with a factor of nan, whose first and last
+/// elements are read; a graph that is being captured can't wait for that, and gets the answer no.
+bool keeps_nan(cublasLtHandle_t handle, const Problem& p, Plan& plan, Call call) {
+  if (plan.keeps_nan != KeepsNan::Unknown) return plan.keeps_nan == KeepsNan::Yes;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(call.stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) return false;
+  call.alpha = std::numeric_limits<double>::quiet_NaN();
+  plan.keeps_nan = run(handle, p, plan, call) == CUBLAS_STATUS_SUCCESS ? KeepsNan::Yes : KeepsNan::No;
+  for (const int64_t at : {int64_t{0}, (p.batch - 1) * p.out.batch_stride + (p.m - 1) * p.out.ld + p.n - 1})
+    visit(p.dtype, [&](auto element) {
+      const void* const from = static_cast<const char*>(call.data[0]) + at * static_cast<int64_t>(sizeof element);
+      const bool read = cudaMemcpyAsync(&element, from, sizeof element, cudaMemcpyDeviceToHost, call.stream) == cudaSuccess &&
+                        cudaStreamSynchronize(call.stream) == cudaSuccess;
+      if (!read || !std::isnan(static_cast<float>(element))) plan.keeps_nan = KeepsNan::No;
+    });
+  return plan.keeps_nan == KeepsNan::Yes;
+}
+
+/// Whether an activation may ride along. The precision of GELU's tanh is not said: it is left to types that show little of it. out is
+/// written twice at the first use, which a bias in its place would not survive.
+bool may_ride(Activation activation, const Out& out, const View& bias) {
+  return bias.data != out.data && (activation == Activation::Relu || (activation == Activation::Gelu && is_half(out.dtype)));
 }
 
 /// out = activation(out), in place.
@@ -263,9 +329,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   for (int k = 0; k < 4 && inner >= 0; ++k) matrices[k]->batch_stride = batches.strides[k][inner];
   const auto element = static_cast<int64_t>(size_of(out.dtype));
   char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
-  const double alpha = epilogue.alpha, beta = p->has_c ? epilogue.beta : 0;
-  const float alpha_single = static_cast<float>(alpha), beta_single = static_cast<float>(beta);
-  const bool is_double = p->dtype == DType::Float64;
+  Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue)};
 
   Card& owner = card(queue.device);
   const std::lock_guard lock(owner.mutex);
@@ -275,23 +339,25 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
       for (int k = 0; k < 4; ++k) at[k] += rest % batches.size(d) * batches.strides[k][d];
       rest /= batches.size(d);
     }
-    const void* data[4];
-    for (int k = 0; k < 4; ++k) data[k] = base[k] ? base[k] + at[k] * element : nullptr;
-    Plan& plan = plan_for(owner, *p, data, bytes);
-    if (!plan.usable && outer == 0) return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
-    if (!plan.usable) return queue.status->report(Trouble::Library, CUBLAS_STATUS_NOT_SUPPORTED);
-    if (p->bias_row) (void)lt().cublasLtMatmulDescSetAttribute(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &data[3], sizeof data[3]);
-    const cublasStatus_t status =
-        lt().cublasLtMatmul(owner.handle, plan.desc, is_double ? static_cast<const void*>(&alpha) : &alpha_single, data[2], plan.a, data[1],
-                            plan.b, is_double ? static_cast<const void*>(&beta) : &beta_single, p->has_c ? data[3] : data[0], plan.c,
-                            const_cast<void*>(data[0]), plan.d, &plan.algorithm, workspace, bytes, stream_of(queue));
+    for (int k = 0; k < 4; ++k) call.data[k] = base[k] ? base[k] + at[k] * element : nullptr;
+    Plan* plan = nullptr;
+    if (batches.count == p->batch && may_ride(epilogue.activation, out, bias)) {
+      p->activation = epilogue.activation;
+      Plan& fused = plan_for(owner, *p, call.data, bytes);
+      if (fused.usable && keeps_nan(owner.handle, *p, fused, call)) plan = &fused;
+      else p->activation = Activation::None;
+    }
+    if (!plan) plan = &plan_for(owner, *p, call.data, bytes);
+    if (!plan->usable && outer == 0) return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
+    if (!plan->usable) return queue.status->report(Trouble::Library, CUBLAS_STATUS_NOT_SUPPORTED);
+    const cublasStatus_t status = run(owner.handle, *p, *plan, call);
     if (outer == 0 && (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)) {  // nothing is written yet
-      plan.usable = false;
+      plan->usable = false;
       return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
     }
     if (status != CUBLAS_STATUS_SUCCESS) return queue.status->report(Trouble::Library, static_cast<int64_t>(status));
   }
-  if (epilogue.activation != Activation::None) activate(queue, out, epilogue.activation);
+  if (epilogue.activation != p->activation) activate(queue, out, epilogue.activation);
 }
 
 }  // namespace tandem::kernels::cuda::vendor
