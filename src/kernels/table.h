@@ -239,7 +239,8 @@ struct Table {
   void (*embedding_bag)(const Queue&, Out out, Out bag_of, Out counts, Out chosen, View table, View indices, View offsets, View weights,
                         BagMode mode, int64_t padding);
 
-  // --- Recurrent cells, one step: floating dtypes, rows of any stride with contiguous elements.
+  // --- Recurrent cells, one step: floating dtypes, rows of any stride with contiguous elements. An element is read before its place is
+  // written: outputs may lie where inputs of the same size do (as `active` on gates, a gradient on `active`).
   /// gates (rows, 4 n), in the order input, forget, cell, output: h = o * tanh(c'), c' = f * c + i * g; the activated ones go to `active`.
   void (*lstm_cell)(const Queue&, Out h, Out c, Out active, View gates, View previous);
   /// The gradients of gates and of the previous c from those of h and c' (which may have no data).
@@ -252,11 +253,12 @@ struct Table {
   // --- Whole recurrent layers, floating dtypes: in (t, n, input), out (t, n, directions * hidden), h0, c0, h and c (layers * directions,
   // n, hidden), `weights` for each layer and direction w_ih, w_hh and, with biases, b_ih and b_hh, gates in the order of the cells above.
   // c's are an LSTM's, else without data. All contiguous, of one dtype, none empty.
-  /// `reserve` (bytes, contiguous) keeps what recurrent_backward wants; no data where there will be none.
+  /// `reserve` (bytes, contiguous) keeps what recurrent_backward wants; no data where there will be none. Both calls take memory of the
+  /// sizes that one call of recurrent_memory said; that of `reserve` may be 0.
   void (*recurrent)(const Queue&, Out out, Out h, Out c, Out reserve, View in, View h0, View c0, Span<View> weights, RecurrentLayers layers,
                     void* workspace);
-  /// The gradients, from those of out, h and c (the last two may have no data). `reserve` is used up. weight_grads are written, not added
-  /// to.
+  /// The gradients, from those of out, h and c (the last two may have no data). `reserve` is used up. All are written, not added to; those
+  /// that nobody wants have no data.
   void (*recurrent_backward)(const Queue&, Out in_grad, Out h0_grad, Out c0_grad, Span<Out> weight_grads, Out reserve, View grad,
                              View h_grad, View c_grad, View in, View out, View h0, View c0, Span<View> weights, RecurrentLayers layers,
                              void* workspace);

@@ -1,4 +1,5 @@
-// The products of all time steps with the input's weights are one product; a step is then one product with the state, and one kernel.
+// Whole layers are one kernel (recurrent_layers.cpp). Packed sequences, projections and integers go step by step: the products of all time
+// steps with the input's weights are one product; a step is then one product with the state, and one kernel.
 #include "ops/recurrent.h"
 
 #include "base/error.h"
@@ -7,6 +8,7 @@
 #include "ops/operators.h"
 #include "ops/random.h"
 #include "ops/recurrent_cells.h"
+#include "ops/recurrent_layers.h"
 #include "ops/view.h"
 
 namespace tandem {
@@ -153,9 +155,9 @@ Tensor cell(const char* op, Kind kind, const Tensor& input, const State& before,
 
 }  // namespace
 
-LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
-                          const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
-                          bool bidirectional, Site site) {
+LstmResult ops::recurrent_steps(const char* op, Kind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
+                                const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                                bool bidirectional, Site site) {
   if (batch_sizes) check_packed(op, input, *batch_sizes);
   else if (input.dim() != 3) fail("[", op, "] input must have 3 dimensions, got ", input.dim());
   if (num_layers < 1) fail("[", op, "] num_layers must be at least 1, not ", num_layers);
@@ -193,6 +195,33 @@ LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const 
   result.output = x;
   result.h_n = stack(last_h, 0, site);
   if (!last_c.empty()) result.c_n = stack(last_c, 0, site);
+  return result;
+}
+
+LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
+                          const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                          bool bidirectional, Site site) {
+  if (batch_sizes || !suits_recurrent_layers(kind, input, hx, params, has_biases, num_layers, bidirectional))
+    return recurrent_steps(op, kind, input, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional, site);
+  if (!(dropout > 0 && train && num_layers > 1))
+    return recurrent_layers(op, kind, input, hx, params, has_biases, num_layers, bidirectional, site);
+  const int64_t directions = bidirectional ? 2 : 1;
+  LstmResult result{.output = input, .h_n = {}, .c_n = {}};
+  std::vector<Tensor> last_h, last_c;
+  auto own = params.begin();
+  for (int64_t layer = 0; layer < num_layers; ++layer) {
+    if (layer) result.output = tandem::dropout(result.output, dropout, true, site);
+    std::vector<Tensor> states;
+    for (const Tensor& h : hx) states.push_back(h.narrow(0, layer * directions, directions, site));
+    const auto next = own + (has_biases ? 4 : 2) * directions;
+    const LstmResult of_layer = recurrent_layers(op, kind, result.output, states, {own, next}, has_biases, 1, bidirectional, site);
+    own = next;
+    result.output = of_layer.output;
+    last_h.push_back(of_layer.h_n);
+    if (of_layer.c_n.defined()) last_c.push_back(of_layer.c_n);
+  }
+  result.h_n = cat(last_h, 0, site);
+  if (!last_c.empty()) result.c_n = cat(last_c, 0, site);
   return result;
 }
 

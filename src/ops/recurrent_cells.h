@@ -18,6 +18,10 @@ enum class RecurrentKind : uint8_t { Tanh, Relu, Lstm, Gru };
 LstmResult recurrent(const char* op, RecurrentKind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
                      const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional,
                      Site site);
+/// The same, a few operations for each step.
+LstmResult recurrent_steps(const char* op, RecurrentKind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
+                           const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                           bool bidirectional, Site site);
 
 /// From gates (N, 4 hidden) - input, forget, cell, output - and the cell's state (N, hidden).
 LstmState lstm_step(const Tensor& gates, const Tensor& c, Site site);

@@ -55,6 +55,9 @@ void fill_own(Table& table) {
   table.lstm_cell_backward = lstm_cell_backward;
   table.gru_cell = gru_cell;
   table.gru_cell_backward = gru_cell_backward;
+  table.recurrent = recurrent;
+  table.recurrent_backward = recurrent_backward;
+  table.recurrent_memory = recurrent_memory;
   table.index = index;
   table.index_put = index_put;
   table.gather = gather;

@@ -1,12 +1,20 @@
 // The one entry of libtandem_walked.so: a table in which our own CUDA kernels stand, walked on the host. What a card leaves to a library
 // (sorting, decompositions) stays the CPU's.
+#include "kernels/cuda/table.h"
+
 #include "kernels/cuda/entries.h"
 
-extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() {
-  static const tandem::kernels::Table table = [] {
-    tandem::kernels::Table t = tandem::kernels::cpu_table();
-    tandem::kernels::cuda::fill_own(t);
-    return t;
+namespace tandem::kernels::cuda {
+
+const Table& table() {
+  static const Table walked = [] {
+    Table table = cpu_table();
+    fill_own(table);
+    return table;
   }();
-  return &table;
+  return walked;
 }
+
+}  // namespace tandem::kernels::cuda
+
+extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() { return &tandem::kernels::cuda::table(); }
