@@ -21,6 +21,9 @@ Parameters parameters_of(const Span<V>& all, int64_t part, bool biases) {
   return {own[0].data, own[1].data, biases ? own[2].data : nullptr, biases ? own[3].data : nullptr};
 }
 
+/// Steps for which it pays to transpose the state's weight first: products with few rows read dense rows faster.
+constexpr int64_t kManySteps = 16;
+
 /// The order in which a direction takes the steps.
 struct Order {
   int64_t steps;
@@ -54,6 +57,7 @@ class Forward : public Pass {
     if (gru) from_hidden_ = take_matrix(sizes.batch, rows());
     if (gru && !reserve.kept()) active_ = take_matrix(sizes.batch, 4 * sizes.hidden);
     if (!gru && sizes.biases) biases_ = take_matrix(1, rows());
+    if (sizes.steps >= kManySteps) turned_ = take_matrix(sizes.hidden, rows());
     for (int64_t i = 0; i < 2 && i + 1 < sizes.layers && !reserve.kept(); ++i) outputs_[i] = take_steps(sizes.width());
   }
 
@@ -70,9 +74,10 @@ class Forward : public Pass {
         const Order order{sizes_.steps, direction == 1};
         const Steps gates = is(RecurrentCell::Lstm) && reserve_.kept() ? reserve_.gates(part) : from_input_;
         product(gates.all(), x.all(), transposed(input_weight(p, layer)), repeated(input_bias(p), sizes_.steps));
-        if (is(RecurrentCell::Lstm)) lstm(y, gates, order, part, p, h0, c0, c);
-        else if (is(RecurrentCell::Gru)) gru(y, gates, order, part, p, h0);
-        else plain(y, gates, order, part, p, h0);
+        const View weight = from_state(p);
+        if (is(RecurrentCell::Lstm)) lstm(y, gates, order, part, weight, h0, c0, c);
+        else if (is(RecurrentCell::Gru)) gru(y, gates, order, part, weight, p.b_hh, h0);
+        else plain(y, gates, order, part, weight, h0);
         copy(state(h, part), y[order[sizes_.steps - 1]]);
       }
       x = all;
@@ -87,24 +92,30 @@ class Forward : public Pass {
     pointwise(PointwiseOp::add, biases_, {bias(p.b_ih), bias(p.b_hh)});
     return bias(biases_.data);
   }
+  /// What the state is multiplied with, (hidden, gates).
+  View from_state(const Parameters& p) {
+    const View weight = transposed(hidden_weight(p));
+    if (!turned_.data) return weight;
+    copy(turned_, weight);
+    return turned_;
+  }
   /// A bias for the rows of so many steps.
   [[nodiscard]] View repeated(View bias, int64_t steps) const {
     bias.sizes[0] = steps * sizes_.batch;
     return bias;
   }
 
-  void plain(const Steps& y, const Steps& gates, const Order& order, int64_t part, const Parameters& p, const View& h0) {
+  void plain(const Steps& y, const Steps& gates, const Order& order, int64_t part, const View& weight, const View& h0) {
     const Activation activation = is(RecurrentCell::Tanh) ? Activation::Tanh : Activation::Relu;
-    for (int64_t i = 0; i < walked(); ++i)
-      product(y[order[i]], i ? y[order[i - 1]] : state(h0, part), transposed(hidden_weight(p)), gates[order[i]], activation);
+    for (int64_t i = 0; i < walked(); ++i) product(y[order[i]], i ? y[order[i - 1]] : state(h0, part), weight, gates[order[i]], activation);
   }
 
-  void lstm(const Steps& y, const Steps& gates, const Order& order, int64_t part, const Parameters& p, const View& h0, const View& c0,
+  void lstm(const Steps& y, const Steps& gates, const Order& order, int64_t part, const View& weight, const View& h0, const View& c0,
             const Out& c) {
     const Out last = state(c, part);  // each step's cells in turn, where they are not kept
     for (int64_t i = 0; i < walked(); ++i) {
       const int64_t t = order[i], before = i ? order[i - 1] : 0;
-      product(gates[t], i ? y[before] : state(h0, part), transposed(hidden_weight(p)), gates[t]);
+      product(gates[t], i ? y[before] : state(h0, part), weight, gates[t]);
       const Out now = reserve_.kept() ? reserve_.cells(part)[t] : last;
       const View previous = !i ? state(c0, part) : reserve_.kept() ? reserve_.cells(part)[before] : last;
       call(&Table::lstm_cell, y[t], now, gates[t], gates[t], previous);
@@ -112,19 +123,19 @@ class Forward : public Pass {
     if (reserve_.kept()) copy(last, reserve_.cells(part)[order[sizes_.steps - 1]]);
   }
 
-  void gru(const Steps& y, const Steps& gates, const Order& order, int64_t part, const Parameters& p, const View& h0) {
-    const View more = sizes_.biases ? repeated(bias(p.b_hh), 1) : View{};
+  void gru(const Steps& y, const Steps& gates, const Order& order, int64_t part, const View& weight, void* b_hh, const View& h0) {
+    const View more = sizes_.biases ? repeated(bias(b_hh), 1) : View{};
     for (int64_t i = 0; i < walked(); ++i) {
       const int64_t t = order[i];
       const View before = i ? y[order[i - 1]] : state(h0, part);
-      product(from_hidden_, before, transposed(hidden_weight(p)), more);
+      product(from_hidden_, before, weight, more);
       call(&Table::gru_cell, y[t], reserve_.kept() ? reserve_.gates(part)[t] : active_, gates[t], from_hidden_, before);
     }
   }
 
   const RecurrentReserve& reserve_;
   Steps from_input_{}, outputs_[2]{};
-  Out from_hidden_{}, active_{}, biases_{};
+  Out from_hidden_{}, active_{}, biases_{}, turned_{};
 };
 
 /// The gradients of one layer and direction on their way through its steps.
