@@ -65,6 +65,7 @@ const std::vector<Operation>& operations() {
     add_normalizations(list);
     add_images(list);
     add_sequences(list);
+    add_recurrent(list);
     add_convolutions(list);
     add_pooling(list);
     add_random(list);

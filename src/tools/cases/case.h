@@ -233,6 +233,7 @@ void add_joining(std::vector<Operation>& list);
 void add_normalizations(std::vector<Operation>& list);
 void add_images(std::vector<Operation>& list);
 void add_sequences(std::vector<Operation>& list);
+void add_recurrent(std::vector<Operation>& list);
 void add_convolutions(std::vector<Operation>& list);
 void add_pooling(std::vector<Operation>& list);
 void add_random(std::vector<Operation>& list);

@@ -1,4 +1,4 @@
-// Attention, recurrent networks, bags of embeddings, distances between vectors.
+// Attention, bags of embeddings, distances between vectors.
 #include <algorithm>
 #include <cmath>
 
@@ -51,117 +51,6 @@ struct Attention : Sequence {
   }
   double flops(const Tensor& q, const Tensor& k, const Tensor& v, bool) const {
     return 2.0 * double(q.numel()) * double(k.size(-2)) * (1 + double(v.size(-1)) / double(q.size(-1)));
-  }
-};
-
-double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
-
-/// One layer, one direction: T steps of a batch. `kGates` blocks of rows in each matrix.
-template <int kGates>
-struct Recurrent : Sequence {
-  static constexpr Gives gives = Gives::Floating;
-  static constexpr bool expands = true;
-  void inputs(Inputs& in) const {
-    in.add(randn({3, 2, 4}), randn({1, 2, 3}), randn({kGates * 3, 4}), randn({kGates * 3, 3}), randn({kGates * 3}), randn({kGates * 3}));
-  }
-  void bench(Inputs& in, int64_t n) const {
-    in.add(randn({std::max<int64_t>(1, n / 8192), 64, 128}), randn({1, 64, 128}), randn({kGates * 128, 128}) * 0.1,
-           randn({kGates * 128, 128}) * 0.1, randn({kGates * 128}), randn({kGates * 128}));
-  }
-  double flops(const Tensor& x, const Tensor&, const Tensor& w, const Tensor&, const Tensor&, const Tensor&) const {
-    return 4.0 * double(x.numel()) * double(w.size(0));
-  }
-  /// The rows of weight times x plus bias, for sample n of step t.
-  static std::vector<double> gates(const Tensor& weight, const Tensor& bias, const std::vector<double>& x) {
-    std::vector<double> out;
-    for (int64_t r = 0; r < weight.size(0); ++r) {
-      double sum = at(bias, {r});
-      for (size_t c = 0; c < x.size(); ++c) sum += at(weight, {r, int64_t(c)}) * x[c];
-      out.push_back(sum);
-    }
-    return out;
-  }
-  /// Walks the sequence: `step` makes h from the two sums of gates.
-  static Results walked(
-      const Tensor& x, const Tensor& h0, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c,
-      const std::function<double(const std::vector<double>&, const std::vector<double>&, int64_t i, int64_t n, double h)>& step) {
-    const int64_t hidden = h0.size(2);
-    const Tensor output = zeros({x.size(0), x.size(1), hidden}, kFloat64), last = h0.clone();
-    for (int64_t n = 0; n < x.size(1); ++n) {
-      std::vector<double> h;
-      for (int64_t i = 0; i < hidden; ++i) h.push_back(at(h0, {0, n, i}));
-      for (int64_t t = 0; t < x.size(0); ++t) {
-        std::vector<double> now;
-        for (int64_t i = 0; i < x.size(2); ++i) now.push_back(at(x, {t, n, i}));
-        const auto from_x = gates(w, b, now), from_h = gates(u, c, h);
-        for (int64_t i = 0; i < hidden; ++i) {
-          h[size_t(i)] = step(from_x, from_h, i, n, h[size_t(i)]);
-          output.data_ptr<double>()[(t * x.size(1) + n) * hidden + i] = h[size_t(i)];
-          last.data_ptr<double>()[n * hidden + i] = h[size_t(i)];
-        }
-      }
-    }
-    return std::vector<Tensor>{output, last};
-  }
-};
-
-struct RnnTanh : Recurrent<1> {
-  static constexpr const char* name = "rnn_tanh";
-  Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto result = rnn_tanh(x, h, {w, u, b, c});
-    return std::vector<Tensor>{result.output, result.h_n};
-  }
-  Results reference(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    return walked(x, h, w, u, b, c,
-                  [](const auto& p, const auto& q, int64_t i, int64_t, double) { return std::tanh(p[size_t(i)] + q[size_t(i)]); });
-  }
-};
-struct RnnRelu : Recurrent<1> {
-  static constexpr const char* name = "rnn_relu";
-  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
-  Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto result = rnn_relu(x, h, {w, u, b, c});
-    return std::vector<Tensor>{result.output, result.h_n};
-  }
-  Results reference(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    return walked(x, h, w, u, b, c,
-                  [](const auto& p, const auto& q, int64_t i, int64_t, double) { return std::max(0.0, p[size_t(i)] + q[size_t(i)]); });
-  }
-};
-struct Gru : Recurrent<3> {
-  static constexpr const char* name = "gru";
-  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
-  Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto result = gru(x, h, {w, u, b, c});
-    return std::vector<Tensor>{result.output, result.h_n};
-  }
-  Results reference(const Tensor& x, const Tensor& h0, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto size = size_t(h0.size(2));
-    return walked(x, h0, w, u, b, c, [size](const auto& p, const auto& q, int64_t k, int64_t, double h) {
-      const auto i = size_t(k);
-      const double reset = sigmoid_of(p[i] + q[i]), keep = sigmoid_of(p[i + size] + q[i + size]);
-      return (1 - keep) * std::tanh(p[i + 2 * size] + reset * q[i + 2 * size]) + keep * h;
-    });
-  }
-};
-/// The cell begins as the hidden state does.
-struct Lstm : Recurrent<4> {
-  static constexpr const char* name = "lstm";
-  static constexpr DTypes dtypes = kNumbers, without_reference = kIntegers;  // whole gates
-  Results run(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto result = lstm(x, {h, h}, {w, u, b, c});
-    return std::vector<Tensor>{result.output, result.h_n};
-  }
-  Results reference(const Tensor& x, const Tensor& h0, const Tensor& w, const Tensor& u, const Tensor& b, const Tensor& c) const {
-    const auto size = size_t(h0.size(2));
-    Tensor cell = h0.clone();
-    return walked(x, h0, w, u, b, c, [&](const auto& p, const auto& q, int64_t k, int64_t n, double) {
-      const auto i = size_t(k);
-      const auto gate = [&](size_t g) { return p[i + g * size] + q[i + g * size]; };
-      double& state = cell.data_ptr<double>()[size_t(n) * size + i];
-      state = sigmoid_of(gate(1)) * state + sigmoid_of(gate(0)) * std::tanh(gate(2));
-      return sigmoid_of(gate(3)) * std::tanh(state);
-    });
   }
 };
 
@@ -232,10 +121,6 @@ struct EmbeddingBag : Case {
 
 void add_sequences(std::vector<Operation>& list) {
   list.push_back(operation<Attention>());
-  list.push_back(operation<RnnTanh>());
-  list.push_back(operation<RnnRelu>());
-  list.push_back(operation<Gru>());
-  list.push_back(operation<Lstm>());
   list.push_back(operation<CosineSimilarity>());
   list.push_back(operation<PairwiseDistance>());
   list.push_back(operation<EmbeddingBag>());
