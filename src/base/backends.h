@@ -25,14 +25,14 @@ extern constinit std::atomic<bool> allow_tf32;  // false
 }  // namespace cuda::matmul
 
 namespace cudnn {
-/// Whether convolutions go to cuDNN where it can be had. As torch.backends.cudnn.enabled.
+/// Whether convolutions and recurrent layers go to cuDNN where it can be had. As torch.backends.cudnn.enabled.
 extern constinit std::atomic<bool> enabled;  // true
-/// Whether convolutions of float32 may round to TF32. As torch.backends.cudnn.allow_tf32.
+/// Whether convolutions and recurrent layers of float32 may round to TF32. As torch.backends.cudnn.allow_tf32.
 extern constinit std::atomic<bool> allow_tf32;  // true
 /// Whether the first convolution of each shape tries what cuDNN proposes and keeps the fastest. As torch.backends.cudnn.benchmark.
 extern constinit std::atomic<bool> benchmark;  // false
-/// Whether only algorithms that give the same bits every time are taken; use_deterministic_algorithms asks for that too. As
-/// torch.backends.cudnn.deterministic.
+/// Whether only algorithms that give the same bits every time are taken (recurrent layers are then our own); use_deterministic_algorithms
+/// asks for that too. As torch.backends.cudnn.deterministic.
 extern constinit std::atomic<bool> deterministic;  // false
 }  // namespace cudnn
 

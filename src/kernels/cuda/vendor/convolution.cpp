@@ -8,6 +8,7 @@
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/cudnn.h"
 #include "kernels/cuda/vendor/vendor.h"
+#include "kernels/pointwise_of.h"
 
 namespace tandem::kernels::cuda::vendor {
 namespace {
@@ -71,15 +72,6 @@ struct Card {
 Card& card(int device) {
   static auto* const cards = new Card[kMaxCards];
   return cards[device];
-}
-
-cudnnDataType_t type_of(DType dtype) {
-  switch (dtype) {
-    case DType::Float16: return CUDNN_DATA_HALF;
-    case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
-    case DType::Float32: return CUDNN_DATA_FLOAT;
-    default: return CUDNN_DATA_DOUBLE;
-  }
 }
 
 /// The first of the three spatial dimensions that counts: two-dimensional engines are more and better than three-dimensional ones.
@@ -289,24 +281,15 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
 
 /// out (n, o, …) += bias (o).
 void add_bias(const Queue& queue, const Out& out, const View& bias) {
-  Pointwise call{};
-  call.op = PointwiseOp::add;
-  call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
-  call.out_dtype = out.dtype;
-  call.ndim = 3;
-  call.inputs = 2;
-  call.out = out.data;
-  const int64_t places = out.sizes[2] * out.sizes[3] * out.sizes[4];
-  const int64_t sizes[3] = {out.sizes[0], out.sizes[1], places}, strides[3] = {out.sizes[1] * places, places, 1};
-  call.numel = sizes[0] * sizes[1] * places;
-  call.in[0] = {out.data, out.dtype, {}, {}};
-  call.in[1] = {bias.data, bias.dtype, {}, {}};
-  for (int d = 0; d < 3; ++d) {
-    call.sizes[d] = sizes[d];
-    call.out_strides[d] = call.in[0].strides[d] = strides[d];
-    call.in[1].strides[d] = d == 1 ? bias.strides[0] : 0;
-  }
-  cuda::pointwise(queue, call);
+  Out whole = out;
+  View along = bias;
+  whole.ndim = along.ndim = 3;
+  for (const int d : {0, 1}) along.sizes[d] = whole.sizes[d];
+  along.sizes[2] = whole.sizes[2] = out.sizes[2] * out.sizes[3] * out.sizes[4];
+  whole.strides[2] = 1;
+  along.strides[1] = bias.strides[0];
+  along.strides[0] = along.strides[2] = 0;
+  cuda::pointwise(queue, pointwise_of(PointwiseOp::add, whole, {whole, along}));
 }
 
 }  // namespace

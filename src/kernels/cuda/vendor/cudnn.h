@@ -29,6 +29,16 @@ inline Cudnn& cudnn() {
   return *library;
 }
 
+/// A floating dtype.
+inline cudnnDataType_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return CUDNN_DATA_HALF;
+    case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
+    case DType::Float32: return CUDNN_DATA_FLOAT;
+    default: return CUDNN_DATA_DOUBLE;
+  }
+}
+
 /// A descriptor of cuDNN. After the first failure everything that follows is left out, and `good` is false.
 class Descriptor {
  public:

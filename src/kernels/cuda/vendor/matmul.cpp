@@ -17,6 +17,7 @@
 #include "kernels/cuda/places.h"
 #include "kernels/cuda/vendor/library.h"
 #include "kernels/cuda/vendor/vendor.h"
+#include "kernels/pointwise_of.h"
 
 namespace tandem::kernels::cuda::vendor {
 namespace {
@@ -286,24 +287,11 @@ bool may_ride(Activation activation, const Out& out, const View& bias) {
 
 /// out = activation(out), in place.
 void activate(const Queue& queue, const Out& out, Activation activation) {
-  Pointwise call{};
-  call.op = activation == Activation::Relu      ? PointwiseOp::relu
-            : activation == Activation::Tanh    ? PointwiseOp::tanh
-            : activation == Activation::Sigmoid ? PointwiseOp::sigmoid
-                                                : PointwiseOp::gelu_tanh;
-  call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
-  call.out_dtype = out.dtype;
-  call.ndim = static_cast<int8_t>(out.ndim);
-  call.inputs = 1;
-  call.contiguous = out.contiguous();
-  call.out = out.data;
-  call.numel = out.numel();
-  call.in[0] = {out.data, out.dtype, {}, {}};
-  for (int d = 0; d < out.ndim; ++d) {
-    call.sizes[d] = out.sizes[d];
-    call.out_strides[d] = call.in[0].strides[d] = out.strides[d];
-  }
-  cuda::pointwise(queue, call);
+  const PointwiseOp op = activation == Activation::Relu      ? PointwiseOp::relu
+                         : activation == Activation::Tanh    ? PointwiseOp::tanh
+                         : activation == Activation::Sigmoid ? PointwiseOp::sigmoid
+                                                             : PointwiseOp::gelu_tanh;
+  cuda::pointwise(queue, pointwise_of(op, out, {out}));
 }
 
 }  // namespace

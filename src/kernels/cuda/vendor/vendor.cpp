@@ -12,6 +12,9 @@ void fill_vendor(Table& table) {
   table.convolution_input = convolution_input;
   table.convolution_weight = convolution_weight;
   table.convolution_workspace = convolution_workspace;
+  table.recurrent = recurrent;
+  table.recurrent_backward = recurrent_backward;
+  table.recurrent_memory = recurrent_memory;
   table.decompose = decompose;
   table.decompose_workspace = decompose_workspace;
 }
