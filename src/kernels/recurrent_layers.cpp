@@ -5,8 +5,8 @@
 namespace tandem::kernels {
 namespace {
 
-/// An address for data that is only measured.
-char* nowhere() { return reinterpret_cast<char*>(uintptr_t{256}); }
+/// An address for data that is only measured, far from the others.
+char* nowhere(uintptr_t number = 1) { return reinterpret_cast<char*>(number << 44); }
 
 /// Parameters, or their gradients, of one layer and direction; nullptr for those that there are none of.
 struct Parameters {
@@ -265,15 +265,15 @@ RecurrentMemory recurrent_layers_memory(const Table& table, const View& in, cons
   Out data{in};
   data.data = nowhere();
   RecurrentMemory memory;
-  for (void* const kept_at : {static_cast<char*>(nullptr), nowhere()}) {
+  for (void* const kept_at : {static_cast<char*>(nullptr), nowhere(2)}) {
     const RecurrentReserve kept(sizes, kept_at);
-    Forward forward(table, nullptr, sizes, kept, nowhere());
+    Forward forward(table, nullptr, sizes, kept, nowhere(3));
     forward.run(data, data, data, data, data, data, {});
     memory.workspace = std::max(memory.workspace, forward.bytes());
     memory.reserve = kept.bytes();
   }
-  const RecurrentReserve kept(sizes, nowhere());
-  Backward backward(table, nullptr, sizes, kept, nowhere());
+  const RecurrentReserve kept(sizes, nowhere(2));
+  Backward backward(table, nullptr, sizes, kept, nowhere(3));
   backward.run(data, data, data, {}, data, data, data, data, data, data, data, {});
   memory.workspace = std::max(memory.workspace, backward.bytes());
   return memory;

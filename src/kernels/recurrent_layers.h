@@ -9,6 +9,11 @@
 
 namespace tandem::kernels {
 
+/// Rows of its weights for each hidden number.
+[[nodiscard]] constexpr int64_t gates_of(RecurrentCell cell) {
+  return cell == RecurrentCell::Lstm ? 4 : cell == RecurrentCell::Gru ? 3 : 1;
+}
+
 /// Table::recurrent, Table::recurrent_backward and Table::recurrent_memory by what `table` has.
 void recurrent_layers(const Table& table, const Queue& queue, Out out, Out h, Out c, Out reserve, View in, View h0, View c0,
                       Span<View> weights, RecurrentLayers layers, void* workspace);

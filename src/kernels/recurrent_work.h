@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/pointwise_of.h"
-#include "kernels/table.h"
+#include "kernels/recurrent_layers.h"
 
 namespace tandem::kernels {
 
@@ -18,9 +18,7 @@ struct RecurrentSizes {
         hidden(h0.sizes[2]),
         layers(how.layers),
         directions(how.bidirectional ? 2 : 1),
-        gates(how.cell == RecurrentCell::Lstm  ? 4
-              : how.cell == RecurrentCell::Gru ? 3
-                                               : 1),
+        gates(gates_of(how.cell)),
         biases(how.biases) {}
 
   /// Columns of a layer's output, and of its input.

@@ -38,8 +38,8 @@ Kind kind_of(const char* type, const std::string& nonlinearity) {
 
 namespace detail {
 
-RecurrentBase::RecurrentBase(const char* type, ops::RecurrentKind kind, int64_t input_size, int64_t hidden_size, const LSTMOptions& options,
-                             Site site)
+RecurrentBase::RecurrentBase(const char* type, kernels::RecurrentCell kind, int64_t input_size, int64_t hidden_size,
+                             const LSTMOptions& options, Site site)
     : input_size(input_size),
       hidden_size(hidden_size),
       num_layers(options.num_layers),

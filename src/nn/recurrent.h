@@ -5,8 +5,8 @@
 #include "nn/packed_sequence.h"
 #include "ops/recurrent.h"
 
-namespace tandem::ops {
-enum class RecurrentKind : uint8_t;
+namespace tandem::kernels {
+enum class RecurrentCell : uint8_t;
 }
 
 namespace tandem::nn {
@@ -75,7 +75,8 @@ struct RecurrentBase : Module {
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
-  RecurrentBase(const char* type, ops::RecurrentKind kind, int64_t input_size, int64_t hidden_size, const LSTMOptions& options, Site site);
+  RecurrentBase(const char* type, kernels::RecurrentCell kind, int64_t input_size, int64_t hidden_size, const LSTMOptions& options,
+                Site site);
   /// `hx`: h, and c for an LSTM; undefined for zeros.
   LstmResult run(const Tensor& x, std::vector<Tensor> hx, Site site);
   /// The result's output is the packed data.
@@ -86,7 +87,7 @@ struct RecurrentBase : Module {
   [[nodiscard]] LstmResult compute(const Tensor& x, const Shape* batch_sizes, const std::vector<Tensor>& hx, Site site) const;
 
   const char* type_;
-  ops::RecurrentKind kind_;
+  kernels::RecurrentCell kind_;
 };
 
 /// Those whose state is one tensor.

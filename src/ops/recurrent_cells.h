@@ -2,15 +2,13 @@
 // For the library.
 #pragma once
 
+#include "kernels/recurrent_layers.h"
 #include "ops/recurrent.h"
 
 namespace tandem::ops {
 
-enum class RecurrentKind : uint8_t { Tanh, Relu, Lstm, Gru };
-/// Rows of its weights for each hidden number.
-[[nodiscard]] constexpr int64_t gates_of(RecurrentKind kind) {
-  return kind == RecurrentKind::Lstm ? 4 : kind == RecurrentKind::Gru ? 3 : 1;
-}
+using RecurrentKind = kernels::RecurrentCell;
+using kernels::gates_of;
 /// What `lstm`, `gru`, `rnn_tanh` and `rnn_relu` compute, with an input of (T, N, input). Or, with batch sizes, of packed sequences of
 /// different lengths: (sum of batch_sizes, input) has the rows of one step after those of the step before, and step t has batch_sizes[t]
 /// of them, never more than the step before, so that longer sequences come first; the output is packed alike, and a sequence's last state

@@ -13,11 +13,8 @@
 namespace tandem::ops {
 namespace {
 
-using kernels::RecurrentCell;
 using kernels::RecurrentLayers;
 using kernels::RecurrentMemory;
-
-static_assert(static_cast<int>(RecurrentKind::Gru) == static_cast<int>(RecurrentCell::Gru));  // they are numbered alike
 
 /// How many tensors are the states to begin with.
 size_t states_of(RecurrentKind kind) { return kind == RecurrentKind::Lstm ? 2 : 1; }
@@ -31,9 +28,7 @@ struct Layers {
   bool bidirectional;
   Site site;
 
-  [[nodiscard]] RecurrentLayers setting() const {
-    return {static_cast<RecurrentCell>(kind), static_cast<int32_t>(count), bidirectional, has_biases};
-  }
+  [[nodiscard]] RecurrentLayers setting() const { return {kind, static_cast<int32_t>(count), bidirectional, has_biases}; }
   [[nodiscard]] size_t states() const { return states_of(kind); }
 };
 

@@ -14,6 +14,7 @@
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/cudnn.h"
 #include "kernels/cuda/vendor/vendor.h"
+#include "kernels/recurrent_layers.h"
 
 namespace tandem::kernels::cuda::vendor {
 namespace {
@@ -65,7 +66,6 @@ struct Problem {
       : layers(layers), dtype(in.dtype), steps(in.sizes[0]), batch(in.sizes[1]), input(in.sizes[2]), hidden(h0.sizes[2]), way(way) {}
 
   [[nodiscard]] int64_t directions() const { return layers.bidirectional ? 2 : 1; }
-  [[nodiscard]] int64_t gates() const { return layers.cell == RecurrentCell::Lstm ? 4 : layers.cell == RecurrentCell::Gru ? 3 : 1; }
   [[nodiscard]] size_t input_bytes() const { return static_cast<size_t>(steps * batch * input) * size_of(dtype); }
 };
 
@@ -276,7 +276,7 @@ class Call {
 
   /// Where cuDNN wants each gate of each parameter; neighbours are joined.
   void find_pieces() {
-    const int64_t each = p_.layers.biases ? 4 : 2, gates = p_.gates();
+    const int64_t each = p_.layers.biases ? 4 : 2, gates = gates_of(p_.layers.cell);
     std::vector<Piece> pieces;
     for (int64_t part = 0; part < p_.layers.layers * p_.directions(); ++part) {
       for (int64_t kind = 0; kind < each; ++kind) {  // w_ih, w_hh, b_ih, b_hh
