@@ -96,8 +96,8 @@ struct Plan {
   cudnnTensorDescriptor_t state = nullptr;
   cudnnTensorDescriptor_t piece = nullptr;  // for cuDNN to fill in
   size_t weights = 0, reserve = 0, scratch = 0;
-  std::vector<Piece> pieces;  // found at the first call
-  bool usable = false;
+  std::vector<Piece> pieces;            // found at the first call
+  bool usable = false, proven = false;  // proven: forward has run, so a failure is an error and not a refusal
 
   /// Workspace: weights, their gradients, the gradient of an input that nobody wants, cuDNN's own.
   [[nodiscard]] size_t workspace(const Problem& p) const { return 2 * lines(weights) + lines(p.input_bytes()) + scratch; }
@@ -134,8 +134,11 @@ class Maker {
  public:
   Maker(const Problem& p, cudnnHandle_t handle) : p_(p), handle_(handle) {}
 
-  Plan make() {
+  Plan make(int device) {
     Plan plan;
+    int major = 0;
+    good_ = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess;
+    good_ &= p_.dtype != DType::BFloat16 || major >= 8;  // older cards have no such products
     for (const int64_t size : {p_.steps, p_.batch, p_.input, p_.hidden * p_.directions(), p_.layers.layers * p_.directions()})
       good_ &= size <= std::numeric_limits<int>::max() / 2;
     layers(plan);
@@ -194,12 +197,12 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem, made where it is new. The card's mutex is held.
-Plan& plan_for(Card& card, const Problem& p) {
+/// The plan of a problem on a card, made where it is new. The card's mutex is held.
+Plan& plan_for(Card& card, const Problem& p, int device) {
   const auto [found, is_new] = card.plans.try_emplace(key_of(p));
   if (is_new) {
     if (!card.handle && cudnn().cudnnCreate(&card.handle) != CUDNN_STATUS_SUCCESS) card.handle = nullptr;
-    if (card.handle) found->second = Maker(p, card.handle).make();
+    if (card.handle) found->second = Maker(p, card.handle).make(device);
   }
   return found->second;
 }
@@ -214,7 +217,8 @@ class Call {
     scratch_ = in_grad_ + lines(p.input_bytes());
   }
 
-  void forward(const Out& out, const Out& h, const Out& c, const Out& reserve, const View& in, const View& h0, const View& c0,
+  /// Whether cuDNN did it; where it refuses at the first call, the plan is not used any more.
+  bool forward(const Out& out, const Out& h, const Out& c, const Out& reserve, const View& in, const View& h0, const View& c0,
                const Span<View>& weights) {
     start(weights);
     run([&] {
@@ -222,7 +226,10 @@ class Call {
                                    plan_.in, in.data, plan_.out, out.data, plan_.state, h0.data, h.data, cells(), c0.data, c.data,
                                    plan_.weights, weights_, plan_.scratch, scratch_, reserve.data ? plan_.reserve : 0, reserve.data);
     });
-    finish();
+    plan_.proven |= failed_ == 0;
+    plan_.usable = plan_.proven;
+    if (plan_.usable) finish();
+    return plan_.usable;
   }
 
   void backward(const Out& in_grad, const Out& h0_grad, const Out& c0_grad, const Span<Out>& weight_grads, const Out& reserve,
@@ -318,9 +325,9 @@ RecurrentMemory recurrent_memory(const View& in, const View& h0, const Recurrent
   if (p.way == Way::Own) return memory;
   Card& owner = card(card_of(in.data));
   const std::lock_guard lock(owner.mutex);
-  const Plan& plan = plan_for(owner, p);
+  const Plan& plan = plan_for(owner, p, card_of(in.data));
   if (!plan.usable) return memory;
-  return {std::max(memory.workspace, plan.workspace(p)), lines(plan.reserve) + static_cast<size_t>(p.way)};
+  return {std::max(memory.workspace, plan.workspace(p)), std::max(memory.reserve, lines(plan.reserve)) + static_cast<size_t>(p.way)};
 }
 
 void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, View h0, View c0, Span<View> weights,
@@ -329,8 +336,8 @@ void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, 
   if (p.way != Way::Own) {
     Card& owner = card(queue.device);
     const std::lock_guard lock(owner.mutex);
-    Plan& plan = plan_for(owner, p);
-    if (plan.usable) return Call(queue, p, owner, plan, workspace).forward(out, h, c, reserve, in, h0, c0, weights);
+    Plan& plan = plan_for(owner, p, queue.device);
+    if (plan.usable && Call(queue, p, owner, plan, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
   }
   cuda::recurrent(queue, out, h, c, reserve, in, h0, c0, weights, layers, workspace);
 }
@@ -339,13 +346,16 @@ void recurrent_backward(const Queue& queue, Out in_grad, Out h0_grad, Out c0_gra
                         View h_grad, View c_grad, View in, View out, View h0, View c0, Span<View> weights, RecurrentLayers layers,
                         void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : Way::Own);
-  if (p.way == Way::Own)
-    return cuda::recurrent_backward(queue, in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights,
-                                    layers, workspace);
-  Card& owner = card(queue.device);
-  const std::lock_guard lock(owner.mutex);
-  Call(queue, p, owner, plan_for(owner, p), workspace)
-      .backward(in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights);
+  if (p.way != Way::Own) {
+    Card& owner = card(queue.device);
+    const std::lock_guard lock(owner.mutex);
+    Plan& plan = plan_for(owner, p, queue.device);
+    if (plan.usable)
+      return Call(queue, p, owner, plan, workspace)
+          .backward(in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights);
+  }
+  cuda::recurrent_backward(queue, in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights, layers,
+                           workspace);
 }
 
 }  // namespace tandem::kernels::cuda::vendor
