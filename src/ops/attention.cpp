@@ -1,43 +1,23 @@
 #include "ops/attention.h"
 
 #include <cmath>
-#include <limits>
+#include <optional>
 
+#include "autograd/history.h"
 #include "base/error.h"
-#include "ops/activation.h"
+#include "ops/attention_weights.h"
 #include "ops/creation.h"
-#include "ops/indexing.h"
+#include "ops/fused_attention.h"
 #include "ops/join.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
 #include "ops/random.h"
 #include "ops/reduce.h"
+#include "ops/softmax.h"
 #include "ops/view.h"
 
 namespace tandem {
 namespace {
-
-/// 0 where `mask` (bool) is `counts`, -inf elsewhere; numbers as they are.
-Tensor as_scores(const Tensor& mask, bool counts, DType dtype, Site site) {
-  if (mask.dtype() != kBool) return mask.to(dtype, {}, site);
-  const Tensor zero = zeros(mask.sizes(), {.dtype = dtype, .device = mask.device()}, site);
-  return masked_fill(zero, counts ? logical_not(mask, site) : mask, -std::numeric_limits<double>::infinity(), site);
-}
-
-/// Softmax along the last dimension; zeros where all is -inf.
-Tensor masked_softmax(const Tensor& scores, Site site) {
-  const Tensor hidden = (scores.detach().amax({-1}, true, site) == -std::numeric_limits<double>::infinity());
-  return where(hidden, 0.0, softmax(where(hidden, 0.0, scores, site), -1, site), site);
-}
-
-/// (…, heads, S, E) with each head standing for a group of `groups`.
-Tensor shared_heads(const Tensor& x, int64_t groups, Site site) {
-  Shape wide = x.sizes(), joined = x.sizes();
-  const size_t at = wide.size() - 2;
-  wide.insert(at, groups);
-  joined[at - 1] *= groups;
-  return x.unsqueeze(-3, site).expand(wide, site).reshape(joined, site);
-}
 
 void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
   const char* op = "scaled_dot_product_attention";
@@ -53,47 +33,92 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
   if (options.attn_mask.defined() && options.is_causal) fail("[", op, "] Explicit attn_mask should not be set when is_causal=True");
   if (options.dropout_p < 0 || options.dropout_p > 1)
     fail("[", op, "] dropout probability has to be between 0 and 1, but got ", options.dropout_p);
+  if (options.attn_mask.defined() && options.attn_mask.dtype() != kBool && !is_floating(options.attn_mask.dtype()))
+    fail("[", op, "] Expected attn_mask dtype to be bool or float, but got ", options.attn_mask.dtype());
+  if (!options.enable_gqa) return;
+  const auto heads_of = [](const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; };
+  for (const Tensor* x : {&key, &value})
+    if (const int64_t own = heads_of(*x), heads = heads_of(query); own != heads && (own == 0 || heads % own != 0))
+      fail("[", op, "] Number of heads in key and value must divide the number of heads in query, but got ", own, " and ", heads);
 }
 
-}  // namespace
+/// The operands as the kernel takes them: (b, h, m, d), (b, g, n, d), (b, g, n, e), and (b, h, m, n) or undefined.
+struct Heads {
+  Tensor query, key, value, mask;
+};
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key_in, const Tensor& value_in, const AttentionOptions& options,
-                                    Site site) {
-  Tensor key = key_in, value = value_in;
-  check_attention(query, key, value, options);
-  if (is_half(query.dtype()))  // scores are not rounded
-    return scaled_dot_product_attention(query.to(kFloat32, {}, site), key.to(kFloat32, {}, site), value.to(kFloat32, {}, site), options,
-                                        site)
-        .to(query.dtype(), {}, site);
+/// Multiplications up to which the composed form, which has more steps but simpler ones, is faster.
+constexpr double kComposed = 0;
+
+/// As heads, where that is what they are once batches are joined; nothing where the attention has to be composed: of nothing, of batches
+/// that the query's does not cover, of masks that need a gradient or do not fit.
+std::optional<Heads> as_heads(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, bool grouped, Site site) {
+  if (query.numel() == 0 || key.numel() == 0 || value.numel() == 0 || autograd::needs_grad(mask)) return {};
+  const Shape& sizes = query.sizes();
+  const size_t dims = std::max<size_t>(4, sizes.size());
+  const auto covers = [&](const Tensor& x, bool free_heads) {
+    if (x.device() != query.device() || x.sizes().size() > sizes.size()) return false;
+    for (size_t d = 3; d <= x.sizes().size(); ++d)
+      if (const int64_t size = x.size(-static_cast<int64_t>(d)); size != 1 && size != sizes[sizes.size() - d] && !(free_heads && d == 3)) return false;
+    return true;
+  };
+  if (!covers(key, grouped) || !covers(value, grouped)) return {};
+  const auto heads_of = [](const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; };
+  const int64_t heads = heads_of(query), own = heads_of(key);
+  if (own != heads_of(value) || heads % own != 0) return {};
+  const auto with_heads = [&](const Tensor& x, int64_t count, int64_t rows, int64_t columns) {
+    Shape wide = sizes;
+    while (wide.size() < dims) wide.insert(0, 1);
+    wide[dims - 3] = count;
+    wide[dims - 2] = rows;
+    wide[dims - 1] = columns;
+    const Tensor whole = x.sizes() == wide ? x : x.expand(wide, site);
+    return dims == 4 ? whole : whole.flatten(0, static_cast<int64_t>(dims) - 4, site);
+  };
+  const auto dense = [&](const Tensor& x) { return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous(site); };
+  Heads all{dense(with_heads(query, heads, query.size(-2), query.size(-1))), dense(with_heads(key, own, key.size(-2), key.size(-1))),
+            dense(with_heads(value, own, value.size(-2), value.size(-1))), Tensor()};
+  if (!mask.defined()) return all;
+  const int64_t rows = query.size(-2), columns = key.size(-2);
+  const auto fits = [](int64_t size, int64_t whole) { return size == 1 || size == whole; };
+  if (!covers(mask, false) || (mask.dim() > 1 && !fits(mask.size(-2), rows)) || (mask.dim() > 0 && !fits(mask.size(-1), columns))) return {};
+  all.mask = with_heads(mask, heads, rows, columns);
+  return all;
+}
+
+/// The attention as products, a softmax and dropout.
+Tensor composed(const Tensor& query, Tensor key, Tensor value, const AttentionOptions& options, const kernels::Attention& how, Site site) {
   if (options.enable_gqa) {
     const int64_t heads = query.dim() > 2 ? query.size(-3) : 1;
     const auto shared = [&](const Tensor& x) {
       const int64_t own = x.dim() > 2 ? x.size(-3) : 1;
-      if (own == heads) return x;
-      if (own == 0 || heads % own != 0)
-        fail("[scaled_dot_product_attention] Number of heads in key and value must divide the number of heads in query, but got ", own,
-             " and ", heads);
-      return shared_heads(x, heads / own, site);
+      return own == heads ? x : ops::shared_heads(x, heads / own, site);
     };
     key = shared(key);
     value = shared(value);
   }
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
-  Tensor scores = mul(matmul(query, key.transpose(-2, -1, site), site), scale, site);
-  Tensor weights;
-  if (options.is_causal) {
-    const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, {.dtype = kBool, .device = query.device()}, site), 0, site);
-    weights = softmax(add(scores, as_scores(seen, true, query.dtype(), site), site), -1, site);
-  } else if (options.attn_mask.defined()) {
-    if (options.attn_mask.dtype() != kBool && !is_floating(options.attn_mask.dtype()))
-      fail("[scaled_dot_product_attention] Expected attn_mask dtype to be bool or float, but got ", options.attn_mask.dtype());
-    scores = add(scores, as_scores(options.attn_mask, true, query.dtype(), site), site);
-    weights = key.size(-2) > 0 ? masked_softmax(scores, site) : scores;
-  } else {
-    weights = softmax(scores, -1, site);
-  }
+  Tensor weights = ops::attention_weights(query, key, options.attn_mask, how, site);
   if (options.dropout_p > 0) weights = dropout(weights, options.dropout_p, true, site);
   return matmul(weights, value, site);
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options, Site site) {
+  check_attention(query, key, value, options);
+  const kernels::Attention how{.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
+                               .causal = options.is_causal,
+                               .dropout = options.dropout_p};
+  if (const auto heads = as_heads(query, key, value, options.attn_mask, options.enable_gqa, site)) {
+    const Tensor y = ops::fused_attention(heads->query, heads->key, heads->value, heads->mask, how, site);
+    Shape sizes = query.sizes();
+    sizes[sizes.size() - 1] = value.size(-1);
+    return y.reshape(sizes, site);
+  }
+  if (is_half(query.dtype()))  // scores are not rounded
+    return composed(query.to(kFloat32, {}, site), key.to(kFloat32, {}, site), value.to(kFloat32, {}, site), options, how, site)
+        .to(query.dtype(), {}, site);
+  return composed(query, key, value, options, how, site);
 }
 
 MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, const Tensor& key_in, const Tensor& value_in,
@@ -126,9 +151,9 @@ MultiHeadAttentionResult multi_head_attention_forward(const Tensor& query_in, co
   Tensor k = linear(key, weight(1, options.k_proj_weight), bias(1), site);
   Tensor v = linear(value, weight(2, options.v_proj_weight), bias(2), site);
 
-  Tensor mask = options.attn_mask.defined() ? as_scores(options.attn_mask, false, q.dtype(), site) : Tensor();
+  Tensor mask = options.attn_mask.defined() ? ops::as_scores(options.attn_mask, false, q.dtype(), site) : Tensor();
   if (mask.defined() && mask.dim() == 2) mask = mask.unsqueeze(0, site);
-  Tensor padding = options.key_padding_mask.defined() ? as_scores(options.key_padding_mask, false, q.dtype(), site) : Tensor();
+  Tensor padding = options.key_padding_mask.defined() ? ops::as_scores(options.key_padding_mask, false, q.dtype(), site) : Tensor();
   if (padding.defined() && padding.dim() == 1) padding = padding.unsqueeze(0, site);
   const auto widened = [&](const Tensor& scores) {  // by a key that is always seen
     if (!scores.defined()) return scores;

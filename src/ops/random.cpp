@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "kernels/random.h"
 #include "ops/creation.h"
+#include "ops/generator.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
@@ -40,13 +41,14 @@ GeneratorState& state_of(Generators& all, Device device) {
   return all.states[static_cast<size_t>(device.is_cpu() ? 0 : 1 + device.index())];
 }
 
-/// Takes `count` counters of the device's generator. In a capture they are counted from 0: each replay takes them all, and says where they
-/// begin.
-GeneratorState advance(Device device, uint64_t count) {
+}  // namespace
+
+// In a capture they are counted from 0: each replay takes them all, and says where they begin.
+GeneratorState ops::take_counters(Device device, uint64_t count) {
   if (runtime::Capture* const capture = device.is_cuda() ? runtime::capture_of_current_stream(device) : nullptr) {
     if (capture->random_counters == 0)
       capture->before_replay.emplace_back([device, capture](Replay& replay) {
-        const GeneratorState state = advance(device, capture->random_counters);
+        const GeneratorState state = ops::take_counters(device, capture->random_counters);
         replay.random_seed = state.seed;
         replay.random_offset = state.offset;
       });
@@ -60,9 +62,11 @@ GeneratorState advance(Device device, uint64_t count) {
   return before;
 }
 
+namespace {
+
 void fill_random(const Tensor& x, kernels::Random kind, double a, double b, const char* op, Site site) {
   if (x.numel() == 0) return;
-  const GeneratorState state = advance(x.device(), kernels::random_counters(kind, x.dtype(), x.numel()));
+  const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kind, x.dtype(), x.numel()));
   if (x.is_contiguous()) {
     ops::kernels_of(x).random(ops::launch(x, op, site), ops::out(x), kind, a, b, state.seed, state.offset);
     return;
@@ -189,7 +193,7 @@ Tensor randperm(int64_t n, const Options& options, Site site) {
   exact.dtype = kInt64;
   const Tensor x = empty({n}, exact, site);
   if (n > 0) {
-    const GeneratorState state = advance(x.device(), kernels::random_counters(kernels::Random::Integers, kInt64, n));
+    const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Integers, kInt64, n));
     ops::kernels_of(x).randperm(ops::launch(x, "randperm", site), ops::out(x), state.seed, state.offset);
   }
   return x.to(dtype, {}, site);
@@ -256,7 +260,7 @@ Tensor bernoulli(const Tensor& p, Site site) {
   const Tensor dense = p.detach().contiguous(site);
   Tensor x = empty(p.sizes(), {.dtype = p.dtype(), .device = p.device()}, site);
   if (x.numel() == 0) return x;
-  const GeneratorState state = advance(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
+  const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
   ops::kernels_of(x).bernoulli(ops::launch(x, "bernoulli", site), ops::out(x), ops::view(dense), state.seed, state.offset);
   return x;
 }
@@ -275,7 +279,7 @@ bool drops(const char* op, const Tensor& x, double p, bool training) {
 /// Fills `y` with what is left of `x`, both contiguous, which may be one tensor; which elements those are.
 Tensor drop(const char* op, const Tensor& y, const Tensor& x, double p, Site site) {
   const Tensor mask = empty(x.sizes(), {.dtype = kBool, .device = x.device()}, site);
-  const GeneratorState state = advance(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
+  const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
   ops::kernels_of(x).dropout(ops::launch(x, op, site), ops::out(y), ops::out(mask), ops::view(x), p, state.seed, state.offset);
   return mask;
 }

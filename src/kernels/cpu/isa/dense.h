@@ -17,6 +17,7 @@ struct RowFunctions {
   // Parts of a row, for rows that are taken in pieces. `shift`, `sum`, `factor`: one element of the type.
   double (*max)(const void* in, int64_t n);                    // of those that are not nan; -inf without any
   double (*exp_sum)(const void* in, int64_t n, double shift);  // sum of exp(in - shift)
+  double (*exp_with_sum)(void* out, const void* in, int64_t n, double shift);  // out = exp(in - shift), and its sum
   double (*sum)(const void* in, int64_t n);
   double (*dot)(const void* a, const void* b, int64_t n);
   void (*exp_scaled)(void* out, const void* in, int64_t n, double shift, double factor);            // exp(in - shift) * factor
@@ -57,6 +58,7 @@ struct DenseProduct {
 template <class T>
 struct ProductFunctions {
   void (*rows)(const DenseProduct<T>& p);                 // b's rows are contiguous: outer products, for small ones and few rows
+  void (*add_rows)(const DenseProduct<T>& p);             // the same, added to what out has
   void (*columns)(const DenseProduct<T>& p);              // b's columns and a's rows are contiguous: inner products, likewise
   void (*blocked)(const DenseProduct<T>& p, T* scratch);  // b's rows or columns are contiguous; kProductScratch elements
   /// to[r][c] = from[c][r]; rows of `to` and of `from` are contiguous.

@@ -82,13 +82,14 @@ struct Products {
     }
   }
 
+  template <bool adds>
   static void rows(const P& p) {
     int64_t j = 0;
-    for (; j + kWide <= p.n; j += kWide) panel<kVectors, true, false, false>(p, j, 0);
+    for (; j + kWide <= p.n; j += kWide) panel<kVectors, true, adds, false>(p, j, 0);
     // What is left in whole vectors first: a tile of the full width with a partial load runs out of registers.
     const int64_t left = p.n - j, whole = left / kLanes * kLanes;
-    if (whole) any_panel<false, false>(p, j, whole);
-    if (whole < left) any_panel<false, false>(p, j + whole, left - whole);
+    if (whole) any_panel<adds, false>(p, j, whole);
+    if (whole < left) any_panel<adds, false>(p, j + whole, left - whole);
   }
 
   /// to[r][c] = from[c][r]: `columns` contiguous runs become columns.
@@ -204,6 +205,8 @@ struct Products {
     }
   }
 
+  static constexpr ProductFunctions<T> functions() { return {rows<false>, rows<true>, columns, blocked, turn}; }
+
   /// The sums of four vectors' lanes, side by side.
   TD_INLINE static void store_sums(T* to, V a, V b, V c, V d) {
 #if defined(__SSE4_1__)
@@ -292,8 +295,8 @@ void epilogue(float* out, int64_t out_row, const float* in, int64_t in_row, int6
 }  // namespace
 
 void add_products(Dense& dense) {
-  dense.single_products = {Products<float>::rows, Products<float>::columns, Products<float>::blocked, Products<float>::turn};
-  dense.double_products = {Products<double>::rows, Products<double>::columns, Products<double>::blocked, Products<double>::turn};
+  dense.single_products = Products<float>::functions();
+  dense.double_products = Products<double>::functions();
   dense.epilogue = epilogue;
 }
 

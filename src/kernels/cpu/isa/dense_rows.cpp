@@ -88,6 +88,23 @@ struct Rows {
   static T* out(void* p) { return static_cast<T*>(p); }
   using V = Vec<T>;
 
+  /// to = exp(from - shift), as what is summed.
+  struct Exponentials {
+    const T* from;
+    T* to;
+    V shift;
+    TD_INLINE V operator()(int64_t i) const {
+      const V e = exp_of(V::load(from + i) - shift);
+      e.store(to + i);
+      return e;
+    }
+    TD_INLINE V operator()(int64_t i, int64_t left) const {
+      const V e = exp_of(V::load(from + i, left) - shift);
+      e.store(to + i, left);
+      return first_of(e, left, T(0));
+    }
+  };
+
   /// Rows that one vector holds: everything stays in registers.
   template <bool log>
   static void short_rows(T* to, int64_t y_stride, const T* from, int64_t x_stride, int64_t rows, int64_t n) {
@@ -108,23 +125,7 @@ struct Rows {
     for (int64_t r = 0; r < rows; ++r) {
       const T* from = in(x) + r * x_stride;
       T* to = out(y) + r * y_stride;
-      const V shift(max_of(from, n));
-      struct Exponentials {
-        const T* from;
-        T* to;
-        V shift;
-        TD_INLINE V operator()(int64_t i) const {
-          const V e = exp_of(V::load(from + i) - shift);
-          e.store(to + i);
-          return e;
-        }
-        TD_INLINE V operator()(int64_t i, int64_t left) const {
-          const V e = exp_of(V::load(from + i, left) - shift);
-          e.store(to + i, left);
-          return first_of(e, left, T(0));
-        }
-      };
-      const V factor(T(1) / sum_of<T>(n, Exponentials{from, to, shift}));
+      const V factor(T(1) / sum_of<T>(n, Exponentials{from, to, V(max_of(from, n))}));
       map(
           to, n, [&](V e) __attribute__((always_inline)) { return e * factor; }, to);
     }
@@ -156,6 +157,9 @@ struct Rows {
 
   static double max(const void* x, int64_t n) { return static_cast<double>(max_of(in(x), n)); }
   static double exp_sum(const void* x, int64_t n, double shift) { return static_cast<double>(exp_sum_of(in(x), n, static_cast<T>(shift))); }
+  static double exp_with_sum(void* y, const void* x, int64_t n, double shift) {
+    return static_cast<double>(sum_of<T>(n, Exponentials{in(x), out(y), V(shift)}));
+  }
   static double sum(const void* x, int64_t n) { return static_cast<double>(sum_of<T>(n, Plain<T>{in(x)})); }
   static double dot(const void* a, const void* b, int64_t n) { return static_cast<double>(sum_of<T>(n, Product<T>{in(a), in(b)})); }
   static void exp_scaled(void* y, const void* x, int64_t n, double shift, double factor) {
@@ -242,6 +246,7 @@ struct Rows {
             log_softmax_backward,
             max,
             exp_sum,
+            exp_with_sum,
             sum,
             dot,
             exp_scaled,
