@@ -47,8 +47,13 @@ struct Heads {
   Tensor query, key, value, mask;
 };
 
-/// Multiplications up to which the composed form, which has more steps but simpler ones, is faster.
-constexpr double kComposed = 0;
+/// Whether products of such sizes, with weights that stay in the cache, are faster on the CPU than a kernel that makes the weights again
+/// for the gradient.
+bool composed_is_faster(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
+  const auto between = [](int64_t size) { return size >= 16 && size <= 64; };
+  return query.is_cpu() && !is_half(query.dtype()) && !options.is_causal && !options.attn_mask.defined() && query.dim() == key.dim() &&
+         query.dim() == value.dim() && between(query.size(-2)) && between(key.size(-2));
+}
 
 /// As heads, where that is what they are once batches are joined; nothing where the attention has to be composed: of nothing, of batches
 /// that the query's does not cover, of masks that need a gradient or do not fit.
@@ -109,7 +114,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   const kernels::Attention how{.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
                                .causal = options.is_causal,
                                .dropout = options.dropout_p};
-  if (const auto heads = as_heads(query, key, value, options.attn_mask, options.enable_gqa, site)) {
+  const bool composes = composed_is_faster(query, key, value, options);
+  if (const auto heads = composes ? std::nullopt : as_heads(query, key, value, options.attn_mask, options.enable_gqa, site)) {
     const Tensor y = ops::fused_attention(heads->query, heads->key, heads->value, heads->mask, how, site);
     Shape sizes = query.sizes();
     sizes[sizes.size() - 1] = value.size(-1);

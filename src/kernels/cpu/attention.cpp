@@ -7,14 +7,12 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kFewQueries = 8;  // below which inner products with the keys as they lie are faster
-
 template <class T>
 class Forward {
  public:
   Forward(const View& q, const View& k, const View& v, const View& mask, const Attention& how)
       : sizes_(q, k, v), q_{q}, k_{k}, v_{v}, mask_{mask, how.causal}, dropout_(how), scale_(how.scale), drops_(how.dropout > 0) {
-    few_ = sizes_.m * sizes_.group() < kFewQueries;
+    few_ = sizes_.few_queries();
     lays_values_ = !few_ && !v_.dense_rows();
     parts_ = attention_parts(std::max(tasks(), keys_to_lay()), sizes_.products());
     common_bytes_ = lay_out_common(nullptr);
@@ -80,17 +78,7 @@ class Forward {
     for (int64_t j = 0; j < seen; j += kKeyBlock) {
       const int64_t count = std::min(kKeyBlock, seen - j);
       if (few_) {
-        products_of<T>().columns({.out = part.scores,
-                                  .a = part.queries,
-                                  .b = k_.at(b, shared, j, count, part.keys),
-                                  .m = rows,
-                                  .n = count,
-                                  .k = sizes_.d,
-                                  .out_row = kKeyBlock,
-                                  .a_row = sizes_.d,
-                                  .a_column = 1,
-                                  .b_row = 1,
-                                  .b_column = sizes_.d});
+        times_columns(part.scores, kKeyBlock, part.queries, k_.at(b, shared, j, count, part.keys), rows, count, sizes_.d);
       } else {
         times_panels(part.scores, kKeyBlock, part.queries, keys_ + (at * panels() + j / kKeyPanel) * sizes_.d * kKeyPanel, rows, count,
                      sizes_.d);

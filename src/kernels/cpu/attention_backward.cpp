@@ -83,26 +83,34 @@ class Backward {
                  int64_t j) const {
     const int64_t count = std::min(kKeyBlock, sizes_.n - j), d = sizes_.d, e = sizes_.e;
     const T* const keys = k_.at(b, shared, j, count, part.keys);
-    to_panels(part.key_panels, keys, count, d);
-    to_panels(part.value_panels, v_.at(b, shared, j, count, part.values), count, e);
+    const T* const values = v_.at(b, shared, j, count, part.values);
+    if (!sizes_.few_queries()) {
+      to_panels(part.key_panels, keys, count, d);
+      to_panels(part.value_panels, values, count, e);
+    }
     std::fill_n(part.key_grads, count * d, T(0));
     std::fill_n(part.value_grads, count * e, T(0));
     for (int64_t head = shared * sizes_.group(); head < (shared + 1) * sizes_.group(); ++head)
       for (int64_t i = 0; i < sizes_.m; i += kQueryBlock)
         if (const int64_t rows = std::min(kQueryBlock, sizes_.m - i); call.mask.seen(i + rows - 1, sizes_.n) > j)
-          take_queries(call, part, keys, q_grads(run, b, head) + i * d, b, head, i, rows, j, count);
+          take_queries(call, part, keys, values, q_grads(run, b, head) + i * d, b, head, i, rows, j, count);
     k_grad.write(part.key_grads, b, shared, j, count);
     v_grad.write(part.value_grads, b, shared, j, count);
   }
 
-  void take_queries(const Call& call, const Part& part, const T* keys, T* q_grad, int64_t b, int64_t head, int64_t i, int64_t rows,
+  void take_queries(const Call& call, const Part& part, const T* keys, const T* values, T* q_grad, int64_t b, int64_t head, int64_t i, int64_t rows,
                     int64_t j, int64_t count) const {
     const int64_t d = sizes_.d, e = sizes_.e;
     q_.read(part.queries, b, head, i, rows);
     scale(part.queries, rows * d, call.scale);
     const T *const grads = call.grad.at(b, head, i, rows, part.grads), *const outs = call.out.at(b, head, i, rows, part.outs);
-    times_panels(part.weights, kKeyBlock, part.queries, part.key_panels, rows, count, d);
-    times_panels(part.weight_grads, kKeyBlock, grads, part.value_panels, rows, count, e);
+    if (sizes_.few_queries()) {
+      times_columns(part.weights, kKeyBlock, part.queries, keys, rows, count, d);
+      times_columns(part.weight_grads, kKeyBlock, grads, values, rows, count, e);
+    } else {
+      times_panels(part.weights, kKeyBlock, part.queries, part.key_panels, rows, count, d);
+      times_panels(part.weight_grads, kKeyBlock, grads, part.value_panels, rows, count, e);
+    }
     for (int64_t r = 0; r < rows; ++r) {
       T *const weights = part.weights + r * kKeyBlock, *const weight_grads = part.weight_grads + r * kKeyBlock;
       const int64_t row = (b * sizes_.h + head) * sizes_.m + i + r;

@@ -17,7 +17,8 @@ namespace tandem::kernels::cpu {
 
 /// A block of scores, which stays in the second cache with what it is made from. Transposed keys lie in panels, as wide as what the dense
 /// products keep in registers, so that they fill the first cache evenly whatever the number of keys.
-inline constexpr int64_t kQueryBlock = 64, kKeyBlock = 256, kKeyPanel = 64;
+inline constexpr int64_t kQueryBlock = 64, kKeyBlock = 128, kKeyPanel = 64;
+inline constexpr int64_t kFewQueries = 8;  // up to which inner products with the keys as they lie are faster
 
 inline int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
 
@@ -48,6 +49,7 @@ struct AttentionSizes {
       : b(q.sizes[0]), h(q.sizes[1]), g(k.sizes[1]), m(q.sizes[2]), n(k.sizes[2]), d(q.sizes[3]), e(v.sizes[3]) {}
   /// How many heads share keys and values.
   [[nodiscard]] int64_t group() const { return h / g; }
+  [[nodiscard]] bool few_queries() const { return m * group() <= kFewQueries; }
   [[nodiscard]] int64_t query_blocks() const { return blocks_of(m, kQueryBlock); }
   /// Multiplications of the two products.
   [[nodiscard]] double products() const { return static_cast<double>(b * h * m) * static_cast<double>(n * (d + e)); }
@@ -104,6 +106,22 @@ void times_panels(T* out, int64_t out_row, const T* a, const T* panels, int64_t 
                            .a_column = 1,
                            .b_row = kKeyPanel,
                            .b_column = 1});
+}
+
+/// The same with n columns that are dense in memory.
+template <class T>
+void times_columns(T* out, int64_t out_row, const T* a, const T* columns, int64_t m, int64_t n, int64_t length) {
+  products_of<T>().columns({.out = out,
+                            .a = a,
+                            .b = columns,
+                            .m = m,
+                            .n = n,
+                            .k = length,
+                            .out_row = out_row,
+                            .a_row = length,
+                            .a_column = 1,
+                            .b_row = 1,
+                            .b_column = length});
 }
 
 /// What hides keys from queries, and what is added to scores.

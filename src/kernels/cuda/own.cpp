@@ -58,6 +58,9 @@ void fill_own(Table& table) {
   table.recurrent = recurrent;
   table.recurrent_backward = recurrent_backward;
   table.recurrent_memory = recurrent_memory;
+  table.attention = attention;
+  table.attention_backward = attention_backward;
+  table.attention_workspace = attention_workspace;
   table.index = index;
   table.index_put = index_put;
   table.gather = gather;

@@ -1,0 +1,445 @@
+// Attention by tiles of queries and keys in shared memory, with the largest score and the sum of exponentials so far (FlashAttention: Dao et
+// al., 2022). A group of 256 threads takes a tile of queries and some columns of the result, goes through the keys tile by tile, and holds
+// its sums in registers: 16 by 16 threads, each with a block of the tile. The three gradients are one kernel: a tile of rows - queries for
+// q's, keys for the others' - and some columns, going through the other side; weights are made again from the logarithm of their sum.
+// Nothing is summed by two groups, so results are the same each time.
+#include <limits>
+
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/entries.h"
+#include "kernels/random.h"
+
+namespace tandem::kernels::cuda {
+namespace {
+
+constexpr int kSide = 16;   // threads along a side of a tile
+constexpr int kDepth = 16;  // of the pieces of operands in shared memory
+static_assert(kSide * kSide == kThreads);
+
+/// The shape of tiles: of scores `kRows` a side, and a result of kColumns columns; kEach, kWide: what a thread has of both.
+template <class C, int columns>
+struct Tile {
+  static constexpr int kRows = sizeof(C) == 8 ? 32 : 64, kColumns = columns;
+  static constexpr int kEach = kRows / kSide, kWide = kColumns / kSide;
+};
+
+/// A matrix for each head: the elements of a view (b, heads, rows, columns).
+template <class T>
+struct Matrix {
+  T* data;
+  int64_t batch, head, row, rows, columns;
+
+  explicit Matrix(const View& v)
+      : data(v.as<T>()), batch(v.strides[0]), head(v.strides[1]), row(v.strides[2]), rows(v.sizes[2]), columns(v.sizes[3]) {}
+  TD_CARD T* at(int64_t b, int64_t h) const { return data + b * batch + h * head; }
+  /// An element of the matrix that begins at `from`; 0 outside.
+  TD_CARD Compute<T> read(const T* from, int64_t i, int64_t j) const {
+    return i < rows && j < columns ? to_compute(from[i * row + j]) : Compute<T>(0);
+  }
+};
+
+/// The score of a query and a key, and the weight that dropout leaves of it.
+template <class C>
+struct Scores {
+  void* mask;
+  DType mask_dtype;
+  int64_t strides[4];
+  int64_t heads, queries, keys;
+  C scale;
+  bool causal, drops;
+  uint64_t seed, offset, threshold;
+  C factor;
+
+  Scores(const View& view, const Attention& how, const View& q, const View& k)
+      : mask(view.data), mask_dtype(view.dtype), strides{}, heads(q.sizes[1]), queries(q.sizes[2]), keys(k.sizes[2]), scale(C(how.scale)),
+        causal(how.causal), drops(how.dropout > 0), seed(how.seed), offset(how.offset), threshold(bernoulli_threshold(1 - how.dropout)),
+        factor(how.dropout < 1 ? C(1 / (1 - how.dropout)) : C(0)) {
+    if (view.data)
+      for (int d = 0; d < 4; ++d) strides[d] = view.strides[d];
+  }
+  /// The first key that no query up to `last` sees.
+  TD_CARD int64_t seen(int64_t last) const { return causal && last + 1 < keys ? last + 1 : keys; }
+  /// From the product of query i and key j: -inf where it is not seen.
+  TD_CARD C operator()(C product, int64_t b, int64_t h, int64_t i, int64_t j) const {
+    constexpr C hidden = -std::numeric_limits<C>::infinity();
+    if (i >= queries || j >= keys || (causal && j > i)) return hidden;
+    const C score = product * scale;
+    if (!mask) return score;
+    const int64_t at = b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3];
+    if (mask_dtype == DType::Bool) return static_cast<const bool*>(mask)[at] ? score : hidden;
+    return score + load<C>(mask, mask_dtype, at);
+  }
+  /// What the weights of query i and keys j … j + n - 1 are multiplied by.
+  template <int n>
+  TD_CARD void kept(C (&factors)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
+    const int64_t first = ((b * heads + h) * queries + i) * keys + j;
+    PhiloxWords words{};
+    TD_UNROLL
+    for (int c = 0; c < n; ++c) {
+      const auto at = static_cast<uint64_t>(first + c);
+      if (c == 0 || at % 4 == 0) words = philox(seed, offset + at / 4);
+      const uint32_t word = at % 4 == 0 ? words.word[0] : at % 4 == 1 ? words.word[1] : at % 4 == 2 ? words.word[2] : words.word[3];
+      factors[c] = word < threshold ? factor : C(0);
+    }
+  }
+};
+
+/// Pieces of two operands, (kDepth, kRows): rows longer than needed, so that threads that write a column of it use different banks.
+template <class C, int rows>
+struct Pieces {
+  alignas(16) C left[kDepth][rows + 4], right[kDepth][rows + 4];
+};
+
+/// What a thread has of a tile.
+template <class C, int down, int across>
+struct Block {
+  C at[down][across];
+};
+
+/// sums = the products of rows i … of `left` with rows j … of `right`, a block a thread: thread t has rows kEach (t / kSide) … and columns
+/// kEach (t % kSide) ….
+template <class Shape, class C, class L, class R, class Local, class Shared>
+TD_CARD void multiply_rows(Group<kThreads>& group, Local& sums, Shared& pieces, const Matrix<L>& left, const L* left_at, int64_t i,
+                           const Matrix<R>& right, const R* right_at, int64_t j) {
+  constexpr int rows = Shape::kRows, each = Shape::kEach;
+  group.each([&](int t) {
+    TD_UNROLL
+    for (int r = 0; r < each; ++r) TD_UNROLL
+    for (int c = 0; c < each; ++c) sums[t].at[r][c] = 0;
+  });
+  for (int64_t k = 0; k < left.columns; k += kDepth) {
+    group.each([&](int t) {
+      TD_UNROLL
+      for (int f = 0; f < rows * kDepth / kThreads; ++f) {
+        const int e = t + f * kThreads, line = e / kDepth, depth = e % kDepth;
+        pieces.left[depth][line] = left.read(left_at, i + line, k + depth);
+        pieces.right[depth][line] = right.read(right_at, j + line, k + depth);
+      }
+    });
+    group.each([&](int t) {
+      const int down = t / kSide * each, across = t % kSide * each;
+      TD_UNROLL
+      for (int depth = 0; depth < kDepth; ++depth) {
+        C a[each], b[each];
+        TD_UNROLL
+        for (int e = 0; e < each; ++e) {
+          a[e] = pieces.left[depth][down + e];
+          b[e] = pieces.right[depth][across + e];
+        }
+        TD_UNROLL
+        for (int r = 0; r < each; ++r) TD_UNROLL
+        for (int c = 0; c < each; ++c) sums[t].at[r][c] = fused(a[r], b[c], sums[t].at[r][c]);
+      }
+    });
+  }
+}
+
+/// sums += the weights in shared memory, or their transpose, times rows j … of `other`, columns `first` …; thread t has rows
+/// kEach (t / kSide) … and columns t % kSide, kSide further, ….
+template <class Shape, bool transposed, class C, class T, class Local, class Weights, class Shared>
+TD_CARD void multiply_weights(Group<kThreads>& group, Local& sums, const Weights& weights, Shared& values, const Matrix<T>& other,
+                              const T* other_at, int64_t j, int64_t first) {
+  constexpr int rows = Shape::kRows, each = Shape::kEach, wide = Shape::kWide;
+  for (int k = 0; k < rows && j + k < other.rows; k += kDepth) {
+    group.each([&](int t) {
+      TD_UNROLL
+      for (int f = 0; f < kDepth * Shape::kColumns / kThreads; ++f) {
+        const int e = t + f * kThreads, line = e / Shape::kColumns, column = e % Shape::kColumns;
+        values[line][column] = other.read(other_at, j + k + line, first + column);
+      }
+    });
+    group.each([&](int t) {
+      const int down = t / kSide * each, across = t % kSide;
+      TD_UNROLL
+      for (int depth = 0; depth < kDepth; ++depth) {
+        C a[each];
+        TD_UNROLL
+        for (int r = 0; r < each; ++r) a[r] = transposed ? weights[k + depth][down + r] : weights[down + r][k + depth];
+        TD_UNROLL
+        for (int c = 0; c < wide; ++c) {
+          const C b = values[depth][across + c * kSide];
+          TD_UNROLL
+          for (int r = 0; r < each; ++r) sums[t].at[r][c] = fused(a[r], b, sums[t].at[r][c]);
+        }
+      }
+    });
+  }
+}
+
+template <class T, int columns>
+struct AttentionForward {
+  using C = Compute<T>;
+  using Shape = Tile<C, columns>;
+  static constexpr int kRows = Shape::kRows, kEach = Shape::kEach, kWide = Shape::kWide;
+
+  struct Shared {
+    Pieces<C, kRows> pieces;
+    C weights[kRows][kRows + 4];
+    C values[kDepth][Shape::kColumns];
+    C most[kRows][kSide + 1];  // of a thread's scores in a row, then its part of the row's sum
+  };
+  /// What a thread knows of its rows: the largest score of all, and the sum over its own columns.
+  struct Rows {
+    C most[kEach], sum[kEach];
+  };
+
+  Matrix<T> q, k, v, out;
+  C* normalizer;
+  Scores<C> scores;
+  int64_t group_size;     // heads that share keys
+  Indices<4> tiles;  // b, h, tile of queries, columns
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
+    int64_t tile[4];
+    tiles(number, tile);
+    const int64_t b = tile[0], h = tile[1], i0 = tile[2] * kRows, first = tile[3] * Shape::kColumns;
+    const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size);
+    typename Group<kThreads>::template Local<Block<C, kEach, kEach>> block;
+    typename Group<kThreads>::template Local<Block<C, kEach, kWide>> sums;
+    typename Group<kThreads>::template Local<Rows> rows;
+    group.each([&](int t) {
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) {
+        rows[t].most[r] = -std::numeric_limits<C>::infinity();
+        rows[t].sum[r] = 0;
+        TD_UNROLL
+        for (int c = 0; c < kWide; ++c) sums[t].at[r][c] = 0;
+      }
+    });
+    const int64_t seen = scores.seen(i0 + kRows - 1);
+    for (int64_t j0 = 0; j0 < seen; j0 += kRows) {
+      multiply_rows<Shape, C>(group, block, shared.pieces, q, query, i0, k, key, j0);
+      group.each([&](int t) {
+        const int down = t / kSide * kEach, across = t % kSide * kEach;
+        TD_UNROLL
+        for (int r = 0; r < kEach; ++r) {
+          C most = -std::numeric_limits<C>::infinity();
+          TD_UNROLL
+          for (int c = 0; c < kEach; ++c) {
+            C& score = block[t].at[r][c];
+            score = scores(score, b, h, i0 + down + r, j0 + across + c);
+            most = score > most ? score : most;
+          }
+          shared.most[down + r][t % kSide] = most;
+        }
+      });
+      group.each([&](int t) {
+        const int down = t / kSide * kEach, across = t % kSide * kEach;
+        TD_UNROLL
+        for (int r = 0; r < kEach; ++r) {
+          C most = rows[t].most[r];
+          for (int s = 0; s < kSide; ++s) {
+            const C other = shared.most[down + r][s];
+            most = other > most ? other : most;
+          }
+          const C shift = most == -std::numeric_limits<C>::infinity() ? C(0) : most;
+          const C by = math::exp(rows[t].most[r] - shift);
+          rows[t].most[r] = most;
+          C sum = 0;
+          TD_UNROLL
+          for (int c = 0; c < kEach; ++c) {
+            block[t].at[r][c] = math::exp(block[t].at[r][c] - shift);
+            sum += block[t].at[r][c];
+          }
+          rows[t].sum[r] = rows[t].sum[r] * by + sum;
+          TD_UNROLL
+          for (int c = 0; c < kWide; ++c) sums[t].at[r][c] *= by;
+          C kept[kEach];
+          if (scores.drops) scores.kept(kept, b, h, i0 + down + r, j0 + across);
+          TD_UNROLL
+          for (int c = 0; c < kEach; ++c) shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * kept[c] : block[t].at[r][c];
+        }
+      });
+      multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, v, value, j0, first);
+    }
+    group.each([&](int t) {
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) shared.most[t / kSide * kEach + r][t % kSide] = rows[t].sum[r];
+    });
+    group.each([&](int t) {
+      const int down = t / kSide * kEach, across = t % kSide;
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) {
+        C sum = 0;
+        for (int s = 0; s < kSide; ++s) sum += shared.most[down + r][s];
+        const int64_t i = i0 + down + r;
+        if (i >= q.rows) continue;
+        if (normalizer && first == 0 && across == 0) normalizer[(b * scores.heads + h) * q.rows + i] = rows[t].most[r] + math::log(sum);
+        const C by = sum == 0 ? C(0) : 1 / sum;
+        T* const to = out.at(b, h) + i * out.row;
+        TD_UNROLL
+        for (int c = 0; c < kWide; ++c)
+          if (const int64_t column = first + across + c * kSide; column < v.columns) to[column] = to_element<T>(sums[t].at[r][c] * by);
+      }
+    });
+  }
+};
+
+/// delta (b, h, m) = the sums of grad * out along rows: a warp a row.
+template <class T>
+struct AttentionDelta {
+  using Shared = NothingShared;
+  using C = Compute<T>;
+  Matrix<T> grad, out;
+  C* delta;
+  Indices<3> rows;  // b, h, i
+
+  TD_CARD void operator()(Group<kWarp>& group, int64_t number, Shared&) const {
+    int64_t at[3];
+    rows(number, at);
+    const T *const g = grad.at(at[0], at[1]) + at[2] * grad.row, *const y = out.at(at[0], at[1]) + at[2] * out.row;
+    Group<kWarp>::Local<C> sums;
+    group.each([&](int t) {
+      C sum = 0;
+      for (int64_t c = t; c < out.columns; c += kWarp) sum = fused(to_compute(g[c]), to_compute(y[c]), sum);
+      sums[t] = sum;
+    });
+    const C sum = group.reduce(sums, [](C a, C b) { return a + b; });
+    group.once([&] { delta[number] = sum; });
+  }
+};
+
+enum class Gradient : uint8_t { Queries, Keys, Values };
+
+template <class T, int columns, Gradient of>
+struct AttentionGradient {
+  using C = Compute<T>;
+  using Shape = Tile<C, columns>;
+  static constexpr int kRows = Shape::kRows, kEach = Shape::kEach, kWide = Shape::kWide;
+  static constexpr bool kByQueries = of == Gradient::Queries;
+
+  struct Shared {
+    Pieces<C, kRows> pieces;
+    C weights[kRows][kRows + 4];  // by queries and keys: of the result, or of the scores' gradient
+    C values[kDepth][Shape::kColumns];
+  };
+
+  Matrix<T> q, k, v, grad, result;
+  const C *normalizer, *delta;
+  Scores<C> scores;
+  int64_t group_size;     // heads that share keys
+  Indices<4> tiles;  // b, h or g, tile of queries or keys, columns
+
+  TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
+    int64_t tile[4];
+    tiles(number, tile);
+    const int64_t b = tile[0], head = tile[1], row = tile[2] * kRows, first = tile[3] * Shape::kColumns;
+    typename Group<kThreads>::template Local<Block<C, kEach, kWide>> sums;
+    group.each([&](int t) {
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) TD_UNROLL
+      for (int c = 0; c < kWide; ++c) sums[t].at[r][c] = 0;
+    });
+    if constexpr (kByQueries) {
+      const int64_t seen = scores.seen(row + kRows - 1);
+      for (int64_t j = 0; j < seen; j += kRows) take(group, sums, shared, b, head, row, j, first);
+    } else {
+      for (int64_t h = head * group_size; h < (head + 1) * group_size; ++h)
+        for (int64_t i = 0; i < q.rows; i += kRows)
+          if (scores.seen(i + kRows - 1) > row) take(group, sums, shared, b, h, i, row, first);
+    }
+    group.each([&](int t) {
+      const C by = of == Gradient::Values ? C(1) : scores.scale;
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) {
+        const int64_t i = row + t / kSide * kEach + r;
+        if (i >= result.rows) continue;
+        T* const to = result.at(b, head) + i * result.row;
+        TD_UNROLL
+        for (int c = 0; c < kWide; ++c)
+          if (const int64_t column = first + t % kSide + c * kSide; column < result.columns) to[column] = to_element<T>(sums[t].at[r][c] * by);
+      }
+    });
+  }
+
+ private:
+  /// Adds what queries i … and keys j … of head h give.
+  template <class Sums>
+  TD_CARD void take(Group<kThreads>& group, Sums& sums, Shared& shared, int64_t b, int64_t h, int64_t i, int64_t j, int64_t first) const {
+    const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size), *const above = grad.at(b, h);
+    typename Group<kThreads>::template Local<Block<C, kEach, kEach>> block, above_block;
+    multiply_rows<Shape, C>(group, block, shared.pieces, q, query, i, k, key, j);
+    if constexpr (of != Gradient::Values) multiply_rows<Shape, C>(group, above_block, shared.pieces, grad, above, i, v, value, j);
+    group.each([&](int t) {
+      const int down = t / kSide * kEach, across = t % kSide * kEach;
+      TD_UNROLL
+      for (int r = 0; r < kEach; ++r) {
+        const int64_t at = i + down + r, line = (b * scores.heads + h) * q.rows + at;
+        C kept[kEach];
+        TD_UNROLL
+        for (int c = 0; c < kEach; ++c) kept[c] = 1;
+        if (scores.drops) scores.kept(kept, b, h, at, j + across);
+        C log_sum = at < q.rows ? normalizer[line] : C(0);
+        if (log_sum == -std::numeric_limits<C>::infinity()) log_sum = -log_sum;  // nothing is seen: all weights are 0
+        TD_UNROLL
+        for (int c = 0; c < kEach; ++c) {
+          const C weight = math::exp(scores(block[t].at[r][c], b, h, at, j + across + c) - log_sum);
+          C& to = shared.weights[down + r][across + c];
+          if constexpr (of == Gradient::Values) to = weight * kept[c];
+          else to = weight * (above_block[t].at[r][c] * kept[c] - (at < q.rows ? delta[line] : C(0)));
+        }
+      }
+    });
+    if constexpr (of == Gradient::Queries) multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, k, key, j, first);
+    else if constexpr (of == Gradient::Keys) multiply_weights<Shape, true, C>(group, sums, shared.weights, shared.values, q, query, i, first);
+    else multiply_weights<Shape, true, C>(group, sums, shared.weights, shared.values, grad, above, i, first);
+  }
+};
+
+/// Calls f.operator()<columns>() with how many columns of a result a group takes.
+template <class C, class F>
+void with_columns(int64_t wanted, F&& f) {
+  if (wanted <= 32 || sizeof(C) == 8) f.template operator()<32>();
+  else if (wanted <= 64) f.template operator()<64>();
+  else f.template operator()<128>();
+}
+
+template <int rows, int columns>
+Indices<4> tiles_of(int64_t b, int64_t heads, int64_t lines, int64_t across) {
+  const int64_t sizes[4] = {b, heads, (lines + rows - 1) / rows, (across + columns - 1) / columns};
+  return Indices<4>(sizes);
+}
+
+}  // namespace
+
+void attention(const Queue& queue, Out out, Out normalizer, View q, View k, View v, View mask, Attention how, void*) {
+  visit_floating(q.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using C = Compute<T>;
+    with_columns<C>(v.sizes[3], [&]<int columns>() {
+      const auto tiles = tiles_of<Tile<C, columns>::kRows, columns>(q.sizes[0], q.sizes[1], q.sizes[2], v.sizes[3]);
+      for_groups<kThreads>(queue, tiles.count,
+                           AttentionForward<T, columns>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), Matrix<T>(out), normalizer.as<C>(),
+                                                        Scores<C>(mask, how, q, k), q.sizes[1] / k.sizes[1], tiles});
+    });
+  });
+}
+
+void attention_backward(const Queue& queue, Out q_grad, Out k_grad, Out v_grad, View grad, View q, View k, View v, View mask, View out,
+                        View normalizer, Attention how, void* workspace) {
+  visit_floating(q.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using C = Compute<T>;
+    auto* const delta = static_cast<C*>(workspace);
+    const Indices<3> rows(q.sizes);
+    for_groups<kWarp>(queue, rows.count, AttentionDelta<T>{Matrix<T>(grad), Matrix<T>(out), delta, rows});
+    const auto launch = [&]<Gradient of>(const View& result) {
+      with_columns<C>(result.sizes[3], [&]<int columns>() {
+        const auto tiles = tiles_of<Tile<C, columns>::kRows, columns>(q.sizes[0], result.sizes[1], result.sizes[2], result.sizes[3]);
+        for_groups<kThreads>(queue, tiles.count,
+                             AttentionGradient<T, columns, of>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), Matrix<T>(grad), Matrix<T>(result),
+                                                               normalizer.as<C>(), delta, Scores<C>(mask, how, q, k),
+                                                               q.sizes[1] / k.sizes[1], tiles});
+      });
+    };
+    launch.template operator()<Gradient::Queries>(q_grad);
+    launch.template operator()<Gradient::Keys>(k_grad);
+    launch.template operator()<Gradient::Values>(v_grad);
+  });
+}
+
+size_t attention_workspace(const View& q, const View&, const View&, const View&, const Attention&, bool backward) {
+  return backward ? static_cast<size_t>(q.sizes[0] * q.sizes[1] * q.sizes[2]) * (q.dtype == kFloat64 ? 8 : 4) : 0;
+}
+
+}  // namespace tandem::kernels::cuda
