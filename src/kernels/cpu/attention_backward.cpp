@@ -116,13 +116,20 @@ class Backward {
       const int64_t row = (b * sizes_.h + head) * sizes_.m + i + r;
       call.mask(weights, b, head, i + r, j, count);
       const double sum = call.normalizer[row];  // -inf where nothing is seen: all weights are 0
-      row_functions<T>().exp_scaled(weights, weights, count, sum == -std::numeric_limits<double>::infinity() ? -sum : sum, 1);
+      const double total = row_functions<T>().exp_with_sum(weights, weights, count, sum == -std::numeric_limits<double>::infinity() ? -sum : sum);
       alignas(64) T factors[kKeyBlock];
       if (call.drops) {
         call.dropout(factors, row * sizes_.n + j, count);
         apply(PointwiseOp::mul, weight_grads, factors, count);
       }
-      row_functions<T>().softmax_gradient(weight_grads, weight_grads, weights, count, row_functions<T>().dot(grads + r * e, outs + r * e, e));
+      double mean;  // of the gradients, by the weights
+      if (key_blocks_ == 1) {  // a row's own sums are closer than what the logarithm and the result have kept of them
+        if (total != 0) scale(weights, count, 1 / total);
+        mean = row_functions<T>().dot(weights, weight_grads, count);
+      } else {
+        mean = row_functions<T>().dot(grads + r * e, outs + r * e, e);
+      }
+      row_functions<T>().softmax_gradient(weight_grads, weight_grads, weights, count, mean);
       if (call.drops) apply(PointwiseOp::mul, weights, factors, count);
     }
     // The gradients of values and keys take the transposed blocks.

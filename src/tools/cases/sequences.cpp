@@ -1,6 +1,8 @@
 // Attention, bags of embeddings, distances between vectors.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "tools/cases/case.h"
 
@@ -12,44 +14,79 @@ struct Sequence : Case {
   static constexpr bool zero_dim = false, empty_input = false;
 };
 
+/// Which keys are seen: a mask whose first row hides all of them.
+Tensor hiding(const Shape& sizes) {
+  return generate(sizes, [](const Shape& p) {
+           const int64_t i = p[p.size() - 2], j = p[p.size() - 1];
+           return i == 0 || (i + 3 * j) % 4 == 0 ? 0.0 : 1.0;
+         })
+      .to(kBool);
+}
+
 struct Attention : Sequence {
   static constexpr const char* name = "scaled_dot_product_attention";
   static constexpr const char* torch = "nn.functional.scaled_dot_product_attention";
   void inputs(Inputs& in) const {
-    in.add(randn({2, 3, 4}), randn({2, 5, 4}), randn({2, 5, 6}), false);
-    in.add(randn({2, 2, 4, 3}), randn({2, 2, 4, 3}), randn({2, 2, 4, 3}), true);
+    in.add(randn({2, 3, 4}), randn({2, 5, 4}), randn({2, 5, 6}), "all", std::nullopt);
+    in.add(randn({2, 2, 4, 3}), randn({2, 2, 4, 3}), randn({2, 2, 4, 3}), "causal", std::nullopt);
+    // More than a block both ways, by odd sizes.
+    in.add(randn({1, 4, 70, 5}), randn({1, 2, 140, 5}), randn({1, 2, 140, 3}), "grouped", std::nullopt);
+    in.add(randn({1, 2, 70, 5}), randn({1, 2, 150, 5}), randn({1, 2, 150, 9}), "causal", std::nullopt);
+    in.add(randn({2, 1, 100, 4}), randn({2, 1, 67, 4}), randn({2, 1, 67, 4}), "causal", std::nullopt);
+    in.add(randn({1, 1, 20, 40}), randn({1, 1, 33, 40}), randn({1, 1, 33, 70}), "all", std::nullopt);
+    // Masks: for each head, for all, and numbers.
+    in.add(randn({2, 3, 9, 4}), randn({2, 3, 17, 4}), randn({2, 3, 17, 4}), "all", hiding({2, 3, 9, 17}));
+    in.add(randn({2, 1, 2, 9, 4}), randn({1, 1, 2, 7, 4}), randn({1, 1, 2, 7, 4}), "all", hiding({9, 7}));
+    in.add(randn({3, 4}), randn({6, 4}), randn({6, 4}), "added", hiding({3, 6}));
+    in.add(randn({1, 2, 66, 4}), randn({1, 2, 130, 4}), randn({1, 2, 130, 4}), "added", hiding({1, 2, 66, 130}));
   }
-  Tensor run(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) const {
+  Tensor run(const Tensor& q, const Tensor& k, const Tensor& v, const std::string& kind, const std::optional<Tensor>& mask) const {
     AttentionOptions options;
-    options.is_causal = causal;
+    options.is_causal = kind == "causal";
+    options.enable_gqa = kind == "grouped";
+    if (mask) options.attn_mask = kind == "added" ? mask->to(q.dtype()) : *mask;
     return scaled_dot_product_attention(q, k, v, options);
   }
-  Tensor reference(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) const {
-    Shape sizes = q.sizes();
-    sizes[sizes.size() - 1] = v.size(-1);
-    return generate(sizes, [&](const Shape& p) {
-      const size_t d = p.size();
-      double total = 0, sum = 0;
-      for (int64_t s = 0; s < (causal ? p[d - 2] + 1 : k.size(-2)); ++s) {
-        Shape query = p, key = p, value = p;
-        key[d - 2] = value[d - 2] = s;
-        double score = 0;
-        for (int64_t e = 0; e < q.size(-1); ++e) {
-          query[d - 1] = key[d - 1] = e;
-          score += at(q, query) * at(k, key);
-        }
-        const double weight = std::exp(score / std::sqrt(double(q.size(-1))));
-        total += weight;
-        sum += weight * at(v, value);
+  Tensor reference(const Tensor& q, const Tensor& k, const Tensor& v, const std::string& kind, const std::optional<Tensor>& mask) const {
+    Shape scores = q.sizes(), sizes = q.sizes();
+    const size_t d = sizes.size();
+    scores[d - 1] = k.size(-2);
+    sizes[d - 1] = v.size(-1);
+    const int64_t groups = kind == "grouped" ? q.size(-3) / k.size(-3) : 1;
+    const Tensor added = mask ? mask->to(kFloat64).expand(scores) : Tensor();
+    const auto of_shared = [&](const Tensor& x, Shape p) {
+      for (size_t at = 0; at + 2 < d; ++at) p[at] = x.sizes()[at] == 1 ? 0 : at + 3 == d ? p[at] / groups : p[at];
+      return p;
+    };
+    const Tensor weights = generate(scores, [&](const Shape& p) {
+      double score = 0;
+      Shape query = p, key = of_shared(k, p);
+      key[d - 2] = p[d - 1];
+      for (int64_t e = 0; e < q.size(-1); ++e) {
+        query[d - 1] = key[d - 1] = e;
+        score += at(q, query) * at(k, key);
       }
-      return sum / total;
+      score /= std::sqrt(double(q.size(-1)));
+      if (kind == "added") score += at(added, p);
+      const bool hidden = (kind == "causal" && p[d - 1] > p[d - 2]) || (mask && kind != "added" && at(added, p) == 0);
+      return hidden ? 0 : std::exp(score);
+    });
+    return generate(sizes, [&](const Shape& p) {
+      double total = 0, sum = 0;
+      Shape weight = p, value = of_shared(v, p);
+      for (int64_t s = 0; s < k.size(-2); ++s) {
+        weight[d - 1] = value[d - 2] = s;
+        total += at(weights, weight);
+        sum += at(weights, weight) * at(v, value);
+      }
+      return total == 0 ? 0 : sum / total;
     });
   }
   void bench(Inputs& in, int64_t n) const {
-    const Shape sizes{std::max<int64_t>(1, n / 65536), 8, 128, 64};
-    in.add(randn(sizes), randn(sizes), randn(sizes), false);
+    const Shape sizes{std::max<int64_t>(1, n / 131072), 8, 256, 64};
+    in.add(randn(sizes), randn(sizes), randn(sizes), "all", std::nullopt);
   }
-  double flops(const Tensor& q, const Tensor& k, const Tensor& v, bool) const {
+  double flops(const Tensor& q, const Tensor& k, const Tensor& v, const std::string&, const std::optional<Tensor>&) const {
     return 2.0 * double(q.numel()) * double(k.size(-2)) * (1 + double(v.size(-1)) / double(q.size(-1)));
   }
 };
