@@ -6,7 +6,7 @@
 
 #include "base/backends.h"
 #include "kernels/cuda/entries.h"
-#include "kernels/cuda/vendor/cudnn.h"
+#include "kernels/cuda/vendor/cudnn_graph.h"
 #include "kernels/cuda/vendor/vendor.h"
 #include "kernels/pointwise_of.h"
 
@@ -46,11 +46,6 @@ Key key_of(const Problem& p) {
     for (int d = 0; d < 3; ++d) key[at++] = numbers[d];
   return key;
 }
-
-struct Plan {
-  Descriptor config, plan;  // a plan may refer to what it was made from
-  int64_t workspace = 0;
-};
 
 /// The plans of a shape. Of several, the fastest is not known yet.
 struct Choice {
@@ -164,30 +159,6 @@ bool allowed(const Problem& p, const Descriptor& config) {
   return true;
 }
 
-/// Plans for a graph, in the order of the heuristics, as many as are wanted.
-void find_plans(const Problem& p, cudnnHandle_t handle, const Descriptor& graph, size_t wanted, std::vector<Plan>& plans) {
-  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph).set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode).finalize();
-    std::vector<Descriptor> configs;
-    std::vector<cudnnBackendDescriptor_t> handles;
-    for (int i = 0; i < 2 * kTried; ++i) handles.push_back(configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
-    const int64_t count =
-        heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(handles.size()), handles.data());
-    for (int64_t i = 0; i < count && plans.size() < wanted; ++i) {
-      if (!allowed(p, configs[static_cast<size_t>(i)])) continue;
-      Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle)
-          .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configs[static_cast<size_t>(i)])
-          .finalize();
-      int64_t workspace = 0;
-      if (!plan.good() || plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &workspace) != 1) continue;
-      plans.push_back({std::move(configs[static_cast<size_t>(i)]), std::move(plan), workspace});
-    }
-    if (!plans.empty()) return;
-  }
-}
-
 void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
   const Descriptor data = tensor(p, kData, p.n, p.c, p.in), weight = tensor(p, kWeight, p.o, p.c / p.groups, p.windows.kernel),
                    result = tensor(p, kResult, p.n, p.o, p.out), windows = windows_of(p);
@@ -199,7 +170,9 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
   operation.finalize();
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle).set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize();
-  if (graph.good()) find_plans(p, handle, graph, backends::cudnn::benchmark.load() ? kTried : 1, choice.plans);
+  if (!graph.good()) return;
+  find_plans(handle, graph, backends::cudnn::benchmark.load() ? kTried : 1, choice.plans,
+             [&](const Descriptor& config) { return allowed(p, config); });
 }
 
 /// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
@@ -213,14 +186,9 @@ Choice& choice_for(Card& card, const Problem& p) {
 }
 
 bool run(Card& card, const Plan& plan, const void* data, const void* weight, const void* result, void* workspace) {
-  const void* pointers[3] = {data, weight, result};
+  const void* const pointers[3] = {data, weight, result};
   const int64_t names[3] = {kData, kWeight, kResult};
-  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers)
-      .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, names)
-      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
-      .finalize();
-  return pack.good() && cudnn().cudnnBackendExecute(card.handle, plan.plan.get(), pack.get()) == CUDNN_STATUS_SUCCESS;
+  return run_plan(card.handle, plan, 3, names, pointers, workspace);
 }
 
 /// Keeps the fastest of several plans: each runs once to warm up and once between two events.

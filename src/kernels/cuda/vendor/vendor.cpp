@@ -15,6 +15,9 @@ void fill_vendor(Table& table) {
   table.recurrent = recurrent;
   table.recurrent_backward = recurrent_backward;
   table.recurrent_memory = recurrent_memory;
+  table.attention = attention;
+  table.attention_backward = attention_backward;
+  table.attention_workspace = attention_workspace;
   table.decompose = decompose;
   table.decompose_workspace = decompose_workspace;
 }
