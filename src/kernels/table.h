@@ -266,9 +266,9 @@ struct Table {
 
   // --- Attention, floating dtypes, computed in float32 or wider: q (b, h, m, d), k (b, g, n, d), v (b, g, n, e) where g divides h: head i
   // takes those of i / (h / g). Any strides, contiguous along the last dimension. None is empty.
-  /// out (b, h, m, e) = weights v, contiguous. `mask` may have no data, else it broadcasts to (b, h, m, n): bool (false is left out) or a
-  /// number of q's dtype that is added. A row that sees nothing gives 0. normalizer (b, h, m), float32 or float64 for float64, = log(sum
-  /// exp(scores)) for the gradient; no data where there will be none.
+  /// out (b, h, m, e) = weights v, contiguous. `mask` may have no data, else it is (b, h, m, n), by strides of 0 where it broadcasts: bool
+  /// (false is left out) or a floating number that is added. A row that sees nothing gives 0. normalizer (b, h, m), float32 or float64 for
+  /// float64, = log(sum exp(scores)) for the gradient; no data where there will be none.
   void (*attention)(const Queue&, Out out, Out normalizer, View q, View k, View v, View mask, Attention how, void* workspace);
   /// The gradients of q, k and v, contiguous.
   void (*attention_backward)(const Queue&, Out q_grad, Out k_grad, Out v_grad, View grad, View q, View k, View v, View mask, View out,

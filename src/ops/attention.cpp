@@ -64,7 +64,8 @@ std::optional<Heads> as_heads(const Tensor& query, const Tensor& key, const Tens
   const auto covers = [&](const Tensor& x, bool free_heads) {
     if (x.device() != query.device() || x.sizes().size() > sizes.size()) return false;
     for (size_t d = 3; d <= x.sizes().size(); ++d)
-      if (const int64_t size = x.size(-static_cast<int64_t>(d)); size != 1 && size != sizes[sizes.size() - d] && !(free_heads && d == 3)) return false;
+      if (const int64_t size = x.size(-static_cast<int64_t>(d)); size != 1 && size != sizes[sizes.size() - d] && !(free_heads && d == 3))
+        return false;
     return true;
   };
   if (!covers(key, grouped) || !covers(value, grouped)) return {};
@@ -86,7 +87,8 @@ std::optional<Heads> as_heads(const Tensor& query, const Tensor& key, const Tens
   if (!mask.defined()) return all;
   const int64_t rows = query.size(-2), columns = key.size(-2);
   const auto fits = [](int64_t size, int64_t whole) { return size == 1 || size == whole; };
-  if (!covers(mask, false) || (mask.dim() > 1 && !fits(mask.size(-2), rows)) || (mask.dim() > 0 && !fits(mask.size(-1), columns))) return {};
+  if (!covers(mask, false) || (mask.dim() > 1 && !fits(mask.size(-2), rows)) || (mask.dim() > 0 && !fits(mask.size(-1), columns)))
+    return {};
   all.mask = with_heads(mask, heads, rows, columns);
   return all;
 }
@@ -109,7 +111,8 @@ Tensor composed(const Tensor& query, Tensor key, Tensor value, const AttentionOp
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options, Site site) {
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options,
+                                    Site site) {
   check_attention(query, key, value, options);
   const kernels::Attention how{.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
                                .causal = options.is_causal,

@@ -35,8 +35,8 @@ std::array<Tensor, 3> gradients(const Tensor& given, const Tensor& q, const Tens
 Tensor dropout_factors(const Tensor& weights, const kernels::Attention& how, Site site) {
   const Tensor factors = ones(weights.sizes(), {.dtype = weights.dtype(), .device = weights.device()}, site),
                kept = empty(weights.sizes(), {.dtype = kBool, .device = weights.device()}, site);
-  kernels_of(weights).dropout(launch(weights, "scaled_dot_product_attention_backward", site), out(factors), out(kept), view(factors), how.dropout,
-                              how.seed, how.offset);
+  kernels_of(weights).dropout(launch(weights, "scaled_dot_product_attention_backward", site), out(factors), out(kept), view(factors),
+                              how.dropout, how.seed, how.offset);
   return factors;
 }
 
@@ -87,7 +87,8 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
                            y = autograd::saved_output(y), normalizer, how](const Tensor& g, autograd::Wanted, const autograd::Node* node) {
                             const Tensor query = q.get(), key = k.get(), value = v.get();
                             const Tensor hidden = mask.defined() ? mask.get() : Tensor();
-                            if (needs_grad(g, query, key, value)) return recorded_gradients(g, query, key, value, hidden, how, node->site());
+                            if (needs_grad(g, query, key, value))
+                              return recorded_gradients(g, query, key, value, hidden, how, node->site());
                             return gradients(g, query, key, value, hidden, y.get(node), normalizer, how, node->site());
                           });
 }

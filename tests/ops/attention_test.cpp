@@ -52,7 +52,8 @@ TEST_P(AttentionOn, DropsTheWeightsThatDropoutWould) {
       const auto expected_grads = gradients({q, k, v}, [&] { return expected = composed(q, k, v, p); });
       EXPECT_EQ(after, td::get_rng_state(device()));
       EXPECT_TRUE(td::allclose(fused, expected)) << m << " queries, p = " << p;
-      for (size_t i = 0; i < grads.size(); ++i) EXPECT_TRUE(td::allclose(grads[i], expected_grads[i])) << m << " queries, p = " << p << ", input " << i;
+      for (size_t i = 0; i < grads.size(); ++i)
+        EXPECT_TRUE(td::allclose(grads[i], expected_grads[i])) << m << " queries, p = " << p << ", input " << i;
     }
   }
 }

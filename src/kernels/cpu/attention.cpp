@@ -1,6 +1,6 @@
-// Attention by blocks of queries and keys, with the largest score and the sum of exponentials so far (FlashAttention: Dao et al., 2022): the
-// scores of all keys never lie in memory. Keys are transposed into panels first, and values laid dense, once for all blocks of queries; for a
-// few queries neither is worth it.
+// Attention by blocks of queries and keys, with the largest score and the sum of exponentials so far (FlashAttention: Dao et al., 2022):
+// the scores of all keys never lie in memory. Keys are transposed into panels first, and values laid dense, once for all blocks of queries;
+// for a few queries neither is worth it.
 #include "kernels/cpu/attention_blocks.h"
 #include "kernels/cpu/entries.h"
 

@@ -1,6 +1,6 @@
-// The gradients of attention. The weights of a block are made again from the scores and the logarithm of their sum. A task takes the keys of
-// one head, or, where there are few heads, a run of them that sizes alone decide; it has the gradients of its keys and values, and its share
-// of the queries', which are added up in order. So results don't depend on threads.
+// The gradients of attention. The weights of a block are made again from the scores and the logarithm of their sum. A task takes the keys
+// of one head, or, where there are few heads, a run of them that sizes alone decide; it has the gradients of its keys and values, and its
+// share of the queries', which are added up in order. So results don't depend on threads.
 #include "kernels/cpu/attention_blocks.h"
 #include "kernels/cpu/entries.h"
 
@@ -98,8 +98,8 @@ class Backward {
     v_grad.write(part.value_grads, b, shared, j, count);
   }
 
-  void take_queries(const Call& call, const Part& part, const T* keys, const T* values, T* q_grad, int64_t b, int64_t head, int64_t i, int64_t rows,
-                    int64_t j, int64_t count) const {
+  void take_queries(const Call& call, const Part& part, const T* keys, const T* values, T* q_grad, int64_t b, int64_t head, int64_t i,
+                    int64_t rows, int64_t j, int64_t count) const {
     const int64_t d = sizes_.d, e = sizes_.e;
     q_.read(part.queries, b, head, i, rows);
     scale(part.queries, rows * d, call.scale);
@@ -116,13 +116,14 @@ class Backward {
       const int64_t row = (b * sizes_.h + head) * sizes_.m + i + r;
       call.mask(weights, b, head, i + r, j, count);
       const double sum = call.normalizer[row];  // -inf where nothing is seen: all weights are 0
-      const double total = row_functions<T>().exp_with_sum(weights, weights, count, sum == -std::numeric_limits<double>::infinity() ? -sum : sum);
+      const double total =
+          row_functions<T>().exp_with_sum(weights, weights, count, sum == -std::numeric_limits<double>::infinity() ? -sum : sum);
       alignas(64) T factors[kKeyBlock];
       if (call.drops) {
         call.dropout(factors, row * sizes_.n + j, count);
         apply(PointwiseOp::mul, weight_grads, factors, count);
       }
-      double mean;  // of the gradients, by the weights
+      double mean;             // of the gradients, by the weights
       if (key_blocks_ == 1) {  // a row's own sums are closer than what the logarithm and the result have kept of them
         if (total != 0) scale(weights, count, 1 / total);
         mean = row_functions<T>().dot(weights, weight_grads, count);
@@ -178,9 +179,8 @@ class Backward {
 
 void attention_backward(const Queue& queue, Out q_grad, Out k_grad, Out v_grad, View grad, View q, View k, View v, View mask, View out,
                         View normalizer, Attention how, void* workspace) {
-  visit_compute(q.dtype, [&]<class T>(T) {
-    Backward<T>(q, k, v).run(queue, q_grad, k_grad, v_grad, grad, mask, out, normalizer, how, workspace);
-  });
+  visit_compute(q.dtype,
+                [&]<class T>(T) { Backward<T>(q, k, v).run(queue, q_grad, k_grad, v_grad, grad, mask, out, normalizer, how, workspace); });
 }
 
 size_t attention_backward_workspace(const View& q, const View& k, const View& v) {

@@ -155,7 +155,10 @@ struct AttentionDropout {
   T factor;
 
   explicit AttentionDropout(const Attention& how)
-      : seed(how.seed), offset(how.offset), threshold(bernoulli_threshold(1 - how.dropout)), factor(how.dropout < 1 ? T(1 / (1 - how.dropout)) : T(0)) {}
+      : seed(how.seed),
+        offset(how.offset),
+        threshold(bernoulli_threshold(1 - how.dropout)),
+        factor(how.dropout < 1 ? T(1 / (1 - how.dropout)) : T(0)) {}
   /// For weights `first` … `first` + n - 1, n <= kKeyBlock.
   void operator()(T* factors, int64_t first, int64_t n) const {
     alignas(64) uint32_t words[kKeyBlock + 8];

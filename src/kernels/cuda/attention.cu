@@ -1,8 +1,8 @@
-// Attention by tiles of queries and keys in shared memory, with the largest score and the sum of exponentials so far (FlashAttention: Dao et
-// al., 2022). A group of 256 threads takes a tile of queries and some columns of the result, goes through the keys tile by tile, and holds
-// its sums in registers: 16 by 16 threads, each with a block of the tile. The three gradients are one kernel: a tile of rows - queries for
-// q's, keys for the others' - and some columns, going through the other side; weights are made again from the logarithm of their sum.
-// Nothing is summed by two groups, so results are the same each time.
+// Attention by tiles of queries and keys in shared memory, with the largest score and the sum of exponentials so far (FlashAttention: Dao
+// et al., 2022). A group of 256 threads takes a tile of queries and some columns of the result, goes through the keys tile by tile, and
+// holds its sums in registers: 16 by 16 threads, each with a block of the tile. The three gradients are one kernel: a tile of rows -
+// queries for q's, keys for the others' - and some columns, going through the other side; weights are made again from the logarithm of
+// their sum. Nothing is summed by two groups, so results are the same each time.
 #include <limits>
 
 #include "kernels/cuda/elements.cuh"
@@ -51,8 +51,18 @@ struct Scores {
   C factor;
 
   Scores(const View& view, const Attention& how, const View& q, const View& k)
-      : mask(view.data), mask_dtype(view.dtype), strides{}, heads(q.sizes[1]), queries(q.sizes[2]), keys(k.sizes[2]), scale(C(how.scale)),
-        causal(how.causal), drops(how.dropout > 0), seed(how.seed), offset(how.offset), threshold(bernoulli_threshold(1 - how.dropout)),
+      : mask(view.data),
+        mask_dtype(view.dtype),
+        strides{},
+        heads(q.sizes[1]),
+        queries(q.sizes[2]),
+        keys(k.sizes[2]),
+        scale(C(how.scale)),
+        causal(how.causal),
+        drops(how.dropout > 0),
+        seed(how.seed),
+        offset(how.offset),
+        threshold(bernoulli_threshold(1 - how.dropout)),
         factor(how.dropout < 1 ? C(1 / (1 - how.dropout)) : C(0)) {
     if (view.data)
       for (int d = 0; d < 4; ++d) strides[d] = view.strides[d];
@@ -186,8 +196,8 @@ struct AttentionForward {
   Matrix<T> q, k, v, out;
   C* normalizer;
   Scores<C> scores;
-  int64_t group_size;     // heads that share keys
-  Indices<4> tiles;  // b, h, tile of queries, columns
+  int64_t group_size;  // heads that share keys
+  Indices<4> tiles;    // b, h, tile of queries, columns
 
   TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
     int64_t tile[4];
@@ -247,7 +257,8 @@ struct AttentionForward {
           C kept[kEach];
           if (scores.drops) scores.kept(kept, b, h, i0 + down + r, j0 + across);
           TD_UNROLL
-          for (int c = 0; c < kEach; ++c) shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * kept[c] : block[t].at[r][c];
+          for (int c = 0; c < kEach; ++c)
+            shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * kept[c] : block[t].at[r][c];
         }
       });
       multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, v, value, j0, first);
@@ -317,8 +328,8 @@ struct AttentionGradient {
   Matrix<T> q, k, v, grad, result;
   const C *normalizer, *delta;
   Scores<C> scores;
-  int64_t group_size;     // heads that share keys
-  Indices<4> tiles;  // b, h or g, tile of queries or keys, columns
+  int64_t group_size;  // heads that share keys
+  Indices<4> tiles;    // b, h or g, tile of queries or keys, columns
 
   TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
     int64_t tile[4];
@@ -347,7 +358,8 @@ struct AttentionGradient {
         T* const to = result.at(b, head) + i * result.row;
         TD_UNROLL
         for (int c = 0; c < kWide; ++c)
-          if (const int64_t column = first + t % kSide + c * kSide; column < result.columns) to[column] = to_element<T>(sums[t].at[r][c] * by);
+          if (const int64_t column = first + t % kSide + c * kSide; column < result.columns)
+            to[column] = to_element<T>(sums[t].at[r][c] * by);
       }
     });
   }
@@ -356,7 +368,8 @@ struct AttentionGradient {
   /// Adds what queries i … and keys j … of head h give.
   template <class Sums>
   TD_CARD void take(Group<kThreads>& group, Sums& sums, Shared& shared, int64_t b, int64_t h, int64_t i, int64_t j, int64_t first) const {
-    const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size), *const above = grad.at(b, h);
+    const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size),
+                   *const above = grad.at(b, h);
     typename Group<kThreads>::template Local<Block<C, kEach, kEach>> block, above_block;
     multiply_rows<Shape, C>(group, block, shared.pieces, q, query, i, k, key, j);
     if constexpr (of != Gradient::Values) multiply_rows<Shape, C>(group, above_block, shared.pieces, grad, above, i, v, value, j);
@@ -381,7 +394,8 @@ struct AttentionGradient {
       }
     });
     if constexpr (of == Gradient::Queries) multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, k, key, j, first);
-    else if constexpr (of == Gradient::Keys) multiply_weights<Shape, true, C>(group, sums, shared.weights, shared.values, q, query, i, first);
+    else if constexpr (of == Gradient::Keys)
+      multiply_weights<Shape, true, C>(group, sums, shared.weights, shared.values, q, query, i, first);
     else multiply_weights<Shape, true, C>(group, sums, shared.weights, shared.values, grad, above, i, first);
   }
 };
@@ -426,10 +440,10 @@ void attention_backward(const Queue& queue, Out q_grad, Out k_grad, Out v_grad, 
     const auto launch = [&]<Gradient of>(const View& result) {
       with_columns<C>(result.sizes[3], [&]<int columns>() {
         const auto tiles = tiles_of<Tile<C, columns>::kRows, columns>(q.sizes[0], result.sizes[1], result.sizes[2], result.sizes[3]);
-        for_groups<kThreads>(queue, tiles.count,
-                             AttentionGradient<T, columns, of>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), Matrix<T>(grad), Matrix<T>(result),
-                                                               normalizer.as<C>(), delta, Scores<C>(mask, how, q, k),
-                                                               q.sizes[1] / k.sizes[1], tiles});
+        for_groups<kThreads>(
+            queue, tiles.count,
+            AttentionGradient<T, columns, of>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), Matrix<T>(grad), Matrix<T>(result),
+                                              normalizer.as<C>(), delta, Scores<C>(mask, how, q, k), q.sizes[1] / k.sizes[1], tiles});
       });
     };
     launch.template operator()<Gradient::Queries>(q_grad);

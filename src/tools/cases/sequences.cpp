@@ -16,10 +16,11 @@ struct Sequence : Case {
 
 /// Which keys are seen: a mask whose first row hides all of them.
 Tensor hiding(const Shape& sizes) {
-  return generate(sizes, [](const Shape& p) {
-           const int64_t i = p[p.size() - 2], j = p[p.size() - 1];
-           return i == 0 || (i + 3 * j) % 4 == 0 ? 0.0 : 1.0;
-         })
+  return generate(sizes,
+                  [](const Shape& p) {
+                    const int64_t i = p[p.size() - 2], j = p[p.size() - 1];
+                    return i == 0 || (i + 3 * j) % 4 == 0 ? 0.0 : 1.0;
+                  })
       .to(kBool);
 }
 

@@ -15,8 +15,8 @@ struct RowFunctions {
   void (*log_softmax_backward)(void* out, int64_t out_stride, const void* grad, int64_t grad_stride, const void* y, int64_t y_stride,
                                int64_t rows, int64_t n);
   // Parts of a row, for rows that are taken in pieces. `shift`, `sum`, `factor`: one element of the type.
-  double (*max)(const void* in, int64_t n);                    // of those that are not nan; -inf without any
-  double (*exp_sum)(const void* in, int64_t n, double shift);  // sum of exp(in - shift)
+  double (*max)(const void* in, int64_t n);                                    // of those that are not nan; -inf without any
+  double (*exp_sum)(const void* in, int64_t n, double shift);                  // sum of exp(in - shift)
   double (*exp_with_sum)(void* out, const void* in, int64_t n, double shift);  // out = exp(in - shift), and its sum
   double (*sum)(const void* in, int64_t n);
   double (*dot)(const void* a, const void* b, int64_t n);

@@ -69,9 +69,7 @@ class Graph {
   struct Layout {
     Sizes sizes, strides;
     /// Dense, the last dimension fastest.
-    static Layout dense(const Sizes& sizes) {
-      return {sizes, {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1}};
-    }
+    static Layout dense(const Sizes& sizes) { return {sizes, {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1}}; }
     /// The last two dimensions exchanged.
     [[nodiscard]] Layout transposed() const {
       return {{sizes[0], sizes[1], sizes[3], sizes[2]}, {strides[0], strides[1], strides[3], strides[2]}};
