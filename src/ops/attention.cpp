@@ -15,6 +15,7 @@
 #include "ops/reduce.h"
 #include "ops/softmax.h"
 #include "ops/view.h"
+#include "runtime/capture.h"
 
 namespace tandem {
 namespace {
@@ -117,7 +118,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   const kernels::Attention how{.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
                                .causal = options.is_causal,
                                .dropout = options.dropout_p};
-  const bool composes = composed_is_faster(query, key, value, options);
+  // The kernel's gradient draws the same numbers again, but in a graph of its own it would not know what forward's replay began with.
+  const bool draws_in_graph = options.dropout_p > 0 && query.is_cuda() && runtime::capture_of_current_stream(query.device());
+  const bool composes = draws_in_graph || composed_is_faster(query, key, value, options);
   if (const auto heads = composes ? std::nullopt : as_heads(query, key, value, options.attn_mask, options.enable_gqa, site)) {
     const Tensor y = ops::fused_attention(heads->query, heads->key, heads->value, heads->mask, how, site);
     Shape sizes = query.sizes();

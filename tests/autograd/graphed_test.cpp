@@ -86,6 +86,27 @@ TEST(Graphed, DropoutIsNewInEachCall) {
   EXPECT_TRUE(equal(third.cpu(), layer(x).cpu()));
 }
 
+TEST(Graphed, AttentionDropsTheSameInItsGradient) {
+  const Tensor q = sample({1, 2, 64, 16}, 4, true), k = sample({1, 2, 64, 16}, 5), v = ones({1, 2, 64, 16}, {.device = kCard});
+  const cuda::Graphed fast = cuda::make_graphed(
+      [](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{scaled_dot_product_attention(in[0], in[1], in[2], {.dropout_p = 0.5})};
+      },
+      {q, k, v});
+  const Tensor values = v.detach().requires_grad_();
+  manual_seed(3);
+  const Tensor out = scaled_dot_product_attention(q, k, values, {.dropout_p = 0.5});
+  out.sum().backward();
+  const Tensor expected = q.grad().cpu();
+  q.set_grad({});
+  (void)fast({q, k, v});
+  manual_seed(3);
+  const Tensor found = fast({q, k, v})[0];
+  EXPECT_TRUE(allclose(found.detach().cpu(), out.detach().cpu(), 1e-5, 1e-6));
+  found.sum().backward();
+  EXPECT_TRUE(allclose(q.grad().cpu(), expected, 1e-4, 1e-5));
+}
+
 TEST(Graphed, RefusesWhatItCannotDo) {
   nn::Sequential net = network();
   EXPECT_ERROR((void)cuda::make_graphed(net, {ones({8, 6})}), Error, "must be on a cuda device");

@@ -417,6 +417,7 @@ void CudaDriver::begin_capture(StreamHandle handle) {
   void* replay = nullptr;
   check(cudaMalloc(&replay, sizeof(Replay)), "cudaMalloc");
   graph->replay = static_cast<Replay*>(replay);
+  check(cudaMemset(replay, 0, sizeof(Replay)), "cudaMemset");
   check(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   graph->id = capture_id(stream.stream);
   const std::lock_guard lock(mutex_);

@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 
-#include "base/backends.h"
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/cudnn_graph.h"
 #include "kernels/cuda/vendor/vendor.h"
@@ -27,8 +26,6 @@ struct Problem {
 
 /// Everything that a plan depends on.
 using Key = std::array<int64_t, 28>;
-
-bool deterministic() { return backends::cudnn::deterministic.load() || are_deterministic_algorithms_enabled(); }
 
 Key key_of(const Problem& p) {
   Key key = {static_cast<int64_t>(p.part),
@@ -242,7 +239,8 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
     queue.status->report(Trouble::Library, -1);
     return true;
   }
-  if (choice.plans.size() > 1) keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
+  if (choice.plans.size() > 1 && !queue.replay)  // what is captured for a graph cannot be timed
+    keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
   if (!run(owner, choice.plans[0], in.data, weight.data, out.data, workspace)) queue.status->report(Trouble::Library, -1);
   return true;
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/backends.h"
+#include "base/dtype.h"
 #include "kernels/cuda/vendor/library.h"
 
 namespace tandem::kernels::cuda::vendor {
@@ -28,6 +30,9 @@ inline Cudnn& cudnn() {
   static auto* const library = new Cudnn;
   return *library;
 }
+
+/// Whether cuDNN has to give the same bits each time.
+inline bool deterministic() { return backends::cudnn::deterministic.load() || are_deterministic_algorithms_enabled(); }
 
 /// A floating dtype.
 inline cudnnDataType_t type_of(DType dtype) {

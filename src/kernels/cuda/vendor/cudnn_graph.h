@@ -4,19 +4,9 @@
 #include <array>
 #include <deque>
 
-#include "base/dtype.h"
 #include "kernels/cuda/vendor/cudnn.h"
 
 namespace tandem::kernels::cuda::vendor {
-
-inline cudnnDataType_t type_of(DType dtype) {
-  switch (dtype) {
-    case DType::Float16: return CUDNN_DATA_HALF;
-    case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
-    case DType::Float32: return CUDNN_DATA_FLOAT;
-    default: return CUDNN_DATA_DOUBLE;
-  }
-}
 
 /// Something that can be run, and the bytes that it wants.
 struct Plan {

@@ -50,7 +50,7 @@ constexpr size_t kLine = 256;
 size_t lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 Way way_now(DType dtype) {
-  if (!is_floating(dtype) || !backends::cudnn::enabled.load() || backends::cudnn::deterministic.load()) return Way::Own;
+  if (!is_floating(dtype) || !backends::cudnn::enabled.load() || deterministic()) return Way::Own;
   if (!cudnn().library.complete() || !rnn().library.complete()) return Way::Own;
   return dtype == DType::Float32 && backends::cudnn::allow_tf32.load() ? Way::CudnnTf32 : Way::Cudnn;
 }
