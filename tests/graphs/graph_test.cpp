@@ -3,19 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "expect_error.h"
-#include "process_cards.h"
+#include "runtime/expect_error.h"
 #include "runtime/memory.h"
 #include "tandem.h"
 
 namespace tandem::testing {
 namespace {
 
-struct Graphs : ProcessCards {};
-
 double value(const Tensor& x) { return x.cpu().item<double>(); }
 
-TEST_F(Graphs, WorkIsKeptAndDoneAtEachReplay) {
+TEST(Graphs, WorkIsKeptAndDoneAtEachReplay) {
   const Tensor x = full({4}, 2.0, {.device = gpu(0)}), count = zeros({1}, {.device = gpu(0)});
   cuda::Graph graph;
   Tensor y;
@@ -37,7 +34,7 @@ TEST_F(Graphs, WorkIsKeptAndDoneAtEachReplay) {
   EXPECT_EQ(value(count), 102);
 }
 
-TEST_F(Graphs, KeepNothingTwice) {
+TEST(Graphs, KeepNothingTwice) {
   cuda::Graph graph;
   EXPECT_ERROR(graph.replay(), Error, "[replay] the graph holds no capture");
   EXPECT_ERROR(graph.capture_end(), Error, "no capture has begun");
@@ -53,7 +50,7 @@ TEST_F(Graphs, KeepNothingTwice) {
   EXPECT_TRUE(equal(x.cpu(), full({3}, 2.0)));
 }
 
-TEST_F(Graphs, RefuseWhatWaitsForTheCard) {
+TEST(Graphs, RefuseWhatWaitsForTheCard) {
   const Tensor x = ones({3}, {.device = gpu(0)});
   cuda::Graph graph, other;
   Tensor y;
@@ -73,7 +70,7 @@ TEST_F(Graphs, RefuseWhatWaitsForTheCard) {
   EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
 }
 
-TEST_F(Graphs, AnErrorInTheWorkEndsTheCapture) {
+TEST(Graphs, AnErrorInTheWorkEndsTheCapture) {
   const Tensor x = ones({3}, {.device = gpu(0)});
   cuda::Graph graph;
   EXPECT_ERROR(cuda::graph(graph, [&] { (void)matmul(x, ones({2, 2}, {.device = gpu(0)})); }), Error, "matmul");
@@ -82,7 +79,7 @@ TEST_F(Graphs, AnErrorInTheWorkEndsTheCapture) {
   EXPECT_EQ(value(x.sum()), 3);
 }
 
-TEST_F(Graphs, OtherStreamsJoinByEvents) {
+TEST(Graphs, OtherStreamsJoinByEvents) {
   const Tensor x = ones({1000}, {.device = gpu(0)});
   const cuda::Stream main{gpu(0)}, side{gpu(0)};
   Tensor a, b;
@@ -119,7 +116,7 @@ TEST_F(Graphs, OtherStreamsJoinByEvents) {
   EXPECT_ERROR(graph.replay(), Error, "holds no capture");
 }
 
-TEST_F(Graphs, EventsOfACaptureCannotBeAsked) {
+TEST(Graphs, EventsOfACaptureCannotBeAsked) {
   cuda::Event inside, before;
   const cuda::Stream side{gpu(0)};
   const Tensor x = ones({3}, {.device = gpu(0)});
@@ -135,7 +132,7 @@ TEST_F(Graphs, EventsOfACaptureCannotBeAsked) {
   EXPECT_TRUE(inside.query());
 }
 
-TEST_F(Graphs, MemoryIsTheirs) {
+TEST(Graphs, MemoryIsTheirs) {
   const Tensor x = ones({1 << 18}, {.device = gpu(0)});
   cuda::Graph graph;
   Tensor y;
@@ -158,7 +155,7 @@ TEST_F(Graphs, MemoryIsTheirs) {
   EXPECT_LT(cuda::memory_reserved(gpu(0)), held);
 }
 
-TEST_F(Graphs, SharedPoolsUseMemoryAgain) {
+TEST(Graphs, SharedPoolsUseMemoryAgain) {
   const Tensor x = ones({1 << 19}, {.device = gpu(0)});
   const cuda::GraphPool pool = cuda::graph_pool_handle();
   cuda::Graph first, second;
@@ -174,7 +171,7 @@ TEST_F(Graphs, SharedPoolsUseMemoryAgain) {
   EXPECT_EQ(value(b), 3.0 * (1 << 19));
 }
 
-TEST_F(Graphs, RandomNumbersGoOn) {
+TEST(Graphs, RandomNumbersGoOn) {
   for (const bool permutation : {false, true}) {
     const auto draw = [&] { return permutation ? randperm(1000, {.device = gpu(0)}) : randn({1000}, gpu(0)) + rand({1000}, gpu(0)); };
     manual_seed(7);
@@ -192,7 +189,7 @@ TEST_F(Graphs, RandomNumbersGoOn) {
   }
 }
 
-TEST_F(Graphs, ErrorsOfReplayedWorkNameTheLine) {
+TEST(Graphs, ErrorsOfReplayedWorkNameTheLine) {
   const Tensor table = ones({3, 2}, {.device = gpu(0)}), index = zeros({1}, {.dtype = kInt64, .device = gpu(0)});
   cuda::Graph graph;
   Tensor y;
@@ -207,7 +204,7 @@ TEST_F(Graphs, ErrorsOfReplayedWorkNameTheLine) {
   EXPECT_EQ(value(y.sum()), 4);
 }
 
-TEST_F(Graphs, PinnedMemoryFreedInACaptureIsUsedAgainLater) {
+TEST(Graphs, PinnedMemoryFreedInACaptureIsUsedAgainLater) {
   const Tensor x = ones({100}, {.device = gpu(0)});
   cuda::Graph graph;
   Tensor host;
@@ -223,7 +220,7 @@ TEST_F(Graphs, PinnedMemoryFreedInACaptureIsUsedAgainLater) {
   for (int i = 0; i < 4; ++i) (void)empty({100}).pin_memory();
 }
 
-TEST_F(Graphs, OnAnotherCardThanTheCurrent) {
+TEST(Graphs, OnAnotherCardThanTheCurrent) {
   const Tensor x = ones({10}, {.device = gpu(1)});
   cuda::Graph graph;
   Tensor y;
