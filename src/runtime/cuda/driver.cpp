@@ -487,7 +487,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   }
   queue.op = op;
   queue.site = site;
-  queue.device = stream.device;
+  queue.device = card_behind(stream.device);  // libraries keep what they need for each card
   return queue;
 }
 

@@ -231,7 +231,7 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
               int64_t groups, void* workspace) {
   if (!suits(in.dtype)) return false;
   const Problem p = problem_of(part, out, in, weight, windows, groups);
-  Card& owner = card(runtime::cuda_cards::card_behind(queue.device));
+  Card& owner = card(queue.device);
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;

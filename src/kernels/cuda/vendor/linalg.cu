@@ -372,7 +372,7 @@ size_t decompose_workspace(Decomposition kind, const View& a, const View& c, con
 void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace) {
   if (in.dtype != DType::Float32 && in.dtype != DType::Float64)
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
-  Card& owner = card(runtime::cuda_cards::card_behind(queue.device));
+  Card& owner = card(queue.device);
   const std::lock_guard lock(owner.mutex);
   if (!owner.ready() || solver().cusolverDnSetStream(owner.handle, stream_of(queue)) != CUSOLVER_STATUS_SUCCESS)
     return queue.status->report(Trouble::Library, -1);
