@@ -270,7 +270,9 @@ bool run(const Queue& queue, const Problem& p, const Attention& how, char* works
 size_t attention_workspace(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward) {
   if (suits(q, k, v, mask, how, backward)) {
     const Problem p = problem_of(q, k, v, how, backward);
-    Card& owner = card(card_of(q.data));
+    const int device = card_of(q.data);
+    const CardGuard current(device);
+    Card& owner = card(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, p);
     if (!choice.plans.empty()) return static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace);

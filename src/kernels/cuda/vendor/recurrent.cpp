@@ -323,9 +323,11 @@ RecurrentMemory recurrent_memory(const View& in, const View& h0, const Recurrent
   memory.reserve = lines(memory.reserve);
   const Problem p(in, h0, layers, way_now(in.dtype));
   if (p.way == Way::Own) return memory;
-  Card& owner = card(card_of(in.data));
+  const int device = card_of(in.data);
+  const CardGuard current(device);
+  Card& owner = card(device);
   const std::lock_guard lock(owner.mutex);
-  const Plan& plan = plan_for(owner, p, card_of(in.data));
+  const Plan& plan = plan_for(owner, p, device);
   if (!plan.usable) return memory;
   return {std::max(memory.workspace, plan.workspace(p)), std::max(memory.reserve, lines(plan.reserve)) + static_cast<size_t>(p.way)};
 }
