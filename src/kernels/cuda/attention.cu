@@ -12,8 +12,9 @@
 namespace tandem::kernels::cuda {
 namespace {
 
-constexpr int kSide = 16;   // threads along a side of a tile
-constexpr int kDepth = 16;  // of the pieces of operands in shared memory
+constexpr int kSide = 16;            // threads along a side of a tile
+constexpr int kDepth = 16;           // of the pieces of operands in shared memory
+constexpr int kMostLines = 1 << 20;  // more than a tile ever has
 static_assert(kSide * kSide == kThreads);
 
 /// The shape of tiles: of scores `kRows` a side, and a result of kColumns columns; kEach, kWide: what a thread has of both.
@@ -21,6 +22,7 @@ template <class C, int columns>
 struct Tile {
   static constexpr int kRows = sizeof(C) == 8 ? 32 : 64, kColumns = columns;
   static constexpr int kEach = kRows / kSide, kWide = kColumns / kSide;
+  static constexpr int kBlocks = kColumns <= 64 ? 2 : 1;  // at a time: as many as the sums leave registers for
 };
 
 /// A matrix for each head: the elements of a view (b, heads, rows, columns).
@@ -32,10 +34,18 @@ struct Matrix {
   explicit Matrix(const View& v)
       : data(v.as<T>()), batch(v.strides[0]), head(v.strides[1]), row(v.strides[2]), rows(v.sizes[2]), columns(v.sizes[3]) {}
   TD_CARD T* at(int64_t b, int64_t h) const { return data + b * batch + h * head; }
-  /// An element of the matrix that begins at `from`; 0 outside.
-  TD_CARD Compute<T> read(const T* from, int64_t i, int64_t j) const {
-    return i < rows && j < columns ? to_compute(from[i * row + j]) : Compute<T>(0);
+  /// What is left from row i and column j on of the matrix that begins at `from`, up to a tile of it.
+  struct Rest {
+    const T* from;
+    int64_t row;
+    int rows, columns;
+
+    TD_CARD Compute<T> operator()(int i, int j) const { return i < rows && j < columns ? to_compute(from[i * row + j]) : Compute<T>(0); }
+  };
+  TD_CARD Rest rest(const T* from, int64_t i, int64_t j) const {
+    return {from + i * row + j, row, limited(rows - i), limited(columns - j)};
   }
+  TD_CARD static int limited(int64_t n) { return n < kMostLines ? static_cast<int>(n) : kMostLines; }
 };
 
 /// The score of a query and a key, and the weight that dropout leaves of it.
@@ -69,15 +79,14 @@ struct Scores {
   }
   /// The first key that no query up to `last` sees.
   TD_CARD int64_t seen(int64_t last) const { return causal && last + 1 < keys ? last + 1 : keys; }
-  /// From the product of query i and key j: -inf where it is not seen.
-  TD_CARD C operator()(C product, int64_t b, int64_t h, int64_t i, int64_t j) const {
-    constexpr C hidden = -std::numeric_limits<C>::infinity();
-    if (i >= queries || j >= keys || (causal && j > i)) return hidden;
-    const C score = product * scale;
-    if (!mask) return score;
-    const int64_t at = b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3];
-    if (mask_dtype == DType::Bool) return static_cast<const bool*>(mask)[at] ? score : hidden;
-    return score + load<C>(mask, mask_dtype, at);
+  /// From the products of query i and keys j … j + n - 1: -inf where one is not seen.
+  template <int n>
+  TD_CARD void operator()(C (&products)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
+    const int64_t end = i >= queries ? 0 : seen(i);
+    const int count = end - j < n ? static_cast<int>(end - j < 0 ? 0 : end - j) : n;
+    const int64_t at = mask ? b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3] : 0;
+    TD_UNROLL
+    for (int c = 0; c < n; ++c) products[c] = c < count ? seen_score(products[c] * scale, at + c * strides[3]) : hidden();
   }
   /// What the weights of query i and keys j … j + n - 1 are multiplied by.
   template <int n>
@@ -91,6 +100,14 @@ struct Scores {
       const uint32_t word = at % 4 == 0 ? words.word[0] : at % 4 == 1 ? words.word[1] : at % 4 == 2 ? words.word[2] : words.word[3];
       factors[c] = word < threshold ? factor : C(0);
     }
+  }
+
+ private:
+  TD_CARD static C hidden() { return -std::numeric_limits<C>::infinity(); }
+  TD_CARD C seen_score(C score, int64_t at) const {
+    if (!mask) return score;
+    if (mask_dtype == DType::Bool) return static_cast<const bool*>(mask)[at] ? score : hidden();
+    return score + load<C>(mask, mask_dtype, at);
   }
 };
 
@@ -119,11 +136,13 @@ TD_CARD void multiply_rows(Group<kThreads>& group, Local& sums, Shared& pieces, 
   });
   for (int64_t k = 0; k < left.columns; k += kDepth) {
     group.each([&](int t) {
+      const auto from_left = left.rest(left_at, i, k);
+      const auto from_right = right.rest(right_at, j, k);
       TD_UNROLL
       for (int f = 0; f < rows * kDepth / kThreads; ++f) {
         const int e = t + f * kThreads, line = e / kDepth, depth = e % kDepth;
-        pieces.left[depth][line] = left.read(left_at, i + line, k + depth);
-        pieces.right[depth][line] = right.read(right_at, j + line, k + depth);
+        pieces.left[depth][line] = from_left(line, depth);
+        pieces.right[depth][line] = from_right(line, depth);
       }
     });
     group.each([&](int t) {
@@ -152,10 +171,11 @@ TD_CARD void multiply_weights(Group<kThreads>& group, Local& sums, const Weights
   constexpr int rows = Shape::kRows, each = Shape::kEach, wide = Shape::kWide;
   for (int k = 0; k < rows && j + k < other.rows; k += kDepth) {
     group.each([&](int t) {
+      const auto from = other.rest(other_at, j + k, first);
       TD_UNROLL
       for (int f = 0; f < kDepth * Shape::kColumns / kThreads; ++f) {
         const int e = t + f * kThreads, line = e / Shape::kColumns, column = e % Shape::kColumns;
-        values[line][column] = other.read(other_at, j + k + line, first + column);
+        values[line][column] = from(line, column);
       }
     });
     group.each([&](int t) {
@@ -181,6 +201,7 @@ struct AttentionForward {
   using C = Compute<T>;
   using Shape = Tile<C, columns>;
   static constexpr int kRows = Shape::kRows, kEach = Shape::kEach, kWide = Shape::kWide;
+  static constexpr int kBlocks = Shape::kBlocks;
 
   struct Shared {
     Pieces<C, kRows> pieces;
@@ -224,12 +245,9 @@ struct AttentionForward {
         TD_UNROLL
         for (int r = 0; r < kEach; ++r) {
           C most = -std::numeric_limits<C>::infinity();
+          scores(block[t].at[r], b, h, i0 + down + r, j0 + across);
           TD_UNROLL
-          for (int c = 0; c < kEach; ++c) {
-            C& score = block[t].at[r][c];
-            score = scores(score, b, h, i0 + down + r, j0 + across + c);
-            most = score > most ? score : most;
-          }
+          for (int c = 0; c < kEach; ++c) most = block[t].at[r][c] > most ? block[t].at[r][c] : most;
           shared.most[down + r][t % kSide] = most;
         }
       });
@@ -318,6 +336,7 @@ struct AttentionGradient {
   using Shape = Tile<C, columns>;
   static constexpr int kRows = Shape::kRows, kEach = Shape::kEach, kWide = Shape::kWide;
   static constexpr bool kByQueries = of == Gradient::Queries;
+  static constexpr int kBlocks = Shape::kBlocks;
 
   struct Shared {
     Pieces<C, kRows> pieces;
@@ -384,12 +403,14 @@ struct AttentionGradient {
         if (scores.drops) scores.kept(kept, b, h, at, j + across);
         C log_sum = at < q.rows ? normalizer[line] : C(0);
         if (log_sum == -std::numeric_limits<C>::infinity()) log_sum = -log_sum;  // nothing is seen: all weights are 0
+        const C mean = of != Gradient::Values && at < q.rows ? delta[line] : C(0);
+        scores(block[t].at[r], b, h, at, j + across);
         TD_UNROLL
         for (int c = 0; c < kEach; ++c) {
-          const C weight = math::exp(scores(block[t].at[r][c], b, h, at, j + across + c) - log_sum);
+          const C weight = math::exp(block[t].at[r][c] - log_sum);
           C& to = shared.weights[down + r][across + c];
           if constexpr (of == Gradient::Values) to = weight * kept[c];
-          else to = weight * (above_block[t].at[r][c] * kept[c] - (at < q.rows ? delta[line] : C(0)));
+          else to = weight * (above_block[t].at[r][c] * kept[c] - mean);
         }
       }
     });
@@ -403,7 +424,8 @@ struct AttentionGradient {
 /// Calls f.operator()<columns>() with how many columns of a result a group takes.
 template <class C, class F>
 void with_columns(int64_t wanted, F&& f) {
-  if (wanted <= 32 || sizeof(C) == 8) f.template operator()<32>();
+  if constexpr (sizeof(C) == 8) f.template operator()<32>();
+  else if (wanted <= 32) f.template operator()<32>();
   else if (wanted <= 64) f.template operator()<64>();
   else f.template operator()<128>();
 }

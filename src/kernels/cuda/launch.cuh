@@ -173,9 +173,16 @@ __global__ void of_elements(const Kernel kernel, int64_t count) {
     kernel(i);
 }
 
-// One block at a time has to fit: else the compiler spills registers of large groups to make room for two.
+/// How many blocks a multiprocessor has to hold at a time: one, else the compiler spills registers of large groups to make room for two;
+/// or what the kernel names, kBlocks.
+template <class Kernel>
+constexpr int blocks_together() {
+  if constexpr (requires { Kernel::kBlocks; }) return Kernel::kBlocks;
+  else return 1;
+}
+
 template <int threads, class Kernel>
-__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, 1) of_groups(const Kernel kernel, int64_t count) {
+__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, blocks_together<Kernel>()) of_groups(const Kernel kernel, int64_t count) {
   constexpr int together = threads == kWarp ? kThreads / kWarp : 1;
   __shared__ typename Kernel::Shared shared[together];
   Group<threads> group;
