@@ -20,6 +20,8 @@
 namespace tandem {
 namespace {
 
+int64_t heads_of(const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; }
+
 void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
   const char* op = "scaled_dot_product_attention";
   if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
@@ -37,7 +39,6 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
   if (options.attn_mask.defined() && options.attn_mask.dtype() != kBool && !is_floating(options.attn_mask.dtype()))
     fail("[", op, "] Expected attn_mask dtype to be bool or float, but got ", options.attn_mask.dtype());
   if (!options.enable_gqa) return;
-  const auto heads_of = [](const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; };
   for (const Tensor* x : {&key, &value})
     if (const int64_t own = heads_of(*x), heads = heads_of(query); own != heads && (own == 0 || heads % own != 0))
       fail("[", op, "] Number of heads in key and value must divide the number of heads in query, but got ", own, " and ", heads);
@@ -70,7 +71,6 @@ std::optional<Heads> as_heads(const Tensor& query, const Tensor& key, const Tens
     return true;
   };
   if (!covers(key, grouped) || !covers(value, grouped)) return {};
-  const auto heads_of = [](const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; };
   const int64_t heads = heads_of(query), own = heads_of(key);
   if (own != heads_of(value) || heads % own != 0) return {};
   const auto with_heads = [&](const Tensor& x, int64_t count, int64_t rows, int64_t columns) {
@@ -97,11 +97,8 @@ std::optional<Heads> as_heads(const Tensor& query, const Tensor& key, const Tens
 /// The attention as products, a softmax and dropout.
 Tensor composed(const Tensor& query, Tensor key, Tensor value, const AttentionOptions& options, const kernels::Attention& how, Site site) {
   if (options.enable_gqa) {
-    const int64_t heads = query.dim() > 2 ? query.size(-3) : 1;
-    const auto shared = [&](const Tensor& x) {
-      const int64_t own = x.dim() > 2 ? x.size(-3) : 1;
-      return own == heads ? x : ops::shared_heads(x, heads / own, site);
-    };
+    const int64_t heads = heads_of(query);
+    const auto shared = [&](const Tensor& x) { return heads_of(x) == heads ? x : ops::shared_heads(x, heads / heads_of(x), site); };
     key = shared(key);
     value = shared(value);
   }

@@ -336,7 +336,7 @@ struct AttentionGradient {
   using Shape = Tile<C, columns>;
   static constexpr int kRows = Shape::kRows, kEach = Shape::kEach, kWide = Shape::kWide;
   static constexpr bool kByQueries = of == Gradient::Queries;
-  static constexpr int kBlocks = Shape::kBlocks;
+  static constexpr int kBlocks = of == Gradient::Keys && columns > 32 ? 1 : Shape::kBlocks;  // two would spill a little
 
   struct Shared {
     Pieces<C, kRows> pieces;
@@ -398,20 +398,24 @@ struct AttentionGradient {
       for (int r = 0; r < kEach; ++r) {
         const int64_t at = i + down + r, line = (b * scores.heads + h) * q.rows + at;
         C kept[kEach];
-        TD_UNROLL
-        for (int c = 0; c < kEach; ++c) kept[c] = 1;
         if (scores.drops) scores.kept(kept, b, h, at, j + across);
+        const auto drop = [&](C(&values)[kEach]) {
+          if (!scores.drops) return;
+          TD_UNROLL
+          for (int c = 0; c < kEach; ++c) values[c] *= kept[c];
+        };
+        if constexpr (of != Gradient::Values) drop(above_block[t].at[r]);
         C log_sum = at < q.rows ? normalizer[line] : C(0);
         if (log_sum == -std::numeric_limits<C>::infinity()) log_sum = -log_sum;  // nothing is seen: all weights are 0
-        const C mean = of != Gradient::Values && at < q.rows ? delta[line] : C(0);
         scores(block[t].at[r], b, h, at, j + across);
         TD_UNROLL
-        for (int c = 0; c < kEach; ++c) {
-          const C weight = math::exp(block[t].at[r][c] - log_sum);
-          C& to = shared.weights[down + r][across + c];
-          if constexpr (of == Gradient::Values) to = weight * kept[c];
-          else to = weight * (above_block[t].at[r][c] * kept[c] - mean);
-        }
+        for (int c = 0; c < kEach; ++c) block[t].at[r][c] = math::exp(block[t].at[r][c] - log_sum);
+        if constexpr (of == Gradient::Values) drop(block[t].at[r]);
+        const C mean = of != Gradient::Values && at < q.rows ? delta[line] : C(0);
+        TD_UNROLL
+        for (int c = 0; c < kEach; ++c)
+          shared.weights[down + r][across + c] =
+              of == Gradient::Values ? block[t].at[r][c] : block[t].at[r][c] * (above_block[t].at[r][c] - mean);
       }
     });
     if constexpr (of == Gradient::Queries) multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, k, key, j, first);
