@@ -3,51 +3,25 @@
 // one.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/ctc_sequence.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
-/// One sequence: its lengths, its labels, and where they are in range.
-template <class T>
-struct Sequence {
-  int64_t steps, length;
-  const int64_t* labels;
-  int64_t blank;
-  const T* log_probs;  // of its first step
-  int64_t step_stride, class_stride;
-
-  /// The class at place s of the target with blanks between: blank, l0, blank, l1, …, blank.
-  [[nodiscard]] int64_t at(int64_t s) const { return s % 2 ? labels[s / 2] : blank; }
-  [[nodiscard]] int64_t places() const { return 2 * length + 1; }
-  [[nodiscard]] T log_prob(int64_t step, int64_t label) const { return log_probs[step * step_stride + label * class_stride]; }
-  /// Whether place s can be reached from s - 2 (and s - 2 from s on the way back): labels that differ.
-  [[nodiscard]] bool skips(int64_t s) const { return s >= 2 && s % 2 && at(s) != at(s - 2); }
-};
-
-template <class T>
-constexpr T kNever = -std::numeric_limits<T>::infinity();
-
-template <class T>
-T log_sum(T a, T b, T c = kNever<T>) {
-  const T most = std::max({a, b, c});
-  return most == kNever<T> ? most : most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
-}
-
 /// Sequence n; without steps where one of its labels is outside the classes, which is reported.
 template <class T>
-Sequence<T> sequence(const Queue& queue, const View& log_probs, const View& targets, const View& rows, int64_t n, int64_t blank) {
+CtcSequence<T> sequence(const Queue& queue, const View& log_probs, const View& targets, const View& rows, int64_t n, int64_t blank) {
   const int64_t* const row = rows.as<int64_t>() + 3 * n;
-  Sequence<T> s{row[0],
-                row[1],
-                targets.as<int64_t>() + row[2],
-                blank,
-                log_probs.as<T>() + n * log_probs.strides[1],
-                log_probs.strides[0],
-                log_probs.strides[2]};
+  CtcSequence<T> s{row[0],
+                   row[1],
+                   targets.as<int64_t>() + row[2],
+                   blank,
+                   log_probs.as<T>() + n * log_probs.strides[1],
+                   log_probs.strides[0],
+                   log_probs.strides[2]};
   for (int64_t i = 0; i < s.length; ++i)
     if (s.labels[i] < 0 || s.labels[i] >= log_probs.sizes[2]) {
       queue.status->report(Trouble::IndexOutOfRange, s.labels[i]);
@@ -56,17 +30,9 @@ Sequence<T> sequence(const Queue& queue, const View& log_probs, const View& targ
   return s;
 }
 
-/// Minus the logarithm of all alignments that end at the last place or the one before.
-template <class T>
-T loss_of(const Sequence<T>& s, const T* alpha, int64_t width) {
-  if (s.steps == 0) return s.length == 0 ? T(0) : -kNever<T>;
-  const T* const last = alpha + (s.steps - 1) * width;
-  return -log_sum(last[s.places() - 1], s.places() > 1 ? last[s.places() - 2] : kNever<T>);
-}
-
 /// alpha[t][i]: the alignments of the first t + 1 steps that end at place i.
 template <class T>
-void forward(const Sequence<T>& s, T* alpha, int64_t width) {
+void forward(const CtcSequence<T>& s, T* alpha, int64_t width) {
   if (s.steps == 0) return;
   const int64_t places = s.places();
   std::fill(alpha, alpha + places, kNever<T>);
@@ -82,9 +48,9 @@ void forward(const Sequence<T>& s, T* alpha, int64_t width) {
 /// The gradient by the logits under a log_softmax: the softmax less the share of each class in the alignments. beta: two rows of places,
 /// the alignments from here to the end, and one of classes.
 template <class T>
-void backward(const Sequence<T>& s, const Out& grad, int64_t n, T scale, const T* alpha, T* beta, int64_t width) {
+void backward(const CtcSequence<T>& s, const Out& grad, int64_t n, T scale, const T* alpha, T* beta, int64_t width) {
   const int64_t places = s.places(), classes = grad.sizes[2];
-  const T loss = loss_of(s, alpha, width);
+  const T loss = s.loss(alpha, width);
   T *after = beta, *now = beta + width, *const shares = beta + 2 * width;
   for (int64_t t = s.steps - 1; t >= 0; --t) {
     for (int64_t i = 0; i < places; ++i) {
@@ -119,10 +85,10 @@ void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View ta
   visit_floating(losses.dtype, [&]<class T>(T) {
     parallel_for(losses.numel(), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
-        const Sequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
+        const CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
         T* const states = alpha.as<T>() + n * alpha.strides[0];
         forward(s, states, alpha.sizes[2]);
-        losses.as<T>()[n] = loss_of(s, states, alpha.sizes[2]);
+        losses.as<T>()[n] = s.loss(states, alpha.sizes[2]);
       }
     });
   });
@@ -133,9 +99,9 @@ void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View 
   visit_floating(grad.dtype, [&]<class T>(T) {
     parallel_for(alpha.sizes[0], 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
-        Sequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
+        CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
         const T* const states = alpha.as<T>() + n * alpha.strides[0];
-        if (zero_infinity && std::isinf(loss_of(s, states, alpha.sizes[2]))) s.steps = 0;
+        if (zero_infinity && std::isinf(s.loss(states, alpha.sizes[2]))) s.steps = 0;
         for (int64_t t = s.steps; t < grad.sizes[0]; ++t) {
           T* const row = grad.as<T>() + t * grad.strides[0] + n * grad.strides[1];
           std::fill(row, row + grad.sizes[2], T(0));

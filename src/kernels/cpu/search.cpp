@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/keys.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/keys.h"
 
 namespace tandem::kernels::cpu {
 

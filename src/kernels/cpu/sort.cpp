@@ -6,9 +6,9 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/keys.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/shares.h"
+#include "kernels/keys.h"
 
 namespace tandem::kernels::cpu {
 namespace {

@@ -1,8 +1,7 @@
 // Connectionist temporal classification: sums over all alignments by dynamic programming over the target with blanks between its labels
 // (Graves et al. 2006, section 4). Logarithms throughout. A group of threads takes a sequence: its steps follow each other, the places and
 // classes of a step are shared out.
-#include <limits>
-
+#include "kernels/ctc_sequence.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 
@@ -10,39 +9,6 @@ namespace tandem::kernels::cuda {
 namespace {
 
 inline constexpr int kTogether = 256;
-
-template <class T>
-inline constexpr T kNever = -std::numeric_limits<T>::infinity();
-
-template <class T>
-TD_CARD T log_sum(T a, T b, T c = kNever<T>) {
-  const T two = a > b ? a : b, most = two > c ? two : c;
-  return most == kNever<T> ? most : most + math::log(math::exp(a - most) + math::exp(b - most) + math::exp(c - most));
-}
-
-/// One sequence: its lengths, its labels, and where they are in range.
-template <class T>
-struct Sequence {
-  int64_t steps, length;
-  const int64_t* labels;
-  int64_t blank;
-  const T* log_probs;  // of its first step
-  int64_t step_stride, class_stride;
-
-  /// The class at place s of the target with blanks between: blank, l0, blank, l1, …, blank.
-  TD_CARD int64_t at(int64_t s) const { return s % 2 ? labels[s / 2] : blank; }
-  TD_CARD int64_t places() const { return 2 * length + 1; }
-  TD_CARD T log_prob(int64_t step, int64_t label) const { return log_probs[step * step_stride + label * class_stride]; }
-  /// Whether place s can be reached from s - 2 (and s - 2 from s on the way back): labels that differ.
-  TD_CARD bool skips(int64_t s) const { return s >= 2 && s % 2 && at(s) != at(s - 2); }
-
-  /// Minus the logarithm of all alignments that end at the last place or the one before.
-  TD_CARD T loss(const T* alpha, int64_t width) const {
-    if (steps == 0) return length == 0 ? T(0) : -kNever<T>;
-    const T* const last = alpha + (steps - 1) * width;
-    return -log_sum(last[places() - 1], places() > 1 ? last[places() - 2] : kNever<T>);
-  }
-};
 
 /// The sequences of a batch.
 template <class T>
@@ -64,9 +30,9 @@ struct Batch {
         report(queue) {}
 
   /// Sequence n; without steps where one of its labels is outside the classes, which is reported.
-  TD_CARD Sequence<T> sequence(Group<kTogether>& group, int64_t n) const {
+  TD_CARD CtcSequence<T> sequence(Group<kTogether>& group, int64_t n) const {
     const int64_t* const row = rows + 3 * n;
-    Sequence<T> s{row[0], row[1], targets + row[2], blank, log_probs + n * sequence_stride, step_stride, class_stride};
+    CtcSequence<T> s{row[0], row[1], targets + row[2], blank, log_probs + n * sequence_stride, step_stride, class_stride};
     Group<kTogether>::Local<int> outside;
     group.each([&](int t) {
       outside[t] = 0;
@@ -90,7 +56,7 @@ struct Forward {
   int64_t alpha_stride, width;
 
   TD_CARD void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
-    const Sequence<T> s = batch.sequence(group, n);
+    const CtcSequence<T> s = batch.sequence(group, n);
     T* const states = alpha + n * alpha_stride;
     for (int64_t step = 0; step < s.steps; ++step) {
       T* const now = states + step * width;
@@ -119,7 +85,7 @@ struct Backward {
   bool zero_infinity;
 
   TD_CARD void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
-    Sequence<T> s = batch.sequence(group, n);
+    CtcSequence<T> s = batch.sequence(group, n);
     const T* const states = alpha + n * alpha_stride;
     T* const own_grad = grad + n * grad_sequence;
     T *after = beta + n * beta_stride, *now = after + width, *const shares = now + width;
@@ -156,7 +122,7 @@ struct Backward {
  private:
   /// shares[c]: what the places of class c have of a step. All threads add up the blank, which has every other place; the last place of
   /// each other class does so for it.
-  TD_CARD void share(Group<kTogether>& group, const Sequence<T>& s, const T* from_start, const T* to_end, T* shares) const {
+  TD_CARD void share(Group<kTogether>& group, const CtcSequence<T>& s, const T* from_start, const T* to_end, T* shares) const {
     Group<kTogether>::Local<T> blanks;
     group.each([&](int t) {
       blanks[t] = kNever<T>;

@@ -1,7 +1,8 @@
 // Running totals along rows. Where neighbouring threads can take neighbouring rows, or rows are short, a thread goes along each. Else a
 // group goes along a row, some elements a thread at a time: a thread adds up its own, the group scans these sums, and what came before is
 // carried. A few long rows are cut into pieces for many groups, each scanned by itself; then the last elements of the pieces are, and at
-// last all others are joined to the piece before theirs. So no scratch is needed but the result.
+// last all others are joined to the piece before theirs. So no scratch is needed but the result; where that says too little to go on from -
+// recurrences, sums of half types - a group goes along the whole row.
 #include <algorithm>
 
 #include "kernels/cuda/entries.h"

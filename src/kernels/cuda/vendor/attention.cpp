@@ -54,11 +54,6 @@ struct Card {
   std::map<Key, Choice> choices;
 };
 
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];
-  return cards[device];
-}
-
 #if CUDNN_VERSION >= 91700
 /// The graph of one operation.
 void describe_single(const Problem& p, Graph& graph) {
@@ -249,7 +244,7 @@ struct Bound {
 /// Calls `bind(bound, single)` and runs the plan for a problem; false where there is none.
 template <class Bind>
 bool run(const Queue& queue, const Problem& p, const Attention& how, char* workspace, Bind bind) {
-  Card& owner = card(queue.device);
+  Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
   const Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
@@ -272,7 +267,7 @@ size_t attention_workspace(const View& q, const View& k, const View& v, const Vi
     const Problem p = problem_of(q, k, v, how, backward);
     const int device = card_of(q.data);
     const CardGuard current(device);
-    Card& owner = card(device);
+    Card& owner = card<Card>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, p);
     if (!choice.plans.empty()) return static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace);

@@ -61,11 +61,6 @@ struct Card {
   std::map<Key, Choice> choices;
 };
 
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];
-  return cards[device];
-}
-
 /// The first of the three spatial dimensions that counts: two-dimensional engines are more and better than three-dimensional ones.
 int first_dim(const Problem& p) {
   const Windows& w = p.windows;
@@ -231,7 +226,7 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
               int64_t groups, void* workspace) {
   if (!suits(in.dtype)) return false;
   const Problem p = problem_of(part, out, in, weight, windows, groups);
-  Card& owner = card(queue.device);
+  Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
@@ -265,7 +260,7 @@ size_t convolution_workspace(ConvolutionPart part, const View& out, const View& 
   if (suits(in.dtype)) {
     const int device = card_of(in.data);
     const CardGuard current(device);
-    Card& owner = card(device);
+    Card& owner = card<Card>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
     if (!choice.plans.empty()) return choice.workspace();

@@ -56,11 +56,6 @@ struct Card {
   }
 };
 
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];
-  return cards[device];
-}
-
 /// What one matrix is worked on with: offsets into the workspace.
 struct Layout {
   int64_t m, n, k;  // the matrix as it is worked on: an svd of a wide one works on its transpose
@@ -364,7 +359,7 @@ void decompose_all(const Queue& queue, Card& card, Decomposition kind, const Out
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
   const int device = card_of(in.data);
   const CardGuard current(device);
-  Card& owner = card(device);
+  Card& owner = card<Card>(device);
   const std::lock_guard lock(owner.mutex);
   return layout_of(owner, kind, a, c, in).bytes;
 }
@@ -372,7 +367,7 @@ size_t decompose_workspace(Decomposition kind, const View& a, const View& c, con
 void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace) {
   if (in.dtype != DType::Float32 && in.dtype != DType::Float64)
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
-  Card& owner = card(queue.device);
+  Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
   if (!owner.ready() || solver().cusolverDnSetStream(owner.handle, stream_of(queue)) != CUSOLVER_STATUS_SUCCESS)
     return queue.status->report(Trouble::Library, -1);

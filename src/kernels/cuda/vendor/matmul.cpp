@@ -131,11 +131,6 @@ struct Card {
   std::map<Key, Plan> plans;
 };
 
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];  // not destroyed: CUDA may be gone before static objects are
-  return cards[device];
-}
-
 cublasLtEpilogue_t epilogue_of(const Problem& p) {
   switch (p.activation) {
     case Activation::Relu: return p.bias_row ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
@@ -319,7 +314,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
   Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue)};
 
-  Card& owner = card(queue.device);
+  Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
   for (int64_t outer = 0; outer < batches.count / p->batch; ++outer) {
     int64_t at[4] = {}, rest = outer;

@@ -110,11 +110,6 @@ struct Card {
   std::map<Key, Plan> plans;
 };
 
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];
-  return cards[device];
-}
-
 cudnnRNNMode_t mode_of(RecurrentCell cell) {
   switch (cell) {
     case RecurrentCell::Tanh: return CUDNN_RNN_TANH;
@@ -325,7 +320,7 @@ RecurrentMemory recurrent_memory(const View& in, const View& h0, const Recurrent
   if (p.way == Way::Own) return memory;
   const int device = card_of(in.data);
   const CardGuard current(device);
-  Card& owner = card(device);
+  Card& owner = card<Card>(device);
   const std::lock_guard lock(owner.mutex);
   const Plan& plan = plan_for(owner, p, device);
   if (!plan.usable) return memory;
@@ -336,7 +331,7 @@ void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, 
                RecurrentLayers layers, void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : way_now(in.dtype));
   if (p.way != Way::Own) {
-    Card& owner = card(queue.device);
+    Card& owner = card<Card>(queue.device);
     const std::lock_guard lock(owner.mutex);
     Plan& plan = plan_for(owner, p, queue.device);
     if (plan.usable && Call(queue, p, owner, plan, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
@@ -349,7 +344,7 @@ void recurrent_backward(const Queue& queue, Out in_grad, Out h0_grad, Out c0_gra
                         void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : Way::Own);
   if (p.way != Way::Own) {
-    Card& owner = card(queue.device);
+    Card& owner = card<Card>(queue.device);
     const std::lock_guard lock(owner.mutex);
     Plan& plan = plan_for(owner, p, queue.device);
     if (plan.usable)

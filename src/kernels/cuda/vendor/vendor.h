@@ -21,6 +21,14 @@ inline constexpr int kMaxCards = 64;
 /// Workspace queries come before a queue has made the card current: a library's handle belongs to the card that is.
 using runtime::cuda_cards::CardGuard;
 
+/// What a library keeps for a card: a Card for each, made at the first use of any, and not destroyed, as CUDA may be gone before static
+/// objects are.
+template <class Card>
+Card& card(int device) {
+  static auto* const cards = new Card[kMaxCards];
+  return cards[device];
+}
+
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// The card that an address belongs to; the current one where it belongs to none.

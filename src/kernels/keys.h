@@ -1,16 +1,17 @@
-// Elements as unsigned keys of the same order: nan on top, -0 equal to 0.
+// Elements as unsigned keys of the same order: nan on top, -0 equal to 0. The same in every backend.
 #pragma once
 
 #include <bit>
 #include <type_traits>
 
 #include "base/half.h"
+#include "kernels/math.h"
 
-namespace tandem::kernels::cpu {
+namespace tandem::kernels {
 
 /// The key of an element, of the width of U, which holds it.
 template <class U, class T>
-U key_of(T x) {
+TD_DEVICE inline U key_of(T x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return key_of<U>(static_cast<float>(x));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -26,4 +27,4 @@ U key_of(T x) {
   }
 }
 
-}  // namespace tandem::kernels::cpu
+}  // namespace tandem::kernels
