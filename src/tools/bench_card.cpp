@@ -17,7 +17,7 @@
 namespace tandem::tools {
 namespace {
 
-/// What is measured: the work, and how many bytes or operations it is.
+/// What is measured: the work, and how many bytes or operations it is. Nothing to run: not on this device.
 struct Work {
   std::function<void()> run;
   double bytes = 0, flops = 0;
@@ -76,6 +76,17 @@ Work mlp(Device device, int64_t) {
   const nn::Sequential net(nn::Linear(784, 256), nn::ReLU(), nn::Linear(256, 128), nn::ReLU(), nn::Linear(128, 10));
   return step_of<optim::Adam>(net, optim::AdamOptions{.lr = 1e-6}, randn({kBatch, 784}, {.device = device}), 10, device);
 }
+/// The same, captured once and replayed.
+template <int64_t kBatch>
+Work mlp_graph(Device device, int64_t shrink) {
+  if (!device.is_cuda()) return {};
+  const Work step = mlp<kBatch>(device, shrink);
+  for (int i = 0; i < 3; ++i) step.run();  // what a capture cannot make is made here
+  cuda::Graph graph;
+  const cuda::DeviceGuard current(device);
+  cuda::graph(graph, step.run);
+  return {[=]() mutable { graph.replay(); }};
+}
 Work cifar(Device device, int64_t shrink) {
   const int64_t batch = std::max<int64_t>(64 / shrink, 1);
   return step_of<optim::SGD>(models::cifar_cnn(), optim::SGDOptions{.lr = 1e-4, .momentum = 0.9},
@@ -95,6 +106,8 @@ constexpr Case kCases[] = {
     {"matmul_4096_bf16", "matmul 4096x4096, bfloat16", product<kBFloat16>},
     {"mlp_8", "MLP 784-256-128-10 Adam step, batch 8", mlp<8>},
     {"mlp_128", "MLP 784-256-128-10 Adam step, batch 128", mlp<128>},
+    {"mlp_8_graph", "the first of them as a graph", mlp_graph<8>},
+    {"mlp_128_graph", "the second of them as a graph", mlp_graph<128>},
     {"cifar_cnn", "CIFAR-10 network, SGD step, batch 64", cifar},
     {"resnet18", "ResNet-18 of Dive into Deep Learning, SGD step, batch 256", resnet18},
 };
@@ -121,6 +134,7 @@ int bench_card(const BenchCardOptions& options) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
     manual_seed(0);
     const Work work = c.make(device, options.shrink);
+    if (!work.run) continue;
     constexpr int kQueued = 10;
     const Measured measured = measure(c.name, options.ms, [&] {
       for (int i = 0; i < kQueued; ++i) work.run();
