@@ -103,7 +103,9 @@ class Backward {
     const int64_t d = sizes_.d, e = sizes_.e;
     q_.read(part.queries, b, head, i, rows);
     scale(part.queries, rows * d, call.scale);
-    const T *const grads = call.grad.at(b, head, i, rows, part.grads), *const outs = call.out.at(b, head, i, rows, part.outs);
+    const bool whole = key_blocks_ == 1;  // rows
+    const T* const grads = call.grad.at(b, head, i, rows, part.grads);
+    const T* const outs = whole ? nullptr : call.out.at(b, head, i, rows, part.outs);
     if (sizes_.few_queries()) {
       times_columns(part.weights, kKeyBlock, part.queries, keys, rows, count, d);
       times_columns(part.weight_grads, kKeyBlock, grads, values, rows, count, e);
@@ -123,8 +125,8 @@ class Backward {
         call.dropout(factors, row * sizes_.n + j, count);
         apply(PointwiseOp::mul, weight_grads, factors, count);
       }
-      double mean;             // of the gradients, by the weights
-      if (key_blocks_ == 1) {  // a row's own sums are closer than what the logarithm and the result have kept of them
+      double mean;  // of the gradients, by the weights
+      if (whole) {  // a row's own sums are closer than what the logarithm and the result have kept of them
         if (total != 0) scale(weights, count, 1 / total);
         mean = row_functions<T>().dot(weights, weight_grads, count);
       } else {

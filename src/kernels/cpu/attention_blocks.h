@@ -18,6 +18,7 @@ namespace tandem::kernels::cpu {
 /// A block of scores, which stays in the second cache with what it is made from. Transposed keys lie in panels, as wide as what the dense
 /// products keep in registers, so that they fill the first cache evenly whatever the number of keys.
 inline constexpr int64_t kQueryBlock = 64, kKeyBlock = 128, kKeyPanel = 64;
+static_assert(kKeyBlock % kKeyPanel == 0 && kQueryBlock >= kKeyPanel);
 inline constexpr int64_t kFewQueries = 8;  // up to which inner products with the keys as they lie are faster
 
 inline int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }

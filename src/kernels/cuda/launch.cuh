@@ -182,7 +182,8 @@ constexpr int blocks_together() {
 }
 
 template <int threads, class Kernel>
-__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, blocks_together<Kernel>()) of_groups(const Kernel kernel, int64_t count) {
+__global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, blocks_together<Kernel>())
+    of_groups(const Kernel kernel, int64_t count) {
   constexpr int together = threads == kWarp ? kThreads / kWarp : 1;
   __shared__ typename Kernel::Shared shared[together];
   Group<threads> group;
