@@ -35,6 +35,8 @@ struct Attention : Sequence {
     in.add(randn({1, 2, 70, 5}), randn({1, 2, 150, 5}), randn({1, 2, 150, 9}), "causal", std::nullopt);
     in.add(randn({2, 1, 100, 4}), randn({2, 1, 67, 4}), randn({2, 1, 67, 4}), "causal", std::nullopt);
     in.add(randn({1, 1, 20, 40}), randn({1, 1, 33, 40}), randn({1, 1, 33, 70}), "all", std::nullopt);
+    in.add(randn({2, 2, 3, 5}), randn({2, 2, 150, 5}), randn({2, 2, 150, 4}), "all", std::nullopt);  // few queries
+    in.add(randn({2, 3, 9, 4}), randn({2, 1, 7, 4}), randn({1, 1, 7, 5}), "all", std::nullopt);      // broadcast
     // Masks: for each head, for all, and numbers.
     in.add(randn({2, 3, 9, 4}), randn({2, 3, 17, 4}), randn({2, 3, 17, 4}), "all", hiding({2, 3, 9, 17}));
     in.add(randn({2, 1, 2, 9, 4}), randn({1, 1, 2, 7, 4}), randn({1, 1, 2, 7, 4}), "all", hiding({9, 7}));
