@@ -33,6 +33,8 @@ void throw_trouble(Trouble trouble, const std::string& text) {
 
 namespace {
 
+constexpr int64_t kNoKernelImage = 209, kUnsupportedPtx = 222;  // cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion
+
 std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Batch element ", at, "): "); }
 
 }  // namespace
@@ -45,7 +47,13 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       if (a < 0) return str('[', op, "] this device has no kernel for it yet: compute it on the CPU with .cpu()");
       return str('[', op, "] has no kernel for ", a >= 0 && a < kDTypes ? name(static_cast<DType>(a)) : "this dtype",
                  " on this device: convert it with .to(dtype) first");
-    case Trouble::Library: return str('[', op, "] a library it uses failed with code ", a);
+    case Trouble::Library:
+      if (a == -1) return str('[', op, "] a library it needs is missing or failed");
+      if (b == 0) return str('[', op, "] a library it uses failed with code ", a);
+      if (a != kNoKernelImage && a != kUnsupportedPtx) return str('[', op, "] CUDA did not start its kernel: error ", a);
+      return str('[', op,
+                 "] CUDA did not start its kernel: the plug-in has no code for this card; build it with the card's architecture in ",
+                 "CMAKE_CUDA_ARCHITECTURES");
     case Trouble::Singular:
       return str('[', op, "] ", batch_element(a), "The diagonal element ", b,
                  " is zero, it could not be completed because the input matrix is singular.");

@@ -56,7 +56,7 @@ inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStrea
 
 /// After every launch and call of a library: what went wrong goes to the queue's status.
 inline void check(const Queue& queue, cudaError_t code) {
-  if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code));
+  if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code), 1);
 }
 
 /// The threads of a group as its kernel sees them: all at once. A kernel is a sequence of phases; what a thread keeps between them it has
