@@ -108,8 +108,8 @@ struct Sgd {
   }
 };
 
-TD_DEVICE double step_size_of(const AdamSettings& s, double step) { return s.lr / (1 - math::pow(s.beta1, step)); }
-TD_DEVICE double over_root_of(const AdamSettings& s, double step) { return 1 / math::sqrt(1 - math::pow(s.beta2, step)); }
+TD_DEVICE inline double step_size_of(const AdamSettings& s, double step) { return s.lr / (1 - math::pow(s.beta1, step)); }
+TD_DEVICE inline double over_root_of(const AdamSettings& s, double step) { return 1 / math::sqrt(1 - math::pow(s.beta2, step)); }
 
 struct AdamItem {
   void *parameter, *gradient, *mean, *square, *max_square;
