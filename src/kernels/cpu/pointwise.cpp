@@ -1,5 +1,6 @@
 // Pointwise calls: which tile function, and how its operands reach it. Small dense calls take a short way; the rest is planned here and run
 // by pointwise_tiles.cpp.
+#include <algorithm>
 #include <cstdlib>
 
 #include "kernels/cpu/entries.h"
@@ -122,6 +123,8 @@ void pointwise(const Queue& queue, Pointwise call) {
     call.out_strides[0] = 1;
     for (int i = 0; i < row.inputs; ++i) call.in[i].strides[0] = 1;
   }
+  for (int i = 0; i < row.inputs; ++i)
+    if (!call.in[i].data) std::fill_n(call.in[i].strides, call.ndim, 0);  // a number comes without
   if (!is_dense(call, call.out_strides)) sort_dims(call, row.inputs);
   Plan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
   plan.out_dense = is_dense(call, call.out_strides);
