@@ -108,18 +108,21 @@ struct Touched {
   }
 };
 
-/// The kernels that streams call: the CPU's; or, where TANDEM_VIRTUAL_KERNELS=cuda, those of kernels/cuda in libtandem_walked.so.
+/// The kernels that streams call: the CPU's; or, by TANDEM_VIRTUAL_KERNELS, those of kernels/cuda: our own in libtandem_walked.so (cuda),
+/// or with them the calls of NVIDIA's libraries in libtandem_emulated.so (libraries).
 const Table& choose() {
   constexpr const char* kVariable = "TANDEM_VIRTUAL_KERNELS";
   const auto kind = environment(kVariable);
   if (!kind || *kind == "cpu") return cpu_table();
-  if (*kind != "cuda") fail(kVariable, " is '", *kind, "': it takes cpu or cuda");
-  const std::string path = runtime::beside_library("libtandem_walked.so");
+  const bool libraries = *kind == "libraries";
+  if (*kind != "cuda" && !libraries) fail(kVariable, " is '", *kind, "': it takes cpu, cuda or libraries");
+  const std::string path = runtime::beside_library(libraries ? "libtandem_emulated.so" : "libtandem_walked.so");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const auto entry = library ? reinterpret_cast<const Table* (*)()>(dlsym(library, "tandem_walked_table")) : nullptr;
   if (!entry) {
     const char* error = dlerror();
-    fail(kVariable, "=cuda needs ", path, ", which is made with the tests: ", error ? error : "it has no table");
+    fail(kVariable, "=", *kind, " needs ", path, ", which is made with the tests", libraries ? " where the CUDA toolkit is" : "", ": ",
+         error ? error : "it has no table");
   }
   return *entry();
 }

@@ -1,0 +1,22 @@
+// Where functions are looked up: the linker turns this library's calls of dlsym into calls of __wrap_dlsym (--wrap=dlsym).
+#include "kernels/cuda/walked/emulated/library.h"
+
+extern "C" void* __real_dlsym(void* library, const char* name);
+
+extern "C" void* __wrap_dlsym(void* library, const char* name) {
+  namespace emulated = tandem::kernels::cuda::emulated;
+  if (void* const found = emulated::cublaslt_stand_in(library, name)) return found;
+  if (void* const found = emulated::cudnn_stand_in(library, name)) return found;
+  return __real_dlsym(library, name);
+}
+
+namespace tandem::kernels::cuda::emulated {
+
+Calls& calls() {
+  static Calls counted;
+  return counted;
+}
+
+void* own_function(void* library, const char* name) { return __real_dlsym(library, name); }
+
+}  // namespace tandem::kernels::cuda::emulated

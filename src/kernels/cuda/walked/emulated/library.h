@@ -1,0 +1,28 @@
+// NVIDIA's libraries with a host in place of a card: kernels/cuda/vendor/ is compiled as it is and opens the libraries as always. Of their
+// functions, those that need a card are ours here; descriptors, plans and heuristics stay the libraries' own, and what is to be computed is
+// read out of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace tandem::kernels::cuda::emulated {
+
+/// How often a library was asked to compute, since the program began.
+struct Calls {
+  std::atomic<int64_t> products{0}, convolutions{0};
+};
+Calls& calls();
+
+/// A function of an open library, as dlsym finds it: the library's own even where one of ours stands in for it.
+void* own_function(void* library, const char* name);
+
+/// Our function of that name, nullptr where the library's own serves.
+void* cublaslt_stand_in(void* library, std::string_view name);
+void* cudnn_stand_in(void* library, std::string_view name);
+
+/// What a card's memory may hold before anything is written to it: every byte of a workspace is this before a call.
+inline constexpr int kRubbish = 0x5A;
+
+}  // namespace tandem::kernels::cuda::emulated

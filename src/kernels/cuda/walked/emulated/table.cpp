@@ -1,0 +1,54 @@
+// The entries of libtandem_emulated.so: our own kernels walked on the host, and over them those of NVIDIA's libraries that are emulated.
+#include "kernels/cuda/table.h"
+
+#include <cublasLt.h>
+#include <cudnn.h>
+
+#include "base/error.h"
+#include "kernels/cuda/entries.h"
+#include "kernels/cuda/vendor/library.h"
+#include "kernels/cuda/vendor/vendor.h"
+#include "kernels/cuda/walked/emulated/library.h"
+
+namespace tandem::kernels::cuda::emulated {
+namespace {
+
+/// Our own kernels would do without a library that is missing: then nothing of it was tried.
+void require(const char* file) {
+  if (!vendor::Library(file).complete())
+    fail("TANDEM_VIRTUAL_KERNELS=libraries needs NVIDIA's ", file, ", which was not found: its folder goes into TANDEM_CUDA_LIBRARIES");
+}
+
+Table make() {
+  require("libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR));
+  require("libcudnn.so." TD_TEXT(CUDNN_MAJOR));
+  Table table = cpu_table();
+  fill_own(table);
+  table.matmul = vendor::matmul;
+  table.matmul_workspace = vendor::matmul_workspace;
+  table.convolution = vendor::convolution;
+  table.convolution_input = vendor::convolution_input;
+  table.convolution_weight = vendor::convolution_weight;
+  table.convolution_workspace = vendor::convolution_workspace;
+  return table;
+}
+
+}  // namespace
+}  // namespace tandem::kernels::cuda::emulated
+
+namespace tandem::kernels::cuda {
+
+const Table& table() {
+  static const Table libraries = emulated::make();
+  return libraries;
+}
+
+}  // namespace tandem::kernels::cuda
+
+extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() { return &tandem::kernels::cuda::table(); }
+
+/// For tests: what NVIDIA's libraries were asked to compute so far.
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t* products, int64_t* convolutions) {
+  *products = tandem::kernels::cuda::emulated::calls().products;
+  *convolutions = tandem::kernels::cuda::emulated::calls().convolutions;
+}

@@ -1,0 +1,79 @@
+// Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, and a convolution with both its
+// gradients, each counted by libtandem_emulated.so and compared with the CPU's. Exit code 77 where a library is missing.
+#include <dlfcn.h>
+#include <tandem/tandem.h>
+
+#include <cstring>
+#include <vector>
+
+#include "programs/check.h"
+#include "runtime/beside_library.h"
+
+namespace td = tandem;
+
+namespace {
+
+struct Calls {
+  int64_t products = 0, convolutions = 0;
+};
+
+Calls calls() {
+  static void* const library = dlopen(td::runtime::beside_library("libtandem_emulated.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  static const auto count = library ? reinterpret_cast<void (*)(int64_t*, int64_t*)>(dlsym(library, "tandem_emulated_calls")) : nullptr;
+  if (!count) throw td::Error("libtandem_emulated.so does not count its calls");
+  td::cuda::synchronize();
+  Calls found;
+  count(&found.products, &found.convolutions);
+  return found;
+}
+
+/// On both devices: whether the results are near each other, in float64.
+bool agree(const td::Tensor& on_card, const td::Tensor& on_cpu, td::DType dtype) {
+  const double tolerance = dtype == td::kFloat16 ? 2e-2 : dtype == td::kBFloat16 ? 2e-1 : 1e-4;
+  return td::allclose(on_card.cpu().to(td::kFloat64), on_cpu, tolerance, tolerance);
+}
+
+void products(td::DType dtype) {
+  const td::Tensor a = td::randint(-4, 5, {3, 5, 7}, {.dtype = td::kFloat64}), b = td::randint(-4, 5, {3, 7, 6}, {.dtype = td::kFloat64});
+  const int64_t before = calls().products;
+  const td::Tensor out = td::matmul(a.to(td::gpu()).to(dtype), b.to(td::gpu()).to(dtype));
+  CHECK(agree(out, td::matmul(a, b), dtype));
+  CHECK(calls().products > before);
+}
+
+void convolutions(td::DType dtype) {
+  std::vector<td::Tensor> results[2];
+  const td::Tensor data = td::randint(-2, 3, {2, 8, 9, 7}, {.dtype = td::kFloat64}),
+                   weight = td::randint(-2, 3, {8, 4, 3, 2}, {.dtype = td::kFloat64});
+  const int64_t before = calls().convolutions;
+  for (const bool on_card : {false, true}) {
+    const auto placed = [&](const td::Tensor& x) { return on_card ? x.to(td::gpu()).to(dtype).detach() : x.clone(); };
+    td::Tensor in = placed(data), filter = placed(weight);
+    in.requires_grad_();
+    filter.requires_grad_();
+    const td::Tensor out = td::conv2d(in, filter, {}, {.stride = {2, 1}, .padding = {1, 0}, .groups = 2});
+    out.sum().backward();
+    results[on_card] = {out, in.grad(), filter.grad()};
+  }
+  for (size_t i = 0; i < 3; ++i) CHECK(agree(results[1][i], results[0][i], dtype));
+  CHECK(calls().convolutions >= before + 3);
+}
+
+}  // namespace
+
+int main() {
+  try {
+    td::manual_seed(5);
+    for (const td::DType dtype : {td::kFloat64, td::kFloat32, td::kFloat16, td::kBFloat16}) {
+      products(dtype);
+      convolutions(dtype);
+    }
+  } catch (const td::Error& error) {
+    if (std::strstr(error.what(), "needs NVIDIA's")) {
+      std::printf("skipped: %s\n", error.what());
+      return 77;
+    }
+    check(false, error.what(), __LINE__);
+  }
+  return finish();
+}
