@@ -1,5 +1,6 @@
 // Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, and a convolution with both its
-// gradients, each counted by libtandem_emulated.so and compared with the CPU's. Exit code 77 where a library is missing.
+// gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. Exit code 77 where a
+// library is missing.
 #include <dlfcn.h>
 #include <tandem/tandem.h>
 
@@ -14,16 +15,17 @@ namespace td = tandem;
 namespace {
 
 struct Calls {
-  int64_t products = 0, convolutions = 0;
+  int64_t products = 0, convolutions = 0, decompositions = 0;
 };
 
 Calls calls() {
   static void* const library = dlopen(td::runtime::beside_library("libtandem_emulated.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  static const auto count = library ? reinterpret_cast<void (*)(int64_t*, int64_t*)>(dlsym(library, "tandem_emulated_calls")) : nullptr;
+  static const auto count =
+      library ? reinterpret_cast<void (*)(int64_t*, int64_t*, int64_t*)>(dlsym(library, "tandem_emulated_calls")) : nullptr;
   if (!count) throw td::Error("libtandem_emulated.so does not count its calls");
   td::cuda::synchronize();
   Calls found;
-  count(&found.products, &found.convolutions);
+  count(&found.products, &found.convolutions, &found.decompositions);
   return found;
 }
 
@@ -59,6 +61,18 @@ void convolutions(td::DType dtype) {
   CHECK(calls().convolutions >= before + 3);
 }
 
+void decompositions(td::DType dtype) {
+  const td::Tensor x = td::randint(-4, 5, {2, 5, 5}, {.dtype = td::kFloat64}),
+                   definite = td::matmul(x, x.mT()) + 10 * td::eye(5, 5, {.dtype = td::kFloat64});
+  const td::Tensor placed = definite.to(td::gpu()).to(dtype);
+  const auto expect = [&](const td::Tensor& on_card, const td::Tensor& on_cpu) { CHECK(agree(on_card, on_cpu, dtype)); };
+  const int64_t before = calls().decompositions;
+  expect(td::linalg::cholesky(placed), td::linalg::cholesky(definite));
+  expect(td::linalg::det(placed), td::linalg::det(definite));
+  expect(td::linalg::svdvals(placed), td::linalg::svdvals(definite));
+  CHECK(calls().decompositions >= before + 6);
+}
+
 }  // namespace
 
 int main() {
@@ -68,6 +82,7 @@ int main() {
       products(dtype);
       convolutions(dtype);
     }
+    for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);
   } catch (const td::Error& error) {
     if (std::strstr(error.what(), "needs NVIDIA's")) {
       std::printf("skipped: %s\n", error.what());

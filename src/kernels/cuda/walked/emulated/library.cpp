@@ -7,7 +7,9 @@ extern "C" void* __wrap_dlsym(void* library, const char* name) {
   namespace emulated = tandem::kernels::cuda::emulated;
   if (void* const found = emulated::cublaslt_stand_in(library, name)) return found;
   if (void* const found = emulated::cudnn_stand_in(library, name)) return found;
-  return __real_dlsym(library, name);
+  void* const own = __real_dlsym(library, name);
+  void* const ours = own ? emulated::cusolver_stand_in(name) : nullptr;  // a function that the library lacks is missing
+  return ours ? ours : own;
 }
 
 namespace tandem::kernels::cuda::emulated {

@@ -3,6 +3,7 @@
 
 #include <cublasLt.h>
 #include <cudnn.h>
+#include <cusolverDn.h>
 
 #include "base/error.h"
 #include "kernels/cuda/entries.h"
@@ -22,6 +23,7 @@ void require(const char* file) {
 Table make() {
   require("libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR));
   require("libcudnn.so." TD_TEXT(CUDNN_MAJOR));
+  require("libcusolver.so." TD_TEXT(CUSOLVER_VER_MAJOR));
   Table table = cpu_table();
   fill_own(table);
   table.matmul = vendor::matmul;
@@ -30,6 +32,8 @@ Table make() {
   table.convolution_input = vendor::convolution_input;
   table.convolution_weight = vendor::convolution_weight;
   table.convolution_workspace = vendor::convolution_workspace;
+  table.decompose = vendor::decompose;
+  table.decompose_workspace = vendor::decompose_workspace;
   return table;
 }
 
@@ -48,7 +52,9 @@ const Table& table() {
 extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() { return &tandem::kernels::cuda::table(); }
 
 /// For tests: what NVIDIA's libraries were asked to compute so far.
-extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t* products, int64_t* convolutions) {
-  *products = tandem::kernels::cuda::emulated::calls().products;
-  *convolutions = tandem::kernels::cuda::emulated::calls().convolutions;
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t* products, int64_t* convolutions, int64_t* decompositions) {
+  const auto& calls = tandem::kernels::cuda::emulated::calls();
+  *products = calls.products;
+  *convolutions = calls.convolutions;
+  *decompositions = calls.decompositions;
 }
