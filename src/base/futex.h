@@ -22,7 +22,8 @@ inline void futex_wait(std::atomic<uint32_t>& word, uint32_t value, const timesp
 }
 /// Wakes up to `count` threads that sleep on `word`. The word itself is not touched, so it may be gone already.
 inline void futex_wake(std::atomic<uint32_t>& word, int count = 1, Futex whose = Futex::Private) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), whose == Futex::Private ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, count, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), whose == Futex::Private ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, count, nullptr, nullptr,
+          0);
 }
 /// Tells the core that this thread spins.
 inline void cpu_pause() {
