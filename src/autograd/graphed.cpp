@@ -89,7 +89,7 @@ Tensor in_one_row(const std::vector<Tensor>& gradients, Site site) {
   return rows.empty() ? Tensor() : cat(rows, 0, site);
 }
 
-void check_input(size_t i, const Tensor& given, const Tensor& sample, Site) {
+void check_input(size_t i, const Tensor& given, const Tensor& sample) {
   if (!given.defined()) fail('[', kOp, "] input ", i, " is undefined");
   if (!(given.sizes() == sample.sizes()) || given.dtype() != sample.dtype() || given.device() != sample.device())
     fail('[', kOp, "] input ", i, " has sizes ", given.sizes(), ", dtype ", given.dtype(), " on ", given.device(),
@@ -156,7 +156,7 @@ std::vector<Tensor> Graphed::operator()(const std::vector<Tensor>& given, Site s
   State& state = *state_;
   if (given.size() != state.inputs.size())
     fail('[', kOp, "] the graph takes ", state.inputs.size(), " tensors, but was given ", given.size());
-  for (size_t i = 0; i < given.size(); ++i) check_input(i, given[i], state.inputs[i], site);
+  for (size_t i = 0; i < given.size(); ++i) check_input(i, given[i], state.inputs[i]);
   {
     const NoGradGuard quiet;
     for (size_t i = 0; i < given.size(); ++i)

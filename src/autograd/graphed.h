@@ -2,7 +2,7 @@
 // torch.cuda.make_graphed_callables.
 //
 //   auto fast = td::cuda::make_graphed(model, {sample});
-//   auto loss = td::nn::functional::cross_entropy(fast(batch), target);
+//   auto loss = td::cross_entropy(fast(batch), target);
 //   loss.backward();
 #pragma once
 

@@ -126,12 +126,14 @@ void CachingAllocator::release_pool(uint64_t pool) noexcept {
   std::erase(held_, pool);
 }
 
+bool CachingAllocator::is_held(uint64_t pool) const { return std::find(held_.begin(), held_.end(), pool) != held_.end(); }
+
 FreeBlocks& CachingAllocator::pool(const StreamRecord* stream, uint64_t number, bool large) {
   if (!last_pools_ || last_pools_->stream != stream || last_pools_->pool != number) {
     const auto known =
         std::find_if(pools_.begin(), pools_.end(), [&](const auto& pools) { return pools->stream == stream && pools->pool == number; });
     if (known == pools_.end()) {
-      if (number && std::find(held_.begin(), held_.end(), number) == held_.end()) held_.push_back(number);
+      if (number && !is_held(number)) held_.push_back(number);
       pools_.push_back(
           std::make_unique<StreamPools>(StreamPools{stream, number, FreeBlocks(stream, number, false), FreeBlocks(stream, number, true)}));
       last_pools_ = pools_.back().get();
@@ -265,7 +267,7 @@ void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site si
   std::vector<const StreamRecord*> streams;
   pending_.streams(streams);
   for (const auto& segment : segments_) {
-    segment->doomed = std::find(held_.begin(), held_.end(), segment->home->pool()) == held_.end();
+    segment->doomed = !is_held(segment->home->pool());
     for (const Block* block = segment->first; block; block = block->after) segment->doomed &= !block->allocated;
     if (segment->doomed) streams.push_back(segment->home->stream());
   }
@@ -286,7 +288,7 @@ void CachingAllocator::release_cached() {
   // Of pools that nobody holds, the lists go with the last segment.
   last_pools_ = nullptr;
   std::erase_if(pools_, [this](const auto& pools) {
-    if (pools->pool == 0 || std::find(held_.begin(), held_.end(), pools->pool) != held_.end()) return false;
+    if (pools->pool == 0 || is_held(pools->pool)) return false;
     return std::none_of(segments_.begin(), segments_.end(),
                         [&](const auto& segment) { return segment->home == &pools->small || segment->home == &pools->large; });
   });

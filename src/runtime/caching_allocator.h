@@ -58,6 +58,7 @@ class CachingAllocator {
     FreeBlocks small, large;
   };
 
+  [[nodiscard]] bool is_held(uint64_t pool) const;
   FreeBlocks& pool(const StreamRecord* stream, uint64_t number, bool large);
   Block* take_free(FreeBlocks& home, size_t size);
   Block* add_segment(FreeBlocks& home, bool large, size_t size);

@@ -34,12 +34,14 @@ int card_index(Device device) {
   return index;
 }
 
-int card_index(Device device, const char* call) {
-  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
-  return card_index(device);
-}
+using runtime::card_index;
 
 }  // namespace
+
+int runtime::card_index(Device device, const char* call) {
+  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
+  return tandem::card_index(device);
+}
 
 Device::Device(std::string_view name) {
   if (name.empty()) fail("Device string must not be empty");

@@ -4,18 +4,14 @@
 
 #include "base/error.h"
 #include "runtime/driver.h"
+#include "runtime/stream_record.h"
 
 namespace tandem::cuda {
 namespace {
 
-int index_of(Device device, const char* call) {
-  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
-  return detail::resolve(device).index();
-}
-
 /// One gauge; `lack` says what a virtual card is without.
 int read(Device device, const char* call, std::optional<int> CardFigures::*gauge, const char* lack) {
-  const int index = index_of(device, call);
+  const int index = runtime::card_index(device, call);
   runtime::Driver& driver = runtime::require_driver();
   if (driver.properties(index).is_virtual) fail('[', call, "] ", gpu(index), " is a virtual GPU, which has no ", lack, ": ask a real card");
   const std::optional<int> shown = driver.figures(index).*gauge;
@@ -32,12 +28,12 @@ int power_draw(Device device) { return read(device, "power_draw", &CardFigures::
 int clock_rate(Device device) { return read(device, "clock_rate", &CardFigures::clock_rate, "clock of its own"); }
 
 size_t device_memory_used(Device device) {
-  const int index = index_of(device, "device_memory_used");
+  const int index = runtime::card_index(device, "device_memory_used");
   return runtime::require_driver().figures(index).memory_used;
 }
 
 std::string list_gpu_processes(Device device) {
-  const int index = index_of(device, "list_gpu_processes");
+  const int index = runtime::card_index(device, "list_gpu_processes");
   runtime::Driver& driver = runtime::require_driver();
   const CardFigures figures = driver.figures(index);
   if (!figures.processes) fail("[list_gpu_processes] ", gpu(index), " (", driver.properties(index).name, ") does not tell who uses it");

@@ -59,11 +59,6 @@ StreamRecord* pooled_stream(int device, int priority) {
   return record.get();
 }
 
-int existing_card(Device device, const char* call) {
-  if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
-  return tandem::detail::resolve(device).index();
-}
-
 }  // namespace
 
 StreamRecord* detail::first_current_stream(int device) {
@@ -102,7 +97,7 @@ namespace cuda {
 
 using runtime::require_driver;
 
-Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::existing_card(device, "Stream"), priority)) {}
+Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::card_index(device, "Stream"), priority)) {}
 
 Device Stream::device() const { return gpu(record_->device); }
 int Stream::id() const { return record_->id; }
@@ -148,7 +143,7 @@ runtime::ShareHandle Event::ipc_handle() {
 
 Event Event::from_ipc_handle(Device device, const runtime::ShareHandle& handle) {
   Event event({.interprocess = true});
-  event.state_->device = runtime::existing_card(device, "from_ipc_handle");
+  event.state_->device = runtime::card_index(device, "from_ipc_handle");
   event.state_->handle = require_driver().open_event(event.state_->device, handle);
   return event;
 }
@@ -194,9 +189,9 @@ double Event::elapsed_time(const Event& end) const {
   return require_driver().elapsed_ms(first, last);
 }
 
-Stream current_stream(Device device) { return Stream(runtime::current_stream(runtime::existing_card(device, "current_stream"))); }
+Stream current_stream(Device device) { return Stream(runtime::current_stream(runtime::card_index(device, "current_stream"))); }
 
-Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtime::existing_card(device, "default_stream")).standard); }
+Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtime::card_index(device, "default_stream")).standard); }
 
 void set_stream(const Stream& stream) {
   runtime::watch_exit();

@@ -26,6 +26,10 @@ extern constinit thread_local int current_card;
 StreamRecord* first_current_stream(int device);
 }  // namespace detail
 
+/// The index of the card that `device` names, the current one where it has none. Error for the CPU, naming `call`, and for a card that is
+/// not there.
+[[nodiscard]] int card_index(Device device, const char* call);
+
 /// The calling thread's stream of card `device`, an index that exists. An array access in thread-local memory once the thread has used the
 /// card.
 [[nodiscard]] inline StreamRecord* current_stream(int device) {

@@ -26,11 +26,14 @@ struct CardStream {
   std::vector<std::shared_ptr<Status>> replayed;  // of graphs that were launched here since the last synchronization
 };
 
+/// What CUDA numbers captures with.
+using CaptureId = unsigned long long;  // NOLINT(google-runtime-int): CUDA's own type
+
 /// A graph, or a capture that is to become one. Its kernels report to a status of its own, as it is replayed on any stream.
 struct CardGraph {
   int device = 0;
   cudaStream_t origin = nullptr;
-  unsigned long long id = 0;  // NOLINT(google-runtime-int): CUDA's own type; the capture's number
+  CaptureId id = 0;
   cudaGraphExec_t exec = nullptr;
   std::shared_ptr<Status> status;
   Replay* replay = nullptr;  // memory of the card
@@ -47,8 +50,6 @@ struct CardEvent {
   int device;
   cudaEvent_t event;
 };
-
-using CaptureId = unsigned long long;  // NOLINT(google-runtime-int): CUDA's own type
 
 /// The number of the capture that a stream is a part of; 0 where it is in none, or one that was spoilt.
 CaptureId capture_id(cudaStream_t stream) {
