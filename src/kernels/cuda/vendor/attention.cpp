@@ -5,7 +5,6 @@
 // keep the same logarithm for the gradient, so one may follow the other.
 #include <array>
 #include <limits>
-#include <map>
 
 #include "base/backends.h"
 #include "kernels/cuda/entries.h"
@@ -47,12 +46,7 @@ struct Choice {
   bool single = false;
 };
 
-/// Handle and choices of a card; kept for good.
-struct Card {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-  std::map<Key, Choice> choices;
-};
+using Card = CudnnCard<Key, Choice>;
 
 #if CUDNN_VERSION >= 91700
 /// The graph of one operation.
@@ -182,12 +176,7 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
 
 /// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
 Choice& choice_for(Card& card, const Problem& p) {
-  const auto [found, is_new] = card.choices.try_emplace(key_of(p));
-  if (is_new) {
-    if (!card.handle && cudnn().cudnnCreate(&card.handle) != CUDNN_STATUS_SUCCESS) card.handle = nullptr;
-    if (card.handle) make(p, card.handle, found->second);
-  }
-  return found->second;
+  return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether cuDNN may be asked. Its gradients are added up in any order, and wrong in some versions where keys do not fill their blocks.
@@ -214,9 +203,6 @@ Problem problem_of(const View& q, const View& k, const View& v, const Attention&
   return {backward,   how.causal, q.dtype,    q.sizes[0],   q.sizes[1],   k.sizes[1],  q.sizes[2],
           k.sizes[2], q.sizes[3], v.sizes[3], layout_of(q), layout_of(k), layout_of(v)};
 }
-
-constexpr int64_t kLine = 256;
-int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 /// What lies in the workspace before what the plan wants, for forward the statistics only.
 struct Parts {

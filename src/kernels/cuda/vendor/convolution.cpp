@@ -2,7 +2,6 @@
 // tried in their order, and the first plan that can be made is kept by shape (with backends::cudnn::benchmark the fastest of the first
 // eight, measured at the first call). What cuDNN has no engine for - integers, odd alignments - our own kernels do.
 #include <array>
-#include <map>
 
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/cudnn_graph.h"
@@ -54,12 +53,7 @@ struct Choice {
   }
 };
 
-/// Handle and choices of a card; kept for good.
-struct Card {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-  std::map<Key, Choice> choices;
-};
+using Card = CudnnCard<Key, Choice>;
 
 /// The first of the three spatial dimensions that counts: two-dimensional engines are more and better than three-dimensional ones.
 int first_dim(const Problem& p) {
@@ -169,12 +163,7 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
 
 /// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
 Choice& choice_for(Card& card, const Problem& p) {
-  const auto [found, is_new] = card.choices.try_emplace(key_of(p));
-  if (is_new) {
-    if (!card.handle && cudnn().cudnnCreate(&card.handle) != CUDNN_STATUS_SUCCESS) card.handle = nullptr;
-    if (card.handle) make(p, card.handle, found->second);
-  }
-  return found->second;
+  return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 bool run(Card& card, const Plan& plan, const void* data, const void* weight, const void* result, void* workspace) {
@@ -234,7 +223,7 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
     queue.status->report(Trouble::Library, -1);
     return true;
   }
-  if (choice.plans.size() > 1 && !queue.replay)  // what is captured for a graph cannot be timed
+  if (choice.plans.size() > 1 && !is_captured(queue))  // what is captured for a graph cannot be timed
     keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
   if (!run(owner, choice.plans[0], in.data, weight.data, out.data, workspace)) queue.status->report(Trouble::Library, -1);
   return true;

@@ -4,6 +4,7 @@
 #include <cudnn.h>
 
 #include <initializer_list>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -91,6 +92,25 @@ class Descriptor {
  private:
   cudnnBackendDescriptor_t descriptor_ = nullptr;
   bool good_ = false;
+};
+
+/// Handle of a card, and what is kept for each shape; for good, as programs have few.
+template <class Key, class Kept>
+struct CudnnCard {
+  std::mutex mutex;
+  cudnnHandle_t handle = nullptr;
+  std::map<Key, Kept> kept;
+
+  /// What is kept for `key`, made by make(handle, kept) where it is new and cuDNN works on this card. The mutex is held.
+  template <class Make>
+  Kept& of(const Key& key, Make make) {
+    const auto [found, is_new] = kept.try_emplace(key);
+    if (is_new) {
+      if (!handle && cudnn().cudnnCreate(&handle) != CUDNN_STATUS_SUCCESS) handle = nullptr;
+      if (handle) make(handle, found->second);
+    }
+    return found->second;
+  }
 };
 
 }  // namespace tandem::kernels::cuda::vendor

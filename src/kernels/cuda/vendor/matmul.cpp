@@ -243,6 +243,7 @@ struct Call {
   void* workspace;
   size_t workspace_bytes;
   cudaStream_t stream;
+  bool captured;  // for a graph
 };
 
 cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const Plan& plan, const Call& call) {
@@ -260,8 +261,7 @@ cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const Plan& plan, 
 /// elements are read; a graph that is being captured can't wait for that, and gets the answer no.
 bool keeps_nan(cublasLtHandle_t handle, const Problem& p, Plan& plan, Call call) {
   if (plan.keeps_nan != KeepsNan::Unknown) return plan.keeps_nan == KeepsNan::Yes;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(call.stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) return false;
+  if (call.captured) return false;
   call.alpha = std::numeric_limits<double>::quiet_NaN();
   plan.keeps_nan = run(handle, p, plan, call) == CUBLAS_STATUS_SUCCESS ? KeepsNan::Yes : KeepsNan::No;
   for (const int64_t at : {int64_t{0}, (p.batch - 1) * p.out.batch_stride + (p.m - 1) * p.out.ld + p.n - 1})
@@ -312,7 +312,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   for (int k = 0; k < 4 && inner >= 0; ++k) matrices[k]->batch_stride = batches.strides[k][inner];
   const auto element = static_cast<int64_t>(size_of(out.dtype));
   char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
-  Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue)};
+  Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue), is_captured(queue)};
 
   Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <vector>
 
 #include "base/backends.h"
@@ -45,9 +44,6 @@ CudnnRnn& rnn() {
 
 /// Who does a call. A reserve is as many bytes longer than whole lines as the number of the way that forward took.
 enum class Way : size_t { Own, Cudnn, CudnnTf32 };
-
-constexpr size_t kLine = 256;
-size_t lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 Way way_now(DType dtype) {
   if (!is_floating(dtype) || !backends::cudnn::enabled.load() || deterministic()) return Way::Own;
@@ -103,12 +99,7 @@ struct Plan {
   [[nodiscard]] size_t workspace(const Problem& p) const { return 2 * lines(weights) + lines(p.input_bytes()) + scratch; }
 };
 
-/// Handle and plans of a card; kept for good.
-struct Card {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-  std::map<Key, Plan> plans;
-};
+using Card = CudnnCard<Key, Plan>;
 
 cudnnRNNMode_t mode_of(RecurrentCell cell) {
   switch (cell) {
@@ -194,12 +185,7 @@ class Maker {
 
 /// The plan of a problem on a card, made where it is new. The card's mutex is held.
 Plan& plan_for(Card& card, const Problem& p, int device) {
-  const auto [found, is_new] = card.plans.try_emplace(key_of(p));
-  if (is_new) {
-    if (!card.handle && cudnn().cudnnCreate(&card.handle) != CUDNN_STATUS_SUCCESS) card.handle = nullptr;
-    if (card.handle) found->second = Maker(p, card.handle).make(device);
-  }
-  return found->second;
+  return card.of(key_of(p), [&](cudnnHandle_t handle, Plan& plan) { plan = Maker(p, handle).make(device); });
 }
 
 /// One call of either direction: a plan, its stream, and the workspace shared out.

@@ -29,6 +29,9 @@ Card& card(int device) {
   return cards[device];
 }
 
+/// Whether a call is kept for a graph: then nothing can be waited for.
+inline bool is_captured(const Queue& queue) { return queue.replay != nullptr; }
+
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// The card that an address belongs to; the current one where it belongs to none.
@@ -39,6 +42,14 @@ inline int card_of(const void* address) {
   int current = 0;
   (void)cudaGetDevice(&current);
   return current;
+}
+
+/// Bytes in whole lines of kLine: parts of a workspace begin at multiples of it.
+inline constexpr size_t kLine = 256;
+template <class Bytes>
+Bytes lines(Bytes bytes) {
+  constexpr auto line = static_cast<Bytes>(kLine);
+  return (bytes + line - 1) / line * line;
 }
 
 /// How many bytes, at most 256, an address is aligned to.

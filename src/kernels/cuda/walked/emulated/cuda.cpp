@@ -27,10 +27,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
 
 cudaError_t cudaEventCreate(cudaEvent_t*) { return cudaErrorNotSupported; }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaErrorNotSupported; }
