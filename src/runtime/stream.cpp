@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <ostream>
+#include <utility>
 
 #include "base/error.h"
 #include "runtime/capture.h"
@@ -14,8 +15,11 @@ namespace tandem {
 namespace runtime {
 
 namespace detail {
-constinit thread_local StreamRecord* current_streams[kMaxCards] = {};
+namespace {
+constinit StreamRecord* no_streams[kMaxCards] = {};  // never written: what threads have that use no card
 }
+constinit thread_local StreamRecord** current_streams = no_streams;
+}  // namespace detail
 
 namespace {
 
@@ -61,10 +65,23 @@ StreamRecord* pooled_stream(int device, int priority) {
 
 }  // namespace
 
+StreamRecord** detail::own_current_streams() {
+  struct ThreadEnd {
+    bool armed = false;
+    ~ThreadEnd() { delete[] std::exchange(current_streams, no_streams); }
+  };
+  if (current_streams == no_streams) {
+    current_streams = new StreamRecord* [kMaxCards] {};
+    thread_local ThreadEnd end;
+    end.armed = true;  // makes it, and so its destructor runs
+  }
+  return current_streams;
+}
+
 StreamRecord* detail::first_current_stream(int device) {
   StreamRecord* stream = &streams_of(device).standard;
   watch_exit();
-  current_streams[device] = stream;
+  own_current_streams()[device] = stream;
   return stream;
 }
 
@@ -195,7 +212,7 @@ Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtim
 
 void set_stream(const Stream& stream) {
   runtime::watch_exit();
-  runtime::detail::current_streams[stream.record()->device] = stream.record();
+  runtime::detail::own_current_streams()[stream.record()->device] = stream.record();
 }
 
 StreamGuard::StreamGuard(const Stream& stream) : device_(stream.device()), before_(current_stream(stream.device())) { set_stream(stream); }

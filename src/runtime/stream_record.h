@@ -21,8 +21,11 @@ struct StreamRecord {
 };
 
 namespace detail {
-extern constinit thread_local StreamRecord* current_streams[kMaxCards];
+/// kMaxCards streams, nullptr where the thread has not used the card. To be read only.
+extern constinit thread_local StreamRecord** current_streams;
 extern constinit thread_local int current_card;
+/// The calling thread's own table, to be written.
+[[nodiscard]] StreamRecord** own_current_streams();
 StreamRecord* first_current_stream(int device);
 }  // namespace detail
 
@@ -30,8 +33,7 @@ StreamRecord* first_current_stream(int device);
 /// not there.
 [[nodiscard]] int card_index(Device device, const char* call);
 
-/// The calling thread's stream of card `device`, an index that exists. An array access in thread-local memory once the thread has used the
-/// card.
+/// The calling thread's stream of card `device`, an index that exists. An array access once the thread has used the card.
 [[nodiscard]] inline StreamRecord* current_stream(int device) {
   StreamRecord* stream = detail::current_streams[device];
   return stream ? stream : detail::first_current_stream(device);

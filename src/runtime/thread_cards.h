@@ -15,7 +15,7 @@ class ThreadCards {
   /// Makes them the calling thread's.
   void adopt() const {
     detail::current_card = card_;
-    std::copy_n(streams_.begin(), kMaxCards, detail::current_streams);
+    std::copy_n(streams_.begin(), kMaxCards, detail::own_current_streams());
   }
 
  private:

@@ -131,14 +131,21 @@ const Table& executed() {
   return table;
 }
 
+/// Empty lists, kept by the calling thread for their memory. One for all entries: what a thread keeps is scarce where the library is opened
+/// while a program runs (docs/base.md).
+Touched& nothing_touched() {
+  thread_local Touched kept;
+  kept.writes.clear();
+  kept.reads.clear();
+  return kept;
+}
+
 template <auto Entry>
 struct Queued;
 template <class... Args, void (*Table::*Entry)(const Queue&, Args...)>
 struct Queued<Entry> {
   static void call(const Queue& queue, Args... args) {
-    thread_local Touched touched;  // kept for its memory
-    touched.writes.clear();
-    touched.reads.clear();
+    Touched& touched = nothing_touched();
     (touched.add(args), ...);
     runtime::virtual_gpu::enqueue(
         queue,
