@@ -22,6 +22,7 @@ dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t ro
 class Primitive {
  public:
   explicit Primitive(const DnnlProduct& p) {
+    const SingleOpenMp single;
     dnnl_memory_desc_t a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
     dnnl_memory_desc_t out = matrix(p.out, p.m, p.n, p.out_row, 1);
     dnnl_matmul_desc_t desc;
@@ -58,6 +59,7 @@ class Primitive {
     if (status_ != dnnl_success) return status_;
     void* const data[] = {out, const_cast<void*>(a), const_cast<void*>(b), scratch};
     for (int i = 0; i < count_; ++i) dnnl_memory_set_data_handle(arguments_[i].memory, data[i]);
+    const SingleOpenMp single;
     return dnnl_primitive_execute(primitive_, stream, count_, arguments_);
   }
 
@@ -108,19 +110,37 @@ Local& local() {
   return mine;
 }
 
-/// A thread's stream, and its word to OpenMP.
+/// The OpenMP that oneDNN uses.
+struct OpenMp {
+  int (*threads)();
+  void (*set_threads)(int);
+};
+const OpenMp& openmp() {
+  static const OpenMp found{reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
+                            reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))};
+  return found;
+}
+
+/// A thread's stream.
 struct Stream {
   dnnl_stream_t stream = nullptr;
-  Stream() {
-    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
-    dnnl_stream_create(&stream, dnnl_shared_engine(), dnnl_stream_default_flags);
-  }
+  Stream() { dnnl_stream_create(&stream, dnnl_shared_engine(), dnnl_stream_default_flags); }
   ~Stream() { dnnl_stream_destroy(stream); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 };
 
 }  // namespace
+
+SingleOpenMp::SingleOpenMp() {
+  const OpenMp& found = openmp();
+  if (found.threads && found.set_threads) before_ = found.threads();
+  if (before_ != 1) found.set_threads(1);
+}
+
+SingleOpenMp::~SingleOpenMp() {
+  if (before_ != 1) openmp().set_threads(before_);
+}
 
 dnnl_engine_t dnnl_shared_engine() {
   static const dnnl_engine_t shared = [] {
@@ -141,10 +161,7 @@ bool dnnl_has_bfloat16() {
   return has;
 }
 
-DnnlScratch dnnl_scratch(const DnnlProduct& product) try {
-  (void)dnnl_thread_stream();
-  return local().primitive(product).scratch();
-} catch (const std::bad_alloc&) {
+DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return local().primitive(product).scratch(); } catch (const std::bad_alloc&) {
   return {false, 0};
 }
 

@@ -47,6 +47,7 @@ class Step {
       if (i == count_) break;
       dnnl_memory_set_data_handle(arguments_[i++].memory, const_cast<void*>(pointer));
     }
+    const SingleOpenMp single;
     return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), count_, arguments_);
   }
 
@@ -60,6 +61,7 @@ class Convolution {
  public:
   /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
   Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight) {
+    const SingleOpenMp single;
     build(c, weight);
     bytes_.supported = status_ == dnnl_success && worth_it_;
   }
@@ -286,7 +288,6 @@ class Convolution {
 /// The thread's own, made at first use.
 Convolution& convolution_of(const DnnlConvolution& c) {
   constexpr size_t kMost = 512;
-  (void)dnnl_thread_stream();
   thread_local std::unordered_map<DnnlConvolution, Convolution, Hash> mine;
   if (const auto found = mine.find(c); found != mine.end()) return found->second;
   if (mine.size() >= kMost) mine.clear();

@@ -1,4 +1,4 @@
-// What every use of oneDNN shares: the engine, and a thread's stream. For onednn*.cpp.
+// What every use of oneDNN shares: the engine, a thread's stream, and its word to OpenMP. For onednn*.cpp.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.h>
@@ -8,8 +8,21 @@
 namespace tandem::kernels::cpu {
 
 dnnl_engine_t dnnl_shared_engine();
-/// The calling thread's stream. Its first call tells OpenMP to stay single on this thread, so it must come before the first primitive.
+/// The calling thread's stream.
 dnnl_stream_t dnnl_thread_stream();
+
+/// OpenMP has one thread for what the calling thread does until the end of the scope; then as many as its program had set. Primitives are
+/// made and run so: the threads are ours (base/parallel.h).
+class SingleOpenMp {
+ public:
+  SingleOpenMp();
+  ~SingleOpenMp();
+  SingleOpenMp(const SingleOpenMp&) = delete;
+  SingleOpenMp& operator=(const SingleOpenMp&) = delete;
+
+ private:
+  int before_ = 1;
+};
 
 inline dnnl_data_type_t dnnl_type(DType dtype) { return dtype == kBFloat16 ? dnnl_bf16 : dnnl_f32; }
 
