@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "runtime/allocator.h"
 
@@ -39,7 +40,7 @@ constexpr bool kPlain = false;
 
 constexpr size_t kPlainLimit = size_t{1} << 39;  // asked for more, AddressSanitizer ends the program
 constexpr size_t kAlignment = 64;
-constexpr size_t kThreadLimit = size_t{16} << 20;
+constexpr size_t kThreadLimit = size_t{16} << 20;  // or a sixteenth of what is kept altogether
 
 /// A free block holds the address of the next one.
 struct Free {
@@ -51,9 +52,12 @@ void* from_system(size_t bytes) {
   return posix_memalign(&data, kAlignment, bytes) == 0 ? data : nullptr;
 }
 
-size_t default_limit() {
-  const auto memory = static_cast<size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES))) * static_cast<size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
-  return std::min(memory / 8, size_t{4} << 30);
+/// What is kept where nobody has said how much.
+size_t default_limit() noexcept try {
+  static const size_t limit = std::min(tandem::detail::usable_memory() / 8, size_t{4} << 30);
+  return limit;
+} catch (const std::exception&) {  // not even memory to read the limits with
+  return kThreadLimit;
 }
 
 /// The bins that all threads share. Blocks come and go in batches.
@@ -155,7 +159,7 @@ class ThreadBins {
     own.head = block;
     ++own.count;
     bytes_ += host_bin_size(bin);
-    if (own.count > own.most || bytes_ > kThreadLimit) give_back(bin, own.count / 2 + 1);
+    if (own.count > own.most || bytes_ > limit_) give_back(bin, own.count / 2 + 1);
   }
 
   void give_back_all() noexcept {
@@ -190,6 +194,7 @@ class ThreadBins {
 
   Bin bins_[kHostBins];
   size_t bytes_ = 0;
+  const size_t limit_ = std::min(kThreadLimit, default_limit() / 16);
 };
 
 // A bare pointer, so that the hot path has no guard to check; what destroys it at the thread's end is made when it is made.
@@ -217,9 +222,10 @@ thread_local ThreadEnd thread_end;
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] void no_memory(size_t bytes) {
-  const long free_mib = sysconf(_SC_AVPHYS_PAGES) * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
-  fail<OutOfMemoryError>("[allocate] could not get ", bytes, " bytes of host memory (", free_mib,
-                         " MiB are free): let go of tensors or use smaller ones");
+  const size_t mib = size_t{1} << 20, free = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  fail<OutOfMemoryError>("[allocate] could not get ", bytes, " bytes of host memory (", free / mib,
+                         " MiB are free, and this process may use ", tandem::detail::usable_memory() / mib,
+                         " MiB): let go of tensors or use smaller ones");
 }
 
 /// Where the calling thread's bin is empty and the shared one too, or the thread has no bins yet.

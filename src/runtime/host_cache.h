@@ -13,8 +13,8 @@ inline constexpr size_t kLargeHostBlock = size_t{1} << 20;
 [[nodiscard]] size_t host_cache_bytes() noexcept;
 /// Gives everything cached back to the system: the calling thread's bins, the shared ones, the large blocks.
 void trim_host_cache() noexcept;
-/// The most bytes of large blocks that are kept; an eighth of the machine's memory and at most 4 GiB unless set. The shared bins keep at
-/// most a quarter of that. Returns what it was.
+/// The most bytes of large blocks that are kept; an eighth of the memory that this process may use and at most 4 GiB unless set. The shared
+/// bins keep at most a quarter of that. Returns what it was.
 size_t set_host_cache_limit(size_t bytes) noexcept;
 
 namespace detail {

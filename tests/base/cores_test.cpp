@@ -1,67 +1,15 @@
-// How many cores the process may use: quotas in both versions of cgroups, and the variables.
+// How many cores the process may use: what the variables and the affinity mask say.
 #include "base/cores.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
 
 namespace tandem::detail {
 namespace {
-
-/// An empty folder that stands for /sys/fs/cgroup.
-class CgroupQuota : public testing::Test {
- protected:
-  void SetUp() override {
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_);
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    const auto file = root_ / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text << "\n";
-  }
-  [[nodiscard]] double quota(const std::string& membership) const { return cgroup_quota(membership, root_.string()); }
-
-  std::filesystem::path root_ = std::filesystem::absolute("cgroup");
-};
-
-TEST_F(CgroupQuota, ReadsVersionTwo) {
-  write("jobs/a/cpu.max", "150000 100000");
-  EXPECT_DOUBLE_EQ(quota("0::/jobs/a\n"), 1.5);
-}
-
-TEST_F(CgroupQuota, TakesTheTightestOfTheParents) {
-  write("jobs/a/cpu.max", "max 100000");
-  write("jobs/cpu.max", "300000 100000");
-  write("cpu.max", "800000 100000");
-  EXPECT_DOUBLE_EQ(quota("0::/jobs/a\n"), 3);
-  EXPECT_DOUBLE_EQ(quota("0::/\n"), 8);
-}
-
-TEST_F(CgroupQuota, ReadsVersionOne) {
-  write("cpu/docker/x/cpu.cfs_quota_us", "250000");
-  write("cpu/docker/x/cpu.cfs_period_us", "100000");
-  EXPECT_DOUBLE_EQ(quota("9:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n"), 2.5);
-  // Inside a container the path is the host's, and only the root is there to be read.
-  write("cpu/cpu.cfs_quota_us", "400000");
-  write("cpu/cpu.cfs_period_us", "100000");
-  EXPECT_DOUBLE_EQ(quota("4:cpu:/somewhere/else\n"), 4);
-}
-
-TEST_F(CgroupQuota, IsZeroWhereNothingLimits) {
-  write("cpu/cpu.cfs_quota_us", "-1");
-  write("cpu/cpu.cfs_period_us", "100000");
-  write("cpu.max", "max 100000");
-  EXPECT_EQ(quota("4:cpu:/\n0::/\n"), 0);
-  EXPECT_EQ(quota(""), 0);
-  EXPECT_EQ(quota("nonsense\n"), 0);
-}
 
 /// Sets a variable for one test.
 class Variable {

@@ -1,14 +1,12 @@
 // The grammar of TANDEM_VIRTUAL_GPUS, read by hand: a count, a size, then name=value after commas.
 #include "runtime/virtual/options.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <span>
 #include <string>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "runtime/stream_record.h"
 
@@ -58,11 +56,7 @@ struct Parser {
 }  // namespace
 
 size_t default_memory(int count) {
-  auto ram = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  size_t allowed = 0;
-  if (limit >> allowed) ram = std::min(ram, allowed);
-  const size_t share = std::min(ram / 2 / static_cast<size_t>(std::max(count, 1)), size_t{16} << 30);
+  const size_t share = std::min(tandem::detail::usable_memory() / 2 / static_cast<size_t>(std::max(count, 1)), size_t{16} << 30);
   return std::max(share / (2 * kMiB) * (2 * kMiB), 2 * kMiB);
 }
 

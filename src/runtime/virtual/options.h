@@ -20,7 +20,7 @@ struct Options {
 
 /// Reads a specification. Error that names `source` (the variable or the call), the wrong part, and the grammar.
 [[nodiscard]] Options parse_options(std::string_view text, std::string_view source);
-/// Memory of a card where none is asked for: half of this machine's memory shared by `count` cards, at most 16 GiB each.
+/// Memory of a card where none is asked for: half of what this process may use, shared by `count` cards, at most 16 GiB each.
 [[nodiscard]] size_t default_memory(int count);
 
 }  // namespace tandem::runtime::virtual_gpu
