@@ -8,11 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/cores.h"
+#include "base/fork.h"
 #include "base/futex.h"
 #include "base/serial.h"
 #include "base/thread.h"
@@ -153,9 +155,16 @@ void work(Worker& self) {
   }
 }
 
-/// Its threads live until the process ends, so it is never destroyed.
+/// Its threads live until the process ends, so there is nothing to destroy.
 class Pool {
  public:
+  /// For a forked child, which has none of the threads: the next region starts its own.
+  void forget_threads() {
+    const int started = started_.exchange(0);
+    for (int i = 0; i <= std::min(started, kMaxWorkers - 1); ++i) workers_[i].state.store(kIdle);  // one may have been starting
+    new (&mutex_) std::mutex;
+  }
+
   /// Claims up to `most` idle workers of the first `limit`.
   int claim(int most, int limit, Claim* claims, Job& job) {
     if (started_.load(std::memory_order_acquire) < std::min(limit, kMaxWorkers)) start(std::min(limit, kMaxWorkers));
@@ -174,26 +183,27 @@ class Pool {
   }
 
  private:
-  void start(int wanted) {
-    const std::lock_guard lock(mutex_);
-    for (int i = started_.load(std::memory_order_relaxed); i < wanted; ++i) {
-      try {
-        detail::start_thread("tandem-pool", [this, i] { work(workers_[i]); }).detach();
-      } catch (const std::system_error&) {
-        break;  // no more threads to be had: the regions run on fewer, and the next one tries again
-      }
-      started_.store(i + 1, std::memory_order_release);
-    }
-  }
+  void start(int wanted);
 
   std::atomic<int> started_{0};
   std::mutex mutex_;
   Worker workers_[kMaxWorkers];
 };
 
-Pool& pool() {
-  static auto* const instance = new Pool;
-  return *instance;
+constinit Pool pool;
+
+void Pool::start(int wanted) {
+  static const int watched = detail::in_forked_children([] { pool.forget_threads(); });
+  (void)watched;
+  const std::lock_guard lock(mutex_);
+  for (int i = started_.load(std::memory_order_relaxed); i < wanted; ++i) {
+    try {
+      detail::start_thread("tandem-pool", [this, i] { work(workers_[i]); }).detach();
+    } catch (const std::system_error&) {
+      break;  // no more threads to be had: the regions run on fewer, and the next one tries again
+    }
+    started_.store(i + 1, std::memory_order_release);
+  }
 }
 
 /// Takes back the workers that have not begun; says how many.
@@ -252,7 +262,7 @@ void parallel_for(int64_t count, int64_t grain, int width, RangeFunction functio
 
   Job job;  // NOLINT: what is not set here is written before it is read
   Claim claims[kMaxWorkers];
-  const int helpers = pool().claim(most, limit - 1, claims, job);
+  const int helpers = pool.claim(most, limit - 1, claims, job);
   if (helpers == 0) return alone();
 
   job.function = function;

@@ -9,6 +9,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "kernels/random.h"
 #include "ops/creation.h"
 #include "ops/generator.h"
@@ -23,7 +24,7 @@ namespace {
 
 /// A generator a device: the CPU's first, then the cards'.
 struct Generators {
-  std::mutex mutex;
+  detail::ForkSafeMutex mutex;
   std::array<GeneratorState, 1 + 64> states{};
   uint64_t seed = 0;
 };

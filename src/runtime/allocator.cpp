@@ -16,6 +16,10 @@ namespace detail {
 
 constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards] = {};
 
+void leave_card_memory() noexcept {
+  for (auto& allocator : card_allocators) allocator.store(nullptr);
+}
+
 CachingAllocator& make_card_allocator(int device) {
   static std::mutex mutex;
   Driver& driver = require_driver();
@@ -34,6 +38,7 @@ namespace {
 
 /// nullptr where there are no cards.
 PinnedCache* pinned_cache() {
+  refuse_forked();
   static PinnedCache* const cache = [] {
     Driver* const cards = driver();
     return cards ? new PinnedCache(*cards) : nullptr;
@@ -51,7 +56,9 @@ Allocation allocate_device(Device device, size_t bytes, Site site) {
 }
 
 void free_device(Device device, Allocation allocation) noexcept {
-  if (allocation.block) detail::card_allocator_or_null(device.index())->free(static_cast<Block*>(allocation.block));
+  if (!allocation.block) return;
+  if (CachingAllocator* const allocator = detail::card_allocator_or_null(device.index()))
+    allocator->free(static_cast<Block*>(allocation.block));
 }
 
 void record_stream(Device device, Allocation allocation, const cuda::Stream& stream) {
@@ -73,8 +80,8 @@ Allocation allocate_pinned(size_t bytes, Site site) {
 }
 
 void free_pinned(Allocation allocation) noexcept {
-  if (allocation.block) pinned_cache()->free(static_cast<PinnedBlock*>(allocation.block));
-  else std::free(allocation.data);
+  if (!allocation.block) std::free(allocation.data);
+  else if (own_driver()) pinned_cache()->free(static_cast<PinnedBlock*>(allocation.block));
 }
 
 void record_stream_pinned(Allocation allocation, const cuda::Stream& stream) {

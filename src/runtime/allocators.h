@@ -10,9 +10,11 @@
 namespace tandem::runtime::detail {
 
 extern constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards];
+/// In a forked child: the memory is the parent's. Nothing of it is given back from here, and no lock of its allocators taken.
+void leave_card_memory() noexcept;
 [[nodiscard]] CachingAllocator& make_card_allocator(int device);
 
-/// The allocator of card `device`, an index that exists; nullptr where nothing has been allocated there yet.
+/// The allocator of card `device`, an index that exists; nullptr where nothing has been allocated there yet, and in a forked child.
 [[nodiscard]] inline CachingAllocator* card_allocator_or_null(int device) {
   return card_allocators[device].load(std::memory_order_acquire);
 }

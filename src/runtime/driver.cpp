@@ -11,6 +11,8 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/fork.h"
+#include "runtime/allocators.h"
 #include "runtime/beside_library.h"
 #include "runtime/virtual/driver.h"
 #include "runtime/virtual/options.h"
@@ -24,11 +26,13 @@ struct Choice {
   std::mutex mutex;                               // around the choosing
   std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
   std::string why;                                // there is no driver
-  std::atomic<bool> made{false}, is_virtual{false};
+  std::atomic<bool> starting{false}, made{false}, is_virtual{false};
   std::atomic<const void*> kernels{nullptr};
 };
 
-constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it
+constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it; nullptr in a forked child
+constinit std::atomic<Driver*> parents_driver{nullptr};
+constinit std::atomic<bool> forked{false};  // from a process that had a driver, or was about to
 
 Choice& choice() {
   static auto* the_choice = new Choice;  // not destroyed: static objects may outlive it otherwise
@@ -65,9 +69,24 @@ void load_plugin(Choice& choice) {
   }
 }
 
+/// In a forked child.
+void leave_to_parent() {
+  if (!the_driver.load() && !choice().starting.load()) return;  // there is none, or this is a child's child
+  parents_driver.store(the_driver.exchange(nullptr));
+  forked.store(true);
+  detail::leave_card_memory();
+}
+
 void choose(Choice& choice) {
   const std::lock_guard lock(choice.mutex);
   if (choice.made.load()) return;
+  static const int watched = tandem::detail::in_forked_children(leave_to_parent);
+  (void)watched;
+  struct Starting {
+    std::atomic<bool>& flag;
+    explicit Starting(std::atomic<bool>& f) : flag(f) { flag.store(true); }
+    ~Starting() { flag.store(false); }
+  } const starting(choice.starting);
   std::optional<virtual_gpu::Options> options = choice.asked_for;
   if (!options) {
     if (const auto text = environment(kVariable)) options = virtual_gpu::parse_options(*text, kVariable);
@@ -95,11 +114,22 @@ cuda::CardFigures Driver::figures(int device) const {
 
 Driver* driver() {
   if (Driver* driver = the_driver.load(std::memory_order_acquire)) return driver;
+  if (forked.load()) return parents_driver.load();
   if (!choice().made.load(std::memory_order_acquire)) choose(choice());
   return the_driver.load(std::memory_order_acquire);
 }
 
+void refuse_forked() {
+  if (forked.load(std::memory_order_relaxed))
+    fail("cuda devices cannot be used in a process that was forked from one that used them: start the process anew (fork and exec, ",
+         "posix_spawn), or fork before the first use of a cuda device");
+}
+
+Driver* own_driver() noexcept { return the_driver.load(std::memory_order_acquire); }
+
 Driver& require_driver() {
+  if (Driver* own = own_driver()) return *own;
+  refuse_forked();
   if (Driver* found = driver()) return *found;
   fail("no cuda device can be used: ", choice().why, "; set ", kVariable, "=2 for two virtual GPUs made of this machine's cores");
 }
@@ -116,6 +146,7 @@ const void* plugin_kernels() {
 namespace tandem::cuda {
 
 void use_virtual_gpus(std::string_view specification) {
+  runtime::refuse_forked();
   const auto options = runtime::virtual_gpu::parse_options(specification, "[use_virtual_gpus] specification");
   runtime::Choice& choice = runtime::choice();
   const std::lock_guard lock(choice.mutex);

@@ -105,10 +105,15 @@ class Driver {
 };
 
 /// The cards' driver: virtual where TANDEM_VIRTUAL_GPUS or use_virtual_gpus asks for them, else the CUDA plug-in where it can be loaded,
-/// else nullptr. Made at first use.
+/// else nullptr. Made at first use. In a forked child it may be asked for counts and properties only.
 [[nodiscard]] Driver* driver();
-/// The same; error that says why where there is none.
+/// The same, for use; error that says why where there is none, or this is a child forked from the process that has it.
 [[nodiscard]] Driver& require_driver();
+/// The same, for giving something back; nullptr in a forked child, which must leave it: it is the parent's.
+[[nodiscard]] Driver* own_driver() noexcept;
+/// Error in a process forked from one that had begun to use cards: neither their threads nor their contexts came along. To be called before
+/// a lock is taken that another thread of the parent may have held.
+void refuse_forked();
 /// Whether the cards are virtual ones.
 [[nodiscard]] bool cards_are_virtual();
 

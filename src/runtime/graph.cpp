@@ -50,7 +50,8 @@ struct GraphState {
   ~GraphState() { clear(); }
   void clear() {
     if (capturing) abandon();
-    if (graph) require_driver().destroy_graph(std::exchange(graph, nullptr));
+    if (Driver* const driver = graph ? own_driver() : nullptr) driver->destroy_graph(graph);
+    graph = nullptr;
     pool.reset();
     capture = {};
     replays = 0;
@@ -105,6 +106,7 @@ void Graph::capture_end(Site /*site*/) {
 void Graph::replay(Site site) {
   if (!state_->graph) fail("[replay] the graph holds no capture: call capture_begin and capture_end, or cuda::graph");
   if (runtime::detail::capture) fail("[replay] a graph cannot be replayed while this thread captures one");
+  runtime::refuse_forked();
   const std::lock_guard lock(state_->mutex);
   const runtime::StreamRecord& stream = *runtime::current_stream(state_->capture.stream->device);
   if (state_->capture.before_replay.empty()) {

@@ -13,6 +13,7 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "runtime/allocator.h"
 
 // Under AddressSanitizer every block comes from malloc and goes back to it, at its exact size: a cache would hide overruns and late uses.
@@ -112,7 +113,7 @@ class SharedBins {
     while (first) std::free(std::exchange(first, first->next));
   }
   struct alignas(64) Bin {
-    std::mutex mutex;
+    tandem::detail::ForkSafeMutex mutex;
     std::atomic<Free*> head{nullptr};
   };
   Bin bins_[kHostBins];

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/fork.h"
 #include "runtime/host_cache.h"
 
 namespace tandem::runtime::detail {
@@ -130,7 +131,7 @@ class LargeCache {
     BySize::iterator place;
   };
 
-  std::mutex mutex_;
+  tandem::detail::ForkSafeMutex mutex_;
   std::list<Cached> by_age_;  // oldest first
   BySize by_size_;
   std::unordered_map<void*, size_t> used_;  // capacities of blocks in use: best fit may have given more than was asked for

@@ -86,7 +86,7 @@ StreamRecord* detail::first_current_stream(int device) {
 }
 
 EventState::~EventState() {
-  if (handle) require_driver().destroy_event(handle);
+  if (Driver* const driver = handle ? own_driver() : nullptr) driver->destroy_event(handle);
 }
 
 void order_streams(const StreamRecord& earlier, const StreamRecord& later) {
@@ -141,6 +141,10 @@ Event::Event(EventOptions options) : state_(std::make_shared<runtime::EventState
 }
 
 namespace {
+std::unique_lock<std::mutex> locked(runtime::EventState& state) {
+  runtime::refuse_forked();
+  return std::unique_lock(state.mutex);
+}
 /// Makes the driver's event where there is none yet. Under the state's lock.
 void make_event(runtime::EventState& state, int device) {
   if (state.handle) return;
@@ -153,7 +157,7 @@ void make_event(runtime::EventState& state, int device) {
 runtime::ShareHandle Event::ipc_handle() {
   if (!state_->interprocess) fail("[ipc_handle] the event must be made with interprocess = true");
   const int device = current_stream().record()->device;
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = locked(*state_);
   make_event(*state_, device);
   return require_driver().share_event(state_->handle);
 }
@@ -168,7 +172,7 @@ Event Event::from_ipc_handle(Device device, const runtime::ShareHandle& handle) 
 void Event::record(Site site) { record(current_stream(), site); }
 
 void Event::record(const Stream& stream, Site /*site*/) {
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = locked(*state_);
   make_event(*state_, stream.record()->device);
   if (state_->device != stream.record()->device)
     fail("[record] an event of ", gpu(state_->device), " cannot be recorded on a stream of ", stream.device(), ": make another event");
@@ -176,14 +180,14 @@ void Event::record(const Stream& stream, Site /*site*/) {
 }
 
 void Event::wait(const Stream& stream, Site /*site*/) const {
-  const std::lock_guard lock(state_->mutex);
+  const auto lock = locked(*state_);
   if (state_->handle) require_driver().wait_event(stream.record()->handle, state_->handle);
 }
 
 namespace {
 // The driver's event, which stays as long as the state does; nullptr before the first record.
 runtime::EventHandle handle_of(runtime::EventState& state) {
-  const std::lock_guard lock(state.mutex);
+  const auto lock = locked(state);
   return state.handle;
 }
 }  // namespace

@@ -25,9 +25,9 @@ bool find(F& function, const char* name) {
 
 }  // namespace
 
-std::mutex& lapack_mutex() {
-  static std::mutex mutex;
-  return mutex;
+tandem::detail::ForkSafeMutex& lapack_mutex() {
+  static auto* const mutex = new tandem::detail::ForkSafeMutex;  // not destroyed: kernels may run while the program ends
+  return *mutex;
 }
 
 template <class T>

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/fork.h"
+
 namespace tandem::kernels::cpu {
 
 using LapackInt = int32_t;
@@ -32,6 +34,6 @@ struct Lapack {
 /// OpenBLAS shares scratch memory between calls, so that two threads in it give wrong numbers.
 template <class T>
 const Lapack<T>* lapack();
-std::mutex& lapack_mutex();
+tandem::detail::ForkSafeMutex& lapack_mutex();
 
 }  // namespace tandem::kernels::cpu

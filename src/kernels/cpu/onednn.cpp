@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,7 @@ dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t ro
 class Primitive {
  public:
   explicit Primitive(const DnnlProduct& p) {
+    const std::lock_guard lock(dnnl_making());
     const SingleOpenMp single;
     dnnl_memory_desc_t a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
     dnnl_memory_desc_t out = matrix(p.out, p.m, p.n, p.out_row, 1);
@@ -140,6 +142,11 @@ SingleOpenMp::SingleOpenMp() {
 
 SingleOpenMp::~SingleOpenMp() {
   if (before_ != 1) openmp().set_threads(before_);
+}
+
+tandem::detail::ForkSafeMutex& dnnl_making() {
+  static auto* const mutex = new tandem::detail::ForkSafeMutex;  // not destroyed: kernels may run while the program ends
+  return *mutex;
 }
 
 dnnl_engine_t dnnl_shared_engine() {

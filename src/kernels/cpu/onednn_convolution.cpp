@@ -1,6 +1,7 @@
 #include "kernels/cpu/onednn_convolution.h"
 
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <unordered_map>
 
@@ -61,6 +62,7 @@ class Convolution {
  public:
   /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
   Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight) {
+    const std::lock_guard lock(dnnl_making());
     const SingleOpenMp single;
     build(c, weight);
     bytes_.supported = status_ == dnnl_success && worth_it_;
