@@ -1,5 +1,5 @@
-// open LIBTANDEM PLUGIN: a C program, which has neither this library nor C++'s, opens both as plug-ins and calls them: from its main thread,
-// and from a thread that was there before they were opened.
+// open LIBTANDEM PLUGIN: a C program, which has neither this library nor C++'s, opens both as plug-ins and calls them: from its main
+// thread, and from a thread that was there before they were opened.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
