@@ -2,7 +2,7 @@
 #include "data/idx.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -57,31 +57,38 @@ std::vector<Tensor> read_mnist(const std::string& folder, bool train) {
 }  // namespace
 
 Tensor read_idx(const std::string& path) {
-  const std::string bytes = io::read_bytes("read_idx", path);
-  const auto bad = [&](const auto&... parts) { fail("[read_idx] ", path, ": ", parts...); };
-  if (bytes.size() < 4) bad("the file ends at byte ", bytes.size(), ", within its first four");
-  if (bytes[0] != 0 || bytes[1] != 0) bad("not an IDX file: its first two bytes are not zero");
-  const auto dtype = dtype_of_code(static_cast<uint8_t>(bytes[2]));
-  if (!dtype) bad("byte 2 is ", static_cast<int>(static_cast<uint8_t>(bytes[2])), ", which is no type of IDX: 8, 9, 11, 12, 13 or 14");
-  const size_t dims = static_cast<uint8_t>(bytes[3]), header = 4 + 4 * dims;
-  if (dims > kMaxDims) bad("byte 3 says ", dims, " dimensions; tensors have at most ", kMaxDims);
-  if (bytes.size() < header) bad("the file ends at byte ", bytes.size(), ", within the sizes of its ", dims, " dimensions");
+  io::ByteStream stream("read_idx", path);
+  std::array<char, 4> start = {};
+  const size_t got = stream.read(start.data(), start.size());
+  if (got < start.size()) stream.bad("the file ends at byte ", got, ", within its first four");
+  if (start[0] != 0 || start[1] != 0) stream.bad("not an IDX file: its first two bytes are not zero");
+  const auto dtype = dtype_of_code(static_cast<uint8_t>(start[2]));
+  if (!dtype)
+    stream.bad("byte 2 is ", static_cast<int>(static_cast<uint8_t>(start[2])), ", which is no type of IDX: 8, 9, 11, 12, 13 or 14");
+  const size_t dims = static_cast<uint8_t>(start[3]), header = start.size() + 4 * dims;
+  if (dims > kMaxDims) stream.bad("byte 3 says ", dims, " dimensions; tensors have at most ", kMaxDims);
+  std::string numbers(4 * dims, '\0');
+  if (const size_t more = stream.read(numbers.data(), numbers.size()); more < numbers.size())
+    stream.bad("the file ends at byte ", start.size() + more, ", within the sizes of its ", dims, " dimensions");
   std::vector<int64_t> sizes;
-  // More elements than the file has bytes are too many already: so the product stays small.
-  size_t count = 1;
+  size_t wanted = size_of(*dtype);
+  bool counted = true;
   for (size_t i = 0; i < dims; ++i) {
-    const uint32_t size = big_endian(bytes.data() + 4 + 4 * i);
-    sizes.push_back(size);
-    count = std::min<size_t>(count * size, bytes.size() + 1);
+    sizes.push_back(big_endian(numbers.data() + 4 * i));
+    counted = !__builtin_mul_overflow(wanted, static_cast<size_t>(sizes.back()), &wanted) && counted;
   }
-  const size_t width = size_of(*dtype), wanted = count * width;
-  if (bytes.size() - header != wanted)
-    bad("after byte ", header, " there are ", bytes.size() - header, " bytes, but an array of ", *dtype, " with sizes ", Shape(sizes),
-        " has ", count > bytes.size() ? std::string("more") : str(wanted));
+  const auto bad_count = [&](const auto&... there) {
+    stream.bad("after byte ", header, " there are ", there..., " bytes, but an array of ", *dtype, " with sizes ", Shape(sizes), " has ",
+               counted ? str(wanted) : "more than can be counted");
+  };
+  const uint64_t most = stream.most() - header;
+  if (!counted || wanted > most) bad_count(stream.packed() ? "at most " : "", most);
+  if (wanted < most && !stream.packed()) bad_count(most);
   Tensor result = empty(sizes, *dtype);
-  if (wanted == 0) return result;
   auto* to = static_cast<char*>(result.data_ptr());
-  std::memcpy(to, bytes.data() + header, wanted);
+  if (const size_t read = stream.read(to, wanted); read < wanted) bad_count(read);
+  if (char more = 0; stream.read(&more, 1) > 0) bad_count("more than ", wanted);
+  const size_t width = size_of(*dtype);
   if (width > 1)
     for (size_t i = 0; i < wanted; i += width) std::reverse(to + i, to + i + width);
   return result;

@@ -2,20 +2,20 @@
 #include "data/image.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "data/image_codecs.h"
 #include "io/file.h"
-#include "io/gzip.h"
 #include "io/png.h"
 #include "ops/creation.h"
 
 namespace tandem::data {
 
-void detail::check_pixels(std::string_view what, int64_t width, int64_t height) {
-  constexpr int64_t kMostPixels = int64_t{1} << 28;
-  if (width <= 0 || height <= 0 || width > kMostPixels / height)
-    fail(what, "the picture says that it has ", width, " x ", height, " pixels; those of 1 to ", kMostPixels, " pixels are read");
+void detail::check_pixels(std::string_view what, int64_t width, int64_t height, int64_t most) {
+  most = std::min(most, kMostPixels);
+  if (width <= 0 || height <= 0 || width > most / height)
+    fail(what, "the picture says that it has ", width, " x ", height, " pixels; 1 to ", most, " are read from a file of this size");
 }
 
 namespace {
@@ -35,14 +35,15 @@ uint8_t gray_of(const uint8_t* pixel) {
   return static_cast<uint8_t>((pixel[0] * 19595U + pixel[1] * 38470U + pixel[2] * 7471U + 0x8000U) >> 16);
 }
 
-Tensor planes_of(const detail::Pixels& pixels, ImageMode mode) {
-  const int from = pixels.channels, to = channels_of(mode, from);
+Tensor planes_of(const Tensor& pixels, ImageMode mode) {
+  const auto from = static_cast<int>(pixels.size(2));
+  const int to = channels_of(mode, from);
   const bool from_colour = from >= 3, to_colour = to >= 3;
-  Tensor result = empty({to, pixels.height, pixels.width}, kUInt8);
+  Tensor result = empty({to, pixels.size(0), pixels.size(1)}, kUInt8);
   auto* plane = result.data_ptr<uint8_t>();
-  const int64_t count = pixels.width * pixels.height;
+  const int64_t count = pixels.size(0) * pixels.size(1);
   const auto fill = [&](const auto& value) {
-    const uint8_t* pixel = pixels.bytes.data();
+    const uint8_t* pixel = pixels.data_ptr<uint8_t>();
     for (int64_t i = 0; i < count; ++i, pixel += from) plane[i] = value(pixel);
     plane += count;
   };
@@ -56,40 +57,49 @@ Tensor planes_of(const detail::Pixels& pixels, ImageMode mode) {
   return result;
 }
 
-detail::Pixels pixels_of(const char* op, const Tensor& image, const std::string& path, int most_channels) {
+/// A picture as codecs take it, on the host.
+Tensor pixels_of(const char* op, const Tensor& image, const std::string& path, int most_channels) {
   if (image.dtype() != kUInt8 || image.dim() != 3 || image.size(0) < 1 || image.size(0) > most_channels)
     fail("[", op, "] ", path, ": a picture is uint8 (channels, height, width) with 1 to ", most_channels, " channels, but this is ",
          image.dtype(), " ", image.sizes());
-  detail::check_pixels(str("[", op, "] ", path, ": "), image.size(2), image.size(1));
-  const Tensor rows = image.cpu().permute({1, 2, 0}).contiguous();
-  const auto* bytes = rows.data_ptr<uint8_t>();
-  return {
-      .width = image.size(2), .height = image.size(1), .channels = static_cast<int>(image.size(0)), .bytes = {bytes, bytes + rows.numel()}};
+  if (image.numel() == 0 || image.size(1) * image.size(2) > detail::kMostPixels)
+    fail("[", op, "] ", path, ": a picture has 1 to ", detail::kMostPixels, " pixels, but this is ", image.sizes());
+  return image.cpu().permute({1, 2, 0}).contiguous();
 }
 
-Tensor decode(std::string_view bytes, ImageMode mode, std::string_view what) {
-  if (bytes.starts_with("\x89PNG")) return planes_of(detail::decode_png(bytes, what), mode);
-  if (bytes.starts_with("\xff\xd8")) return planes_of(detail::decode_jpeg(bytes, what), mode);
-  fail(what, "neither PNG nor JPEG, of ", bytes.size(), " bytes");
+using Decoder = Tensor (*)(std::string_view bytes, std::string_view what);
+
+/// What reads the format that a file of `bytes` bytes begins as.
+Decoder decoder_of(std::string_view start, uint64_t bytes, std::string_view what) {
+  if (start.starts_with("\x89PNG")) return detail::decode_png;
+  if (start.starts_with("\xff\xd8")) return detail::decode_jpeg;
+  fail(what, "neither PNG nor JPEG, of ", bytes, " bytes");
 }
 
 }  // namespace
 
 Tensor read_image(const std::string& path, ImageMode mode) {
-  return decode(io::read_bytes("read_image", path), mode, str("[read_image] ", path, ": "));
+  const io::InputFile file("read_image", path);
+  const std::string what = file.what();
+  const Decoder decode = decoder_of(file.read(std::min<uint64_t>(file.size(), 4), 0), file.size(), what);
+  return planes_of(decode(file.read(file.size(), 0), what), mode);
 }
 
-Tensor decode_image(std::string_view bytes, ImageMode mode) { return decode(bytes, mode, "[decode_image] "); }
+Tensor decode_image(std::string_view bytes, ImageMode mode) {
+  constexpr std::string_view kWhat = "[decode_image] ";
+  return planes_of(decoder_of(bytes, bytes.size(), kWhat)(bytes, kWhat), mode);
+}
 
 void write_png(const Tensor& image, const std::string& path) {
-  const detail::Pixels pixels = pixels_of("write_png", image, path, 4);
-  io::write_file("write_png", path, io::encode_png(pixels.bytes, pixels.width, pixels.height, pixels.channels));
+  const Tensor pixels = pixels_of("write_png", image, path, 4);
+  const std::span<const uint8_t> bytes(pixels.data_ptr<uint8_t>(), static_cast<size_t>(pixels.numel()));
+  io::write_file("write_png", path, io::encode_png(bytes, pixels.size(1), pixels.size(0), pixels.size(2)));
 }
 
 void write_jpeg(const Tensor& image, const std::string& path, int quality) {
   if (quality < 1 || quality > 100) fail("[write_jpeg] quality must be between 1 and 100, but is ", quality);
-  const detail::Pixels pixels = pixels_of("write_jpeg", image, path, 3);
-  if (pixels.channels == 2) fail("[write_jpeg] ", path, ": a JPEG has 1 or 3 channels, but this has 2");
+  const Tensor pixels = pixels_of("write_jpeg", image, path, 3);
+  if (pixels.size(2) == 2) fail("[write_jpeg] ", path, ": a JPEG has 1 or 3 channels, but this has 2");
   io::write_file("write_jpeg", path, detail::encode_jpeg(pixels, quality, str("[write_jpeg] ", path, ": ")));
 }
 

@@ -18,8 +18,9 @@ enum class ImageMode {
 };
 
 /// A picture, (channels, height, width), uint8. PNG (16 bits a channel are reduced to 8) and JPEG, told apart by their first bytes. Error
-/// that names the file where it is neither, damaged, cut off, in a kind that is not read (CMYK), or of more than 2^28 pixels. As
-/// torchvision.io.read_image.
+/// that names the file where it is neither, damaged, cut off, in a kind that is not read (CMYK), or of more pixels than 2^28 or than its
+/// bytes can hold.
+/// As torchvision.io.read_image.
 [[nodiscard]] Tensor read_image(const std::string& path, ImageMode mode = ImageMode::Unchanged);
 /// The same from a file's bytes in memory.
 [[nodiscard]] Tensor decode_image(std::string_view bytes, ImageMode mode = ImageMode::Unchanged);

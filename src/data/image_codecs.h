@@ -4,23 +4,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "tensor/tensor.h"
 
 namespace tandem::data::detail {
 
-/// height rows of width pixels of `channels` bytes each.
-struct Pixels {
-  int64_t width = 0, height = 0;
-  int channels = 0;
-  std::vector<uint8_t> bytes;
-};
+/// The most pixels a picture may have.
+inline constexpr int64_t kMostPixels = int64_t{1} << 28;
 
-/// Error unless a picture of these sizes may be decoded; before memory for it is taken.
-void check_pixels(std::string_view what, int64_t width, int64_t height);
+/// Error unless a picture of these sizes may be decoded from a file that has room for `most` pixels; before memory for it is taken.
+void check_pixels(std::string_view what, int64_t width, int64_t height, int64_t most = kMostPixels);
 
+// Pixels are uint8 (height, width, channels). Decoders fill memory that nothing has touched, so a file that breaks off takes as much as it
+// has filled.
 // Errors begin with `what`.
-[[nodiscard]] Pixels decode_png(std::string_view bytes, std::string_view what);
-[[nodiscard]] Pixels decode_jpeg(std::string_view bytes, std::string_view what);
-[[nodiscard]] std::string encode_jpeg(const Pixels& pixels, int quality, std::string_view what);
+[[nodiscard]] Tensor decode_png(std::string_view bytes, std::string_view what);
+[[nodiscard]] Tensor decode_jpeg(std::string_view bytes, std::string_view what);
+[[nodiscard]] std::string encode_jpeg(const Tensor& pixels, int quality, std::string_view what);
 
 }  // namespace tandem::data::detail

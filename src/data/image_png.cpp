@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "data/image_codecs.h"
+#include "io/inflate.h"
+#include "ops/creation.h"
 
 namespace tandem::data::detail {
 namespace {
@@ -17,6 +19,14 @@ png_uint_32 format_of(int channels) {
   return formats[channels - 1];
 }
 
+/// The most pixels that a PNG of these bytes can have. Its header has come first, and libpng has looked at it.
+int64_t most_pixels(std::string_view bytes) {
+  constexpr size_t kDepth = 24, kColour = 25;
+  constexpr int64_t kSamples[] = {1, 0, 3, 1, 2, 0, 4};  // grey, -, RGB, an index, grey and alpha, -, RGB and alpha
+  const int64_t bits = bytes[kDepth] * kSamples[static_cast<size_t>(bytes[kColour])];
+  return static_cast<int64_t>(bytes.size() * io::kMostInflated) * 8 / bits;
+}
+
 /// Warnings do not count: they are about ancillary data.
 void check(const png_image& image, int done, std::string_view what) {
   if (!done || PNG_IMAGE_FAILED(image)) fail(what, "libpng says: ", image.message);
@@ -24,20 +34,17 @@ void check(const png_image& image, int done, std::string_view what) {
 
 }  // namespace
 
-Pixels decode_png(std::string_view bytes, std::string_view what) {
+Tensor decode_png(std::string_view bytes, std::string_view what) {
   png_image storage = {};
   storage.version = PNG_IMAGE_VERSION;
   const Image image(&storage, png_image_free);
   check(*image, png_image_begin_read_from_memory(image.get(), bytes.data(), bytes.size()), what);
-  check_pixels(what, image->width, image->height);
-  Pixels pixels;
-  pixels.width = image->width;
-  pixels.height = image->height;
-  pixels.channels = ((image->format & PNG_FORMAT_FLAG_COLOR) ? 3 : 1) + ((image->format & PNG_FORMAT_FLAG_ALPHA) ? 1 : 0);
-  image->format = format_of(pixels.channels);
+  check_pixels(what, image->width, image->height, most_pixels(bytes));
+  const int channels = ((image->format & PNG_FORMAT_FLAG_COLOR) ? 3 : 1) + ((image->format & PNG_FORMAT_FLAG_ALPHA) ? 1 : 0);
+  image->format = format_of(channels);
   image->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as other readers: samples of 16 bits mean what those of 8 do
-  pixels.bytes.resize(static_cast<size_t>(pixels.width * pixels.height * pixels.channels));
-  check(*image, png_image_finish_read(image.get(), nullptr, pixels.bytes.data(), 0, nullptr), what);
+  const Tensor pixels = empty({image->height, image->width, channels}, kUInt8);
+  check(*image, png_image_finish_read(image.get(), nullptr, pixels.data_ptr(), 0, nullptr), what);
   return pixels;
 }
 

@@ -109,6 +109,14 @@ InputFile::~InputFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+std::string InputFile::what() const { return str("[", op_, "] ", path_, ": "); }
+
+std::string InputFile::read(size_t bytes, uint64_t offset) const {
+  std::string text(bytes, '\0');
+  read(text.data(), bytes, offset);
+  return text;
+}
+
 void InputFile::read(void* data, size_t bytes, uint64_t offset) const {
   char* at = static_cast<char*>(data);
   while (bytes > 0) {

@@ -47,6 +47,9 @@ class InputFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Reads exactly `bytes` from `offset` on. Error where the file ends before.
   void read(void* data, size_t bytes, uint64_t offset) const;
+  [[nodiscard]] std::string read(size_t bytes, uint64_t offset) const;
+  /// What errors begin with: `[op] path: `.
+  [[nodiscard]] std::string what() const;
   /// Throws `[op] path: what is wrong`.
   template <class... Parts>
   [[noreturn]] void bad(const Parts&... parts) const;
@@ -64,5 +67,5 @@ class InputFile {
 
 template <class... Parts>
 void tandem::io::InputFile::bad(const Parts&... parts) const {
-  fail("[", op_, "] ", path_, ": ", parts...);
+  fail(what(), parts...);
 }

@@ -1,49 +1,65 @@
 #include "io/gzip.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <memory>
-
-#include "base/error.h"
-#include "io/file.h"
+#include <array>
+#include <cstring>
+#include <utility>
 
 namespace tandem::io {
+namespace {
 
-std::string gunzip(std::string_view packed, std::string_view what) {
-  constexpr int kGzip = 16;
-  constexpr size_t kMostACall = size_t{1} << 30;  // zlib counts in 32 bits
-  z_stream stream = {};
-  if (inflateInit2(&stream, kGzip + MAX_WBITS) != Z_OK) fail(what, "cannot start zlib to unpack gzip");
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+constexpr size_t kPieceBytes = 64 << 10;
+
+/// All that `read` gives: the memory follows what comes, not what was promised.
+template <class Read>
+std::string all_of(const Read& read) {
   std::string bytes;
-  size_t taken = 0, made = 0;
-  int result = Z_OK;
-  while (result != Z_STREAM_END || taken < packed.size()) {
-    if (result == Z_STREAM_END && inflateReset(&stream) != Z_OK) fail(what, "cannot go on to the next gzip member");
-    if (made == bytes.size()) bytes.resize(std::max<size_t>(2 * bytes.size(), 64 << 10));
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
-    stream.avail_in = static_cast<unsigned>(std::min(packed.size() - taken, kMostACall));
-    stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + made);
-    stream.avail_out = static_cast<unsigned>(std::min(bytes.size() - made, kMostACall));
-    const unsigned in = stream.avail_in, out = stream.avail_out;
-    result = inflate(&stream, Z_NO_FLUSH);
-    taken += in - stream.avail_in;
-    made += out - stream.avail_out;
-    if (result == Z_BUF_ERROR || (result == Z_OK && taken == packed.size() && stream.avail_out > 0))
-      fail(what, "the gzip data end too early, at byte ", taken);
-    if (result != Z_OK && result != Z_STREAM_END)
-      fail(what, "the gzip data are damaged at byte ", taken, stream.msg ? str(": ", stream.msg) : std::string());
-  }
+  size_t made = 0;
+  do {
+    bytes.resize(std::max(2 * made, kPieceBytes));
+    made += read(bytes.data() + made, bytes.size() - made);
+  } while (made == bytes.size());
   bytes.resize(made);
   return bytes;
 }
 
+}  // namespace
+
+ByteStream::ByteStream(const char* op, std::string path) : file_(op, std::move(path)) {
+  std::array<char, 2> start = {};
+  file_.read(start.data(), std::min<uint64_t>(file_.size(), start.size()), 0);
+  if (start == std::array{'\x1f', '\x8b'})
+    inflater_.emplace(
+        Inflater::Form::Gzip, [this] { return next_piece(); }, file_.what());
+}
+
+std::string_view ByteStream::next_piece() {
+  piece_.resize(std::min<uint64_t>(file_.size() - offset_, kPieceBytes));
+  file_.read(piece_.data(), piece_.size(), offset_);
+  offset_ += piece_.size();
+  return piece_;
+}
+
+size_t ByteStream::read(void* to, size_t bytes) {
+  if (inflater_) return inflater_->read(to, bytes);
+  const size_t count = std::min<uint64_t>(bytes, file_.size() - offset_);
+  file_.read(to, count, offset_);
+  offset_ += count;
+  return count;
+}
+
+std::string gunzip(std::string_view packed, std::string_view what) {
+  Inflater inflater(
+      Inflater::Form::Gzip, [&] { return std::exchange(packed, {}); }, std::string(what));
+  return all_of([&](void* to, size_t bytes) { return inflater.read(to, bytes); });
+}
+
 std::string read_bytes(const char* op, const std::string& path) {
-  const InputFile file(op, path);
-  std::string bytes(file.size(), '\0');
-  file.read(bytes.data(), bytes.size(), 0);
-  return bytes.starts_with("\x1f\x8b") ? gunzip(bytes, str("[", op, "] ", path, ": ")) : bytes;
+  ByteStream stream(op, path);
+  if (stream.packed()) return all_of([&](void* to, size_t bytes) { return stream.read(to, bytes); });
+  std::string bytes(stream.most(), '\0');
+  (void)stream.read(bytes.data(), bytes.size());
+  return bytes;
 }
 
 }  // namespace tandem::io

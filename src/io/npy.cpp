@@ -51,12 +51,12 @@ std::string header_of(const char* op, const std::string& path, const Tensor& ten
   return str(kMagic, '\1', '\0', static_cast<char>(length & 0xff), static_cast<char>(length >> 8), text);
 }
 
-/// Bytes of a file or of an archive's entry.
+/// Bytes of a file or of an archive's entry, from front to back.
 struct Source {
   const InputFile& file;
   std::string where;  // "" or "the entry a.npy: "
   uint64_t size;
-  std::function<void(void* to, size_t bytes, uint64_t offset)> read;
+  std::function<void(void* to, size_t bytes)> read;
 
   template <class... Parts>
   [[noreturn]] void bad(const Parts&... parts) const {
@@ -183,23 +183,24 @@ class HeaderParser {
 };
 
 Tensor read_array(const Source& source, Device device, Site site) {
-  std::array<unsigned char, 12> start = {};
-  const size_t got = std::min<uint64_t>(source.size, start.size());
-  source.read(start.data(), got, 0);
-  if (got < kMagic.size() + 4 || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0)
-    source.bad("not a .npy file: it does not begin as one");
+  constexpr size_t kStart = kMagic.size() + 4;  // magic, version, and the header's length as version 1 has it
+  std::array<unsigned char, kStart + 2> start = {};
+  if (source.size < kStart) source.bad("not a .npy file: it has only ", source.size, " bytes");
+  source.read(start.data(), kStart);
+  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) source.bad("not a .npy file: it does not begin as one");
   const int version = start[6];
   if (version < 1 || version > 3) source.bad("has version ", version, " of the .npy format; 1 to 3 are read");
-  uint64_t length = start[8] | static_cast<uint64_t>(start[9]) << 8;
-  uint64_t begin = kMagic.size() + 4;
+  uint64_t begin = kStart;
   if (version > 1) {
-    length |= static_cast<uint64_t>(start[10]) << 16 | static_cast<uint64_t>(start[11]) << 24;
+    if (source.size < kStart + 2) source.bad("not a .npy file: it has only ", source.size, " bytes");
+    source.read(start.data() + kStart, 2);
     begin += 2;
   }
-  if (begin > source.size || length > source.size - begin || length > kLongestHeader)
+  const uint64_t length = start[8] | start[9] << 8U | uint64_t{start[10]} << 16U | uint64_t{start[11]} << 24U;
+  if (length > source.size - begin || length > kLongestHeader)
     source.bad("the header would take ", length, " bytes, but there are ", source.size, " bytes in all");
   std::string text(length, '\0');
-  source.read(text.data(), length, begin);
+  source.read(text.data(), length);
   Header header = HeaderParser(source, text).parse();
 
   int64_t bytes = static_cast<int64_t>(size_of(header.dtype));
@@ -211,7 +212,7 @@ Tensor read_array(const Source& source, Device device, Site site) {
 
   if (header.fortran_order) std::reverse(header.sizes.begin(), header.sizes.end());
   Tensor tensor = empty(header.sizes, header.dtype, site);
-  if (bytes > 0) source.read(tensor.data_ptr(), static_cast<size_t>(bytes), begin + length);
+  if (bytes > 0) source.read(tensor.data_ptr(), static_cast<size_t>(bytes));
   if (header.dtype == kBool) {
     const auto* values = static_cast<const unsigned char*>(tensor.data_ptr());
     for (int64_t i = 0; i < bytes; ++i)
@@ -250,7 +251,11 @@ void save_npy(const std::string& path, const Tensor& tensor, Site site) {
 Tensor load_npy(const std::string& path, Device device, Site site) {
   const NoGradGuard no_grad;
   const InputFile file("load_npy", path);
-  const Source source{file, "", file.size(), [&](void* to, size_t bytes, uint64_t offset) { file.read(to, bytes, offset); }};
+  uint64_t offset = 0;
+  const Source source{file, "", file.size(), [&](void* to, size_t bytes) {
+                        file.read(to, bytes, offset);
+                        offset += bytes;
+                      }};
   return read_array(source, device, site);
 }
 
@@ -271,11 +276,12 @@ TensorMap load_npz(const std::string& path, Device device, Site site) {
   const InputFile file("load_npz", path);
   TensorMap tensors;
   for (const ZipEntry& entry : read_zip_directory(file)) {
-    const std::string bytes = read_zip_entry(file, entry);
-    const Source source{file, str("the entry ", entry.name, ": "), bytes.size(),
-                        [&](void* to, size_t count, uint64_t offset) { std::memcpy(to, bytes.data() + offset, count); }};
+    ZipEntryReader reader(file, entry);
+    const Source source{file, str("the entry ", entry.name, ": "), entry.size, [&](void* to, size_t bytes) { reader.read(to, bytes); }};
     const std::string name = entry.name.ends_with(".npy") ? entry.name.substr(0, entry.name.size() - 4) : entry.name;
-    if (!tensors.emplace(name, read_array(source, device, site)).second) file.bad("has the array ", name, " twice");
+    if (tensors.contains(name)) file.bad("has the array ", name, " twice");
+    tensors.emplace(name, read_array(source, device, site));
+    reader.finish();
   }
   return tensors;
 }

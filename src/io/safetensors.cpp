@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
+#include <utility>
 #include <vector>
 
 #include "autograd/autograd.h"
@@ -50,19 +50,10 @@ std::string in_quotes(const std::string& name) {
 
 /// What the header says of one tensor, checked against itself and the size of the data.
 struct Entry {
-  std::string name;
-  DType dtype;
+  DType dtype = kFloat32;
   Shape sizes;
-  uint64_t begin, end;  // within the data
+  uint64_t begin = 0, end = 0;  // within the data
 };
-
-/// A whole number from 0 on that fits an int64; nothing for all else that JSON has.
-std::optional<uint64_t> whole_number(const json& value) {
-  if (!value.is_number_unsigned()) return std::nullopt;
-  const auto number = value.get<uint64_t>();
-  if (number > static_cast<uint64_t>(INT64_MAX)) return std::nullopt;
-  return number;
-}
 
 /// Bytes that sizes and dtype ask for; nothing where that is more than an int64 counts.
 std::optional<uint64_t> byte_count(const Shape& sizes, DType dtype) {
@@ -72,93 +63,153 @@ std::optional<uint64_t> byte_count(const Shape& sizes, DType dtype) {
   return static_cast<uint64_t>(bytes);
 }
 
-Entry read_entry(const InputFile& file, const std::string& name, const json& value, uint64_t data_bytes) {
-  const auto bad = [&](const auto&... parts) { file.bad("tensor ", in_quotes(name), " in the header ", parts...); };
-  if (!value.is_object()) bad("is not an object");
-  for (const char* key : {"dtype", "shape", "data_offsets"})
-    if (!value.contains(key)) bad("has no ", key);
-  for (const auto& [key, unused] : value.items())
-    if (key != "dtype" && key != "shape" && key != "data_offsets") bad("has an unknown key ", in_quotes(key));
+/// Takes over what the parser finds, piece by piece, and ends it at the first thing that the format does not have: so a header may be
+/// nested as deep and be as long as it likes, and only entries and metadata take memory. A key that comes twice, which JSON's readers
+/// settle each in its own way, is an error.
+class HeaderReader final : public nlohmann::json_sax<json> {
+ public:
+  HeaderReader(const InputFile& file, uint64_t data_bytes) : file_(file), data_bytes_(data_bytes) {}
 
-  Entry entry{name, kFloat32, {}, 0, 0};
-  if (!value["dtype"].is_string()) bad("has a dtype that is not text");
-  const auto dtype = dtype_named(value["dtype"].get<std::string>());
-  if (!dtype)
-    bad("has the dtype ", in_quotes(value["dtype"].get<std::string>()), ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64");
-  entry.dtype = *dtype;
-
-  const json& shape = value["shape"];
-  if (!shape.is_array()) bad("has a shape that is not a list");
-  if (shape.size() > static_cast<size_t>(kMaxDims))
-    bad("has ", shape.size(), " dimensions, more than the ", kMaxDims, " a tensor can have");
-  for (const json& size : shape) {
-    const auto number = whole_number(size);
-    if (!number) bad("has a size that is not a whole number from 0 on: ", size.dump().substr(0, 40));
-    entry.sizes.push_back(static_cast<int64_t>(*number));
-  }
-
-  const json& offsets = value["data_offsets"];
-  const bool pair = offsets.is_array() && offsets.size() == 2 && whole_number(offsets[0]) && whole_number(offsets[1]);
-  if (!pair) bad("has data_offsets that are not two whole numbers");
-  entry.begin = *whole_number(offsets[0]);
-  entry.end = *whole_number(offsets[1]);
-  if (entry.begin > entry.end) bad("begins at byte ", entry.begin, " of the data, behind its end at ", entry.end);
-  if (entry.end > data_bytes) bad("ends at byte ", entry.end, " of the data, but the file has only ", data_bytes, " (truncated?)");
-  const auto wanted = byte_count(entry.sizes, entry.dtype);
-  if (!wanted) bad("has the sizes ", entry.sizes, ", more bytes than can be counted");
-  if (*wanted != entry.end - entry.begin)
-    bad("takes ", *wanted, " bytes by its sizes ", entry.sizes, " and dtype ", format_name(entry.dtype), ", but its offsets leave ",
-        entry.end - entry.begin);
-  return entry;
-}
-
-/// Parses the header; error also where a key comes twice, which JSON's readers otherwise settle each in its own way.
-json parse_header(const InputFile& file, const std::string& text) {
-  std::vector<std::set<std::string>> keys;
-  std::string twice;
-  const auto watch = [&](int, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second && twice.empty())
-      twice = value.get<std::string>();
-    return true;
-  };
-  if (text.empty() || text[0] != '{') file.bad("the header does not begin with '{': not a safetensors file");
-  json header;
-  try {
-    header = json::parse(text, watch);
-  } catch (const json::exception& error) {
-    // The library's text carries a tag and may quote the input; where it went wrong is what helps.
-    const auto* parse = dynamic_cast<const json::parse_error*>(&error);
-    file.bad("the header is not valid JSON", parse ? str(" (at its byte ", parse->byte, ")") : std::string());
-  }
-  if (!twice.empty()) file.bad("the header has the key ", in_quotes(twice), " twice");
-  return header;
-}
-
-Metadata read_metadata(const InputFile& file, const json& header) {
+  std::map<std::string, Entry> entries;
   Metadata metadata;
-  if (!header.contains(kMetadataKey)) return metadata;
-  const json& value = header[kMetadataKey];
-  if (!value.is_object()) file.bad("the header's ", kMetadataKey, " is not an object");
-  for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) file.bad("the header's ", kMetadataKey, " has a value that is not text, for ", in_quotes(key));
-    metadata.emplace(key, text.get<std::string>());
+
+  bool start_object(size_t) override {
+    if (in_ == In::Nothing) in_ = In::Header;
+    else if (in_ != In::Header) wrong("an object");
+    else if (name_ == kMetadataKey) in_ = In::Metadata;
+    else start_tensor();
+    return true;
   }
-  return metadata;
-}
+  bool end_object() override {
+    if (in_ == In::Tensor) end_tensor();
+    in_ = in_ == In::Header ? In::Nothing : In::Header;
+    return true;
+  }
+  bool key(std::string& key) override {
+    bool is_new = true;
+    if (in_ == In::Header) {
+      name_ = key;
+      is_new = key == kMetadataKey ? !std::exchange(has_metadata_, true) : entries.try_emplace(key).second;
+    } else {
+      key_ = key;
+      if (in_ == In::Metadata) is_new = metadata.try_emplace(key).second;
+      else is_new = !std::exchange(*seen(), true);
+    }
+    if (!is_new) file_.bad("the header has the key ", in_quotes(key), " twice");
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (in_ == In::Tensor && key_ == "shape") in_ = In::Shape;
+    else if (in_ == In::Tensor && key_ == "data_offsets") in_ = In::Offsets;
+    else wrong("a list");
+    return true;
+  }
+  bool end_array() override {
+    in_ = In::Tensor;
+    return true;
+  }
+  bool string(std::string& text) override {
+    if (in_ == In::Metadata) metadata[key_] = std::move(text);
+    else if (in_ == In::Tensor && key_ == "dtype") set_dtype(text);
+    else wrong(in_quotes(text));
+    return true;
+  }
+  bool number_unsigned(uint64_t number) override {
+    if (in_ == In::Shape && number <= INT64_MAX) {
+      if (++dims_ <= static_cast<size_t>(kMaxDims)) entry_->sizes.push_back(static_cast<int64_t>(number));
+    } else if (in_ == In::Offsets && number <= INT64_MAX && offsets_ < 2) {
+      (offsets_++ == 0 ? entry_->begin : entry_->end) = number;
+    } else {
+      wrong(str(number));
+    }
+    return true;
+  }
+  bool number_integer(int64_t number) override { return wrong(str(number)); }
+  bool number_float(double, const std::string& text) override { return wrong(text.substr(0, 40)); }
+  bool boolean(bool value) override { return wrong(value ? "true" : "false"); }
+  bool null() override { return wrong("null"); }
+  bool binary(json::binary_t&) override { return wrong("bytes"); }
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    file_.bad("the header is not valid JSON (at its byte ", position, ")");
+  }
+
+ private:
+  enum class In { Nothing, Header, Metadata, Tensor, Shape, Offsets };
+
+  template <class... Parts>
+  [[noreturn]] void bad(const Parts&... parts) const {
+    file_.bad("tensor ", in_quotes(name_), " in the header ", parts...);
+  }
+  /// Throws what is wrong with a value that cannot stand where it does.
+  [[noreturn]] bool wrong(const std::string& value) const {
+    if (in_ == In::Metadata) file_.bad("the header's ", kMetadataKey, " has a value that is not text, for ", in_quotes(key_));
+    if (in_ == In::Header && name_ == kMetadataKey) file_.bad("the header's ", kMetadataKey, " is not an object");
+    if (in_ == In::Header) bad("is not an object");
+    if (in_ == In::Shape) bad("has a size that is not a whole number from 0 on: ", value);
+    if (key_ == "shape") bad("has a shape that is not a list");
+    if (key_ == "dtype") bad("has a dtype that is not text");
+    bad("has data_offsets that are not two whole numbers");
+  }
+  /// Whether the tensor has had the key.
+  bool* seen() {
+    if (key_ == "dtype") return &has_dtype_;
+    if (key_ == "shape") return &has_shape_;
+    if (key_ == "data_offsets") return &has_offsets_;
+    bad("has an unknown key ", in_quotes(key_));
+  }
+  void set_dtype(const std::string& text) {
+    const auto dtype = dtype_named(text);
+    if (!dtype) bad("has the dtype ", in_quotes(text), ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64");
+    entry_->dtype = *dtype;
+  }
+  void start_tensor() {
+    in_ = In::Tensor;
+    entry_ = &entries[name_];
+    dims_ = offsets_ = 0;
+    has_dtype_ = has_shape_ = has_offsets_ = false;
+  }
+  void end_tensor() {
+    if (!has_dtype_) bad("has no dtype");
+    if (!has_shape_) bad("has no shape");
+    if (!has_offsets_) bad("has no data_offsets");
+    if (dims_ > entry_->sizes.size()) bad("has ", dims_, " dimensions, more than the ", kMaxDims, " a tensor can have");
+    if (offsets_ != 2) bad("has data_offsets that are not two whole numbers");
+    const auto& [dtype, sizes, begin, end] = *entry_;
+    if (begin > end) bad("begins at byte ", begin, " of the data, behind its end at ", end);
+    if (end > data_bytes_) bad("ends at byte ", end, " of the data, but the file has only ", data_bytes_, " (truncated?)");
+    const auto wanted = byte_count(sizes, dtype);
+    if (!wanted) bad("has the sizes ", sizes, ", more bytes than can be counted");
+    if (*wanted != end - begin)
+      bad("takes ", *wanted, " bytes by its sizes ", sizes, " and dtype ", format_name(dtype), ", but its offsets leave ", end - begin);
+  }
+
+  const InputFile& file_;
+  const uint64_t data_bytes_;
+  In in_ = In::Nothing;
+  std::string name_, key_;  // of the tensor, and of what is in it or in the metadata
+  bool has_metadata_ = false;
+  // Of the tensor that is being read.
+  Entry* entry_ = nullptr;
+  size_t dims_ = 0, offsets_ = 0;
+  bool has_dtype_ = false, has_shape_ = false, has_offsets_ = false;
+};
+
+using Entries = std::vector<std::pair<std::string, Entry>>;
 
 /// The entries in the order of their bytes. Together they cover the data without overlap or gap.
-std::vector<Entry> read_entries(const InputFile& file, const json& header, uint64_t data_bytes) {
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : header.items())
-    if (name != kMetadataKey) entries.push_back(read_entry(file, name, value, data_bytes));
+Entries in_order(const InputFile& file, std::map<std::string, Entry> named, uint64_t data_bytes) {
+  Entries entries;
+  entries.reserve(named.size());
+  while (!named.empty()) {
+    auto first = named.extract(named.begin());
+    entries.emplace_back(std::move(first.key()), std::move(first.mapped()));
+  }
   std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+            [](const auto& a, const auto& b) { return std::pair(a.second.begin, a.second.end) < std::pair(b.second.begin, b.second.end); });
   uint64_t covered = 0;
-  for (const Entry& entry : entries) {
+  for (const auto& [name, entry] : entries) {
     if (entry.begin < covered)
-      file.bad("tensor ", in_quotes(entry.name), " in the header overlaps another one at byte ", entry.begin, " of the data");
+      file.bad("tensor ", in_quotes(name), " in the header overlaps another one at byte ", entry.begin, " of the data");
     if (entry.begin > covered) file.bad("the header leaves bytes ", covered, " to ", entry.begin, " of the data to no tensor");
     covered = entry.end;
   }
@@ -166,14 +217,35 @@ std::vector<Entry> read_entries(const InputFile& file, const json& header, uint6
   return entries;
 }
 
-Tensor read_tensor(const InputFile& file, const Entry& entry, uint64_t data_begin, Device device, Site site) {
+struct Header {
+  uint64_t bytes = 0;
+  Entries entries;
+  Metadata metadata;
+};
+
+Header read_header(const InputFile& file) {
+  uint64_t length = 0;
+  if (file.size() < sizeof length) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
+  file.read(&length, sizeof length, 0);
+  if (length > kLongestHeader) file.bad("the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader);
+  if (length > file.size() - sizeof length)
+    file.bad("the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
+  const std::string text = file.read(length, sizeof length);
+  if (text.empty() || text[0] != '{') file.bad("the header does not begin with '{': not a safetensors file");
+  const uint64_t bytes = sizeof length + length, data_bytes = file.size() - bytes;
+  HeaderReader reader(file, data_bytes);
+  json::sax_parse(text, &reader);
+  return {bytes, in_order(file, std::move(reader.entries), data_bytes), std::move(reader.metadata)};
+}
+
+Tensor read_tensor(const InputFile& file, const std::string& name, const Entry& entry, uint64_t data_begin, Device device, Site site) {
   const Tensor tensor = empty(entry.sizes, {.dtype = entry.dtype}, site);
   const size_t bytes = tensor.nbytes();
   if (bytes > 0) file.read(tensor.data_ptr(), bytes, data_begin + entry.begin);
   if (entry.dtype == kBool) {
     const auto* values = static_cast<const unsigned char*>(tensor.data_ptr());
     for (size_t i = 0; i < bytes; ++i)
-      if (values[i] > 1) file.bad("tensor ", in_quotes(entry.name), " has the value ", static_cast<int>(values[i]), " in a bool");
+      if (values[i] > 1) file.bad("tensor ", in_quotes(name), " has the value ", static_cast<int>(values[i]), " in a bool");
   }
   return tensor.to(device, {}, site);
 }
@@ -227,21 +299,10 @@ void save_safetensors(const std::string& path, const TensorMap& tensors, const M
 SafetensorsFile read_safetensors(const std::string& path, Device device, Site site) {
   const NoGradGuard no_grad;
   const InputFile file("load_safetensors", path);
-  uint64_t length = 0;
-  if (file.size() < sizeof length) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
-  file.read(&length, sizeof length, 0);
-  if (length > kLongestHeader) file.bad("the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader);
-  if (length > file.size() - sizeof length)
-    file.bad("the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
-  std::string text(length, '\0');
-  file.read(text.data(), length, sizeof length);
-  const json header = parse_header(file, text);
-  const uint64_t data_begin = sizeof length + length;
-
-  SafetensorsFile content;
-  content.metadata = read_metadata(file, header);
-  for (const Entry& entry : read_entries(file, header, file.size() - data_begin))
-    content.tensors.emplace(entry.name, read_tensor(file, entry, data_begin, device, site));
+  Header header = read_header(file);
+  SafetensorsFile content{.tensors = {}, .metadata = std::move(header.metadata)};
+  for (const auto& [name, entry] : header.entries)
+    content.tensors.emplace(name, read_tensor(file, name, entry, header.bytes, device, site));
   return content;
 }
 

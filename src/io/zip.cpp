@@ -16,8 +16,7 @@ constexpr size_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kLonges
 constexpr uint16_t kVersion = 20, kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8Names = 1 << 11;
 constexpr uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980: the same content gives the same bytes
 constexpr uint64_t kMost = 0xfffffffe;
-/// No stream of deflate gives more bytes than this for each of its own.
-constexpr uint64_t kMostRatio = 1032;
+constexpr size_t kPieceBytes = 64 << 10;
 
 template <class T>
 void put(std::string& out, T number) {
@@ -49,19 +48,20 @@ uint32_t checksum(uint32_t crc, std::string_view bytes) {
   return static_cast<uint32_t>(crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-std::string inflated(const InputFile& file, const ZipEntry& entry, const std::string& packed) {
-  std::string bytes(entry.size, '\0');
-  z_stream stream = {};
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<unsigned>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<unsigned>(bytes.size());
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) file.bad("cannot start zlib to unpack the entry ", entry.name);
-  const int result = inflate(&stream, Z_FINISH);
-  const bool whole = result == Z_STREAM_END && stream.total_out == entry.size;
-  inflateEnd(&stream);
-  if (!whole) file.bad("the entry ", entry.name, " does not unpack to the ", entry.size, " bytes that the archive says");
-  return bytes;
+/// Finds where each entry's bytes begin; error where they reach into the next entry's or, at the end, into the directory.
+void place(const InputFile& file, std::vector<ZipEntry>& entries, uint64_t directory_begin) {
+  std::sort(entries.begin(), entries.end(), [](const ZipEntry& a, const ZipEntry& b) { return a.header < b.header; });
+  for (size_t i = 0; i < entries.size(); ++i) {
+    ZipEntry& entry = entries[i];
+    const uint64_t end = i + 1 < entries.size() ? entries[i + 1].header : directory_begin;
+    if (entry.header > directory_begin || directory_begin - entry.header < kLocalBytes)
+      file.bad("the entry ", entry.name, " lies outside the archive");
+    const std::string header = file.read(kLocalBytes, entry.header);
+    if (get<uint32_t>(header, 0) != kLocalSignature) file.bad("the entry ", entry.name, " does not begin where the directory says");
+    entry.begin = entry.header + kLocalBytes + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
+    if (entry.begin > end || entry.compressed > end - entry.begin)
+      file.bad("the entry ", entry.name, " overlaps what comes after it at byte ", end);
+  }
 }
 
 }  // namespace
@@ -118,8 +118,7 @@ void ZipWriter::finish() {
 std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
   // The end record is the last thing in the file, but for a comment of unknown length.
   const size_t tail_bytes = static_cast<size_t>(std::min<uint64_t>(file.size(), kEndBytes + kLongestComment));
-  std::string tail(tail_bytes, '\0');
-  file.read(tail.data(), tail_bytes, file.size() - tail_bytes);
+  const std::string tail = file.read(tail_bytes, file.size() - tail_bytes);
   size_t at = std::string::npos;
   for (size_t i = tail_bytes < kEndBytes ? 0 : tail_bytes - kEndBytes + 1; i-- > 0;) {
     if (get<uint32_t>(tail, i) != kEndSignature || i + kEndBytes + get<uint16_t>(tail, i + 20) != tail_bytes) continue;
@@ -133,8 +132,7 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
   if (count == 0xffff || begin == 0xffffffff) file.bad("archives of 4 GiB and more, or of 65,535 entries and more, are not read");
   if (begin > end || bytes > end - begin) file.bad("the archive's directory lies outside the file");
 
-  std::string directory(bytes, '\0');
-  file.read(directory.data(), bytes, begin);
+  const std::string directory = file.read(bytes, begin);
   std::vector<ZipEntry> entries;
   size_t next = 0;
   for (int i = 0; i < count; ++i) {
@@ -154,26 +152,45 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
     if (flags & kEncrypted) file.bad("the entry ", entry.name, " is encrypted");
     if (method != kStored && method != kDeflated) file.bad("the entry ", entry.name, " is packed in a way (", method, ") that is not read");
     if (!entry.deflated && entry.compressed != entry.size) file.bad("the entry ", entry.name, " has two sizes");
-    if (entry.compressed > begin || entry.header > begin - entry.compressed)
-      file.bad("the entry ", entry.name, " lies outside the archive");
-    if (entry.deflated && entry.size > entry.compressed * kMostRatio)
+    if (entry.deflated && entry.size > entry.compressed * kMostInflated)
       file.bad("the entry ", entry.name, " cannot unpack to the size it says");
     entries.push_back(std::move(entry));
     next += kDirectoryBytes + more;
   }
+  place(file, entries, begin);
   return entries;
 }
 
-std::string read_zip_entry(const InputFile& file, const ZipEntry& entry) {
-  std::string header(kLocalBytes, '\0');
-  file.read(header.data(), header.size(), entry.header);
-  if (get<uint32_t>(header, 0) != kLocalSignature) file.bad("the entry ", entry.name, " does not begin where the directory says");
-  const uint64_t begin = entry.header + kLocalBytes + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
-  std::string bytes(entry.compressed, '\0');
-  file.read(bytes.data(), bytes.size(), begin);
-  if (entry.deflated) bytes = inflated(file, entry, bytes);
-  if (checksum(0, bytes) != entry.crc) file.bad("the entry ", entry.name, " is damaged: its checksum does not fit");
-  return bytes;
+ZipEntryReader::ZipEntryReader(const InputFile& file, const ZipEntry& entry) : file_(file), entry_(entry) {
+  if (entry.deflated)
+    inflater_.emplace(
+        Inflater::Form::Deflate, [this] { return next_piece(); }, str(file.what(), "the entry ", entry.name, ": "));
+}
+
+std::string_view ZipEntryReader::next_piece() {
+  piece_ = file_.read(std::min<uint64_t>(entry_.compressed - offset_, kPieceBytes), entry_.begin + offset_);
+  offset_ += piece_.size();
+  return piece_;
+}
+
+void ZipEntryReader::bad_size() const {
+  file_.bad("the entry ", entry_.name, ": does not unpack to the ", entry_.size, " bytes that the archive says");
+}
+
+void ZipEntryReader::read(void* to, size_t bytes) {
+  if (inflater_) {
+    if (inflater_->read(to, bytes) != bytes) bad_size();
+  } else {
+    file_.read(to, bytes, entry_.begin + offset_);
+    offset_ += bytes;
+  }
+  crc_ = checksum(crc_, {static_cast<const char*>(to), bytes});
+}
+
+void ZipEntryReader::finish() {
+  char more = 0;
+  if (inflater_ && inflater_->read(&more, 1) != 0) bad_size();
+  if (crc_ != entry_.crc) file_.bad("the entry ", entry_.name, ": damaged: its checksum does not fit");
 }
 
 }  // namespace tandem::io

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/file.h"
+#include "io/inflate.h"
 
 namespace tandem::io {
 
@@ -35,12 +37,35 @@ struct ZipEntry {
   bool deflated = false;
   uint32_t crc = 0;
   uint64_t compressed = 0, size = 0;  // bytes
-  uint64_t header = 0;                // where the entry's own header begins
+  uint64_t header = 0, begin = 0;     // where the entry's own header begins, and its bytes
 };
 
-/// What the archive's directory lists. Error where it is damaged.
+/// What the archive's directory lists, in the order of the file. Error where it is damaged, and where entries share bytes: so all of them
+/// together unpack to no more than deflate can make of the file.
 [[nodiscard]] std::vector<ZipEntry> read_zip_directory(const InputFile& file);
-/// An entry's bytes, unpacked and checked against its checksum.
-[[nodiscard]] std::string read_zip_entry(const InputFile& file, const ZipEntry& entry);
+
+/// An entry's bytes from front to back, unpacked.
+class ZipEntryReader {
+ public:
+  ZipEntryReader(const InputFile& file, const ZipEntry& entry);
+  ZipEntryReader(const ZipEntryReader&) = delete;
+  ZipEntryReader& operator=(const ZipEntryReader&) = delete;
+
+  /// Exactly `bytes` more. Error where there are fewer.
+  void read(void* to, size_t bytes);
+  /// To be called when all were read. Error where there are more, or where they do not fit the checksum.
+  void finish();
+
+ private:
+  [[nodiscard]] std::string_view next_piece();
+  [[noreturn]] void bad_size() const;
+
+  const InputFile& file_;
+  const ZipEntry& entry_;
+  uint64_t offset_ = 0;  // of the entry's bytes, as they lie in the file
+  uint32_t crc_ = 0;
+  std::string piece_;
+  std::optional<Inflater> inflater_;
+};
 
 }  // namespace tandem::io

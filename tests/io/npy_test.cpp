@@ -174,7 +174,7 @@ TEST(NumpyArchive, IsReadPackedToo) {
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
     write_file("packed.npz", changed);
-    EXPECT_NE(error_of([] { (void)io::load_npz("packed.npz"); }).find("packed.npz: the entry a.npy "), std::string::npos) << at;
+    EXPECT_NE(error_of([] { (void)io::load_npz("packed.npz"); }).find("packed.npz: the entry a.npy: "), std::string::npos) << at;
   }
 }
 

@@ -1,0 +1,108 @@
+// Files made to hurt their reader: each is refused with one clear error, and costs no more memory than a file of its size may.
+#include <gtest/gtest.h>
+
+#include "data/files.h"
+#include "support/on_device.h"
+#include "support/touched_memory.h"
+#include "tandem.h"
+
+namespace td = tandem;
+using namespace td::data;
+
+namespace {
+
+constexpr size_t kMiB = 1 << 20;
+
+std::string big_endian(uint32_t number) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
+std::string chunk(const std::string& type, const std::string& data) {
+  const std::string content = type + data;
+  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+  return big_endian(static_cast<uint32_t>(data.size())) + content + big_endian(static_cast<uint32_t>(crc));
+}
+
+/// A PNG of this header and these bytes of packed pixels.
+std::string png(uint32_t width, uint32_t height, char depth, char colour, const std::string& packed) {
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", big_endian(width) + big_endian(height) + depth + colour + std::string(3, '\0')) +
+         chunk("IDAT", packed) + chunk("IEND", "");
+}
+
+std::string zipped(const std::string& bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string out(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 9);
+  out.resize(size);
+  return out;
+}
+
+/// What reading the picture gives, and that it fills little memory.
+std::string small_error(const std::string& bytes) {
+  write_file("hostile.png", bytes);
+  std::string error;
+  EXPECT_LT(touched_by([&] { error = error_of([] { (void)read_image("hostile.png"); }); }), 200 * kMiB) << error;
+  return error;
+}
+
+}  // namespace
+
+TEST(HostilePictures, AreLookedAtBeforeTheyAreUnpacked) {
+  // Many zeros, packed, under a picture's name.
+  write_gzip("hostile.png", std::string(300 * kMiB, '\0'));
+  std::string error;
+  EXPECT_LT(touched_by([&] { error = error_of([] { (void)read_image("hostile.png"); }); }), 100 * kMiB);
+  EXPECT_EQ(error.rfind("[read_image] hostile.png: neither PNG nor JPEG, of ", 0), 0U) << error;
+}
+
+TEST(HostilePictures, HaveNoMorePixelsThanTheirBytesHold) {
+  EXPECT_EQ(
+      small_error(png(16384, 16384, 8, 6, "x")).rfind("[read_image] hostile.png: the picture says that it has 16384 x 16384 pixels", 0),
+      0U);
+  // Enough bytes for all of it, but no pixels come of them.
+  EXPECT_NE(small_error(png(16384, 16384, 8, 6, std::string(2 * kMiB, 'x'))).find("libpng says: "), std::string::npos);
+  EXPECT_NE(small_error(png(16384, 16384, 8, 6, zipped(std::string(1000, '\0')) + std::string(2 * kMiB, 'x'))).find("libpng says: "),
+            std::string::npos);
+
+  const td::Tensor slope = td::arange(64).reshape({8, 8}).expand({1, 8, 8}).to(td::kUInt8);
+  write_jpeg(slope, "small.jpg");
+  std::string jpeg = read_file("small.jpg");
+  const size_t frame = jpeg.find("\xff\xc0");
+  ASSERT_NE(frame, std::string::npos);
+  jpeg.replace(frame + 5, 4, "\x3f\xff\x3f\xff");
+  EXPECT_EQ(small_error(jpeg).rfind("[read_image] hostile.png: the picture says that it has 16383 x 16383 pixels", 0), 0U);
+  EXPECT_NE(small_error(jpeg + std::string(kMiB, 'x')).find("TurboJPEG says: "), std::string::npos);
+}
+
+TEST(Pictures, OfOneColourArePackedAsTightAsTheyCome) {
+  // What a blank page takes: the limits above are wide enough for the best that any program can write.
+  for (const char depth : {'\1', '\2', '\4', '\x8'}) {
+    const size_t row = 1 + (4000 * static_cast<size_t>(depth) + 7) / 8;
+    write_file("blank.png", png(4000, 4000, depth, 0, zipped(std::string(row * 4000, '\0'))));
+    EXPECT_EQ(read_image("blank.png").sizes(), (td::Shape{1, 4000, 4000}));
+  }
+  for (const int64_t channels : {1, 3}) {
+    write_jpeg(td::full({channels, 4000, 4000}, 255, td::kUInt8), "blank.jpg", 1);
+    EXPECT_EQ(read_image("blank.jpg").sizes(), (td::Shape{channels, 4000, 4000}));
+  }
+}
+
+TEST(HostileArrays, FillNoMemoryThatTheyOnlyPromise) {
+  std::string error;
+  const auto read = [&] { error = error_of([] { (void)read_idx("hostile.gz"); }); };
+  // No array at all, and one that says it is larger than what it unpacks to.
+  write_gzip("hostile.gz", std::string(300 * kMiB, 'x'));
+  EXPECT_LT(touched_by(read), 100 * kMiB);
+  EXPECT_NE(error.find("not an IDX file"), std::string::npos);
+  write_gzip("hostile.gz", idx_bytes(0x08, {1, 30000, 30000}, std::string(10, 'x')));
+  EXPECT_LT(touched_by(read), 100 * kMiB);
+  EXPECT_NE(error.find("has 900000000"), std::string::npos) << error;
+  write_gzip("hostile.gz", idx_bytes(0x08, {5}, "1234"));
+  read();
+  EXPECT_EQ(error, "[read_idx] hostile.gz: after byte 8 there are 4 bytes, but an array of uint8 with sizes [5] has 5");
+  write_gzip("hostile.gz", idx_bytes(0x08, {5}, "1234567"));
+  read();
+  EXPECT_EQ(error, "[read_idx] hostile.gz: after byte 8 there are more than 5 bytes, but an array of uint8 with sizes [5] has 5");
+}
