@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "io/file.h"
 
 namespace tandem::io {
 namespace {
@@ -65,11 +66,15 @@ std::string event_frame(std::string_view bytes) {
   return frame;
 }
 
-EventFile::EventFile(const char* op, const std::string& folder) : op_(op), path_((std::filesystem::path(folder) / file_name()).string()) {
+EventFile::EventFile(const char* op, const std::string& folder) : op_(op) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail("[", op_, "] cannot make the folder ", folder, ": ", error.message());
-  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  // Where the clock was set back, or stands still between a container's starts, a file of that name may be there already.
+  do {
+    path_ = (std::filesystem::path(folder) / file_name()).string();
+    descriptor_ = uninterrupted([&] { return open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666); });
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) fail_with("cannot create the file");
 }
 
@@ -79,28 +84,31 @@ EventFile::~EventFile() {
 
 void EventFile::fail_with(const char* doing) const { fail("[", op_, "] ", path_, ": ", doing, ": ", std::strerror(errno)); }
 
+void EventFile::cut_back() {
+  if (uninterrupted([&] { return ftruncate(descriptor_, static_cast<off_t>(whole_)); }) != 0) fail_with("cannot take back half a record");
+  torn_ = false;
+}
+
 void EventFile::add(std::string_view record) {
   const std::string frame = event_frame(record);
-  size_t done = 0;
-  while (done < frame.size()) {
-    const ssize_t written = write(descriptor_, frame.data() + done, frame.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int reason = errno;
-      // A piece of a record would make a reader give up on all that follows.
-      if (done > 0) {
-        const off_t end = lseek(descriptor_, 0, SEEK_END);
-        if (end >= 0 && ftruncate(descriptor_, end - static_cast<off_t>(done)) != 0) fail_with("cannot take back half a record");
-      }
+  // A piece of a record would make a reader give up on all that follows.
+  if (torn_) cut_back();
+  for (size_t done = 0; done < frame.size();) {
+    const ssize_t written = uninterrupted([&] { return write(descriptor_, frame.data() + done, frame.size() - done); });
+    if (written <= 0) {
+      const int reason = written < 0 ? errno : EIO;
+      if (torn_) cut_back();
       errno = reason;
       fail_with("cannot write the file");
     }
     done += static_cast<size_t>(written);
+    torn_ = done < frame.size();
   }
+  whole_ += frame.size();
 }
 
 void EventFile::flush() {
-  if (fsync(descriptor_) != 0) fail_with("cannot flush the file to the disk");
+  if (uninterrupted([&] { return fsync(descriptor_); }) != 0) fail_with("cannot flush the file to the disk");
 }
 
 }  // namespace tandem::io

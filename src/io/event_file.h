@@ -31,10 +31,14 @@ class EventFile {
 
  private:
   [[noreturn]] void fail_with(const char* doing) const;
+  /// Takes back what stands behind the last whole record.
+  void cut_back();
 
   const char* op_;
   std::string path_;
   int descriptor_ = -1;
+  uint64_t whole_ = 0;  // bytes of whole records
+  bool torn_ = false;   // a piece of a record stands behind them
 };
 
 }  // namespace tandem::io

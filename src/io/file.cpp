@@ -2,16 +2,18 @@
 #include "io/file.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,29 +23,121 @@ namespace {
 /// The system writes and reads at most 2 GiB a call.
 constexpr size_t kMostBytesACall = size_t{1} << 30;
 
+/// A temporary is called NAME.tandem-0123456789abcdef.tmp. The number is random: a process number would be the same in each container.
+constexpr std::string_view kMark = ".tandem-", kDigits = "0123456789abcdef", kEnd = ".tmp";
+constexpr size_t kNumberDigits = 16;
+
+std::string temporary_name(const std::string& path) {
+  std::array<unsigned char, kNumberDigits / 2> bytes = {};
+  if (uninterrupted([&] { return getrandom(bytes.data(), bytes.size(), 0); }) != static_cast<ssize_t>(bytes.size())) return {};
+  std::string name = path;
+  name += kMark;
+  for (const unsigned char byte : bytes) {
+    name += kDigits[byte >> 4U];
+    name += kDigits[byte & 15U];
+  }
+  return name += kEnd;
+}
+
+bool is_temporary(std::string_view name) {
+  constexpr size_t kTail = kMark.size() + kNumberDigits + kEnd.size();
+  if (name.size() <= kTail) return false;
+  name.remove_prefix(name.size() - kTail);
+  return name.starts_with(kMark) && name.ends_with(kEnd) &&
+         name.substr(kMark.size(), kNumberDigits).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
 std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// What a path leads to through symbolic links, whether it exists or not; empty, with errno set, where they go round in circles.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the system's own limit
+  std::filesystem::path at = path;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!std::filesystem::is_symlink(at, none)) return at.string();
+    at = at.parent_path() / std::filesystem::read_symlink(at, none);
+  }
+  errno = ELOOP;
+  return {};
+}
+
+/// Takes a file that nobody has locked. The lock ends with its holder, however that ends, and is seen from every container and, on volumes
+/// that know locks, from every host.
+bool lock(int descriptor) {
+  return uninterrupted([&] { return flock(descriptor, LOCK_EX | LOCK_NB); }) == 0;
+}
+
+/// Removes the temporaries in a folder whose writers are dead.
+void remove_leftovers(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> found;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (is_temporary(entry->path().filename().string())) found.push_back(entry->path().string());
+  for (const std::string& path : found) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (lock(descriptor)) unlink(path.c_str());
+    close(descriptor);
+  }
+}
+
+/// The same, once for each folder.
+void remove_leftovers_once(const std::string& folder) {
+  static std::mutex mutex;
+  static auto& looked_at = *new std::set<std::string>;  // lives on for threads that save while the program ends
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(folder, error).string();
+  {
+    const std::lock_guard guard(mutex);
+    if (!looked_at.insert(absolute).second) return;
+  }
+  remove_leftovers(absolute);
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(const char* op, std::string path) : op_(op), path_(std::move(path)) {
-  static std::atomic<unsigned> count{0};
-  // Unique among threads and processes, so that two that save to one path each complete their own file.
-  temporary_ = str(path_, ".", static_cast<int>(getpid()), "-", count.fetch_add(1), ".tmp");
-  struct stat status = {};
-  if (stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    fail("[", op_, "] ", path_, ": cannot write the file: this is a folder");
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_with("cannot create the file");
+AtomicFile::AtomicFile(const char* op, std::string path) : op_(op), path_(std::move(path)), target_(behind_links(path_)) {
+  if (target_.empty()) fail_with("cannot create the file");
+  struct stat old = {};
+  const bool replaces = stat(path_.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a folder");
+  if (replaces && !S_ISREG(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a pipe or a device, no regular file");
+  remove_leftovers_once(folder_of(target_));
+  // What only the owner may read is at no moment there for others.
+  open_temporary(replaces ? 0600 : 0666);
+  if (!replaces) return;
+  mode_t mode = old.st_mode & 0777U;
+  if (fchown(descriptor_, old.st_uid, old.st_gid) != 0 && fchown(descriptor_, static_cast<uid_t>(-1), old.st_gid) != 0)
+    mode &= 0707U | (mode & 7U) << 3U;  // another group, which may do no more than everyone
+  (void)fchmod(descriptor_, mode);      // a file system without modes refuses this
+}
+
+void AtomicFile::open_temporary(mode_t mode) {
+  constexpr int kMostAttempts = 100;
+  for (int i = 0; i < kMostAttempts; ++i) {
+    temporary_ = temporary_name(target_);
+    if (temporary_.empty()) fail_with("cannot have a random number for a temporary's name");
+    descriptor_ = uninterrupted([&] { return open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
+    if (descriptor_ < 0 && errno != EEXIST) break;
+    if (descriptor_ < 0) continue;
+    // Between its making and its locking another process may have taken it for a leftover: then it is gone, or will be at once.
+    const bool in_others_hands = !lock(descriptor_) && errno == EWOULDBLOCK;
+    if (!in_others_hands && access(temporary_.c_str(), F_OK) == 0) return;
+    unlink(temporary_.c_str());
+    close(std::exchange(descriptor_, -1));
+  }
+  fail_with("cannot create the file");
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
-  close(descriptor_);
   unlink(temporary_.c_str());
+  close(descriptor_);
 }
 
 void AtomicFile::fail_with(const char* doing) const { fail("[", op_, "] ", path_, ": ", doing, ": ", std::strerror(errno)); }
@@ -51,23 +145,26 @@ void AtomicFile::fail_with(const char* doing) const { fail("[", op_, "] ", path_
 void AtomicFile::write(const void* data, size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, at, std::min(bytes, kMostBytesACall));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with("cannot write the file");
+    const ssize_t written = uninterrupted([&] { return ::write(descriptor_, at, std::min(bytes, kMostBytesACall)); });
+    if (written == 0) errno = EIO;  // no disk does this, but then the loop would never end
+    if (written <= 0) fail_with("cannot write the file");
     at += written;
     bytes -= static_cast<size_t>(written);
   }
 }
 
 void AtomicFile::commit() {
-  if (fsync(descriptor_) != 0) fail_with("cannot flush the file to the disk");
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_with("cannot rename the finished file");
-  close(std::exchange(descriptor_, -1));
-  // The new name is safe only once the folder is flushed. Some file systems refuse that; the content is whole all the same.
-  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (uninterrupted([&] { return fsync(descriptor_); }) != 0) fail_with("cannot flush the file to the disk");
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with("cannot rename the finished file");
+  close(std::exchange(descriptor_, -1));  // all bytes are on the disk, so there is nothing left that could fail
+  // The new name is safe only once the folder is flushed. Some file systems have no such call; what is told here is that a disk failed.
+  const int folder = open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
-  fsync(folder);
+  const int flushed = uninterrupted([&] { return fsync(folder); }), reason = errno;
   close(folder);
+  errno = reason;
+  if (flushed != 0 && (reason == EIO || reason == ENOSPC || reason == EDQUOT))
+    fail_with("the file is written, but cannot flush its folder to the disk");
 }
 
 void write_file(const char* op, const std::string& path, std::string_view bytes) {
@@ -76,31 +173,15 @@ void write_file(const char* op, const std::string& path, std::string_view bytes)
   file.commit();
 }
 
-void remove_leftovers(const std::string& path) {
-  const std::filesystem::path whole(path);
-  const std::string prefix = whole.filename().string() + ".";
-  std::error_code error;
-  std::vector<std::filesystem::path> leftovers;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), error)) {
-    const std::string name = entry.path().filename().string();
-    int process = 0, number = 0, end = 0;
-    if (!name.starts_with(prefix)) continue;
-    if (std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) != 2) continue;
-    if (end == 0 || prefix.size() + static_cast<size_t>(end) != name.size()) continue;
-    if (process > 0 && (kill(process, 0) == 0 || errno != ESRCH)) continue;
-    leftovers.push_back(entry.path());
-  }
-  for (const auto& leftover : leftovers) std::filesystem::remove(leftover, error);
-}
-
 InputFile::InputFile(const char* op, std::string path) : op_(op), path_(std::move(path)) {
-  descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
+  descriptor_ = uninterrupted([&] { return open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (descriptor_ < 0) bad("cannot open the file: ", std::strerror(errno));
   struct stat status = {};
   const bool known = fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     close(std::exchange(descriptor_, -1));
-    bad("cannot read this: it is not a regular file");
+    bad("cannot read this: it is ", S_ISDIR(status.st_mode) ? "a folder" : "not a regular file");
   }
   size_ = static_cast<uint64_t>(status.st_size);
 }
@@ -120,8 +201,7 @@ std::string InputFile::read(size_t bytes, uint64_t offset) const {
 void InputFile::read(void* data, size_t bytes, uint64_t offset) const {
   char* at = static_cast<char*>(data);
   while (bytes > 0) {
-    const ssize_t got = pread(descriptor_, at, std::min(bytes, kMostBytesACall), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] { return pread(descriptor_, at, std::min(bytes, kMostBytesACall), static_cast<off_t>(offset)); });
     if (got < 0) bad("cannot read the file: ", std::strerror(errno));
     if (got == 0) bad("the file ends at byte ", offset, ", ", bytes, " bytes too early");
     at += got;

@@ -1,6 +1,9 @@
 // Files as io/ needs them: written whole or not at all, read at positions. Errors name the operation, the file and the system's reason.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,9 +12,13 @@
 namespace tandem::io {
 
 /// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind.
+///
+/// Where `path` is a symbolic link, the file it leads to is replaced. A file that is replaced hands on its mode and, where the system
+/// allows it, its owner. Until then the bytes are in a temporary beside it, which is locked as long as its writer lives: the first
+/// AtomicFile of a folder removes those whose writers were killed, in whichever container or on whichever host that was.
 class AtomicFile {
  public:
-  /// Starts a file beside `path`. `op` is named in errors.
+  /// Starts a file beside `path`. `op` is named in errors. Error where `path` is a folder, a pipe or a device.
   AtomicFile(const char* op, std::string path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -23,19 +30,25 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail_with(const char* doing) const;
+  void open_temporary(mode_t mode);
 
   const char* op_;
-  std::string path_, temporary_;
+  std::string path_, target_, temporary_;  // as it was given, where links lead, and what is written
   int descriptor_ = -1;
 };
 
 /// Writes a file whole or not at all. `op` is named in errors.
 void write_file(const char* op, const std::string& path, std::string_view bytes);
 
-/// Removes the unfinished files beside `path` whose writers were killed. Those of processes that live are left alone.
-void remove_leftovers(const std::string& path);
+/// Calls a system function until no signal interrupts it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
-/// A file to read from.
+/// A file to read from: a regular one, so that opening and reading it never wait for anything but a disk.
 class InputFile {
  public:
   InputFile(const char* op, std::string path);

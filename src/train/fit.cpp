@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "io/file.h"
 #include "nn/utils.h"
 #include "ops/pointwise.h"
 #include "train/checkpoint.h"
@@ -44,10 +43,7 @@ Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& d
   // Data, model, optimizer, in that order: a lazy model learns its sizes from the data, and an optimizer needs parameters that are there.
   if (batches_ == 0) fail("[Trainer.fit] there is nothing to train on: the loader has no batches");
   if (options_.early_stopping) callbacks_.push_back(std::make_shared<EarlyStopping>(*options_.early_stopping));
-  if (!options_.checkpoint_dir.empty()) {
-    make_folder(options_.checkpoint_dir);
-    io::remove_leftovers(trainer.checkpoint_path());
-  }
+  if (!options_.checkpoint_dir.empty()) make_folder(options_.checkpoint_dir);
   loader_.set_device(device_);
   model.to(device_, site);
   if (model.has_uninitialized_params()) {
