@@ -1,6 +1,7 @@
 # libtandem.so: every room except tools/ and the cuda/ folders.
-file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "/src/tools/|/cuda/|/src/kernels/cpu/isa/")
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.cpp)
+list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|^src/kernels/cpu/isa/")
+list(TRANSFORM library_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 list(SORT library_sources)
 if(NOT library_sources)
   message(FATAL_ERROR "no sources under ${CMAKE_SOURCE_DIR}/src")
