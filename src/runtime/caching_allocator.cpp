@@ -261,8 +261,25 @@ void CachingAllocator::process_pending() {
   pending_.process([this](Block* block) { return_block(block); });
 }
 
+/// The end of what was queued on a stream when it was made, to be waited for.
+class CachingAllocator::Mark {
+ public:
+  Mark(Driver& driver, int device) : driver_(driver), event_(driver.create_event(device, false)) {}
+  Mark(Mark&& other) noexcept : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
+  ~Mark() {
+    if (event_) driver_.destroy_event(event_);
+  }
+  [[nodiscard]] bool set(const StreamRecord* stream) { return driver_.record_event_outside_capture(event_, stream->handle); }
+  void wait(Site site) const { driver_.synchronize_event(event_, site); }
+
+ private:
+  Driver& driver_;
+  EventHandle event_;
+};
+
 /// Waits, without the lock, for all that may still use the segments that no tensor has a part of: work queued before a block was freed, and
-/// recorded uses on other streams. Without the lock, because that work may itself need the allocator to get on.
+/// recorded uses on other streams. Without the lock, because that work may itself need the allocator to get on. What is of a stream that
+/// another thread captures stays: waiting for such a stream would spoil the capture.
 void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site site) {
   std::vector<const StreamRecord*> streams;
   pending_.streams(streams);
@@ -273,8 +290,17 @@ void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site si
   }
   std::sort(streams.begin(), streams.end());
   streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
+  std::vector<Mark> marks;
+  for (const StreamRecord* stream : streams) {
+    if (Mark mark(driver_, stream->device); mark.set(stream)) {
+      marks.push_back(std::move(mark));
+      continue;
+    }
+    for (const auto& segment : segments_)
+      if (segment->home->stream() == stream) segment->doomed = false;
+  }
   lock.unlock();
-  for (const StreamRecord* stream : streams) driver_.synchronize_stream(stream->handle, site);
+  for (const Mark& mark : marks) mark.wait(site);
   lock.lock();
   process_pending();
 }

@@ -58,6 +58,8 @@ class CachingAllocator {
     FreeBlocks small, large;
   };
 
+  class Mark;
+
   [[nodiscard]] bool is_held(uint64_t pool) const;
   FreeBlocks& pool(const StreamRecord* stream, uint64_t number, bool large);
   Block* take_free(FreeBlocks& home, size_t size);

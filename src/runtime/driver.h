@@ -56,10 +56,11 @@ class Driver {
 
   /// The first one made for a card is its default stream. Streams are never destroyed.
   virtual StreamHandle create_stream(int device, int priority) = 0;
+  /// Error where it is being captured.
   [[nodiscard]] virtual bool query_stream(StreamHandle stream) = 0;
-  /// Waits for the stream; throws the error its work left, once.
+  /// Waits for the stream; throws the error its work left, once. Error where it is being captured.
   virtual void synchronize_stream(StreamHandle stream, Site site) = 0;
-  /// Waits for every stream of the card; throws the first error.
+  /// Waits for every stream of the card that is not being captured; throws the first error.
   virtual void synchronize_device(int device, Site site) = 0;
 
   virtual EventHandle create_event(int device, bool timing) = 0;
@@ -69,6 +70,9 @@ class Driver {
   virtual EventHandle open_event(int device, const ShareHandle& handle) = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
   virtual void record_event(EventHandle event, StreamHandle stream) = 0;
+  /// The same, but nothing where work for `stream` is being kept; whether it was recorded. For what the library does to a stream that
+  /// another thread may be capturing: to wait for such a stream, or to put an event of ours into it, would spoil the capture.
+  [[nodiscard]] virtual bool record_event_outside_capture(EventHandle event, StreamHandle stream) = 0;
   /// Work queued on `stream` from now on waits for the record that `event` has now.
   virtual void wait_event(StreamHandle stream, EventHandle event) = 0;
   [[nodiscard]] virtual bool query_event(EventHandle event) = 0;
@@ -124,7 +128,7 @@ struct Plugin {
   const void* kernels;  // a kernels::Table
   const char* why;
 };
-inline constexpr int kPluginVersion = 2;
+inline constexpr int kPluginVersion = 3;
 
 /// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
 [[nodiscard]] const void* plugin_kernels();

@@ -22,8 +22,13 @@ Capture* capture_of_current_stream(Device device) {
   return capture && require_driver().capturing(current_stream(device.index())->handle) ? capture : nullptr;
 }
 
+namespace {
+/// Captures under way, so that asking costs one load where there is none.
+std::atomic<int> captures{0};
+}  // namespace
+
 void refuse_capture(const StreamRecord& stream, const char* op) {
-  if (detail::capture && require_driver().capturing(stream.handle))
+  if (captures.load(std::memory_order_relaxed) != 0 && require_driver().capturing(stream.handle))
     fail('[', op, "] would wait for a stream that is being captured, whose work is only kept: do it before or after the capture (a copy: ",
          "from pinned memory, with non_blocking)");
 }
@@ -56,14 +61,29 @@ struct GraphState {
     capture = {};
     replays = 0;
   }
-  void abandon() noexcept {
-    capturing = false;
+  void begin() {
+    require_driver().begin_capture(capture.stream->handle);
+    captures.fetch_add(1);
+    capturing = true;
+    detail::capture = &capture;
+  }
+  void end() {
     if (detail::capture == &capture) detail::capture = nullptr;
+    capturing = false;
+    const Ended ended;
+    graph = require_driver().end_capture(capture.stream->handle);
+  }
+  void abandon() noexcept {
     try {
-      graph = require_driver().end_capture(capture.stream->handle);
+      end();
     } catch (const std::exception&) {  // it held nothing that could be used
     }
   }
+
+ private:
+  struct Ended {
+    ~Ended() { captures.fetch_sub(1); }
+  };
 };
 
 }  // namespace runtime
@@ -85,18 +105,14 @@ void Graph::capture_begin(const GraphPool& pool, Site /*site*/) {
   state_->pool = pool.holder() ? pool.holder() : graph_pool_handle().holder();
   state_->capture.stream = stream.record();
   state_->capture.pool = state_->pool->number();
-  runtime::require_driver().begin_capture(stream.record()->handle);
-  state_->capturing = true;
-  runtime::detail::capture = &state_->capture;
+  state_->begin();
 }
 
 void Graph::capture_end(Site /*site*/) {
   if (!state_->capturing) fail("[capture_end] no capture has begun");
   if (runtime::detail::capture != &state_->capture) fail("[capture_end] must be called by the thread that began the capture");
-  state_->capturing = false;
-  runtime::detail::capture = nullptr;
   try {
-    state_->graph = runtime::require_driver().end_capture(state_->capture.stream->handle);
+    state_->end();
   } catch (...) {
     state_->clear();
     throw;
@@ -108,7 +124,8 @@ void Graph::replay(Site site) {
   if (runtime::detail::capture) fail("[replay] a graph cannot be replayed while this thread captures one");
   runtime::refuse_forked();
   const std::lock_guard lock(state_->mutex);
-  const runtime::StreamRecord& stream = *runtime::current_stream(state_->capture.stream->device);
+  const int device = state_->capture.stream->device;
+  const runtime::StreamRecord& stream = *runtime::current_stream(device);
   if (state_->capture.before_replay.empty()) {
     runtime::require_driver().launch_graph(state_->graph, stream.handle, nullptr, site);
   } else {

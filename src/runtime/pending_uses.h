@@ -55,20 +55,7 @@ class PendingUses {
 
   /// Marks the end of what is queued on `stream` now as a use of `block`. An event in a capture could never be asked: it is made after it.
   void add(Block* block, const StreamRecord* stream) {
-    if (driver_.capturing(stream->handle)) {
-      captured_.emplace_back(block, stream);
-      ++block->pending;
-      ++count_;
-      return;
-    }
-    const EventHandle event = events_.take(stream->device);
-    try {
-      driver_.record_event(event, stream->handle);
-      queue(stream).uses.emplace_back(event, block);
-    } catch (...) {
-      events_.give(stream->device, event);
-      throw;
-    }
+    if (!mark(block, stream)) captured_.emplace_back(block, stream);
     ++block->pending;
     ++count_;
   }
@@ -78,11 +65,7 @@ class PendingUses {
   void process(Free free) {
     for (size_t i = captured_.size(); i-- > 0;) {
       const auto [block, stream] = captured_[i];
-      if (driver_.capturing(stream->handle)) continue;
-      captured_.erase(captured_.begin() + static_cast<std::ptrdiff_t>(i));
-      add(block, stream);
-      --block->pending;
-      --count_;
+      if (mark(block, stream)) captured_.erase(captured_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (auto& [stream, uses] : queues_) {
       while (!uses.empty() && driver_.query_event(uses.front().first)) {
@@ -110,6 +93,22 @@ class PendingUses {
     for (auto& known : queues_)
       if (known.stream == stream) return known;
     return queues_.emplace_back(Queue{stream, {}});
+  }
+
+  /// An event behind what is queued on `stream`, in its queue; false where the stream is being captured.
+  bool mark(Block* block, const StreamRecord* stream) {
+    const EventHandle event = events_.take(stream->device);
+    try {
+      if (driver_.record_event_outside_capture(event, stream->handle)) {
+        queue(stream).uses.emplace_back(event, block);
+        return true;
+      }
+    } catch (...) {
+      events_.give(stream->device, event);
+      throw;
+    }
+    events_.give(stream->device, event);
+    return false;
   }
 
   Driver& driver_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "runtime/expect_error.h"
 #include "runtime/memory.h"
 #include "tandem.h"
@@ -218,6 +220,70 @@ TEST(Graphs, PinnedMemoryFreedInACaptureIsUsedAgainLater) {
   cuda::synchronize(gpu(0));
   EXPECT_TRUE(equal(host, full({100}, 2.0)));
   for (int i = 0; i < 4; ++i) (void)empty({100}).pin_memory();
+}
+
+/// Calls f in another thread and waits for its end.
+template <class F>
+void elsewhere(F f) {
+  std::thread(f).join();
+}
+
+TEST(Graphs, OtherThreadsWaitForAllButTheCapturedStream) {
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  const cuda::Stream captured{gpu(0)};
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph,
+              [&] {
+                y = x + 1;
+                elsewhere([&] {
+                  EXPECT_ERROR(captured.synchronize(), Error, "being captured");
+                  EXPECT_ERROR((void)captured.query(), Error, "being captured");
+                  EXPECT_EQ(value((x + 2).sum()), 9) << "another stream of the same device";
+                  cuda::synchronize(gpu(0));
+                  {
+                    const cuda::StreamGuard guard(captured);
+                    EXPECT_ERROR((void)x.cpu(), Error, "being captured");
+                  }
+                  cuda::Graph own;
+                  Tensor z;
+                  cuda::graph(own, [&] { z = x + 3; }, {.stream = cuda::Stream{gpu(0)}});
+                  own.replay();
+                  EXPECT_EQ(value(z.sum()), 12) << "a graph that began and ended meanwhile";
+                });
+                y.mul_(2);
+              },
+              {.stream = captured});
+  graph.replay();
+  EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
+}
+
+TEST(Graphs, OtherThreadsEmptyTheCacheAndRunOutOfMemoryMeanwhile) {
+  const Tensor x = ones({3}, {.device = gpu(0)});
+  const cuda::Stream captured{gpu(0)};
+  cuda::empty_cache();
+  {
+    const cuda::StreamGuard guard(captured);
+    (void)zeros({1 << 20}, {.device = gpu(0)});  // lies idle on the stream
+  }
+  cuda::synchronize(gpu(0));
+  cuda::Graph graph;
+  Tensor y;
+  {
+    const cuda::StreamGuard guard(captured);
+    graph.capture_begin();
+    y = x + 1;
+    elsewhere([&] {
+      const size_t before = cuda::memory_reserved(gpu(0));
+      cuda::empty_cache();
+      EXPECT_EQ(cuda::memory_reserved(gpu(0)), before) << "what lies on the captured stream stays";
+      EXPECT_THROW((void)empty({int64_t{1} << 40}, {.dtype = kUInt8, .device = gpu(0)}), OutOfMemoryError);
+    });
+    y.mul_(2);
+    graph.capture_end();
+  }
+  graph.replay();
+  EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
 }
 
 TEST(Graphs, OnAnotherCardThanTheCurrent) {

@@ -1,6 +1,7 @@
 // A driver without hardware: memory is a budget over malloc, and streams move on only when a test says so.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -96,12 +97,7 @@ class FakeDriver : public Driver {
   [[nodiscard]] bool query_stream(StreamHandle) override { return true; }
   void synchronize_stream(StreamHandle stream, Site) override {
     const std::lock_guard lock(mutex);
-    ++of(stream).synchronized;
-    of(stream).passed = of(stream).recorded;
-    if (fail_next_synchronize) {
-      fail_next_synchronize = false;
-      throw Error("[matmul] the kernel failed");
-    }
+    reach(of(stream), of(stream).recorded);
   }
   void synchronize_device(int, Site) override {}
 
@@ -126,13 +122,21 @@ class FakeDriver : public Driver {
     if (refuse_records) throw Error("no record");
     *static_cast<Event*>(event) = {&of(stream), ++of(stream).recorded};
   }
+  [[nodiscard]] bool record_event_outside_capture(EventHandle event, StreamHandle stream) override {
+    if (capturing(stream)) return false;
+    record_event(event, stream);
+    return true;
+  }
   void wait_event(StreamHandle, EventHandle) override {}
   [[nodiscard]] bool query_event(EventHandle event) override {
     const std::lock_guard lock(mutex);
     const Event& known = *static_cast<Event*>(event);
     return known.stream->passed >= known.number;
   }
-  void synchronize_event(EventHandle, Site) override {}
+  void synchronize_event(EventHandle event, Site) override {
+    const std::lock_guard lock(mutex);
+    reach(*static_cast<Event*>(event)->stream, static_cast<Event*>(event)->number);
+  }
   [[nodiscard]] double elapsed_ms(EventHandle, EventHandle) override { return 0; }
   void copy(void*, int, const void*, int, size_t, StreamHandle, const char*, Site) override {}
   void host_function(StreamHandle, void (*)(void*), void*) override {}
@@ -158,6 +162,15 @@ class FakeDriver : public Driver {
   std::pair<const void*, size_t> forgotten;
 
  private:
+  /// A stream has been waited for; a capture would be spoilt by that.
+  void reach(Stream& stream, uint64_t number) {
+    if (&stream == captured) throw Error("a stream that is being captured was waited for");
+    ++stream.synchronized;
+    stream.passed = std::max(stream.passed, number);
+    if (!std::exchange(fail_next_synchronize, false)) return;
+    throw Error("[matmul] the kernel failed");
+  }
+
   const size_t budget_;
   std::vector<std::unique_ptr<Stream>> streams_;
   cuda::DeviceProperties properties_;

@@ -149,6 +149,25 @@ TEST_F(CachingAllocatorRules, WaitsForPendingBlocksBeforeItGivesUp) {
   EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 1);
 }
 
+TEST_F(CachingAllocatorRules, LeavesStreamsThatAreBeingCapturedAlone) {
+  Block* const used = allocate(20 * MiB, other_);
+  memory_.record_stream(used, stream_);
+  memory_.free(used);  // its use on stream_ was marked before the capture
+  memory_.free(allocate(30 * MiB));
+  memory_.free(allocate(40 * MiB, other_));
+  driver_.begin_capture(stream_->handle);
+  memory_.empty_cache({});
+  EXPECT_EQ(FakeDriver::of(stream_->handle).synchronized, 0);
+  EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 1);
+  EXPECT_EQ(driver_.frees, Sizes{40 * MiB}) << "what lies on the captured stream stays";
+  EXPECT_EQ(allocate(60 * MiB, other_)->size, 60 * MiB);
+  EXPECT_THROW((void)allocate(60 * MiB, other_), OutOfMemoryError);
+  EXPECT_EQ(FakeDriver::of(stream_->handle).synchronized, 0);
+  (void)driver_.end_capture(stream_->handle);
+  memory_.empty_cache({});
+  EXPECT_EQ(driver_.frees, (Sizes{40 * MiB, 30 * MiB, 20 * MiB}));
+}
+
 TEST_F(CachingAllocatorRules, SaysWhatHoldsTheMemoryWhenItRunsOut) {
   std::vector<Block*> held;
   for (int i = 0; i < 3; ++i) held.push_back(memory_.allocate(30 * MiB, stream_, {"/home/me/model.cpp", 12}));

@@ -43,13 +43,14 @@ class CardGuard {
   int before_ = -1;
 };
 
-/// Calls `f` with a card current, and nothing where CUDA is gone already: the process is ending.
+/// Calls `f` with a card current, and nothing where CUDA is gone already: the process is ending. Leaves things as CardGuard does.
 template <class F>
 void quietly_on(int device, F f) noexcept {
   int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(card_behind(device)) != cudaSuccess) return;
+  const int card = card_behind(device);
+  if (cudaGetDevice(&before) != cudaSuccess || (before != card && cudaSetDevice(card) != cudaSuccess)) return;
   f();
-  (void)cudaSetDevice(before);
+  if (before != card && has_context(before)) (void)cudaSetDevice(before);
 }
 
 }  // namespace tandem::runtime::cuda_cards

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/nvml.h"
@@ -15,15 +17,35 @@
 
 namespace tandem::runtime::cuda_cards {
 
+/// The operation that was queued last on a stream, by whatever thread.
+class LastOperation {
+ public:
+  struct Named {
+    const char* op = "";
+    Site site;
+  };
+  void set(const char* op, Site site) {
+    const std::lock_guard lock(mutex_);
+    last_ = {op, site};
+  }
+  [[nodiscard]] Named get() const {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Named last_;
+};
+
 /// A CUDA stream, the status that its kernels write (host memory that cards see), and the last operation queued on it, which an
 /// asynchronous error is put down to.
 struct CardStream {
   int device;
   cudaStream_t stream;
   Status* status;
-  const char* op = "";
-  Site site;
-  std::vector<std::shared_ptr<Status>> replayed;  // of graphs that were launched here since the last synchronization
+  LastOperation last;
+  std::vector<std::shared_ptr<CardGraph>> replayed;  // graphs that were launched here since the last synchronization
 };
 
 /// What CUDA numbers captures with.
@@ -35,21 +57,38 @@ struct CardGraph {
   cudaStream_t origin = nullptr;
   CaptureId id = 0;
   cudaGraphExec_t exec = nullptr;
-  std::shared_ptr<Status> status;
+  Status* status = nullptr;
   Replay* replay = nullptr;  // memory of the card
 
+  CardGraph() = default;
+  CardGraph(const CardGraph&) = delete;
+  CardGraph& operator=(const CardGraph&) = delete;
+  /// No replay of it is running: the streams that it is launched on keep it until they have been waited for.
   ~CardGraph() {
-    if (exec) (void)cudaGraphExecDestroy(exec);  // one that is running is freed when it is done
-    if (replay) (void)cudaFree(replay);
+    quietly_on(device, [&] {
+      if (exec) (void)cudaGraphExecDestroy(exec);
+      if (replay) (void)cudaFree(replay);
+      if (status) (void)cudaFreeHost(status);
+    });
+  }
+};
+
+struct CardEvent {
+  int device = 0;
+  cudaEvent_t event = nullptr;
+  std::atomic<bool> captured{false};  // its last record is a part of a capture: it can be waited for by streams alone
+
+  CardEvent() = default;
+  CardEvent(const CardEvent&) = delete;
+  CardEvent& operator=(const CardEvent&) = delete;
+  ~CardEvent() {
+    if (event) quietly_on(device, [&] { (void)cudaEventDestroy(event); });
   }
 };
 
 namespace {
 
-struct CardEvent {
-  int device;
-  cudaEvent_t event;
-};
+using GraphOwner = std::shared_ptr<CardGraph>;
 
 /// The number of the capture that a stream is a part of; 0 where it is in none, or one that was spoilt.
 CaptureId capture_id(cudaStream_t stream) {
@@ -81,13 +120,21 @@ Handle from_share(const ShareHandle& share) {
 
 CardEvent& event_of(EventHandle handle) { return *static_cast<CardEvent*>(handle); }
 
+/// CUDA would end the capture for such a question.
+CardEvent& own_time_of(EventHandle handle, const char* op) {
+  CardEvent& event = event_of(handle);
+  if (event.captured.load()) fail('[', op, "] the event was recorded in a capture: it has no time of its own");
+  return event;
+}
+
 /// Asynchronous errors come out at a later call: the text names the last operation queued there.
 void check_work(cudaError_t code, const char* call, const CardStream* stream) {
   if (code == cudaSuccess) return;
-  if (!stream || !*stream->op) check(code, call);
+  const auto [op, site] = stream ? stream->last.get() : LastOperation::Named{};
+  if (!*op) check(code, call);
   (void)cudaGetLastError();
   fail("CUDA error: ", cudaGetErrorString(code), " (", cudaGetErrorName(code), " from ", call,
-       "); the last operation queued on cuda:", stream->device, " was ", stream->op, " at ", stream->site.file, ":", stream->site.line);
+       "); the last operation queued on cuda:", stream->device, " was ", op, " at ", site.file, ":", site.line);
 }
 
 /// Throws what a status says, once. The stream has been synchronized.
@@ -156,6 +203,34 @@ CudaDriver::CudaDriver() {
 }
 
 CudaDriver::~CudaDriver() = default;
+
+/// A stream is waited for from here on: holds the graphs that it has replayed, whose kernels' reports come with its own.
+class CudaDriver::Waiting {
+ public:
+  Waiting(CudaDriver& driver, CardStream& stream) : driver_(driver), stream_(stream) {
+    const std::lock_guard lock(driver_.mutex_);
+    replayed_.swap(stream_.replayed);
+  }
+  /// What has not been looked at waits for the next time.
+  ~Waiting() {
+    if (replayed_.empty()) return;
+    const std::lock_guard lock(driver_.mutex_);
+    stream_.replayed.insert(stream_.replayed.end(), replayed_.begin(), replayed_.end());
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  /// Throws the first report. The stream has been waited for.
+  void check() {
+    check_status(stream_, *stream_.status);
+    for (; !replayed_.empty(); replayed_.pop_back()) check_status(stream_, *replayed_.back()->status);
+  }
+
+ private:
+  CudaDriver& driver_;
+  CardStream& stream_;
+  std::vector<GraphOwner> replayed_;
+};
 
 bool CudaDriver::can_access_peer(int device, int peer) const {
   const int card = card_behind(device), other = card_behind(peer);
@@ -226,10 +301,8 @@ void CudaDriver::close_memory(int device, void* address) noexcept {
 
 void* CudaDriver::allocate_pinned(size_t bytes) {
   // It belongs to no card, but the call would make the current one's context: one that is in use will do.
-  int used = 0;
-  while (used < device_count() && !has_context(used)) ++used;
   std::optional<CardGuard> card;
-  if (used < device_count()) card.emplace(used);
+  if (const int used = used_card(); used >= 0) card.emplace(used);
   void* address = nullptr;
   const cudaError_t code = cudaHostAlloc(&address, bytes, cudaHostAllocPortable);
   if (code == cudaErrorMemoryAllocation) {
@@ -240,7 +313,15 @@ void* CudaDriver::allocate_pinned(size_t bytes) {
   return address;
 }
 
-void CudaDriver::free_pinned(void* address, size_t) noexcept { (void)cudaFreeHost(address); }
+void CudaDriver::free_pinned(void* address, size_t) noexcept {
+  quietly_on(std::max(used_card(), 0), [&] { (void)cudaFreeHost(address); });
+}
+
+int CudaDriver::used_card() const {
+  for (int device = 0; device < device_count(); ++device)
+    if (has_context(card_behind(device))) return device;
+  return -1;
+}
 
 // --- Streams
 StreamHandle CudaDriver::create_stream(int device, int priority) {
@@ -260,6 +341,7 @@ StreamHandle CudaDriver::create_stream(int device, int priority) {
 bool CudaDriver::query_stream(StreamHandle handle) {
   const CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
+  if (in_capture(stream.stream)) fail("[query] the stream is being captured: its work is only kept");
   const cudaError_t code = cudaStreamQuery(stream.stream);
   if (code == cudaErrorNotReady) {
     (void)cudaGetLastError();
@@ -272,52 +354,48 @@ bool CudaDriver::query_stream(StreamHandle handle) {
 void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
   CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
+  if (in_capture(stream.stream)) fail("[synchronize] the stream is being captured: its work is only kept");
+  Waiting waiting(*this, stream);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
-  check_reports(stream);
+  waiting.check();
 }
 
+/// Stream by stream: to wait for the whole card would end captures of other threads.
 void CudaDriver::synchronize_device(int device, Site) {
   const CardGuard card(device);
   std::vector<CardStream*> streams;
-  const CardStream* last = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& stream : streams_) {
-      if (stream->device != device) continue;
-      streams.push_back(stream.get());
-      if (*stream->op) last = stream.get();
-    }
+    for (const auto& stream : streams_)
+      if (stream->device == device) streams.push_back(stream.get());
   }
-  check_work(cudaDeviceSynchronize(), "cudaDeviceSynchronize", last);
-  for (CardStream* stream : streams) check_reports(*stream);
-}
-
-/// Throws what kernels of a stream, and of graphs launched on it, have reported. The stream has been synchronized.
-void CudaDriver::check_reports(CardStream& stream) {
-  std::vector<std::shared_ptr<Status>> replayed;
-  {
-    const std::lock_guard lock(mutex_);
-    replayed.swap(stream.replayed);
+  std::deque<Waiting> waiting;
+  std::vector<std::pair<CardStream*, std::unique_ptr<CardEvent>>> marks;
+  for (CardStream* stream : streams) {
+    auto passed = new_event(device, cudaEventDisableTiming);
+    waiting.emplace_back(*this, *stream);
+    if (record_event_outside_capture(passed.get(), stream)) marks.emplace_back(stream, std::move(passed));
+    else waiting.pop_back();
   }
-  check_status(stream, *stream.status);
-  for (const auto& status : replayed) check_status(stream, *status);
+  for (const auto& [stream, passed] : marks) check_work(cudaEventSynchronize(passed->event), "cudaEventSynchronize", stream);
+  for (Waiting& each : waiting) each.check();
 }
 
 // --- Events
-EventHandle CudaDriver::create_event(int device, bool timing) {
+std::unique_ptr<CardEvent> CudaDriver::new_event(int device, unsigned flags) const {
   const CardGuard card(device);
   auto event = std::make_unique<CardEvent>();
   event->device = device;
-  check(cudaEventCreateWithFlags(&event->event, timing ? cudaEventDefault : cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  return event.release();
+  check(cudaEventCreateWithFlags(&event->event, flags), "cudaEventCreateWithFlags");
+  return event;
+}
+
+EventHandle CudaDriver::create_event(int device, bool timing) {
+  return new_event(device, timing ? cudaEventDefault : cudaEventDisableTiming).release();
 }
 
 EventHandle CudaDriver::create_shared_event(int device) {
-  const CardGuard card(device);
-  auto event = std::make_unique<CardEvent>();
-  event->device = device;
-  check(cudaEventCreateWithFlags(&event->event, cudaEventDisableTiming | cudaEventInterprocess), "cudaEventCreateWithFlags");
-  return event.release();
+  return new_event(device, cudaEventDisableTiming | cudaEventInterprocess).release();
 }
 
 ShareHandle CudaDriver::share_event(EventHandle handle) {
@@ -335,24 +413,33 @@ EventHandle CudaDriver::open_event(int device, const ShareHandle& share) {
   return event.release();
 }
 
-void CudaDriver::destroy_event(EventHandle handle) noexcept {
-  const std::unique_ptr<CardEvent> event(&event_of(handle));
-  (void)cudaEventDestroy(event->event);
+void CudaDriver::destroy_event(EventHandle handle) noexcept { delete &event_of(handle); }
+
+void CudaDriver::record_event(EventHandle handle, StreamHandle on) {
+  const CardStream& stream = stream_of(on);
+  const CardGuard card(stream.device);
+  event_of(handle).captured.store(in_capture(stream.stream));
+  check_work(cudaEventRecord(event_of(handle).event, stream.stream), "cudaEventRecord", &stream);
 }
 
-void CudaDriver::record_event(EventHandle handle, StreamHandle stream) {
-  const CardGuard card(stream_of(stream).device);
-  check_work(cudaEventRecord(event_of(handle).event, stream_of(stream).stream), "cudaEventRecord", &stream_of(stream));
+bool CudaDriver::record_event_outside_capture(EventHandle handle, StreamHandle on) {
+  const std::lock_guard nobody_enters(entering_);
+  if (in_capture(stream_of(on).stream)) return false;
+  record_event(handle, on);
+  return true;
 }
 
 void CudaDriver::wait_event(StreamHandle stream, EventHandle handle) {
   const CardGuard card(stream_of(stream).device);
+  std::unique_lock entering(entering_, std::defer_lock);
+  if (event_of(handle).captured.load()) entering.lock();  // the stream joins the capture
   check_work(cudaStreamWaitEvent(stream_of(stream).stream, event_of(handle).event, 0), "cudaStreamWaitEvent", &stream_of(stream));
 }
 
 bool CudaDriver::query_event(EventHandle handle) {
-  const CardGuard card(event_of(handle).device);
-  const cudaError_t code = cudaEventQuery(event_of(handle).event);
+  const CardEvent& event = own_time_of(handle, "query");
+  const CardGuard card(event.device);
+  const cudaError_t code = cudaEventQuery(event.event);
   if (code == cudaErrorNotReady) {
     (void)cudaGetLastError();
     return false;
@@ -362,8 +449,9 @@ bool CudaDriver::query_event(EventHandle handle) {
 }
 
 void CudaDriver::synchronize_event(EventHandle handle, Site) {
-  const CardGuard card(event_of(handle).device);
-  check(cudaEventSynchronize(event_of(handle).event), "cudaEventSynchronize");
+  const CardEvent& event = own_time_of(handle, "synchronize");
+  const CardGuard card(event.device);
+  check(cudaEventSynchronize(event.event), "cudaEventSynchronize");
 }
 
 double CudaDriver::elapsed_ms(EventHandle began, EventHandle ended) {
@@ -378,8 +466,7 @@ void CudaDriver::copy(void* to, int to_device, const void* from, int from_device
                       Site site) {
   CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
-  stream.op = op;
-  stream.site = site;
+  stream.last.set(op, site);
   const bool between_cards = to_device >= 0 && from_device >= 0 && card_behind(to_device) != card_behind(from_device);
   if (between_cards) reach_peer(stream.device, stream.device == to_device ? from_device : to_device);
   const cudaError_t code = between_cards
@@ -407,6 +494,14 @@ CardGraph* CudaDriver::capture_of(cudaStream_t stream) {
   return nullptr;
 }
 
+/// Also in one that was spoilt: until its end nothing else can be done with the stream.
+bool CudaDriver::in_capture(cudaStream_t stream) const {
+  if (captures_count_.load() == 0) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 void CudaDriver::begin_capture(StreamHandle handle) {
   const CardStream& stream = stream_of(handle);
   const CardGuard card(stream.device);
@@ -414,19 +509,27 @@ void CudaDriver::begin_capture(StreamHandle handle) {
   auto graph = std::make_unique<CardGraph>();
   graph->device = stream.device;
   graph->origin = stream.stream;
-  graph->status.reset(new_status(), [](Status* status) { (void)cudaFreeHost(status); });
+  graph->status = new_status();
   void* replay = nullptr;
   check(cudaMalloc(&replay, sizeof(Replay)), "cudaMalloc");
   graph->replay = static_cast<Replay*>(replay);
-  check(cudaMemset(replay, 0, sizeof(Replay)), "cudaMemset");
-  check(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-  graph->id = capture_id(stream.stream);
+  // Any stream may replay it: it is written before one can. On the stream, since the legacy one would wait for others.
+  check_work(cudaMemsetAsync(replay, 0, sizeof(Replay), stream.stream), "cudaMemsetAsync", &stream);
+  check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
+  const std::lock_guard entering(entering_);
   const std::lock_guard lock(mutex_);
-  captures_.push_back(std::move(graph));
+  captures_.reserve(captures_.size() + 1);
+  captures_count_.store(captures_.size() + 1);  // before it begins: who finds none asks no further
+  const cudaError_t code = cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed);
+  if (code == cudaSuccess) {
+    graph->id = capture_id(stream.stream);
+    captures_.push_back(std::move(graph));
+  }
   captures_count_.store(captures_.size());
+  check_work(code, "cudaStreamBeginCapture", &stream);
 }
 
-bool CudaDriver::capturing(StreamHandle handle) { return capture_of(stream_of(handle).stream) != nullptr; }
+bool CudaDriver::capturing(StreamHandle handle) { return in_capture(stream_of(handle).stream); }
 
 GraphHandle CudaDriver::end_capture(StreamHandle handle) {
   const CardStream& stream = stream_of(handle);
@@ -438,10 +541,13 @@ GraphHandle CudaDriver::end_capture(StreamHandle handle) {
     if (found == captures_.end()) fail("[capture_end] no capture began on this stream");
     graph = std::move(*found);
     captures_.erase(found);
-    captures_count_.store(captures_.size());
   }
   cudaGraph_t kept = nullptr;
   const cudaError_t code = cudaStreamEndCapture(stream.stream, &kept);
+  {
+    const std::lock_guard lock(mutex_);
+    captures_count_.store(captures_.size());  // after it ended
+  }
   if (code == cudaErrorStreamCaptureUnjoined) {
     (void)cudaGetLastError();
     fail("[capture_end] a stream that joined the capture has work that the capturing stream has not waited for: call wait_stream first");
@@ -450,40 +556,34 @@ GraphHandle CudaDriver::end_capture(StreamHandle handle) {
   const cudaError_t made = cudaGraphInstantiate(&graph->exec, kept, 0);
   (void)cudaGraphDestroy(kept);
   check_work(made, "cudaGraphInstantiate", &stream);
-  return graph.release();
+  return new GraphOwner(std::move(graph));
 }
 
 void CudaDriver::launch_graph(GraphHandle handle, StreamHandle on, const Replay* replay, Site site) {
   CardStream& stream = stream_of(on);
-  const CardGraph& graph = *static_cast<CardGraph*>(handle);
+  const GraphOwner& graph = *static_cast<GraphOwner*>(handle);
   const CardGuard card(stream.device);
-  stream.op = "replay";
-  stream.site = site;
-  if (replay) check_work(write_replay(graph.replay, *replay, stream.stream), "cudaLaunchKernel", &stream);
-  check_work(cudaGraphLaunch(graph.exec, stream.stream), "cudaGraphLaunch", &stream);
-  const std::lock_guard lock(mutex_);
-  auto& replayed = stream.replayed;
-  if (std::find(replayed.begin(), replayed.end(), graph.status) == replayed.end()) replayed.push_back(graph.status);
+  stream.last.set("replay", site);
+  {
+    const std::lock_guard lock(mutex_);
+    auto& replayed = stream.replayed;
+    if (std::find(replayed.begin(), replayed.end(), graph) == replayed.end()) replayed.push_back(graph);
+  }
+  if (replay) check_work(write_replay(graph->replay, *replay, stream.stream), "cudaLaunchKernel", &stream);
+  check_work(cudaGraphLaunch(graph->exec, stream.stream), "cudaGraphLaunch", &stream);
 }
 
-void CudaDriver::destroy_graph(GraphHandle handle) noexcept {
-  auto* const graph = static_cast<CardGraph*>(handle);
-  quietly_on(graph->device, [&] {
-    (void)cudaDeviceSynchronize();  // a replay may still write to its status and read what it was given
-    delete graph;
-  });
-}
+void CudaDriver::destroy_graph(GraphHandle handle) noexcept { delete static_cast<GraphOwner*>(handle); }
 
 Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   CardStream& stream = stream_of(handle);
-  stream.op = op;
-  stream.site = site;
+  stream.last.set(op, site);
   check(cudaSetDevice(card_behind(stream.device)), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
   Queue queue;
   queue.stream = stream.stream;
   queue.late = stream.status;
   if (const CardGraph* capture = capture_of(stream.stream)) {
-    queue.late = capture->status.get();
+    queue.late = capture->status;
     queue.replay = capture->replay;
   }
   queue.op = op;

@@ -12,6 +12,7 @@
 
 namespace tandem::runtime::cuda_cards {
 
+struct CardEvent;
 struct CardStream;
 struct CardGraph;
 
@@ -50,6 +51,7 @@ class CudaDriver final : public Driver {
   EventHandle open_event(int device, const ShareHandle& handle) override;
   void destroy_event(EventHandle event) noexcept override;
   void record_event(EventHandle event, StreamHandle stream) override;
+  [[nodiscard]] bool record_event_outside_capture(EventHandle event, StreamHandle stream) override;
   void wait_event(StreamHandle stream, EventHandle event) override;
   [[nodiscard]] bool query_event(EventHandle event) override;
   void synchronize_event(EventHandle event, Site site) override;
@@ -69,10 +71,16 @@ class CudaDriver final : public Driver {
  private:
   /// Lets `device` reach the memory of `peer` where it can; tried once.
   void reach_peer(int device, int peer);
-  void check_reports(CardStream& stream);
+  class Waiting;
+
   CardGraph* capture_of(cudaStream_t stream);
+  [[nodiscard]] bool in_capture(cudaStream_t stream) const;
+  [[nodiscard]] std::unique_ptr<CardEvent> new_event(int device, unsigned flags) const;
+  /// A card that is in use, to be current for what belongs to none; -1 where there is none yet.
+  [[nodiscard]] int used_card() const;
 
   std::vector<cuda::DeviceProperties> properties_;
+  std::mutex entering_;      // held while a stream enters a capture, and while one must not
   std::mutex mutex_;         // guards what follows
   std::vector<char> peers_;  // for each card and peer, whether it was tried
   std::vector<std::unique_ptr<CardStream>> streams_;

@@ -60,6 +60,11 @@ void refuse_own_stream(const Stream& stream) {
   if (Stream::of_this_thread() == &stream) fail("[synchronize] a function that runs on a stream cannot wait for that stream");
 }
 
+/// As CUDA, which ends the capture besides.
+void refuse_captured(Stream& stream, const char* op) {
+  if (stream.recording()) fail('[', op, "] the stream is being captured: its work is only kept");
+}
+
 std::vector<std::string> uuids(int count) {
   std::vector<std::string> all;
   for (int i = 0; i < count; ++i) all.push_back(uuid_of(i));
@@ -231,13 +236,15 @@ StreamHandle VirtualDriver::create_stream(int device, int priority) {
 }
 
 bool VirtualDriver::query_stream(StreamHandle handle) {
-  const Stream& stream = stream_of(handle);
+  Stream& stream = stream_of(handle);
+  refuse_captured(stream, "query");
   return stream.done(stream.queued());
 }
 
 void VirtualDriver::synchronize_stream(StreamHandle handle, Site /*site*/) {
   Stream& stream = stream_of(handle);
   refuse_own_stream(stream);
+  refuse_captured(stream, "synchronize");
   const Point point{&stream, stream.queued()};
   stream.wait_done(point.number);
   if (stream.poison().any.load(std::memory_order_acquire)) machine_.faults.throw_first({&point, 1});
@@ -246,6 +253,7 @@ void VirtualDriver::synchronize_stream(StreamHandle handle, Site /*site*/) {
 void VirtualDriver::synchronize_device(int device, Site /*site*/) {
   std::vector<Point> points;
   for (Stream* stream : streams_of(device)) {
+    if (stream->recording()) continue;
     refuse_own_stream(*stream);
     points.push_back({stream, stream->queued()});
   }
@@ -273,35 +281,48 @@ EventHandle VirtualDriver::open_event(int device, const ShareHandle& handle) {
 
 void VirtualDriver::destroy_event(EventHandle event) noexcept { delete static_cast<Event*>(event); }
 
-void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
-  Event& event = event_of(handle);
-  Stream& stream = stream_of(on);
+namespace {
+/// A record outside of captures: what one keeps that begins meanwhile does not count.
+void record(VirtualDriver& driver, Event& event, StreamHandle on) {
   const std::lock_guard lock(event.mutex);
-  const std::shared_ptr<Recording> recording = stream.recording();
-  event.captured = recording != nullptr;
-  event.recording = recording;
+  event.captured = false;
+  event.recording.reset();
   event.stamp.reset();
-  if (recording) {
-    event.seen = recording->mark(stream);
-    return;
-  }
   if (event.clock) {
     enqueue(
-        queue(on, "record_event", {}), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); }, {}, {},
-        Kind::Always);
+        driver.queue(on, "record_event", {}), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); },
+        {}, {}, Kind::Always);
     return;
   }
   if (event.timing) {
     event.stamp = std::make_shared<Stamp>(0);
     enqueue(
-        queue(on, "record_event", {}),
+        driver.queue(on, "record_event", {}),
         [stamp = event.stamp](const Queue&) {
           const auto now = std::chrono::steady_clock::now().time_since_epoch();
           stamp->store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), std::memory_order_release);
         },
         {}, {}, Kind::Always);
   }
-  event.point = {&stream, stream.queued()};
+  event.point = {&stream_of(on), stream_of(on).queued()};
+}
+}  // namespace
+
+void VirtualDriver::record_event(EventHandle handle, StreamHandle on) {
+  Event& event = event_of(handle);
+  const std::shared_ptr<Recording> recording = stream_of(on).recording();
+  if (!recording) return record(*this, event, on);
+  const std::lock_guard lock(event.mutex);
+  event.captured = true;
+  event.recording = recording;
+  event.stamp.reset();
+  event.seen = recording->mark(stream_of(on));
+}
+
+bool VirtualDriver::record_event_outside_capture(EventHandle handle, StreamHandle on) {
+  if (stream_of(on).recording()) return false;
+  record(*this, event_of(handle), on);
+  return true;
 }
 
 void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {

@@ -50,6 +50,7 @@ class VirtualDriver final : public Driver {
   EventHandle open_event(int device, const ShareHandle& handle) override;
   void destroy_event(EventHandle event) noexcept override;
   void record_event(EventHandle event, StreamHandle stream) override;
+  [[nodiscard]] bool record_event_outside_capture(EventHandle event, StreamHandle stream) override;
   void wait_event(StreamHandle stream, EventHandle event) override;
   [[nodiscard]] bool query_event(EventHandle event) override;
   void synchronize_event(EventHandle event, Site site) override;
