@@ -3,6 +3,7 @@
 #include "ops/interpolate.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
+#include "ops/upload.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
 
@@ -149,13 +151,27 @@ struct Resize {
   }
 };
 
-/// A list of the host's as a tensor of a device.
-template <class T>
-Tensor uploaded(const std::vector<T>& list, DType dtype, Device device, Site site) {
-  const Tensor here = empty({static_cast<int64_t>(list.size())}, {.dtype = dtype}, site);
-  std::copy(list.begin(), list.end(), static_cast<T*>(here.impl().data));
-  return here.to(device, {}, site);
-}
+/// The taps as a kernel takes them, in one copy to its device.
+struct UploadedTaps {
+  Tensor words;
+  kernels::View starts, indices, weights;
+
+  UploadedTaps(const Taps& taps, Device device, Site site) : words(ops::uploaded(words_of(taps), device, site)) {
+    const auto results = static_cast<int64_t>(taps.starts.size()), count = static_cast<int64_t>(taps.indices.size());
+    starts = ops::view(words.narrow(0, 0, results));
+    indices = ops::view(words.narrow(0, results, count));
+    weights = ops::view(words.narrow(0, results + count, count));
+    weights.dtype = kFloat64;
+  }
+
+ private:
+  static std::vector<int64_t> words_of(const Taps& taps) {
+    std::vector<int64_t> words = taps.starts;
+    words.insert(words.end(), taps.indices.begin(), taps.indices.end());
+    for (const double weight : taps.weights) words.push_back(std::bit_cast<int64_t>(weight));
+    return words;
+  }
+};
 
 /// x, contiguous and float32 or float64, along `dim`.
 Tensor resample(const Tensor& x, int64_t dim, const SharedTaps& taps, Site site) {
@@ -168,11 +184,9 @@ Tensor resample(const Tensor& x, int64_t dim, const SharedTaps& taps, Site site)
     for (size_t d = 0; d < at; ++d) outer *= sizes[d];
     for (size_t d = at + 1; d < sizes.size(); ++d) inner *= sizes[d];
     const Tensor dense = x.detach().contiguous(site);
-    const Tensor starts = uploaded(taps->starts, kInt64, x.device(), site), indices = uploaded(taps->indices, kInt64, x.device(), site),
-                 weights = uploaded(taps->weights, kFloat64, x.device(), site);
+    const UploadedTaps there(*taps, x.device(), site);
     ops::kernels_of(x).resample(ops::launch(x, "interpolate", site), ops::out(y.view({outer, sizes[at], inner})),
-                                ops::view(dense.view({outer, taps->length, inner})), ops::view(starts), ops::view(indices),
-                                ops::view(weights));
+                                ops::view(dense.view({outer, taps->length, inner})), there.starts, there.indices, there.weights);
   }
   if (!needs_grad(x)) return y;
   return record("UpsampleBackward0", y, {x}, site,

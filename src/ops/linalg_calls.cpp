@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
+#include "runtime/capture.h"
 
 namespace tandem::ops {
 
@@ -45,6 +46,7 @@ Tensor identities(const Tensor& x, int64_t n, Site site) {
 
 void decompose(const char* op, kernels::Decomposition kind, const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& in,
                bool strict, Site site) {
+  if (in.is_cuda()) runtime::refuse_capture(*runtime::current_stream(in.device().index()), op);  // cuSOLVER waits for its stream
   const auto& table = kernels_of(in);
   const kernels::Out first = out(a), second = out(b), third = out(c);
   const kernels::View from = view(in);

@@ -10,6 +10,7 @@
 #include "ops/loss_reduction.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
+#include "ops/upload.h"
 #include "ops/view.h"
 #include "tensor/host_values.h"
 
@@ -54,7 +55,7 @@ Batch batch_of(const Tensor& log_probs, const Tensor& targets, const Shape& inpu
     fail("[ctc_loss] Expected targets of ", total, " elements, the sum of target_lengths, but got ", targets.numel());
   if (targets.dim() == 2 && targets.size(0) != count) fail("[ctc_loss] Expected targets of ", count, " rows, but got ", targets.size(0));
   const Device device = log_probs.device();
-  return {targets.to(device, kInt64, {}, site).contiguous(site), tensor(rows).reshape({count, 3}).to(device, {}, site), 2 * longest + 1};
+  return {targets.to(device, kInt64, {}, site).contiguous(site), ops::uploaded(rows, device, site).view({count, 3}), 2 * longest + 1};
 }
 
 Tensor losses_of(const Tensor& log_probs, const Batch& batch, int64_t blank, bool zero_infinity, Site site) {

@@ -16,6 +16,8 @@ struct Capture {
   uint64_t random_counters = 0;          // that its random numbers have taken so far
   /// Called by each replay, before it is queued, with what its kernels will see; `steps` counts the replays before this one.
   std::vector<std::function<void(Replay&)>> before_replay;
+  /// Called by each replay with its stream: they hold what its work reads outside of the pool, and note that the stream uses it.
+  std::vector<std::function<void(const cuda::Stream&)>> uses;
 };
 
 namespace detail {

@@ -126,6 +126,7 @@ void Graph::replay(Site site) {
   const std::lock_guard lock(state_->mutex);
   const int device = state_->capture.stream->device;
   const runtime::StreamRecord& stream = *runtime::current_stream(device);
+  for (const auto& use : state_->capture.uses) use(current_stream(gpu(device)));
   if (state_->capture.before_replay.empty()) {
     runtime::require_driver().launch_graph(state_->graph, stream.handle, nullptr, site);
   } else {

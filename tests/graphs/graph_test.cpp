@@ -72,6 +72,64 @@ TEST(Graphs, RefuseWhatWaitsForTheCard) {
   EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
 }
 
+TEST(Graphs, KeepWhatTheHostComputedForAKernel) {
+  const Tensor image = rand({2, 3, 5, 7}, {.device = gpu(0)}).requires_grad_(),
+               bytes = randint(0, 256, {1, 3, 5, 7}, {.device = gpu(0)}).to(kUInt8);
+  const Tensor logits = randn({6, 2, 5}, {.device = gpu(0)}).requires_grad_(), labels = randint(1, 5, {2, 3}, {.device = gpu(0)});
+  std::vector<Tensor> results;
+  const auto work = [&] {
+    image.set_grad({});
+    logits.set_grad({});
+    Tensor sum = ctc_loss(log_softmax(logits, 2), labels, {6, 5}, {3, 2});
+    for (const char* mode : {"nearest", "bilinear", "bicubic"})
+      sum = sum + interpolate(image, {.size = Shape{9, 4}, .mode = mode}).square().sum();
+    sum.backward();
+    results = {sum, image.grad(), logits.grad(), interpolate(bytes, {.size = Shape{9, 4}, .mode = "bilinear"})};
+  };
+  work();
+  std::vector<Tensor> expected;
+  for (const Tensor& result : results) expected.push_back(result.cpu());
+  cuda::Graph graph;
+  cuda::graph(graph, work);
+  for (int i = 0; i < 64; ++i) (void)full({64 + i}, 7, {.dtype = kInt64}).pin_memory();  // takes page-locked memory that nobody holds
+  const cuda::Stream other{gpu(0)};
+  for (const cuda::Stream& stream : {cuda::current_stream(gpu(0)), other}) {
+    const cuda::StreamGuard guard(stream);
+    cuda::synchronize(gpu(0));
+    for (const Tensor& result : results) result.detach().zero_();
+    graph.replay();
+    for (size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(equal(results[i].cpu(), expected[i])) << i;
+  }
+}
+
+TEST(Graphs, ResetWhileAReplayReadsWhatTheHostComputed) {
+  const Tensor x = rand({1, 1, 64, 64}, {.device = gpu(0)});
+  const Tensor expected = interpolate(x, {.size = Shape{640, 640}, .mode = "bilinear"}).cpu();
+  for (int i = 0; i < 20; ++i) {
+    cuda::Graph graph;
+    Tensor y;
+    cuda::graph(graph, [&] { y = interpolate(x, {.size = Shape{640, 640}, .mode = "bilinear"}); });
+    graph.replay();
+    graph.reset();
+    for (int64_t size = 64; size <= 4096; size *= 2) (void)full({size}, -1, {.dtype = kInt64}).pin_memory();
+    ASSERT_TRUE(equal(y.cpu(), expected));
+  }
+}
+
+TEST(Graphs, RefuseDecompositions) {
+  const Tensor x = eye(3, {}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph, [&] {
+    y = x + 1;
+    EXPECT_ERROR((void)linalg::svd(x), Error, "[linalg.svd] would wait for a stream that is being captured");
+    EXPECT_ERROR((void)linalg::cholesky(x), Error, "[linalg.cholesky] would wait");
+    EXPECT_ERROR((void)linalg::inv(x), Error, "being captured");
+  });
+  graph.replay();
+  EXPECT_EQ(value(y.sum()), 12) << "the capture went on";
+}
+
 TEST(Graphs, AnErrorInTheWorkEndsTheCapture) {
   const Tensor x = ones({3}, {.device = gpu(0)});
   cuda::Graph graph;
