@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/queue.h"
+#include "kernels/every_set.h"
+#include "kernels/queue.h"
 #include "kernels/view.h"
 
 namespace tandem::kernels::testing {
@@ -134,17 +135,6 @@ class Array {
 
   View view_;
   std::vector<unsigned char> bytes_;
-};
-
-/// A queue of its own status.
-struct TestQueue : Queue {
-  explicit TestQueue(int count = 2) {
-    threads = count;
-    status = &own;
-  }
-  TestQueue(const TestQueue&) = delete;
-  [[nodiscard]] Trouble trouble() const { return own.trouble.load(); }
-  Status own;
 };
 
 /// What a type's results may differ by, for values of about one.

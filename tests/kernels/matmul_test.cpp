@@ -99,13 +99,16 @@ const std::vector<std::array<int64_t, 3>> kShapes = {{1, 1, 1},     {2, 3, 4},  
                                                      {50, 50, 50},  {100, 100, 100}, {128, 10, 256}, {3, 400, 90},  {130, 140, 70},
                                                      {6, 129, 200}, {300, 2, 64},    {2, 1000, 3},   {64, 513, 130}};
 
-TEST(Matmul, LayoutsFloat) {
+class Matmul : public EverySet {};
+TD_EVERY_SET(Matmul);
+
+TEST_P(Matmul, LayoutsFloat) {
   for (const auto& [m, n, k] : kShapes)
     for (const Layout a : kLayouts)
       for (const Layout b : kLayouts) check({{}, m, n, k, a, b});
 }
 
-TEST(Matmul, LayoutsOfTheResult) {
+TEST_P(Matmul, LayoutsOfTheResult) {
   for (const DType dtype : {kFloat32, kFloat64, kBFloat16, kInt32})
     for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{3, 5, 4}, {40, 1, 60}, {1, 40, 60}, {30, 50, 20}, {70, 80, 90}})
       for (const Layout out : kLayouts)
@@ -115,7 +118,7 @@ TEST(Matmul, LayoutsOfTheResult) {
         }
 }
 
-TEST(Matmul, Types) {
+TEST_P(Matmul, Types) {
   for (const DType dtype : {kUInt8, kInt8, kInt16, kInt32, kInt64, kFloat16, kBFloat16, kFloat64})
     for (const auto& [m, n, k] :
          std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {3, 4, 5}, {1, 70, 6}, {9, 1, 20}, {40, 50, 30}, {60, 70, 30}})
@@ -126,7 +129,7 @@ TEST(Matmul, Types) {
         }
 }
 
-TEST(Matmul, Epilogues) {
+TEST_P(Matmul, Epilogues) {
   for (const DType dtype : {kFloat32, kFloat64, kFloat16, kBFloat16})
     for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{2, 3, 4}, {1, 50, 40}, {20, 30, 10}, {64, 80, 70}})
       for (const Activation activation : {Activation::None, Activation::Relu, Activation::Tanh, Activation::Sigmoid})
@@ -135,14 +138,14 @@ TEST(Matmul, Epilogues) {
             check({{}, m, n, k, Layout::Dense, Layout::Swapped, Layout::Dense, dtype, {activation, alpha, alpha * 2}, bias});
 }
 
-TEST(Matmul, IntoTheBias) {
+TEST_P(Matmul, IntoTheBias) {
   for (const DType dtype : {kFloat32, kFloat64, kBFloat16, kInt64})
     for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{2, 3, 4}, {1, 60, 40}, {30, 20, 10}, {80, 90, 70}})
       for (const Layout out : {Layout::Dense, Layout::Swapped, Layout::Gaps})
         check({.batch = {}, .m = m, .n = n, .k = k, .out = out, .dtype = dtype, .epilogue = {.alpha = 2, .beta = -1}, .into_bias = true});
 }
 
-TEST(Matmul, Batches) {
+TEST_P(Matmul, Batches) {
   for (const Sizes& batch : std::vector<Sizes>{{1}, {3}, {2, 3}, {40}, {5, 1, 2}})
     for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 5}, {4, 6, 5}, {1, 33, 40}, {30, 20, 40}, {64, 64, 64}})
       for (const Layout layout : kLayouts)
@@ -161,7 +164,7 @@ TEST(Matmul, Batches) {
         }
 }
 
-TEST(Matmul, EmptyProducts) {
+TEST_P(Matmul, EmptyProducts) {
   check({{}, 3, 4, 0});
   check({{}, 0, 4, 3});
   check({{}, 3, 0, 4});
@@ -171,7 +174,7 @@ TEST(Matmul, EmptyProducts) {
   check({.batch = {}, .m = 3, .n = 4, .k = 0, .epilogue = {.beta = 0.5}, .into_bias = true});
 }
 
-TEST(Matmul, NanAndInfinityPass) {
+TEST_P(Matmul, NanAndInfinityPass) {
   for (const int64_t size : {4, 20, 64, 150})
     for (const Activation activation : {Activation::None, Activation::Relu}) {
       Array a(kFloat32, {size, size}), b(kFloat32, {size, size}), out(kFloat32, {size, size});
@@ -189,7 +192,7 @@ TEST(Matmul, NanAndInfinityPass) {
 }
 
 // The number of threads must not change a bit.
-TEST(Matmul, SameForAnyNumberOfThreads) {
+TEST_P(Matmul, SameForAnyNumberOfThreads) {
   for (const DType dtype : {kFloat32, kFloat64, kBFloat16})
     for (const Layout layout : {Layout::Dense, Layout::Swapped}) {
       Array a(dtype, {150, 130}, layout), b(dtype, {130, 170}, layout), one(dtype, {150, 170}), many(dtype, {150, 170});
@@ -204,7 +207,7 @@ TEST(Matmul, SameForAnyNumberOfThreads) {
 }
 
 // A primitive's scratch memory must not be shared: two threads with the same shapes and different numbers.
-TEST(Matmul, SeveralThreadsAtOnce) {
+TEST_P(Matmul, SeveralThreadsAtOnce) {
   constexpr int64_t m = 96, n = 80, k = 112;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

@@ -35,7 +35,10 @@ std::vector<Set> sets(DType dtype) {
 
 double relative(DType dtype) { return tolerance(dtype) * 4; }
 
-TEST(Optimizer, Sgd) {
+class Optimizer : public EverySet {};
+TD_EVERY_SET(Optimizer);
+
+TEST_P(Optimizer, Sgd) {
   for (const DType dtype : kFloatingTypes)
     for (const SgdSettings& s : {SgdSettings{0.1, 0, 0, 0, false, false},  // lr, momentum, dampening, weight decay, nesterov, maximize
                                  SgdSettings{0.1, 0.9, 0.25, 0.5, false, false}, SgdSettings{0.1, 0.5, 0, 0.125, true, true}})
@@ -70,7 +73,7 @@ TEST(Optimizer, Sgd) {
       }
 }
 
-TEST(Optimizer, Adam) {
+TEST_P(Optimizer, Adam) {
   for (const DType dtype : kFloatingTypes)
     for (const bool keeps_max : {false, true})
       for (const AdamSettings& s :
@@ -109,7 +112,7 @@ TEST(Optimizer, Adam) {
       }
 }
 
-TEST(Optimizer, TotalNormAndClip) {
+TEST_P(Optimizer, TotalNormAndClip) {
   for (const DType dtype : kFloatingTypes) {
     std::vector<Set> all = sets(dtype);
     std::vector<View> views;

@@ -36,7 +36,10 @@ double rounded(DType dtype, float x) {
   return one[0];
 }
 
-TEST(Random, PhiloxAsPublished) {
+class RandomNumbers : public EverySet {};
+TD_EVERY_SET(RandomNumbers);
+
+TEST_P(RandomNumbers, PhiloxAsPublished) {
   // From the Random123 distribution (kat_vectors): philox4x32-10 of zeros.
   const PhiloxWords zeros = philox(0, 0);
   EXPECT_EQ(zeros.word[0], 0x6627e8d5U);
@@ -45,7 +48,7 @@ TEST(Random, PhiloxAsPublished) {
   EXPECT_EQ(zeros.word[3], 0x9b00dbd8U);
 }
 
-TEST(Random, UniformIsTheDefinitionToTheBit) {
+TEST_P(RandomNumbers, UniformIsTheDefinitionToTheBit) {
   for (const DType dtype : {kFloat32, kFloat16, kBFloat16, kFloat64})
     for (const int64_t n : {1, 3, 4, 63, 70, 5000}) {
       for (const auto& [a, b] : {std::pair{0.0, 1.0}, {-2.5, 0.75}}) {
@@ -67,7 +70,7 @@ TEST(Random, UniformIsTheDefinitionToTheBit) {
     }
 }
 
-TEST(Random, NormalIsTheDefinitionToTheBit) {
+TEST_P(RandomNumbers, NormalIsTheDefinitionToTheBit) {
   for (const DType dtype : {kFloat32, kBFloat16, kFloat64})
     for (const int64_t n : {1, 2, 7, 33, 2047, 2049, 40001}) {
       const Array out = run(dtype, n, Random::Normal, 1.5, 0.25, 1ULL << 33);
@@ -81,7 +84,7 @@ TEST(Random, NormalIsTheDefinitionToTheBit) {
     }
 }
 
-TEST(Random, NormalPairIsBoxMuller) {
+TEST_P(RandomNumbers, NormalPairIsBoxMuller) {
   for (int64_t i = 0; i < 4000; i += 2) {
     float even = 0, odd = 0;
     const uint32_t first = word_of(i, 5), second = word_of(i + 1, 5);
@@ -98,7 +101,7 @@ TEST(Random, NormalPairIsBoxMuller) {
   EXPECT_EQ(even, 0);
 }
 
-TEST(Random, ExponentialIsTheDefinition) {
+TEST_P(RandomNumbers, ExponentialIsTheDefinition) {
   for (const DType dtype : {kFloat32, kFloat64}) {
     const Array out = run(dtype, 10001, Random::Exponential, 4, 0, 9);
     double sum = 0;
@@ -113,7 +116,7 @@ TEST(Random, ExponentialIsTheDefinition) {
   EXPECT_GT(exponential_of(~0U), 0);
 }
 
-TEST(Random, BernoulliAndIntegers) {
+TEST_P(RandomNumbers, BernoulliAndIntegers) {
   const Array coins = run(kFloat32, 20000, Random::Bernoulli, 0.3, 0, 1);
   double heads = 0;
   for (int64_t i = 0; i < coins.numel(); ++i) {
@@ -137,7 +140,7 @@ TEST(Random, BernoulliAndIntegers) {
               static_cast<int64_t>(static_cast<double>(integer_below(bits_of(i, 0), -(1LL << 62), 1ULL << 63))));
 }
 
-TEST(Random, MomentsOfTheNormal) {
+TEST_P(RandomNumbers, MomentsOfTheNormal) {
   const Array out = run(kFloat32, 200000, Random::Normal, 0, 1, 0);
   double sum = 0, squares = 0, fourths = 0;
   for (int64_t i = 0; i < out.numel(); ++i) {
@@ -152,7 +155,7 @@ TEST(Random, MomentsOfTheNormal) {
   EXPECT_NEAR(fourths / n, 3, 0.1);
 }
 
-TEST(Random, SameForAnyNumberOfThreadsAndPieces) {
+TEST_P(RandomNumbers, SameForAnyNumberOfThreadsAndPieces) {
   for (const Random kind : {Random::Uniform, Random::Normal, Random::Exponential, Random::Bernoulli, Random::Integers})
     for (const DType dtype : {kFloat32, kFloat64, kFloat16}) {
       const Array one = run(dtype, 70001, kind, 0.5, 3, 11, 1), many = run(dtype, 70001, kind, 0.5, 3, 11, 4);
@@ -164,7 +167,7 @@ TEST(Random, SameForAnyNumberOfThreadsAndPieces) {
     }
 }
 
-TEST(Random, BernoulliOfATensor) {
+TEST_P(RandomNumbers, BernoulliOfATensor) {
   for (const DType dtype : {kFloat32, kFloat64, kFloat16}) {
     Array p(dtype, {3000}), out(dtype, {3000});
     for (int64_t i = 0; i < 3000; ++i) p.set(i, static_cast<double>(i % 5) / 4);
@@ -175,7 +178,7 @@ TEST(Random, BernoulliOfATensor) {
   }
 }
 
-TEST(Random, Dropout) {
+TEST_P(RandomNumbers, Dropout) {
   for (const DType dtype : {kFloat32, kFloat64, kFloat16, kBFloat16})
     for (const double p : {0.0, 0.25, 1.0}) {
       Array in(dtype, {5003}), out(dtype, {5003}), mask(kBool, {5003});
@@ -191,7 +194,7 @@ TEST(Random, Dropout) {
     }
 }
 
-TEST(Random, PermutationIsTheDefinition) {
+TEST_P(RandomNumbers, PermutationIsTheDefinition) {
   for (const int64_t n : {1, 2, 3, 64, 65, 4095, 4096, 50000}) {
     Array out(kInt64, {n});
     TestQueue queue;

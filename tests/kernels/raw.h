@@ -7,23 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/isa/isa.h"
+#include "kernels/every_set.h"
+#include "kernels/queue.h"
 #include "kernels/table.h"
 
 namespace tandem::kernels::testing {
-
-/// A queue on the CPU.
-struct TestQueue {
-  Status status;
-  Queue queue;
-  explicit TestQueue(int threads = 1) {
-    queue.status = &status;
-    queue.op = "test";
-    queue.threads = threads;
-  }
-  operator const Queue&() const { return queue; }
-  [[nodiscard]] Trouble trouble() const { return status.trouble.load(); }
-};
 
 /// Elements of any dtype in dense memory between guards; every access from here goes through double or int64.
 class Memory {
@@ -133,20 +121,5 @@ inline Pointwise call_of(PointwiseOp op, DType compute, const Out& out, bool con
   }
   return call;
 }
-
-/// Runs the test once for each instruction set that the processor has.
-class EverySet : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (!cpu::use_isa(GetParam())) GTEST_SKIP() << "this processor has no " << GetParam();
-  }
-  void TearDown() override {
-    for (const char* best : {"avx512", "avx2", "baseline"})
-      if (cpu::use_isa(best)) break;
-  }
-};
-inline std::string set_name(const ::testing::TestParamInfo<const char*>& info) { return info.param; }
-#define TD_EVERY_SET(suite) \
-  INSTANTIATE_TEST_SUITE_P(Set, suite, ::testing::Values("baseline", "avx2", "avx512"), tandem::kernels::testing::set_name)
 
 }  // namespace tandem::kernels::testing

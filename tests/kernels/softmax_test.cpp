@@ -27,7 +27,10 @@ std::vector<Sizes> shapes() {
   return {{1}, {7}, {3, 10}, {5, 16}, {4, 33}, {2, 3, 70}, {300, 9}, {2, 2048}, {3, 5000}, {1, 1}, {0, 4}, {4, 0}};
 }
 
-TEST(Softmax, Forward) {
+class Softmax : public EverySet {};
+TD_EVERY_SET(Softmax);
+
+TEST_P(Softmax, Forward) {
   for (const DType dtype : kFloatingTypes)
     for (const Sizes& sizes : shapes())
       for (const Layout layout : kLayouts)
@@ -44,7 +47,7 @@ TEST(Softmax, Forward) {
         }
 }
 
-TEST(Softmax, InPlaceAndBroadcastRows) {
+TEST_P(Softmax, InPlaceAndBroadcastRows) {
   Array in(kFloat32, {1, 40});
   in.random(3);
   Array out(kFloat32, {6, 40});
@@ -59,7 +62,7 @@ TEST(Softmax, InPlaceAndBroadcastRows) {
   expect_close(out, once, 2e-6, "in place");
 }
 
-TEST(Softmax, ExtremeValues) {
+TEST_P(Softmax, ExtremeValues) {
   for (const DType dtype : {kFloat32, kFloat64})
     for (const int64_t length : {4, 40, 5000}) {
       Array in(dtype, {5, length}), y(dtype, {5, length}), log_y(dtype, {5, length});
@@ -86,7 +89,7 @@ TEST(Softmax, ExtremeValues) {
     }
 }
 
-TEST(Softmax, Backward) {
+TEST_P(Softmax, Backward) {
   for (const DType dtype : kFloatingTypes)
     for (const Sizes& sizes : shapes())
       for (const Layout layout : kLayouts)
@@ -163,7 +166,10 @@ void check_loss(const Loss& c) {
   expect_close(gradient, grad, tolerance(c.dtype) * 3, what);
 }
 
-TEST(CrossEntropy, LossAndGradient) {
+class CrossEntropy : public EverySet {};
+TD_EVERY_SET(CrossEntropy);
+
+TEST_P(CrossEntropy, LossAndGradient) {
   for (const DType dtype : kFloatingTypes)
     for (const Layout layout : kLayouts)
       for (const bool weighted : {false, true})
@@ -172,7 +178,7 @@ TEST(CrossEntropy, LossAndGradient) {
             check_loss({dtype, classes == 10 ? 300 : 6, classes, weighted, smoothing, layout});
 }
 
-TEST(CrossEntropy, ReportsTargetsOutOfRange) {
+TEST_P(CrossEntropy, ReportsTargetsOutOfRange) {
   for (const int64_t bad : {-1, 4}) {
     Array logits(kFloat32, {3, 4}), target(kInt64, {3}), losses(kFloat32, {3}), weights(kFloat32, {3}), log_p(kFloat32, {3, 4}),
         weight(kFloat32, {4}), grad(kFloat32, {3, 4}), scale(kFloat32, {3});

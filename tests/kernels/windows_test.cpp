@@ -1,22 +1,11 @@
 // Pooling against plain loops in double, over types, layouts, windows and instruction sets.
 #include "kernels/array.h"
-#include "kernels/cpu/isa/isa.h"
 #include "kernels/table.h"
 
 namespace tandem::kernels {
 namespace {
 
 using namespace testing;
-
-/// Calls `f` once for each instruction set that the processor has, the best one last.
-template <class F>
-void on_every_set(F f) {
-  for (const char* set : {"baseline", "avx2", "avx512"}) {
-    if (!cpu::use_isa(set)) continue;
-    SCOPED_TRACE(set);
-    f();
-  }
-}
 
 struct Case {
   Sizes in;  // (n, c, d, h, w)
@@ -62,7 +51,10 @@ Sizes out_sizes(const Case& c) {
   return sizes;
 }
 
-void agrees_with_loops() {
+class Pooling : public EverySet {};
+TD_EVERY_SET(Pooling);
+
+TEST_P(Pooling, AgreesWithLoops) {
   for (const Case& c : cases())
     for (const DType dtype : {kFloat32, kFloat64, kFloat16, kBFloat16, kInt64, kUInt8})
       for (const Layout layout : kLayouts) {
@@ -100,7 +92,7 @@ void agrees_with_loops() {
       }
 }
 
-void nan_wins_and_the_first_of_equals() {
+TEST_P(Pooling, NanWinsAndTheFirstOfEquals) {
   Array in(kFloat32, {1, 1, 1, 1, 40}), out(kFloat32, {1, 1, 1, 1, 20}), places(kInt64, {1, 1, 1, 1, 20});
   for (int64_t i = 0; i < 40; ++i) in.set(i, -INFINITY);
   in.set(4, NAN);
@@ -113,9 +105,6 @@ void nan_wins_and_the_first_of_equals() {
     EXPECT_EQ(places[i], static_cast<double>(i == 3 ? 7 : 2 * i));
   }
 }
-
-TEST(Pooling, AgreesWithLoops) { on_every_set(agrees_with_loops); }
-TEST(Pooling, NanWinsAndTheFirstOfEquals) { on_every_set(nan_wins_and_the_first_of_equals); }
 
 }  // namespace
 }  // namespace tandem::kernels

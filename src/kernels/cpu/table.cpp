@@ -2,6 +2,7 @@
 #include "kernels/table.h"
 
 #include "kernels/cpu/entries.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels {
 
@@ -87,6 +88,7 @@ const Table& cpu_table() {
       .total_norm_workspace = cpu::total_norm_workspace,
       .clip = cpu::clip,
   };
+  (void)cpu::isa();  // a wrong TANDEM_ISA is an error here: the entries throw nothing
   return table;
 }
 
