@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace tandem {
 
@@ -12,6 +13,11 @@ struct BFloat16 {
 
   BFloat16() = default;
   explicit BFloat16(float value) : bits(round(value)) {}
+  [[nodiscard]] static constexpr BFloat16 from_bits(uint16_t bits) {
+    BFloat16 value;
+    value.bits = bits;
+    return value;
+  }
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
  private:
@@ -28,6 +34,11 @@ struct Half {
 
   Half() = default;
   explicit Half(float value) : bits(round(value)) {}
+  [[nodiscard]] static constexpr Half from_bits(uint16_t bits) {
+    Half value;
+    value.bits = bits;
+    return value;
+  }
   explicit operator float() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
     const uint32_t magnitude = bits & 0x7fffU;
@@ -52,3 +63,34 @@ struct Half {
 };
 
 }  // namespace tandem
+
+// The kind of number is float's; the figures are their own.
+template <>
+struct std::numeric_limits<tandem::Half> : std::numeric_limits<float> {
+  static constexpr int digits = 11, digits10 = 3, max_digits10 = 5;
+  static constexpr int min_exponent = -13, min_exponent10 = -4, max_exponent = 16, max_exponent10 = 4;
+  static constexpr tandem::Half min() noexcept { return tandem::Half::from_bits(0x0400); }
+  static constexpr tandem::Half lowest() noexcept { return tandem::Half::from_bits(0xfbff); }
+  static constexpr tandem::Half max() noexcept { return tandem::Half::from_bits(0x7bff); }
+  static constexpr tandem::Half epsilon() noexcept { return tandem::Half::from_bits(0x1400); }
+  static constexpr tandem::Half round_error() noexcept { return tandem::Half::from_bits(0x3800); }
+  static constexpr tandem::Half infinity() noexcept { return tandem::Half::from_bits(0x7c00); }
+  static constexpr tandem::Half quiet_NaN() noexcept { return tandem::Half::from_bits(0x7e00); }
+  static constexpr tandem::Half signaling_NaN() noexcept { return tandem::Half::from_bits(0x7d00); }
+  static constexpr tandem::Half denorm_min() noexcept { return tandem::Half::from_bits(0x0001); }
+};
+
+template <>
+struct std::numeric_limits<tandem::BFloat16> : std::numeric_limits<float> {
+  static constexpr bool is_iec559 = false;
+  static constexpr int digits = 8, digits10 = 2, max_digits10 = 4;
+  static constexpr tandem::BFloat16 min() noexcept { return tandem::BFloat16::from_bits(0x0080); }
+  static constexpr tandem::BFloat16 lowest() noexcept { return tandem::BFloat16::from_bits(0xff7f); }
+  static constexpr tandem::BFloat16 max() noexcept { return tandem::BFloat16::from_bits(0x7f7f); }
+  static constexpr tandem::BFloat16 epsilon() noexcept { return tandem::BFloat16::from_bits(0x3c00); }
+  static constexpr tandem::BFloat16 round_error() noexcept { return tandem::BFloat16::from_bits(0x3f00); }
+  static constexpr tandem::BFloat16 infinity() noexcept { return tandem::BFloat16::from_bits(0x7f80); }
+  static constexpr tandem::BFloat16 quiet_NaN() noexcept { return tandem::BFloat16::from_bits(0x7fc0); }
+  static constexpr tandem::BFloat16 signaling_NaN() noexcept { return tandem::BFloat16::from_bits(0x7fa0); }
+  static constexpr tandem::BFloat16 denorm_min() noexcept { return tandem::BFloat16::from_bits(0x0001); }
+};

@@ -61,6 +61,31 @@ TEST(Half, RoundsAsTheCompilerDoes) {
 }
 #endif
 
+template <class T>
+void check_limits() {
+  using Limits = std::numeric_limits<T>;
+  const auto f = [](T value) { return static_cast<float>(value); };
+  const auto next = [](T value, int steps) { return static_cast<float>(T::from_bits(static_cast<uint16_t>(value.bits + steps))); };
+  static_assert(Limits::is_specialized && Limits::is_signed && Limits::has_infinity && !Limits::is_integer && Limits::radix == 2);
+  EXPECT_TRUE(std::isinf(f(Limits::infinity())) && f(Limits::infinity()) > 0);
+  EXPECT_EQ(next(Limits::max(), 1), f(Limits::infinity()));
+  EXPECT_EQ(f(Limits::lowest()), -f(Limits::max()));
+  EXPECT_EQ(next(T(1.F), 1) - 1, f(Limits::epsilon()));
+  EXPECT_EQ(f(Limits::epsilon()), std::ldexp(1.F, 1 - Limits::digits));
+  EXPECT_EQ(f(Limits::min()), std::ldexp(1.F, Limits::min_exponent - 1));
+  EXPECT_EQ(f(Limits::max()), std::ldexp(1 - std::ldexp(0.5F, 1 - Limits::digits), Limits::max_exponent));
+  EXPECT_EQ(f(Limits::denorm_min()), std::ldexp(1.F, Limits::min_exponent - Limits::digits));
+  EXPECT_EQ(f(Limits::round_error()), 0.5F);
+  EXPECT_TRUE(std::isnan(f(Limits::quiet_NaN())) && std::isnan(f(Limits::signaling_NaN())));
+  EXPECT_EQ(Limits::digits10, static_cast<int>((Limits::digits - 1) * std::log10(2.0)));
+  EXPECT_EQ(Limits::max_digits10, static_cast<int>(std::ceil(Limits::digits * std::log10(2.0) + 1)));
+  EXPECT_LE(std::pow(10.0, Limits::max_exponent10), f(Limits::max()));
+  EXPECT_GE(std::pow(10.0, Limits::min_exponent10), f(Limits::min()));
+}
+
+TEST(Half, HasTheLimitsOfItsNumbers) { check_limits<Half>(); }
+TEST(BFloat16, HasTheLimitsOfItsNumbers) { check_limits<BFloat16>(); }
+
 TEST(Half, HasItsLandmarks) {
   EXPECT_EQ(Half(1.F).bits, 0x3c00);
   EXPECT_EQ(Half(-2.F).bits, 0xc000);
