@@ -78,7 +78,7 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options, Site site
   (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph);
 }
 
-const Tensor& Tensor::requires_grad_(bool required) const {
+const Tensor& Tensor::requires_grad_(Flag required) const {
   TensorImpl& self = impl();
   if (self.grad_fn && !required)
     fail("[requires_grad_] you can only change requires_grad flags of leaf variables; use detach() to get a tensor without history");
@@ -93,7 +93,7 @@ void Tensor::set_grad(const Tensor& grad) const {
     if (grad.sizes() != sizes()) fail("[set_grad] assigned grad has sizes ", grad.sizes(), ", the tensor ", sizes());
     if (grad.device() != device()) fail("[set_grad] assigned grad is on ", grad.device(), ", the tensor on ", device());
   }
-  impl().grad = grad.ref();
+  impl().grad = grad;
 }
 
 Tensor Tensor::detach() const {

@@ -115,21 +115,20 @@ Tensor through_hooks(TensorImpl& impl, Tensor gradient) {
 }
 
 void add_to_grad(TensorImpl& leaf, Tensor gradient, bool create_graph) {
-  if (!leaf.grad) {
+  if (!leaf.grad.defined()) {
     if (create_graph) {
-      leaf.grad = gradient.ref();
+      leaf.grad = gradient;
     } else if (wanted_in_place(gradient) && leaf.contiguous) {
-      leaf.grad = gradient.ref();  // moved: nothing else holds it
+      leaf.grad = std::move(gradient);  // moved: nothing else holds it
     } else {
       Tensor copy = Tensor(TensorImpl::make(leaf.sizes, gradient.dtype(), gradient.device(), false, Site::here()));
       copy.copy_(gradient);
-      leaf.grad = copy.ref();
+      leaf.grad = copy;
     }
     return;
   }
-  const Tensor so_far(leaf.grad);
-  if (create_graph) leaf.grad = (so_far + gradient).ref();
-  else so_far.add_(gradient);
+  if (create_graph) leaf.grad = leaf.grad + gradient;
+  else leaf.grad.add_(gradient);
 }
 
 class Runner {

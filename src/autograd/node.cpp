@@ -24,8 +24,7 @@ Tensor NodeHooks::run(uint32_t output_nr, Tensor gradient) {
   }
   for (const auto& [output, impl] : retained) {
     if (output != output_nr) continue;
-    const Tensor so_far(impl->grad);
-    impl->grad = (so_far.defined() ? so_far + gradient : gradient).ref();
+    impl->grad = impl->grad.defined() ? impl->grad + gradient : gradient;
   }
   return gradient;
 }

@@ -25,7 +25,7 @@ struct Status {
   std::atomic<Trouble> trouble{Trouble::None};
   std::atomic<int64_t> a{0}, b{0};
   const char* op = "";  // whose it was, where many operations share a status: a card's kernels write it
-  Site site;
+  Site site = Site::none();
 
   void report(Trouble what, int64_t first = 0, int64_t second = 0) {
     Trouble none = Trouble::None;
@@ -47,7 +47,7 @@ struct Queue {
   void* stream = nullptr;          // the backend's own handle: a cudaStream_t, a virtual stream, nothing for the CPU
   Status* status = nullptr;        // where trouble is reported that shows at once
   const char* op = "";             // the operation, for messages
-  Site site;                       // the user's line
+  Site site = Site::none();        // the user's line
   int threads = 1;                 // the most threads the kernel may use, its own included
   int device = -1;                 // the device's index, -1 for the CPU
   Status* late = nullptr;          // where a CUDA kernel reports while it runs, read at the next synchronization

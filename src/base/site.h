@@ -7,15 +7,16 @@ namespace tandem {
 
 /// The file and line of a call. Taken by a default argument: `Site site = Site::here()`.
 struct Site {
-  const char* file = "";
-  int line = 0;
+  const char* file;
+  int line;
 
-  constexpr Site() = default;
-  // A template, so that the braces of a list of numbers, {0, 1}, are never taken for a site.
+  // No default constructor, and a template, so that the braces of a list of numbers, {} or {0, 1}, are never taken for a site.
   template <class File>
   requires std::is_same_v<File, const char*>
   constexpr Site(File file, int line) : file(file), line(line) {}
 
+  /// No line of the user's.
+  static constexpr Site none() { return {"", 0}; }
   static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 

@@ -15,36 +15,36 @@ struct InplaceActivation : Module {
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
-  explicit InplaceActivation(bool inplace) : inplace(inplace) {}
+  explicit InplaceActivation(Flag inplace) : inplace(inplace) {}
 };
 
 /// max(0, x). As torch.nn.ReLU.
 struct ReLU : InplaceActivation {
-  explicit ReLU(bool inplace = false) : InplaceActivation(inplace) {}
+  explicit ReLU(Flag inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// min(max(0, x), 6). As torch.nn.ReLU6.
 struct ReLU6 : InplaceActivation {
-  explicit ReLU6(bool inplace = false) : InplaceActivation(inplace) {}
+  explicit ReLU6(Flag inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with the numbers of Klambauer et al. As torch.nn.SELU.
 struct SELU : InplaceActivation {
-  explicit SELU(bool inplace = false) : InplaceActivation(inplace) {}
+  explicit SELU(Flag inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// x * sigmoid(x). As torch.nn.SiLU.
 struct SiLU : InplaceActivation {
-  explicit SiLU(bool inplace = false) : InplaceActivation(inplace) {}
+  explicit SiLU(Flag inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// x * tanh(softplus(x)). As torch.nn.Mish.
 struct Mish : InplaceActivation {
-  explicit Mish(bool inplace = false) : InplaceActivation(inplace) {}
+  explicit Mish(Flag inplace = false) : InplaceActivation(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -52,7 +52,7 @@ struct Mish : InplaceActivation {
 struct Hardsigmoid : Module {
   bool inplace;
 
-  explicit Hardsigmoid(bool inplace = false) : inplace(inplace) {}
+  explicit Hardsigmoid(Flag inplace = false) : inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -60,7 +60,7 @@ struct Hardsigmoid : Module {
 struct Hardswish : Module {
   bool inplace;
 
-  explicit Hardswish(bool inplace = false) : inplace(inplace) {}
+  explicit Hardswish(Flag inplace = false) : inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -94,7 +94,7 @@ struct ELU : Module {
   double alpha;
   bool inplace;
 
-  explicit ELU(double alpha = 1, bool inplace = false) : alpha(alpha), inplace(inplace) {}
+  explicit ELU(double alpha = 1, Flag inplace = false) : alpha(alpha), inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -104,7 +104,7 @@ struct CELU : Module {
   double alpha;
   bool inplace;
 
-  explicit CELU(double alpha = 1, bool inplace = false) : alpha(alpha), inplace(inplace) {}
+  explicit CELU(double alpha = 1, Flag inplace = false) : alpha(alpha), inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -151,7 +151,7 @@ struct Hardtanh : Module {
   bool inplace;
 
   /// Error unless min_val < max_val.
-  explicit Hardtanh(double min_val = -1, double max_val = 1, bool inplace = false);
+  explicit Hardtanh(double min_val = -1, double max_val = 1, Flag inplace = false);
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -161,7 +161,7 @@ struct LeakyReLU : Module {
   double negative_slope;
   bool inplace;
 
-  explicit LeakyReLU(double negative_slope = 0.01, bool inplace = false) : negative_slope(negative_slope), inplace(inplace) {}
+  explicit LeakyReLU(double negative_slope = 0.01, Flag inplace = false) : negative_slope(negative_slope), inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -181,7 +181,7 @@ struct RReLU : Module {
   double lower, upper;
   bool inplace;
 
-  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, bool inplace = false) : lower(lower), upper(upper), inplace(inplace) {}
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, Flag inplace = false) : lower(lower), upper(upper), inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -200,7 +200,7 @@ struct Threshold : Module {
   Scalar threshold, value;
   bool inplace;
 
-  Threshold(Scalar threshold, Scalar value, bool inplace = false) : threshold(threshold), value(value), inplace(inplace) {}
+  Threshold(Scalar threshold, Scalar value, Flag inplace = false) : threshold(threshold), value(value), inplace(inplace) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

@@ -21,7 +21,7 @@ struct PairwiseDistance : Module {
   double p, eps;
   bool keepdim;
 
-  explicit PairwiseDistance(double p = 2, double eps = 1e-6, bool keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
+  explicit PairwiseDistance(double p = 2, double eps = 1e-6, Flag keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
   Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());

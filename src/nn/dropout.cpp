@@ -5,7 +5,7 @@
 
 namespace tandem::nn {
 
-DropoutBase::DropoutBase(double p, bool inplace) : p(p), inplace(inplace) {
+DropoutBase::DropoutBase(double p, Flag inplace) : p(p), inplace(inplace) {
   if (!(p >= 0 && p <= 1)) fail("[Dropout] dropout probability has to be between 0 and 1, but got ", p);
 }
 

@@ -18,16 +18,16 @@ struct DropoutBase : Module {
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
-  DropoutBase(double p, bool inplace);
+  DropoutBase(double p, Flag inplace);
   virtual Tensor drop(const Tensor& x, Site site) = 0;
   /// The same written into x.
   virtual Tensor drop_in_place(const Tensor& x, Site site) { return x.copy_(drop(x, site), false, site); }
 };
 
 /// The dropout of one function.
-template <Tensor (*Function)(const Tensor& x, double p, bool training, Site site)>
+template <Tensor (*Function)(const Tensor& x, double p, Flag training, Site site)>
 struct DropoutOf : DropoutBase {
-  explicit DropoutOf(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
+  explicit DropoutOf(double p = 0.5, Flag inplace = false) : DropoutBase(p, inplace) {}
 
  protected:
   Tensor drop(const Tensor& x, Site site) override { return Function(x, p, training(), site); }

@@ -44,7 +44,7 @@ Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const Embedd
   reset_parameters(site);
 }
 
-Embedding Embedding::from_pretrained(const Tensor& embeddings, bool freeze, const EmbeddingOptions& options, Site site) {
+Embedding Embedding::from_pretrained(const Tensor& embeddings, Flag freeze, const EmbeddingOptions& options, Site site) {
   if (embeddings.dim() != 2)
     fail("[Embedding.from_pretrained] Embeddings parameter is expected to be 2-dimensional, got ", embeddings.sizes());
   EmbeddingOptions own = options;

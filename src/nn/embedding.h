@@ -27,7 +27,7 @@ struct Embedding : Module {
 
   Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {}, Site site = Site::here());
   /// A table of the rows of `embeddings` (n, d), which it shares; without gradients if `freeze`. As torch.nn.Embedding.from_pretrained.
-  [[nodiscard]] static Embedding from_pretrained(const Tensor& embeddings, bool freeze = true, const EmbeddingOptions& options = {},
+  [[nodiscard]] static Embedding from_pretrained(const Tensor& embeddings, Flag freeze = true, const EmbeddingOptions& options = {},
                                                  Site site = Site::here());
   void fields(Fields& f) override;
   Tensor forward(const Tensor& indices) override;

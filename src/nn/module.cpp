@@ -15,7 +15,7 @@ namespace {
 
 using detail::Field;
 
-thread_local constinit Site running_site{};
+thread_local constinit Site running_site = Site::none();
 
 class CallScope {
  public:
@@ -144,7 +144,7 @@ bool Module::has_uninitialized_params() const {
   return pending;
 }
 
-void Module::train(bool mode) {
+void Module::train(Flag mode) {
   detail::walk(*this, false, [&](const Field& field) {
     if (field.is_module()) field.module->training_ = mode;
   });
@@ -155,18 +155,18 @@ void Module::apply(const std::function<void(Module&)>& f) {
   f(*this);
 }
 
-void Module::requires_grad_(bool required) {
+void Module::requires_grad_(Flag required) {
   detail::walk(*this, false, [&](const Field& field) {
     if (field.is_parameter() && field.tensor->defined()) field.tensor->requires_grad_(required);
   });
 }
 
-void Module::zero_grad(bool set_to_none, Site site) {
+void Module::zero_grad(Flag set_to_none, Site site) {
   const NoGradGuard no_grad;
   detail::walk(*this, false, [&](const Field& field) {
     if (!field.is_parameter() || !field.tensor->defined()) return;
     if (set_to_none) {
-      field.tensor->impl().grad = nullptr;
+      field.tensor->grad() = Tensor();
     } else if (const Tensor grad = field.tensor->grad(); grad.defined()) {
       grad.detach_();
       grad.zero_(site);
@@ -174,7 +174,7 @@ void Module::zero_grad(bool set_to_none, Site site) {
   });
 }
 
-void Module::move(const Device* device, const DType* dtype, Site site) {
+void Module::move(std::optional<Device> device, std::optional<DType> dtype, Site site) {
   const NoGradGuard no_grad;
   const Device target = device ? tandem::detail::resolve(*device) : Device();
   if (dtype && !is_floating(*dtype))
@@ -200,10 +200,6 @@ void Module::move(const Device* device, const DType* dtype, Site site) {
     replace(*field.tensor);
   });
 }
-
-void Module::to(Device device, Site site) { move(&device, nullptr, site); }
-void Module::to(DType dtype, Site site) { move(nullptr, &dtype, site); }
-void Module::to(Device device, DType dtype, Site site) { move(&device, &dtype, site); }
 
 detail::Evaluation::Evaluation(Module& module) {
   for (const auto& [name, part] : module.named_modules()) modes_.emplace_back(part, part->training());

@@ -76,20 +76,20 @@ struct Module {
   /// Whether dropout drops and normalisation takes the batch's figures.
   [[nodiscard]] bool training() const { return training_; }
   /// Sets the mode of this module and of all below it.
-  void train(bool mode = true);
+  void train(Flag mode = true);
   void eval() { train(false); }
   /// Calls `f` for all modules below, then for this one.
   void apply(const std::function<void(Module&)>& f);
   /// Asks for gradients of all parameters, or for none.
-  void requires_grad_(bool required = true);
+  void requires_grad_(Flag required = true);
   /// Forgets the parameters' gradients; with `set_to_none` off they are filled with zeros instead.
-  void zero_grad(bool set_to_none = true, Site site = Site::here());
+  void zero_grad(Flag set_to_none = true, Site site = Site::here());
 
   // --- Moving: parameters, their gradients and buffers keep their identity and get other memory, so an optimizer keeps seeing them.
-  void to(Device device, Site site = Site::here());
+  void to(const DeviceLike auto& device, Site site = Site::here()) { move(Device(device), {}, site); }
   /// Floating-point parameters and buffers only.
-  void to(DType dtype, Site site = Site::here());
-  void to(Device device, DType dtype, Site site = Site::here());
+  void to(ExactlyDType auto dtype, Site site = Site::here()) { move({}, dtype, site); }
+  void to(const DeviceLike auto& device, ExactlyDType auto dtype, Site site = Site::here()) { move(Device(device), dtype, site); }
   void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
   void cpu(Site site = Site::here()) { to(Device(), site); }
 
@@ -135,7 +135,7 @@ struct Module {
   }
 
  private:
-  void move(const Device* device, const DType* dtype, Site site);
+  void move(std::optional<Device> device, std::optional<DType> dtype, Site site);
   void before_forward(std::span<Tensor> inputs);
   void after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   detail::Hooks& hooks();

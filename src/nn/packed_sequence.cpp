@@ -155,7 +155,7 @@ Tensor pad_sequence(const std::vector<Tensor>& sequences, const PadOptions& opti
   return stack(padded, options.batch_first ? 0 : 1, site);
 }
 
-std::vector<Tensor> unpad_sequence(const Tensor& padded, const Shape& lengths, bool batch_first, Site site) {
+std::vector<Tensor> unpad_sequence(const Tensor& padded, const Shape& lengths, Flag batch_first, Site site) {
   const char* op = "unpad_sequence";
   if (padded.dim() < 2) fail("[", op, "] expected padded sequences with at least 2 dimensions, time and batch, got ", padded.sizes());
   const Tensor by_sequence = batch_first ? padded : padded.transpose(0, 1, site);
@@ -166,7 +166,7 @@ std::vector<Tensor> unpad_sequence(const Tensor& padded, const Shape& lengths, b
   return sequences;
 }
 
-PackedSequence pack_sequence(const std::vector<Tensor>& sequences, bool enforce_sorted, Site site) {
+PackedSequence pack_sequence(const std::vector<Tensor>& sequences, Flag enforce_sorted, Site site) {
   std::vector<int64_t> lengths;
   const Tensor padded = pad_sequence(sequences, {}, site);
   for (const Tensor& x : sequences) lengths.push_back(x.size(0));

@@ -56,10 +56,10 @@ struct PaddedSequences {
 /// Stacks sequences (length, …) as (longest, N, …). As torch.nn.utils.rnn.pad_sequence.
 [[nodiscard]] Tensor pad_sequence(const std::vector<Tensor>& sequences, const PadOptions& options = {}, Site site = Site::here());
 /// The sequences of (T, N, …), each cut to its length. As torch.nn.utils.rnn.unpad_sequence.
-[[nodiscard]] std::vector<Tensor> unpad_sequence(const Tensor& padded, const Shape& lengths, bool batch_first = false,
+[[nodiscard]] std::vector<Tensor> unpad_sequence(const Tensor& padded, const Shape& lengths, Flag batch_first = false,
                                                  Site site = Site::here());
 /// Packs sequences (length, …). As torch.nn.utils.rnn.pack_sequence.
-[[nodiscard]] PackedSequence pack_sequence(const std::vector<Tensor>& sequences, bool enforce_sorted = true, Site site = Site::here());
+[[nodiscard]] PackedSequence pack_sequence(const std::vector<Tensor>& sequences, Flag enforce_sorted = true, Site site = Site::here());
 /// The sequences again, in the caller's order. As torch.nn.utils.rnn.unpack_sequence.
 [[nodiscard]] std::vector<Tensor> unpack_sequence(const PackedSequence& packed, Site site = Site::here());
 

@@ -30,7 +30,7 @@ void make_pending(const Field& field, const Tensor& value, Site site) {
 
 void take_over(const Tensor& target, const Tensor& value) {
   target.impl().replace_storage(value.detach().impl());
-  target.impl().grad = nullptr;
+  target.grad() = Tensor();
 }
 
 }  // namespace

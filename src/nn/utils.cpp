@@ -51,7 +51,7 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   const NoGradGuard no_grad;
   std::vector<Part> parts;
   for (const Tensor& parameter : parameters) {
-    const Tensor gradient = parameter.grad();
+    const Tensor& gradient = parameter.grad();
     if (!gradient.defined()) continue;
     if (!gradient.is_floating_point()) fail("[", kOp, "] gradients must be floating-point numbers, not ", scalar_name(gradient.dtype()));
     Part& part = part_of(parts, gradient.device());

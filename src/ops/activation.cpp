@@ -136,14 +136,14 @@ Tensor prelu(const Tensor& x, const Tensor& weight, Site site) {
 }
 Tensor Tensor::prelu(const Tensor& weight, Site site) const { return tandem::prelu(*this, weight, site); }
 
-Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Site site) {
+Tensor rrelu(const Tensor& x, double lower, double upper, Flag training, Site site) {
   if (!(lower <= upper)) fail("[rrelu] Lower bound should be less than or equal to the upper bound, but got ", lower, " and ", upper);
   if (!training) return leaky_relu(x, (lower + upper) / 2, site);
   if (!is_floating(x.dtype())) fail("[rrelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
   const Tensor slopes = empty_like(x, {}, site).uniform_(lower, upper, site);
   return mul(x, where(gt(x, 0, site), 1, slopes, site), site);
 }
-const Tensor& rrelu_(const Tensor& x, double lower, double upper, bool training, Site site) {
+const Tensor& rrelu_(const Tensor& x, double lower, double upper, Flag training, Site site) {
   return in_place("rrelu_", x, site, [&](const Tensor& in) { return rrelu(in, lower, upper, training, site); });
 }
 

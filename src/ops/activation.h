@@ -25,9 +25,9 @@ const Tensor& leaky_relu_(const Tensor& x, double negative_slope = 0.01, Site si
 /// leaky_relu with a slope of its own for each channel (dimension 1), or one for all.
 [[nodiscard]] Tensor prelu(const Tensor& x, const Tensor& weight, Site site = Site::here());
 /// leaky_relu with slopes drawn from [lower, upper) for each element in training, with their mean else.
-[[nodiscard]] Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false,
+[[nodiscard]] Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, Flag training = false,
                            Site site = Site::here());
-const Tensor& rrelu_(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false, Site site = Site::here());
+const Tensor& rrelu_(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, Flag training = false, Site site = Site::here());
 /// Within [min_val, max_val]. Integers too.
 [[nodiscard]] Tensor hardtanh(const Input& x, double min_val = -1, double max_val = 1, Site site = Site::here());
 const Tensor& hardtanh_(const Tensor& x, double min_val = -1, double max_val = 1, Site site = Site::here());

@@ -304,7 +304,7 @@ const Tensor& Tensor::nan_to_num_(double nan, std::optional<double> posinf, std:
   return in_place("nan_to_num_", *this, site, [&](const Tensor& x) { return tandem::nan_to_num(x, nan, posinf, neginf, site); });
 }
 
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan, Site site) {
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag equal_nan, Site site) {
   if (a.dtype() != b.dtype()) fail("[isclose] ", scalar_name(a.dtype()), " did not match ", scalar_name(b.dtype()));
   if (!(rtol >= 0)) fail("[isclose] rtol must be greater than or equal to zero, but got ", rtol);
   if (!(atol >= 0)) fail("[isclose] atol must be greater than or equal to zero, but got ", atol);
@@ -321,7 +321,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   if (rtol == 0 && atol == 0) return same;
   return logical_or(same, ops::call(PointwiseOp::isclose, "isclose", Rule::Compare, {&x, &y, &relative, &absolute}, site), site);
 }
-Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan, Site site) const {
+Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, Flag equal_nan, Site site) const {
   return tandem::isclose(*this, other, rtol, atol, equal_nan, site);
 }
 

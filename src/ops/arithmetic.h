@@ -44,7 +44,7 @@ namespace tandem {
 [[nodiscard]] Tensor nan_to_num(const Input& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                                 Site site = Site::here());
 /// Whether |a - b| <= atol + rtol * |b|, or both are the same. Error for different dtypes and negative tolerances.
-[[nodiscard]] Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+[[nodiscard]] Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, Flag equal_nan = false,
                              Site site = Site::here());
 /// log(x / (1 - x)), x first brought within [eps, 1 - eps] where an eps is given.
 [[nodiscard]] Tensor logit(const Input& x, std::optional<double> eps = {}, Site site = Site::here());

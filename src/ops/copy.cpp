@@ -57,11 +57,7 @@ Tensor convert(const Tensor& x, Device device, DType dtype, ToOptions options, c
 
 }  // namespace
 
-Tensor Tensor::to(Device device, ToOptions options, Site site) const {
-  return convert(*this, detail::resolve(device), dtype(), options, "to", site);
-}
-Tensor Tensor::to(DType dtype, ToOptions options, Site site) const { return convert(*this, device(), dtype, options, "to", site); }
-Tensor Tensor::to(Device device, DType dtype, ToOptions options, Site site) const {
+Tensor Tensor::moved(Device device, DType dtype, ToOptions options, Site site) const {
   return convert(*this, detail::resolve(device), dtype, options, "to", site);
 }
 Tensor Tensor::cuda(int index, ToOptions options, Site site) const {
@@ -77,7 +73,7 @@ Tensor Tensor::pin_memory(Site site) const {
   return pinned;
 }
 
-const Tensor& Tensor::copy_(const Tensor& source, bool non_blocking, Site site) const {
+const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) const {
   autograd::check_in_place("copy_", *this);
   if (is_same(source)) return *this;
   const Shape sizes = broadcast_shapes(this->sizes(), source.sizes());
@@ -100,6 +96,14 @@ const Tensor& Tensor::copy_(const Tensor& source, bool non_blocking, Site site) 
         });
   }
   return *this;
+}
+
+const Tensor& Tensor::operator=(const Operand& value) && {
+  const TensorImpl& self = impl();
+  if (self.embedding_storage && self.use_count() == 1 && self.storage->use_count() == 1)
+    fail("[=] nothing else holds the memory of the tensor that is assigned to, of sizes ", self.sizes,
+         ": the values would be lost. x.index with tensors gives a copy; use x.index_put_({...}, value)");
+  return value.is_tensor() ? copy_(value.tensor(), false, value.site()) : fill_(value.number(), value.site());
 }
 
 Tensor Tensor::clone(Site site) const {

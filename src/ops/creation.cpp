@@ -98,32 +98,22 @@ Tensor tensor(const NestedList& data, const Options& options, Site site) {
   if (options.device && options.device->is_cuda()) host = host.to(*options.device, {}, site);
   return finish(host, options);
 }
-Tensor tensor(const NestedList& data, Device device, Site site) { return tensor(data, {.device = device}, site); }
-Tensor tensor(const NestedList& data, DType dtype, Site site) { return tensor(data, {.dtype = dtype}, site); }
 
 Tensor empty(const Shape& sizes, const Options& options, Site site) {
   return finish(allocate(sizes, options.dtype ? *options.dtype : get_default_dtype(), options, site), options);
 }
-Tensor empty(const Shape& sizes, Device device, Site site) { return empty(sizes, {.device = device}, site); }
-Tensor empty(const Shape& sizes, DType dtype, Site site) { return empty(sizes, {.dtype = dtype}, site); }
 
 Tensor zeros(const Shape& sizes, const Options& options, Site site) {
   return filled(sizes, 0, options.dtype.value_or(get_default_dtype()), options, "zeros", site);
 }
-Tensor zeros(const Shape& sizes, Device device, Site site) { return zeros(sizes, {.device = device}, site); }
-Tensor zeros(const Shape& sizes, DType dtype, Site site) { return zeros(sizes, {.dtype = dtype}, site); }
 
 Tensor ones(const Shape& sizes, const Options& options, Site site) {
   return filled(sizes, 1, options.dtype.value_or(get_default_dtype()), options, "ones", site);
 }
-Tensor ones(const Shape& sizes, Device device, Site site) { return ones(sizes, {.device = device}, site); }
-Tensor ones(const Shape& sizes, DType dtype, Site site) { return ones(sizes, {.dtype = dtype}, site); }
 
 Tensor full(const Shape& sizes, const Scalar& value, const Options& options, Site site) {
   return filled(sizes, value, options.dtype.value_or(value.dtype()), options, "full", site);
 }
-Tensor full(const Shape& sizes, const Scalar& value, Device device, Site site) { return full(sizes, value, {.device = device}, site); }
-Tensor full(const Shape& sizes, const Scalar& value, DType dtype, Site site) { return full(sizes, value, {.dtype = dtype}, site); }
 
 Tensor eye(int64_t n, std::optional<int64_t> m, const Options& options, Site site) {
   if (n < 0) fail("[eye] n must be greater or equal to 0, got ", n);

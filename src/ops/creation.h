@@ -26,7 +26,7 @@ class NestedList {
   [[nodiscard]] const Scalar& number() const { return number_; }
 
  private:
-  Scalar number_;
+  Scalar number_ = 0;
   std::vector<NestedList> items_;
   bool is_list_ = false;
 };
@@ -34,23 +34,28 @@ class NestedList {
 /// From numbers: bool, int64 or the default floating dtype, after the widest kind among them. Error where the braces are ragged. As
 /// torch.tensor.
 [[nodiscard]] Tensor tensor(const NestedList& data, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor tensor(const NestedList& data, Device device, Site site = Site::here());
-[[nodiscard]] Tensor tensor(const NestedList& data, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor tensor(const NestedList& data, const OneOption auto& option, Site site = Site::here()) {
+  return tensor(data, only(option), site);
+}
 
 /// Uninitialised memory. Error for negative sizes and more than 2^63 bytes.
 [[nodiscard]] Tensor empty(const Shape& sizes, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor empty(const Shape& sizes, Device device, Site site = Site::here());
-[[nodiscard]] Tensor empty(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor empty(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return empty(sizes, only(option), site);
+}
 [[nodiscard]] Tensor zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor zeros(const Shape& sizes, Device device, Site site = Site::here());
-[[nodiscard]] Tensor zeros(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor zeros(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return zeros(sizes, only(option), site);
+}
 [[nodiscard]] Tensor ones(const Shape& sizes, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor ones(const Shape& sizes, Device device, Site site = Site::here());
-[[nodiscard]] Tensor ones(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor ones(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return ones(sizes, only(option), site);
+}
 /// All elements `value`; its kind decides the dtype where none is given... except that floating values give the default dtype.
 [[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, Device device, Site site = Site::here());
-[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, const OneOption auto& option, Site site = Site::here()) {
+  return full(sizes, value, only(option), site);
+}
 /// The identity, n by m (n by n without m).
 [[nodiscard]] Tensor eye(int64_t n, std::optional<int64_t> m = {}, const Options& options = {}, Site site = Site::here());
 /// start, start + step, … below end. int64 where all three are integers.

@@ -26,7 +26,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   return mul(direction(a, dim, eps, site), direction(b, dim, eps, site), site).sum(dim, false, {}, site);
 }
 
-Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim, Site site) {
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, Flag keepdim, Site site) {
   return norm(add(sub(x1, x2, site), eps, site), p, {-1}, keepdim, {}, site);
 }
 

@@ -9,7 +9,7 @@ namespace tandem {
 /// torch.nn.functional.cosine_similarity.
 [[nodiscard]] Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8, Site site = Site::here());
 /// The p-norm of x1 - x2 + eps along the last dimension. As torch.nn.functional.pairwise_distance.
-[[nodiscard]] Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6, bool keepdim = false,
+[[nodiscard]] Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6, Flag keepdim = false,
                                        Site site = Site::here());
 
 }  // namespace tandem

@@ -47,20 +47,20 @@ Tensor channels_of(const char* op, const Tensor& x, int64_t unbatched, int64_t l
 
 }  // namespace
 
-Tensor alpha_dropout(const Tensor& x, double p, bool training, Site site) { return alpha("alpha_dropout", x, p, training, false, site); }
-Tensor feature_alpha_dropout(const Tensor& x, double p, bool training, Site site) {
+Tensor alpha_dropout(const Tensor& x, double p, Flag training, Site site) { return alpha("alpha_dropout", x, p, training, false, site); }
+Tensor feature_alpha_dropout(const Tensor& x, double p, Flag training, Site site) {
   return alpha("feature_alpha_dropout", x, p, training, true, site);
 }
 
-Tensor feature_dropout(const Tensor& x, double p, bool training, Site site) {
+Tensor feature_dropout(const Tensor& x, double p, Flag training, Site site) {
   check("feature_dropout", x, p);
   if (!training || p == 0 || x.numel() == 0) return x;
   if (p == 1) return mul(x, 0.0, site);
   return mul(x, div(kept("feature_dropout", x, p, true, site), 1 - p, site), site);
 }
 
-Tensor dropout1d(const Tensor& x, double p, bool training, Site site) { return channels_of("dropout1d", x, 2, 2, 3, p, training, site); }
-Tensor dropout2d(const Tensor& x, double p, bool training, Site site) { return channels_of("dropout2d", x, -1, 3, 4, p, training, site); }
-Tensor dropout3d(const Tensor& x, double p, bool training, Site site) { return channels_of("dropout3d", x, 4, 4, 5, p, training, site); }
+Tensor dropout1d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout1d", x, 2, 2, 3, p, training, site); }
+Tensor dropout2d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout2d", x, -1, 3, 4, p, training, site); }
+Tensor dropout3d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout3d", x, 4, 4, 5, p, training, site); }
 
 }  // namespace tandem

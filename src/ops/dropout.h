@@ -6,15 +6,15 @@
 namespace tandem {
 
 /// Zeroes elements of x and moves the others so that mean and variance stay, for networks with selu. As torch.nn.functional.alpha_dropout.
-[[nodiscard]] Tensor alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
+[[nodiscard]] Tensor alpha_dropout(const Tensor& x, double p = 0.5, Flag training = false, Site site = Site::here());
 /// Whole channels of (N, C, …) zeroed with probability p, the others scaled by 1 / (1 - p). As torch.feature_dropout.
-[[nodiscard]] Tensor feature_dropout(const Tensor& x, double p, bool training, Site site = Site::here());
+[[nodiscard]] Tensor feature_dropout(const Tensor& x, double p, Flag training, Site site = Site::here());
 /// alpha_dropout of whole channels. As torch.nn.functional.feature_alpha_dropout.
-[[nodiscard]] Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, bool training = false, Site site = Site::here());
+[[nodiscard]] Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, Flag training = false, Site site = Site::here());
 /// feature_dropout of (N, C, L) or (C, L); of (N, C, H, W), or, as PyTorch reads three dimensions, (N, C, L); of (N, C, D, H, W) or (C, D,
 /// H, W).
-[[nodiscard]] Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-[[nodiscard]] Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
-[[nodiscard]] Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout1d(const Tensor& x, double p = 0.5, Flag training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout2d(const Tensor& x, double p = 0.5, Flag training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout3d(const Tensor& x, double p = 0.5, Flag training = true, Site site = Site::here());
 
 }  // namespace tandem

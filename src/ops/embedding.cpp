@@ -97,7 +97,7 @@ Bags fill_bags(const Tensor& indices, const Tensor& weight, const Tensor& offset
 }  // namespace
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double> max_norm,
-                 double norm_type, bool scale_grad_by_freq, Site site) {
+                 double norm_type, Flag scale_grad_by_freq, Site site) {
   check_table("embedding", indices, weight);
   const Tensor at = indices.to(kInt64, {}, site);
   const int64_t padding = padding_row("embedding", padding_idx, weight.size(0));

@@ -12,7 +12,7 @@ namespace tandem {
 /// Rows at `padding_idx` get no gradient; rows in use whose `norm_type`-norm is over `max_norm` are scaled down to it in place first;
 /// `scale_grad_by_freq` divides a row's gradient by how often its index occurs.
 [[nodiscard]] Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx = {},
-                               std::optional<double> max_norm = {}, double norm_type = 2, bool scale_grad_by_freq = false,
+                               std::optional<double> max_norm = {}, double norm_type = 2, Flag scale_grad_by_freq = false,
                                Site site = Site::here());
 
 struct EmbeddingBagOptions {

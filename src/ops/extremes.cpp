@@ -64,43 +64,43 @@ Tensor arg_extreme(const char* op, bool largest, const Tensor& x, std::optional<
 
 Tensor max(const Tensor& x, Site site) { return extreme("max", "MaxBackward1", true, x, all_dims(x), false, site); }
 Tensor min(const Tensor& x, Site site) { return extreme("min", "MinBackward1", false, x, all_dims(x), false, site); }
-ValuesIndices max(const Tensor& x, int64_t dim, bool keepdim, Site site) {
+ValuesIndices max(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   return extreme_along("max", "MaxBackward0", true, x, dim, keepdim, site);
 }
-ValuesIndices min(const Tensor& x, int64_t dim, bool keepdim, Site site) {
+ValuesIndices min(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   return extreme_along("min", "MinBackward0", false, x, dim, keepdim, site);
 }
 Tensor max(const Tensor& x, const Tensor& other, Site site) { return maximum(x, other, site); }
 Tensor min(const Tensor& x, const Tensor& other, Site site) { return minimum(x, other, site); }
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim, Site site) {
+Tensor amax(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   return extreme("amax", "AmaxBackward0", true, x, dims_mask("amax", x, dims), keepdim, site);
 }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim, Site site) {
+Tensor amin(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   return extreme("amin", "AminBackward0", false, x, dims_mask("amin", x, dims), keepdim, site);
 }
-MinMax aminmax(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Site site) {
+MinMax aminmax(const Tensor& x, std::optional<int64_t> dim, Flag keepdim, Site site) {
   const uint32_t mask = dim ? ops::one_dim(x, wrap_dim(*dim, x.dim())) : all_dims(x);
   return {extreme("aminmax", "AminmaxBackward0", false, x, mask, keepdim, site),
           extreme("aminmax", "AminmaxBackward0", true, x, mask, keepdim, site)};
 }
-Tensor argmax(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Site site) {
+Tensor argmax(const Tensor& x, std::optional<int64_t> dim, Flag keepdim, Site site) {
   return arg_extreme("argmax", true, x, dim, keepdim, site);
 }
-Tensor argmin(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Site site) {
+Tensor argmin(const Tensor& x, std::optional<int64_t> dim, Flag keepdim, Site site) {
   return arg_extreme("argmin", false, x, dim, keepdim, site);
 }
 
 // --- The same as methods
 Tensor Tensor::max(Site site) const { return tandem::max(*this, site); }
-ValuesIndices Tensor::max(int64_t dim, bool keepdim, Site site) const { return tandem::max(*this, dim, keepdim, site); }
+ValuesIndices Tensor::max(int64_t dim, Flag keepdim, Site site) const { return tandem::max(*this, dim, keepdim, site); }
 Tensor Tensor::max(const Tensor& other, Site site) const { return tandem::maximum(*this, other, site); }
 Tensor Tensor::min(Site site) const { return tandem::min(*this, site); }
-ValuesIndices Tensor::min(int64_t dim, bool keepdim, Site site) const { return tandem::min(*this, dim, keepdim, site); }
+ValuesIndices Tensor::min(int64_t dim, Flag keepdim, Site site) const { return tandem::min(*this, dim, keepdim, site); }
 Tensor Tensor::min(const Tensor& other, Site site) const { return tandem::minimum(*this, other, site); }
-Tensor Tensor::amax(const Shape& dims, bool keepdim, Site site) const { return tandem::amax(*this, dims, keepdim, site); }
-Tensor Tensor::amin(const Shape& dims, bool keepdim, Site site) const { return tandem::amin(*this, dims, keepdim, site); }
-MinMax Tensor::aminmax(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::aminmax(*this, dim, keepdim, site); }
-Tensor Tensor::argmax(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::argmax(*this, dim, keepdim, site); }
-Tensor Tensor::argmin(std::optional<int64_t> dim, bool keepdim, Site site) const { return tandem::argmin(*this, dim, keepdim, site); }
+Tensor Tensor::amax(const Shape& dims, Flag keepdim, Site site) const { return tandem::amax(*this, dims, keepdim, site); }
+Tensor Tensor::amin(const Shape& dims, Flag keepdim, Site site) const { return tandem::amin(*this, dims, keepdim, site); }
+MinMax Tensor::aminmax(std::optional<int64_t> dim, Flag keepdim, Site site) const { return tandem::aminmax(*this, dim, keepdim, site); }
+Tensor Tensor::argmax(std::optional<int64_t> dim, Flag keepdim, Site site) const { return tandem::argmax(*this, dim, keepdim, site); }
+Tensor Tensor::argmin(std::optional<int64_t> dim, Flag keepdim, Site site) const { return tandem::argmin(*this, dim, keepdim, site); }
 
 }  // namespace tandem

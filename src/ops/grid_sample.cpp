@@ -97,21 +97,21 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleOpti
   return sample("grid_sample", input.dim() == 5 ? "GridSampler3DBackward0" : "GridSampler2DBackward0", input, grid, how, site);
 }
 
-Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
+Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, Flag align_corners,
                        Site site) {
   const GridSample how = numbered("grid_sampler_2d", interpolation_mode, padding_mode, align_corners);
   check("grid_sampler_2d", input, grid, 4);
   return sample("grid_sampler_2d", "GridSampler2DBackward0", input, grid, how, site);
 }
 
-Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
+Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, Flag align_corners,
                        Site site) {
   const GridSample how = numbered("grid_sampler_3d", interpolation_mode, padding_mode, align_corners);
   check("grid_sampler_3d", input, grid, 5);
   return sample("grid_sampler_3d", "GridSampler3DBackward0", input, grid, how, site);
 }
 
-Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners, Site site) {
+Tensor affine_grid(const Tensor& theta, const Shape& size, Flag align_corners, Site site) {
   const auto axes = static_cast<int64_t>(size.size()) - 2;
   if (!is_floating(theta.dtype())) fail("[affine_grid] Expected theta to have floating point type, but got ", theta.dtype());
   if (axes != 2 && axes != 3)

@@ -17,11 +17,11 @@ struct GridSampleOptions {
 [[nodiscard]] Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleOptions& options = {}, Site site = Site::here());
 /// The same with modes as numbers, in the order above. As torch.grid_sampler_2d, torch.grid_sampler_3d.
 [[nodiscard]] Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
-                                     bool align_corners, Site site = Site::here());
+                                     Flag align_corners, Site site = Site::here());
 [[nodiscard]] Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
-                                     bool align_corners, Site site = Site::here());
+                                     Flag align_corners, Site site = Site::here());
 /// The grid that moves an image of sizes (N, C, H, W) by theta (N, 2, 3), or a volume by (N, 3, 4). As
 /// torch.nn.functional.affine_grid.
-[[nodiscard]] Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false, Site site = Site::here());
+[[nodiscard]] Tensor affine_grid(const Tensor& theta, const Shape& size, Flag align_corners = false, Site site = Site::here());
 
 }  // namespace tandem

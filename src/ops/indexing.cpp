@@ -194,7 +194,7 @@ Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shap
 
 }  // namespace
 
-const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) const {
+const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) const {
   autograd::check_in_place("index_put_", *this);
   const Indexing in = take_apart("index_put_", *this, indices, site);
   Tensor values = value.is_tensor() ? value.tensor() : full({}, value.number(), {.dtype = dtype(), .device = device()}, site);
@@ -244,7 +244,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site
   return movedim(index_front(movedim(x, at, 0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false), 0, at, site);
 }
 
-Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) {
+Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) {
   return x.clone(site).index_put_(indices, value, accumulate, site);
 }
 
@@ -255,7 +255,7 @@ Tensor take(const Tensor& x, const Tensor& index, Site site) {
   return index_front(x.reshape({-1}, site), {index}, index.sizes(), "TakeBackward0", site);
 }
 
-Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, Site site) {
+Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, Flag accumulate, Site site) {
   if (index.dtype() != kInt64) fail("[put] put_(): Expected a long tensor for index, but got ", scalar_name(index.dtype()));
   if (source.dtype() != x.dtype())
     fail("[put] put_(): self and source expected to have the same dtype, but got self.dtype = ", scalar_name(x.dtype()),
@@ -334,14 +334,14 @@ Tensor tril(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, d
 Tensor triu(const Tensor& x, int64_t diagonal, Site site) { return triangle(x, diagonal, true, site); }
 
 Tensor Tensor::index_select(int64_t dim, const Tensor& index, Site site) const { return tandem::index_select(*this, dim, index, site); }
-Tensor Tensor::index_put(const std::vector<Index>& indices, const Operand& value, bool accumulate, Site site) const {
+Tensor Tensor::index_put(const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) const {
   return tandem::index_put(*this, indices, value, accumulate, site);
 }
 Tensor Tensor::take(const Tensor& index, Site site) const { return tandem::take(*this, index, site); }
-Tensor Tensor::put(const Tensor& index, const Tensor& source, bool accumulate, Site site) const {
+Tensor Tensor::put(const Tensor& index, const Tensor& source, Flag accumulate, Site site) const {
   return tandem::put(*this, index, source, accumulate, site);
 }
-const Tensor& Tensor::put_(const Tensor& index, const Tensor& source, bool accumulate, Site site) const {
+const Tensor& Tensor::put_(const Tensor& index, const Tensor& source, Flag accumulate, Site site) const {
   return copy_(tandem::put(*this, index, source, accumulate, site), false, site);
 }
 Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source, Site site) const {

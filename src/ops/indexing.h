@@ -11,12 +11,12 @@ namespace tandem {
 /// Slices of x along a dimension, in the order of a vector `index`. As torch.index_select.
 [[nodiscard]] Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site = Site::here());
 /// x with `value` at the positions that the indices name, added where `accumulate`. As torch.index_put.
-[[nodiscard]] Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+[[nodiscard]] Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, Flag accumulate = false,
                                Site site = Site::here());
 /// Elements of the flattened x, with index's sizes; negative ones count from the end. As torch.take.
 [[nodiscard]] Tensor take(const Tensor& x, const Tensor& index, Site site = Site::here());
 /// x with the elements of `source` at these places, added where `accumulate`. As torch.put.
-[[nodiscard]] Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here());
+[[nodiscard]] Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, Flag accumulate = false, Site site = Site::here());
 [[nodiscard]] Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Site site = Site::here());
 /// The elements where `mask` is true, as a vector. Waits for the device: the size depends on the data.
 [[nodiscard]] Tensor masked_select(const Tensor& x, const Tensor& mask, Site site = Site::here());

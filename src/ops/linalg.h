@@ -33,14 +33,14 @@ struct Tolerance {
 
 // --- Decompositions
 /// L of L Lᵀ = A, or Lᵀ with `upper`; only that triangle of A is read. Error where A is not positive-definite.
-[[nodiscard]] Tensor cholesky(const Tensor& A, bool upper = false, Site site = Site::here());
+[[nodiscard]] Tensor cholesky(const Tensor& A, Flag upper = false, Site site = Site::here());
 /// Q R = A: `mode` "reduced", "complete" (Q square), or "r" (Q empty).
 [[nodiscard]] QrResult qr(const Tensor& A, std::string_view mode = "reduced", Site site = Site::here());
 /// Eigenvalues in ascending order and eigenvectors of symmetric matrices, from the triangle `UPLO`, "L" or "U".
 [[nodiscard]] EighResult eigh(const Tensor& A, std::string_view UPLO = "L", Site site = Site::here());
 [[nodiscard]] Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L", Site site = Site::here());
 /// U diag(S) Vh = A, S in descending order; U and Vh square with `full_matrices`.
-[[nodiscard]] SvdResult svd(const Tensor& A, bool full_matrices = true, Site site = Site::here());
+[[nodiscard]] SvdResult svd(const Tensor& A, Flag full_matrices = true, Site site = Site::here());
 [[nodiscard]] Tensor svdvals(const Tensor& A, Site site = Site::here());
 
 // --- Equations
@@ -50,9 +50,9 @@ struct Tolerance {
 /// Error where A is singular.
 [[nodiscard]] Tensor inv(const Tensor& A, Site site = Site::here());
 /// X of A X = B, or of X A = B without `left`; B may be a (batch of) vectors. Batches broadcast. Error where A is singular.
-[[nodiscard]] Tensor solve(const Tensor& A, const Tensor& B, bool left = true, Site site = Site::here());
+[[nodiscard]] Tensor solve(const Tensor& A, const Tensor& B, Flag left = true, Site site = Site::here());
 /// The same for a triangular A, of which the other triangle is not read, nor the diagonal, taken as ones, with `unitriangular`.
-[[nodiscard]] Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left = true, bool unitriangular = false,
+[[nodiscard]] Tensor solve_triangular(const Tensor& A, const Tensor& B, Flag upper, Flag left = true, Flag unitriangular = false,
                                       Site site = Site::here());
 /// Moore and Penrose's inverse.
 [[nodiscard]] Tensor pinv(const Tensor& A, const Tolerance& tolerance = {}, Site site = Site::here());

@@ -128,7 +128,7 @@ bool lower_triangle(const char* op, std::string_view UPLO) {
 
 }  // namespace
 
-Tensor cholesky(const Tensor& A, bool upper, Site site) {
+Tensor cholesky(const Tensor& A, Flag upper, Site site) {
   ops::check_square("linalg.cholesky", A);
   if (upper) return cholesky(A.mT(site), false, site).mT(site);
   const Tensor L = ops::part_of(A, {A.size(-1), A.size(-1)}, site);
@@ -175,7 +175,7 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO, Site site) {
   return L;
 }
 
-SvdResult svd(const Tensor& A, bool full_matrices, Site site) {
+SvdResult svd(const Tensor& A, Flag full_matrices, Site site) {
   ops::check_matrix("linalg.svd", A);
   check_scratch("linalg.svd", A, 4);
   const int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n);

@@ -116,7 +116,7 @@ Tensor inv(const Tensor& A, Site site) {
   return inverse("linalg.inv", A, true, site);
 }
 
-Tensor solve(const Tensor& A, const Tensor& B, bool left, Site site) {
+Tensor solve(const Tensor& A, const Tensor& B, Flag left, Site site) {
   ops::check_square("linalg.solve", A);
   const Shape rows(A.sizes().data(), A.sizes().size() - 1);
   const bool vectors = B.dim() == 1 || (B.dim() == A.dim() - 1 && B.sizes() == rows);
@@ -140,7 +140,7 @@ Tensor solve(const Tensor& A, const Tensor& B, bool left, Site site) {
   return vectors ? X.squeeze(-1, site) : X;
 }
 
-Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left, bool unitriangular, Site site) {
+Tensor solve_triangular(const Tensor& A, const Tensor& B, Flag upper, Flag left, Flag unitriangular, Site site) {
   constexpr const char* op = "linalg.solve_triangular";
   ops::check_square(op, A);
   const Sides sides = arranged(op, A, B, left, false, site);

@@ -88,10 +88,10 @@ Tensor with_dims(const Tensor& y, int64_t row, int64_t column, bool keepdim, Sit
 }  // namespace
 
 Tensor norm(const Tensor& x, double p, Site site) { return norm_over(x, p, ops::all_dims(x), false, {}, site); }
-Tensor norm(const Tensor& x, double p, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor norm(const Tensor& x, double p, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   return norm_over(x, p, ops::dims_mask("norm", x, dims), keepdim, dtype, site);
 }
-Tensor norm(const Tensor& x, std::string_view p, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor norm(const Tensor& x, std::string_view p, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   if (p == "fro") return norm_over(x, 2, ops::dims_mask("norm", x, dims), keepdim, dtype, site);
   return linalg::matrix_norm(x, p, dims.empty() && x.dim() == 2 ? Shape{0, 1} : dims, keepdim, dtype, site);
 }
@@ -99,11 +99,11 @@ Tensor dist(const Tensor& a, const Tensor& b, double p, Site site) { return norm
 
 namespace linalg {
 
-Tensor vector_norm(const Tensor& x, double ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor vector_norm(const Tensor& x, double ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   return tandem::norm(x, ord, dims, keepdim, dtype, site);
 }
 
-Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   const auto [row, column] = matrix_dims(x, dims);
   if (ord == "fro") return vector_norm(x, 2, {row, column}, keepdim, dtype, site);
   if (ord == "nuc") {
@@ -113,7 +113,7 @@ Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, boo
   fail("[matrix_norm] linalg.matrix_norm: Order ", ord, " not supported.");
 }
 
-Tensor matrix_norm(const Tensor& given, double ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor matrix_norm(const Tensor& given, double ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   const auto [row, column] = matrix_dims(given, dims);
   const Tensor x = dtype ? given.to(*dtype, {}, site) : given;
   const double size = std::abs(ord);
@@ -129,7 +129,7 @@ Tensor matrix_norm(const Tensor& given, double ord, const Shape& dims, bool keep
   return y.squeeze(std::max(row, column), site).squeeze(std::min(row, column), site);
 }
 
-Tensor norm(const Tensor& x, std::optional<double> ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor norm(const Tensor& x, std::optional<double> ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   if (!dims.empty() && dims.size() > 2) fail("[norm] linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", dims);
   if (!ord) return vector_norm(x, 2, dims, keepdim, dtype, site);
   if (dims.empty() && x.dim() != 1 && x.dim() != 2)
@@ -139,7 +139,7 @@ Tensor norm(const Tensor& x, std::optional<double> ord, const Shape& dims, bool 
   return vector_norm(x, *ord, dims, keepdim, dtype, site);
 }
 
-Tensor norm(const Tensor& x, std::string_view ord, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor norm(const Tensor& x, std::string_view ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   if (dims.empty() && x.dim() != 2)
     fail("[norm] linalg.norm: the norm ", ord, " without dim is one of a matrix, but the input has ", x.dim(), " dimensions");
   return matrix_norm(x, ord, dims.empty() ? Shape{0, 1} : dims, keepdim, dtype, site);
@@ -148,7 +148,7 @@ Tensor norm(const Tensor& x, std::string_view ord, const Shape& dims, bool keepd
 }  // namespace linalg
 
 Tensor Tensor::norm(double p, Site site) const { return tandem::norm(*this, p, site); }
-Tensor Tensor::norm(double p, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::norm(double p, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::norm(*this, p, dims, keepdim, dtype, site);
 }
 Tensor Tensor::dist(const Tensor& other, double p, Site site) const { return tandem::dist(*this, other, p, site); }

@@ -31,7 +31,7 @@ struct Gradient {
 /// A tensor or number that a gradient needs.
 struct SavedOperand {
   SavedTensor tensor;
-  Scalar number;
+  Scalar number = 0;
   bool is_tensor = false;
   Shape sizes;
   DType dtype = kFloat32;

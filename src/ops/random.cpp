@@ -168,14 +168,10 @@ ThreadGeneratorGuard::~ThreadGeneratorGuard() { this_threads = before_; }
 Tensor rand(const Shape& sizes, const Options& options, Site site) {
   return new_random(sizes, options, kernels::Random::Uniform, 0, 1, get_default_dtype(), "rand", site);
 }
-Tensor rand(const Shape& sizes, Device device, Site site) { return rand(sizes, {.device = device}, site); }
-Tensor rand(const Shape& sizes, DType dtype, Site site) { return rand(sizes, {.dtype = dtype}, site); }
 
 Tensor randn(const Shape& sizes, const Options& options, Site site) {
   return new_random(sizes, options, kernels::Random::Normal, 0, 1, get_default_dtype(), "randn", site);
 }
-Tensor randn(const Shape& sizes, Device device, Site site) { return randn(sizes, {.device = device}, site); }
-Tensor randn(const Shape& sizes, DType dtype, Site site) { return randn(sizes, {.dtype = dtype}, site); }
 
 Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options, Site site) {
   check_range("randint", low, high, options.dtype.value_or(kInt64));
@@ -226,7 +222,7 @@ Tensor normal(double mean, double std, const Shape& sizes, const Options& option
   return new_random(sizes, options, kernels::Random::Normal, mean, std, get_default_dtype(), "normal", site);
 }
 
-Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replacement, Site site) {
+Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replacement, Site site) {
   const autograd::detail::NoRecord quiet;
   const Tensor& p = probabilities;
   if (p.dim() != 1 && p.dim() != 2) fail("[multinomial] prob_dist must be 1 or 2 dim, not ", p.dim());
@@ -251,7 +247,7 @@ Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replac
   if (num_samples == 1) return race.argmax(-1, true, site);
   return race.topk(num_samples, -1, true, true, site).indices;
 }
-Tensor Tensor::multinomial(int64_t num_samples, bool replacement, Site site) const {
+Tensor Tensor::multinomial(int64_t num_samples, Flag replacement, Site site) const {
   return tandem::multinomial(*this, num_samples, replacement, site);
 }
 
@@ -290,7 +286,7 @@ auto dropout_backward(const Tensor& mask, double p) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& x, double p, bool training, Site site) {
+Tensor dropout(const Tensor& x, double p, Flag training, Site site) {
   if (!drops("dropout", x, p, training)) return x;
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
   const Tensor mask = drop("dropout", y, x.detach().contiguous(site), p, site);
@@ -298,7 +294,7 @@ Tensor dropout(const Tensor& x, double p, bool training, Site site) {
   return autograd::record("NativeDropoutBackward0", y, {x}, site, dropout_backward(mask, p));
 }
 
-const Tensor& dropout_(const Tensor& x, double p, bool training, Site site) {
+const Tensor& dropout_(const Tensor& x, double p, Flag training, Site site) {
   autograd::check_in_place("dropout_", x);
   if (!drops("dropout_", x, p, training)) return x;
   if (!x.is_contiguous()) return x.copy_(dropout(x, p, training, site), false, site);

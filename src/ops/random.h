@@ -36,12 +36,14 @@ class ThreadGeneratorGuard {
 
 /// Uniform in [0, 1).
 [[nodiscard]] Tensor rand(const Shape& sizes, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor rand(const Shape& sizes, Device device, Site site = Site::here());
-[[nodiscard]] Tensor rand(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor rand(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return rand(sizes, only(option), site);
+}
 /// Normal, mean 0 and deviation 1.
 [[nodiscard]] Tensor randn(const Shape& sizes, const Options& options = {}, Site site = Site::here());
-[[nodiscard]] Tensor randn(const Shape& sizes, Device device, Site site = Site::here());
-[[nodiscard]] Tensor randn(const Shape& sizes, DType dtype, Site site = Site::here());
+[[nodiscard]] Tensor randn(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return randn(sizes, only(option), site);
+}
 /// Integers in [low, high), int64 unless told otherwise.
 [[nodiscard]] Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randint(int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
@@ -60,11 +62,11 @@ class ThreadGeneratorGuard {
 [[nodiscard]] Tensor bernoulli(const Tensor& like, double p, Site site = Site::here());
 /// Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero
 /// weights, and for more draws than categories without replacement. As torch.multinomial.
-[[nodiscard]] Tensor multinomial(const Tensor& probabilities, int64_t num_samples, bool replacement = false, Site site = Site::here());
+[[nodiscard]] Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replacement = false, Site site = Site::here());
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 /// torch.nn.functional.dropout.
-[[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+[[nodiscard]] Tensor dropout(const Tensor& x, double p = 0.5, Flag training = true, Site site = Site::here());
 /// The same in place.
-const Tensor& dropout_(const Tensor& x, double p = 0.5, bool training = true, Site site = Site::here());
+const Tensor& dropout_(const Tensor& x, double p = 0.5, Flag training = true, Site site = Site::here());
 
 }  // namespace tandem

@@ -225,26 +225,26 @@ LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const 
   return result;
 }
 
-LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
-                double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, Flag has_biases, int64_t num_layers,
+                double dropout, Flag train, Flag bidirectional, Flag batch_first, Site site) {
   if (hx.size() != 2) fail("[lstm] expects two hidden states, got ", hx.size());
   return plain("lstm", Kind::Lstm, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site);
 }
 
-RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout,
-              bool train, bool bidirectional, bool batch_first, Site site) {
+RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases, int64_t num_layers, double dropout,
+              Flag train, Flag bidirectional, Flag batch_first, Site site) {
   return without_cell(
       plain("gru", Kind::Gru, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }
 
-RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
-                   double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases, int64_t num_layers,
+                   double dropout, Flag train, Flag bidirectional, Flag batch_first, Site site) {
   return without_cell(
       plain("rnn_tanh", Kind::Tanh, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }
 
-RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases, int64_t num_layers,
-                   double dropout, bool train, bool bidirectional, bool batch_first, Site site) {
+RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases, int64_t num_layers,
+                   double dropout, Flag train, Flag bidirectional, Flag batch_first, Site site) {
   return without_cell(
       plain("rnn_relu", Kind::Relu, input, {hx}, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, site));
 }

@@ -36,18 +36,18 @@ struct LstmState {
 
 /// hx: the states to begin with, (layers * directions, N, hidden): h for all, and c for an LSTM. With batch_first, input and output are (N,
 /// T, …). `dropout` between layers is for training only.
-[[nodiscard]] LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, bool has_biases = true,
-                              int64_t num_layers = 1, double dropout = 0, bool train = false, bool bidirectional = false,
-                              bool batch_first = false, Site site = Site::here());
-[[nodiscard]] RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases = true,
-                            int64_t num_layers = 1, double dropout = 0, bool train = false, bool bidirectional = false,
-                            bool batch_first = false, Site site = Site::here());
-[[nodiscard]] RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases = true,
-                                 int64_t num_layers = 1, double dropout = 0, bool train = false, bool bidirectional = false,
-                                 bool batch_first = false, Site site = Site::here());
-[[nodiscard]] RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, bool has_biases = true,
-                                 int64_t num_layers = 1, double dropout = 0, bool train = false, bool bidirectional = false,
-                                 bool batch_first = false, Site site = Site::here());
+[[nodiscard]] LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, Flag has_biases = true,
+                              int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
+                              Flag batch_first = false, Site site = Site::here());
+[[nodiscard]] RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
+                            int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
+                            Flag batch_first = false, Site site = Site::here());
+[[nodiscard]] RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
+                                 int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
+                                 Flag batch_first = false, Site site = Site::here());
+[[nodiscard]] RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
+                                 int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
+                                 Flag batch_first = false, Site site = Site::here());
 
 /// One step of (N, input) from states (N, hidden); biases may be undefined. As torch.lstm_cell and the others.
 [[nodiscard]] LstmState lstm_cell(const Tensor& input, const std::vector<Tensor>& hx, const Tensor& w_ih, const Tensor& w_hh,

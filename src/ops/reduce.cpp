@@ -122,30 +122,30 @@ VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correct
 }  // namespace
 
 Tensor sum(const Tensor& x, Site site) { return sum_over(x, all_dims(x), false, true, {}, site); }
-Tensor sum(const Tensor& x, DType dtype, Site site) { return sum_over(x, all_dims(x), false, true, dtype, site); }
-Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor detail::sum(const Tensor& x, DType dtype, Site site) { return sum_over(x, all_dims(x), false, true, dtype, site); }
+Tensor sum(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   return sum_over(x, dims_mask("sum", x, dims), keepdim, false, dtype, site);
 }
-Tensor nansum(const Tensor& x, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor nansum(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   return sum(is_floating(x.dtype()) ? where(isnan(x, site), 0, x, site) : x, dims, keepdim, dtype, site);
 }
 Tensor mean(const Tensor& x, Site site) { return mean_over(x, all_dims(x), false, true, {}, site); }
-Tensor mean(const Tensor& x, DType dtype, Site site) { return mean_over(x, all_dims(x), false, true, dtype, site); }
-Tensor mean(const Tensor& x, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor detail::mean(const Tensor& x, DType dtype, Site site) { return mean_over(x, all_dims(x), false, true, dtype, site); }
+Tensor mean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   return mean_over(x, dims_mask("mean", x, dims), keepdim, false, dtype, site);
 }
-Tensor nanmean(const Tensor& x, const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor nanmean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
   if (!is_floating(x.dtype()))
     fail("[nanmean] nanmean(): expected input to have floating point or complex dtype but got ", scalar_name(x.dtype()));
   return nansum(x, dims, keepdim, dtype, site) / sum(logical_not(isnan(x, site), site), dims, keepdim, {}, site);
 }
 Tensor prod(const Tensor& x, Site site) { return prod_along(x.reshape({-1}, site), 0, false, {}, site); }
-Tensor prod(const Tensor& x, DType dtype, Site site) { return prod_along(x.reshape({-1}, site), 0, false, dtype, site); }
-Tensor prod(const Tensor& x, int64_t dim, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor detail::prod(const Tensor& x, DType dtype, Site site) { return prod_along(x.reshape({-1}, site), 0, false, dtype, site); }
+Tensor prod(const Tensor& x, int64_t dim, Flag keepdim, std::optional<DType> dtype, Site site) {
   return prod_along(x, wrap_dim(dim, x.dim()), keepdim, dtype, site);
 }
 
-Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim, Site site) {
+Tensor logsumexp(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   const uint32_t mask = dims_mask("logsumexp", x, dims);
   const Tensor in = is_floating(x.dtype()) ? x : x.to(get_default_dtype(), {}, site);
   Tensor y;
@@ -175,27 +175,27 @@ Tensor trace(const Tensor& x, Site site) {
 }
 
 Tensor all(const Tensor& x, Site site) { return truth("all", Reduce::All, x, all_dims(x), false, site); }
-Tensor all(const Tensor& x, const Shape& dims, bool keepdim, Site site) {
+Tensor all(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   return truth("all", Reduce::All, x, dims_mask("all", x, dims), keepdim, site);
 }
 Tensor any(const Tensor& x, Site site) { return truth("any", Reduce::Any, x, all_dims(x), false, site); }
-Tensor any(const Tensor& x, const Shape& dims, bool keepdim, Site site) {
+Tensor any(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   return truth("any", Reduce::Any, x, dims_mask("any", x, dims), keepdim, site);
 }
 Tensor count_nonzero(const Tensor& x, const Shape& dims, Site site) {
   return ops::reduce("count_nonzero", Reduce::CountNonzero, x, dims_mask("count_nonzero", x, dims), false, kInt64, site);
 }
 
-Tensor var(const Tensor& x, const Shape& dims, double correction, bool keepdim, Site site) {
+Tensor var(const Tensor& x, const Shape& dims, double correction, Flag keepdim, Site site) {
   return spread_of("var", x, dims_mask("var", x, dims), correction, keepdim, false, false, site).var;
 }
-Tensor std(const Tensor& x, const Shape& dims, double correction, bool keepdim, Site site) {
+Tensor std(const Tensor& x, const Shape& dims, double correction, Flag keepdim, Site site) {
   return spread_of("std", x, dims_mask("std", x, dims), correction, keepdim, true, false, site).var;
 }
-VarMean var_mean(const Tensor& x, const Shape& dims, double correction, bool keepdim, Site site) {
+VarMean var_mean(const Tensor& x, const Shape& dims, double correction, Flag keepdim, Site site) {
   return spread_of("var_mean", x, dims_mask("var_mean", x, dims), correction, keepdim, false, true, site);
 }
-StdMean std_mean(const Tensor& x, const Shape& dims, double correction, bool keepdim, Site site) {
+StdMean std_mean(const Tensor& x, const Shape& dims, double correction, Flag keepdim, Site site) {
   VarMean both = spread_of("std_mean", x, dims_mask("std_mean", x, dims), correction, keepdim, true, true, site);
   return {std::move(both.var), std::move(both.mean)};
 }
@@ -209,7 +209,7 @@ bool equal(const Tensor& a, const Tensor& b, Site site) {
   return all(eq(a, b, site), site).item<bool>(site);
 }
 
-bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan, Site site) {
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag equal_nan, Site site) {
   const NoGradGuard no_grad;
   const DType dtype = promote_types(a.dtype(), b.dtype());
   const Tensor x = a.to(dtype, {}, site), y = b.to(dtype, {}, site);
@@ -223,44 +223,34 @@ bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool e
 
 // --- The same as methods
 Tensor Tensor::sum(Site site) const { return tandem::sum(*this, site); }
-Tensor Tensor::sum(const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::sum(const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::sum(*this, dims, keepdim, dtype, site);
 }
-Tensor Tensor::sum(int64_t dim, bool keepdim, std::optional<DType> dtype, Site site) const {
-  return tandem::sum(*this, Shape{dim}, keepdim, dtype, site);
-}
-Tensor Tensor::nansum(const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::nansum(const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::nansum(*this, dims, keepdim, dtype, site);
 }
 Tensor Tensor::mean(Site site) const { return tandem::mean(*this, site); }
-Tensor Tensor::mean(const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::mean(const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::mean(*this, dims, keepdim, dtype, site);
 }
-Tensor Tensor::mean(int64_t dim, bool keepdim, std::optional<DType> dtype, Site site) const {
-  return tandem::mean(*this, Shape{dim}, keepdim, dtype, site);
-}
-Tensor Tensor::nanmean(const Shape& dims, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::nanmean(const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::nanmean(*this, dims, keepdim, dtype, site);
 }
 Tensor Tensor::prod(Site site) const { return tandem::prod(*this, site); }
-Tensor Tensor::prod(int64_t dim, bool keepdim, std::optional<DType> dtype, Site site) const {
+Tensor Tensor::prod(int64_t dim, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::prod(*this, dim, keepdim, dtype, site);
 }
-Tensor Tensor::logsumexp(const Shape& dims, bool keepdim, Site site) const { return tandem::logsumexp(*this, dims, keepdim, site); }
+Tensor Tensor::logsumexp(const Shape& dims, Flag keepdim, Site site) const { return tandem::logsumexp(*this, dims, keepdim, site); }
 Tensor Tensor::trace(Site site) const { return tandem::trace(*this, site); }
 Tensor Tensor::all(Site site) const { return tandem::all(*this, site); }
-Tensor Tensor::all(const Shape& dims, bool keepdim, Site site) const { return tandem::all(*this, dims, keepdim, site); }
-Tensor Tensor::all(int64_t dim, bool keepdim, Site site) const { return tandem::all(*this, Shape{dim}, keepdim, site); }
+Tensor Tensor::all(const Shape& dims, Flag keepdim, Site site) const { return tandem::all(*this, dims, keepdim, site); }
 Tensor Tensor::any(Site site) const { return tandem::any(*this, site); }
-Tensor Tensor::any(const Shape& dims, bool keepdim, Site site) const { return tandem::any(*this, dims, keepdim, site); }
-Tensor Tensor::any(int64_t dim, bool keepdim, Site site) const { return tandem::any(*this, Shape{dim}, keepdim, site); }
+Tensor Tensor::any(const Shape& dims, Flag keepdim, Site site) const { return tandem::any(*this, dims, keepdim, site); }
 Tensor Tensor::count_nonzero(const Shape& dims, Site site) const { return tandem::count_nonzero(*this, dims, site); }
-Tensor Tensor::var(bool unbiased, Site site) const { return tandem::var(*this, {}, unbiased ? 1 : 0, false, site); }
-Tensor Tensor::var(const Shape& dims, double correction, bool keepdim, Site site) const {
+Tensor Tensor::var(const Shape& dims, double correction, Flag keepdim, Site site) const {
   return tandem::var(*this, dims, correction, keepdim, site);
 }
-Tensor Tensor::std(bool unbiased, Site site) const { return tandem::std(*this, {}, unbiased ? 1 : 0, false, site); }
-Tensor Tensor::std(const Shape& dims, double correction, bool keepdim, Site site) const {
+Tensor Tensor::std(const Shape& dims, double correction, Flag keepdim, Site site) const {
   return tandem::std(*this, dims, correction, keepdim, site);
 }
 

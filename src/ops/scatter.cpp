@@ -208,7 +208,7 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   return scatter_sum(x, dim, index, source, false, site);
 }
 
-Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& given, const Tensor& source, std::string_view reduce, bool include_self,
+Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& given, const Tensor& source, std::string_view reduce, Flag include_self,
                       Site site) {
   const bool mean = reduce == "mean", largest = reduce == "amax", least = reduce == "amin", product = reduce == "prod";
   if (!mean && !largest && !least && !product && reduce != "sum")
@@ -351,7 +351,7 @@ Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Opera
   return slices_filled(x, dim, index, value, false, site);
 }
 
-Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& given, const Tensor& source, std::string_view reduce, bool include_self,
+Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& given, const Tensor& source, std::string_view reduce, Flag include_self,
                     Site site) {
   if (reduce != "prod" && reduce != "mean" && reduce != "amax" && reduce != "amin")
     fail("[index_reduce] reduce argument must be either prod, mean, amax or amin, got ", reduce);
@@ -438,11 +438,11 @@ const Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tenso
   (void)scatter_sum(*this, dim, index, source, true, site);
   return *this;
 }
-Tensor Tensor::scatter_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+Tensor Tensor::scatter_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self,
                               Site site) const {
   return tandem::scatter_reduce(*this, dim, index, source, reduce, include_self, site);
 }
-const Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+const Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self,
                                       Site site) const {
   return copy_(tandem::scatter_reduce(kept(*this, site), dim, index, source, reduce, include_self, site), false, site);
 }
@@ -460,11 +460,11 @@ const Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor
   (void)slices_copied(*this, dim, index, source, true, site);
   return *this;
 }
-Tensor Tensor::index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+Tensor Tensor::index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self,
                             Site site) const {
   return tandem::index_reduce(*this, dim, index, source, reduce, include_self, site);
 }
-const Tensor& Tensor::index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+const Tensor& Tensor::index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self,
                                     Site site) const {
   return copy_(tandem::index_reduce(kept(*this, site), dim, index, source, reduce, include_self, site), false, site);
 }

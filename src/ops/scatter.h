@@ -21,7 +21,7 @@ namespace tandem {
 /// scatter that combines all that comes to a place by "sum", "prod", "mean", "amax" or "amin", with what was there where `include_self`. As
 /// torch.scatter_reduce.
 [[nodiscard]] Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
-                                    bool include_self = true, Site site = Site::here());
+                                    Flag include_self = true, Site site = Site::here());
 
 /// x with alpha times the slices of `source` added at `index`. As torch.index_add.
 [[nodiscard]] Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1,
@@ -31,7 +31,7 @@ namespace tandem {
 /// x with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of x where `include_self`. As
 /// torch.index_reduce.
 [[nodiscard]] Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
-                                  bool include_self = true, Site site = Site::here());
+                                  Flag include_self = true, Site site = Site::here());
 /// x with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill.
 [[nodiscard]] Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here());
 /// Each element `repeats` times, of the flattened tensor without `dim`. As torch.repeat_interleave.

@@ -74,12 +74,12 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Operand& values, const 
   return search("searchsorted", sorted_sequence, values, options.sorter, options.out_int32, right, site);
 }
 
-Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32, bool right, Site site) {
+Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32, Flag right, Site site) {
   if (boundaries.dim() != 1) fail("[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), ")");
   return search("bucketize", boundaries, x, Tensor(), out_int32, right, site);
 }
 
-Tensor isin(const Operand& elements, const Operand& test_elements, bool, bool invert, Site site) {
+Tensor isin(const Operand& elements, const Operand& test_elements, bool, Flag invert, Site site) {
   const autograd::detail::NoRecord quiet;
   const Device device = elements.is_tensor()        ? elements.tensor().device()
                         : test_elements.is_tensor() ? test_elements.tensor().device()
@@ -89,7 +89,7 @@ Tensor isin(const Operand& elements, const Operand& test_elements, bool, bool in
   const Tensor x = as_tensor(elements, device, site).to(dtype, {}, site);
   const Tensor tests = as_tensor(test_elements, device, site).to(dtype, {}, site).reshape({-1}, site);
   ops::check_same_device("isin", x, "elements", tests, "test_elements");
-  if (tests.numel() == 0) return full(x.sizes(), invert, {.dtype = kBool, .device = device}, site);
+  if (tests.numel() == 0) return full(x.sizes(), bool(invert), {.dtype = kBool, .device = device}, site);
   const Tensor sorted = sort(tests, 0, false, site).values;
   const Tensor place = minimum(search("isin", sorted, x, Tensor(), false, false, site), tests.numel() - 1, site);
   const Tensor found = sorted.index({place}, site);

@@ -64,12 +64,9 @@ Tensor log_softmax(const Tensor& x, int64_t dim, Site site) {
                 });
 }
 
-Tensor softmax(const Tensor& x, int64_t dim, DType dtype, Site site) { return softmax(x.to(dtype, {}, site), dim, site); }
-Tensor log_softmax(const Tensor& x, int64_t dim, DType dtype, Site site) { return log_softmax(x.to(dtype, {}, site), dim, site); }
 Tensor softmin(const Tensor& x, int64_t dim, Site site) { return softmax(neg(x, site), dim, site); }
-Tensor softmin(const Tensor& x, int64_t dim, DType dtype, Site site) { return softmax(neg(x, site), dim, dtype, site); }
 
-Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t dim, Site site) {
+Tensor gumbel_softmax(const Tensor& logits, double tau, Flag hard, int64_t dim, Site site) {
   ops::check_floating("gumbel_softmax", logits);
   const Tensor noise = -log(empty_like(logits, {}, site).exponential_(1, site), site);
   const Tensor y = softmax(div(add(logits, noise, site), tau, site), dim, site);
@@ -79,8 +76,6 @@ Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t dim, 
 }
 
 Tensor Tensor::softmax(int64_t dim, Site site) const { return tandem::softmax(*this, dim, site); }
-Tensor Tensor::softmax(int64_t dim, DType dtype, Site site) const { return tandem::softmax(*this, dim, dtype, site); }
 Tensor Tensor::log_softmax(int64_t dim, Site site) const { return tandem::log_softmax(*this, dim, site); }
-Tensor Tensor::log_softmax(int64_t dim, DType dtype, Site site) const { return tandem::log_softmax(*this, dim, dtype, site); }
 
 }  // namespace tandem

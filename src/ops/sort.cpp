@@ -142,17 +142,17 @@ Tensor quantiles(const char* op, const Tensor& x, const Operand& given, std::opt
 
 }  // namespace
 
-ValuesIndices sort(const Tensor& x, int64_t dim, bool descending, Site site) {
+ValuesIndices sort(const Tensor& x, int64_t dim, Flag descending, Site site) {
   const int64_t at = wrap_dim(dim, x.dim());
   ValuesIndices y = ordered("sort", x, at, 0, length_along(x, at), descending, site);
   y.values = ops::record_chosen("SortBackward0", y.values, y.indices, x, at, true, site);
   return y;
 }
 
-Tensor argsort(const Tensor& x, int64_t dim, bool descending, Site site) { return sort(x.detach(), dim, descending, site).indices; }
+Tensor argsort(const Tensor& x, int64_t dim, Flag descending, Site site) { return sort(x.detach(), dim, descending, site).indices; }
 Tensor msort(const Tensor& x, Site site) { return sort(x, 0, false, site).values; }
 
-ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool, Site site) {
+ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, Flag largest, bool, Site site) {
   const int64_t at = wrap_dim(dim, x.dim()), size = length_along(x, at);
   if (k < 0 || k > size) fail("[topk] selected index k out of range: k is ", k, ", but dimension ", at, " has size ", size);
   ValuesIndices y = ordered("topk", x, at, 0, k, largest, site);
@@ -160,7 +160,7 @@ ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool, 
   return y;
 }
 
-ValuesIndices kthvalue(const Tensor& x, int64_t k, int64_t dim, bool keepdim, Site site) {
+ValuesIndices kthvalue(const Tensor& x, int64_t k, int64_t dim, Flag keepdim, Site site) {
   const int64_t at = wrap_dim(dim, x.dim()), size = length_along(x, at);
   check_reduced("kthvalue", x, at);
   if (k < 1 || k > size) fail("[kthvalue] kthvalue(): selected number k out of range for dimension ", at, ": k is ", k, " of ", size);
@@ -171,15 +171,15 @@ ValuesIndices kthvalue(const Tensor& x, int64_t k, int64_t dim, bool keepdim, Si
 }
 
 Tensor median(const Tensor& x, Site site) { return median_all("median", "MedianBackward0", x, false, site); }
-ValuesIndices median(const Tensor& x, int64_t dim, bool keepdim, Site site) {
+ValuesIndices median(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   return median_dim("median", "MedianBackward1", x, dim, keepdim, false, site);
 }
 Tensor nanmedian(const Tensor& x, Site site) { return median_all("nanmedian", "NanmedianBackward0", x, true, site); }
-ValuesIndices nanmedian(const Tensor& x, int64_t dim, bool keepdim, Site site) {
+ValuesIndices nanmedian(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   return median_dim("nanmedian", "NanmedianBackward1", x, dim, keepdim, true, site);
 }
 
-ValuesIndices mode(const Tensor& x, int64_t dim, bool keepdim, Site site) {
+ValuesIndices mode(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   const int64_t at = wrap_dim(dim, x.dim());
   if (x.dim() && x.size(at) == 0) fail<IndexError>("[mode] mode(): Expected reduction dim ", at, " to have non-zero size.");
   ValuesIndices y;
@@ -206,32 +206,32 @@ ValuesIndices mode(const Tensor& x, int64_t dim, bool keepdim, Site site) {
   return y;
 }
 
-Tensor quantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation, Site site) {
+Tensor quantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim, Flag keepdim, std::string_view interpolation, Site site) {
   return quantiles("quantile", x, q, dim, keepdim, interpolation, false, site);
 }
-Tensor nanquantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation, Site site) {
+Tensor nanquantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim, Flag keepdim, std::string_view interpolation, Site site) {
   return quantiles("nanquantile", x, q, dim, keepdim, interpolation, true, site);
 }
 
 // --- The same as methods
-ValuesIndices Tensor::sort(int64_t dim, bool descending, Site site) const { return tandem::sort(*this, dim, descending, site); }
-Tensor Tensor::argsort(int64_t dim, bool descending, Site site) const { return tandem::argsort(*this, dim, descending, site); }
+ValuesIndices Tensor::sort(int64_t dim, Flag descending, Site site) const { return tandem::sort(*this, dim, descending, site); }
+Tensor Tensor::argsort(int64_t dim, Flag descending, Site site) const { return tandem::argsort(*this, dim, descending, site); }
 Tensor Tensor::msort(Site site) const { return tandem::msort(*this, site); }
-ValuesIndices Tensor::topk(int64_t k, int64_t dim, bool largest, bool sorted, Site site) const {
+ValuesIndices Tensor::topk(int64_t k, int64_t dim, Flag largest, Flag sorted, Site site) const {
   return tandem::topk(*this, k, dim, largest, sorted, site);
 }
-ValuesIndices Tensor::kthvalue(int64_t k, int64_t dim, bool keepdim, Site site) const {
+ValuesIndices Tensor::kthvalue(int64_t k, int64_t dim, Flag keepdim, Site site) const {
   return tandem::kthvalue(*this, k, dim, keepdim, site);
 }
 Tensor Tensor::median(Site site) const { return tandem::median(*this, site); }
-ValuesIndices Tensor::median(int64_t dim, bool keepdim, Site site) const { return tandem::median(*this, dim, keepdim, site); }
+ValuesIndices Tensor::median(int64_t dim, Flag keepdim, Site site) const { return tandem::median(*this, dim, keepdim, site); }
 Tensor Tensor::nanmedian(Site site) const { return tandem::nanmedian(*this, site); }
-ValuesIndices Tensor::nanmedian(int64_t dim, bool keepdim, Site site) const { return tandem::nanmedian(*this, dim, keepdim, site); }
-ValuesIndices Tensor::mode(int64_t dim, bool keepdim, Site site) const { return tandem::mode(*this, dim, keepdim, site); }
-Tensor Tensor::quantile(const Operand& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation, Site site) const {
+ValuesIndices Tensor::nanmedian(int64_t dim, Flag keepdim, Site site) const { return tandem::nanmedian(*this, dim, keepdim, site); }
+ValuesIndices Tensor::mode(int64_t dim, Flag keepdim, Site site) const { return tandem::mode(*this, dim, keepdim, site); }
+Tensor Tensor::quantile(const Operand& q, std::optional<int64_t> dim, Flag keepdim, std::string_view interpolation, Site site) const {
   return tandem::quantile(*this, q, dim, keepdim, interpolation, site);
 }
-Tensor Tensor::nanquantile(const Operand& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation, Site site) const {
+Tensor Tensor::nanquantile(const Operand& q, std::optional<int64_t> dim, Flag keepdim, std::string_view interpolation, Site site) const {
   return tandem::nanquantile(*this, q, dim, keepdim, interpolation, site);
 }
 

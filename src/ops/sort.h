@@ -8,27 +8,27 @@
 namespace tandem {
 
 /// The elements along a dimension in order and where each was. Always stable. As torch.sort.
-[[nodiscard]] ValuesIndices sort(const Tensor& x, int64_t dim = -1, bool descending = false, Site site = Site::here());
-[[nodiscard]] Tensor argsort(const Tensor& x, int64_t dim = -1, bool descending = false, Site site = Site::here());
+[[nodiscard]] ValuesIndices sort(const Tensor& x, int64_t dim = -1, Flag descending = false, Site site = Site::here());
+[[nodiscard]] Tensor argsort(const Tensor& x, int64_t dim = -1, Flag descending = false, Site site = Site::here());
 /// Sorted along dimension 0. As torch.msort.
 [[nodiscard]] Tensor msort(const Tensor& x, Site site = Site::here());
 /// The k largest (smallest) elements along a dimension, in order whether `sorted` or not. As torch.topk.
-[[nodiscard]] ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true,
+[[nodiscard]] ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim = -1, Flag largest = true, Flag sorted = true,
                                  Site site = Site::here());
 /// The k-th smallest element along a dimension, k counted from 1. As torch.kthvalue.
-[[nodiscard]] ValuesIndices kthvalue(const Tensor& x, int64_t k, int64_t dim = -1, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] ValuesIndices kthvalue(const Tensor& x, int64_t k, int64_t dim = -1, Flag keepdim = false, Site site = Site::here());
 /// The middle element, of two the lower; nan where there is one. nanmedian: of those that are not nan. As torch.median, torch.nanmedian.
 [[nodiscard]] Tensor median(const Tensor& x, Site site = Site::here());
-[[nodiscard]] ValuesIndices median(const Tensor& x, int64_t dim, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] ValuesIndices median(const Tensor& x, int64_t dim, Flag keepdim = false, Site site = Site::here());
 [[nodiscard]] Tensor nanmedian(const Tensor& x, Site site = Site::here());
-[[nodiscard]] ValuesIndices nanmedian(const Tensor& x, int64_t dim, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] ValuesIndices nanmedian(const Tensor& x, int64_t dim, Flag keepdim = false, Site site = Site::here());
 /// The most frequent element along a dimension, of several the smallest, and the last index at which it is. As torch.mode.
-[[nodiscard]] ValuesIndices mode(const Tensor& x, int64_t dim = -1, bool keepdim = false, Site site = Site::here());
+[[nodiscard]] ValuesIndices mode(const Tensor& x, int64_t dim = -1, Flag keepdim = false, Site site = Site::here());
 /// The q-quantiles, of all elements or along a dimension; a vector of q gives a first dimension. Between two elements `interpolation`
 /// decides: linear, lower, higher, midpoint or nearest. float32 and float64. As torch.quantile, torch.nanquantile.
-[[nodiscard]] Tensor quantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+[[nodiscard]] Tensor quantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim = {}, Flag keepdim = false,
                               std::string_view interpolation = "linear", Site site = Site::here());
-[[nodiscard]] Tensor nanquantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+[[nodiscard]] Tensor nanquantile(const Tensor& x, const Operand& q, std::optional<int64_t> dim = {}, Flag keepdim = false,
                                  std::string_view interpolation = "linear", Site site = Site::here());
 
 /// How searchsorted finds places.
@@ -43,10 +43,10 @@ struct SearchOptions {
 [[nodiscard]] Tensor searchsorted(const Tensor& sorted_sequence, const Operand& values, const SearchOptions& options = {},
                                   Site site = Site::here());
 /// The same in a vector. As torch.bucketize.
-[[nodiscard]] Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32 = false, bool right = false,
+[[nodiscard]] Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32 = false, Flag right = false,
                                Site site = Site::here());
 /// Whether each element is one of `test_elements`; the other way round with `invert`. As torch.isin.
-[[nodiscard]] Tensor isin(const Operand& elements, const Operand& test_elements, bool assume_unique = false, bool invert = false,
+[[nodiscard]] Tensor isin(const Operand& elements, const Operand& test_elements, Flag assume_unique = false, Flag invert = false,
                           Site site = Site::here());
 
 }  // namespace tandem

@@ -53,7 +53,7 @@ std::vector<Tensor> Tensor::split(const Shape& lengths, int64_t dim, Site site) 
   return parts;
 }
 
-std::vector<Tensor> Tensor::split(int64_t length, int64_t dim, Site site) const {
+std::vector<Tensor> Tensor::split_every(int64_t length, int64_t dim, Site site) const {
   const int64_t whole = length_of(*this, dim);
   if (length < 0 || (length == 0 && whole > 0)) fail("[split] split expects split_size be positive, but got ", length);
   std::vector<Tensor> parts;
@@ -70,7 +70,7 @@ std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim, Site site) const 
   return split(whole / chunks + (whole % chunks != 0), dim, site);
 }
 
-std::vector<Tensor> Tensor::tensor_split(int64_t sections, int64_t dim, Site site) const {
+std::vector<Tensor> Tensor::split_into(int64_t sections, int64_t dim, Site site) const {
   if (sections <= 0) fail("[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t whole = length_of(*this, dim);
   std::vector<Tensor> parts;
@@ -112,9 +112,7 @@ std::vector<Tensor> Tensor::unbind(int64_t dim, Site site) const {
 }
 
 std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim, Site site) { return x.chunk(chunks, dim, site); }
-std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim, Site site) { return x.split(size, dim, site); }
 std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int64_t dim, Site site) { return x.split(sizes, dim, site); }
-std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t dim, Site site) { return x.tensor_split(sections, dim, site); }
 std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices, int64_t dim, Site site) {
   return x.tensor_split(indices, dim, site);
 }
@@ -123,19 +121,19 @@ std::vector<Tensor> tensor_split(const Tensor& x, const Tensor& indices_or_secti
 }
 std::vector<Tensor> unbind(const Tensor& x, int64_t dim, Site site) { return x.unbind(dim, site); }
 
-std::vector<Tensor> hsplit(const Tensor& x, int64_t sections, Site site) {
+std::vector<Tensor> detail::hsplit(const Tensor& x, int64_t sections, Site site) {
   return equal_parts("hsplit", x, 1, x.dim() == 1 ? 0 : 1, sections, site);
 }
 std::vector<Tensor> hsplit(const Tensor& x, const Shape& indices, Site site) {
   check_dims("hsplit", x, 1);
   return x.tensor_split(indices, x.dim() == 1 ? 0 : 1, site);
 }
-std::vector<Tensor> vsplit(const Tensor& x, int64_t sections, Site site) { return equal_parts("vsplit", x, 2, 0, sections, site); }
+std::vector<Tensor> detail::vsplit(const Tensor& x, int64_t sections, Site site) { return equal_parts("vsplit", x, 2, 0, sections, site); }
 std::vector<Tensor> vsplit(const Tensor& x, const Shape& indices, Site site) {
   check_dims("vsplit", x, 2);
   return x.tensor_split(indices, 0, site);
 }
-std::vector<Tensor> dsplit(const Tensor& x, int64_t sections, Site site) { return equal_parts("dsplit", x, 3, 2, sections, site); }
+std::vector<Tensor> detail::dsplit(const Tensor& x, int64_t sections, Site site) { return equal_parts("dsplit", x, 3, 2, sections, site); }
 std::vector<Tensor> dsplit(const Tensor& x, const Shape& indices, Site site) {
   check_dims("dsplit", x, 3);
   return x.tensor_split(indices, 2, site);

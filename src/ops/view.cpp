@@ -116,7 +116,7 @@ Tensor Tensor::squeeze(Site site) const {
   return viewed(*this, std::move(wanted), std::move(strides), "SqueezeBackward0", site);
 }
 
-Tensor Tensor::squeeze(int64_t dim, Site site) const {
+Tensor Tensor::squeeze_one(int64_t dim, Site site) const {
   const auto at = static_cast<size_t>(wrap_dim(dim, this->dim()));
   Shape wanted = sizes(), strides = this->strides();
   if (!wanted.empty() && wanted[at] == 1) {
@@ -190,7 +190,7 @@ const Tensor& seen_as(const char* op, const Tensor& x, const Tensor& view) {
 }  // namespace
 
 const Tensor& Tensor::squeeze_(Site site) const { return seen_as("squeeze_", *this, squeeze(site)); }
-const Tensor& Tensor::squeeze_(int64_t dim, Site site) const { return seen_as("squeeze_", *this, squeeze(dim, site)); }
+const Tensor& Tensor::squeeze_one_(int64_t dim, Site site) const { return seen_as("squeeze_", *this, squeeze(dim, site)); }
 const Tensor& Tensor::squeeze_(const Shape& dims, Site site) const { return seen_as("squeeze_", *this, squeeze(dims, site)); }
 const Tensor& Tensor::unsqueeze_(int64_t dim, Site site) const { return seen_as("unsqueeze_", *this, unsqueeze(dim, site)); }
 const Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1, Site site) const {
@@ -387,7 +387,6 @@ std::vector<Tensor> each(const std::vector<Tensor>& tensors, F f) {
 Tensor reshape(const Tensor& x, const Shape& sizes, Site site) { return x.reshape(sizes, site); }
 Tensor flatten(const Tensor& x, int64_t start_dim, int64_t end_dim, Site site) { return x.flatten(start_dim, end_dim, site); }
 Tensor squeeze(const Tensor& x, Site site) { return x.squeeze(site); }
-Tensor squeeze(const Tensor& x, int64_t dim, Site site) { return x.squeeze(dim, site); }
 Tensor unsqueeze(const Tensor& x, int64_t dim, Site site) { return x.unsqueeze(dim, site); }
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1, Site site) { return x.transpose(dim0, dim1, site); }
 Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1, Site site) { return x.transpose(axis0, axis1, site); }

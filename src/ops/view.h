@@ -19,7 +19,7 @@ namespace tandem {
 [[nodiscard]] std::vector<Tensor> atleast_2d(const std::vector<Tensor>& tensors, Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> atleast_3d(const std::vector<Tensor>& tensors, Site site = Site::here());
 [[nodiscard]] Tensor squeeze(const Tensor& x, Site site = Site::here());
-[[nodiscard]] Tensor squeeze(const Tensor& x, int64_t dim, Site site = Site::here());
+[[nodiscard]] Tensor squeeze(const Tensor& x, Integer auto dim, Site site = Site::here()) { return x.squeeze(dim, site); }
 /// Without those of `dims` that have size 1.
 [[nodiscard]] Tensor squeeze(const Tensor& x, const Shape& dims, Site site = Site::here());
 [[nodiscard]] Tensor unsqueeze(const Tensor& x, int64_t dim, Site site = Site::here());
@@ -44,20 +44,35 @@ namespace tandem {
 [[nodiscard]] Tensor as_strided(const Tensor& x, const Shape& sizes, const Shape& strides, std::optional<int64_t> offset = {},
                                 Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0, Site site = Site::here());
-[[nodiscard]] std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim = 0, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> split(const Tensor& x, Integer auto size, int64_t dim = 0, Site site = Site::here()) {
+  return x.split(size, dim, site);
+}
 [[nodiscard]] std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int64_t dim = 0, Site site = Site::here());
 /// `sections` parts, the first ones one longer where it does not divide; or cut before each of `indices`. A tensor of either waits for its
 /// device. As torch.tensor_split.
-[[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t dim = 0, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& x, Integer auto sections, int64_t dim = 0, Site site = Site::here()) {
+  return x.tensor_split(sections, dim, site);
+}
 [[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices, int64_t dim = 0, Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& x, const Tensor& indices_or_sections, int64_t dim = 0,
                                                Site site = Site::here());
+namespace detail {
+std::vector<Tensor> hsplit(const Tensor& x, int64_t sections, Site site);
+std::vector<Tensor> vsplit(const Tensor& x, int64_t sections, Site site);
+std::vector<Tensor> dsplit(const Tensor& x, int64_t sections, Site site);
+}  // namespace detail
 /// tensor_split along columns, rows and depth; `sections` must divide the size.
-[[nodiscard]] std::vector<Tensor> hsplit(const Tensor& x, int64_t sections, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> hsplit(const Tensor& x, Integer auto sections, Site site = Site::here()) {
+  return detail::hsplit(x, int64_t(sections), site);
+}
 [[nodiscard]] std::vector<Tensor> hsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
-[[nodiscard]] std::vector<Tensor> vsplit(const Tensor& x, int64_t sections, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> vsplit(const Tensor& x, Integer auto sections, Site site = Site::here()) {
+  return detail::vsplit(x, int64_t(sections), site);
+}
 [[nodiscard]] std::vector<Tensor> vsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
-[[nodiscard]] std::vector<Tensor> dsplit(const Tensor& x, int64_t sections, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> dsplit(const Tensor& x, Integer auto sections, Site site = Site::here()) {
+  return detail::dsplit(x, int64_t(sections), site);
+}
 [[nodiscard]] std::vector<Tensor> dsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> unbind(const Tensor& x, int64_t dim = 0, Site site = Site::here());
 

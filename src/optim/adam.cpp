@@ -80,7 +80,7 @@ void AdamFamily<OptionsT>::step(Site site) {
                       group.amsgrad ? state.max_exp_avg_sq.impl().data : nullptr, parameter->numel, parameter->dtype, state.step + 1});
     }
     // Counted only when all memory is there: a step that ran out of it can be taken again.
-    for (size_t i = 0; i < group.params.size(); ++i) this->states_[g][i].step += group.params[i].impl().grad ? 1 : 0;
+    for (size_t i = 0; i < group.params.size(); ++i) this->states_[g][i].step += group.params[i].grad().defined() ? 1 : 0;
     for (const Captured& one : captured) {
       this->states_[g][one.parameter].step = one.step;
       this->count_in_replays(one.device, [this, op, g, one](int64_t before) {

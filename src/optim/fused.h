@@ -34,8 +34,9 @@ class FusedStep {
   /// changed.
   Ready ready(const Tensor& parameter, const char* op, Site site) {
     TensorImpl& p = parameter.impl();
-    TensorImpl* g = p.grad.get();
+    TensorImpl* g = p.grad.ref().get();
     if (!g) return {nullptr, nullptr};
+    if (g->sizes != p.sizes) fail("[", op, "] a parameter has sizes ", p.sizes, " and its gradient ", g->sizes);
     p.storage->bump_version();
     if (p.contiguous && g->contiguous && g->dtype == p.dtype && g->device == p.device) return {&p, g};
     return stand_in(parameter, op, site);
@@ -66,7 +67,7 @@ class FusedStep {
 
  private:
   Ready stand_in(const Tensor& parameter, const char* op, Site site) {
-    const Tensor gradient = parameter.grad();
+    const Tensor& gradient = parameter.grad();
     if (gradient.device() != parameter.device())
       fail("[", op, "] a parameter is on ", parameter.device(), " and its gradient on ", gradient.device(),
            ": move the module before backward, or call zero_grad");

@@ -97,7 +97,7 @@ Tensor LBFGS::flat_gradient(Site site) const {
     if (parameter.device() != params[0].device() || parameter.dtype() != params[0].dtype())
       fail("[LBFGS] all parameters have to be on one device and of one dtype, but there are ", params[0].device(), " ", params[0].dtype(),
            " and ", parameter.device(), " ", parameter.dtype());
-    const Tensor gradient = parameter.grad();
+    const Tensor& gradient = parameter.grad();
     parts.push_back(gradient.defined() ? gradient.detach().to(parameter.dtype(), {}, site).reshape({-1}, site)
                                        : zeros({parameter.numel()}, {.dtype = parameter.dtype(), .device = parameter.device()}, site));
   }

@@ -112,16 +112,15 @@ void Optimizer::check_params(const std::vector<Tensor>& params) {
 
 Shape Optimizer::state_sizes(size_t g, size_t parameter) { return group(g).params[parameter].sizes(); }
 
-void Optimizer::zero_grad(bool set_to_none, Site site) {
+void Optimizer::zero_grad(Flag set_to_none, Site site) {
   const NoGradGuard no_grad;
   for (size_t g = 0; g < group_count(); ++g) {
     for (const Tensor& parameter : group(g).params) {
-      TensorImpl& impl = parameter.impl();
-      if (!impl.grad) continue;
+      Tensor& grad = parameter.grad();
+      if (!grad.defined()) continue;
       if (set_to_none) {
-        impl.grad = nullptr;
+        grad = Tensor();
       } else {
-        const Tensor grad = parameter.grad();
         grad.detach_();
         grad.zero_(site);
       }

@@ -26,7 +26,7 @@ struct Block {
   Block* free_after = nullptr;
   bool allocated = false;
   int pending = 0;  // uses on other streams that have not passed since it was freed
-  Site site;
+  Site site = Site::none();
   std::vector<const StreamRecord*> uses;  // other streams it is used on
 
   [[nodiscard]] bool free() const { return !allocated && pending == 0; }

@@ -28,7 +28,7 @@ class Operand {
 
  private:
   const Tensor* tensor_ = nullptr;
-  Scalar number_;
+  Scalar number_ = 0;
   bool temporary_ = false;
   Site site_;
 };

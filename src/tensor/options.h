@@ -1,6 +1,7 @@
 // How a new tensor is to be made, and how one is to be moved: structs with PyTorch's keyword names.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "base/dtype.h"
@@ -15,6 +16,20 @@ struct Options {
   bool requires_grad = false;
   bool pin_memory = false;
 };
+
+/// A device or its name.
+template <class T>
+concept DeviceLike = std::convertible_to<const T&, Device>;
+/// A dtype. Overloads are templates over it, so that empty braces, which would make any enum's first value, never choose them.
+template <class T>
+concept ExactlyDType = std::same_as<T, DType>;
+/// A dtype or a device alone, in the place of options.
+template <class T>
+concept OneOption = ExactlyDType<T> || DeviceLike<T>;
+[[nodiscard]] Options only(const OneOption auto& option) {
+  if constexpr (ExactlyDType<std::remove_cvref_t<decltype(option)>>) return {.dtype = option};
+  else return {.device = Device(option)};
+}
 
 /// For `to`.
 struct ToOptions {

@@ -14,7 +14,6 @@ class Scalar {
  public:
   enum class Kind : uint8_t { Bool, Integer, Floating };
 
-  Scalar() : Scalar(0) {}
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T value) {
     if constexpr (std::is_floating_point_v<T>) {

@@ -1,6 +1,7 @@
 // The handle that users hold. Layout and identity here; operations are declared as methods too and defined in ops/.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/flag.h"
 #include "base/ref.h"
 #include "base/shape.h"
 #include "base/site.h"
@@ -16,26 +18,33 @@
 #include "tensor/operand.h"
 #include "tensor/options.h"
 #include "tensor/scalar.h"
-#include "tensor/tensor_impl.h"
 
 namespace tandem {
 
 struct Index;
 struct MinMax;
+struct TensorImpl;
 struct Unique;
 struct UniqueConsecutiveOptions;
 struct UniqueOptions;
 struct ValuesIndices;
+namespace autograd {
+class Node;
+}
 namespace cuda {
 class Stream;
 }
+
+/// A number, of a dimension or of parts, where a list may stand too. Such overloads are templates: braces are always the list, and a bool
+/// is never a number.
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
 /// An integer index and the line it was written on: what `tensor[i]` takes.
 struct At {
   int64_t index;
   Site site;
-  template <class T>
-  requires std::is_integral_v<T> At(T index, Site site = Site::here()) : index(static_cast<int64_t>(index)), site(site) {}
+  At(Integer auto index, Site site = Site::here()) : index(static_cast<int64_t>(index)), site(site) {}
 };
 
 /// How `backward` walks the graph.
@@ -49,31 +58,40 @@ class Tensor {
  public:
   Tensor() = default;
   explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  /// A variable names another tensor from now on.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  /// What a call has just given, `x[0] = 8.0`, `x.select(0, 1) = t`, takes over the values: copy_ or fill_ of a view. Error where nothing
+  /// else holds its memory, as of `x.index({mask})`, so that the values would be lost; index_put_ is for those.
+  const Tensor& operator=(const Operand& value) &&;
 
   // --- Identity and layout
   [[nodiscard]] bool defined() const { return static_cast<bool>(impl_); }
   /// Whether both handles name one tensor.
   [[nodiscard]] bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
-  [[nodiscard]] const Shape& sizes() const { return impl().sizes; }
-  [[nodiscard]] const Shape& strides() const { return impl().strides; }
+  [[nodiscard]] const Shape& sizes() const;
+  [[nodiscard]] const Shape& strides() const;
   /// The size of a dimension; negative ones count from the end. IndexError where there is no such dimension.
   [[nodiscard]] int64_t size(int64_t dim) const;
   [[nodiscard]] int64_t stride(int64_t dim) const;
-  [[nodiscard]] int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
-  [[nodiscard]] int64_t numel() const { return impl().numel; }
-  [[nodiscard]] DType dtype() const { return impl().dtype; }
-  [[nodiscard]] Device device() const { return impl().device; }
+  [[nodiscard]] int64_t dim() const;
+  [[nodiscard]] int64_t numel() const;
+  [[nodiscard]] DType dtype() const;
+  [[nodiscard]] Device device() const;
   [[nodiscard]] bool is_cpu() const { return device().is_cpu(); }
   [[nodiscard]] bool is_cuda() const { return device().is_cuda(); }
   [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
-  [[nodiscard]] bool is_contiguous() const { return impl().contiguous; }
-  [[nodiscard]] bool is_pinned() const { return impl().storage->is_pinned(); }
-  [[nodiscard]] int64_t storage_offset() const { return impl().offset; }
+  [[nodiscard]] bool is_contiguous() const;
+  [[nodiscard]] bool is_pinned() const;
+  [[nodiscard]] int64_t storage_offset() const;
   [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
   /// How often the storage was changed in place.
-  [[nodiscard]] uint32_t version() const { return impl().storage->version(); }
+  [[nodiscard]] uint32_t version() const;
   /// The address of the first element as the user sees it: on a virtual card, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr() const;
   /// The same as `T*`. Error where T is not the dtype's C++ type.
@@ -82,22 +100,21 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return static_cast<T*>(data_ptr());
   }
-  [[nodiscard]] TensorImpl& impl() const {
-    if (!impl_) undefined();
-    return *impl_.get();
-  }
+  [[nodiscard]] TensorImpl& impl() const;
   [[nodiscard]] const Ref<TensorImpl>& ref() const { return impl_; }
 
   // --- Gradients (autograd/)
-  [[nodiscard]] bool requires_grad() const { return impl().needs_grad(); }
+  [[nodiscard]] bool requires_grad() const;
   /// Asks for gradients of a leaf. Error for integers, and when switched off for a result.
-  const Tensor& requires_grad_(bool required = true) const;
-  [[nodiscard]] bool is_leaf() const { return !impl().grad_fn; }
-  /// What `backward` has added up; undefined where there is none.
-  [[nodiscard]] Tensor grad() const { return Tensor(impl().grad); }
+  const Tensor& requires_grad_(Flag required = true) const;
+  [[nodiscard]] bool is_leaf() const;
+  /// What `backward` has added up; undefined where there is none. The gradient itself: `p.grad() = Tensor()` takes it away. As libtorch's
+  /// mutable_grad.
+  [[nodiscard]] Tensor& grad() const;
+  /// Puts another gradient in its place. Error where sizes or device are not this tensor's.
   void set_grad(const Tensor& grad) const;
   /// The node that made this tensor; empty for leaves.
-  [[nodiscard]] const Ref<autograd::Node>& grad_fn() const { return impl().grad_fn; }
+  [[nodiscard]] const Ref<autograd::Node>& grad_fn() const;
   /// Gradients of this tensor with respect to all leaves, added to their `.grad`. Without `gradient` it must be one element.
   void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
   /// The same values without history; shares storage.
@@ -112,15 +129,21 @@ class Tensor {
 
   // --- Moving (ops/copy.h)
   /// This tensor on `device`: itself where nothing changes.
-  [[nodiscard]] Tensor to(Device device, ToOptions options = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor to(DType dtype, ToOptions options = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor to(Device device, DType dtype, ToOptions options = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(device, dtype(), options, site);
+  }
+  [[nodiscard]] Tensor to(ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(device(), dtype, options, site);
+  }
+  [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(device, dtype, options, site);
+  }
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
   /// A copy in page-locked host memory; itself where it is there already.
   [[nodiscard]] Tensor pin_memory(Site site = Site::here()) const;
   /// Takes over the values of `source`, converted and broadcast.
-  const Tensor& copy_(const Tensor& source, bool non_blocking = false, Site site = Site::here()) const;
+  const Tensor& copy_(const Tensor& source, Flag non_blocking = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor clone(Site site = Site::here()) const;
   /// Itself where it is dense in row-major order, else a copy that is.
   [[nodiscard]] Tensor contiguous(Site site = Site::here()) const;
@@ -146,7 +169,7 @@ class Tensor {
   [[nodiscard]] Tensor unflatten(int64_t dim, const Shape& sizes, Site site = Site::here()) const;
   [[nodiscard]] Tensor ravel(Site site = Site::here()) const { return reshape({-1}, site); }
   [[nodiscard]] Tensor squeeze(Site site = Site::here()) const;
-  [[nodiscard]] Tensor squeeze(int64_t dim, Site site = Site::here()) const;
+  [[nodiscard]] Tensor squeeze(Integer auto dim, Site site = Site::here()) const { return squeeze_one(int64_t(dim), site); }
   [[nodiscard]] Tensor squeeze(const Shape& dims, Site site = Site::here()) const;
   [[nodiscard]] Tensor unsqueeze(int64_t dim, Site site = Site::here()) const;
   [[nodiscard]] Tensor transpose(int64_t dim0, int64_t dim1, Site site = Site::here()) const;
@@ -159,7 +182,7 @@ class Tensor {
   [[nodiscard]] Tensor swapaxes(int64_t axis0, int64_t axis1, Site site = Site::here()) const { return transpose(axis0, axis1, site); }
   /// In place: the tensor itself is seen so from now on, over the same storage. Errors as those of every change in place.
   const Tensor& squeeze_(Site site = Site::here()) const;
-  const Tensor& squeeze_(int64_t dim, Site site = Site::here()) const;
+  const Tensor& squeeze_(Integer auto dim, Site site = Site::here()) const { return squeeze_one_(int64_t(dim), site); }
   const Tensor& squeeze_(const Shape& dims, Site site = Site::here()) const;
   const Tensor& unsqueeze_(int64_t dim, Site site = Site::here()) const;
   const Tensor& transpose_(int64_t dim0, int64_t dim1, Site site = Site::here()) const;
@@ -183,9 +206,13 @@ class Tensor {
   [[nodiscard]] Tensor as_strided(const Shape& sizes, const Shape& strides, std::optional<int64_t> offset = {},
                                   Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0, Site site = Site::here()) const;
-  [[nodiscard]] std::vector<Tensor> split(int64_t size, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> split(Integer auto size, int64_t dim = 0, Site site = Site::here()) const {
+    return split_every(int64_t(size), dim, site);
+  }
   [[nodiscard]] std::vector<Tensor> split(const Shape& sizes, int64_t dim = 0, Site site = Site::here()) const;
-  [[nodiscard]] std::vector<Tensor> tensor_split(int64_t sections, int64_t dim = 0, Site site = Site::here()) const;
+  [[nodiscard]] std::vector<Tensor> tensor_split(Integer auto sections, int64_t dim = 0, Site site = Site::here()) const {
+    return split_into(int64_t(sections), dim, site);
+  }
   [[nodiscard]] std::vector<Tensor> tensor_split(const Shape& indices, int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> tensor_split(const Tensor& indices_or_sections, int64_t dim = 0, Site site = Site::here()) const;
   [[nodiscard]] std::vector<Tensor> unbind(int64_t dim = 0, Site site = Site::here()) const;
@@ -197,14 +224,14 @@ class Tensor {
 
   // --- Indexing (ops/index.h)
   [[nodiscard]] Tensor index(const std::vector<Index>& indices, Site site = Site::here()) const;
-  const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+  const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate = false,
                            Site site = Site::here()) const;
   [[nodiscard]] Tensor index_select(int64_t dim, const Tensor& index, Site site = Site::here()) const;
-  [[nodiscard]] Tensor index_put(const std::vector<Index>& indices, const Operand& value, bool accumulate = false,
+  [[nodiscard]] Tensor index_put(const std::vector<Index>& indices, const Operand& value, Flag accumulate = false,
                                  Site site = Site::here()) const;
   [[nodiscard]] Tensor take(const Tensor& index, Site site = Site::here()) const;
-  [[nodiscard]] Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here()) const;
-  const Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor put(const Tensor& index, const Tensor& source, Flag accumulate = false, Site site = Site::here()) const;
+  const Tensor& put_(const Tensor& index, const Tensor& source, Flag accumulate = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor masked_fill(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
   const Tensor& masked_fill_(const Tensor& mask, const Operand& value, Site site = Site::here()) const;
   [[nodiscard]] Tensor masked_select(const Tensor& mask, Site site = Site::here()) const;
@@ -221,8 +248,8 @@ class Tensor {
   [[nodiscard]] Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   [[nodiscard]] Tensor scatter_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
-                                      bool include_self = true, Site site = Site::here()) const;
-  const Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true,
+                                      Flag include_self = true, Site site = Site::here()) const;
+  const Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self = true,
                                 Site site = Site::here()) const;
   [[nodiscard]] Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1,
                                  Site site = Site::here()) const;
@@ -230,8 +257,8 @@ class Tensor {
   [[nodiscard]] Tensor index_copy(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   const Tensor& index_copy_(int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here()) const;
   [[nodiscard]] Tensor index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
-                                    bool include_self = true, Site site = Site::here()) const;
-  const Tensor& index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true,
+                                    Flag include_self = true, Site site = Site::here()) const;
+  const Tensor& index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, Flag include_self = true,
                               Site site = Site::here()) const;
   [[nodiscard]] Tensor index_fill(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
   const Tensor& index_fill_(int64_t dim, const Tensor& index, const Operand& value, Site site = Site::here()) const;
@@ -252,7 +279,7 @@ class Tensor {
   const Tensor& random_(int64_t from, int64_t to, Site site = Site::here()) const;
   const Tensor& random_(int64_t to, Site site = Site::here()) const;
   const Tensor& random_(Site site = Site::here()) const;
-  [[nodiscard]] Tensor multinomial(int64_t num_samples, bool replacement = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor multinomial(int64_t num_samples, Flag replacement = false, Site site = Site::here()) const;
   const Tensor& uniform_(double from = 0, double to = 1, Site site = Site::here()) const;
   const Tensor& normal_(double mean = 0, double std = 1, Site site = Site::here()) const;
   const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
@@ -267,43 +294,57 @@ class Tensor {
 
   // --- Reductions (ops/reduce.h, ops/norms.h)
   [[nodiscard]] Tensor sum(Site site = Site::here()) const;
-  [[nodiscard]] Tensor sum(const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor sum(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor nansum(const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+  [[nodiscard]] Tensor sum(const Shape& dims, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor sum(Integer auto dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const {
+    return sum(Shape{int64_t(dim)}, keepdim, dtype, site);
+  }
+  [[nodiscard]] Tensor nansum(const Shape& dims = {}, Flag keepdim = false, std::optional<DType> dtype = {},
                               Site site = Site::here()) const;
   [[nodiscard]] Tensor mean(Site site = Site::here()) const;
-  [[nodiscard]] Tensor mean(const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor mean(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor nanmean(const Shape& dims = {}, bool keepdim = false, std::optional<DType> dtype = {},
+  [[nodiscard]] Tensor mean(const Shape& dims, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor mean(Integer auto dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const {
+    return mean(Shape{int64_t(dim)}, keepdim, dtype, site);
+  }
+  [[nodiscard]] Tensor nanmean(const Shape& dims = {}, Flag keepdim = false, std::optional<DType> dtype = {},
                                Site site = Site::here()) const;
   [[nodiscard]] Tensor prod(Site site = Site::here()) const;
-  [[nodiscard]] Tensor prod(int64_t dim, bool keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor logsumexp(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor prod(int64_t dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
+  [[nodiscard]] Tensor logsumexp(const Shape& dims, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor trace(Site site = Site::here()) const;
   [[nodiscard]] Tensor max(Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices max(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices max(int64_t dim, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor max(const Tensor& other, Site site = Site::here()) const;
   [[nodiscard]] Tensor min(Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices min(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices min(int64_t dim, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor min(const Tensor& other, Site site = Site::here()) const;
-  [[nodiscard]] Tensor amax(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor amin(const Shape& dims = {}, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] MinMax aminmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor amax(const Shape& dims = {}, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor amin(const Shape& dims = {}, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] MinMax aminmax(std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argmax(std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argmin(std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor all(Site site = Site::here()) const;
-  [[nodiscard]] Tensor all(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor all(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor all(const Shape& dims, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor all(Integer auto dim, Flag keepdim = false, Site site = Site::here()) const {
+    return all(Shape{int64_t(dim)}, keepdim, site);
+  }
   [[nodiscard]] Tensor any(Site site = Site::here()) const;
-  [[nodiscard]] Tensor any(const Shape& dims, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor any(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor any(const Shape& dims, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor any(Integer auto dim, Flag keepdim = false, Site site = Site::here()) const {
+    return any(Shape{int64_t(dim)}, keepdim, site);
+  }
   [[nodiscard]] Tensor count_nonzero(const Shape& dims = {}, Site site = Site::here()) const;
-  [[nodiscard]] Tensor var(bool unbiased = true, Site site = Site::here()) const;
-  [[nodiscard]] Tensor var(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor std(bool unbiased = true, Site site = Site::here()) const;
-  [[nodiscard]] Tensor std(const Shape& dims, double correction = 1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor var(const Shape& dims = {}, double correction = 1, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor var(Integer auto dim, double correction = 1, Flag keepdim = false, Site site = Site::here()) const {
+    return var(Shape{int64_t(dim)}, correction, keepdim, site);
+  }
+  [[nodiscard]] Tensor var(std::same_as<bool> auto unbiased, Site site = Site::here()) const { return var({}, unbiased, false, site); }
+  [[nodiscard]] Tensor std(const Shape& dims = {}, double correction = 1, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor std(Integer auto dim, double correction = 1, Flag keepdim = false, Site site = Site::here()) const {
+    return std(Shape{int64_t(dim)}, correction, keepdim, site);
+  }
+  [[nodiscard]] Tensor std(std::same_as<bool> auto unbiased, Site site = Site::here()) const { return std({}, unbiased, false, site); }
   [[nodiscard]] Tensor norm(double p = 2, Site site = Site::here()) const;
-  [[nodiscard]] Tensor norm(double p, const Shape& dims, bool keepdim = false, std::optional<DType> dtype = {},
+  [[nodiscard]] Tensor norm(double p, const Shape& dims, Flag keepdim = false, std::optional<DType> dtype = {},
                             Site site = Site::here()) const;
   [[nodiscard]] Tensor dist(const Tensor& other, double p = 2, Site site = Site::here()) const;
 
@@ -327,19 +368,19 @@ class Tensor {
   [[nodiscard]] Tensor histc(int64_t bins = 100, double min = 0, double max = 0, Site site = Site::here()) const;
 
   // --- Sorting (ops/sort.h)
-  [[nodiscard]] ValuesIndices sort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor argsort(int64_t dim = -1, bool descending = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices sort(int64_t dim = -1, Flag descending = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor argsort(int64_t dim = -1, Flag descending = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor msort(Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true, Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices kthvalue(int64_t k, int64_t dim = -1, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices topk(int64_t k, int64_t dim = -1, Flag largest = true, Flag sorted = true, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices kthvalue(int64_t k, int64_t dim = -1, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor median(Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices median(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices median(int64_t dim, Flag keepdim = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor nanmedian(Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices nanmedian(int64_t dim, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] ValuesIndices mode(int64_t dim = -1, bool keepdim = false, Site site = Site::here()) const;
-  [[nodiscard]] Tensor quantile(const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+  [[nodiscard]] ValuesIndices nanmedian(int64_t dim, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] ValuesIndices mode(int64_t dim = -1, Flag keepdim = false, Site site = Site::here()) const;
+  [[nodiscard]] Tensor quantile(const Operand& q, std::optional<int64_t> dim = {}, Flag keepdim = false,
                                 std::string_view interpolation = "linear", Site site = Site::here()) const;
-  [[nodiscard]] Tensor nanquantile(const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+  [[nodiscard]] Tensor nanquantile(const Operand& q, std::optional<int64_t> dim = {}, Flag keepdim = false,
                                    std::string_view interpolation = "linear", Site site = Site::here()) const;
 
   // --- Products (ops/matmul.h)
@@ -406,7 +447,7 @@ class Tensor {
                                   Site site = Site::here()) const;
   const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                             Site site = Site::here()) const;
-  [[nodiscard]] Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+  [[nodiscard]] Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Flag equal_nan = false,
                                Site site = Site::here()) const;
   [[nodiscard]] Tensor logit(std::optional<double> eps = {}, Site site = Site::here()) const;
   const Tensor& logit_(std::optional<double> eps = {}, Site site = Site::here()) const;
@@ -415,9 +456,13 @@ class Tensor {
   [[nodiscard]] Tensor prelu(const Tensor& weight, Site site = Site::here()) const;
   [[nodiscard]] Tensor hardshrink(double lambd = 0.5, Site site = Site::here()) const;
   [[nodiscard]] Tensor softmax(int64_t dim, Site site = Site::here()) const;
-  [[nodiscard]] Tensor softmax(int64_t dim, DType dtype, Site site = Site::here()) const;
+  [[nodiscard]] Tensor softmax(int64_t dim, ExactlyDType auto dtype, Site site = Site::here()) const {
+    return to(dtype, {}, site).softmax(dim, site);
+  }
   [[nodiscard]] Tensor log_softmax(int64_t dim, Site site = Site::here()) const;
-  [[nodiscard]] Tensor log_softmax(int64_t dim, DType dtype, Site site = Site::here()) const;
+  [[nodiscard]] Tensor log_softmax(int64_t dim, ExactlyDType auto dtype, Site site = Site::here()) const {
+    return to(dtype, {}, site).log_softmax(dim, site);
+  }
   [[nodiscard]] Tensor tril(int64_t diagonal = 0, Site site = Site::here()) const;
   const Tensor& tril_(int64_t diagonal = 0, Site site = Site::here()) const;
   [[nodiscard]] Tensor triu(int64_t diagonal = 0, Site site = Site::here()) const;
@@ -429,6 +474,12 @@ class Tensor {
  private:
   [[noreturn]] static void undefined();
   void check_dtype(DType wanted) const;
+  // What the templates above stand for.
+  [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, Site site) const;
+  [[nodiscard]] Tensor squeeze_one(int64_t dim, Site site) const;
+  const Tensor& squeeze_one_(int64_t dim, Site site) const;
+  [[nodiscard]] std::vector<Tensor> split_every(int64_t size, int64_t dim, Site site) const;
+  [[nodiscard]] std::vector<Tensor> split_into(int64_t sections, int64_t dim, Site site) const;
 
   Ref<TensorImpl> impl_;
 };
@@ -439,3 +490,6 @@ struct ValuesIndices {
 };
 
 }  // namespace tandem
+
+// Closes the circle: a TensorImpl holds a Tensor, its gradient, and what reads a Tensor's layout inline needs the TensorImpl.
+#include "tensor/tensor_impl.h"

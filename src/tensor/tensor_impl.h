@@ -10,8 +10,8 @@
 #include "base/ref.h"
 #include "base/shape.h"
 #include "runtime/device.h"
-#include "tensor/options.h"
 #include "tensor/storage.h"
+#include "tensor/tensor.h"
 
 namespace tandem {
 
@@ -36,7 +36,7 @@ struct TensorImpl : Counted<TensorImpl> {
   Device device;
   uint32_t output_nr = 0;
   Ref<autograd::Node> grad_fn;
-  Ref<TensorImpl> grad;
+  Tensor grad;
   Ref<TensorImpl> base;        // what this is a view of, so that in-place changes reach its history
   uint32_t history_epoch = 0;  // of a base: how often its history was rewritten through a view or itself
   uint32_t seen_epoch = 0;     // of a view: the base's epoch that grad_fn belongs to
@@ -61,6 +61,25 @@ struct TensorImpl : Counted<TensorImpl> {
   TensorImpl() = default;
   ~TensorImpl();
 };
+
+inline TensorImpl& Tensor::impl() const {
+  if (!impl_) undefined();
+  return *impl_.get();
+}
+inline const Shape& Tensor::sizes() const { return impl().sizes; }
+inline const Shape& Tensor::strides() const { return impl().strides; }
+inline int64_t Tensor::dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+inline int64_t Tensor::numel() const { return impl().numel; }
+inline DType Tensor::dtype() const { return impl().dtype; }
+inline Device Tensor::device() const { return impl().device; }
+inline bool Tensor::is_contiguous() const { return impl().contiguous; }
+inline bool Tensor::is_pinned() const { return impl().storage->is_pinned(); }
+inline int64_t Tensor::storage_offset() const { return impl().offset; }
+inline uint32_t Tensor::version() const { return impl().storage->version(); }
+inline bool Tensor::requires_grad() const { return impl().needs_grad(); }
+inline bool Tensor::is_leaf() const { return !impl().grad_fn; }
+inline Tensor& Tensor::grad() const { return impl().grad; }
+inline const Ref<autograd::Node>& Tensor::grad_fn() const { return impl().grad_fn; }
 
 /// Row-major strides for the sizes.
 [[nodiscard]] Shape contiguous_strides(const Shape& sizes);
