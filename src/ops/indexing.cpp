@@ -13,6 +13,7 @@
 #include "ops/norms.h"
 #include "ops/operators.h"
 #include "ops/view.h"
+#include "ops/view_of.h"
 #include "tensor/dims.h"
 
 namespace tandem {
@@ -52,21 +53,24 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   Tensor view = x;
   int64_t at = 0;
   std::vector<std::pair<int64_t, Tensor>> chosen;  // dimension of the view, index tensor
+  const auto at_integer = [&](int64_t i) {
+    const int64_t size = view.size(at);
+    if (i < -size || i >= size)
+      fail<IndexError>("[", op, "] index ", i, " is out of bounds for dimension ", at, " with size ", size, " (out of range)");
+    view = view.select(at, i, site);
+  };
   for (const Index& index : given) {
     switch (index.kind) {
       case Index::Kind::None: view = view.unsqueeze(at++, site); break;
       case Index::Kind::Ellipsis: at += x.dim() - consumed; break;
       case Index::Kind::Slice: view = view.slice(at++, index.slice.start, index.slice.stop, index.slice.step, site); break;
-      case Index::Kind::Integer: {
-        const int64_t size = view.size(at);
-        if (index.integer < -size || index.integer >= size)
-          fail<IndexError>("[", op, "] index ", index.integer, " is out of bounds for dimension ", at, " with size ", size,
-                           " (out of range)");
-        view = view.select(at, index.integer, site);
-        break;
-      }
+      case Index::Kind::Integer: at_integer(index.integer); break;
       case Index::Kind::Tensor: {
         check_index_dtype(op, index.tensor);
+        if (index.tensor.dim() == 0 && is_integral(index.tensor.dtype()) && index.tensor.dtype() != kUInt8) {
+          at_integer(index.tensor.item<int64_t>(site));
+          break;
+        }
         const Tensor index_tensor = index.tensor.to(x.device(), {}, site);
         if (index_tensor.dtype() != kBool && index_tensor.dtype() != kUInt8) {
           chosen.emplace_back(at++, index_tensor.to(kInt64, {}, site));
@@ -144,6 +148,13 @@ Shape result_sizes(const Tensor& view, const std::vector<Tensor>& indices, const
 
 Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site);
 
+/// A view of all of x.
+Tensor alias(const Tensor& x, Site site) {
+  Tensor y = ops::view_of(x, x.sizes(), x.strides(), x.storage_offset());
+  if (!needs_grad(x)) return y;
+  return record("AliasBackward0", y, {x}, site, [](const Tensor& g) { return g; });
+}
+
 /// x at index tensors over its leading dimensions.
 Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Shape& index_sizes, const char* grad_fn, Site site,
                    bool negative = true) {
@@ -173,7 +184,7 @@ Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Ten
 
 Tensor Tensor::index(const std::vector<Index>& indices, Site site) const {
   const Indexing in = take_apart("index", *this, indices, site);
-  if (in.indices.empty()) return in.view;
+  if (in.indices.empty()) return in.view.is_same(*this) ? alias(*this, site) : in.view;
   Tensor y = index_front(in.view, in.indices, in.index_sizes, "IndexBackward0", site);
   return in.put_back > 0 ? y.permute(moved_order(in, false), site) : y;
 }

@@ -421,7 +421,7 @@ std::vector<Tensor> atleast_3d(const std::vector<Tensor>& tensors, Site site) {
 std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors, Site site) {
   Shape sizes;
   for (const Tensor& x : tensors) sizes = broadcast_shapes(sizes, x.sizes());
-  return each(tensors, [&](const Tensor& x) { return x.expand(sizes, site); });
+  return each(tensors, [&](const Tensor& x) { return x.sizes() == sizes ? x : x.expand(sizes, site); });
 }
 Tensor broadcast_to(const Tensor& x, const Shape& sizes, Site site) { return x.expand(sizes, site); }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length, Site site) { return x.narrow(dim, start, length, site); }

@@ -116,6 +116,49 @@ TEST_P(Indexing, GradientsOfAnEmbeddingSkipItsPadding) {
   EXPECT_GT(gradient[3].sum().item<float>(), 0);
 }
 
+TEST_P(Indexing, AnIntegerInATensorGivesAViewAsTheIntegerDoes) {
+  const td::Tensor x = here(td::arange(24).to(td::kFloat32).reshape({2, 3, 4})).requires_grad_();
+  for (const auto dtype : {td::kInt64, td::kInt32, td::kInt8}) {
+    const td::Tensor y = x.index({td::Ellipsis, here(td::tensor(-1)).to(dtype)});
+    EXPECT_TRUE(td::equal(y, x.select(2, 3)));
+    EXPECT_EQ(y.data_ptr(), x.select(2, 3).data_ptr());
+    EXPECT_STREQ(y.grad_fn()->name(), "SelectBackward0");
+  }
+  // Beside a list it is an integer, too: the list's dimension stays in its place.
+  EXPECT_EQ(x.index({here(td::tensor(1)), td::Slice(), here(td::tensor({0, 3}))}).sizes(), (td::Shape{3, 2}));
+  EXPECT_NE(error_of([&] { (void)x.index({here(td::tensor(2))}); }).find("out of bounds for dimension 0 with size 2"), std::string::npos);
+
+  const td::Tensor z = x.detach().clone();
+  z.index({here(td::tensor(1))}).zero_();
+  z.index_put_({here(td::tensor(0)), here(td::tensor(0))}, 5);
+  EXPECT_TRUE(td::equal(z[1].cpu(), td::zeros({3, 4})));
+  EXPECT_TRUE(td::equal(z[0][0].cpu(), td::full({4}, 5.)));
+  // A single truth is a mask still.
+  EXPECT_EQ(z.index({here(td::tensor(true))}).sizes(), (td::Shape{1, 2, 3, 4}));
+}
+
+TEST_P(Indexing, TheWholeIsAView) {
+  const td::Tensor x = here(td::arange(6).to(td::kFloat32)).requires_grad_();
+  for (const td::Tensor& y : {x.index({td::Ellipsis}), x.index({})}) {
+    EXPECT_FALSE(y.is_same(x));
+    EXPECT_EQ(y.data_ptr(), x.data_ptr());
+    EXPECT_STREQ(y.grad_fn()->name(), "AliasBackward0");
+    y.sum().backward();
+  }
+  EXPECT_TRUE(td::equal(x.grad().cpu(), td::full({6}, 2.)));
+  const td::Tensor z = x.detach(), all = z.index({td::Ellipsis});
+  all.unsqueeze_(0);
+  EXPECT_EQ(z.dim(), 1);
+}
+
+TEST_P(Indexing, BroadcastingGivesTensorsOfTheSizesThemselves) {
+  const td::Tensor x = here(td::ones({2, 3})), row = here(td::ones({3}));
+  const auto both = td::broadcast_tensors({x, row});
+  EXPECT_TRUE(both[0].is_same(x));
+  EXPECT_EQ(both[1].strides(), (td::Shape{0, 1}));
+  EXPECT_EQ(both[1].data_ptr(), row.data_ptr());
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Indexing, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
 
 }  // namespace
