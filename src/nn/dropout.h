@@ -46,7 +46,7 @@ struct Dropout1d : DropoutOf<dropout1d> {
   using DropoutOf::DropoutOf;
 };
 
-/// Zeroes whole channels of (n, c, h, w) or, as PyTorch reads three dimensions, (n, c, l). As torch.nn.Dropout2d.
+/// Zeroes whole channels of (n, c, h, w) or, as PyTorch reads other numbers of dimensions, (n, c, …). As torch.nn.Dropout2d.
 struct Dropout2d : DropoutOf<dropout2d> {
   using DropoutOf::DropoutOf;
 };

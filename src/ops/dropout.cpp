@@ -37,12 +37,14 @@ Tensor alpha(const char* op, const Tensor& x, double p, bool training, bool chan
   return add(mul(x, mul(mask, scale, site), site), shift, site);
 }
 
-Tensor channels_of(const char* op, const Tensor& x, int64_t unbatched, int64_t least, int64_t most, double p, bool training, Site site) {
+/// Whole channels of (N, C, …), or, where not batched, of (C, …).
+Tensor channels(const char* op, const Tensor& x, bool batched, double p, bool training, Site site) {
   check(op, x, p);
-  if (x.dim() < least || x.dim() > most)
-    fail("[", op, "] Expected an input of ", least, " to ", most, " dimensions, but received a ", x.dim(), "D input");
-  if (x.dim() != unbatched) return feature_dropout(x, p, training, site);
-  return feature_dropout(x.unsqueeze(0, site), p, training, site).squeeze(0, site);
+  if (!training || p == 0 || x.numel() == 0) return x;
+  if (p == 1) return mul(x, 0.0, site);
+  const Tensor in = batched ? x : x.unsqueeze(0, site);
+  const Tensor y = mul(in, div(kept(op, in, p, true, site), 1 - p, site), site);
+  return batched ? y : y.squeeze(0, site);
 }
 
 }  // namespace
@@ -53,14 +55,13 @@ Tensor feature_alpha_dropout(const Tensor& x, double p, Flag training, Site site
 }
 
 Tensor feature_dropout(const Tensor& x, double p, Flag training, Site site) {
-  check("feature_dropout", x, p);
-  if (!training || p == 0 || x.numel() == 0) return x;
-  if (p == 1) return mul(x, 0.0, site);
-  return mul(x, div(kept("feature_dropout", x, p, true, site), 1 - p, site), site);
+  return channels("feature_dropout", x, true, p, training, site);
 }
-
-Tensor dropout1d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout1d", x, 2, 2, 3, p, training, site); }
-Tensor dropout2d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout2d", x, -1, 3, 4, p, training, site); }
-Tensor dropout3d(const Tensor& x, double p, Flag training, Site site) { return channels_of("dropout3d", x, 4, 4, 5, p, training, site); }
+Tensor dropout1d(const Tensor& x, double p, Flag training, Site site) {
+  if (x.dim() != 2 && x.dim() != 3) fail("[dropout1d] Expected 2D or 3D input, but received a ", x.dim(), "D input");
+  return channels("dropout1d", x, x.dim() == 3, p, training, site);
+}
+Tensor dropout2d(const Tensor& x, double p, Flag training, Site site) { return channels("dropout2d", x, true, p, training, site); }
+Tensor dropout3d(const Tensor& x, double p, Flag training, Site site) { return channels("dropout3d", x, x.dim() == 5, p, training, site); }
 
 }  // namespace tandem

@@ -199,6 +199,24 @@ TEST_P(Network, ChannelsAreDroppedWhole) {
   EXPECT_TRUE(static_cast<bool>((sums == 0).any()) && static_cast<bool>((sums == 18).any()));
 }
 
+TEST_P(Network, ChannelDropoutReadsUnusualSizesAsPyTorchDoes) {
+  td::manual_seed(2);
+  const auto on = [&](const td::Shape& sizes) { return td::ones(sizes, device()); };
+  // Of two dimensions every element is a channel.
+  const td::Tensor y = td::dropout2d(on({20, 30}), 0.5).cpu();
+  EXPECT_TRUE(static_cast<bool>(td::logical_or(y == 0, y == 2).all()));
+  EXPECT_TRUE(static_cast<bool>((y == 0).any()) && static_cast<bool>((y == 2).any()));
+  // Whatever has not five dimensions has channels first, and no batch.
+  const td::Tensor z = td::dropout3d(on({40, 7}), 0.5).cpu().sum(1);
+  EXPECT_TRUE(static_cast<bool>(td::logical_or(z == 0, z == 14).all()));
+  EXPECT_EQ(td::dropout2d(on({2, 3, 4, 5, 6}), 0.5).dim(), 5);
+  EXPECT_EQ(td::nn::Dropout2d(0.5)(on({4, 6})).sizes(), (td::Shape{4, 6}));
+  EXPECT_EQ(td::dropout3d(on({5}), 0.5, false).dim(), 1);
+  EXPECT_EQ(error_of([&] { (void)td::dropout2d(on({5}), 0.5); }),
+            "[dropout2d] Feature dropout requires at least 2 dimensions in the input");
+  EXPECT_EQ(error_of([&] { (void)td::dropout1d(on({2, 3, 4, 5}), 0.5); }), "[dropout1d] Expected 2D or 3D input, but received a 4D input");
+}
+
 TEST_P(Network, RowsInUseAreShortened) {
   const td::Tensor table = td::tensor({{3.0, 4.0}, {30.0, 40.0}}, device());
   (void)td::embedding(td::tensor({0}, device()), table, {}, 1.0);
