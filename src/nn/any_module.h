@@ -25,22 +25,33 @@ class AnyModule {
   }
 
   [[nodiscard]] explicit operator bool() const { return box_ != nullptr; }
-  /// The module; there must be one.
-  [[nodiscard]] Module& get() const { return box_->module(); }
+  /// The module; there must be one, and it must be from tensor to tensor.
+  [[nodiscard]] Module& get() const {
+    Module* module = box_->module();
+    if (!module) fail("[AnyModule.get] ", base().name(), " is no module from tensor to tensor: ask for it as its own type");
+    return *module;
+  }
+  /// The module, whatever its signature.
+  [[nodiscard]] ModuleBase& base() const { return box_->base(); }
   Module& operator*() const { return get(); }
   Module* operator->() const { return &get(); }
 
  private:
   struct Box {
     virtual ~Box() = default;
-    virtual Module& module() = 0;
+    virtual ModuleBase& base() = 0;
+    virtual Module* module() = 0;
     [[nodiscard]] virtual std::unique_ptr<Box> copy() const = 0;
   };
   template <class M>
   struct BoxOf final : Box {
     template <class T>
     explicit BoxOf(T&& from) : value((detail::check_exact_type("AnyModule", from, typeid(M)), std::forward<T>(from))) {}
-    Module& module() override { return value; }
+    ModuleBase& base() override { return value; }
+    Module* module() override {
+      if constexpr (IsTensorModule<M>) return &value;
+      else return nullptr;
+    }
     [[nodiscard]] std::unique_ptr<Box> copy() const override { return std::make_unique<BoxOf>(value); }
     M value;
   };
@@ -50,18 +61,18 @@ class AnyModule {
 namespace detail {
 /// The module as an M. Error that names its type where it is another.
 template <class M>
-[[nodiscard]] M& typed(const char* op, Module& module) {
+[[nodiscard]] M& typed(const char* op, ModuleBase& module) {
   if (auto* same = dynamic_cast<M*>(&module)) return *same;
   fail("[", op, "] the module is a ", module.name(), ", not of the type asked for");
 }
 }  // namespace detail
 
 /// Makes a copy of a module whose type only the caller of `copier_of` knew.
-using Copier = AnyModule (*)(const Module&);
+using Copier = AnyModule (*)(const ModuleBase&);
 template <class M>
 requires IsModule<M>
 [[nodiscard]] Copier copier_of() {
-  return [](const Module& module) { return AnyModule(static_cast<const M&>(module)); };
+  return [](const ModuleBase& module) { return AnyModule(static_cast<const M&>(module)); };
 }
 
 }  // namespace tandem::nn

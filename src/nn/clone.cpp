@@ -7,7 +7,7 @@
 
 namespace tandem::nn {
 
-void detail::own_tensors(const Module& original, Module& copy, Site site) {
+void detail::own_tensors(const ModuleBase& original, ModuleBase& copy, Site site) {
   const NoGradGuard no_grad;
   std::unordered_map<const TensorImpl*, Tensor> own;
   walk_copy("clone", original, copy, [&](const Field& from, const Field& to) {

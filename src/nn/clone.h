@@ -9,7 +9,7 @@ namespace tandem::nn {
 
 namespace detail {
 /// Gives every tensor of `copy`, a copy of `original`, memory of its own; tied ones stay tied.
-void own_tensors(const Module& original, Module& copy, Site site);
+void own_tensors(const ModuleBase& original, ModuleBase& copy, Site site);
 }  // namespace detail
 
 /// A copy of the module whose parameters and buffers are copies too, on the same devices and without gradients. Tied parameters stay tied.

@@ -34,14 +34,14 @@ void ModuleList::insert(int64_t i, AnyModule module) {
   items_.insert(items_.begin() + (i < 0 ? i + count : i), std::move(module));
 }
 
-Module& ModuleList::at(int64_t i) const {
+const AnyModule& ModuleList::item(int64_t i) const {
   const auto count = static_cast<int64_t>(items_.size());
   if (i < -count || i >= count) fail<IndexError>("[ModuleList.at] index ", i, " is out of range: there are ", count, " modules");
-  return items_[static_cast<size_t>(i < 0 ? i + count : i)].get();
+  return items_[static_cast<size_t>(i < 0 ? i + count : i)];
 }
 
 void ModuleList::fields(Fields& f) {
-  for (size_t i = 0; i < items_.size(); ++i) f(std::to_string(i), items_[i].get());
+  for (size_t i = 0; i < items_.size(); ++i) f(std::to_string(i), items_[i].base());
 }
 
 ModuleDict::ModuleDict(std::initializer_list<value_type> modules) {
@@ -71,15 +71,15 @@ std::vector<std::string> ModuleDict::keys() const {
   return names;
 }
 
-Module& ModuleDict::at(std::string_view name) const {
-  if (const auto found = find(items_, name); found != items_.end()) return found->second.get();
+const AnyModule& ModuleDict::item(std::string_view name) const {
+  if (const auto found = find(items_, name); found != items_.end()) return found->second;
   std::string have;
   for (const auto& [other, module] : items_) have += (have.empty() ? "\"" : ", \"") + other + "\"";
   fail<IndexError>("[ModuleDict.at] no module \"", name, "\"; there ", items_.size() == 1 ? "is " : "are ", have.empty() ? "none" : have);
 }
 
 void ModuleDict::fields(Fields& f) {
-  for (const auto& [name, module] : items_) f(name, module.get());
+  for (const auto& [name, module] : items_) f(name, module.base());
 }
 
 }  // namespace tandem::nn

@@ -31,11 +31,11 @@ struct ModuleList : Module {
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   /// Module `i`; negative numbers count from the end. IndexError where there is none.
-  [[nodiscard]] Module& at(int64_t i) const;
+  [[nodiscard]] Module& at(int64_t i) const { return item(i).get(); }
   /// The same as its own type. Error that names the module's type where it is another.
   template <class M>
   [[nodiscard]] M& at(int64_t i) const {
-    return detail::typed<M>("ModuleList.at", at(i));
+    return detail::typed<M>("ModuleList.at", item(i).base());
   }
   [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
 
@@ -58,6 +58,7 @@ struct ModuleList : Module {
   void fields(Fields& f) override;
 
  private:
+  [[nodiscard]] const AnyModule& item(int64_t i) const;
   std::vector<AnyModule> items_;
 };
 
@@ -79,11 +80,11 @@ struct ModuleDict : Module {
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::vector<std::string> keys() const;
   /// The module of that name. Error that names those that are there, where there is none.
-  [[nodiscard]] Module& at(std::string_view name) const;
+  [[nodiscard]] Module& at(std::string_view name) const { return item(name).get(); }
   /// The same as its own type. Error that names the module's type where it is another.
   template <class M>
   [[nodiscard]] M& at(std::string_view name) const {
-    return detail::typed<M>("ModuleDict.at", at(name));
+    return detail::typed<M>("ModuleDict.at", item(name).base());
   }
   [[nodiscard]] Module& operator[](std::string_view name) const { return at(name); }
   /// Names and modules, in order.
@@ -92,6 +93,7 @@ struct ModuleDict : Module {
   void fields(Fields& f) override;
 
  private:
+  [[nodiscard]] const AnyModule& item(std::string_view name) const;
   std::vector<value_type> items_;
 };
 

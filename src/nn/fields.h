@@ -11,7 +11,7 @@
 
 namespace tandem::nn {
 
-struct Module;
+struct ModuleBase;
 
 /// What `Module::fields` names its parts to: `f("fc1", fc1)` for a module, `f("weight", weight)` for a parameter, `f.buffer("running_mean",
 /// running_mean)`. `fields` may be called at any time, also on a const module: it names its parts, and changes nothing itself. Undefined
@@ -21,7 +21,7 @@ class Fields {
   virtual ~Fields() = default;
 
   /// A child.
-  void operator()(std::string_view name, Module& module) { visit(name, module); }
+  void operator()(std::string_view name, ModuleBase& module) { visit(name, module); }
   /// A parameter: found by optimizers, saved, moved.
   void operator()(std::string_view name, Tensor& parameter) { visit(name, parameter, {}); }
   /// Several of a kind, named "name.0", "name.1", ….
@@ -49,7 +49,7 @@ class Fields {
     bool persistent = true;
     Options* placement = nullptr;  // of lazy parameters and buffers
   };
-  virtual void visit(std::string_view name, Module& module) = 0;
+  virtual void visit(std::string_view name, ModuleBase& module) = 0;
   virtual void visit(std::string_view name, Tensor& tensor, Kind kind) = 0;
 };
 

@@ -20,43 +20,66 @@ void HookHandle::remove() {
   std::erase_if(hooks->after, is_mine);
 }
 
-detail::Hooks& Module::hooks() {
+detail::Hooks& ModuleBase::hooks() {
   if (!hooks_) hooks_ = std::make_shared<detail::Hooks>();
   return *hooks_;
 }
 
-HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+HookHandle ModuleBase::register_forward_pre_hook(ForwardPreHook hook) {
   detail::Hooks& all = hooks();
   all.before.emplace_back(all.next, std::move(hook));
   return {hooks_, all.next++};
 }
 
-HookHandle Module::register_forward_hook(ForwardHook hook) {
+HookHandle ModuleBase::register_forward_hook(ForwardHook hook) {
   detail::Hooks& all = hooks();
   all.after.emplace_back(all.next, std::move(hook));
   return {hooks_, all.next++};
 }
 
-HookHandle Module::register_forward_pre_hook(std::function<void(Module&, Tensor&)> hook) {
-  return register_forward_pre_hook([hook = std::move(hook)](Module& module, std::span<Tensor> inputs) {
+HookHandle ModuleBase::register_forward_pre_hook(std::function<void(ModuleBase&, Tensor&)> hook) {
+  return register_forward_pre_hook([hook = std::move(hook)](ModuleBase& module, std::span<Tensor> inputs) {
     if (!inputs.empty()) hook(module, inputs[0]);
   });
 }
 
-HookHandle Module::register_forward_hook(std::function<void(Module&, const Tensor&, Tensor&)> hook) {
-  return register_forward_hook([hook = std::move(hook)](Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+HookHandle ModuleBase::register_forward_hook(std::function<void(ModuleBase&, const Tensor&, Tensor&)> hook) {
+  return register_forward_hook([hook = std::move(hook)](ModuleBase& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
     if (!outputs.empty()) hook(module, inputs.empty() ? Tensor() : inputs[0], outputs[0]);
   });
 }
 
-bool Module::has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
+HookHandle Module::register_forward_pre_hook(std::function<void(Module&, std::span<Tensor>)> hook) {
+  return ModuleBase::register_forward_pre_hook(
+      [hook = std::move(hook)](ModuleBase& module, std::span<Tensor> inputs) { hook(static_cast<Module&>(module), inputs); });
+}
 
-void Module::before_forward(std::span<Tensor> inputs) {
+HookHandle Module::register_forward_hook(std::function<void(Module&, std::span<const Tensor>, std::span<Tensor>)> hook) {
+  return ModuleBase::register_forward_hook(
+      [hook = std::move(hook)](ModuleBase& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+        hook(static_cast<Module&>(module), inputs, outputs);
+      });
+}
+
+HookHandle Module::register_forward_pre_hook(std::function<void(Module&, Tensor&)> hook) {
+  return ModuleBase::register_forward_pre_hook(
+      [hook = std::move(hook)](ModuleBase& module, Tensor& input) { hook(static_cast<Module&>(module), input); });
+}
+
+HookHandle Module::register_forward_hook(std::function<void(Module&, const Tensor&, Tensor&)> hook) {
+  return ModuleBase::register_forward_hook([hook = std::move(hook)](ModuleBase& module, const Tensor& input, Tensor& output) {
+    hook(static_cast<Module&>(module), input, output);
+  });
+}
+
+bool ModuleBase::has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
+
+void ModuleBase::before_forward(std::span<Tensor> inputs) {
   const auto hooks = hooks_->before;  // a hook may take itself out
   for (const auto& [id, hook] : hooks) hook(*this, inputs);
 }
 
-void Module::after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+void ModuleBase::after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   const auto hooks = hooks_->after;
   for (const auto& [id, hook] : hooks) hook(*this, inputs, outputs);
 }

@@ -15,14 +15,14 @@
 
 namespace tandem::nn {
 
-struct Module;
+struct ModuleBase;
 
 /// Called before a module's forward with the tensors among its arguments, in their order; undefined where one was not given. May replace
 /// them. Containers of tensors count as their tensors, and so does a struct that names them in a member
 /// `template <class F> void each_tensor(F&& f) { f(mean); f(deviation); }`. Other arguments are passed over.
-using ForwardPreHook = std::function<void(Module& module, std::span<Tensor> inputs)>;
+using ForwardPreHook = std::function<void(ModuleBase& module, std::span<Tensor> inputs)>;
 /// Called after a module's forward, with the tensors among its results, too; may replace those.
-using ForwardHook = std::function<void(Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs)>;
+using ForwardHook = std::function<void(ModuleBase& module, std::span<const Tensor> inputs, std::span<Tensor> outputs)>;
 
 namespace detail {
 
@@ -91,7 +91,7 @@ class HookHandle {
   void remove();
 
  private:
-  friend struct Module;
+  friend struct ModuleBase;
   HookHandle(std::weak_ptr<detail::Hooks> hooks, int64_t id) : hooks_(std::move(hooks)), id_(id) {}
   std::weak_ptr<detail::Hooks> hooks_;
   int64_t id_ = 0;

@@ -3,7 +3,7 @@
 namespace tandem::nn {
 
 void TripletMarginWithDistanceLoss::fields(Fields& f) {
-  if (const AnyModule& distance = options.distance_function.module()) f("distance_function", *distance);
+  if (const AnyModule& distance = options.distance_function.module()) f("distance_function", distance.base());
 }
 
 Tensor TripletMarginWithDistanceLoss::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site) {

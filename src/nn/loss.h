@@ -101,7 +101,7 @@ class DistanceFunction {
   requires std::is_invocable_r_v<Tensor, F&, const Tensor&, const Tensor&> DistanceFunction(F distance) {
     if constexpr (IsModule<F>) {
       module_ = AnyModule(std::move(distance));
-      call_module_ = [](Module& module, const Tensor& a, const Tensor& b, [[maybe_unused]] Site site) -> Tensor {
+      call_module_ = [](ModuleBase& module, const Tensor& a, const Tensor& b, [[maybe_unused]] Site site) -> Tensor {
         auto& own = static_cast<F&>(module);
         if constexpr (requires { own.forward(a, b, site); }) return own(a, b, site);
         else return own(a, b);
@@ -111,14 +111,14 @@ class DistanceFunction {
     }
   }
   [[nodiscard]] Tensor operator()(const Tensor& a, const Tensor& b, Site site) const {
-    return module_ ? call_module_(*module_, a, b, site) : function_(a, b);
+    return module_ ? call_module_(module_.base(), a, b, site) : function_(a, b);
   }
   /// The module, if it is one.
   [[nodiscard]] const AnyModule& module() const { return module_; }
 
  private:
   AnyModule module_;
-  Tensor (*call_module_)(Module&, const Tensor&, const Tensor&, Site) = nullptr;
+  Tensor (*call_module_)(ModuleBase&, const Tensor&, const Tensor&, Site) = nullptr;
   std::function<Tensor(const Tensor&, const Tensor&)> function_;
 };
 struct TripletMarginWithDistanceLayerOptions {

@@ -51,12 +51,12 @@ std::string last_part(std::string_view name) {
 
 Site detail::call_site() { return running_site; }
 
-void detail::check_exact_type(const char* op, const Module& module, const std::type_info& type) {
+void detail::check_exact_type(const char* op, const ModuleBase& module, const std::type_info& type) {
   if (typeid(module) != type)
     fail("[", op, "] ", module.name(), " was given as one of its bases, and a copy would be cut down to that: pass it as its own type");
 }
 
-void Module::fields(Fields&) {}
+void ModuleBase::fields(Fields&) {}
 
 Tensor Module::forward(const Tensor&) {
   fail("[", name(), "] has no forward(const Tensor&): override it, or derive from nn::Callable for another signature");
@@ -64,20 +64,20 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
-  return hooks_ ? hooked([this](const Tensor& input) { return forward(input); }, x) : forward(x);
+  return has_hooks() ? hooked([this](const Tensor& input) { return forward(input); }, x) : forward(x);
 }
 
-int64_t Module::multiply_adds(std::span<const Tensor>, std::span<const Tensor>) const { return 0; }
+int64_t ModuleBase::multiply_adds(std::span<const Tensor>, std::span<const Tensor>) const { return 0; }
 
-std::string Module::name() const {
+std::string ModuleBase::name() const {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
   return last_part(status == 0 ? text.get() : typeid(*this).name());
 }
 
-std::string Module::extra_repr() const { return ""; }
+std::string ModuleBase::extra_repr() const { return ""; }
 
-std::vector<Tensor> Module::parameters() const {
+std::vector<Tensor> ModuleBase::parameters() const {
   std::vector<Tensor> result;
   detail::Met met;
   detail::walk(*this, false, [&](const Field& field) {
@@ -88,7 +88,7 @@ std::vector<Tensor> Module::parameters() const {
   return result;
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
+std::vector<std::pair<std::string, Tensor>> ModuleBase::named_parameters() const {
   std::vector<std::pair<std::string, Tensor>> result;
   detail::Met met;
   detail::walk(*this, true, [&](const Field& field) {
@@ -99,7 +99,7 @@ std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
   return result;
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::named_buffers() const {
+std::vector<std::pair<std::string, Tensor>> ModuleBase::named_buffers() const {
   std::vector<std::pair<std::string, Tensor>> result;
   detail::Met met;
   detail::walk(*this, true, [&](const Field& field) {
@@ -108,60 +108,60 @@ std::vector<std::pair<std::string, Tensor>> Module::named_buffers() const {
   return result;
 }
 
-std::vector<Tensor> Module::buffers() const {
+std::vector<Tensor> ModuleBase::buffers() const {
   std::vector<Tensor> result;
   for (auto& [name, tensor] : named_buffers()) result.push_back(std::move(tensor));
   return result;
 }
 
-int64_t Module::num_parameters() const {
+int64_t ModuleBase::num_parameters() const {
   int64_t count = 0;
   for (const Tensor& parameter : parameters()) count += parameter.numel();
   return count;
 }
 
-std::vector<std::pair<std::string, Module*>> Module::named_modules() {
-  std::vector<std::pair<std::string, Module*>> result;
+std::vector<std::pair<std::string, ModuleBase*>> ModuleBase::named_modules() {
+  std::vector<std::pair<std::string, ModuleBase*>> result;
   detail::walk(*this, true, [&](const Field& field) {
     if (field.is_module()) result.emplace_back(field.name, field.module);
   });
   return result;
 }
 
-std::vector<std::pair<std::string, Module*>> Module::named_children() {
+std::vector<std::pair<std::string, ModuleBase*>> ModuleBase::named_children() {
   struct Children final : Fields {
-    std::vector<std::pair<std::string, Module*>> found;
-    void visit(std::string_view name, Module& module) override { found.emplace_back(name, &module); }
+    std::vector<std::pair<std::string, ModuleBase*>> found;
+    void visit(std::string_view name, ModuleBase& module) override { found.emplace_back(name, &module); }
     void visit(std::string_view, Tensor&, Kind) override {}
   } children;
   fields(children);
   return std::move(children.found);
 }
 
-bool Module::has_uninitialized_params() const {
+bool ModuleBase::has_uninitialized_params() const {
   bool pending = false;
   detail::walk(*this, false, [&](const Field& field) { pending |= field.is_pending(); });
   return pending;
 }
 
-void Module::train(Flag mode) {
+void ModuleBase::train(Flag mode) {
   detail::walk(*this, false, [&](const Field& field) {
     if (field.is_module()) field.module->training_ = mode;
   });
 }
 
-void Module::apply(const std::function<void(Module&)>& f) {
-  for (const auto& [name, child] : named_children()) child->apply(f);
+void ModuleBase::apply_to_all(const std::function<void(ModuleBase&)>& f) {
+  for (const auto& [name, child] : named_children()) child->apply_to_all(f);
   f(*this);
 }
 
-void Module::requires_grad_(Flag required) {
+void ModuleBase::requires_grad_(Flag required) {
   detail::walk(*this, false, [&](const Field& field) {
     if (field.is_parameter() && field.tensor->defined()) field.tensor->requires_grad_(required);
   });
 }
 
-void Module::zero_grad(Flag set_to_none, Site site) {
+void ModuleBase::zero_grad(Flag set_to_none, Site site) {
   const NoGradGuard no_grad;
   detail::walk(*this, false, [&](const Field& field) {
     if (!field.is_parameter() || !field.tensor->defined()) return;
@@ -174,7 +174,7 @@ void Module::zero_grad(Flag set_to_none, Site site) {
   });
 }
 
-void Module::move(std::optional<Device> device, std::optional<DType> dtype, Site site) {
+void ModuleBase::move(std::optional<Device> device, std::optional<DType> dtype, Site site) {
   const NoGradGuard no_grad;
   const Device target = device ? tandem::detail::resolve(*device) : Device();
   if (dtype && !is_floating(*dtype))
@@ -201,7 +201,7 @@ void Module::move(std::optional<Device> device, std::optional<DType> dtype, Site
   });
 }
 
-detail::Evaluation::Evaluation(Module& module) {
+detail::Evaluation::Evaluation(ModuleBase& module) {
   for (const auto& [name, part] : module.named_modules()) modes_.emplace_back(part, part->training());
   module.eval();
 }

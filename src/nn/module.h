@@ -25,18 +25,16 @@ struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
 };
 
-/// A model or a layer, as torch.nn.Module. Derive, hold tensors and modules by value, name them in `fields`, compute in `forward`.
-/// Modules are values: a copy shares the parameters of its original, `nn::clone` copies them too.
-struct Module {
+struct Module;
+
+/// What all modules have, whatever their signature: parts, modes, state, hooks. A model derives from `Module`, from tensor to tensor, or
+/// from `Callable`.
+struct ModuleBase {
  public:
-  virtual ~Module() = default;
+  virtual ~ModuleBase() = default;
 
   /// Names the parts: `f("fc1", fc1); f("weight", weight); f.buffer("mean", mean);`.
   virtual void fields(Fields& f);
-  /// From the input to the output.
-  virtual Tensor forward(const Tensor& x);
-  /// `forward`. Operations inside the library's layers carry the site of this call.
-  Tensor operator()(const Tensor& x, Site site = Site::here());
 
   /// The type's name as printed: "Linear".
   [[nodiscard]] virtual std::string name() const;
@@ -49,8 +47,8 @@ struct Module {
   HookHandle register_forward_pre_hook(ForwardPreHook hook);
   HookHandle register_forward_hook(ForwardHook hook);
   /// The same for functions that want the first tensor of the arguments, and of the results, only.
-  HookHandle register_forward_pre_hook(std::function<void(Module& module, Tensor& input)> hook);
-  HookHandle register_forward_hook(std::function<void(Module& module, const Tensor& input, Tensor& output)> hook);
+  HookHandle register_forward_pre_hook(std::function<void(ModuleBase& module, Tensor& input)> hook);
+  HookHandle register_forward_hook(std::function<void(ModuleBase& module, const Tensor& input, Tensor& output)> hook);
   [[nodiscard]] bool has_hooks() const;
 
   /// How many products `forward` adds up from these tensors to those, without what its children add up; for nn::summary. Which tensors they
@@ -66,9 +64,9 @@ struct Module {
   /// How many numbers the parameters have together.
   [[nodiscard]] int64_t num_parameters() const;
   /// This module (named "") and all below it.
-  [[nodiscard]] std::vector<std::pair<std::string, Module*>> named_modules();
+  [[nodiscard]] std::vector<std::pair<std::string, ModuleBase*>> named_modules();
   /// The modules right below this one.
-  [[nodiscard]] std::vector<std::pair<std::string, Module*>> named_children();
+  [[nodiscard]] std::vector<std::pair<std::string, ModuleBase*>> named_children();
   /// Whether some parameter waits for the first forward to know its sizes.
   [[nodiscard]] bool has_uninitialized_params() const;
 
@@ -78,8 +76,9 @@ struct Module {
   /// Sets the mode of this module and of all below it.
   void train(Flag mode = true);
   void eval() { train(false); }
-  /// Calls `f` for all modules below, then for this one.
-  void apply(const std::function<void(Module&)>& f);
+  /// Calls `f` for all modules below, then for this one; a function of `Module&` for those that are from tensor to tensor.
+  template <std::invocable<Module&> F>
+  void apply(F&& f);
   /// Asks for gradients of all parameters, or for none.
   void requires_grad_(Flag required = true);
   /// Forgets the parameters' gradients; with `set_to_none` off they are filled with zeros instead.
@@ -101,12 +100,12 @@ struct Module {
   IncompatibleKeys load_state_dict(const StateDict& state, LoadOptions options = {}, Site site = Site::here());
 
  protected:
-  Module() = default;
+  ModuleBase() = default;
   // Protected, so that a derived module is never cut down to its base.
-  Module(const Module&) = default;
-  Module(Module&&) = default;
-  Module& operator=(const Module&) = default;
-  Module& operator=(Module&&) = default;
+  ModuleBase(const ModuleBase&) = default;
+  ModuleBase(ModuleBase&&) = default;
+  ModuleBase& operator=(const ModuleBase&) = default;
+  ModuleBase& operator=(ModuleBase&&) = default;
 
   /// `forward(args…)`, between the calls of this module's hooks. For call operators of other signatures than tensor to tensor.
   template <class F, class... Args>
@@ -135,6 +134,7 @@ struct Module {
   }
 
  private:
+  void apply_to_all(const std::function<void(ModuleBase&)>& f);
   void move(std::optional<Device> device, std::optional<DType> dtype, Site site);
   void before_forward(std::span<Tensor> inputs);
   void after_forward(std::span<const Tensor> inputs, std::span<Tensor> outputs);
@@ -144,12 +144,54 @@ struct Module {
   bool training_ = true;
 };
 
+namespace detail {
+/// Signatures of `forward` that would stand beside the one that is called instead of overriding it: to declare one is an error.
+struct OneForward : ModuleBase {
+ private:
+  virtual Tensor forward(Tensor) = delete;
+  virtual Tensor forward(Tensor&) = delete;
+  virtual Tensor forward(Tensor&&) = delete;
+  virtual Tensor forward(Tensor) const = delete;
+  virtual Tensor forward(Tensor&) const = delete;
+  virtual Tensor forward(const Tensor&) const = delete;
+};
+}  // namespace detail
+
+/// A model or a layer, as torch.nn.Module. Derive, hold tensors and modules by value, name them in `fields`, compute in `forward`.
+/// Modules are values: a copy shares the parameters of its original, `nn::clone` copies them too.
+struct Module : detail::OneForward {
+  /// From the input to the output.
+  virtual Tensor forward(const Tensor& x);
+  /// `forward`. Operations inside the library's layers carry the site of this call.
+  Tensor operator()(const Tensor& x, Site site = Site::here());
+
+  /// As above, for functions of a `Module&`.
+  HookHandle register_forward_pre_hook(std::function<void(Module& module, std::span<Tensor> inputs)> hook);
+  HookHandle register_forward_hook(std::function<void(Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs)> hook);
+  HookHandle register_forward_pre_hook(std::function<void(Module& module, Tensor& input)> hook);
+  HookHandle register_forward_hook(std::function<void(Module& module, const Tensor& input, Tensor& output)> hook);
+};
+
+template <std::invocable<Module&> F>
+void ModuleBase::apply(F&& f) {
+  if constexpr (std::invocable<F&, ModuleBase&>) {
+    apply_to_all(std::ref(f));
+  } else {
+    apply_to_all([&](ModuleBase& module) {
+      if (auto* called = dynamic_cast<Module*>(&module)) f(*called);
+    });
+  }
+}
+
 template <class M>
-concept IsModule = std::derived_from<std::remove_cvref_t<M>, Module>;
+concept IsModule = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
+/// Of modules from tensor to tensor, which others can call.
+template <class M>
+concept IsTensorModule = std::derived_from<std::remove_cvref_t<M>, Module>;
 
 /// As PyTorch prints it: `Linear(in_features=4, out_features=8, bias=True)`, children indented below their parent.
-std::ostream& operator<<(std::ostream& out, const Module& module);
-[[nodiscard]] std::string to_string(const Module& module);
+std::ostream& operator<<(std::ostream& out, const ModuleBase& module);
+[[nodiscard]] std::string to_string(const ModuleBase& module);
 
 /// Runs the first sample of `input` through a module whose parameters wait for a first forward, without gradients and in evaluation mode;
 /// nothing otherwise. Before an optimizer or replicas are made.
@@ -159,25 +201,25 @@ namespace detail {
 /// Where the module call that is running on this thread was written.
 [[nodiscard]] Site call_site();
 /// Error unless `module` is exactly an M: a copy through a base would cut it down.
-void check_exact_type(const char* op, const Module& module, const std::type_info& type);
+void check_exact_type(const char* op, const ModuleBase& module, const std::type_info& type);
 
 /// Evaluation mode for a module and all below it, each one's own mode again at the end.
 class Evaluation {
  public:
-  explicit Evaluation(Module& module);
+  explicit Evaluation(ModuleBase& module);
   ~Evaluation();
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
  private:
-  std::vector<std::pair<Module*, bool>> modes_;
+  std::vector<std::pair<ModuleBase*, bool>> modes_;
 };
 }  // namespace detail
 
 /// Makes a model out of others, whose `forward` has another signature than tensor to tensor: `struct Pair : nn::Callable<Pair> { …
 /// forward(a, b) }`. The call operator forwards whatever it is given, and gives the result as a value.
 template <class Derived>
-struct Callable : Module {
+struct Callable : ModuleBase {
   template <class... Args>
   auto operator()(Args&&... args) {
     auto& self = static_cast<Derived&>(*this);

@@ -18,8 +18,8 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
-std::string to_string(const Module& module) {
-  const auto children = const_cast<Module&>(module).named_children();
+std::string to_string(const ModuleBase& module) {
+  const auto children = const_cast<ModuleBase&>(module).named_children();
   const std::string extra = module.extra_repr();
   std::string text = module.name() + "(";
   if (children.empty()) return text + (extra.find('\n') == std::string::npos ? extra : "\n  " + indented(extra) + "\n") + ")";
@@ -37,6 +37,6 @@ std::string to_string(const Module& module) {
   return text + "\n)";
 }
 
-std::ostream& operator<<(std::ostream& out, const Module& module) { return out << to_string(module); }
+std::ostream& operator<<(std::ostream& out, const ModuleBase& module) { return out << to_string(module); }
 
 }  // namespace tandem::nn

@@ -15,7 +15,7 @@ namespace tandem::nn {
 struct Sequential : Module {
   Sequential() = default;
   template <class... Ms>
-  requires(sizeof...(Ms) > 0 && (IsModule<Ms> && ...) &&
+  requires(sizeof...(Ms) > 0 && (IsTensorModule<Ms> && ...) &&
            !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, Sequential> && ...))) explicit Sequential(Ms&&... modules) {
     children_.reserve(sizeof...(Ms));
     (push_back(std::forward<Ms>(modules)), ...);

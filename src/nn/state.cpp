@@ -35,7 +35,7 @@ void take_over(const Tensor& target, const Tensor& value) {
 
 }  // namespace
 
-StateDict Module::state_dict() const {
+StateDict ModuleBase::state_dict() const {
   StateDict state;
   detail::walk(*this, true, [&](const Field& field) {
     if (is_saved(field) && field.tensor->defined()) state[field.name] = field.tensor->detach();
@@ -43,7 +43,7 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadOptions options, Site site) {
+IncompatibleKeys ModuleBase::load_state_dict(const StateDict& state, LoadOptions options, Site site) {
   IncompatibleKeys keys;
   std::unordered_set<std::string> known;
   std::string trouble;

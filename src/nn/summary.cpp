@@ -17,13 +17,13 @@ namespace {
 /// Listens to modules and writes down what their calls take. Its hooks are gone at the end, whatever happens.
 class Recorder {
  public:
-  Recorder(Summary& summary, const std::vector<Module*>& modules) : summary_(summary) {
+  Recorder(Summary& summary, const std::vector<ModuleBase*>& modules) : summary_(summary) {
     for (size_t i = 0; i < modules.size(); ++i) {
-      handles_.push_back(modules[i]->register_forward_pre_hook([this, i](Module&, std::span<Tensor> inputs) { begin(i, inputs); }));
+      handles_.push_back(modules[i]->register_forward_pre_hook([this, i](ModuleBase&, std::span<Tensor> inputs) { begin(i, inputs); }));
       handles_.push_back(modules[i]->register_forward_hook(
-          [this](Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) { end(module, inputs, outputs); }));
+          [this](ModuleBase& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) { end(module, inputs, outputs); }));
     }
-    for (const Module* module : modules)
+    for (const ModuleBase* module : modules)
       detail::walk(*module, false, [&](const detail::Field& field) {
         if (field.tensor && field.tensor->defined()) (void)bytes_of_new(*field.tensor);
       });
@@ -41,7 +41,7 @@ class Recorder {
     for (const Tensor& input : inputs) bytes += bytes_of_new(input);
     running_.push_back(layer);
   }
-  void end(const Module& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  void end(const ModuleBase& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     LayerSummary& layer = summary_.layers[running_.back()];
     running_.pop_back();
     ++layer.calls;
@@ -93,9 +93,9 @@ Summary summary(Module& model, const Tensor& input, Site site) {
   return summary(model, [&] { (void)model(input, site); });
 }
 
-Summary summary(Module& model, const std::function<void()>& run) {
+Summary summary(ModuleBase& model, const std::function<void()>& run) {
   Summary result;
-  std::vector<Module*> modules;
+  std::vector<ModuleBase*> modules;
   for (const auto& [name, module] : model.named_modules()) {
     LayerSummary layer;
     layer.name = name;
@@ -110,7 +110,7 @@ Summary summary(Module& model, const std::function<void()>& run) {
     run();
   }
   // Without listeners these run as one, and what lies between is never there.
-  for (Module* module : modules) {
+  for (ModuleBase* module : modules) {
     const auto* sequential = dynamic_cast<const Sequential*>(module);
     for (size_t i = 0; sequential && i < sequential->size(); ++i) {
       if (!sequential->runs_with_next(i)) continue;

@@ -35,7 +35,7 @@ struct Summary {
 /// those it needs; in evaluation one may get the memory of another. Lazy modules learn their sizes.
 [[nodiscard]] Summary summary(Module& model, const Tensor& input, Site site = Site::here());
 /// The same of a model with another signature: `run` is to call it once, `nn::summary(model, [&] { (void)model(source, target); })`.
-[[nodiscard]] Summary summary(Module& model, const std::function<void()>& run);
+[[nodiscard]] Summary summary(ModuleBase& model, const std::function<void()>& run);
 
 [[nodiscard]] std::string to_string(const Summary& summary);
 std::ostream& operator<<(std::ostream& out, const Summary& summary);

@@ -11,7 +11,7 @@ class Walker final : public Fields {
  public:
   Walker(bool names, Visit visit, void* context) : names_(names), visit_(visit), context_(context) {}
 
-  void run(Module& module) {
+  void run(ModuleBase& module) {
     owner_ = &module;
     visit_(context_, Field{.name = path_, .module = &module});
     const size_t first = children_.size();
@@ -31,7 +31,7 @@ class Walker final : public Fields {
     if (!path_.empty()) path_ += '.';
     path_ += name;
   }
-  void visit(std::string_view name, Module& module) override { children_.emplace_back(names_ ? name : std::string_view(), &module); }
+  void visit(std::string_view name, ModuleBase& module) override { children_.emplace_back(names_ ? name : std::string_view(), &module); }
   void visit(std::string_view name, Tensor& tensor, Kind kind) override {
     const size_t length = path_.size();
     if (names_) join(name);
@@ -42,9 +42,9 @@ class Walker final : public Fields {
   bool names_;
   Visit visit_;
   void* context_;
-  Module* owner_ = nullptr;
+  ModuleBase* owner_ = nullptr;
   std::string path_;
-  std::vector<std::pair<std::string, Module*>> children_;
+  std::vector<std::pair<std::string, ModuleBase*>> children_;
 };
 
 // A field without its name, which is kept as a hash: replicas are made at every call, and names are wanted only in errors.
@@ -53,7 +53,7 @@ struct Stop {
   Field field;
 };
 
-std::vector<Stop> stops(const Module& root) {
+std::vector<Stop> stops(const ModuleBase& root) {
   std::vector<Stop> result;
   walk(root, true, [&](const Field& field) {
     result.push_back({std::hash<std::string_view>()(field.name), field});
@@ -62,7 +62,7 @@ std::vector<Stop> stops(const Module& root) {
   return result;
 }
 
-std::string name_of_stop(const Module& root, size_t number) {
+std::string name_of_stop(const ModuleBase& root, size_t number) {
   std::string name;
   walk(root, true, [&](const Field& field) {
     if (number-- == 0) name = field.name;
@@ -72,9 +72,10 @@ std::string name_of_stop(const Module& root, size_t number) {
 
 }  // namespace
 
-void walk(Module& root, bool names, Visit visit, void* context) { Walker(names, visit, context).run(root); }
+void walk(ModuleBase& root, bool names, Visit visit, void* context) { Walker(names, visit, context).run(root); }
 
-void walk_copy(const char* op, const Module& original, Module& copy, void (*visit)(void*, const Field&, const Field&), void* context) {
+void walk_copy(const char* op, const ModuleBase& original, ModuleBase& copy, void (*visit)(void*, const Field&, const Field&),
+               void* context) {
   const std::vector<Stop> ours = stops(original), theirs = stops(copy);
   bool same = ours.size() == theirs.size();
   for (size_t i = 0; same && i < ours.size(); ++i)

@@ -15,9 +15,9 @@ namespace tandem::nn::detail {
 
 /// One stop of a walk: a module, or a tensor of it.
 struct Field {
-  std::string_view name;     // "fc1.weight"; empty for the root, and where names were not asked for
-  Module* module = nullptr;  // the module, or the one that the tensor belongs to
-  Tensor* tensor = nullptr;  // nullptr at a module; undefined where a part is not there
+  std::string_view name;         // "fc1.weight"; empty for the root, and where names were not asked for
+  ModuleBase* module = nullptr;  // the module, or the one that the tensor belongs to
+  Tensor* tensor = nullptr;      // nullptr at a module; undefined where a part is not there
   bool is_buffer = false;
   bool persistent = true;
   Options* placement = nullptr;  // of lazy parameters and buffers: where they are to be made
@@ -29,14 +29,14 @@ struct Field {
 };
 
 using Visit = void (*)(void* context, const Field& field);
-void walk(Module& root, bool names, Visit visit, void* context);
+void walk(ModuleBase& root, bool names, Visit visit, void* context);
 
 /// Calls `f(const Field&)` for the module, its own tensors, then each child in the same way: PyTorch's order.
 template <class F>
-void walk(const Module& root, bool names, F&& f) {
+void walk(const ModuleBase& root, bool names, F&& f) {
   using Plain = std::remove_reference_t<F>;
   walk(
-      const_cast<Module&>(root), names, [](void* context, const Field& field) { (*static_cast<Plain*>(context))(field); },
+      const_cast<ModuleBase&>(root), names, [](void* context, const Field& field) { (*static_cast<Plain*>(context))(field); },
       const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
@@ -63,9 +63,10 @@ class Met {
 
 /// Error unless `copy`, made by the copy constructor of `original`'s type, has the same parts at other addresses.
 /// Calls `f(original's field, copy's field)` for every module and tensor, in step, without names. `op` names the operation in errors.
-void walk_copy(const char* op, const Module& original, Module& copy, void (*visit)(void*, const Field&, const Field&), void* context);
+void walk_copy(const char* op, const ModuleBase& original, ModuleBase& copy, void (*visit)(void*, const Field&, const Field&),
+               void* context);
 template <class F>
-void walk_copy(const char* op, const Module& original, Module& copy, F&& f) {
+void walk_copy(const char* op, const ModuleBase& original, ModuleBase& copy, F&& f) {
   using Plain = std::remove_reference_t<F>;
   walk_copy(
       op, original, copy, [](void* context, const Field& a, const Field& b) { (*static_cast<Plain*>(context))(a, b); },

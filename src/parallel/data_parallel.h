@@ -24,7 +24,7 @@ class DataParallel : public nn::Module {
  public:
   /// On `devices`, or on all there are. With one device (or a batch that fills one only) the module is called directly.
   template <class M>
-  requires nn::IsModule<M>
+  requires nn::IsTensorModule<M>
   explicit DataParallel(M& module, std::vector<Device> devices = try_all_gpus(), DataParallelOptions options = {})
       : DataParallel(module, nn::copier_of<M>(), std::move(devices), options) {
     nn::detail::check_exact_type("DataParallel", module, typeid(M));

@@ -9,12 +9,12 @@
 
 namespace tandem::parallel {
 
-void detail::check_replicable(const nn::Module& module) {
+void detail::check_replicable(const nn::ModuleBase& module) {
   if (module.has_uninitialized_params())
     fail("[replicate] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
 }
 
-void detail::place_replicas(const nn::Module& original, std::span<nn::Module* const> replicas, const std::vector<Device>& devices,
+void detail::place_replicas(const nn::ModuleBase& original, std::span<nn::ModuleBase* const> replicas, const std::vector<Device>& devices,
                             Site site) {
   // Each tensor once, also where it is tied, numbered in the order they are met.
   std::vector<Tensor> parameters, buffers;
@@ -38,14 +38,14 @@ void detail::place_replicas(const nn::Module& original, std::span<nn::Module* co
   }
 }
 
-std::vector<nn::AnyModule> replicate(const nn::Module& module, nn::Copier copier, const std::vector<Device>& devices, Site site) {
+std::vector<nn::AnyModule> replicate(const nn::ModuleBase& module, nn::Copier copier, const std::vector<Device>& devices, Site site) {
   detail::check_replicable(module);
   std::vector<nn::AnyModule> replicas;
-  std::vector<nn::Module*> pointers;
+  std::vector<nn::ModuleBase*> pointers;
   replicas.reserve(devices.size());
   for (size_t i = 0; i < devices.size(); ++i) {
     replicas.push_back(copier(module));
-    pointers.push_back(&replicas.back().get());
+    pointers.push_back(&replicas.back().base());
   }
   detail::place_replicas(module, pointers, devices, site);
   return replicas;

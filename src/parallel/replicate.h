@@ -11,9 +11,10 @@ namespace tandem::parallel {
 
 namespace detail {
 /// Makes the replicas, copies of `original`, ones that live on `devices`, one each.
-void place_replicas(const nn::Module& original, std::span<nn::Module* const> replicas, const std::vector<Device>& devices, Site site);
+void place_replicas(const nn::ModuleBase& original, std::span<nn::ModuleBase* const> replicas, const std::vector<Device>& devices,
+                    Site site);
 /// Error for a module whose parameters wait for a first forward.
-void check_replicable(const nn::Module& module);
+void check_replicable(const nn::ModuleBase& module);
 }  // namespace detail
 
 /// One copy of the module a device. Their parameters are copies that are steps of the graph: what backward finds for a replica's parameter
@@ -26,7 +27,7 @@ requires nn::IsModule<M>
   nn::detail::check_exact_type("replicate", module, typeid(M));
   detail::check_replicable(module);
   std::vector<M> replicas(devices.size(), module);
-  std::vector<nn::Module*> pointers;
+  std::vector<nn::ModuleBase*> pointers;
   pointers.reserve(replicas.size());
   for (M& replica : replicas) pointers.push_back(&replica);
   detail::place_replicas(module, pointers, devices, site);
@@ -34,7 +35,7 @@ requires nn::IsModule<M>
 }
 
 /// The same for a module of a type that only `copier` knows.
-[[nodiscard]] std::vector<nn::AnyModule> replicate(const nn::Module& module, nn::Copier copier, const std::vector<Device>& devices,
+[[nodiscard]] std::vector<nn::AnyModule> replicate(const nn::ModuleBase& module, nn::Copier copier, const std::vector<Device>& devices,
                                                    Site site = Site::here());
 
 }  // namespace tandem::parallel

@@ -26,7 +26,7 @@ std::string note(const io::Metadata& notes, const char* key) {
 
 }  // namespace
 
-void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer, const Checkpoint& more,
+void save_checkpoint(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer* optimizer, const Checkpoint& more,
                      Site site) {
   io::TensorMap tensors;
   io::Metadata metadata = more.notes;
@@ -40,7 +40,7 @@ void save_checkpoint(const std::string& path, const nn::Module& module, const op
   io::save_safetensors(path, tensors, metadata, site);
 }
 
-Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site) {
+Checkpoint load_checkpoint(const std::string& path, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site) {
   io::SafetensorsFile file = io::read_safetensors(path, cpu(), site);
   const std::string format = note(file.metadata, kFormatKey), kind = note(file.metadata, kOptimizerKey);
   StateDict all;
@@ -70,15 +70,17 @@ Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::O
 
 }  // namespace train::detail
 
-void save(const std::string& path, const nn::Module& module, Site site) { train::detail::save_checkpoint(path, module, nullptr, {}, site); }
+void save(const std::string& path, const nn::ModuleBase& module, Site site) {
+  train::detail::save_checkpoint(path, module, nullptr, {}, site);
+}
 
-void save(const std::string& path, const nn::Module& module, const optim::Optimizer& optimizer, Site site) {
+void save(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer& optimizer, Site site) {
   train::detail::save_checkpoint(path, module, &optimizer, {}, site);
 }
 
-void load(const std::string& path, nn::Module& module, Site site) { train::detail::load_checkpoint(path, module, nullptr, site); }
+void load(const std::string& path, nn::ModuleBase& module, Site site) { train::detail::load_checkpoint(path, module, nullptr, site); }
 
-void load(const std::string& path, nn::Module& module, optim::Optimizer& optimizer, Site site) {
+void load(const std::string& path, nn::ModuleBase& module, optim::Optimizer& optimizer, Site site) {
   train::detail::load_checkpoint(path, module, &optimizer, site);
 }
 

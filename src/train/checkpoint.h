@@ -10,15 +10,15 @@
 namespace tandem {
 
 /// Writes the module's parameters and persistent buffers. Written beside and renamed: `path` is whole at any moment. Error names the file.
-void save(const std::string& path, const nn::Module& module, Site site = Site::here());
+void save(const std::string& path, const nn::ModuleBase& module, Site site = Site::here());
 /// The same with all that the optimizer needs to go on.
-void save(const std::string& path, const nn::Module& module, const optim::Optimizer& optimizer, Site site = Site::here());
+void save(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer& optimizer, Site site = Site::here());
 
 /// Reads what `save` wrote, or a safetensors file with the bare names of another library. Each value goes onto the device where the
 /// parameter lives. Error, naming the file, where it is damaged or does not fit; the module has not changed then.
-void load(const std::string& path, nn::Module& module, Site site = Site::here());
+void load(const std::string& path, nn::ModuleBase& module, Site site = Site::here());
 /// The same with the optimizer, whose options are taken over, too. Error where the file is of another kind of optimizer or of none.
-void load(const std::string& path, nn::Module& module, optim::Optimizer& optimizer, Site site = Site::here());
+void load(const std::string& path, nn::ModuleBase& module, optim::Optimizer& optimizer, Site site = Site::here());
 
 namespace train::detail {
 
@@ -29,9 +29,9 @@ struct Checkpoint {
 };
 
 /// `save` with that, and `load` that gives it back. `optimizer` may be nullptr.
-void save_checkpoint(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer, const Checkpoint& more,
+void save_checkpoint(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer* optimizer, const Checkpoint& more,
                      Site site);
-Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer* optimizer, Site site);
+Checkpoint load_checkpoint(const std::string& path, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site);
 
 }  // namespace train::detail
 }  // namespace tandem

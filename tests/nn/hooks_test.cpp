@@ -165,7 +165,6 @@ struct Gaussian {
 struct Own : nn::Callable<Own> {
   int times_called = 0;
 
-  using Module::forward;
   Gaussian forward(const Tensor& x, const std::vector<Tensor>& more, const std::string& note, std::optional<Tensor> scale = {}) {
     ++times_called;
     return {scale ? x * *scale : x, more.at(0) + more.at(1), note};
@@ -181,13 +180,13 @@ TEST(Hooks, SeeSignaturesOfOnesOwn) {
   const std::vector<Tensor> more = {ones({1}), ones({1}) * 2};
   EXPECT_EQ(values(module(x, more, "plain").deviation), std::vector<double>{3});
   std::string sizes;
-  auto before = module.register_forward_pre_hook([&](nn::Module&, std::span<Tensor> inputs) {
+  auto before = module.register_forward_pre_hook([&](nn::ModuleBase&, std::span<Tensor> inputs) {
     for (Tensor& input : inputs) {
       sizes += str(input.sizes());
       input = input * 10;
     }
   });
-  auto after = module.register_forward_hook([&](nn::Module&, std::span<const Tensor>, std::span<Tensor> outputs) {
+  auto after = module.register_forward_hook([&](nn::ModuleBase&, std::span<const Tensor>, std::span<Tensor> outputs) {
     for (Tensor& output : outputs) output = output + 1;
   });
   const Gaussian given = module(x, more, "listened to", std::optional<Tensor>(full({2}, 3)));

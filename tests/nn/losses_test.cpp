@@ -54,7 +54,6 @@ TEST_P(LossesOn, OfVectors) {
 struct Projected : nn::Callable<Projected> {
   nn::Linear projection{2, 2};
   void fields(nn::Fields& f) override { f("projection", projection); }
-  using Module::forward;
   Tensor forward(const Tensor& a, const Tensor& b) { return (projection(a) - projection(b)).abs().sum(-1); }
 };
 

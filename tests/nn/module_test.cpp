@@ -220,9 +220,81 @@ struct Pair : nn::Callable<Pair> {
     f("left", left);
     f("right", right);
   }
-  using Module::forward;
   std::pair<Tensor, Tensor> forward(const Tensor& a, const Tensor& b) { return {left(a), right(b)}; }
 };
+
+/// One tensor in, and out whatever a result can be.
+template <class Result>
+struct Split : nn::Callable<Split<Result>> {
+  nn::Linear left{2, 1}, right{2, 1};
+  void fields(nn::Fields& f) override {
+    f("left", left);
+    f("right", right);
+  }
+  Result forward(const Tensor& x) { return {left(x), right(x)}; }
+};
+struct Both {
+  Tensor a, b;
+  template <class F>
+  void each_tensor(F&& f) {
+    f(a);
+    f(b);
+  }
+};
+
+template <class Result>
+void check_split() {
+  Split<Result> split;
+  const Tensor x = ones({3, 2});
+  {
+    const auto [a, b] = split(x);
+    EXPECT_EQ(a.sizes(), (Shape{3, 1}));
+    EXPECT_TRUE(equal(b, split.right(x)));
+  }
+  const auto handle = split.register_forward_hook([](nn::ModuleBase&, std::span<const Tensor>, std::span<Tensor> outputs) {
+    for (Tensor& output : outputs) output = output * 0 + 7;
+  });
+  const auto [a, b] = split(x);
+  EXPECT_TRUE(equal(b, full({3, 1}, 7.0)));
+  struct Model : nn::Module {
+    Split<Result> part;
+    nn::ModuleList parts{Split<Result>(), nn::Linear(2, 2)};
+    void fields(nn::Fields& f) override {
+      f("part", part);
+      f("parts", parts);
+    }
+  } model;
+  EXPECT_EQ(model.parameters().size(), 10u);
+  model.to(kFloat64);
+  EXPECT_EQ(model.parts.template at<Split<Result>>(0).left.weight.dtype(), kFloat64);
+  EXPECT_NE(error_of([&] { (void)model.parts.at(0); }).find("no module from tensor to tensor"), std::string::npos);
+  Split<Result> copy = nn::clone(split);
+  copy.load_state_dict(split.state_dict());
+  EXPECT_EQ(nn::summary(copy, [&] { (void)copy(x); }).layers.size(), 3u);
+}
+
+TEST(Module, CallableGivesAPairATupleOrAStructOfOneTensor) {
+  check_split<std::pair<Tensor, Tensor>>();
+  check_split<std::tuple<Tensor, Tensor>>();
+  check_split<Both>();
+  // Others call only what is from tensor to tensor.
+  static_assert(!std::is_constructible_v<nn::Sequential, Split<Both>>);
+  static_assert(!std::is_convertible_v<Split<Both>&, nn::Module&>);
+}
+
+TEST(Module, ApplyReachesAllThatItsFunctionTakes) {
+  struct Model : nn::Module {
+    Split<Both> part;
+    void fields(nn::Fields& f) override { f("part", part); }
+  } model;
+  int all = 0, called = 0, any = 0;
+  model.apply([&](nn::ModuleBase&) { ++all; });
+  model.apply([&](nn::Module&) { ++called; });
+  model.apply([&](auto& module) { any += module.training(); });
+  EXPECT_EQ(all, 4);
+  EXPECT_EQ(called, 3);
+  EXPECT_EQ(any, 4);
+}
 
 TEST(Module, CallableForwardsAnySignature) {
   Pair pair;

@@ -58,7 +58,6 @@ struct Encoder : nn::Callable<Encoder> {
     f("attention", attention);
     f("output", output);
   }
-  using Module::forward;
   std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& mask) {
     const Tensor states = gru(tokens(x)).output;
     const auto attended = attention(states, states, states, {.key_padding_mask = mask});

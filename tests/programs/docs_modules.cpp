@@ -1,5 +1,5 @@
 // env: TANDEM_VIRTUAL_GPUS=2x256MiB
-// The programs shown in docs/nn.md, docs/optim.md and docs/parallel.md.
+// The programs shown in docs/tensor.md, docs/nn.md, docs/optim.md and docs/parallel.md.
 #include <tandem/tandem.h>
 
 #include <iostream>
@@ -20,7 +20,30 @@ struct Net : td::nn::Module {
   td::Tensor forward(const td::Tensor& x) override { return fc2(td::relu(fc1(x))) * scale; }
 };
 
+struct Encoder : td::nn::Callable<Encoder> {
+  td::nn::Linear mean{8, 2}, deviation{8, 2};
+
+  void fields(td::nn::Fields& f) override {
+    f("mean", mean);
+    f("deviation", deviation);
+  }
+  std::pair<td::Tensor, td::Tensor> forward(const td::Tensor& x) { return {mean(x), td::exp(deviation(x))}; }
+};
+
 int main() {
+  {
+    td::Tensor x = td::zeros({3, 2}), row = td::ones({2});
+    x[0] = row;     // x.select(0, 0).copy_(row)
+    x[1][1] = 8.0;  // fill_
+    x.index({td::Ellipsis, 0}) = 5;
+    td::Tensor first = x[0];
+    first = row;  // x is as it was: `first` names `row` now
+    CHECK(td::equal(x, td::tensor({{5.0, 1.0}, {5.0, 8.0}, {5.0, 0.0}})));
+
+    Encoder encoder;
+    const auto [mean, deviation] = encoder(td::ones({3, 8}));
+    CHECK((mean.sizes() == td::Shape{3, 2} && deviation.sizes() == td::Shape{3, 2}));
+  }
   const td::Tensor images = td::randn({6, 784}, td::gpu(0)), labels = td::tensor({0, 1, 2, 3, 4, 5}).to(td::gpu(0));
   const std::vector<std::pair<td::Tensor, td::Tensor>> batches(2, {images, labels});
   {
