@@ -2,6 +2,7 @@
 
 #include "autograd/engine.h"
 #include "autograd/history.h"
+#include "autograd/hooks.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/view.h"
@@ -110,33 +111,25 @@ const Tensor& Tensor::detach_() const {
 }
 
 void Tensor::retain_grad() const {
-  TensorImpl& self = impl();
-  if (!self.needs_grad()) fail("[retain_grad] can't retain_grad on Tensor that has requires_grad=False");
-  if (!self.grad_fn || (self.extras && self.extras->retains_grad)) return;
-  if (!self.extras) self.extras = std::make_unique<AutogradExtras>();
-  self.extras->retains_grad = true;
-  self.grad_fn->make_hooks().retained.emplace_back(self.output_nr, &self);
+  if (!requires_grad()) fail("[retain_grad] can't retain_grad on Tensor that has requires_grad=False");
+  const autograd::Edge edge = autograd::edge_of(*this);
+  if (!edge.node) return;
+  AutogradExtras& extras = impl().extras.make();
+  if (extras.retained) return;
+  extras.retained = Ref<autograd::RetainedGrad>(new autograd::RetainedGrad(impl()));
+  edge.node->make_hooks().retain(edge.output_nr, extras.retained);
 }
 
 int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
-  TensorImpl& self = impl();
-  if (!self.needs_grad()) fail("[register_hook] cannot register a hook on a tensor that doesn't require gradient");
-  if (self.grad_fn) {
-    auto& hooks = self.grad_fn->make_hooks();
-    hooks.hooks.push_back({self.output_nr, hooks.next_number, std::move(hook)});
-    return hooks.next_number++;
-  }
-  if (!self.extras) self.extras = std::make_unique<AutogradExtras>();
-  self.extras->hooks.emplace_back(self.extras->next_hook, std::move(hook));
-  return self.extras->next_hook++;
+  if (!requires_grad()) fail("[register_hook] cannot register a hook on a tensor that doesn't require gradient");
+  const autograd::Edge edge = autograd::edge_of(*this);
+  autograd::Hooks& hooks = edge.node ? edge.node->make_hooks().hooks : impl().extras.make().hooks;
+  return hooks.add(edge.output_nr, std::move(hook));
 }
 
 void Tensor::remove_hook(int64_t number) const {
-  TensorImpl& self = impl();
-  if (self.grad_fn && self.grad_fn->hooks())
-    std::erase_if(self.grad_fn->hooks()->hooks,
-                  [&](const auto& hook) { return hook.number == number && hook.output_nr == self.output_nr; });
-  else if (self.extras) std::erase_if(self.extras->hooks, [&](const auto& hook) { return hook.first == number; });
+  if (grad_fn() && grad_fn()->hooks()) grad_fn()->hooks()->hooks.remove(number);
+  if (AutogradExtras* extras = impl().extras.get()) extras->hooks.remove(number);
 }
 
 }  // namespace tandem

@@ -1,17 +1,21 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
-#include "base/error.h"
+#include "autograd/hooks.h"
 #include "ops/operators.h"
+#include "runtime/capture.h"
 #include "runtime/stream.h"
+#include "runtime/stream_record.h"
 
 namespace tandem::autograd {
 namespace {
+
+using runtime::StreamRecord;
 
 /// What one walk knows of a node or a leaf: how many gradients are still to come, and their sum so far, per output.
 struct State {
@@ -19,7 +23,8 @@ struct State {
   Node* node;        // nullptr for a leaf
   TensorImpl* leaf;  // nullptr for a node
   uint32_t waiting = 0;
-  bool needed = true;
+  bool needed = true;        // is a target or leads to one
+  bool runs = true;          // leads to one: its own gradient is wanted further on
   Tensor sum;                // output 0
   std::vector<Tensor> more;  // further outputs
   Tensor& slot(uint32_t output) {
@@ -100,34 +105,64 @@ struct Walk {
   }
 };
 
+/// A stream, and its card, are the calling thread's until the end of the scope. nullptr: all stays as it is.
+class OnStream {
+ public:
+  explicit OnStream(StreamRecord* stream) {
+    if (stream && (runtime::current_stream(stream->device) != stream || runtime::detail::current_card != stream->device))
+      guard_.emplace(cuda::Stream(stream));
+  }
+
+ private:
+  std::optional<cuda::StreamGuard> guard_;
+};
+
+/// The calling thread's stream where `device` is a card.
+StreamRecord* current_stream_of(Device device) { return device.is_cuda() ? runtime::current_stream(device.index()) : nullptr; }
+
+/// `x`, written by work on `from`, is used on `to` too.
+void hand_over(const Tensor& x, const StreamRecord* from, StreamRecord* to) {
+  if (from == to) return;
+  runtime::order_streams(*from, *to);
+  x.record_stream(cuda::Stream(to));
+}
+
 bool wanted_in_place(const Tensor& x) {
   return x.ref()->use_count() == 1 && x.impl().storage->use_count() == 1 && x.is_contiguous() && !x.impl().needs_grad();
 }
 
-/// The gradient of a leaf through its hooks.
-Tensor through_hooks(TensorImpl& impl, Tensor gradient) {
-  if (!impl.extras) return gradient;
-  for (const auto& [number, hook] : impl.extras->hooks) {
-    Tensor replaced = hook(gradient);
-    if (replaced.defined()) gradient = std::move(replaced);
+/// Adds `gradient` to the sum so far: moved where it is the first, in place where nothing else holds the sum.
+void accumulate(Tensor& sum, Tensor gradient, bool create_graph) {
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (!create_graph && wanted_in_place(sum) && sum.sizes() == gradient.sizes() && sum.dtype() == gradient.dtype()) {
+    sum.add_(gradient);
+  } else {
+    sum = sum + gradient;
   }
-  return gradient;
+}
+
+/// Several threads may add to one leaf, each on a stream of its own: the current one goes on after the one before. A capture depends on
+/// nothing outside.
+void follow_grad_stream(TensorImpl& leaf) {
+  StreamRecord* const now = runtime::current_stream(leaf.device.index());
+  AutogradExtras* extras = leaf.extras.get();
+  if ((!extras && now->id == 0) || runtime::capture_of_current_stream(leaf.device)) return;
+  if (!extras) extras = &leaf.extras.make();
+  const StreamRecord* last = extras->grad_stream ? extras->grad_stream : cuda::default_stream(leaf.device).record();
+  if (leaf.grad.defined() && last->device == now->device) hand_over(leaf.grad, last, now);
+  extras->grad_stream = now;
 }
 
 void add_to_grad(TensorImpl& leaf, Tensor gradient, bool create_graph) {
+  Tensor before;  // let go of after the lock: anything may hang on it
+  const std::lock_guard lock(leaf.grad_mutex);
+  if (leaf.device.is_cuda()) follow_grad_stream(leaf);
   if (!leaf.grad.defined()) {
-    if (create_graph) {
-      leaf.grad = gradient;
-    } else if (wanted_in_place(gradient) && leaf.contiguous) {
-      leaf.grad = std::move(gradient);  // moved: nothing else holds it
-    } else {
-      Tensor copy = Tensor(TensorImpl::make(leaf.sizes, gradient.dtype(), gradient.device(), false, Site::here()));
-      copy.copy_(gradient);
-      leaf.grad = copy;
-    }
+    leaf.grad = wanted_in_place(gradient) && leaf.contiguous ? std::move(gradient) : gradient.clone();
     return;
   }
-  if (create_graph) leaf.grad = leaf.grad + gradient;
+  if (create_graph) before = std::exchange(leaf.grad, leaf.grad + gradient);
   else leaf.grad.add_(gradient);
 }
 
@@ -136,11 +171,12 @@ class Runner {
   Runner(Walk& walk, const std::vector<Edge>& targets, bool retain_graph, bool create_graph)
       : walk_(walk), targets_(targets), captured_(targets.size()), retain_(retain_graph), create_(create_graph) {}
 
+  /// `roots` hold the graph while it is walked.
   std::vector<Tensor> run(const std::vector<Edge>& roots, std::vector<Tensor> gradients) {
     count(roots);
     if (!targets_.empty()) find_needed();
     const SetGradGuard mode(create_);
-    for (size_t i = 0; i < roots.size(); ++i) deliver_from(nullptr, roots[i], std::move(gradients[i]));
+    for (size_t i = 0; i < roots.size(); ++i) deliver(nullptr, roots[i], std::move(gradients[i]));
     while (!walk_.ready.empty()) {
       std::pop_heap(walk_.ready.begin(), walk_.ready.end());
       const int32_t at = walk_.ready.back().second;
@@ -171,11 +207,14 @@ class Runner {
   /// Marks what leads to a target: only that is computed. Nodes are settled after the nodes they lead to.
   void find_needed() {
     Graph& graph = walk_.graph;
-    for (size_t i = 0; i < graph.size(); ++i) graph[static_cast<int32_t>(i)].needed = false;
+    for (size_t i = 0; i < graph.size(); ++i) graph[static_cast<int32_t>(i)].needed = graph[static_cast<int32_t>(i)].runs = false;
     for (const Edge& target : targets_) {
       const int32_t at = graph.find(target.node ? static_cast<const void*>(target.node.get()) : target.leaf.get());
       if (at >= 0) graph[at].needed = true;
     }
+    const auto leads_to = [&](int32_t from, int32_t to) {
+      if (graph[to].needed) graph[from].needed = graph[from].runs = true;
+    };
     std::vector<std::pair<int32_t, uint32_t>> path;
     std::vector<bool> settled(graph.size(), false);
     for (size_t i = 0; i < graph.size(); ++i) {
@@ -188,14 +227,14 @@ class Runner {
         if (!node || next == node->edges().size()) {
           const int32_t done = at;
           path.pop_back();
-          if (!path.empty() && graph[done].needed) graph[path.back().first].needed = true;
+          if (!path.empty()) leads_to(path.back().first, done);
           continue;
         }
         const Edge& edge = node->edges()[next++];
         if (!edge) continue;
         const int32_t to = graph.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
         if (settled[static_cast<size_t>(to)]) {
-          if (graph[to].needed) graph[at].needed = true;
+          leads_to(at, to);
         } else {
           settled[static_cast<size_t>(to)] = true;
           path.emplace_back(to, 0);
@@ -204,112 +243,94 @@ class Runner {
     }
   }
 
-  /// Hands a gradient on; the last one that was waited for makes the receiver ready.
-  void deliver(const Edge& edge, Tensor gradient) {
+  /// Hands a result of `from` (nullptr: a gradient from the caller) on; the last one that was waited for makes the receiver ready.
+  void deliver(const Node* from, const Edge& edge, Tensor gradient) {
     if (!edge) return;
     const int32_t at = walk_.graph.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
     State& state = walk_.graph[at];
-    if (gradient.defined() && state.needed) {
-      accumulate(state.slot(edge.output_nr), std::move(gradient), create_);
-    }
+    if (gradient.defined() && state.needed) add(from, state.node, state.slot(edge.output_nr), std::move(gradient));
     if (--state.waiting > 0) return;
     if (state.node) {
-      if (state.needed) {
-        walk_.ready.emplace_back(state.node->sequence(), at);
-        std::push_heap(walk_.ready.begin(), walk_.ready.end());
-      } else {
-        skip(at);
-      }
-    } else if (state.needed) {
-      finish_leaf(at);
+      walk_.ready.emplace_back(state.node->sequence(), at);
+      std::push_heap(walk_.ready.begin(), walk_.ready.end());
+    } else if (state.sum.defined()) {
+      finish_leaf(*state.leaf, std::move(state.sum));
     }
   }
 
-  /// A node that leads to no target passes nothing on, but those after it must not wait.
-  void skip(int32_t at) {
-    for (const Edge& edge : walk_.graph[at].node->edges()) deliver(edge, Tensor());
+  /// On the receiver's stream, which first waits for the giver's. A leaf and the caller have the calling thread's.
+  void add(const Node* from, const Node* to, Tensor& sum, Tensor gradient) {
+    StreamRecord* stream = nullptr;
+    if (StreamRecord* const callers = current_stream_of(gradient.device())) {
+      const auto stream_of = [&](const Node* node) {
+        return node && node->stream && node->stream->device == callers->device ? node->stream : callers;
+      };
+      stream = stream_of(to);
+      hand_over(gradient, stream_of(from), stream);
+    }
+    const OnStream here(stream);
+    accumulate(sum, std::move(gradient), create_);
   }
 
-  void capture(const Edge& at_edge, const Tensor& gradient) {
+  /// Keeps the gradient for the caller where it is a target's.
+  bool capture(const Node* node, const TensorImpl* leaf, uint32_t output_nr, const Tensor& gradient) {
+    bool any = false;
     for (size_t i = 0; i < targets_.size(); ++i) {
       const Edge& target = targets_[i];
-      if (target.node == at_edge.node && target.leaf == at_edge.leaf && target.output_nr == at_edge.output_nr) captured_[i] = gradient;
+      if (target.node.get() != node || target.leaf.get() != leaf || target.output_nr != output_nr) continue;
+      captured_[i] = gradient;
+      any = true;
     }
+    return any;
   }
 
-  void finish_leaf(int32_t at) {
-    State& state = walk_.graph[at];
-    if (!state.sum.defined()) return;
-    TensorImpl& leaf = *state.leaf;
-    Tensor gradient = through_hooks(leaf, std::move(state.sum));
-    state.sum = Tensor();
-    if (!targets_.empty()) {
-      Edge edge;
-      edge.leaf = Ref<TensorImpl>(&leaf);
-      capture(edge, gradient);
-      return;
+  void finish_leaf(TensorImpl& leaf, Tensor gradient) {
+    const OnStream here(current_stream_of(leaf.device));
+    if (AutogradExtras* extras = leaf.extras.get()) {
+      gradient = extras->hooks.run(0, std::move(gradient));
     }
-    add_to_grad(leaf, std::move(gradient), create_);
+    if (targets_.empty()) add_to_grad(leaf, std::move(gradient), create_);
+    else (void)capture(nullptr, &leaf, 0, gradient);
   }
 
+  /// All of it on the node's stream.
   void execute(int32_t at) {
     State& state = walk_.graph[at];
-    Ref<Node> node(state.node);  // a graph that nobody else holds must outlive this step
+    Node& node = *state.node;
     Tensor gradients_inside[4], results_inside[4];
-    const size_t outputs = node->outputs(), inputs = node->edges().size();
+    const size_t outputs = node.outputs(), inputs = node.edges().size();
     std::vector<Tensor> more_gradients(outputs > 4 ? outputs : 0), more_results(inputs > 4 ? inputs : 0);
     const std::span<Tensor> gradients(outputs > 4 ? more_gradients.data() : gradients_inside, outputs);
     const std::span<Tensor> results(inputs > 4 ? more_results.data() : results_inside, inputs);
-    bool any = false;
-    for (uint32_t i = 0; i < outputs; ++i) {
-      gradients[i] = std::move(state.slot(i));
-      any |= gradients[i].defined();
-    }
-    if (NodeHooks* hooks = node->hooks()) {
-      for (uint32_t i = 0; i < outputs; ++i)
-        if (gradients[i].defined()) gradients[i] = hooks->run(i, std::move(gradients[i]));
-    }
-    if (!targets_.empty()) {
-      Edge edge;
-      edge.node = node;
+    if (state.needed) {
+      StreamRecord* const callers = node.stream ? runtime::current_stream(node.stream->device) : nullptr;
+      const OnStream here(node.stream);
+      bool any = false;
       for (uint32_t i = 0; i < outputs; ++i) {
-        edge.output_nr = i;
-        if (gradients[i].defined()) capture(edge, gradients[i]);
+        gradients[i] = std::move(state.slot(i));
+        if (!gradients[i].defined()) continue;
+        any = true;
+        look_at(node, i, gradients[i], callers);
+      }
+      if (state.runs) {
+        const std::lock_guard lock(node.mutex());
+        if (any) node.backward(gradients, results);
+        if (!retain_) node.forget_saved();
       }
     }
-    if (any) run_node(*node, gradients, results);
-    for (size_t i = 0; i < inputs; ++i) {
-      if (results[i].defined() && !node->edges()[i]) results[i] = Tensor();
-      deliver_from(node.get(), node->edges()[i], std::move(results[i]));
-    }
-    if (!retain_) node->forget_saved();
+    for (size_t i = 0; i < inputs; ++i) deliver(&node, node.edges()[i], std::move(results[i]));
   }
 
-  void run_node(Node& node, std::span<Tensor> gradients, std::span<Tensor> results) {
-    if (node.stream && !(cuda::current_stream(cuda::Stream(node.stream).device()) == cuda::Stream(node.stream))) {
-      const cuda::StreamGuard guard{cuda::Stream(node.stream)};
-      node.backward(gradients, results);
-    } else {
-      node.backward(gradients, results);
-    }
-  }
-
-  /// Hands a node's result (nullptr: a gradient from the caller) on, on the receiver's stream, which first waits for the node's where the
-  /// two differ.
-  void deliver_from(const Node* node, const Edge& edge, Tensor gradient) {
-    if (!gradient.defined() || !gradient.is_cuda()) return deliver(edge, std::move(gradient));
-    const cuda::Stream around = cuda::current_stream(gradient.device());
-    const auto stream_of = [&](const Node* of) {
-      return of && of->stream && cuda::Stream(of->stream).device() == gradient.device() ? cuda::Stream(of->stream) : around;
+  /// The gradient of an output before its node sees it: through its hooks, and to the caller where it is retained or a target.
+  void look_at(Node& node, uint32_t output, Tensor& gradient, StreamRecord* callers) {
+    const auto hand_out = [&](const Tensor& x) {
+      if (callers && x.defined() && x.device() == gpu(callers->device)) hand_over(x, node.stream, callers);
     };
-    const cuda::Stream from = stream_of(node), to = stream_of(edge.node.get());
-    if (!(from == to)) {
-      to.wait_stream(from);
-      gradient.record_stream(to);
+    if (NodeHooks* hooks = node.hooks()) {
+      gradient = hooks->hooks.run(output, std::move(gradient));
+      for (const auto& retained : hooks->retained(output)) hand_out(retained->add(gradient));
     }
-    if (to == around) return deliver(edge, std::move(gradient));
-    const cuda::StreamGuard guard(to);
-    deliver(edge, std::move(gradient));
+    if (capture(&node, nullptr, output, gradient)) hand_out(gradient);
   }
 
   Walk& walk_;
@@ -319,16 +340,6 @@ class Runner {
 };
 
 }  // namespace
-
-void accumulate(Tensor& sum, Tensor gradient, bool create_graph) {
-  if (!sum.defined()) {
-    sum = std::move(gradient);
-  } else if (!create_graph && wanted_in_place(sum) && sum.sizes() == gradient.sizes() && sum.dtype() == gradient.dtype()) {
-    sum.add_(gradient);
-  } else {
-    sum = sum + gradient;
-  }
-}
 
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
                                  bool retain_graph, bool create_graph) {

@@ -9,11 +9,8 @@
 namespace tandem::autograd {
 
 /// One walk. `targets` empty: gradients are added to all leaves' `.grad`; else the gradients with respect to the targets are returned,
-/// undefined where the outputs do not depend on them.
+/// undefined where the outputs do not depend on them. Either is ready for the calling thread's current streams.
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
                                  bool retain_graph, bool create_graph);
-
-/// Adds `gradient` to the sum so far: moved where it is the first, in place where nothing else holds the sum.
-void accumulate(Tensor& sum, Tensor gradient, bool create_graph);
 
 }  // namespace tandem::autograd

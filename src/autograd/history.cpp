@@ -1,5 +1,6 @@
 #include "autograd/history.h"
 
+#include "autograd/hooks.h"
 #include "base/error.h"
 #include "ops/view.h"
 #include "runtime/stream.h"
@@ -66,8 +67,10 @@ Edge edge_of(const Tensor& x) {
   TensorImpl& impl = x.impl();
   if (impl.base && impl.seen_epoch != impl.base->history_epoch) {
     const Tensor base(impl.base);
-    if (base.impl().needs_grad()) impl.grad_fn = view_of_base(base, impl, Site::here());
-    impl.output_nr = 0;
+    if (base.impl().needs_grad()) {
+      const Node* known = impl.grad_fn ? impl.grad_fn.get() : base.grad_fn().get();
+      set_history(x, view_of_base(base, impl, known ? known->site() : Site::here()));
+    }
     impl.seen_epoch = impl.base->history_epoch;
   }
   if (impl.grad_fn) {
@@ -84,6 +87,12 @@ void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr) {
   if (impl.device.is_cuda() && !node->stream) node->stream = stream_of(result);
   impl.grad_fn = std::move(node);
   impl.output_nr = output_nr;
+  AutogradExtras* const extras = impl.extras.get();
+  if (extras && extras->retained) [[unlikely]] {
+    extras->retained->forget();
+    extras->retained = Ref<RetainedGrad>(new RetainedGrad(impl));
+    impl.grad_fn->make_hooks().retain(output_nr, extras->retained);
+  }
 }
 
 void set_history_in_place(const Tensor& changed, Ref<Node> node) {
@@ -101,8 +110,7 @@ void set_history_in_place(const Tensor& changed, Ref<Node> node) {
   const Site site = node->site();
   ++base.impl().history_epoch;
   set_history(base, Ref<Node>(new CopySlices(site, edge_of(base), std::move(node), base.impl(), impl)));
-  impl.grad_fn = view_of_base(base, impl, site);
-  impl.output_nr = 0;
+  set_history(changed, view_of_base(base, impl, site));
   impl.seen_epoch = base.impl().history_epoch;
 }
 

@@ -40,7 +40,7 @@ inline bool needs_grad(const Tensor& x, const Tensors&... others) {
 /// Where the gradient of `x` goes.
 Edge edge_of(const Tensor& x);
 
-/// Makes `node` the history of a fresh result.
+/// Makes `node` the history of a result. A gradient that the tensor retains is the new history's from then on.
 void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr = 0);
 /// Makes `node` the history of a tensor that was changed in place; a view's change reaches the tensor it is a view of, and its other views.
 void set_history_in_place(const Tensor& changed, Ref<Node> node);

@@ -1,7 +1,6 @@
 #include "autograd/node.h"
 
-#include "ops/operators.h"
-#include "tensor/tensor.h"
+#include "autograd/hooks.h"
 
 namespace tandem::autograd {
 namespace {
@@ -16,18 +15,7 @@ Node::Node(const char* name, Site site, uint32_t outputs, Edge* edges, uint32_t 
 
 Node::~Node() = default;
 
-Tensor NodeHooks::run(uint32_t output_nr, Tensor gradient) {
-  for (const Hook& hook : hooks) {
-    if (hook.output_nr != output_nr) continue;
-    Tensor replaced = hook.function(gradient);
-    if (replaced.defined()) gradient = std::move(replaced);
-  }
-  for (const auto& [output, impl] : retained) {
-    if (output != output_nr) continue;
-    impl->grad = impl->grad.defined() ? impl->grad + gradient : gradient;
-  }
-  return gradient;
-}
+NodeHooks& Node::make_hooks() { return hooks_.make(); }
 
 std::vector<std::string> Node::next_functions() const {
   std::vector<std::string> names;

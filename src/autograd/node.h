@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/lazy.h"
 #include "base/ref.h"
 #include "base/site.h"
+#include "base/small_mutex.h"
 
 namespace tandem {
 class Tensor;
@@ -23,6 +24,7 @@ struct StreamRecord;
 namespace tandem::autograd {
 
 class Node;
+class NodeHooks;
 
 /// Where a gradient goes: into an input slot of a node, or, for a leaf, into its `.grad`. Empty where none is wanted.
 struct Edge {
@@ -37,21 +39,6 @@ struct Edge {
   Edge& operator=(Edge&&) = default;
   ~Edge();
   explicit operator bool() const { return node || leaf; }
-};
-
-/// Hooks on a node's outputs, and results that retain their gradient.
-struct NodeHooks {
-  struct Hook {
-    uint32_t output_nr;
-    int64_t number;
-    std::function<Tensor(const Tensor&)> function;
-  };
-  std::vector<Hook> hooks;
-  std::vector<std::pair<uint32_t, TensorImpl*>> retained;  // a tensor leaves the list when it dies
-  int64_t next_number = 0;
-
-  /// The gradient of an output, through its hooks, and kept where it is retained.
-  Tensor run(uint32_t output_nr, Tensor gradient);
 };
 
 /// One recorded operation.
@@ -76,11 +63,11 @@ class Node : public Counted<Node> {
   virtual void backward(std::span<Tensor> gradients, std::span<Tensor> results) = 0;
   /// Lets go of saved tensors; a later `backward` is an error.
   virtual void forget_saved() {}
+  /// nullptr where there are none.
   [[nodiscard]] NodeHooks* hooks() const { return hooks_.get(); }
-  NodeHooks& make_hooks() {
-    if (!hooks_) hooks_ = std::make_unique<NodeHooks>();
-    return *hooks_;
-  }
+  NodeHooks& make_hooks();
+  /// Held while `backward` and `forget_saved` run: several threads may walk the same nodes.
+  [[nodiscard]] tandem::detail::SmallMutex& mutex() { return mutex_; }
   [[nodiscard]] bool wants(size_t input) const { return static_cast<bool>(edges_[input]); }
 
  protected:
@@ -91,13 +78,14 @@ class Node : public Counted<Node> {
   friend class tandem::Counted<Node>;
   void destroy() const;
 
+  tandem::detail::SmallMutex mutex_;
   const char* name_;
   Site site_;
   uint64_t sequence_;
   Edge* edges_;
   uint32_t edge_count_;
   uint32_t outputs_;
-  std::unique_ptr<NodeHooks> hooks_;
+  tandem::detail::Lazy<NodeHooks> hooks_;
 
  public:
   runtime::StreamRecord* stream = nullptr;  // of the forward operation; nullptr on the CPU

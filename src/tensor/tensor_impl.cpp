@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <new>
 
+#include "autograd/hooks.h"
 #include "base/error.h"
 #include "runtime/allocator.h"
-#include "tensor/tensor.h"
 
 namespace tandem {
 
@@ -153,10 +153,7 @@ void TensorImpl::destroy() const {
   TensorBlock::drop_part(block);
 }
 
-TensorImpl::~TensorImpl() {
-  if (extras && extras->retains_grad && grad_fn && grad_fn->hooks())
-    std::erase_if(grad_fn->hooks()->retained, [this](const auto& entry) { return entry.second == this; });
-}
+TensorImpl::~TensorImpl() = default;
 
 Shape contiguous_strides(const Shape& sizes) {
   Shape strides;

@@ -1,32 +1,27 @@
 // What a Tensor handle points to: layout, storage, and its place in the graph of gradients. One allocation together with its first storage.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <utility>
-#include <vector>
+#include <cstdint>
 
 #include "autograd/node.h"
+#include "base/lazy.h"
 #include "base/ref.h"
 #include "base/shape.h"
+#include "base/small_mutex.h"
 #include "runtime/device.h"
 #include "tensor/storage.h"
 #include "tensor/tensor.h"
 
 namespace tandem {
 
-/// What only some tensors have: hooks on their gradient.
-struct AutogradExtras {
-  std::vector<std::pair<int64_t, std::function<Tensor(const Tensor&)>>> hooks;
-  int64_t next_hook = 0;
-  bool retains_grad = false;
-};
+struct AutogradExtras;
 
 /// Layout and history of a tensor. For the library; users hold `Tensor`.
 struct TensorImpl : Counted<TensorImpl> {
-  Storage* storage;  // counted
-  void* data;        // of the first element, the kernels' address
-  int64_t offset;    // in elements
+  detail::SmallMutex grad_mutex;  // held by a backward that adds to `grad`
+  Storage* storage;               // counted
+  void* data;                     // of the first element, the kernels' address
+  int64_t offset;                 // in elements
   int64_t numel;
   Shape sizes, strides;
   DType dtype;
@@ -40,7 +35,7 @@ struct TensorImpl : Counted<TensorImpl> {
   Ref<TensorImpl> base;        // what this is a view of, so that in-place changes reach its history
   uint32_t history_epoch = 0;  // of a base: how often its history was rewritten through a view or itself
   uint32_t seen_epoch = 0;     // of a view: the base's epoch that grad_fn belongs to
-  std::unique_ptr<AutogradExtras> extras;
+  detail::Lazy<AutogradExtras> extras;
 
   /// A new tensor with its own memory, dense in row-major order.
   static Ref<TensorImpl> make(const Shape& sizes, DType dtype, Device device, bool pinned, Site site);
