@@ -47,7 +47,7 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors) {
 
 void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options, Site site) {
   (void)run_backward(edges_of(outputs), seeds("backward", outputs, gradients, site), {}, options.retain_graph || options.create_graph,
-                     options.create_graph);
+                     options.create_graph, site);
 }
 
 }  // namespace autograd
@@ -62,7 +62,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     if (!inputs[i].requires_grad()) fail("[grad] input ", i, " does not require grad");
   auto result =
       autograd::run_backward(autograd::edges_of(outputs), autograd::seeds("grad", outputs, options.grad_outputs, site),
-                             autograd::edges_of(inputs), options.retain_graph.value_or(options.create_graph), options.create_graph);
+                             autograd::edges_of(inputs), options.retain_graph.value_or(options.create_graph), options.create_graph, site);
   if (!options.allow_unused) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!result[i].defined())
@@ -76,7 +76,7 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options, Site site
   std::vector<Tensor> seed;
   seed.push_back(autograd::seed_gradient("backward", *this, gradient, site));
   const std::vector<autograd::Edge> roots{autograd::edge_of(*this)};
-  (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph);
+  (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph, site);
 }
 
 const Tensor& Tensor::requires_grad_(Flag required) const {

@@ -7,6 +7,7 @@
 
 #include "autograd/autograd.h"
 #include "autograd/hooks.h"
+#include "base/work_site.h"
 #include "ops/operators.h"
 #include "runtime/capture.h"
 #include "runtime/stream.h"
@@ -16,6 +17,7 @@ namespace tandem::autograd {
 namespace {
 
 using runtime::StreamRecord;
+using tandem::detail::WorkSite;
 
 /// What one walk knows of a node or a leaf: how many gradients are still to come, and their sum so far, per output.
 struct State {
@@ -287,13 +289,14 @@ class Runner {
   void finish_leaf(TensorImpl& leaf, Tensor gradient) {
     const OnStream here(current_stream_of(leaf.device));
     if (AutogradExtras* extras = leaf.extras.get()) {
+      const WorkSite users(nullptr);
       gradient = extras->hooks.run(0, std::move(gradient));
     }
     if (targets_.empty()) add_to_grad(leaf, std::move(gradient), create_);
     else (void)capture(nullptr, &leaf, 0, gradient);
   }
 
-  /// All of it on the node's stream.
+  /// All of it on the node's stream and for its line; a hook's own lines are the user's.
   void execute(int32_t at) {
     State& state = walk_.graph[at];
     Node& node = *state.node;
@@ -302,6 +305,8 @@ class Runner {
     std::vector<Tensor> more_gradients(outputs > 4 ? outputs : 0), more_results(inputs > 4 ? inputs : 0);
     const std::span<Tensor> gradients(outputs > 4 ? more_gradients.data() : gradients_inside, outputs);
     const std::span<Tensor> results(inputs > 4 ? more_results.data() : results_inside, inputs);
+    const Site site = node.site();
+    const WorkSite line(&site);
     if (state.needed) {
       StreamRecord* const callers = node.stream ? runtime::current_stream(node.stream->device) : nullptr;
       const OnStream here(node.stream);
@@ -327,7 +332,10 @@ class Runner {
       if (callers && x.defined() && x.device() == gpu(callers->device)) hand_over(x, node.stream, callers);
     };
     if (NodeHooks* hooks = node.hooks()) {
-      gradient = hooks->hooks.run(output, std::move(gradient));
+      {
+        const WorkSite users(nullptr);
+        gradient = hooks->hooks.run(output, std::move(gradient));
+      }
       for (const auto& retained : hooks->retained(output)) hand_out(retained->add(gradient));
     }
     if (capture(&node, nullptr, output, gradient)) hand_out(gradient);
@@ -342,7 +350,7 @@ class Runner {
 }  // namespace
 
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
-                                 bool retain_graph, bool create_graph) {
+                                 bool retain_graph, bool create_graph, Site site) {
   thread_local Walk kept;
   std::optional<Walk> nested;  // a backward inside a hook or a custom function has its own
   Walk& walk = kept.in_use ? nested.emplace() : kept;
@@ -354,6 +362,7 @@ std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Ten
       walk.in_use = false;
     }
   } use(walk);
+  const WorkSite line(&site);
   return Runner(walk, targets, retain_graph, create_graph).run(roots, std::move(gradients));
 }
 

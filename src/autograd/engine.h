@@ -9,8 +9,8 @@
 namespace tandem::autograd {
 
 /// One walk. `targets` empty: gradients are added to all leaves' `.grad`; else the gradients with respect to the targets are returned,
-/// undefined where the outputs do not depend on them. Either is ready for the calling thread's current streams.
+/// undefined where the outputs do not depend on them. Either is ready for the calling thread's current streams. `site` is the user's call.
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
-                                 bool retain_graph, bool create_graph);
+                                 bool retain_graph, bool create_graph, Site site);
 
 }  // namespace tandem::autograd

@@ -2,6 +2,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 
 namespace tandem::autograd {
 
@@ -34,7 +35,10 @@ struct CustomNode final : Node {
         function(function) {}
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
-    auto computed = function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
+    auto computed = [&] {
+      const tandem::detail::WorkSite users(nullptr);
+      return function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
+    }();
     if (computed.size() != results.size())
       fail("[", name(), "] backward returned ", computed.size(), " gradients, but forward had ", results.size(), " tensor arguments");
     for (size_t i = 0; i < results.size(); ++i) results[i] = std::move(computed[i]);

@@ -1,6 +1,7 @@
 #include "autograd/node.h"
 
 #include "autograd/hooks.h"
+#include "base/work_site.h"
 
 namespace tandem::autograd {
 namespace {
@@ -11,7 +12,12 @@ thread_local constinit uint64_t next_sequence = 0;
 Edge::~Edge() = default;
 
 Node::Node(const char* name, Site site, uint32_t outputs, Edge* edges, uint32_t edge_count)
-    : name_(name), site_(site), sequence_(next_sequence++), edges_(edges), edge_count_(edge_count), outputs_(outputs) {}
+    : name_(name),
+      site_(tandem::detail::site_of_work(site)),
+      sequence_(next_sequence++),
+      edges_(edges),
+      edge_count_(edge_count),
+      outputs_(outputs) {}
 
 Node::~Node() = default;
 

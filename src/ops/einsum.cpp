@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
@@ -143,7 +144,9 @@ Labelled product(const Labelled& first, const Labelled& second, const std::strin
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site) {
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site site) {
+  site = tandem::detail::site_of_work(site);
+  const tandem::detail::WorkSite line(&site);  // of all that this is made of
   if (operands.empty()) fail("[einsum] einsum(): must provide at least one operand");
   const size_t arrow = equation.find("->");
   const std::string_view inputs = equation.substr(0, arrow);

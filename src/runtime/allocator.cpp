@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/work_site.h"
 #include "runtime/allocators.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
@@ -51,7 +52,7 @@ PinnedCache* pinned_cache() {
 Allocation allocate_device(Device device, size_t bytes, Site site) {
   if (bytes == 0) return {};
   const int index = device.index();
-  Block* const block = detail::card_allocator(index).allocate(bytes, current_stream(index), site);
+  Block* const block = detail::card_allocator(index).allocate(bytes, current_stream(index), tandem::detail::site_of_work(site));
   return {block->address, block};
 }
 
@@ -68,7 +69,7 @@ void record_stream(Device device, Allocation allocation, const cuda::Stream& str
 Allocation allocate_pinned(size_t bytes, Site site) {
   if (bytes == 0) return {};
   if (PinnedCache* const cache = pinned_cache()) {
-    PinnedBlock* const block = cache->allocate(bytes, site);
+    PinnedBlock* const block = cache->allocate(bytes, tandem::detail::site_of_work(site));
     return {block->data, block};
   }
   // Without a card nothing copies by itself: memory that merely looks the part.

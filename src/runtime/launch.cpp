@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
@@ -15,7 +16,7 @@ namespace tandem::runtime {
 int Launch::host_threads() { return get_num_threads(); }
 
 Queue Launch::card_queue(Device device, const char* op, Site site) {
-  return require_driver().queue(current_stream(device.index())->handle, op, site);
+  return require_driver().queue(current_stream(device.index())->handle, op, tandem::detail::site_of_work(site));
 }
 
 void Launch::throw_reported(const Queue& queue, const Status& status) {
@@ -71,6 +72,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
 void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
                 bool non_blocking, const char* op, Site site) {
   if (bytes == 0) return;
+  site = tandem::detail::site_of_work(site);
   if (to_device.is_cpu() && from_device.is_cpu()) {
     std::memcpy(to, from, bytes);
     return;
