@@ -3,6 +3,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/view.h"
 
 namespace tandem::autograd {
 
@@ -25,12 +26,20 @@ std::vector<Tensor> Context::saved() const {
   return tensors;
 }
 
+/// What the gradient of an input has to be.
+struct Like {
+  Shape sizes;
+  DType dtype;
+  Device device;
+};
+
 /// The node of a custom function: as many inputs and outputs as it happens to have.
 struct CustomNode final : Node {
-  CustomNode(const char* name, Site site, std::vector<Edge> edges, uint32_t outputs, std::shared_ptr<Context> context,
-             detail::BackwardFunction function)
+  CustomNode(const char* name, Site site, std::vector<Edge> edges, std::vector<Like> inputs, uint32_t outputs,
+             std::shared_ptr<Context> context, detail::BackwardFunction function)
       : Node(name, site, outputs, edges.data(), static_cast<uint32_t>(edges.size())),
         edges(std::move(edges)),
+        inputs(std::move(inputs)),
         context(std::move(context)),
         function(function) {}
 
@@ -39,9 +48,29 @@ struct CustomNode final : Node {
       const tandem::detail::WorkSite users(nullptr);
       return function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
     }();
+    while (computed.size() > results.size() && !computed.back().defined()) computed.pop_back();
     if (computed.size() != results.size())
-      fail("[", name(), "] backward returned ", computed.size(), " gradients, but forward had ", results.size(), " tensor arguments");
-    for (size_t i = 0; i < results.size(); ++i) results[i] = std::move(computed[i]);
+      fail("Function ", name(), " returned an incorrect number of gradients (expected ", results.size(), ", got ", computed.size(), ")");
+    for (size_t i = 0; i < results.size(); ++i)
+      if (computed[i].defined() && edges[i]) results[i] = fitted(i, std::move(computed[i]));
+  }
+  /// A gradient as its input needs it: summed where the input was broadcast, and of its dtype.
+  [[nodiscard]] Tensor fitted(size_t i, Tensor gradient) const {
+    const Like& input = inputs[i];
+    if (!(gradient.sizes() == input.sizes)) {
+      if (!can_expand(input.sizes, gradient.sizes()))
+        fail("Function ", name(), " returned an invalid gradient at index ", i, " - got ", gradient.sizes(),
+             " but expected shape compatible with ", input.sizes);
+      gradient = sum_to_size(gradient, input.sizes);
+    }
+    if (!is_floating(gradient.dtype()))
+      fail("Function ", name(), " returned an invalid gradient at index ", i, " - expected a floating dtype but got ", gradient.dtype());
+    if (gradient.dtype() != input.dtype) gradient = gradient.to(input.dtype);
+    if (gradient.device() == input.device) return gradient;
+    if (gradient.dim() > 0)
+      fail("Function ", name(), " returned an invalid gradient at index ", i, " - expected device ", input.device, " but got ",
+           gradient.device());
+    return gradient.to(input.device);
   }
   void forget_saved() override {
     context->saved_->tensors.clear();
@@ -62,25 +91,37 @@ struct CustomNode final : Node {
   }
 
   std::vector<Edge> edges;
+  std::vector<Like> inputs;
   std::shared_ptr<Context> context;
   detail::BackwardFunction function;
 };
 
 void detail::set_needs(Context& context, const std::vector<Tensor>& inputs) { CustomNode::need(context, inputs); }
 
+std::string detail::backward_name(std::string_view pretty_function) {
+  // "… [with Args = {…}; F = a::b::Square]", or "[F = a::b::Square]".
+  const size_t start = pretty_function.rfind("F = ") + 4;
+  std::string_view name = pretty_function.substr(start, pretty_function.find_first_of(";]", start) - start);
+  name = name.substr(0, name.find('<'));
+  if (const size_t scope = name.rfind(':'); scope != std::string_view::npos) name.remove_prefix(scope + 1);
+  return std::string(name) + "Backward";
+}
+
 std::vector<Tensor> detail::record_custom(const char* name, std::shared_ptr<Context> context, const std::vector<Tensor>& inputs,
                                           std::vector<Tensor> outputs, BackwardFunction backward, Site site) {
   bool any = false;
   std::vector<Edge> edges;
+  std::vector<Like> like;
   for (const Tensor& input : inputs) {
     any |= needs_grad(input);
     edges.push_back(edge_of(input));
+    like.push_back(input.defined() ? Like{input.sizes(), input.dtype(), input.device()} : Like{});
   }
   if (!any) return outputs;
   for (Tensor& output : outputs)  // an input handed through is a new tensor with the same values
     for (const Tensor& input : inputs)
       if (output.is_same(input)) output = output.detach();
-  auto* node = new CustomNode(name, site, std::move(edges), static_cast<uint32_t>(outputs.size()), context, backward);
+  auto* node = new CustomNode(name, site, std::move(edges), std::move(like), static_cast<uint32_t>(outputs.size()), context, backward);
   const Ref<Node> held(node);
   CustomNode::keep(*context, node, outputs);
   for (uint32_t i = 0; i < outputs.size(); ++i) set_history(outputs[i], held, i);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,14 +36,20 @@ using BackwardFunction = std::vector<Tensor> (*)(Context&, const std::vector<Ten
 std::vector<Tensor> record_custom(const char* name, std::shared_ptr<Context> context, const std::vector<Tensor>& inputs,
                                   std::vector<Tensor> outputs, BackwardFunction backward, Site site);
 void set_needs(Context& context, const std::vector<Tensor>& inputs);
+/// "SquareBackward", of what the compiler calls a function that knows the struct as its F.
+std::string backward_name(std::string_view pretty_function);
 inline void collect(std::vector<Tensor>& into, const Tensor& tensor) { into.push_back(tensor); }
+inline void collect(std::vector<Tensor>& into, const std::vector<Tensor>& tensors) {
+  into.insert(into.end(), tensors.begin(), tensors.end());
+}
 template <class T>
 void collect(std::vector<Tensor>&, const T&) {}
 }  // namespace detail
 
 /// Base of one's own function `F`: `static Tensor forward(Context&, args…)` (or a vector of tensors) and
 /// `static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& grads)`, which returns a gradient for each tensor among the
-/// arguments, in order.
+/// arguments (those in vectors too), in order; undefined ones where none is wanted. A gradient is summed to the tensor's sizes and
+/// converted to its dtype; error where the sizes do not allow that, on another device, and where there are too few or too many.
 template <class F>
 struct Function {
   /// Calls forward without recording, and records backward.
@@ -57,8 +65,14 @@ struct Function {
     };
     auto outputs = run();
     if constexpr (std::is_same_v<decltype(outputs), Tensor>)
-      return detail::record_custom("FunctionBackward", std::move(context), inputs, {outputs}, &F::backward, Site::here())[0];
-    else return detail::record_custom("FunctionBackward", std::move(context), inputs, std::move(outputs), &F::backward, Site::here());
+      return detail::record_custom(name(), std::move(context), inputs, {outputs}, &F::backward, Site::here())[0];
+    else return detail::record_custom(name(), std::move(context), inputs, std::move(outputs), &F::backward, Site::here());
+  }
+
+ private:
+  static const char* name() {
+    static const std::string name = detail::backward_name(__PRETTY_FUNCTION__);
+    return name.c_str();
   }
 };
 

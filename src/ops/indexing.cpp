@@ -132,14 +132,6 @@ std::vector<kernels::View> views_of(const std::vector<Tensor>& indices) {
   return views;
 }
 
-/// Whether a tensor of sizes `from` can be expanded to `to`.
-bool can_expand(const Shape& from, const Shape& to) {
-  if (from.size() > to.size()) return false;
-  for (size_t i = 0; i < from.size(); ++i)
-    if (from[i] != 1 && from[i] != to[i + to.size() - from.size()]) return false;
-  return true;
-}
-
 Shape result_sizes(const Tensor& view, const std::vector<Tensor>& indices, const Shape& index_sizes) {
   Shape sizes = index_sizes;
   for (size_t d = indices.size(); d < view.sizes().size(); ++d) sizes.push_back(view.sizes()[d]);

@@ -295,6 +295,13 @@ Tensor Tensor::expand(const Shape& wanted, Site site) const {
   return record("ExpandBackward0", y, {*this}, site, [from = sizes()](const Tensor& g) { return sum_to_size(g, from); });
 }
 
+bool can_expand(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != 1 && from[i] != to[i + to.size() - from.size()]) return false;
+  return true;
+}
+
 Tensor sum_to_size(const Tensor& x, const Shape& sizes, Site site) {
   if (x.sizes() == sizes) return x;
   Shape dims;

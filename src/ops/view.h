@@ -78,6 +78,8 @@ std::vector<Tensor> dsplit(const Tensor& x, int64_t sections, Site site);
 
 /// The sizes two broadcast to, by PyTorch's rules. Error names both sizes and the dimension.
 [[nodiscard]] Shape broadcast_shapes(const Shape& a, const Shape& b);
+/// Whether a tensor of sizes `from` can be expanded to `to`.
+[[nodiscard]] bool can_expand(const Shape& from, const Shape& to);
 /// Sums `x` down to `sizes`, which broadcast to its own: the gradient of broadcasting.
 [[nodiscard]] Tensor sum_to_size(const Tensor& x, const Shape& sizes, Site site = Site::here());
 /// g at a slice of a tensor of `sizes` that is zero elsewhere: the gradient of slicing.
