@@ -118,13 +118,21 @@ std::vector<Tensor> detail::record_custom(const char* name, std::shared_ptr<Cont
     like.push_back(input.defined() ? Like{input.sizes(), input.dtype(), input.device()} : Like{});
   }
   if (!any) return outputs;
-  for (Tensor& output : outputs)  // an input handed through is a new tensor with the same values
+  for (Tensor& output : outputs)  // an input handed through is a view of it
     for (const Tensor& input : inputs)
-      if (output.is_same(input)) output = output.detach();
+      if (output.is_same(input)) {
+        output = output.detach();
+        output.impl().view_origin = ViewOrigin::NoGrad;
+      }
   auto* node = new CustomNode(name, site, std::move(edges), std::move(like), static_cast<uint32_t>(outputs.size()), context, backward);
   const Ref<Node> held(node);
   CustomNode::keep(*context, node, outputs);
-  for (uint32_t i = 0; i < outputs.size(); ++i) set_history(outputs[i], held, i);
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    TensorImpl& output = outputs[i].impl();
+    const bool view = output.view_origin != ViewOrigin::Recorded;
+    set_history(outputs[i], held, i);
+    if (view) output.view_origin = ViewOrigin::CustomFunction;
+  }
   return outputs;
 }
 

@@ -87,6 +87,7 @@ void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr) {
   if (impl.device.is_cuda() && !node->stream) node->stream = stream_of(result);
   impl.grad_fn = std::move(node);
   impl.output_nr = output_nr;
+  if (!impl.base) impl.view_origin = ViewOrigin::Recorded;  // an operation that made it as a view, unrecorded, has told its history now
   AutogradExtras* const extras = impl.extras.get();
   if (extras && extras->retained) [[unlikely]] {
     extras->retained->forget();
@@ -114,9 +115,31 @@ void set_history_in_place(const Tensor& changed, Ref<Node> node) {
   impl.seen_epoch = base.impl().history_epoch;
 }
 
-void check_in_place(const char* op, const Tensor& x) {
+namespace {
+
+/// PyTorch's words.
+[[noreturn]] void fail_unrecorded_view(const char* op, const TensorImpl& view) {
+  if (view.view_origin == ViewOrigin::CustomFunction && view.grad_fn)
+    fail(
+        '[', op, "] Output ", view.output_nr, " of ", view.grad_fn->name(),
+        " is a view and is being modified inplace. This view was created inside a custom Function (or because an input was returned as-is) "
+        "and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to "
+        "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+  fail('[', op,
+       "] A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
+       "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside "
+       "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+}
+
+}  // namespace
+
+void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad) {
   if (!detail::grad_enabled) return;
   const TensorImpl& impl = x.impl();
+  // Where nothing else sees the memory, no other history has to learn of the change.
+  if (impl.view_origin != ViewOrigin::Recorded && impl.storage->use_count() > 1 &&
+      (impl.view_origin == ViewOrigin::NoGradOfGraph || operand_requires_grad || impl.needs_grad()))
+    fail_unrecorded_view(op, impl);
   const auto is_required_leaf = [](const TensorImpl& leaf) { return leaf.requires_grad && !leaf.grad_fn; };
   if (is_required_leaf(impl))
     fail("[", op,

@@ -44,8 +44,9 @@ Edge edge_of(const Tensor& x);
 void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr = 0);
 /// Makes `node` the history of a tensor that was changed in place; a view's change reaches the tensor it is a view of, and its other views.
 void set_history_in_place(const Tensor& changed, Ref<Node> node);
-/// Error where changing `x` in place is not allowed while recording: leaves that require gradients, and views of them.
-void check_in_place(const char* op, const Tensor& x);
+/// Error where changing `x` in place is not allowed while recording: leaves that require gradients, and views of them; and, where the
+/// change would be recorded (x or an operand requires a gradient), views whose base would not learn of it.
+void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad = false);
 
 /// Which inputs' gradients a backward function has to compute.
 struct Wanted {

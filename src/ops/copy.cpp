@@ -74,7 +74,7 @@ Tensor Tensor::pin_memory(Site site) const {
 }
 
 const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) const {
-  autograd::check_in_place("copy_", *this);
+  autograd::check_in_place("copy_", *this, needs_grad(source));
   if (is_same(source)) return *this;
   const Shape sizes = broadcast_shapes(this->sizes(), source.sizes());
   if (!(sizes == this->sizes())) fail("[copy_] output with shape ", this->sizes(), " doesn't match the broadcast shape ", sizes);

@@ -198,7 +198,7 @@ Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shap
 }  // namespace
 
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) const {
-  autograd::check_in_place("index_put_", *this);
+  autograd::check_in_place("index_put_", *this, value.is_tensor() && needs_grad(value.tensor()));
   const Indexing in = take_apart("index_put_", *this, indices, site);
   Tensor values = value.is_tensor() ? value.tensor() : full({}, value.number(), {.dtype = dtype(), .device = device()}, site);
   if (values.device() != device() && values.dim() == 0) values = values.to(device(), {}, site);

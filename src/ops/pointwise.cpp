@@ -137,9 +137,9 @@ Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, 
 
 const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands,
                              const Gradient* gradients, Site site) {
-  autograd::check_in_place(row.name, target);
   bool recording = false;
   for (const Operand* operand : operands) recording |= wants_grad(*operand);
+  autograd::check_in_place(row.name, target, recording);
   if (!recording) {
     ops::pointwise_into(row, target, operands, site);
     return target;

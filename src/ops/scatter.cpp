@@ -94,7 +94,7 @@ void scatter_into(const char* op, Scatter mode, const Tensor& target, const Chec
 template <class Change, class Backward>
 Tensor changed(const char* op, const char* grad_fn, const Tensor& x, const Tensor& source, bool in_place, Site site, Change change,
                Backward backward) {
-  if (in_place) autograd::check_in_place(op, x);
+  if (in_place) autograd::check_in_place(op, x, needs_grad(source));
   const Tensor y = in_place ? x : x.detach().clone(site);
   {
     const autograd::detail::NoRecord quiet;

@@ -3,6 +3,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/creation.h"
 #include "ops/operators.h"
 #include "ops/scatter.h"
@@ -18,10 +19,13 @@ using autograd::record;
 Tensor ops::view_of(const Tensor& x, Shape sizes, Shape strides, int64_t offset) {
   const TensorImpl& from = x.impl();
   Tensor y(TensorImpl::view(from.storage, std::move(sizes), std::move(strides), offset, from.dtype));
+  TensorImpl& impl = y.impl();
+  impl.view_origin = from.view_origin;
   if (autograd::detail::grad_enabled) {
-    TensorImpl& impl = y.impl();
     impl.base = from.base ? from.base : x.ref();
     impl.seen_epoch = impl.base->history_epoch;
+  } else if (from.view_origin == ViewOrigin::Recorded && !tandem::detail::work_site) {  // not a gradient's own step
+    impl.view_origin = from.needs_grad() ? ViewOrigin::NoGradOfGraph : ViewOrigin::NoGrad;
   }
   return y;
 }

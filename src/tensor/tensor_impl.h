@@ -16,6 +16,14 @@ namespace tandem {
 
 struct AutogradExtras;
 
+/// Whether a view knows its base, whose history an in-place change has to reach.
+enum class ViewOrigin : uint8_t {
+  Recorded,        // it does, or it is no view
+  NoGrad,          // made while nothing was recorded
+  NoGradOfGraph,   // the same, of a tensor that required a gradient
+  CustomFunction,  // made by the forward of a custom function
+};
+
 /// Layout and history of a tensor. For the library; users hold `Tensor`.
 struct TensorImpl : Counted<TensorImpl> {
   detail::SmallMutex grad_mutex;  // held by a backward that adds to `grad`
@@ -28,6 +36,7 @@ struct TensorImpl : Counted<TensorImpl> {
   bool contiguous;
   bool requires_grad = false;  // set by the user on a leaf; results have grad_fn instead
   bool embedding_storage;      // the memory behind this object holds a Storage too
+  ViewOrigin view_origin = ViewOrigin::Recorded;
   Device device;
   uint32_t output_nr = 0;
   Ref<autograd::Node> grad_fn;

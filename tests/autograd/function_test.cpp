@@ -24,6 +24,16 @@ struct Summed : td::autograd::Function<Summed<T>> {
   static Tensors backward(td::autograd::Context&, const Tensors& grads) { return {grads[0] * 3, grads[0] * 4, td::Tensor()}; }
 };
 
+struct Same : td::autograd::Function<Same> {
+  static td::Tensor forward(td::autograd::Context&, const td::Tensor& x) { return x; }
+  static Tensors backward(td::autograd::Context&, const Tensors& grads) { return {-grads[0]}; }
+};
+
+struct Flat : td::autograd::Function<Flat> {
+  static td::Tensor forward(td::autograd::Context&, const td::Tensor& x) { return x.view({-1}); }
+  static Tensors backward(td::autograd::Context&, const Tensors& grads) { return {grads[0].view({2, 2})}; }
+};
+
 class Functions : public OnDevice {
  protected:
   static td::Tensor leaf(const td::NestedList& data) { return td::tensor(data, {.device = device(), .requires_grad = true}); }
@@ -93,6 +103,17 @@ TEST_P(Functions, AGradientIsSummedToItsInputsSizesAndHasItsType) {
   Doubled::apply(x).backward(td::tensor({1., 10.}, device()));
   EXPECT_EQ(x.grad().dtype(), td::kFloat32);
   EXPECT_TRUE(td::equal(x.grad(), td::tensor({3., 30.}, device())));
+}
+
+TEST_P(Functions, AViewTheyReturnIsNotChangedInPlace) {
+  const auto x = leaf({{1., 2.}, {3., 4.}});
+  const auto base = x * 1;
+  for (const auto& y : {Same::apply(base), Flat::apply(base), Flat::apply(base).slice(0, 0, 2)})
+    EXPECT_NE(error_of([&] { y.mul_(2); }).find("This view was created inside a custom Function"), std::string::npos);
+  const auto copy = Flat::apply(x).clone();
+  copy.mul_(2);
+  copy.sum().backward();
+  EXPECT_TRUE(td::equal(x.grad(), td::full({2, 2}, 2., device())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Functions, testing::Values("cpu", "cuda:0"), device_name);
