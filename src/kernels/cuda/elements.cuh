@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/places.h"
+#include "kernels/to_integer.h"
 #include "kernels/view.h"
 
 #if defined(__CUDACC__)
@@ -41,7 +42,7 @@ TD_CARD Compute<T> to_compute(T x) {
 #endif
 }
 
-/// The element of type T nearest to a number; integers wrap.
+/// The element of type T nearest to a number; integers wrap, and are made of floating numbers by kernels/to_integer.h.
 template <class T, class C>
 TD_CARD T to_element(C x) {
 #if defined(__CUDACC__)
@@ -49,15 +50,13 @@ TD_CARD T to_element(C x) {
   if constexpr (std::is_same_v<T, Half>) element.bits = __half_as_ushort(__float2half(static_cast<float>(x)));
   else if constexpr (std::is_same_v<T, BFloat16>) element.bits = __bfloat16_as_ushort(__float2bfloat16(static_cast<float>(x)));
   else if constexpr (std::is_same_v<T, bool>) element = x != C(0);
-  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>) element = static_cast<T>(static_cast<int64_t>(x));
+  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>) element = to_integer<T>(x);
   else element = static_cast<T>(x);
   return element;
 #else
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(x));
   else if constexpr (std::is_same_v<T, bool>) return x != C(0);
-  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>)
-    // What a card gives: the nearest int64, 0 for nan.
-    return static_cast<T>(x != x ? 0 : x >= C(0x1p63) ? INT64_MAX : x < C(-0x1p63) ? INT64_MIN : static_cast<int64_t>(x));
+  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>) return to_integer<T>(x);
   else return static_cast<T>(x);
 #endif
 }

@@ -1,10 +1,10 @@
-// Conversions between the ten element types and the three types that kernels compute in. Floating numbers become integers as the
-// processor's own instructions do it: towards zero, what does not fit (and nan) as the most negative number, narrow integers from the low
-// bits of 32.
+// Conversions between the ten element types and the three types that kernels compute in. Floating numbers become integers as
+// kernels/to_integer.h says, which on x86 is what its instructions do.
 #include <bit>
 
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/vec.h"
+#include "kernels/to_integer.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
@@ -14,8 +14,12 @@ TD_INLINE To converted(From from) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) return converted<To>(static_cast<float>(from));
   else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) return To(static_cast<float>(from));
   else if constexpr (std::is_same_v<To, bool>) return from != From(0);
+#if defined(__x86_64__)
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
     return static_cast<To>(static_cast<int32_t>(from));
+#else
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return to_integer<To>(from);
+#endif
   else return static_cast<To>(from);
 }
 
