@@ -47,6 +47,7 @@
 #include "parallel/parallel.h"
 #include "runtime/device.h"
 #include "runtime/graph.h"
+#include "runtime/libraries.h"
 #include "runtime/memory.h"
 #include "runtime/monitor.h"
 #include "runtime/stream.h"

@@ -49,6 +49,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       return str('[', op, "] has no kernel for ", a >= 0 && a < kDTypes ? name(static_cast<DType>(a)) : "this dtype",
                  " on this device: convert it with .to(dtype) first");
     case Trouble::Library:
+      if (b == 2) return str('[', op, "] ", reinterpret_cast<const char*>(a));
       if (a == -1) return str('[', op, "] a library it needs is missing or failed");
       if (b == 0) return str('[', op, "] a library it uses failed with code ", a);
       if (a != kNoKernelImage && a != kUnsupportedPtx) return str('[', op, "] CUDA did not start its kernel: error ", a);

@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "runtime/device.h"
+#include "runtime/libraries.h"
 #include "tools/command.h"
 
 namespace tandem::tools {
@@ -71,6 +72,16 @@ ordered_json describe() {
   return devices;
 }
 
+ordered_json describe_libraries() {
+  ordered_json libraries = ordered_json::array();
+  for (const cuda::Library& library : cuda::libraries()) {
+    ordered_json one = {{"library", library.name}, {"used", library.why.empty()}, {"version", library.version}, {"file", library.file}};
+    if (!library.why.empty()) one["why"] = library.why;
+    libraries.push_back(std::move(one));
+  }
+  return libraries;
+}
+
 using Row = std::vector<std::string>;
 
 /// Columns as wide as their widest entry, two spaces between them.
@@ -87,7 +98,7 @@ void print_table(const std::vector<Row>& rows) {
 
 int print_devices(bool json) {
   if (json) {
-    std::cout << ordered_json{{"devices", describe()}}.dump(2) << std::endl;
+    std::cout << ordered_json{{"devices", describe()}, {"libraries", describe_libraries()}}.dump(2) << std::endl;
     return 0;
   }
   std::vector<Row> rows = {{"device", "memory", "compute", "kind", "peers", "name"}};
@@ -103,6 +114,15 @@ int print_devices(bool json) {
                     properties.name});
   }
   print_table(rows);
+  rows = {{"library", "version", "used", "file"}};
+  for (const cuda::Library& library : cuda::libraries())
+    rows.push_back({library.name, library.version.empty() ? "-" : library.version, library.why.empty() ? "yes" : "no", library.file});
+  if (rows.size() > 1) {
+    std::cout << '\n';
+    print_table(rows);
+    for (const cuda::Library& library : cuda::libraries())
+      if (!library.why.empty()) std::cout << library.name << " is not used: " << library.why << '\n';
+  }
   if (cuda::device_count() == 0) {
     try {
       (void)detail::resolve(gpu(0));

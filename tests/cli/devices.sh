@@ -10,13 +10,17 @@ case "$out" in *cuda:1*) fail "a card too many" "$out" ;; esac
 # Without a card the list ends with why there is none, and with how to get virtual ones.
 call CUDA_VISIBLE_DEVICES= -- devices
 expect_status 0; expect_out "no cuda device can be used: the CUDA plug-in "; expect_out "TANDEM_VIRTUAL_GPUS=2"
+# With the plug-in there, so are the libraries that it would use.
+case "$out" in *"found no usable card"*) for name in library version cuBLASLt cuDNN cuSOLVER; do expect_out "$name"; done ;; esac
 
 call TANDEM_VIRTUAL_GPUS=3x64MiB,peer=off -- devices --json
 expect_status 0; expect_no_err
 printf '%s' "$out" | python3 -c '
 import json, sys
-devices = json.load(sys.stdin)["devices"]
+answer = json.load(sys.stdin)
+devices = answer["devices"]
 assert [d["device"] for d in devices] == ["cpu", "cuda:0", "cuda:1", "cuda:2"], devices
+assert answer["libraries"] == [], "the host needs none"
 assert devices[0]["total_memory"] > 1 << 20 and devices[0]["threads"] >= 1 and not devices[0]["virtual"]
 for d in devices[1:]:
     assert d["virtual"] and "irtual" in d["name"] and d["total_memory"] == 64 << 20 and d["free_memory"] <= 64 << 20, d

@@ -1,6 +1,6 @@
 // Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, and a convolution with both its
-// gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. Exit code 77 where a
-// library is missing.
+// gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. And what comes of a
+// call that fails. Exit code 77 where a library is missing.
 #include <dlfcn.h>
 #include <tandem/tandem.h>
 
@@ -9,6 +9,7 @@
 
 #include "programs/check.h"
 #include "runtime/beside_library.h"
+#include "runtime/libraries.h"
 
 namespace td = tandem;
 
@@ -73,6 +74,56 @@ void decompositions(td::DType dtype) {
   CHECK(calls().decompositions >= before + 6);
 }
 
+/// The next call of a library's function fails.
+void fail_next(const char* function) {
+  static void* const library = dlopen(td::runtime::beside_library("libtandem_emulated.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  reinterpret_cast<void (*)(const char*)>(dlsym(library, "tandem_emulated_fail"))(function);
+}
+
+td::cuda::Library library_named(const std::string& name) {
+  for (const td::cuda::Library& library : td::cuda::libraries())
+    if (library.name == name) return library;
+  throw td::Error("no library is called " + name);
+}
+
+/// Where a kernel of ours can take over, it does, and the library says what went wrong; else the error names the call and its status.
+void failures() {
+  for (const char* name : {"cuBLASLt", "cuDNN", "cuSOLVER"}) {
+    const td::cuda::Library library = library_named(name);
+    CHECK(library.why.empty() && library.failure.empty() && !library.version.empty() && library.file.find(".so") != std::string::npos);
+  }
+  const td::Tensor a = td::randn({2, 5, 7}), b = td::randn({2, 7, 3}), image = td::randn({2, 3, 11, 9}), weight = td::randn({4, 3, 3, 2});
+  const td::Tensor bias = td::randn({2, 5, 3});
+  fail_next("cublasLtMatmul");
+  CHECK(td::allclose(td::baddbmm(bias.to(td::gpu()), a.to(td::gpu()), b.to(td::gpu())).cpu(), td::baddbmm(bias, a, b), 1e-4, 1e-4));
+  CHECK(library_named("cuBLASLt").failure == "cuBLASLt's cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED");
+  for (const char* function : {"cudnnSetStream", "cudnnBackendExecute"}) {
+    std::vector<td::Tensor> results[2];
+    for (const bool on_card : {false, true}) {
+      const td::Device device = on_card ? td::gpu() : td::cpu();
+      td::Tensor in = image.to(device).detach(), filter = weight.to(device).detach();
+      in.requires_grad_();
+      filter.requires_grad_();
+      if (on_card) fail_next(function);
+      const td::Tensor out = td::conv2d(in, filter);
+      td::cuda::synchronize();
+      if (on_card) fail_next(function);
+      out.square().sum().backward();
+      results[on_card] = {out, in.grad(), filter.grad()};
+    }
+    for (size_t i = 0; i < 3; ++i) CHECK(td::allclose(results[1][i].cpu(), results[0][i], 1e-3, 1e-3));
+    CHECK(library_named("cuDNN").failure.starts_with(std::string("cuDNN's ") + function + " failed: CUDNN_STATUS_"));
+  }
+  fail_next("cusolverDnSetStream");
+  std::string text;
+  try {
+    (void)td::linalg::cholesky(td::eye(3, 3).to(td::gpu())).cpu();
+  } catch (const td::Error& error) {
+    text = error.what();
+  }
+  CHECK(text.starts_with("[linalg.cholesky] cuSOLVER's cusolverDnSetStream failed: CUSOLVER_STATUS_INTERNAL_ERROR"));
+}
+
 }  // namespace
 
 int main() {
@@ -83,6 +134,7 @@ int main() {
       convolutions(dtype);
     }
     for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);
+    failures();
   } catch (const td::Error& error) {
     if (std::strstr(error.what(), "needs NVIDIA's")) {
       std::printf("skipped: %s\n", error.what());

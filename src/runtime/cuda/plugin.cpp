@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/table.h"
+#include "kernels/cuda/vendor/library.h"
 #include "runtime/cuda/driver.h"
 
 extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_cuda_plugin() {
@@ -11,6 +12,7 @@ extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_
     std::string why;
     tandem::runtime::Plugin plugin{tandem::runtime::kPluginVersion, nullptr, nullptr, nullptr};
     Loaded() {
+      tandem::runtime::set_libraries(tandem::kernels::cuda::vendor::libraries);
       try {
         plugin.driver = new CudaDriver;  // never destroyed: CUDA may be gone before static objects are
         plugin.kernels = &tandem::kernels::cuda::table();

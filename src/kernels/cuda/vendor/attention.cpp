@@ -227,12 +227,12 @@ struct Bound {
   }
 };
 
-/// Calls `bind(bound, single)` and runs the plan for a problem; false where there is none.
+/// Calls `bind(bound, single)` and runs the plan for a problem; false where there is none, or it fails.
 template <class Bind>
 bool run(const Queue& queue, const Problem& p, const Attention& how, char* workspace, Bind bind) {
   Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
-  const Choice& choice = choice_for(owner, p);
+  Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
   const float scale = static_cast<float>(how.scale), hidden = std::numeric_limits<float>::lowest(), one = 1;
   Bound bound;
@@ -240,15 +240,17 @@ bool run(const Queue& queue, const Problem& p, const Attention& how, char* works
   if (p.causal) bound.add(kHidden, &hidden);
   if (p.backward && !choice.single) bound.add(kOne, &one);
   bind(bound, choice.single);
-  if (cudnn().cudnnSetStream(owner.handle, stream_of(queue)) != CUDNN_STATUS_SUCCESS ||
-      !run_plan(owner.handle, choice.plans[0], bound.count, bound.names.data(), bound.pointers.data(), workspace + Parts(p).bytes()))
-    queue.status->report(Trouble::Library, -1);
-  return true;
+  if (run_plan_on(stream_of(queue), owner.handle, choice.plans[0], bound.count, bound.names.data(), bound.pointers.data(),
+                  workspace + Parts(p).bytes()))
+    return true;
+  choice.plans.clear();
+  return false;
 }
 
 }  // namespace
 
 size_t attention_workspace(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward) {
+  const size_t own = cuda::attention_workspace(q, k, v, mask, how, backward);
   if (suits(q, k, v, mask, how, backward)) {
     const Problem p = problem_of(q, k, v, how, backward);
     const int device = card_of(q.data);
@@ -256,9 +258,9 @@ size_t attention_workspace(const View& q, const View& k, const View& v, const Vi
     Card& owner = card<Card>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, p);
-    if (!choice.plans.empty()) return static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace);
+    if (!choice.plans.empty()) return std::max(own, static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace));
   }
-  return cuda::attention_workspace(q, k, v, mask, how, backward);
+  return own;
 }
 
 void attention(const Queue& queue, Out out, Out normalizer, View q, View k, View v, View mask, Attention how, void* workspace) {

@@ -166,10 +166,11 @@ Choice& choice_for(Card& card, const Problem& p) {
   return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
-bool run(Card& card, const Plan& plan, const void* data, const void* weight, const void* result, void* workspace) {
+/// Whether it was queued.
+bool run(Card& card, const Plan& plan, cudaStream_t stream, const void* data, const void* weight, const void* result, void* workspace) {
   const void* const pointers[3] = {data, weight, result};
   const int64_t names[3] = {kData, kWeight, kResult};
-  return run_plan(card.handle, plan, 3, names, pointers, workspace);
+  return run_plan_on(stream, card.handle, plan, 3, names, pointers, workspace);
 }
 
 /// Keeps the fastest of several plans: each runs once to warm up and once between two events.
@@ -180,9 +181,9 @@ void keep_fastest(Card& card, Choice& choice, cudaStream_t stream, const void* d
   size_t best = 0;
   float best_ms = 0;
   for (size_t i = 0; i < choice.plans.size(); ++i) {
-    if (!run(card, choice.plans[i], data, weight, result, workspace)) continue;
+    if (!run(card, choice.plans[i], stream, data, weight, result, workspace)) continue;
     float ms = 0;
-    if (cudaEventRecord(began, stream) != cudaSuccess || !run(card, choice.plans[i], data, weight, result, workspace) ||
+    if (cudaEventRecord(began, stream) != cudaSuccess || !run(card, choice.plans[i], stream, data, weight, result, workspace) ||
         cudaEventRecord(ended, stream) != cudaSuccess || cudaEventSynchronize(ended) != cudaSuccess ||
         cudaEventElapsedTime(&ms, began, ended) != cudaSuccess)
       continue;
@@ -219,14 +220,11 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
-  if (cudnn().cudnnSetStream(owner.handle, stream_of(queue)) != CUDNN_STATUS_SUCCESS) {
-    queue.status->report(Trouble::Library, -1);
-    return true;
-  }
   if (choice.plans.size() > 1 && !is_captured(queue))  // what is captured for a graph cannot be timed
     keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
-  if (!run(owner, choice.plans[0], in.data, weight.data, out.data, workspace)) queue.status->report(Trouble::Library, -1);
-  return true;
+  if (run(owner, choice.plans[0], stream_of(queue), in.data, weight.data, out.data, workspace)) return true;
+  choice.plans.clear();
+  return false;
 }
 
 /// out (n, o, …) += bias (o).
@@ -244,17 +242,22 @@ void add_bias(const Queue& queue, const Out& out, const View& bias) {
 
 }  // namespace
 
+tandem::cuda::Library describe_cudnn() {
+  return cudnn().library.description(cudnn().cudnnGetVersion ? version_text(cudnn().cudnnGetVersion(), 10000) : "");
+}
+
 size_t convolution_workspace(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
                              int64_t groups, bool bias) {
+  const size_t own = cuda::convolution_workspace(part, out, in, weight, windows, groups, bias);
   if (suits(in.dtype)) {
     const int device = card_of(in.data);
     const CardGuard current(device);
     Card& owner = card<Card>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
-    if (!choice.plans.empty()) return choice.workspace();
+    return std::max(own, choice.workspace());  // where the plan fails, our own kernel takes over
   }
-  return cuda::convolution_workspace(part, out, in, weight, windows, groups, bias);
+  return own;
 }
 
 void convolution(const Queue& queue, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace) {

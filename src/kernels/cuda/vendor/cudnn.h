@@ -16,7 +16,9 @@
 namespace tandem::kernels::cuda::vendor {
 
 struct Cudnn {
-  Library library{"libcudnn.so." TD_TEXT(CUDNN_MAJOR)};
+  Library library{"cuDNN", "libcudnn.so." TD_TEXT(CUDNN_MAJOR)};
+  TD_FUNCTION(cudnnGetVersion);
+  TD_FUNCTION(cudnnGetErrorString);
   TD_FUNCTION(cudnnCreate);
   TD_FUNCTION(cudnnSetStream);
   TD_FUNCTION(cudnnBackendCreateDescriptor);
@@ -32,6 +34,13 @@ inline Cudnn& cudnn() {
   return *library;
 }
 
+/// A call has failed: see Library::failed.
+inline const char* failed(const char* call, cudnnStatus_t status) {
+  return cudnn().library.failed(call, cudnn().cudnnGetErrorString(status));
+}
+/// One of CUDA that was made for cuDNN.
+inline const char* failed(const char* call, cudaError_t status) { return cudnn().library.failed(call, cudaGetErrorString(status)); }
+
 /// Whether cuDNN has to give the same bits each time.
 inline bool deterministic() { return backends::cudnn::deterministic.load() || are_deterministic_algorithms_enabled(); }
 
@@ -45,28 +54,27 @@ inline cudnnDataType_t type_of(DType dtype) {
   }
 }
 
-/// A descriptor of cuDNN. After the first failure everything that follows is left out, and `good` is false.
+/// A descriptor of cuDNN. After the first failure everything that follows is left out, and `status` is its.
 class Descriptor {
  public:
-  explicit Descriptor(cudnnBackendDescriptorType_t type) {
-    good_ = cudnn().cudnnBackendCreateDescriptor(type, &descriptor_) == CUDNN_STATUS_SUCCESS;
-  }
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)), good_(other.good_) {}
+  explicit Descriptor(cudnnBackendDescriptorType_t type) { status_ = cudnn().cudnnBackendCreateDescriptor(type, &descriptor_); }
+  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)), status_(other.status_) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
-    good_ = other.good_;
+    status_ = other.status_;
     return *this;
   }
   ~Descriptor() {
     if (descriptor_) (void)cudnn().cudnnBackendDestroyDescriptor(descriptor_);
   }
 
-  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] bool good() const { return status_ == CUDNN_STATUS_SUCCESS; }
+  [[nodiscard]] cudnnStatus_t status() const { return status_; }
   [[nodiscard]] cudnnBackendDescriptor_t get() const { return descriptor_; }
 
   template <class T>
   Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count, const T* values) {
-    if (good_) good_ = cudnn().cudnnBackendSetAttribute(descriptor_, name, type, count, values) == CUDNN_STATUS_SUCCESS;
+    if (good()) status_ = cudnn().cudnnBackendSetAttribute(descriptor_, name, type, count, values);
     return *this;
   }
   template <class T>
@@ -74,24 +82,24 @@ class Descriptor {
     return set(name, type, 1, &value);
   }
   Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value) {
-    good_ &= value.good();
+    if (good()) status_ = value.status();
     return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor_);
   }
   Descriptor& finalize() {
-    if (good_) good_ = cudnn().cudnnBackendFinalize(descriptor_) == CUDNN_STATUS_SUCCESS;
+    if (good()) status_ = cudnn().cudnnBackendFinalize(descriptor_);
     return *this;
   }
   /// Reads up to `room` values; how many there were.
   template <class T>
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room, T* values) const {
     int64_t count = 0;
-    if (!good_ || cudnn().cudnnBackendGetAttribute(descriptor_, name, type, room, &count, values) != CUDNN_STATUS_SUCCESS) return 0;
+    if (!good() || cudnn().cudnnBackendGetAttribute(descriptor_, name, type, room, &count, values) != CUDNN_STATUS_SUCCESS) return 0;
     return count < room ? count : room;
   }
 
  private:
   cudnnBackendDescriptor_t descriptor_ = nullptr;
-  bool good_ = false;
+  cudnnStatus_t status_ = CUDNN_STATUS_NOT_INITIALIZED;
 };
 
 /// Handle of a card, and what is kept for each shape; for good, as programs have few.
@@ -106,7 +114,10 @@ struct CudnnCard {
   Kept& of(const Key& key, Make make) {
     const auto [found, is_new] = kept.try_emplace(key);
     if (is_new) {
-      if (!handle && cudnn().cudnnCreate(&handle) != CUDNN_STATUS_SUCCESS) handle = nullptr;
+      if (const cudnnStatus_t status = handle ? CUDNN_STATUS_SUCCESS : cudnn().cudnnCreate(&handle); status != CUDNN_STATUS_SUCCESS) {
+        (void)failed("cudnnCreate", status);
+        handle = nullptr;
+      }
       if (handle) make(handle, found->second);
     }
     return found->second;

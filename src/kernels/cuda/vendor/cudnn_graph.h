@@ -41,15 +41,26 @@ void find_plans(cudnnHandle_t handle, const Descriptor& graph, size_t wanted, st
   }
 }
 
-/// Runs a plan on tensors of these names; whether it was queued.
-inline bool run_plan(cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names, const void* const* pointers,
-                     void* workspace) {
+/// Queues a plan on tensors of these names.
+inline cudnnStatus_t run_plan(cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names, const void* const* pointers,
+                              void* workspace) {
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, pointers)
       .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, names)
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
       .finalize();
-  return pack.good() && cudnn().cudnnBackendExecute(handle, plan.plan.get(), pack.get()) == CUDNN_STATUS_SUCCESS;
+  return pack.good() ? cudnn().cudnnBackendExecute(handle, plan.plan.get(), pack.get()) : pack.status();
+}
+
+/// The same on a stream of the handle's card. Where cuDNN fails, that is noted, and the caller does it by a kernel of ours: nothing has
+/// been written. Whether it was queued.
+inline bool run_plan_on(cudaStream_t stream, cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names,
+                        const void* const* pointers, void* workspace) {
+  if (const cudnnStatus_t status = cudnn().cudnnSetStream(handle, stream); status != CUDNN_STATUS_SUCCESS)
+    return failed("cudnnSetStream", status), false;
+  if (const cudnnStatus_t status = run_plan(handle, plan, count, names, pointers, workspace); status != CUDNN_STATUS_SUCCESS)
+    return failed("cudnnBackendExecute", status), false;
+  return true;
 }
 
 /// A graph being described. Tensors have four dimensions; those without a name are virtual: they never lie in memory.

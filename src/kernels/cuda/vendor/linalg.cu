@@ -15,7 +15,8 @@ namespace tandem::kernels::cuda::vendor {
 namespace {
 
 struct Cusolver {
-  Library library{"libcusolver.so." TD_TEXT(CUSOLVER_VER_MAJOR)};
+  Library library{"cuSOLVER", "libcusolver.so." TD_TEXT(CUSOLVER_VER_MAJOR)};
+  TD_FUNCTION(cusolverGetVersion);
   TD_FUNCTION(cusolverDnCreate);
   TD_FUNCTION(cusolverDnCreateParams);
   TD_FUNCTION(cusolverDnSetStream);
@@ -40,6 +41,20 @@ Cusolver& solver() {
   return *library;
 }
 
+/// cuSOLVER has no texts of its own.
+std::string text_of(cusolverStatus_t status) {
+  switch (status) {
+    case CUSOLVER_STATUS_NOT_INITIALIZED: return "CUSOLVER_STATUS_NOT_INITIALIZED";
+    case CUSOLVER_STATUS_ALLOC_FAILED: return "CUSOLVER_STATUS_ALLOC_FAILED";
+    case CUSOLVER_STATUS_INVALID_VALUE: return "CUSOLVER_STATUS_INVALID_VALUE";
+    case CUSOLVER_STATUS_ARCH_MISMATCH: return "CUSOLVER_STATUS_ARCH_MISMATCH";
+    case CUSOLVER_STATUS_EXECUTION_FAILED: return "CUSOLVER_STATUS_EXECUTION_FAILED";
+    case CUSOLVER_STATUS_INTERNAL_ERROR: return "CUSOLVER_STATUS_INTERNAL_ERROR";
+    case CUSOLVER_STATUS_NOT_SUPPORTED: return "CUSOLVER_STATUS_NOT_SUPPORTED";
+    default: return "status " + std::to_string(static_cast<int>(status));
+  }
+}
+
 /// A card's handle, and the host memory that some algorithms want; one call at a time.
 struct Card {
   std::mutex mutex;
@@ -47,12 +62,18 @@ struct Card {
   cusolverDnParams_t params = nullptr;
   std::vector<char> host;
 
-  /// Whether it can be used, made at first use.
-  bool ready() {
-    if (handle) return true;
-    if (!solver().library.complete()) return false;
-    if (!params && solver().cusolverDnCreateParams(&params) != CUSOLVER_STATUS_SUCCESS) return false;
-    return solver().cusolverDnCreate(&handle) == CUSOLVER_STATUS_SUCCESS;
+  /// Makes it ready to be used, at first use; the text of why it is not, nullptr where it is.
+  const char* why_not() {
+    if (handle) return nullptr;
+    if (!solver().library.complete()) return solver().library.missing();
+    if (!params)
+      if (const cusolverStatus_t status = solver().cusolverDnCreateParams(&params); status != CUSOLVER_STATUS_SUCCESS)
+        return solver().library.failed("cusolverDnCreateParams", text_of(status));
+    if (const cusolverStatus_t status = solver().cusolverDnCreate(&handle); status != CUSOLVER_STATUS_SUCCESS) {
+      handle = nullptr;
+      return solver().library.failed("cusolverDnCreate", text_of(status));
+    }
+    return nullptr;
   }
 };
 
@@ -96,7 +117,7 @@ Layout layout_of(Card& card, Decomposition kind, const View& a, const View& c, c
   }
   l.pivots = take(l.k, sizeof(int64_t));
   l.info = take(1, sizeof(int));
-  if (l.k > 0 && card.ready()) {
+  if (l.k > 0 && !card.why_not()) {
     const cudaDataType type = type_of(in.dtype);
     const auto job = static_cast<signed char>(l.u == 0 ? 'N' : l.u > l.k ? 'A' : 'S');
     int work = 0;
@@ -230,8 +251,8 @@ class Run {
   void cholesky(const Out& a, const View& in, int64_t name) {
     if (l_.n == 0) return;
     take(in);
-    call(solver().cusolverDnXpotrf(card_.handle, card_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n, type_, buffer(),
-                                   l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+    call("cusolverDnXpotrf", solver().cusolverDnXpotrf(card_.handle, card_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n,
+                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NotPositive, name);
     for_each(queue_, l_.n * l_.n, Triangle<T>{a.as<T>(), matrix(), l_.n, a.strides[0], a.strides[1], l_.n, l_.n, true});
   }
@@ -239,7 +260,8 @@ class Run {
   void lu(const Out& a, const Out& pivots, const Out& sign, const View& in, bool strict, int64_t name) {
     if (l_.k > 0) {
       take(in);
-      call(solver().cusolverDnXgetrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
+      call("cusolverDnXgetrf",
+           solver().cusolverDnXgetrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
                                      buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
       if (strict) judge(Trouble::Singular, name);
       cuda::copy(queue_, a, columns_of<View>(matrix(), dtype_, l_.m, l_.n, l_.m));
@@ -251,24 +273,26 @@ class Run {
   void qr(const Out& q, const Out& r, const View& in) {
     if (l_.k == 0) return identity(q);
     take(in);
-    call(solver().cusolverDnXgeqrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
+    call("cusolverDnXgeqrf",
+         solver().cusolverDnXgeqrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
                                    buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
     for_each(queue_, r.sizes[0] * l_.n, Triangle<T>{r.as<T>(), matrix(), l_.n, r.strides[0], r.strides[1], l_.m, l_.k, false});
     const int m = static_cast<int>(l_.m), columns = static_cast<int>(l_.u), k = static_cast<int>(l_.k);
     const int work = static_cast<int>(l_.device_bytes / sizeof(T));
     if constexpr (sizeof(T) == 8)
-      call(
-          solver().cusolverDnDorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector), static_cast<T*>(buffer()), work, info()));
+      call("cusolverDnDorgqr", solver().cusolverDnDorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+                                                         static_cast<T*>(buffer()), work, info()));
     else
-      call(
-          solver().cusolverDnSorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector), static_cast<T*>(buffer()), work, info()));
+      call("cusolverDnSorgqr", solver().cusolverDnSorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+                                                         static_cast<T*>(buffer()), work, info()));
     cuda::copy(queue_, q, columns_of<View>(matrix(), dtype_, l_.m, l_.u, l_.m));
   }
 
   void eigh(const Out& values, const Out& vectors, const View& in, int64_t name) {
     if (l_.n == 0) return;
     take(in);
-    call(solver().cusolverDnXsyevd(card_.handle, card_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
+    call("cusolverDnXsyevd",
+         solver().cusolverDnXsyevd(card_.handle, card_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
                                    CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n, type_, part<T>(l_.vector), type_, buffer(),
                                    l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
@@ -285,9 +309,9 @@ class Run {
     }
     take(in);
     const auto job = static_cast<signed char>(!u.data ? 'N' : l_.u > l_.k ? 'A' : 'S');
-    call(solver().cusolverDnXgesvd(card_.handle, card_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector),
-                                   type_, part<T>(l_.left), l_.m, type_, part<T>(l_.right), l_.n, type_, buffer(), l_.device_bytes,
-                                   card_.host.data(), l_.host_bytes, info()));
+    call("cusolverDnXgesvd", solver().cusolverDnXgesvd(card_.handle, card_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
+                                                       part<T>(l_.vector), type_, part<T>(l_.left), l_.m, type_, part<T>(l_.right), l_.n,
+                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
     row(values);
     if (!u.data) return;
@@ -307,8 +331,8 @@ class Run {
   void* buffer() { return memory_ + l_.buffer; }
 
   void take(const View& in) { cuda::copy(queue_, columns_of<Out>(matrix(), dtype_, l_.m, l_.n, l_.m, l_.turned), in); }
-  void call(cusolverStatus_t status) {
-    if (status != CUSOLVER_STATUS_SUCCESS) queue_.status->report(Trouble::Library, static_cast<int64_t>(status));
+  void call(const char* name, cusolverStatus_t status) {
+    if (status != CUSOLVER_STATUS_SUCCESS) report(queue_, solver().library.failed(name, text_of(status)));
   }
   void judge(Trouble trouble, int64_t name) { for_each(queue_, 1, Judge{info(), name, trouble, Reporter(queue_)}); }
   void identity(const Out& out) {
@@ -356,6 +380,12 @@ void decompose_all(const Queue& queue, Card& card, Decomposition kind, const Out
 
 }  // namespace
 
+tandem::cuda::Library describe_cusolver() {
+  int version = 0;
+  if (solver().cusolverGetVersion) (void)solver().cusolverGetVersion(&version);
+  return solver().library.description(version_text(static_cast<size_t>(version), 1000));
+}
+
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
   const int device = card_of(in.data);
   const CardGuard current(device);
@@ -369,8 +399,9 @@ void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
   Card& owner = card<Card>(queue.device);
   const std::lock_guard lock(owner.mutex);
-  if (!owner.ready() || solver().cusolverDnSetStream(owner.handle, stream_of(queue)) != CUSOLVER_STATUS_SUCCESS)
-    return queue.status->report(Trouble::Library, -1);
+  if (const char* const why = owner.why_not()) return report(queue, why);
+  if (const cusolverStatus_t status = solver().cusolverDnSetStream(owner.handle, stream_of(queue)); status != CUSOLVER_STATUS_SUCCESS)
+    return report(queue, solver().library.failed("cusolverDnSetStream", text_of(status)));
   if (in.dtype == DType::Float64) decompose_all<double>(queue, owner, kind, a, b, c, in, strict, workspace);
   else decompose_all<float>(queue, owner, kind, a, b, c, in, strict, workspace);
 }

@@ -23,7 +23,9 @@ namespace tandem::kernels::cuda::vendor {
 namespace {
 
 struct CublasLt {
-  Library library{"libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR)};
+  Library library{"cuBLASLt", "libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR)};
+  TD_FUNCTION(cublasLtGetVersion);
+  TD_FUNCTION(cublasLtGetStatusName);
   TD_FUNCTION(cublasLtCreate);
   TD_FUNCTION(cublasLtMatmul);
   TD_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
@@ -39,9 +41,11 @@ struct CublasLt {
 };
 
 CublasLt& lt() {
-  static CublasLt library;
-  return library;
+  static auto* const library = new CublasLt;
+  return *library;
 }
+
+const char* failed(const char* call, cublasStatus_t status) { return lt().library.failed(call, lt().cublasLtGetStatusName(status)); }
 
 /// A matrix of the transposed problem: stored column by column, `ld` apart; turned where its rows are the dense dimension.
 struct Matrix {
@@ -230,7 +234,11 @@ Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_
   key[at] = static_cast<int64_t>(workspace);
   const auto [found, is_new] = card.plans.try_emplace(key);
   if (is_new) {
-    if (!card.handle && lt().cublasLtCreate(&card.handle) != CUBLAS_STATUS_SUCCESS) card.handle = nullptr;
+    if (const cublasStatus_t status = card.handle ? CUBLAS_STATUS_SUCCESS : lt().cublasLtCreate(&card.handle);
+        status != CUBLAS_STATUS_SUCCESS) {
+      (void)failed("cublasLtCreate", status);
+      card.handle = nullptr;
+    }
     if (card.handle) found->second = Maker(p).make(card.handle, data[3], alignment, workspace);
   }
   return found->second;
@@ -291,6 +299,10 @@ void activate(const Queue& queue, const Out& out, Activation activation) {
 
 }  // namespace
 
+tandem::cuda::Library describe_cublaslt() {
+  return lt().library.description(lt().cublasLtGetVersion ? version_text(lt().cublasLtGetVersion(), 10000) : "");
+}
+
 size_t matmul_workspace(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
   const auto p = problem_of(out, a, b, bias, epilogue);
   if (!p) return cuda::matmul_workspace(out, a, b, bias, epilogue);
@@ -331,14 +343,13 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
       else p->activation = Activation::None;
     }
     if (!plan) plan = &plan_for(owner, *p, call.data, bytes);
-    if (!plan->usable && outer == 0) return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
-    if (!plan->usable) return queue.status->report(Trouble::Library, CUBLAS_STATUS_NOT_SUPPORTED);
-    const cublasStatus_t status = run(owner.handle, *p, *plan, call);
-    if (outer == 0 && (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)) {  // nothing is written yet
-      plan->usable = false;
-      return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
-    }
-    if (status != CUBLAS_STATUS_SUCCESS) return queue.status->report(Trouble::Library, static_cast<int64_t>(status));
+    const cublasStatus_t status = plan->usable ? run(owner.handle, *p, *plan, call) : CUBLAS_STATUS_NOT_SUPPORTED;
+    if (status == CUBLAS_STATUS_SUCCESS) continue;
+    const char* const text = plan->usable ? failed("cublasLtMatmul", status) : nullptr;
+    plan->usable = false;
+    // Our own kernel does all of it, unless the bias has been overwritten with what came out so far.
+    if (outer == 0 || bias.data != out.data) return cuda::matmul(queue, out, a, b, bias, epilogue, nullptr);
+    return report(queue, text ? text : failed("cublasLtMatmulAlgoGetHeuristic", status));
   }
   if (epilogue.activation != p->activation) activate(queue, out, epilogue.activation);
 }

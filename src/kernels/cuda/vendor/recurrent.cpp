@@ -20,7 +20,7 @@ namespace {
 
 /// What cuDNN has for recurrent layers; apart from its graphs, which do without it.
 struct CudnnRnn {
-  Library library{"libcudnn.so." TD_TEXT(CUDNN_MAJOR)};
+  Library library{"cuDNN", "libcudnn.so." TD_TEXT(CUDNN_MAJOR)};
   TD_FUNCTION(cudnnCreateDropoutDescriptor);
   TD_FUNCTION(cudnnSetDropoutDescriptor);
   TD_FUNCTION(cudnnCreateTensorDescriptor);
@@ -198,26 +198,28 @@ class Call {
     scratch_ = in_grad_ + lines(p.input_bytes());
   }
 
-  /// Whether cuDNN did it; where it refuses at the first call, the plan is not used any more.
+  /// Whether cuDNN did it. Where it refuses at the first call, the plan is not used any more; later a failure is an error where backward
+  /// would look for what cuDNN was to keep.
   bool forward(const Out& out, const Out& h, const Out& c, const Out& reserve, const View& in, const View& h0, const View& c0,
                const Span<View>& weights) {
     start(weights);
-    run([&] {
+    run("cudnnRNNForward", [&] {
       return rnn().cudnnRNNForward(handle_, plan_.layers, reserve.data ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
                                    plan_.in, in.data, plan_.out, out.data, plan_.state, h0.data, h.data, cells(), c0.data, c.data,
                                    plan_.weights, weights_, plan_.scratch, scratch_, reserve.data ? plan_.reserve : 0, reserve.data);
     });
-    plan_.proven |= failed_ == 0;
+    plan_.proven |= !failed_;
     plan_.usable = plan_.proven;
-    if (plan_.usable) finish();
-    return plan_.usable;
+    if (failed_ && !(plan_.proven && reserve.data)) return false;
+    finish();
+    return true;
   }
 
   void backward(const Out& in_grad, const Out& h0_grad, const Out& c0_grad, const Span<Out>& weight_grads, const Out& reserve,
                 const View& grad, const View& h_grad, const View& c_grad, const View& in, const View& out, const View& h0, const View& c0,
                 const Span<View>& weights) {
     start(weights);
-    run([&] {
+    run("cudnnRNNBackwardData_v8", [&] {
       return rnn().cudnnRNNBackwardData_v8(handle_, plan_.layers, nullptr, plan_.out, out.data, grad.data, plan_.in,
                                            in_grad.data ? in_grad.data : in_grad_, plan_.state, h0.data, h_grad.data, h0_grad.data, cells(),
                                            c0.data, c_grad.data, c0_grad.data, plan_.weights, weights_, plan_.scratch, scratch_,
@@ -225,7 +227,7 @@ class Call {
     });
     if (std::any_of(weight_grads.begin(), weight_grads.end(), [](const Out& w) { return w.data != nullptr; })) {
       clear(weight_grads_);  // they are added to
-      run([&] {
+      run("cudnnRNNBackwardWeights_v8", [&] {
         return rnn().cudnnRNNBackwardWeights_v8(handle_, plan_.layers, CUDNN_WGRAD_MODE_ADD, nullptr, plan_.in, in.data, plan_.state,
                                                 h0.data, plan_.out, out.data, plan_.weights, weight_grads_, plan_.scratch, scratch_,
                                                 plan_.reserve, reserve.data);
@@ -239,22 +241,23 @@ class Call {
  private:
   /// Calls of cuDNN and of CUDA; after the first failure the rest is left out.
   template <class F>
-  void run(F f) {
-    if (failed_ == 0) failed_ = static_cast<int64_t>(f());
+  void run(const char* call, F f) {
+    if (failed_) return;
+    if (const auto status = f(); static_cast<int>(status) != 0) failed_ = vendor::failed(call, status);
   }
   void finish() {
-    if (failed_ != 0) queue_.status->report(Trouble::Library, failed_);
+    if (failed_) report(queue_, failed_);
   }
   void copy(void* to, const void* from, size_t bytes) {
-    run([&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(queue_)); });
+    run("cudaMemcpyAsync", [&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(queue_)); });
   }
   void clear(char* weights) {
-    run([&] { return cudaMemsetAsync(weights, 0, plan_.weights, stream_of(queue_)); });
+    run("cudaMemsetAsync", [&] { return cudaMemsetAsync(weights, 0, plan_.weights, stream_of(queue_)); });
   }
   [[nodiscard]] cudnnTensorDescriptor_t cells() const { return p_.layers.cell == RecurrentCell::Lstm ? plan_.state : nullptr; }
 
   void start(const Span<View>& weights) {
-    run([&] { return cudnn().cudnnSetStream(handle_, stream_of(queue_)); });
+    run("cudnnSetStream", [&] { return cudnn().cudnnSetStream(handle_, stream_of(queue_)); });
     if (plan_.pieces.empty()) find_pieces();
     size_t packed = 0;
     for (const Piece& piece : plan_.pieces) packed += piece.size;
@@ -273,14 +276,15 @@ class Call {
         const size_t size = static_cast<size_t>(p_.hidden * columns) * size_of(p_.dtype);
         for (int64_t gate = 0; gate < gates; ++gate) {
           void* address = nullptr;
-          run([&] {
+          run("cudnnGetRNNWeightParams", [&] {
             return rnn().cudnnGetRNNWeightParams(handle_, plan_.layers, static_cast<int32_t>(part), plan_.weights, weights_,
                                                  static_cast<int32_t>(of_input ? gate : gates + gate), bias ? nullptr : plan_.piece,
                                                  bias ? nullptr : &address, bias ? plan_.piece : nullptr, bias ? &address : nullptr);
           });
           const size_t to = static_cast<size_t>(static_cast<char*>(address) - weights_), from = static_cast<size_t>(gate) * size;
-          if (failed_ == 0 && (!address || to > plan_.weights || size > plan_.weights - to)) failed_ = CUDNN_STATUS_BAD_PARAM;
-          if (failed_ != 0) return;
+          if (!failed_ && (!address || to > plan_.weights || size > plan_.weights - to))
+            failed_ = vendor::failed("cudnnGetRNNWeightParams", CUDNN_STATUS_BAD_PARAM);
+          if (failed_) return;
           if (gate && pieces.back().to + pieces.back().size == to) pieces.back().size += size;
           else pieces.push_back({part * each + kind, from, to, size});
         }
@@ -294,7 +298,7 @@ class Call {
   Plan& plan_;
   cudnnHandle_t handle_;
   char *weights_, *weight_grads_, *in_grad_, *scratch_;
-  int64_t failed_ = 0;
+  const char* failed_ = nullptr;  // the text
 };
 
 }  // namespace

@@ -32,6 +32,11 @@ Card& card(int device) {
 /// Whether a call is kept for a graph: then nothing can be waited for.
 inline bool is_captured(const Queue& queue) { return queue.replay != nullptr; }
 
+/// Reports what Library::failed or missing says.
+inline void report(const Queue& queue, const char* text) {
+  queue.status->report(Trouble::Library, static_cast<int64_t>(reinterpret_cast<intptr_t>(text)), 2);
+}
+
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// The card that an address belongs to; the current one where it belongs to none.

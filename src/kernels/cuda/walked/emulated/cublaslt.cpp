@@ -1,5 +1,5 @@
-// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error that
-// kernels/cuda/vendor/matmul.cpp does not answer with a kernel of our own.
+// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error, which on a card
+// kernels/cuda/vendor/matmul.cpp would answer with a kernel of our own.
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/error.h"
 #include "kernels/cuda/walked/emulated/library.h"
 
 namespace tandem::kernels::cuda::emulated {
@@ -143,7 +144,8 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void
                   Matrix(d_layout),
                   epilogue,
                   has_bias ? read<const void*>(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER) : nullptr};
-  if (!p.makes_sense() || (has_bias && !p.bias)) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (fails("cublasLtMatmul")) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (!p.makes_sense() || (has_bias && !p.bias)) fail("[matmul] the description for cuBLASLt makes no sense");
   ++calls().products;
   std::memset(workspace, kRubbish, workspace_bytes);
   switch (p.d.type) {
@@ -151,7 +153,7 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void
     case CUDA_R_16BF: multiply<BFloat16>(p, alpha, a, b, beta, c, d); break;
     case CUDA_R_32F: multiply<float>(p, alpha, a, b, beta, c, d); break;
     case CUDA_R_64F: multiply<double>(p, alpha, a, b, beta, c, d); break;
-    default: return CUBLAS_STATUS_EXECUTION_FAILED;
+    default: fail("[matmul] cuBLASLt's data type ", static_cast<int>(p.d.type), " is not emulated");
   }
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -67,7 +67,7 @@ cudnnStatus_t create_handle(cudnnHandle_t* handle) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t set_stream(cudnnHandle_t, cudaStream_t) { return CUDNN_STATUS_SUCCESS; }
+cudnnStatus_t set_stream(cudnnHandle_t, cudaStream_t) { return fails("cudnnSetStream") ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_SUCCESS; }
 
 cudnnStatus_t create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* made) {
   const cudnnStatus_t status = state().create(type, made);
@@ -194,9 +194,10 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAtt
 }
 
 cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
+  if (fails("cudnnBackendExecute")) return CUDNN_STATUS_EXECUTION_FAILED;
   int64_t workspace = 0, count = 0;
   if (state().get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &workspace) != CUDNN_STATUS_SUCCESS)
-    return CUDNN_STATUS_EXECUTION_FAILED;
+    fail("[convolution] cuDNN's plan does not say what workspace it wants");
   Convolution convolution;
   Record given;
   {
@@ -209,7 +210,8 @@ cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t plan, cudnnBackend
     return found == given.names.end() ? nullptr : given.pointers.at(static_cast<size_t>(found - given.names.begin()));
   };
   void *const data = find(convolution.data), *const weight = find(convolution.weight), *const result = find(convolution.result);
-  if (!data || !weight || !result || (workspace > 0 && !given.workspace)) return CUDNN_STATUS_EXECUTION_FAILED;
+  if (!data || !weight || !result || (workspace > 0 && !given.workspace))
+    fail("[convolution] cuDNN's plan lacks a tensor, or its workspace");
   ++calls().convolutions;
   if (workspace > 0) std::memset(given.workspace, kRubbish, static_cast<size_t>(workspace));
   compute(convolution, data, weight, result);

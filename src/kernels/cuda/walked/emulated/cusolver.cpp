@@ -64,7 +64,9 @@ cusolverStatus_t create_params(cusolverDnParams_t* params) {
   *params = reinterpret_cast<cusolverDnParams_t>(&any);
   return CUSOLVER_STATUS_SUCCESS;
 }
-cusolverStatus_t set_stream(cusolverDnHandle_t, cudaStream_t) { return CUSOLVER_STATUS_SUCCESS; }
+cusolverStatus_t set_stream(cusolverDnHandle_t, cudaStream_t) {
+  return fails("cusolverDnSetStream") ? CUSOLVER_STATUS_INTERNAL_ERROR : CUSOLVER_STATUS_SUCCESS;
+}
 
 cusolverStatus_t want(size_t* device, size_t* host) {
   *device = kDeviceBytes;

@@ -1,6 +1,9 @@
 // Where functions are looked up: the linker turns this library's calls of dlsym into calls of __wrap_dlsym (--wrap=dlsym).
 #include "kernels/cuda/walked/emulated/library.h"
 
+#include <mutex>
+#include <string>
+
 extern "C" void* __real_dlsym(void* library, const char* name);
 
 extern "C" void* __wrap_dlsym(void* library, const char* name) {
@@ -17,6 +20,23 @@ namespace tandem::kernels::cuda::emulated {
 Calls& calls() {
   static Calls counted;
   return counted;
+}
+
+namespace {
+std::mutex failing_mutex;
+std::string failing;
+}  // namespace
+
+void fail_next(const char* function) {
+  const std::lock_guard lock(failing_mutex);
+  failing = function;
+}
+
+bool fails(std::string_view function) {
+  const std::lock_guard lock(failing_mutex);
+  if (failing != function) return false;
+  failing.clear();
+  return true;
 }
 
 void* own_function(void* library, const char* name) { return __real_dlsym(library, name); }

@@ -15,6 +15,10 @@ struct Calls {
 };
 Calls& calls();
 
+/// The next call of a function fails, as a test wishes; whether this is that call.
+void fail_next(const char* function);
+bool fails(std::string_view function);
+
 /// A function of an open library, as dlsym finds it: the library's own even where one of ours stands in for it.
 void* own_function(void* library, const char* name);
 

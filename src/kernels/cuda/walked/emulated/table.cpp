@@ -1,10 +1,6 @@
 // The entries of libtandem_emulated.so: our own kernels walked on the host, and over them those of NVIDIA's libraries that are emulated.
 #include "kernels/cuda/table.h"
 
-#include <cublasLt.h>
-#include <cudnn.h>
-#include <cusolverDn.h>
-
 #include "base/error.h"
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/library.h"
@@ -15,15 +11,16 @@ namespace tandem::kernels::cuda::emulated {
 namespace {
 
 /// Our own kernels would do without a library that is missing: then nothing of it was tried.
-void require(const char* file) {
-  if (!vendor::Library(file).complete())
-    fail("TANDEM_VIRTUAL_KERNELS=libraries needs NVIDIA's ", file, ", which was not found: its folder goes into TANDEM_CUDA_LIBRARIES");
+void require_libraries() {
+  for (const tandem::cuda::Library& library : vendor::libraries())
+    if (!library.why.empty())
+      fail("TANDEM_VIRTUAL_KERNELS=libraries needs NVIDIA's ", library.name, ": ", library.why,
+           " (its folder goes into TANDEM_CUDA_LIBRARIES)");
 }
 
 Table make() {
-  require("libcublasLt.so." TD_TEXT(CUBLAS_VER_MAJOR));
-  require("libcudnn.so." TD_TEXT(CUDNN_MAJOR));
-  require("libcusolver.so." TD_TEXT(CUSOLVER_VER_MAJOR));
+  require_libraries();
+  runtime::set_libraries(vendor::libraries);
   Table table = cpu_table();
   fill_own(table);
   table.matmul = vendor::matmul;
@@ -50,6 +47,11 @@ const Table& table() {
 }  // namespace tandem::kernels::cuda
 
 extern "C" [[gnu::visibility("default")]] const tandem::kernels::Table* tandem_walked_table() { return &tandem::kernels::cuda::table(); }
+
+/// For tests: the next call of that function fails.
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_fail(const char* function) {
+  tandem::kernels::cuda::emulated::fail_next(function);
+}
 
 /// For tests: what NVIDIA's libraries were asked to compute so far.
 extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t* products, int64_t* convolutions, int64_t* decompositions) {
