@@ -14,4 +14,6 @@ extern "C" const char* __tsan_default_options() { return "second_deadlock_stack=
 extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libgomp.so\nrace:libgomp.so\nrace:libdnnl.so\n"; }
 
 // What these libraries keep until the program ends is theirs.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libdnnl.so\nleak:libgomp.so\nleak:libopenblas\n"; }
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libdnnl.so\nleak:libgomp.so\nleak:libopenblas\nleak:libcudnn\nleak:libcublas\n";
+}
