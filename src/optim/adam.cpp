@@ -47,7 +47,7 @@ namespace {
 /// A parameter whose step is kept for a graph, and how many it had taken.
 struct Captured {
   Device device;
-  size_t parameter;
+  size_t group, parameter;
   int64_t step;
 };
 }  // namespace
@@ -58,15 +58,15 @@ void AdamFamily<OptionsT>::step(Site site) {
   const char* op = this->name();
   const NoGradGuard no_grad;
   fused_->clear();  // where the last step threw
+  std::vector<Captured> captured;
   for (size_t g = 0; g < this->groups_.size(); ++g) {
     const auto& group = this->groups_[g];
-    std::vector<Captured> captured;
     for (size_t i = 0; i < group.params.size(); ++i) {
       const Ready ready = fused_->ready(group.params[i], op, site);
       const TensorImpl* parameter = ready.parameter;
       if (!parameter) continue;
       AdamState& state = this->states_[g][i];
-      if (is_captured(op, parameter->device, state.exp_avg)) captured.push_back({parameter->device, i, state.step});
+      if (is_captured(op, parameter->device, state.exp_avg)) captured.push_back({parameter->device, g, i, state.step});
       const tandem::Options made{.dtype = parameter->dtype, .device = parameter->device};
       const auto place = [&](Tensor& part) {
         if (!part.defined()) part = zeros(parameter->sizes, made, site);
@@ -75,28 +75,32 @@ void AdamFamily<OptionsT>::step(Site site) {
       place(state.exp_avg);
       place(state.exp_avg_sq);
       if (group.amsgrad) place(state.max_exp_avg_sq);
-      fused_->list_of(parameter->device)
+      fused_->list_of(g, parameter->device)
           .push_back({parameter->data, ready.gradient->data, state.exp_avg.impl().data, state.exp_avg_sq.impl().data,
                       group.amsgrad ? state.max_exp_avg_sq.impl().data : nullptr, parameter->numel, parameter->dtype, state.step + 1});
     }
-    // Counted only when all memory is there: a step that ran out of it can be taken again.
-    for (size_t i = 0; i < group.params.size(); ++i) this->states_[g][i].step += group.params[i].grad().defined() ? 1 : 0;
-    for (const Captured& one : captured) {
-      this->states_[g][one.parameter].step = one.step;
-      this->count_in_replays(one.device, [this, op, g, one](int64_t before) {
-        int64_t& step = this->states_[g][one.parameter].step;
-        if (step != one.step + before) fail_stepped_outside(op, step, one.step + before);
-        ++step;
-      });
-    }
-    const kernels::AdamSettings settings{group.lr,           group.betas.first, group.betas.second, group.eps,
-                                         group.weight_decay, decoupled,         group.maximize};
-    fused_->run(
-        [&](const kernels::Table& table, Device device, kernels::Span<kernels::AdamParameter> items) {
-          check_kernel(table.adam, op, device);
-          table.adam(runtime::Launch(device, op, site), items, settings);
-        },
-        site);
+  }
+  fused_->run(
+      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::AdamParameter> items) {
+        const auto& group = this->groups_[g];
+        const kernels::AdamSettings settings{group.lr,           group.betas.first, group.betas.second, group.eps,
+                                             group.weight_decay, decoupled,         group.maximize};
+        check_kernel(table.adam, op, device);
+        table.adam(runtime::Launch(device, op, site), items, settings);
+      },
+      site);
+  // Counted only now: a step that ran out of memory can be taken again.
+  for (size_t g = 0; g < this->groups_.size(); ++g) {
+    const auto& params = this->groups_[g].params;
+    for (size_t i = 0; i < params.size(); ++i) this->states_[g][i].step += params[i].grad().defined() ? 1 : 0;
+  }
+  for (const Captured& one : captured) {
+    this->states_[one.group][one.parameter].step = one.step;
+    this->count_in_replays(one.device, [this, op, one](int64_t before) {
+      int64_t& step = this->states_[one.group][one.parameter].step;
+      if (step != one.step + before) fail_stepped_outside(op, step, one.step + before);
+      ++step;
+    });
   }
 }
 

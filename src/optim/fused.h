@@ -1,5 +1,5 @@
-// Checks of options, and getting parameters ready for an optimizer's fused kernel: one list a device, built anew each step in memory that
-// stays. For the library.
+// Checks of options, and getting parameters ready for an optimizer's fused kernel: one list a group and device, built anew each step in
+// memory that stays. For the library.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ struct Ready {
 };
 
 /// Lists of `Item`s, a kernel call each. Parameters and gradients that a kernel cannot take as they are get dense stand-ins until `run` is
-/// done.
+/// done. All groups are made ready before anything runs, so that a step that runs out of memory has changed nothing and can be taken again.
 template <class Item>
 class FusedStep {
  public:
@@ -41,25 +41,27 @@ class FusedStep {
     if (p.contiguous && g->contiguous && g->dtype == p.dtype && g->device == p.device) return {&p, g};
     return stand_in(parameter, op, site);
   }
-  std::vector<Item>& list_of(Device device) {
+  std::vector<Item>& list_of(size_t group, Device device) {
     for (size_t i = 0; i < used_; ++i)
-      if (lists_[i].first == device) return lists_[i].second;
+      if (lists_[i].group == group && lists_[i].device == device) return lists_[i].items;
     if (used_ == lists_.size()) lists_.emplace_back();
-    lists_[used_].first = device;
-    return lists_[used_++].second;
+    List& list = lists_[used_++];
+    list.group = group;
+    list.device = device;
+    return list.items;
   }
-  /// Calls `f(table, device, span)` for each device, and writes stand-ins back.
+  /// Calls `f(table, group, device, span)` for each list, and writes stand-ins back.
   template <class F>
   void run(F&& f, Site site) {
     for (size_t i = 0; i < used_; ++i) {
-      auto& [device, items] = lists_[i];
-      f(ops::kernels_of(device), device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
+      auto& [group, device, items] = lists_[i];
+      f(ops::kernels_of(device), group, device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
     }
     for (const auto& [parameter, dense] : written_) parameter.copy_(dense, false, site);
     clear();
   }
   void clear() {
-    for (auto& list : lists_) list.second.clear();
+    for (auto& list : lists_) list.items.clear();
     used_ = 0;
     written_.clear();
     held_.clear();
@@ -77,7 +79,12 @@ class FusedStep {
     return {&dense.impl(), &held_.back().impl()};
   }
 
-  std::vector<std::pair<Device, std::vector<Item>>> lists_;  // the first used_ of them
+  struct List {
+    size_t group = 0;
+    Device device;
+    std::vector<Item> items;
+  };
+  std::vector<List> lists_;  // the first used_ of them
   size_t used_ = 0;
   std::vector<std::pair<Tensor, Tensor>> written_;  // parameter, dense stand-in
   std::vector<Tensor> held_;

@@ -29,17 +29,16 @@ SGD::~SGD() = default;
 
 void SGD::step(Site site) {
   const NoGradGuard no_grad;
-  fused_->clear();  // where the last step threw
+  fused_->clear();                                // where the last step threw
+  std::vector<std::pair<Tensor*, Tensor>> fresh;  // momentum buffers that the kernel is to fill
   for (size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
-    const bool with_momentum = group.momentum != 0;
-    std::vector<std::pair<Tensor*, Tensor>> fresh;  // momentum buffers that the kernel is to fill
     for (size_t i = 0; i < group.params.size(); ++i) {
       const detail::Ready ready = fused_->ready(group.params[i], "SGD", site);
       const TensorImpl* parameter = ready.parameter;
       if (!parameter) continue;
       kernels::SgdParameter item{parameter->data, ready.gradient->data, nullptr, parameter->numel, parameter->dtype, false};
-      if (with_momentum) {
+      if (group.momentum != 0) {
         Tensor& buffer = states_[g][i].momentum_buffer;
         item.first = !buffer.defined();
         (void)detail::is_captured("SGD", parameter->device, buffer);
@@ -52,18 +51,19 @@ void SGD::step(Site site) {
           item.momentum = buffer.impl().data;
         }
       }
-      fused_->list_of(parameter->device).push_back(item);
+      fused_->list_of(g, parameter->device).push_back(item);
     }
-    // Kept only when all memory is there: a step that ran out of it can be taken again.
-    for (auto& [buffer, made] : fresh) *buffer = std::move(made);
-    const kernels::SgdSettings settings{group.lr, group.momentum, group.dampening, group.weight_decay, group.nesterov, group.maximize};
-    fused_->run(
-        [&](const kernels::Table& table, Device device, kernels::Span<kernels::SgdParameter> items) {
-          detail::check_kernel(table.sgd, "SGD", device);
-          table.sgd(runtime::Launch(device, "SGD", site), items, settings);
-        },
-        site);
   }
+  fused_->run(
+      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::SgdParameter> items) {
+        const Group& group = groups_[g];
+        const kernels::SgdSettings settings{group.lr, group.momentum, group.dampening, group.weight_decay, group.nesterov, group.maximize};
+        detail::check_kernel(table.sgd, "SGD", device);
+        table.sgd(runtime::Launch(device, "SGD", site), items, settings);
+      },
+      site);
+  // Kept only now: a step that ran out of memory can be taken again.
+  for (auto& [buffer, made] : fresh) *buffer = std::move(made);
 }
 
 }  // namespace tandem::optim

@@ -33,10 +33,11 @@ template <class OptionsT, class StateT>
 void Stepped<OptionsT, StateT>::step(Site site) {
   const char* op = this->name();
   const NoGradGuard no_grad;
-  fused_->clear();  // where the last step threw
+  fused_->clear();              // where the last step threw
+  auto states = this->states_;  // kept only in the end: a step that ran out of memory can be taken again
   for (size_t g = 0; g < this->groups_.size(); ++g) {
     const auto& group = this->groups_[g];
-    std::vector<StateT> next = this->states_[g];  // kept only when all memory is there: a step that ran out of it can be taken again
+    std::vector<StateT>& next = states[g];
     for (size_t i = 0; i < group.params.size(); ++i) {
       const Ready ready = fused_->ready(group.params[i], op, site);
       const TensorImpl* parameter = ready.parameter;
@@ -63,7 +64,7 @@ void Stepped<OptionsT, StateT>::step(Site site) {
       }
       const StateT before = next[i];
       next[i].advance(group, item);
-      fused_->list_of(parameter->device).push_back(item);
+      fused_->list_of(g, parameter->device).push_back(item);
       if (!captured) continue;
       // Nothing is done now: the replays count.
       check_same_next(op, next[i], group, item);
@@ -73,14 +74,14 @@ void Stepped<OptionsT, StateT>::step(Site site) {
         this->states_[g][i].advance(this->groups_[g], unused);
       });
     }
-    this->states_[g] = std::move(next);
-    fused_->run(
-        [&](const kernels::Table& table, Device device, kernels::Span<kernels::StepParameter> items) {
-          check_kernel(table.optimizer_step, op, device);
-          table.optimizer_step(runtime::Launch(device, op, site), StateT::kind(group), items);
-        },
-        site);
   }
+  fused_->run(
+      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::StepParameter> items) {
+        check_kernel(table.optimizer_step, op, device);
+        table.optimizer_step(runtime::Launch(device, op, site), StateT::kind(this->groups_[g]), items);
+      },
+      site);
+  this->states_ = std::move(states);
 }
 
 }  // namespace tandem::optim::detail
