@@ -24,6 +24,12 @@ size_t segment_size(size_t size) {
   return (size + kLargeRounding - 1) / kLargeRounding * kLargeRounding;
 }
 
+/// The pool that the calling thread's requests are served from.
+uint64_t current_pool(int device) {
+  const Capture* const capture = capture_on(device);
+  return capture ? capture->pool : 0;
+}
+
 bool worth_splitting(bool large, size_t remainder) { return large ? remainder > kSmallSize : remainder >= kMinBlock; }
 
 void increase(cuda::Stat& stat, size_t amount) {
@@ -66,18 +72,17 @@ Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site
     ++stats_.num_ooms;
     out_of_memory(bytes);
   }
-  const Capture* const capture = capture_on(device_);
-  FreeBlocks& home = pool(stream, capture ? capture->pool : 0, large);
+  FreeBlocks& home = pool(stream, current_pool(device_), large);
   Block* block = take_free(home, size);
-  if (!block) block = add_segment(home, large, segment_size(size));
-  if (!block && !capture) {
+  if (!block) block = add_segment(lock, home, large, segment_size(size));
+  if (!block && !capture_on(device_)) {
     // Full: wait for what is still in use, give back what is cached, and try once more.
     ++stats_.num_alloc_retries;
     wait_for_uses(lock, site);
     block = take_free(home, size);
     if (!block) {
       release_cached();
-      block = add_segment(home, large, segment_size(size));
+      block = add_segment(lock, home, large, segment_size(size));
     }
   }
   if (!block) {
@@ -150,17 +155,19 @@ Block* CachingAllocator::take_free(FreeBlocks& home, size_t size) {
   return block;
 }
 
-Block* CachingAllocator::add_segment(FreeBlocks& home, bool large, size_t size) {
+/// A segment of `size` bytes as one block, which is in no list; nullptr where the card has none. The driver is asked without the lock: it
+/// may wait for the card.
+Block* CachingAllocator::add_segment(std::unique_lock<std::mutex>& lock, FreeBlocks& home, bool large, size_t size) {
   auto segment = std::make_unique<Segment>();
+  lock.unlock();
+  const auto give_back = [&](void* address) { driver_.free(device_, address, size); };
+  std::unique_ptr<void, decltype(give_back)> address(driver_.allocate(device_, size), give_back);
+  if (address) segment->user_address = static_cast<char*>(driver_.user_address(device_, address.get()));
+  lock.lock();
+  if (!address) return nullptr;
   if (segments_.size() == segments_.capacity()) segments_.reserve(2 * segments_.size() + 16);
   Block* const block = new_block();
-  void* const address = driver_.allocate(device_, size);
-  if (!address) {
-    drop_block(block);
-    return nullptr;
-  }
-  segment->address = static_cast<char*>(address);
-  segment->user_address = static_cast<char*>(driver_.user_address(device_, address));
+  segment->address = static_cast<char*>(address.release());
   segment->size = size;
   segment->large = large;
   segment->home = &home;
@@ -279,8 +286,10 @@ class CachingAllocator::Mark {
 
 /// Waits, without the lock, for all that may still use the segments that no tensor has a part of: work queued before a block was freed, and
 /// recorded uses on other streams. Without the lock, because that work may itself need the allocator to get on. What is of a stream that
-/// another thread captures stays: waiting for such a stream would spoil the capture.
+/// another thread captures stays: waiting for such a stream would spoil the capture. Where the calling
+/// thread cannot wait, only what has passed by itself can be given out.
 void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site site) {
+  process_pending();
   std::vector<const StreamRecord*> streams;
   pending_.streams(streams);
   for (const auto& segment : segments_) {
@@ -288,6 +297,7 @@ void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site si
     for (const Block* block = segment->first; block; block = block->after) segment->doomed &= !block->allocated;
     if (segment->doomed) streams.push_back(segment->home->stream());
   }
+  if (!driver_.may_wait()) return;
   std::sort(streams.begin(), streams.end());
   streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
   std::vector<Mark> marks;

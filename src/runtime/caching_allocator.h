@@ -63,7 +63,7 @@ class CachingAllocator {
   [[nodiscard]] bool is_held(uint64_t pool) const;
   FreeBlocks& pool(const StreamRecord* stream, uint64_t number, bool large);
   Block* take_free(FreeBlocks& home, size_t size);
-  Block* add_segment(FreeBlocks& home, bool large, size_t size);
+  Block* add_segment(std::unique_lock<std::mutex>& lock, FreeBlocks& home, bool large, size_t size);
   void hand_out(Block* block, size_t size, size_t requested, Site site);
   void return_block(Block* block);
   size_t merge(Block* block, Block* neighbour);

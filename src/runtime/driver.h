@@ -62,6 +62,8 @@ class Driver {
   virtual void synchronize_stream(StreamHandle stream, Site site) = 0;
   /// Waits for every stream of the card that is not being captured; throws the first error.
   virtual void synchronize_device(int device, Site site) = 0;
+  /// Whether the calling thread may wait for work: not one that runs queued work, which others may be waiting for.
+  [[nodiscard]] virtual bool may_wait() const { return true; }
 
   virtual EventHandle create_event(int device, bool timing) = 0;
   /// An event without timing that other processes of this machine can open.

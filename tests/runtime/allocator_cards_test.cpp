@@ -140,6 +140,65 @@ TEST_F(CardMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
 }
 
 TEST_F(CardMemory, CanBeDescribedByItsUsersAddress) {
+// A request that waits for the card holds no lock meanwhile: what is queued there may ask for memory, too.
+TEST_F(CardMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
+  const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB - 8 * MiB;
+  const Allocation small = allocate(512);  // and what is left of its segment
+  free(allocate(most - 20 * MiB));         // cached: the next request needs it back
+  const cuda::Stream side{gpu(1)};
+  const int64_t before = cuda::memory_stats(gpu(1)).num_alloc_retries;
+  struct Work {
+    int64_t retries;
+    int served = 0;
+  } work{before};
+  runtime::require_driver().host_function(
+      side.record()->handle,
+      [](void* context) {
+        auto& work = *static_cast<Work*>(context);
+        while (cuda::memory_stats(gpu(1)).num_alloc_retries == work.retries) std::this_thread::yield();
+        for (; work.served < 100; ++work.served) {
+          free(allocate(512));
+          (void)cuda::mem_get_info(gpu(1));
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      },
+      &work);
+  const Allocation large = allocate(most);
+  EXPECT_EQ(work.served, 100);
+  free(large);
+  free(small);
+}
+
+// Queued work that runs out of memory cannot wait: what is queued behind it may be what holds the memory.
+TEST_F(CardMemory, RunsOutForQueuedWorkWithoutWaiting) {
+  const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB;
+  free(allocate(most - 20 * MiB));
+  const cuda::Stream side{gpu(1)};
+  std::atomic<bool> go{false};
+  struct Work {
+    std::atomic<bool>& go;
+    size_t bytes;
+    std::string text;
+  } work{go, most, {}};
+  runtime::require_driver().host_function(
+      side.record()->handle,
+      [](void* context) {
+        auto& work = *static_cast<Work*>(context);
+        while (!work.go) std::this_thread::yield();
+        try {
+          free(allocate(work.bytes));
+        } catch (const Error& error) {
+          work.text = error.what();
+        }
+      },
+      &work);
+  cuda::default_stream(gpu(1)).wait_stream(side);
+  go = true;
+  cuda::synchronize(gpu(1));
+  EXPECT_EQ(work.text.find("CUDA out of memory."), 0U) << work.text;
+  free(allocate(most));
+}
+
   const Allocation block = allocate(4000);
   char text[100];
   auto* const user = static_cast<char*>(runtime::require_driver().user_address(1, block.data));

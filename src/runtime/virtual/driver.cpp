@@ -126,10 +126,11 @@ bool VirtualDriver::can_access_peer(int device, int peer) const { return machine
 // --- Memory
 
 void* VirtualDriver::allocate(int device, size_t bytes) {
-  reclaim(device, false);
+  reclaim(device);
   void* address = at(device).arena->allocate(bytes);
-  if (!address) {
-    reclaim(device, true);
+  if (!address && may_wait()) {
+    wait_for_leaving(device);
+    reclaim(device);
     address = at(device).arena->allocate(bytes);
   }
   if (address) machine_.faults.forget(address, bytes);
@@ -151,16 +152,13 @@ void VirtualDriver::free(int device, void* address, size_t bytes) noexcept {
   leaving_.push_back(std::move(leaving));
 }
 
-// Gives back the memory whose users have passed; where `wait`, waits for them.
-void VirtualDriver::reclaim(int device, bool wait) const {
+// Gives back the memory whose users have passed.
+void VirtualDriver::reclaim(int device) const {
   const std::lock_guard lock(leaving_mutex_);
   std::erase_if(leaving_, [&](const Leaving& leaving) {
     if (leaving.device != device) return false;
-    for (const Point& user : leaving.users) {
-      if (user.stream->done(user.number)) continue;
-      if (!wait || user.stream == Stream::of_this_thread()) return false;
-      user.stream->wait_done(user.number);
-    }
+    for (const Point& user : leaving.users)
+      if (!user.stream->done(user.number)) return false;
     machine_.faults.forget(leaving.address, leaving.bytes);
     at(device).arena->free(leaving.address, leaving.bytes);
     return true;
@@ -168,7 +166,7 @@ void VirtualDriver::reclaim(int device, bool wait) const {
 }
 
 std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
-  reclaim(device, false);
+  reclaim(device);
   const Arena& arena = *at(device).arena;
   return {arena.free_bytes(), arena.total_bytes()};
 }
@@ -178,6 +176,17 @@ void* VirtualDriver::user_address(int device, void* address) const {
   const Arena& arena = *at(device).arena;
   if (arena.offset_of(address) < arena.span()) return arena.user_address(address);
   const std::lock_guard lock(opened_mutex_);
+// Waits for the users of what has been freed so far: without the lock, as their work may itself free and allocate.
+void VirtualDriver::wait_for_leaving(int device) const {
+  std::vector<Point> users;
+  {
+    const std::lock_guard lock(leaving_mutex_);
+    for (const Leaving& leaving : leaving_)
+      if (leaving.device == device) users.insert(users.end(), leaving.users.begin(), leaving.users.end());
+  }
+  for (const Point& user : users) user.stream->wait_done(user.number);
+}
+
   for (const auto& memory : opened_) {
     const auto offset = static_cast<size_t>(static_cast<char*>(address) - memory->kernels());
     if (offset < memory->bytes()) return memory->user() + offset;

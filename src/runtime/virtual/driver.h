@@ -43,6 +43,7 @@ class VirtualDriver final : public Driver {
   [[nodiscard]] bool query_stream(StreamHandle stream) override;
   void synchronize_stream(StreamHandle stream, Site site) override;
   void synchronize_device(int device, Site site) override;
+  [[nodiscard]] bool may_wait() const override { return Stream::of_this_thread() == nullptr; }
 
   EventHandle create_event(int device, bool timing) override;
   EventHandle create_shared_event(int device) override;
@@ -83,7 +84,8 @@ class VirtualDriver final : public Driver {
     size_t bytes;
     std::vector<Point> users;
   };
-  void reclaim(int device, bool wait) const;
+  void reclaim(int device) const;
+  void wait_for_leaving(int device) const;
   [[nodiscard]] const Device& at(int device) const { return devices_[static_cast<size_t>(device)]; }
   [[nodiscard]] std::vector<Stream*> streams_of(int device) const;
 
