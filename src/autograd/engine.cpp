@@ -129,9 +129,7 @@ void hand_over(const Tensor& x, const StreamRecord* from, StreamRecord* to) {
   x.record_stream(cuda::Stream(to));
 }
 
-bool wanted_in_place(const Tensor& x) {
-  return x.ref()->use_count() == 1 && x.impl().storage->use_count() == 1 && x.is_contiguous() && !x.impl().needs_grad();
-}
+bool wanted_in_place(const Tensor& x) { return x.impl().reusable(); }
 
 /// Adds `gradient` to the sum so far: moved where it is the first, in place where nothing else holds the sum.
 void accumulate(Tensor& sum, Tensor gradient, bool create_graph) {

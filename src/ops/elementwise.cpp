@@ -207,13 +207,11 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
   kernels_of(to.device).pointwise(launch(target, row.name, site), call);
 }
 
-/// Whether a temporary's memory can take the result: nothing else holds it, and it is what would be allocated.
+/// Whether a temporary can become the result: it is what would be allocated.
 bool reusable(const Operand& operand, DType dtype, const Shape& sizes, Device device) {
   if (!operand.is_temporary()) return false;
-  const Tensor& x = operand.tensor();
-  const TensorImpl& impl = x.impl();
-  return impl.dtype == dtype && impl.contiguous && impl.device == device && x.ref()->use_count() == 1 && impl.storage->use_count() == 1 &&
-         !impl.grad_fn && !impl.requires_grad && !impl.base && !impl.storage->is_pinned() && impl.sizes == sizes;
+  const TensorImpl& impl = operand.tensor().impl();
+  return impl.dtype == dtype && impl.device == device && impl.sizes == sizes && impl.reusable();
 }
 
 Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, const Shape& sizes, Device device, Site site) {

@@ -66,6 +66,11 @@ void record_stream(Device device, Allocation allocation, const cuda::Stream& str
   if (allocation.block) detail::card_allocator(device.index()).record_stream(static_cast<Block*>(allocation.block), stream.record());
 }
 
+bool reusable_now(Device device, Allocation allocation) {
+  const int index = device.index();
+  return detail::card_allocator(index).reusable_on(static_cast<const Block*>(allocation.block), current_stream(index));
+}
+
 Allocation allocate_pinned(size_t bytes, Site site) {
   if (bytes == 0) return {};
   if (PinnedCache* const cache = pinned_cache()) {

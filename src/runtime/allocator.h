@@ -27,6 +27,9 @@ void free_device(Device device, Allocation allocation) noexcept;
 /// The block is used on `stream` too: once freed, it is given out again only when that stream has passed what is queued on it at the time
 /// of freeing.
 void record_stream(Device device, Allocation allocation, const cuda::Stream& stream);
+/// Whether the block, were it freed, could be given to a request of the calling thread now: it belongs to the current stream, and to the
+/// capture's pool where the thread captures, and no other stream uses it.
+[[nodiscard]] bool reusable_now(Device device, Allocation allocation);
 
 /// Page-locked host memory from a cache; reused only when copies recorded on it have passed.
 [[nodiscard]] Allocation allocate_pinned(size_t bytes, Site site);

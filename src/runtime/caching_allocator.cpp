@@ -108,6 +108,7 @@ void CachingAllocator::free(Block* block) noexcept {
       ++block->pending;  // a use that cannot be waited for: the block is never given out again
     }
     block->uses.clear();
+    block->used.store(false, std::memory_order_relaxed);
     if (block->pending) return;
   }
   return_block(block);
@@ -118,6 +119,12 @@ void CachingAllocator::record_stream(Block* block, const StreamRecord* stream) {
   if (stream == block->segment->home->stream()) return;
   auto& uses = block->uses;
   if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
+  block->used.store(true, std::memory_order_relaxed);
+}
+
+bool CachingAllocator::reusable_on(const Block* block, const StreamRecord* stream) const {
+  const FreeBlocks& home = *block->segment->home;  // the same as long as the block is in somebody's hands
+  return home.stream() == stream && home.pool() == current_pool(device_) && !block->used.load(std::memory_order_relaxed);
 }
 
 void CachingAllocator::empty_cache(Site site) {

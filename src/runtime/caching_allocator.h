@@ -32,6 +32,8 @@ class CachingAllocator {
   void free(Block* block) noexcept;
   /// Notes that `block` is used on `stream` too.
   void record_stream(Block* block, const StreamRecord* stream);
+  /// Whether `block`, were it freed, could be given to a request of the calling thread for `stream` at once.
+  [[nodiscard]] bool reusable_on(const Block* block, const StreamRecord* stream) const;
 
   /// No capture takes memory from the pool any more: what is free there may be given back.
   void release_pool(uint64_t pool) noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,7 @@ struct Block {
   int pending = 0;  // uses on other streams that have not passed since it was freed
   Site site = Site::none();
   std::vector<const StreamRecord*> uses;  // other streams it is used on
+  std::atomic<bool> used{false};          // whether there are any: to be asked without the lock
 
   [[nodiscard]] bool free() const { return !allocated && pending == 0; }
   [[nodiscard]] bool is_split() const { return before || after; }

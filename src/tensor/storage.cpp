@@ -25,7 +25,7 @@ Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(b
 }
 
 Storage::Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context)
-    : data_(data), bytes_(bytes), device_(device), deleter_(deleter), context_(context) {}
+    : data_(data), bytes_(bytes), device_(device), foreign_(true), deleter_(deleter), context_(context) {}
 
 Storage::~Storage() {
   if (deleter_) {
@@ -35,6 +35,11 @@ Storage::~Storage() {
     else if (device_.is_cuda()) runtime::free_device(device_, {data_, block_});
     else runtime::free_host(data_, bytes_);
   }
+}
+
+bool Storage::reusable() const {
+  if (use_count() != 1 || foreign_ || pinned_) return false;
+  return !block_ || runtime::reusable_now(device_, {data_, block_});
 }
 
 void* Storage::user_data() const {

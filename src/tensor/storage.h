@@ -29,6 +29,9 @@ class Storage : public Counted<Storage> {
   [[nodiscard]] bool is_pinned() const { return pinned_; }
   /// The allocator's record, for record_stream.
   [[nodiscard]] void* block() const { return block_; }
+  /// Whether its sole holder may have a result written over the bytes, as if they were freed and the result's memory asked for on the
+  /// calling thread's current stream. Never where they are somebody else's.
+  [[nodiscard]] bool reusable() const;
   /// How often the bytes were changed in place.
   [[nodiscard]] uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
@@ -45,6 +48,7 @@ class Storage : public Counted<Storage> {
   Device device_;
   bool pinned_ = false;
   bool embedded_ = false;  // lies beside a TensorImpl, in one piece of memory with it
+  bool foreign_ = false;   // the library did not allocate the bytes
   std::atomic<uint32_t> version_{0};
   void (*deleter_)(void*) = nullptr;
   void* context_ = nullptr;

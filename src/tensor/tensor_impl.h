@@ -54,6 +54,11 @@ struct TensorImpl : Counted<TensorImpl> {
   [[nodiscard]] bool needs_grad() const {
     return requires_grad || grad_fn || (base && seen_epoch != base->history_epoch && base->needs_grad());
   }
+  /// Whether an operation may write its result over this tensor, or add to it, instead of allocating: nothing else can see it, and its
+  /// memory is the library's to give.
+  [[nodiscard]] bool reusable() const {
+    return use_count() == 1 && contiguous && !base && !grad && !extras && !needs_grad() && storage->reusable();
+  }
   /// Puts other bytes behind this tensor, keeping its identity: how modules move.
   void replace_storage(const TensorImpl& other);
   /// Works `contiguous`, `numel` and `data` out anew from the layout.

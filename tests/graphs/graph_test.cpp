@@ -215,6 +215,18 @@ TEST(Graphs, MemoryIsTheirs) {
   EXPECT_LT(cuda::memory_reserved(gpu(0)), held);
 }
 
+TEST(Graphs, AResultMovedOutLeavesTheirMemoryAlone) {
+  const Tensor x = ones({4}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph, [&] { y = x + 1; });
+  graph.replay();
+  const Tensor z = std::move(y) * 10;  // not in the memory that the next replay writes
+  x.fill_(5);
+  graph.replay();
+  EXPECT_EQ(value(z.sum()), 80);
+}
+
 TEST(Graphs, SharedPoolsUseMemoryAgain) {
   const Tensor x = ones({1 << 19}, {.device = gpu(0)});
   const cuda::GraphPool pool = cuda::graph_pool_handle();
