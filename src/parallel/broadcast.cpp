@@ -43,11 +43,7 @@ class Parcel {
     std::vector<Tensor> result;
     result.reserve(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      Storage* whole = there.impl().storage;
-      whole->retain();
-      const Ref<Storage> part(new Storage(
-          there.device(), static_cast<char*>(whole->data()) + offsets_[i], tensors_[i].nbytes(),
-          [](void* held) { static_cast<Storage*>(held)->release(); }, whole));
+      const Ref<Storage> part(new Storage(*there.impl().storage, offsets_[i], tensors_[i].nbytes()));
       const Shape& sizes = tensors_[i].sizes();
       result.emplace_back(TensorImpl::view(part.get(), sizes, contiguous_strides(sizes), 0, tensors_[i].dtype()));
     }

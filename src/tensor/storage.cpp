@@ -27,6 +27,18 @@ Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(b
 Storage::Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context)
     : data_(data), bytes_(bytes), device_(device), foreign_(true), deleter_(deleter), context_(context) {}
 
+Storage::Storage(Storage& whole, size_t offset, size_t bytes)
+    : data_(static_cast<char*>(whole.data_) + offset),
+      block_(whole.block_),
+      bytes_(bytes),
+      device_(whole.device_),
+      pinned_(whole.pinned_),
+      foreign_(whole.foreign_),
+      deleter_([](void* held) { static_cast<Storage*>(held)->release(); }),
+      context_(&whole) {
+  whole.retain();
+}
+
 Storage::~Storage() {
   if (deleter_) {
     deleter_(context_);

@@ -16,6 +16,8 @@ class Storage : public Counted<Storage> {
   Storage(Device device, size_t bytes, bool pinned, Site site);
   /// Memory of somebody else's; `deleter(context)` is called when the last holder lets go.
   Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context);
+  /// The `bytes` from `offset` on of another storage, which it keeps, with a version of their own. Nothing else may use them.
+  Storage(Storage& whole, size_t offset, size_t bytes);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage();

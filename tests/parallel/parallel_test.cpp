@@ -1,7 +1,10 @@
 // Scatter, gather, replicas and DataParallel: the results of one device, on two.
 #include <atomic>
+#include <future>
 
 #include "nn/support.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
 
 namespace tandem::testing {
 namespace {
@@ -75,6 +78,28 @@ TEST(Broadcast, CopiesTogether) {
               (void)parallel::broadcast_coalesced({a, a.cpu()}, {gpu(1)});
             }).find("must be on one device"),
             std::string::npos);
+}
+
+// The memory that the copies share is not given out again while another stream reads one of them, whichever handle said so.
+TEST(Broadcast, CopiesStayWhileAnotherStreamReadsThem) {
+  const cuda::Stream side(gpu(1));
+  std::promise<void> go;
+  Tensor seen;
+  {
+    const std::vector<Tensor> there = parallel::broadcast_coalesced({ones({4}, gpu(0)), full({4}, 2.0, gpu(0))}, {gpu(1)})[0];
+    side.wait_stream(cuda::current_stream(gpu(1)));
+    runtime::require_driver().host_function(
+        side.record()->handle, [](void* promise) { static_cast<std::promise<void>*>(promise)->get_future().wait(); }, &go);
+    const cuda::StreamGuard guard(side);
+    seen = there[1].clone();
+    there[1].view({2, 2}).record_stream(side);
+  }
+  std::vector<Tensor> others;
+  for (int i = 0; i < 100; ++i) others.push_back(full({32}, 9.0, gpu(1)));
+  cuda::current_stream(gpu(1)).synchronize();
+  go.set_value();
+  side.synchronize();
+  EXPECT_EQ(values(seen), (std::vector<double>{2, 2, 2, 2}));
 }
 
 TEST(Broadcast, HasSecondDerivatives) {
