@@ -1,13 +1,13 @@
 #include "parallel/parallel_apply.h"
 
 #include <exception>
-#include <optional>
 #include <thread>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "base/rethrow.h"
-#include "runtime/stream.h"
+#include "runtime/capture.h"
+#include "runtime/thread_cards.h"
 
 namespace tandem::parallel::detail {
 namespace {
@@ -26,21 +26,19 @@ Tensor run(nn::Module& replica, const Tensor& input, size_t i, Site site) {
 std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vector<Tensor>& inputs, ApplyOptions options, Site site) {
   if (replicas.size() != inputs.size()) fail("[parallel_apply] there are ", replicas.size(), " replicas but ", inputs.size(), " inputs");
   std::vector<Tensor> outputs(inputs.size());
-  if (!options.threads || inputs.size() < 2) {
+  // What is captured is the calling thread's work.
+  if (!options.threads || inputs.size() < 2 || runtime::detail::capture) {
     for (size_t i = 0; i < inputs.size(); ++i) outputs[i] = run(*replicas[i], inputs[i], i, site);
     return outputs;
   }
 
   std::vector<std::exception_ptr> errors(inputs.size());
   const bool grad_enabled = is_grad_enabled();
-  std::vector<std::optional<cuda::Stream>> streams(inputs.size());  // the caller's own, so that the work it queued before comes first
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_cuda()) streams[i] = cuda::current_stream(inputs[i].device());
+  const runtime::ThreadCards cards;  // a replica may use any card: on all of them the work that the caller queued before comes first
   const auto work = [&](size_t i) {
     try {
       const SetGradGuard mode(grad_enabled);
-      std::optional<cuda::StreamGuard> stream;
-      if (streams[i]) stream.emplace(*streams[i]);
+      cards.adopt();
       outputs[i] = run(*replicas[i], inputs[i], i, site);
     } catch (...) {
       errors[i] = std::current_exception();

@@ -23,8 +23,8 @@ inline nn::Module* pointer_to(nn::Module& module) { return &module; }
 inline nn::Module* pointer_to(nn::AnyModule& module) { return &module.get(); }
 }  // namespace detail
 
-/// replicas[i](inputs[i]), all at the same time, with the caller's gradient mode. What goes wrong comes out as the error it was, with the
-/// replica's number and device before it: "replica 1 on cuda:1: …". As torch.nn.parallel.parallel_apply.
+/// replicas[i](inputs[i]), all at the same time, with the caller's gradient mode and current streams. What goes wrong comes out as the
+/// error it was, with the replica's number and device before it: "replica 1 on cuda:1: …". As torch.nn.parallel.parallel_apply.
 template <class M>
 [[nodiscard]] std::vector<Tensor> parallel_apply(std::vector<M>& replicas, const std::vector<Tensor>& inputs, ApplyOptions options = {},
                                                  Site site = Site::here()) {
