@@ -112,6 +112,11 @@ cuda::CardFigures Driver::figures(int device) const {
   return figures;
 }
 
+void Driver::copy_to_host(void* to, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op, Site site) {
+  copy(to, -1, from, from_device, bytes, stream, op, site);
+  synchronize_stream(stream, site);
+}
+
 Driver* driver() {
   if (Driver* driver = the_driver.load(std::memory_order_acquire)) return driver;
   if (forked.load()) return parents_driver.load();

@@ -85,6 +85,8 @@ class Driver {
   /// Queues a copy. Device -1 is the host. Both addresses are the kernels'.
   virtual void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
                     Site site) = 0;
+  /// Copies to pageable host memory and waits; throws where the bytes did not arrive, whoever was told why.
+  virtual void copy_to_host(void* to, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op, Site site);
   /// Queues a host function: `run(context)` is called when the stream gets there, also where the stream is poisoned.
   virtual void host_function(StreamHandle stream, void (*run)(void*), void* context) = 0;
 

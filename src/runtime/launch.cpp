@@ -92,6 +92,7 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   const StreamRecord& stream = *current_stream((to_card ? to_device : from_device).index());
   const bool waits = !non_blocking || !(to_card ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
+  if (waits && !to_card) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);
 }

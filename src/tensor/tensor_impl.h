@@ -57,7 +57,7 @@ struct TensorImpl : Counted<TensorImpl> {
   /// Whether an operation may write its result over this tensor, or add to it, instead of allocating: nothing else can see it, and its
   /// memory is the library's to give.
   [[nodiscard]] bool reusable() const {
-    return use_count() == 1 && contiguous && !base && !grad && !extras && !needs_grad() && storage->reusable();
+    return use_count() == 1 && contiguous && !base && !grad.defined() && !extras.get() && !needs_grad() && storage->reusable();
   }
   /// Puts other bytes behind this tensor, keeping its identity: how modules move.
   void replace_storage(const TensorImpl& other);

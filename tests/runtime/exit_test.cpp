@@ -1,11 +1,14 @@
 // The end of the program, whatever is still queued or running, and what happens before cards are first used. Each in a process of its own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <thread>
+#include <vector>
 
 #include "runtime/device.h"
 #include "runtime/driver.h"
@@ -83,6 +86,9 @@ TEST_F(ExitDeathTest, FromAStreamsOwnThread) {
         const cuda::Stream side(gpu(1));  // a new one, with nothing before it
         runtime::require_driver().host_function(
             side.record()->handle, [](void*) { std::exit(0); }, nullptr);
+        const cuda::Stream waiting(gpu(1));  // for what never comes to an end
+        waiting.wait_stream(side);
+        virtual_gpu::enqueue(runtime::require_driver().queue(waiting.record()->handle, "busy", Site::here()), busy);
         std::this_thread::sleep_for(std::chrono::hours(1));
       },
       ::testing::ExitedWithCode(0), "");
@@ -101,6 +107,87 @@ TEST_F(ExitDeathTest, WhileDetachedThreadsGoOnQueuing) {
           }).detach();
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+// What a thread was promised when the program ended beneath it: `wait` is called with its copy to the host queued, and says whether it came
+// back without an error. The program ends with 0 where the thread either has its values or an error.
+template <class Wait>
+[[noreturn]] void end_beneath_a_copy(bool pinned, const Wait& wait) {
+  ask_for("2x8MiB");
+  constexpr size_t kBytes = 4096;
+  static std::vector<char> host(kBytes, 'g');
+  static std::thread reader;
+  static std::promise<void> queued;
+  std::atexit([] { reader.join(); });  // after the library has stopped: its sign is the end of main's thread
+  const auto* const stream = static_cast<virtual_gpu::Stream*>(cuda::default_stream(gpu(0)).record()->handle);
+  reader = std::thread([=] {
+    auto* const memory = static_cast<char*>(runtime::require_driver().allocate(0, kBytes));
+    virtual_gpu::enqueue(Launch(gpu(0), "slow", Site::here()), [stream](const Queue&) {
+      while (!stream->machine().stopping) std::this_thread::yield();
+    });
+    virtual_gpu::enqueue(Launch(gpu(0), "fill", Site::here()), [=](const Queue&) { std::fill_n(memory, kBytes, 'v'); });
+    std::thread([stream] {  // copies that block are queued and waited for in one call
+      while (stream->queued() < 3) std::this_thread::yield();
+      queued.set_value();
+    })
+        .detach();
+    try {
+      runtime::copy_bytes(host.data(), cpu(), pinned, memory, gpu(0), false, kBytes, pinned, "cpu", Site::here());
+      wait();
+      std::fprintf(stderr, host == std::vector<char>(kBytes, 'v') ? "copied\n" : "silence\n");
+    } catch (const Error& error) {
+      std::fprintf(stderr, "told: %s\n", error.what());
+    }
+  });
+  queued.get_future().wait();
+  std::exit(0);
+}
+
+TEST_F(ExitDeathTest, BeneathABlockingCopyToTheHost) {
+  EXPECT_EXIT(end_beneath_a_copy(false, [] {}), ::testing::ExitedWithCode(0), "copied|told: .*the program is ending");
+}
+
+TEST_F(ExitDeathTest, BeneathAThreadThatSynchronizesForItsCopy) {
+  EXPECT_EXIT(end_beneath_a_copy(true, [] { cuda::default_stream(gpu(0)).synchronize(); }), ::testing::ExitedWithCode(0),
+              "copied|told: .*the program is ending");
+  EXPECT_EXIT(end_beneath_a_copy(true,
+                                 [] {
+                                   cuda::Event event;
+                                   event.record();
+                                   event.synchronize();
+                                 }),
+              ::testing::ExitedWithCode(0), "copied|told: .*the program is ending");
+  EXPECT_EXIT(end_beneath_a_copy(true,
+                                 [] {
+                                   while (!cuda::default_stream(gpu(0)).query()) std::this_thread::yield();
+                                 }),
+              ::testing::ExitedWithCode(0), "copied|told: .*the program is ending");
+  EXPECT_EXIT(end_beneath_a_copy(true,
+                                 [] {
+                                   const cuda::Stream side{gpu(0)};
+                                   side.wait_stream(cuda::default_stream(gpu(0)));
+                                   side.synchronize();
+                                 }),
+              ::testing::ExitedWithCode(0), "copied|told: .*the program is ending");
+}
+
+TEST_F(ExitDeathTest, WithCopiesThatNothingDroppedHindersAreMade) {
+  // Nothing but copies is queued, and more of them are asked for afterwards.
+  EXPECT_EXIT(
+      {
+        ask_for("1x8MiB,link=1MB/s");
+        static char* const memory = static_cast<char*>(runtime::require_driver().allocate(0, 4096));
+        static std::vector<char> early(4096);
+        static std::vector<char> late(4096);
+        std::fill_n(memory, 4096, 'v');
+        std::atexit([] {
+          runtime::copy_bytes(late.data(), cpu(), false, memory, gpu(0), false, 4096, false, "cpu", Site::here());
+          if (early[4095] != 'v' || late[4095] != 'v') std::abort();
+        });
+        for (int i = 0; i < 10; ++i) runtime::copy_bytes(early.data(), cpu(), true, memory, gpu(0), false, 4096, true, "cpu", Site::here());
         std::exit(0);
       },
       ::testing::ExitedWithCode(0), "");

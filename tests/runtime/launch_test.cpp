@@ -1,7 +1,10 @@
 // Kernel calls: where their trouble comes out. Copies of bytes: what they wait for.
 #include "runtime/launch.h"
 
+#include <atomic>
 #include <cstring>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "base/dtype.h"
@@ -150,6 +153,64 @@ TEST_F(OnCards, ABlockingCopyThrowsWhatWentWrongBefore) {
   std::memset(host, 0, sizeof host);
   EXPECT_NO_THROW(copy_bytes(card, gpu(0), false, host, cpu(), false, 40, false, "copy_", kLine));
   EXPECT_NO_THROW(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine));
+}
+
+// An error in earlier work is thrown once, to whoever waits first; copies of others were skipped all the same.
+TEST_F(OnCards, EveryBlockingCopyIsToldThatItsValuesDidNotCome) {
+  int* card = memory(0, 10);
+  const auto& stream = *static_cast<virtual_gpu::Stream*>(cuda::default_stream(gpu(0)).record()->handle);
+  Gate gate;
+  virtual_gpu::enqueue(Launch(gpu(0), "gate", kLine), gate.task());
+  virtual_gpu::enqueue(
+      Launch(gpu(0), "embedding", kLine), [](const Queue& queue) { kernel(queue, Trouble::IndexOutOfRange, 99, 10); },
+      std::vector<Range>{{card, 40}});
+  constexpr int kReaders = 8;
+  const uint64_t before = stream.queued();
+  std::atomic<int> told{0};
+  {
+    std::vector<std::jthread> readers;
+    for (int i = 0; i < kReaders; ++i) {
+      readers.emplace_back([&] {
+        int host[10];
+        try {
+          copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine);
+        } catch (const Error& error) {
+          ++told;
+          const std::string text = error.what();
+          EXPECT_TRUE(text.starts_with("[embedding]") || text.starts_with("[item] ")) << text;
+        }
+      });
+    }
+    while (stream.queued() < before + kReaders) std::this_thread::yield();
+    gate.open();
+  }
+  EXPECT_EQ(told, kReaders);
+}
+
+TEST_F(OnCards, ABlockingCopyThatCannotBeWaitedForIsNotQueued) {
+  int* card = memory(0, 1);
+  struct Seen {
+    int* card;
+    std::string text;
+    uint64_t queued = 0;
+  } seen{card, {}, 0};
+  driver.host_function(
+      cuda::default_stream(gpu(0)).record()->handle,
+      [](void* context) {
+        auto& told = *static_cast<Seen*>(context);
+        const uint64_t before = virtual_gpu::Stream::of_this_thread()->queued();
+        int host = 0;
+        try {
+          copy_bytes(&host, cpu(), false, told.card, gpu(0), false, sizeof host, false, "item", kLine);
+        } catch (const Error& error) {
+          told.text = error.what();
+        }
+        told.queued = virtual_gpu::Stream::of_this_thread()->queued() - before;  // it would be made when `host` is gone
+      },
+      &seen);
+  cuda::synchronize(gpu(0));
+  EXPECT_NE(seen.text.find("cannot wait for that stream"), std::string::npos) << seen.text;
+  EXPECT_EQ(seen.queued, 0U);
 }
 
 }  // namespace

@@ -56,6 +56,17 @@ Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
 
 Graph& graph_of(GraphHandle handle) { return *static_cast<Graph*>(handle); }
 
+void refuse_lost(const Point& point, const char* op) {
+  if (point.number >= point.stream->lost())
+    fail('[', op, "] a copy to the host was dropped, since the program is ending: wait for it before main returns");
+}
+
+bool passed(const Point& point, const char* op) {
+  if (!point.stream->done(point.number)) return false;
+  refuse_lost(point, op);
+  return true;
+}
+
 void refuse_own_stream(const Stream& stream) {
   if (Stream::of_this_thread() == &stream) fail("[synchronize] a function that runs on a stream cannot wait for that stream");
 }
@@ -165,17 +176,6 @@ void VirtualDriver::reclaim(int device) const {
   });
 }
 
-std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
-  reclaim(device);
-  const Arena& arena = *at(device).arena;
-  return {arena.free_bytes(), arena.total_bytes()};
-}
-
-void* VirtualDriver::user_address(int device, void* address) const {
-  if (!address) return nullptr;
-  const Arena& arena = *at(device).arena;
-  if (arena.offset_of(address) < arena.span()) return arena.user_address(address);
-  const std::lock_guard lock(opened_mutex_);
 // Waits for the users of what has been freed so far: without the lock, as their work may itself free and allocate.
 void VirtualDriver::wait_for_leaving(int device) const {
   std::vector<Point> users;
@@ -187,6 +187,17 @@ void VirtualDriver::wait_for_leaving(int device) const {
   for (const Point& user : users) user.stream->wait_done(user.number);
 }
 
+std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
+  reclaim(device);
+  const Arena& arena = *at(device).arena;
+  return {arena.free_bytes(), arena.total_bytes()};
+}
+
+void* VirtualDriver::user_address(int device, void* address) const {
+  if (!address) return nullptr;
+  const Arena& arena = *at(device).arena;
+  if (arena.offset_of(address) < arena.span()) return arena.user_address(address);
+  const std::lock_guard lock(opened_mutex_);
   for (const auto& memory : opened_) {
     const auto offset = static_cast<size_t>(static_cast<char*>(address) - memory->kernels());
     if (offset < memory->bytes()) return memory->user() + offset;
@@ -247,7 +258,15 @@ StreamHandle VirtualDriver::create_stream(int device, int priority) {
 bool VirtualDriver::query_stream(StreamHandle handle) {
   Stream& stream = stream_of(handle);
   refuse_captured(stream, "query");
-  return stream.done(stream.queued());
+  return passed({&stream, stream.queued()}, "query");
+}
+
+// Throws the first error of the streams, once, and at the end of the program what did not reach the host, to whoever asks.
+void VirtualDriver::wait_for(std::span<const Point> points) {
+  for (const Point& point : points) point.stream->wait_done(point.number);
+  const auto poisoned = [](const Point& point) { return point.stream->poison().any.load(std::memory_order_acquire); };
+  if (std::any_of(points.begin(), points.end(), poisoned)) machine_.faults.throw_first(points);
+  for (const Point& point : points) refuse_lost(point, "synchronize");
 }
 
 void VirtualDriver::synchronize_stream(StreamHandle handle, Site /*site*/) {
@@ -255,8 +274,7 @@ void VirtualDriver::synchronize_stream(StreamHandle handle, Site /*site*/) {
   refuse_own_stream(stream);
   refuse_captured(stream, "synchronize");
   const Point point{&stream, stream.queued()};
-  stream.wait_done(point.number);
-  if (stream.poison().any.load(std::memory_order_acquire)) machine_.faults.throw_first({&point, 1});
+  wait_for({&point, 1});
 }
 
 void VirtualDriver::synchronize_device(int device, Site /*site*/) {
@@ -266,8 +284,7 @@ void VirtualDriver::synchronize_device(int device, Site /*site*/) {
     refuse_own_stream(*stream);
     points.push_back({stream, stream->queued()});
   }
-  for (const Point& point : points) point.stream->wait_done(point.number);
-  machine_.faults.throw_first(points);
+  wait_for(points);
 }
 
 // --- Events
@@ -346,8 +363,11 @@ void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
     if (event.clock->passed(number)) return;
     return enqueue(
         queue(on, "wait_event", {}),
-        [clock = event.clock, number, stopping = &machine_.stopping](const Queue&) { clock->wait(number, stopping); }, {}, {},
-        Kind::Always);
+        [clock = event.clock, number, machine = &machine_](const Queue&) {
+          clock->wait(number, &machine->stopping);
+          if (!clock->passed(number)) machine->dropped.store(true);
+        },
+        {}, {}, Kind::Always);
   }
   const std::shared_ptr<Recording> recording = event.recording.lock();
   if (!recording || !recording->origin().recording()) fail("[wait_event] the event was recorded in a capture that has ended");
@@ -359,7 +379,7 @@ void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
 bool VirtualDriver::query_event(EventHandle event) {
   if (const SharedClock* clock = event_of(event).clock.get()) return clock->passed(clock->recorded());
   const Point point = event_of(event).now("query");
-  return !point.stream || point.stream->done(point.number);
+  return !point.stream || passed(point, "query");
 }
 
 void VirtualDriver::synchronize_event(EventHandle event, Site /*site*/) {
@@ -367,8 +387,7 @@ void VirtualDriver::synchronize_event(EventHandle event, Site /*site*/) {
   const Point point = event_of(event).now("synchronize");
   if (!point.stream) return;
   if (!point.stream->done(point.number)) refuse_own_stream(*point.stream);
-  point.stream->wait_done(point.number);
-  if (point.stream->poison().any.load(std::memory_order_acquire)) machine_.faults.throw_first({&point, 1});
+  wait_for({&point, 1});
 }
 
 double VirtualDriver::elapsed_ms(EventHandle began, EventHandle ended) {
@@ -393,6 +412,26 @@ void VirtualDriver::copy(void* to, int to_device, const void* from, int from_dev
       queue(stream, op, site), [=, this](const Queue&) { engines_.copy(to, to_device, from, from_device, bytes); },
       std::span(&written, to_device >= 0 ? 1 : 0), std::span(&read, from_device >= 0 ? 1 : 0),
       to_device >= 0 ? Kind::Kernel : Kind::ToHost);
+}
+
+void VirtualDriver::copy_to_host(void* to, const void* from, int from_device, size_t bytes, StreamHandle handle, const char* op,
+                                 Site site) {
+  Stream& stream = stream_of(handle);
+  refuse_own_stream(stream);
+  if (stream.recording()) fail('[', op, "] the stream is being captured by another thread: copy on another stream, or after the capture");
+  const Range read{from, bytes};
+  bool arrived = false;
+  enqueue(
+      queue(handle, op, site),
+      [=, this, &arrived](const Queue&) {
+        engines_.copy(to, -1, from, from_device, bytes);
+        arrived = true;
+      },
+      {}, {&read, 1}, Kind::ToHost);
+  synchronize_stream(handle, site);
+  if (!arrived)
+    fail('[', op,
+         "] the values did not reach the host: the copy was skipped after an error in earlier work, which another thread was told of");
 }
 
 void VirtualDriver::host_function(StreamHandle stream, void (*run)(void*), void* context) {

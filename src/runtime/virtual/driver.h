@@ -59,6 +59,7 @@ class VirtualDriver final : public Driver {
 
   void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
             Site site) override;
+  void copy_to_host(void* to, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op, Site site) override;
   void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
   void begin_capture(StreamHandle stream) override;
   [[nodiscard]] bool capturing(StreamHandle stream) override;
@@ -86,6 +87,7 @@ class VirtualDriver final : public Driver {
   };
   void reclaim(int device) const;
   void wait_for_leaving(int device) const;
+  void wait_for(std::span<const Point> points);
   [[nodiscard]] const Device& at(int device) const { return devices_[static_cast<size_t>(device)]; }
   [[nodiscard]] std::vector<Stream*> streams_of(int device) const;
 

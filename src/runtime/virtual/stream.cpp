@@ -86,7 +86,7 @@ void Stream::Slot::commit() {
     lock_.unlock();
     const Queue queue{&stream_, nullptr, task_->op, task_->site(), 1, stream_.device_};
     try {
-      task_->act(task_, task_->kind == Kind::Always ? &queue : nullptr, true);
+      task_->act(task_, stream_.skips(task_, stream_.queued()) ? nullptr : &queue, true);
     } catch (...) {  // nobody is left to be told
     }
     return;
@@ -157,19 +157,30 @@ bool Stream::wait_for_work(uint64_t next) {
 }
 
 void Stream::process(TaskHeader* task, uint64_t number, const Replay* replay, bool last) {
-  const bool stopping = machine_.stopping.load(std::memory_order_relaxed);
-  if (machine_.options.delay_seed && !stopping && last) delay(number);
-  if (task->kind == Kind::Always) {
-    run(task, number, replay, last);
-  } else if (stopping) {
-    task->act(task, nullptr, last);
-  } else if (poison_.any.load(std::memory_order_acquire)) {
+  if (machine_.options.delay_seed && !machine_.stopping.load(std::memory_order_relaxed) && last) delay(number);
+  if (skips(task, number)) task->act(task, nullptr, last);
+  else run(task, number, replay, last);
+}
+
+// Whether a task is not to be done, which is noted for those who would read what it writes.
+bool Stream::skips(TaskHeader* task, uint64_t number) {
+  if (task->kind == Kind::Always) return false;
+  // At the end of the program: kernels, which may use what is destroyed by now, and copies to the host that could miss what they write.
+  if (machine_.stopping.load() && (task->kind == Kind::Kernel || machine_.dropped.load())) {
+    machine_.dropped.store(true);
+    if (task->kind == Kind::ToHost) lose(number);
+    return true;
+  }
+  if (poison_.any.load(std::memory_order_acquire)) {
     machine_.faults.skip(*this, task);
-    task->act(task, nullptr, last);
-  } else if (task->reads && machine_.faults.any_marks() && machine_.faults.taints({this, number}, task)) {
-    task->act(task, nullptr, last);
-  } else {
-    run(task, number, replay, last);
+    return true;
+  }
+  return task->reads && machine_.faults.any_marks() && machine_.faults.taints({this, number}, task);
+}
+
+void Stream::lose(uint64_t number) {
+  uint64_t first = lost_.load();
+  while (number < first && !lost_.compare_exchange_weak(first, number)) {
   }
 }
 
@@ -225,15 +236,15 @@ void Stream::wait_done(uint64_t number) {
   wait_slowly(number, false);
 }
 
-void Stream::wait_slowly(uint64_t number, bool or_stop) {
-  const auto ready = [&] { return done(number) || (or_stop && machine_.stopping.load(std::memory_order_relaxed)); };
+void Stream::wait_slowly(uint64_t number, bool or_abandoned) {
+  const auto ready = [&] { return done(number) || (or_abandoned && abandoned_.load(std::memory_order_relaxed)); };
   if (spin_until(ready)) return;
   for (;;) {
     const uint32_t word = done_word_.load();
     uint64_t lowest = wake_at_.load();
     while (number < lowest && !wake_at_.compare_exchange_weak(lowest, number)) {
     }
-    if (done_.load() >= number || (or_stop && machine_.stopping.load())) return;
+    if (done_.load() >= number || (or_abandoned && abandoned_.load())) return;
     futex_wait(done_word_, word);
     if (ready()) return;
   }
@@ -241,15 +252,22 @@ void Stream::wait_slowly(uint64_t number, bool or_stop) {
 
 void Stream::wait_for(Point point) {
   if (point.stream == nullptr || point.stream == this) return;
-  if (point.stream->done(point.number) && !point.stream->poison().any.load(std::memory_order_acquire)) return;
+  if (point.stream->done(point.number) && !point.stream->poison().any.load(std::memory_order_acquire) &&
+      point.number < point.stream->lost())
+    return;
   const Queue queue{this, nullptr, "wait_event", {}, 1, device_};
   enqueue(
       queue,
       [point](const Queue& on_worker) {
         auto* self = static_cast<Stream*>(on_worker.stream);
-        if (of_this_thread() != self) return;  // the program is ending
-        if (!point.stream->done(point.number)) point.stream->wait_slowly(point.number, true);
-        self->machine_.faults.adopt({self, self->running_}, point);
+        const uint64_t number = of_this_thread() == self ? self->running_ : self->queued();  // the latter where the program is ending
+        if (!point.stream->done(point.number) && of_this_thread() != point.stream) point.stream->wait_slowly(point.number, true);
+        if (!point.stream->done(point.number)) {  // as good as dropped
+          self->machine_.dropped.store(true);
+          self->lose(number);
+        }
+        if (point.number >= point.stream->lost()) self->lose(number);
+        self->machine_.faults.adopt({self, number}, point);
       },
       {}, {}, Kind::Always);
 }
@@ -257,9 +275,12 @@ void Stream::wait_for(Point point) {
 // --- Ending
 
 void Stream::request_stop() {
+  if (of_this_thread() == this) {
+    abandoned_.store(true);
+    done_word_.fetch_add(1);
+    futex_wake(done_word_, INT_MAX);
+  }
   if (asleep_.exchange(0) != 0) futex_wake(asleep_);
-  done_word_.fetch_add(1);
-  futex_wake(done_word_, INT_MAX);
 }
 
 bool Stream::join(int64_t most_ms) {

@@ -25,6 +25,7 @@ struct Machine {
   const Options options;
   Faults faults;
   std::atomic<bool> stopping{false};  // the program ends: kernels are dropped, everything else still happens
+  std::atomic<bool> dropped{false};   // some work was: copies to the host could be wrong and are dropped from now on, too
   /// The most threads a kernel of one card uses: its share of the cores.
   [[nodiscard]] int share() const;
 };
@@ -48,6 +49,8 @@ class Stream {
   [[nodiscard]] bool done(uint64_t number) const { return done_.load(std::memory_order_acquire) >= number; }
   /// Waits until the first `number` tasks are done.
   void wait_done(uint64_t number);
+  /// The first task that was a copy to the host, or waited for one, and was dropped at the end of the program.
+  [[nodiscard]] uint64_t lost() const { return lost_.load(); }
   /// Work queued from now on waits for `point`, and takes over its poison.
   void wait_for(Point point);
 
@@ -89,7 +92,9 @@ class Stream {
   bool wait_for_work(uint64_t next);
   void process(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
   void run(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
-  void wait_slowly(uint64_t number, bool or_stop);
+  bool skips(TaskHeader* task, uint64_t number);
+  void wait_slowly(uint64_t number, bool or_abandoned);
+  void lose(uint64_t number);
   void delay(uint64_t number) const;
 
   Machine& machine_;
@@ -109,6 +114,8 @@ class Stream {
   std::atomic<uint64_t> wake_at_{UINT64_MAX};  // the lowest number somebody sleeps for
   std::atomic<uint32_t> done_word_{0};         // what they sleep on
   std::atomic<uint32_t> thread_ended_{0};
+  std::atomic<bool> abandoned_{false};  // its own thread ends the program, so what is queued behind is never done
+  std::atomic<uint64_t> lost_{UINT64_MAX};
 };
 
 namespace detail {
