@@ -27,6 +27,10 @@ AnyBatchSampler batches_of(const Dataset& dataset, const DataLoaderOptions& opti
   return BatchSampler(sampler, options.batch_size, options.drop_last);
 }
 
+[[noreturn]] void fail_past_the_end() {
+  fail("[DataLoader] the loop is past its last batch, there is none to read: compare the iterator with end() first");
+}
+
 }  // namespace
 
 DataLoader::DataLoader(AnyDataset dataset, DataLoaderOptions options, Site site)
@@ -51,12 +55,11 @@ DataLoader::Iterator DataLoader::begin() {
   if (static_cast<int64_t>(batches.size()) != size())
     fail("[DataLoader] the batch sampler gave ", batches.size(), " batches, but its size is ", size());
   Iterator iterator;
-  iterator.batch_ = std::exchange(first_batch_, 0);
   iterator.epoch_ =
       std::make_shared<detail::Epoch>(detail::EpochPlan{.dataset = dataset_,
                                                         .collate_fn = options_.collate_fn,
                                                         .batches = std::move(batches),
-                                                        .first = iterator.batch_,
+                                                        .first = std::exchange(first_batch_, 0),
                                                         .reading = reading,
                                                         .device = options_.device ? std::optional(device) : std::nullopt,
                                                         .num_workers = options_.num_workers,
@@ -65,17 +68,27 @@ DataLoader::Iterator DataLoader::begin() {
   return iterator;
 }
 
-DataLoader::Iterator DataLoader::end() const {
-  Iterator iterator;
-  iterator.batch_ = size();
-  return iterator;
+bool DataLoader::Iterator::at_end() const { return !epoch_ || epoch_->at_end(); }
+
+Batch DataLoader::Iterator::operator*() const {
+  if (at_end()) fail_past_the_end();
+  return epoch_->get();
 }
 
-Batch DataLoader::Iterator::operator*() const { return epoch_->get(batch_); }
+const Batch& DataLoader::Iterator::Held::operator*() const {
+  if (!batch_) fail_past_the_end();
+  return *batch_;
+}
 
 DataLoader::Iterator& DataLoader::Iterator::operator++() {
-  epoch_->leave(batch_++);
+  if (!at_end()) epoch_->next();
   return *this;
+}
+
+DataLoader::Iterator::Held DataLoader::Iterator::operator++(int) {
+  Held before(at_end() ? std::nullopt : std::optional(epoch_->get()));
+  ++*this;
+  return before;
 }
 
 }  // namespace tandem::data

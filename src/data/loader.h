@@ -58,28 +58,41 @@ class DataLoader {
   /// From the next loop on batches are handed out on `device`.
   void set_device(Device device) { options_.device = device; }
 
-  /// Goes through an epoch once; copies go on together.
+  /// Goes through an epoch once: an input iterator. Copies go on together. Past the last batch it stays equal to end().
   class Iterator {
    public:
+    /// The batch that an iterator was at; none where that was the end.
+    class Held {
+     public:
+      explicit Held(std::optional<Batch> batch) : batch_(std::move(batch)) {}
+      const Batch& operator*() const;
+      const Batch* operator->() const { return &**this; }
+
+     private:
+      std::optional<Batch> batch_;
+    };
     using iterator_category = std::input_iterator_tag;
     using value_type = Batch;
     using difference_type = std::ptrdiff_t;
-    using pointer = const Batch*;
+    using pointer = Held;
     using reference = Batch;
 
-    /// The batch; waits for it. On a card, work queued on the calling thread's current stream from now on may use it.
+    /// The batch; waits for it. On a card, work queued on the calling thread's current stream from now on may use it. Error at the end.
     Batch operator*() const;
+    Held operator->() const { return Held(**this); }
     Iterator& operator++();
-    friend bool operator==(const Iterator& a, const Iterator& b) { return a.batch_ == b.batch_; }
+    /// Reads the batch before it goes on, for `*it++`.
+    Held operator++(int);
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_end() ? b.at_end() : a.epoch_ == b.epoch_; }
 
    private:
     friend class DataLoader;
-    std::shared_ptr<detail::Epoch> epoch_;
-    int64_t batch_ = 0;
+    [[nodiscard]] bool at_end() const;
+    std::shared_ptr<detail::Epoch> epoch_;  // none: the end
   };
   /// Starts an epoch.
   [[nodiscard]] Iterator begin();
-  [[nodiscard]] Iterator end() const;
+  [[nodiscard]] Iterator end() const { return {}; }
 
  private:
   AnyDataset dataset_;

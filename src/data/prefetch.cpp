@@ -31,7 +31,8 @@ std::vector<cuda::Event> marks_of(const Batch& batch, Site site) {
 
 }  // namespace
 
-Epoch::Epoch(EpochPlan plan) : plan_(std::move(plan)), grad_enabled_(is_grad_enabled()), next_(plan_.first), taken_(plan_.first) {
+Epoch::Epoch(EpochPlan plan)
+    : plan_(std::move(plan)), grad_enabled_(is_grad_enabled()), at_(plan_.first), next_(plan_.first), taken_(plan_.first) {
   if (plan_.num_workers == 0) return;
   slots_.resize(static_cast<size_t>(plan_.window));
   try {
@@ -130,45 +131,45 @@ void Epoch::move_all() {
   }
 }
 
-Epoch::Slot Epoch::fetch(int64_t at) {
+Epoch::Slot Epoch::fetch() {
   if (plan_.num_workers == 0) {
     Slot result;
-    result.batch = read(at);
+    result.batch = read(at_);
     if (plan_.device) result.batch = result.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
     return result;
   }
   std::unique_lock lock(mutex_);
-  if (at != taken_)
-    fail("[DataLoader] batch ", at, " was asked for, but the next one is ", taken_, ": copies of an iterator go on together");
-  ready_.wait(lock, [&] { return slot(at).moved; });
-  Slot result = std::exchange(slot(at), {});
+  ready_.wait(lock, [&] { return slot(taken_).moved; });
+  Slot result = std::exchange(slot(taken_), {});
   ++taken_;
   lock.unlock();
   may_read_.notify_all();
   may_move_.notify_all();
-  for (const Tensor& tensor : result.batch.tensors) {
-    if (!tensor.is_cuda()) continue;
-    const cuda::Stream stream = cuda::current_stream(tensor.device());
-    for (const cuda::Event& made : result.made) made.wait(stream, plan_.site);
-    tensor.record_stream(stream);
+  try {
+    for (const Tensor& tensor : result.batch.tensors) {
+      if (!tensor.is_cuda()) continue;
+      const cuda::Stream stream = cuda::current_stream(tensor.device());
+      for (const cuda::Event& made : result.made) made.wait(stream, plan_.site);
+      tensor.record_stream(stream);
+    }
+  } catch (...) {
+    result.error = std::current_exception();
   }
   return result;
 }
 
-Batch Epoch::get(int64_t at) {
-  if (at != current_at_) {
-    current_ = {};
-    current_ = fetch(at);
-    current_at_ = at;
-  }
+Batch Epoch::get() {
+  if (!fetched_) current_ = fetch();
+  fetched_ = true;
   if (current_.error) std::rethrow_exception(current_.error);
   return current_.batch;
 }
 
-void Epoch::leave(int64_t at) {
-  if (plan_.num_workers > 0 && at != current_at_) (void)fetch(at);
+void Epoch::next() {
+  if (!fetched_ && plan_.num_workers > 0) (void)fetch();
   current_ = {};
-  current_at_ = -1;
+  fetched_ = false;
+  ++at_;
 }
 
 }  // namespace tandem::data::detail

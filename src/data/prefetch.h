@@ -37,10 +37,12 @@ class Epoch {
   Epoch(const Epoch&) = delete;
   Epoch& operator=(const Epoch&) = delete;
 
-  /// The batch at this place, which must be the next one or the one given last. Throws what went wrong in reading it.
-  Batch get(int64_t at);
-  /// Lets go of it.
-  void leave(int64_t at);
+  /// Whether the loop has gone past the last batch.
+  [[nodiscard]] bool at_end() const { return at_ >= size(); }
+  /// The batch that the loop is at, which must not be the end. Throws what went wrong in reading it.
+  Batch get();
+  /// Goes on to the next one.
+  void next();
 
  private:
   /// A batch on its way to the loop.
@@ -54,7 +56,7 @@ class Epoch {
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(plan_.batches.size()); }
   [[nodiscard]] Slot& slot(int64_t at) { return slots_[static_cast<size_t>(at % plan_.window)]; }
   [[nodiscard]] Batch read(int64_t at) const;
-  [[nodiscard]] Slot fetch(int64_t at);
+  [[nodiscard]] Slot fetch();
   void move(Slot& slot, std::optional<cuda::Stream>& copies) const;
   void start();
   void stop();
@@ -66,14 +68,15 @@ class Epoch {
   const runtime::ThreadCards cards_;  // the loop's
 
   // The loop's own.
+  int64_t at_;
   Slot current_;
-  int64_t current_at_ = -1;
+  bool fetched_ = false;  // current_ is batch at_
 
   std::mutex mutex_;  // around what follows
   std::condition_variable may_read_, may_move_, ready_;
   std::vector<Slot> slots_;  // a ring
   int64_t next_;             // the batch for the next worker
-  int64_t taken_;            // the one that the loop asks for next
+  int64_t taken_;            // the one that the loop fetches next
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -78,6 +79,49 @@ TEST_P(Loaders, ShuffleAnewEachEpochBySeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Loaders, testing::Values("cpu", "cuda:0"), device_name);
+
+static_assert(std::input_iterator<DataLoader::Iterator>);
+
+TEST_P(Loaders, HaveIteratorsThatStayAtTheEnd) {
+  for (const int workers : {0, 2}) {
+    DataLoader loader(numbers(10), {.batch_size = 4, .num_workers = workers, .device = device()});
+    EXPECT_EQ(std::distance(loader.begin(), loader.end()), 3);
+    auto it = loader.begin();
+    for (int i = 0; i < 9; ++i) ++it;
+    EXPECT_TRUE(it == loader.end());
+    it++;
+    EXPECT_TRUE(it == loader.end());
+    EXPECT_EQ(std::distance(it, loader.end()), 0);
+    const std::string text = error_of([&] { (void)*it; });
+    EXPECT_NE(text.find("[DataLoader] the loop is past its last batch"), std::string::npos) << text;
+    EXPECT_EQ(error_of([&] { (void)it->size(); }), text);
+    EXPECT_EQ(error_of([&] { (void)(*it++).size(); }), text);
+    EXPECT_EQ(error_of([&] { (void)*loader.end(); }), text);
+    loader.set_epoch(0, loader.size());
+    EXPECT_EQ(error_of([&] { (void)*loader.begin(); }), text);
+  }
+}
+
+TEST_P(Loaders, HaveIteratorsWhoseCopiesGoOnTogether) {
+  for (const int workers : {0, 2}) {
+    DataLoader loader(numbers(10), {.batch_size = 3, .num_workers = workers, .device = device()});
+    const auto first_of = [](const td::data::Batch& batch) { return batch.input()[0].item<int64_t>(); };
+    auto it = loader.begin();
+    const auto copy = it;
+    EXPECT_EQ(first_of(*copy), 0);
+    ++it;
+    EXPECT_TRUE(copy == it);
+    EXPECT_EQ(first_of(*copy), 3);
+    EXPECT_EQ(first_of(*it), 3);
+    EXPECT_EQ(first_of(*it++), 3);  // the batch of before
+    EXPECT_EQ(first_of(*copy), 6);
+    EXPECT_EQ(it->size(), 3);
+    it++;
+    it++;
+    EXPECT_TRUE(copy == loader.end());
+    EXPECT_FALSE(loader.begin() == loader.begin());  // two epochs
+  }
+}
 
 TEST(DataLoader, CountsBatches) {
   const auto size = [](int64_t samples, int64_t batch, bool drop) {
