@@ -39,8 +39,8 @@ struct DataLoaderOptions {
 ///
 /// With workers, up to num_workers * prefetch_factor batches are read ahead, each by one thread; they come out in order, with the same
 /// bits for any number of workers. With a card as `device`, the two batches after the loop's are copied there meanwhile, through
-/// page-locked memory and on a stream of their own. An error in a worker is thrown where the loop asks for its batch. Leaving a loop waits
-/// for the batches that workers are in the middle of.
+/// page-locked memory and on a stream for such copies. An error in a worker is thrown where the loop asks for its batch. Leaving a loop
+/// waits for the batches that workers are in the middle of.
 class DataLoader {
  public:
   /// Error where a number is out of range, or where options exclude each other.

@@ -94,16 +94,16 @@ void Epoch::work() {
   }
 }
 
-void Epoch::move(Slot& slot, std::optional<cuda::Stream>& copies) const {
+void Epoch::move(Slot& slot) const {
   if (plan_.device->is_cpu()) {
     slot.batch = slot.batch.to(*plan_.device, {}, plan_.site);
     slot.made.clear();
     return;
   }
-  if (!copies) copies.emplace(*plan_.device);
-  const cuda::StreamGuard guard(*copies);
+  const cuda::Stream copies(runtime::copy_stream(plan_.device->index()));
+  const cuda::StreamGuard guard(copies);
   // What the worker queued on the card comes first, so that one mark stands for all of the batch.
-  for (const cuda::Event& made : slot.made) made.wait(*copies, plan_.site);
+  for (const cuda::Event& made : slot.made) made.wait(copies, plan_.site);
   slot.batch = slot.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
   slot.made = marks_of(slot.batch, plan_.site);
 }
@@ -111,7 +111,6 @@ void Epoch::move(Slot& slot, std::optional<cuda::Stream>& copies) const {
 void Epoch::move_all() {
   cards_.adopt();
   const SetGradGuard mode(grad_enabled_);
-  std::optional<cuda::Stream> copies;
   const int64_t ahead = std::min(kOnDevice, plan_.window);
   for (int64_t at = plan_.first; at < size(); ++at) {
     std::unique_lock lock(mutex_);
@@ -120,7 +119,7 @@ void Epoch::move_all() {
     Slot result = std::exchange(slot(at), {});
     lock.unlock();
     try {
-      if (!result.error) move(result, copies);
+      if (!result.error) move(result);
     } catch (...) {
       result.error = std::current_exception();
     }

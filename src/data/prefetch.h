@@ -57,7 +57,7 @@ class Epoch {
   [[nodiscard]] Slot& slot(int64_t at) { return slots_[static_cast<size_t>(at % plan_.window)]; }
   [[nodiscard]] Batch read(int64_t at) const;
   [[nodiscard]] Slot fetch();
-  void move(Slot& slot, std::optional<cuda::Stream>& copies) const;
+  void move(Slot& slot) const;
   void start();
   void stop();
   void work();      // a worker's thread

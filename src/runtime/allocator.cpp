@@ -37,12 +37,15 @@ CachingAllocator& make_card_allocator(int device) {
 
 namespace {
 
+constinit std::atomic<PinnedCache*> made_pinned_cache{nullptr};
+
 /// nullptr where there are no cards.
 PinnedCache* pinned_cache() {
   refuse_forked();
   static PinnedCache* const cache = [] {
     Driver* const cards = driver();
-    return cards ? new PinnedCache(*cards) : nullptr;
+    if (cards) made_pinned_cache.store(new PinnedCache(*cards), std::memory_order_release);
+    return made_pinned_cache.load();
   }();
   return cache;
 }
@@ -92,6 +95,10 @@ void free_pinned(Allocation allocation) noexcept {
 
 void record_stream_pinned(Allocation allocation, const cuda::Stream& stream) {
   if (allocation.block) pinned_cache()->record_stream(static_cast<PinnedBlock*>(allocation.block), stream.record());
+}
+
+void empty_pinned_cache(Site site) {
+  if (PinnedCache* const cache = made_pinned_cache.load(std::memory_order_acquire)) cache->empty(site);
 }
 
 bool describe_block(int device, const void* address, char* out, size_t size) noexcept {

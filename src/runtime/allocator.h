@@ -35,6 +35,8 @@ void record_stream(Device device, Allocation allocation, const cuda::Stream& str
 [[nodiscard]] Allocation allocate_pinned(size_t bytes, Site site);
 void free_pinned(Allocation allocation) noexcept;
 void record_stream_pinned(Allocation allocation, const cuda::Stream& stream);
+/// Waits for the copies of freed blocks, then gives all that nobody holds back to the driver.
+void empty_pinned_cache(Site site);
 
 /// Writes what lies at `address` of card `device` into `out`, cut to `size`: "4000 bytes allocated at file.cpp:12". False where it is no
 /// memory of the caching allocator, or another thread is inside it. The address may be the kernels' or the user's. For a signal handler: it

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "runtime/allocator.h"
 #include "runtime/allocators.h"
 #include "runtime/memory_text.h"
 
@@ -67,6 +68,7 @@ std::vector<SegmentInfo> memory_snapshot(Device device) {
 void empty_cache(Site site) {
   for (int device = 0; device < runtime::kMaxCards; ++device)
     if (CachingAllocator* const allocator = runtime::detail::card_allocator_or_null(device)) allocator->empty_cache(site);
+  runtime::empty_pinned_cache(site);
 }
 
 }  // namespace tandem::cuda

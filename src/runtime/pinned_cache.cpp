@@ -75,8 +75,18 @@ void PinnedCache::record_stream(PinnedBlock* block, const StreamRecord* stream) 
   if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
 }
 
-void PinnedCache::trim() noexcept {
+void PinnedCache::empty(Site site) {
+  const auto settle = [this] { pending_.process([this](PinnedBlock* block) { keep(block); }); };
+  std::vector<const StreamRecord*> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    settle();
+    pending_.streams(streams);
+  }
+  if (driver_.may_wait())
+    for (const StreamRecord* stream : streams) driver_.synchronize_stream(stream->handle, site);
   const std::lock_guard lock(mutex_);
+  settle();
   trim_locked();
 }
 

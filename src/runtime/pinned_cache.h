@@ -37,8 +37,8 @@ class PinnedCache {
   void free(PinnedBlock* block) noexcept;
   /// Notes that a copy on `stream` uses the block.
   void record_stream(PinnedBlock* block, const StreamRecord* stream);
-  /// Gives blocks that nobody uses back to the driver.
-  void trim() noexcept;
+  /// Waits for the copies of freed blocks, then gives what nobody holds back to the driver.
+  void empty(Site site);
   /// Bytes kept for reuse, those that wait for copies not counted.
   [[nodiscard]] size_t cached_bytes();
 

@@ -30,6 +30,7 @@ constexpr int kPriorities = 2;  // 0 normal, 1 high
 struct Streams {
   std::mutex mutex;
   StreamRecord standard;
+  std::unique_ptr<StreamRecord> copies;
   std::array<std::array<std::unique_ptr<StreamRecord>, kPoolSize>, kPriorities> pools;
   std::array<unsigned, kPriorities> next = {};
   std::vector<EventHandle> events;  // for order_streams: an event can be used again as soon as a wait for it is queued
@@ -76,6 +77,14 @@ StreamRecord** detail::own_current_streams() {
     end.armed = true;  // makes it, and so its destructor runs
   }
   return current_streams;
+}
+
+StreamRecord* copy_stream(int device) {
+  Streams& streams = streams_of(device);
+  const std::lock_guard lock(streams.mutex);
+  if (!streams.copies)
+    streams.copies.reset(new StreamRecord{device, 1 + kPriorities * kPoolSize, 0, require_driver().create_stream(device, 0)});
+  return streams.copies.get();
 }
 
 StreamRecord* detail::first_current_stream(int device) {

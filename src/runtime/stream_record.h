@@ -39,6 +39,9 @@ StreamRecord* first_current_stream(int device);
   return stream ? stream : detail::first_current_stream(device);
 }
 
+/// The stream of card `device` for copies that the library makes ahead of their use: one a card, none of those that users are given.
+[[nodiscard]] StreamRecord* copy_stream(int device);
+
 /// What an Event holds: the driver's event, made when first recorded.
 struct EventState {
   EventState(bool with_timing, bool between_processes) : timing(with_timing), interprocess(between_processes) {}

@@ -112,6 +112,16 @@ TEST_P(Workers, OutliveTheirLoader) {
   EXPECT_EQ(samples, 20);
 }
 
+// Streams that a user makes come from a pool that goes round: one that the library took would be handed to the user, too.
+TEST_P(Workers, TakeNoStreamFromTheUsersPool) {
+  if (device().is_cpu()) GTEST_SKIP() << "the CPU has no streams";
+  DataLoader loader(Random(8), {.batch_size = 2, .num_workers = 2, .device = device()});
+  const td::cuda::Stream before(device());
+  for (int epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(numbers_of(loader).size(), 40U);
+  const td::cuda::Stream after(device());
+  EXPECT_EQ(after.id(), before.id() % 32 + 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Workers, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
 
 TEST(Loader, ReadsAheadAsFarAsItIsTold) {

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
+#include "runtime/driver.h"
 #include "runtime/expect_error.h"
 #include "runtime/memory.h"
+#include "runtime/stream_record.h"
 #include "tandem.h"
 
 namespace tandem::testing {
@@ -225,6 +228,34 @@ TEST(Graphs, AResultMovedOutLeavesTheirMemoryAlone) {
   x.fill_(5);
   graph.replay();
   EXPECT_EQ(value(z.sum()), 80);
+}
+
+TEST(Graphs, GiveAllTheirMemoryBackOnceTheyAreGone) {
+  const cuda::Stream side(gpu(0));
+  const Tensor x = ones({1 << 18}, {.device = gpu(0)});
+  cuda::synchronize(gpu(0));
+  cuda::empty_cache();
+  const size_t before = cuda::memory_reserved(gpu(0));
+  {
+    cuda::Graph graph;
+    cuda::graph(graph, [&] {
+      Tensor y = x + 1;
+      side.wait_stream(cuda::current_stream(gpu(0)));
+      {
+        const cuda::StreamGuard guard(side);
+        y.add_(1);
+      }
+      y.record_stream(side);
+      cuda::current_stream(gpu(0)).wait_stream(side);
+      y = y * 2;  // what was used on both streams is let go of in the capture
+    });
+    graph.replay();
+    EXPECT_GT(cuda::memory_reserved(gpu(0)), before);
+  }
+  runtime::require_driver().host_function(
+      side.record()->handle, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }, nullptr);
+  cuda::empty_cache();
+  EXPECT_EQ(cuda::memory_reserved(gpu(0)), before);
 }
 
 TEST(Graphs, SharedPoolsUseMemoryAgain) {

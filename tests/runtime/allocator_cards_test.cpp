@@ -1,5 +1,6 @@
 // The allocators as the rest of the library uses them, on the process's own virtual cards.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
@@ -139,7 +140,6 @@ TEST_F(CardMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
   cuda::synchronize(gpu(1));
 }
 
-TEST_F(CardMemory, CanBeDescribedByItsUsersAddress) {
 // A request that waits for the card holds no lock meanwhile: what is queued there may ask for memory, too.
 TEST_F(CardMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
   const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB - 8 * MiB;
@@ -199,6 +199,7 @@ TEST_F(CardMemory, RunsOutForQueuedWorkWithoutWaiting) {
   free(allocate(most));
 }
 
+TEST_F(CardMemory, CanBeDescribedByItsUsersAddress) {
   const Allocation block = allocate(4000);
   char text[100];
   auto* const user = static_cast<char*>(runtime::require_driver().user_address(1, block.data));
@@ -235,6 +236,18 @@ TEST_F(CardMemory, ServesThreadsWithStreamsOfTheirOwn) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(cuda::memory_allocated(gpu(1)), 0U);
+}
+
+TEST_F(CardMemory, IsGivenBackTogetherWithPinnedMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "freed memory stays mapped";
+#endif
+  const Allocation pinned = runtime::allocate_pinned(64 * MiB, Site::here());
+  unsigned char resident = 0;
+  EXPECT_EQ(mincore(pinned.data, 1, &resident), 0);
+  runtime::free_pinned(pinned);
+  cuda::empty_cache();
+  EXPECT_NE(mincore(pinned.data, 1, &resident), 0) << "it is still mapped";
 }
 
 TEST_F(CardMemory, ReusesPinnedMemoryOnlyAfterTheCopy) {

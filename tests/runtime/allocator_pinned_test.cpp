@@ -41,7 +41,7 @@ TEST(PinnedCache, HasAClassForEverySize) {
     ASSERT_EQ(block->capacity % 4096, 0U);
     cache.free(block);
   }
-  cache.trim();
+  cache.empty(Site::here());
   EXPECT_EQ(driver.pinned_used, 0U);
   EXPECT_EQ(driver.wrong_frees, 0);
 }
@@ -62,6 +62,22 @@ TEST(PinnedCache, WaitsForCopies) {
   EXPECT_NE(cache.allocate(1000, {})->data, data);
   FakeDriver::pass(second);
   EXPECT_EQ(cache.allocate(1000, {})->data, data);
+}
+
+TEST(PinnedCache, GivesBackAllThatNobodyHolds) {
+  FakeDriver driver;
+  PinnedCache cache(driver);
+  const StreamRecord* stream = driver.stream();
+  PinnedBlock* const held = cache.allocate(1 << 20, Site::here());
+  PinnedBlock* const copied = cache.allocate(1 << 22, Site::here());
+  cache.free(cache.allocate(1 << 23, Site::here()));
+  cache.record_stream(copied, stream);
+  cache.free(copied);
+  cache.empty(Site::here());  // waits for the copy
+  EXPECT_EQ(FakeDriver::of(stream->handle).synchronized, 1);
+  EXPECT_EQ(driver.pinned_used, held->capacity);
+  EXPECT_EQ(cache.cached_bytes(), 0U);
+  cache.free(held);
 }
 
 TEST(PinnedCache, GivesBackWhatIsCachedBeforeItGivesUp) {
@@ -100,7 +116,7 @@ TEST(PinnedCache, ServesManyThreads) {
         std::this_thread::yield();
         wrong += *mark != t;
         cache.free(block);
-        if (step % 700 == 0) cache.trim();
+        if (step % 700 == 0) cache.empty(Site::here());
       }
     });
   }
