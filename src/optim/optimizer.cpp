@@ -36,6 +36,7 @@ class Writer final : public detail::Visitor {
 // What the dictionary does not have stays as it is; tensors that it does not have become undefined: no step has made them yet.
 class Reader final : public detail::Visitor {
  public:
+  /// Tensors are copied to where `parameter` is, or taken as they are where it is undefined.
   Reader(const StateDict& state, std::string prefix, const Tensor& parameter, Site site)
       : state_(state), prefix_(std::move(prefix)), parameter_(parameter), site_(site) {}
   void operator()(std::string_view name, double& number) override {
@@ -52,7 +53,9 @@ class Reader final : public detail::Visitor {
   }
   void operator()(std::string_view name, Tensor& tensor) override {
     const Tensor* value = find(name);
-    tensor = value ? value->detach().to(parameter_.device(), parameter_.dtype(), {.copy = true}, site_).contiguous(site_) : Tensor();
+    if (!value) tensor = Tensor();
+    else if (!parameter_.defined()) tensor = *value;
+    else tensor = value->detach().to(parameter_.device(), parameter_.dtype(), {.copy = true}, site_).contiguous(site_);
   }
 
  private:
@@ -175,15 +178,25 @@ void Optimizer::check_fits(const StateDict& state) {
 void Optimizer::load_state_dict(const StateDict& state, Site site) {
   const NoGradGuard no_grad;
   check_fits(state);
-  size_t number = 0;
-  for (size_t g = 0; g < group_count(); ++g) {
-    const auto& params = group(g).params;
-    for (size_t i = 0; i < params.size(); ++i, ++number) {
-      Reader reader(state, state_key(number), params[i], site);
-      visit_state(g, i, reader);
+  const auto take = [&](const StateDict& from, bool copied) {
+    size_t number = 0;
+    for (size_t g = 0; g < group_count(); ++g) {
+      const auto& params = group(g).params;
+      for (size_t i = 0; i < params.size(); ++i, ++number) {
+        Reader reader(from, state_key(number), copied ? params[i] : Tensor(), site);
+        visit_state(g, i, reader);
+      }
+      Reader reader(from, group_key(g), Tensor(), site);
+      visit_options(g, reader);
     }
-    Reader reader(state, group_key(g), Tensor(), site);
-    visit_options(g, reader);
+  };
+  // What cannot be read is found, and memory runs out, in the middle: then all is again as it was, with the very same tensors.
+  const StateDict before = state_dict();
+  try {
+    take(state, true);
+  } catch (...) {
+    take(before, false);
+    throw;
   }
 }
 

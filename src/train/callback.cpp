@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -54,8 +55,12 @@ std::string EarlyStopping::state() const { return exact(best_.value()) + " " + s
 
 void EarlyStopping::load_state(const std::string& state) {
   const auto space = state.find(' ');
-  best_.set_value(number_of(state, "EarlyStopping"));
-  waited_ = static_cast<int>(number_of(space == std::string::npos ? "" : state.substr(space), "EarlyStopping"));
+  const double best = number_of(state, "EarlyStopping");
+  const double waited = number_of(space == std::string::npos ? "" : state.substr(space), "EarlyStopping");
+  if (!(waited >= 0 && waited <= std::numeric_limits<int>::max()))
+    fail("[EarlyStopping] a checkpoint's state is damaged: \"", state, "\" has waited for no number of epochs");
+  best_.set_value(best);
+  waited_ = static_cast<int>(waited);
 }
 
 ModelCheckpoint::ModelCheckpoint(ModelCheckpointOptions options) : path_(std::move(options.path)), best_(std::move(options)) {

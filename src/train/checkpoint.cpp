@@ -40,32 +40,41 @@ void save_checkpoint(const std::string& path, const nn::ModuleBase& module, cons
   io::save_safetensors(path, tensors, metadata, site);
 }
 
-Checkpoint load_checkpoint(const std::string& path, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site) {
+ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
   io::SafetensorsFile file = io::read_safetensors(path, cpu(), site);
-  const std::string format = note(file.metadata, kFormatKey), kind = note(file.metadata, kOptimizerKey);
   StateDict all;
   for (const auto& [name, tensor] : file.tensors) all[name] = tensor;
-  // Other libraries' files have the parameters under their bare names.
-  const bool ours = format == kFormat;
-  if (optimizer && (!ours || kind.empty())) fail("[load] ", path, ": has no state of an optimizer");
-  if (optimizer && kind != optimizer->name())
-    fail("[load] ", path, ": has the state of the optimizer ", kind, ", not of ", optimizer->name());
+  ReadCheckpoint read;
+  read.path = path;
+  if (note(file.metadata, kFormatKey) == kFormat) {
+    read.model = all.under(kModelPrefix);
+    read.optimizer = all.under(kOptimizerPrefix);
+    read.optimizer_name = note(file.metadata, kOptimizerKey);
+    read.more.schedules = all.under(kSchedulesPrefix);
+  } else {
+    read.model = std::move(all);  // other libraries' files have the parameters under their bare names
+  }
+  read.more.notes = std::move(file.metadata);
+  return read;
+}
+
+void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site) {
+  if (optimizer && read.optimizer_name.empty()) fail("[load] ", read.path, ": has no state of an optimizer");
+  if (optimizer && read.optimizer_name != optimizer->name())
+    fail("[load] ", read.path, ": has the state of the optimizer ", read.optimizer_name, ", not of ", optimizer->name());
   try {
-    // What the optimizer refuses, it refuses before it changes; the module comes after it, so that neither has changed where one does not
-    // fit.
-    const StateDict state = ours ? all.under(kModelPrefix) : all;
+    // Each refuses what does not fit before it changes. The module comes after the optimizer, which is easily put back.
     const StateDict before = optimizer ? optimizer->state_dict() : StateDict();
-    if (optimizer) optimizer->load_state_dict(all.under(kOptimizerPrefix), site);
+    if (optimizer) optimizer->load_state_dict(read.optimizer, site);
     try {
-      module.load_state_dict(state, {}, site);
+      module.load_state_dict(read.model, {}, site);
     } catch (const Error&) {
       if (optimizer) optimizer->load_state_dict(before, site);
       throw;
     }
   } catch (const Error& error) {
-    fail("[load] ", path, ": ", error.what());
+    fail("[load] ", read.path, ": ", error.what());
   }
-  return {.notes = std::move(file.metadata), .schedules = all.under(kSchedulesPrefix)};
 }
 
 }  // namespace train::detail
@@ -78,10 +87,12 @@ void save(const std::string& path, const nn::ModuleBase& module, const optim::Op
   train::detail::save_checkpoint(path, module, &optimizer, {}, site);
 }
 
-void load(const std::string& path, nn::ModuleBase& module, Site site) { train::detail::load_checkpoint(path, module, nullptr, site); }
+void load(const std::string& path, nn::ModuleBase& module, Site site) {
+  train::detail::take_over(train::detail::read_checkpoint(path, site), module, nullptr, site);
+}
 
 void load(const std::string& path, nn::ModuleBase& module, optim::Optimizer& optimizer, Site site) {
-  train::detail::load_checkpoint(path, module, &optimizer, site);
+  train::detail::take_over(train::detail::read_checkpoint(path, site), module, &optimizer, site);
 }
 
 }  // namespace tandem

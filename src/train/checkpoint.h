@@ -28,10 +28,20 @@ struct Checkpoint {
   StateDict schedules;
 };
 
-/// `save` with that, and `load` that gives it back. `optimizer` may be nullptr.
+/// `save` with that. `optimizer` may be nullptr.
 void save_checkpoint(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer* optimizer, const Checkpoint& more,
                      Site site);
-Checkpoint load_checkpoint(const std::string& path, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site);
+
+/// A checkpoint that has been read, and that nothing has been changed by yet.
+struct ReadCheckpoint {
+  std::string path;
+  StateDict model, optimizer;
+  std::string optimizer_name = {};  // empty: the file has none
+  Checkpoint more;
+};
+[[nodiscard]] ReadCheckpoint read_checkpoint(const std::string& path, Site site);
+/// Takes it over, all or nothing. `optimizer` may be nullptr.
+void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site);
 
 }  // namespace train::detail
 }  // namespace tandem

@@ -82,20 +82,21 @@ void Fit::save(const std::string& path) const {
 }
 
 void Fit::load() {
+  // All that can be wrong with the file is found before anything that outlives this run has changed.
   const std::string path = trainer_.checkpoint_path();
-  const Checkpoint checkpoint = load_checkpoint(path, model_, optimizer_.get(), site_);
-  RunState state = from_notes(checkpoint.notes, path);
+  const ReadCheckpoint checkpoint = read_checkpoint(path, site_);
+  RunState state = from_notes(checkpoint.more.notes, path);
   if (state.batch > 0 && state.batches != batches_)
     fail("[Trainer.fit] ", path, ": that run stopped after batch ", state.batch, " of ", state.batches, " an epoch, but here an epoch has ",
          batches_, ": go on with the same data and batch_size");
-  for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i].load_state_dict(checkpoint.schedules.under(str(i, ".")));
-  for (const auto& callback : callbacks_) {
-    // Those of a type keep their order; one that the earlier run did not have begins anew.
-    const auto found =
-        std::find_if(state.callbacks.begin(), state.callbacks.end(), [&](const auto& saved) { return saved.first == type_of(*callback); });
-    if (found == state.callbacks.end()) continue;
-    callback->load_state(found->second);
-    state.callbacks.erase(found);
+  for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i].load_state_dict(checkpoint.more.schedules.under(str(i, ".")));
+  std::vector<std::pair<Callback*, std::string>> before;
+  try {
+    load_callbacks(std::move(state.callbacks), before);
+    take_over(checkpoint, model_, optimizer_.get(), site_);
+  } catch (...) {
+    for (const auto& [callback, own] : before) callback->load_state(own);
+    throw;
   }
   set_generators(state.generators, trainer_.devices_);
   trainer_.epoch_ = state.epoch;
@@ -103,6 +104,17 @@ void Fit::load() {
   trainer_.board_ = std::move(state.board);
   batch_ = state.batch;
   losses_.emplace(device_, batches_).set_halves(state.losses);
+}
+
+void Fit::load_callbacks(RunState::Callbacks saved, std::vector<std::pair<Callback*, std::string>>& before) {
+  for (const auto& callback : callbacks_) {
+    // Those of a type keep their order; one that the earlier run did not have begins anew.
+    const auto found = std::find_if(saved.begin(), saved.end(), [&](const auto& one) { return one.first == type_of(*callback); });
+    if (found == saved.end()) continue;
+    before.emplace_back(callback.get(), callback->state());
+    callback->load_state(found->second);
+    saved.erase(found);
+  }
 }
 
 bool Fit::wants_to_stop() const { return trainer_.stop_ || interrupt_.requested(); }

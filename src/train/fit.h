@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/any_module.h"
@@ -29,6 +30,8 @@ class Fit {
 
  private:
   void load();
+  /// Brings callbacks to their saved states, and notes in `before` those that they had.
+  void load_callbacks(RunState::Callbacks saved, std::vector<std::pair<Callback*, std::string>>& before);
   /// The model's output, computed on all cards and in the precision asked for.
   Tensor forward(const Tensor& input, Site from);
   /// The epoch's batches from where it stands; whether they were all done.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "train/json_number.h"
 
 namespace tandem::train::detail {
 namespace {
@@ -15,6 +16,10 @@ constexpr const char* kKey = "trainer";
 
 /// A number that is no number (the loss of a run that went astray) is written as null.
 double number(const json& value) { return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>(); }
+
+[[noreturn]] void damaged(const std::string& path) {
+  fail("[Trainer.fit] ", path, ": cannot go on from this file: the Trainer's notes in it are damaged");
+}
 
 }  // namespace
 
@@ -56,19 +61,22 @@ RunState from_notes(const std::map<std::string, std::string>& notes, const std::
   const auto note = notes.find(kKey);
   if (note == notes.end()) fail("[Trainer.fit] ", path, ": cannot go on from this file: no Trainer wrote it");
   try {
-    const json state = json::parse(note->second);
+    // Nothing that a Trainer writes is nested deeper, so what is does not get memory.
+    constexpr int kDeepest = 4;
+    const json state = json::parse(note->second, [](int depth, json::parse_event_t, const json&) { return depth <= kDeepest; });
     RunState run;
-    run.epoch = state.at("epoch").get<int>();
-    run.batch = state.at("batch").get<int64_t>();
-    run.batches = state.at("batches").get<int64_t>();
-    run.step = state.at("step").get<int64_t>();
+    run.epoch = whole_number<int>(state.at("epoch"));
+    run.batch = whole_number<int64_t>(state.at("batch"));
+    run.batches = whole_number<int64_t>(state.at("batches"));
+    run.step = whole_number<int64_t>(state.at("step"));
     for (size_t i = 0; i < run.losses.size(); ++i) {
       const json& half = state.at("losses").at(i);
-      run.losses[i] = {number(half.at(0)), half.at(1).get<int64_t>()};
+      run.losses[i] = {number(half.at(0)), whole_number<int64_t>(half.at(1))};
     }
+    if (run.epoch < 0 || run.batch < 0 || run.batch > run.batches || run.step < 0) fail("these are no places in a run");
     run.callbacks = state.at("callbacks").get<RunState::Callbacks>();
     for (const auto& [device, generator] : state.at("generators").items())
-      run.generators[device] = {.seed = generator.at(0).get<uint64_t>(), .offset = generator.at(1).get<uint64_t>()};
+      run.generators[device] = {.seed = whole_number<uint64_t>(generator.at(0)), .offset = whole_number<uint64_t>(generator.at(1))};
     ProgressBoard::Series series;
     for (const auto& [name, points] : state.at("curves").items()) {
       auto& curve = series[name];
@@ -77,7 +85,9 @@ RunState from_notes(const std::map<std::string, std::string>& notes, const std::
     run.board.set_series(std::move(series));
     return run;
   } catch (const json::exception&) {
-    fail("[Trainer.fit] ", path, ": cannot go on from this file: the Trainer's notes in it are damaged");
+    damaged(path);
+  } catch (const Error&) {
+    damaged(path);
   }
 }
 

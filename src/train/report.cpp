@@ -108,7 +108,7 @@ std::map<int64_t, double> by_epoch(const std::vector<Point>& points) {
   const bool at_ends = std::all_of(points.begin(), points.end(), [](const Point& p) { return p.x >= 1 && std::floor(p.x) == p.x; });
   std::map<int64_t, std::pair<double, int>> sums;
   for (const Point& point : points) {
-    if (!std::isfinite(point.x)) continue;
+    if (!(std::fabs(point.x) < 1e15)) continue;  // no epoch: nan, or from a damaged checkpoint
     auto& [sum, count] = sums[static_cast<int64_t>(std::floor(point.x)) + (at_ends ? 0 : 1)];
     sum += point.y;
     ++count;

@@ -58,4 +58,24 @@ expect_status 1; expect_one_line_error; expect_err "digit1.png"
 call -- train linear --gpus 0 --quiet --out line
 call -- predict line/checkpoint.safetensors digit1.png
 expect_status 1; expect_one_line_error; expect_err "this network is of 'linear'"
+
+# Files made to hurt: nested deep, and settings that are of another kind or too large.
+python3 - << 'PYTHON'
+import json, struct
+def write(path, header):
+    with open(path, "wb") as f: f.write(struct.pack("<Q", len(header)) + header.encode())
+deep = "[" * 100000 + "]" * 100000
+write("deep.safetensors", '{"a":{"dtype":"F32","shape":' + deep + ',"data_offsets":[0,0]}}')
+for name, note in {"nested": '{"name":"digits","net":' + deep + "}", "name": '{"name":3}', "real": '{"name":"digits","epochs":1e300}',
+                   "large": '{"name":"digits","epochs":4294967297}', "none": deep}.items():
+    write(f"{name}.safetensors", json.dumps({"__metadata__": {"recipe": note}}))
+PYTHON
+call -- predict deep.safetensors digit1.png
+expect_status 1; expect_one_line_error; expect_err "deep.safetensors: tensor 'a' in the header has a size that is not a whole number"
+for bad in name real large none; do
+  call -- predict $bad.safetensors digit1.png
+  expect_status 1; expect_one_line_error; expect_err "$bad.safetensors: the settings in this file are damaged"
+done
+call -- predict nested.safetensors digit1.png
+expect_status 1; expect_one_line_error; expect_err "nested.safetensors"
 finish

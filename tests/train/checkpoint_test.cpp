@@ -131,6 +131,114 @@ TEST(Checkpoint, ThatDoesNotFitChangesNothing) {
   EXPECT_NE(refused("absent.ckpt", adam).find("No such file"), std::string::npos);
 }
 
+namespace {
+
+/// The same names with the same numbers in the very same memory.
+void expect_untouched(const td::StateDict& now, const td::StateDict& before) {
+  EXPECT_EQ(now.keys(), before.keys());
+  for (const auto& [name, tensor] : before) {
+    const td::Tensor* here = now.find(name);
+    ASSERT_TRUE(here) << name;
+    EXPECT_TRUE(td::equal(*here, tensor)) << name;
+    EXPECT_EQ(here->data_ptr() == tensor.data_ptr(), name.starts_with("state.") && tensor.dim() > 0) << name;
+  }
+}
+
+}  // namespace
+
+TEST(OptimizerState, ThatIsRefusedHalfwayChangesNothing) {
+  auto net = model_on(td::cpu());
+  td::optim::Adam adam(net.parameters(), {.lr = 0.1});
+  step(net, adam, td::cpu());
+  td::optim::LBFGS lbfgs(net.parameters(), {.lr = 0.1, .max_iter = 5});
+  const auto closure = [&] {
+    lbfgs.zero_grad();
+    const td::Tensor loss = td::cross_entropy(net(td::arange(8.).reshape({2, 4})), td::tensor({0, 1}));
+    loss.backward();
+    return loss;
+  };
+  lbfgs.step(closure);
+  for (td::optim::Optimizer* optimizer : {static_cast<td::optim::Optimizer*>(&adam), static_cast<td::optim::Optimizer*>(&lbfgs)}) {
+    const td::StateDict before = optimizer->state_dict();
+    td::StateDict other;
+    for (const auto& [name, tensor] : before) other[name] = tensor.is_floating_point() ? tensor + 1 : tensor.clone();
+    ASSERT_EQ(error_of([&] { optimizer->load_state_dict(before); }), "no error");
+    const td::StateDict loaded = optimizer->state_dict();
+    // Each option in turn is no single number: what came before it has been read by then.
+    int refused = 0;
+    for (const auto& [name, tensor] : before) {
+      if (!name.starts_with("param_groups.0.") || name.ends_with(".params")) continue;
+      td::StateDict bad = other;
+      bad[name] = td::zeros({0});
+      const std::string error = error_of([&] { optimizer->load_state_dict(bad); });
+      refused += error != "no error";
+      expect_untouched(optimizer->state_dict(), loaded);
+    }
+    EXPECT_GE(refused, 5);
+  }
+}
+
+TEST(TrainerCheckpoint, ThatIsRefusedHalfwayChangesNothing) {
+  struct Line : td::train::Module {
+    nn::Linear net{1, 1};
+    void fields(nn::Fields& f) override { f("net", net); }
+    td::Tensor forward(const td::Tensor& x) override { return net(x); }
+    td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
+    std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters()); }
+  };
+  const td::train::DataModule data(td::data::TensorDataset({td::ones({4, 1}), td::zeros({4, 1})}),
+                                   td::data::TensorDataset({td::ones({4, 1}), td::zeros({4, 1})}), {.batch_size = 2});
+  const std::string path = "halfway/checkpoint.safetensors";
+  Line taught;
+  td::train::Trainer first(
+      {.max_epochs = 1, .checkpoint_dir = "halfway", .early_stopping = td::train::EarlyStoppingOptions{}, .quiet = true});
+  first.fit(taught, data);
+  const io::SafetensorsFile file = io::read_safetensors(path);
+  const std::string notes = file.metadata.at("trainer");
+  const auto replaced = [&](const std::string& what, const std::string& by) {
+    const auto at = notes.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return notes.substr(0, at) + by + notes.substr(at + what.size());
+  };
+  const std::string callback =
+      notes.substr(notes.find("\"callbacks\":[["), notes.find("]]", notes.find("\"callbacks\":[[")) + 2 - notes.find("\"callbacks\":[["));
+  const std::string type = callback.substr(callback.find("[[\"") + 3, callback.find("\",") - callback.find("[[\"") - 3);
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  for (const std::string& bad :
+       {std::string("{"), deep, replaced("\"curves\":", "\"curbs\":"), replaced("\"epoch\":1", "\"epoch\":-1"),
+        replaced("\"step\":", "\"step\":-"), replaced("\"epoch\":1", "\"epoch\":1e300"), replaced("\"epoch\":1", "\"epoch\":4294967297"),
+        replaced("\"batch\":0", "\"batch\":3,\"more\":0"), replaced("\"epoch\":1", "\"epoch\":" + deep),
+        replaced(callback, "\"callbacks\":[[\"" + type + "\",\"0.5 many\"]]"),
+        replaced(callback, "\"callbacks\":[[\"" + type + "\",\"0.5 1e300\"]]")}) {
+    auto metadata = file.metadata;
+    metadata["trainer"] = bad;
+    io::save_safetensors(path, file.tensors, metadata);
+    Line model;
+    const td::Tensor before = model.net.weight.detach().clone();
+    ASSERT_FALSE(td::equal(before, taught.net.weight));
+    const auto watcher = std::make_shared<td::train::EarlyStopping>();
+    const std::string watched = watcher->state();
+    td::train::Trainer trainer({.max_epochs = 2, .checkpoint_dir = "halfway", .resume = true, .callbacks = {watcher}, .quiet = true});
+    const std::string error = error_of([&] { trainer.fit(model, data); });
+    EXPECT_NE(error.find("damaged"), std::string::npos) << error << " for " << bad.substr(0, 200);
+    EXPECT_TRUE(td::equal(model.net.weight, before));
+    EXPECT_EQ(watcher->state(), watched);
+    EXPECT_EQ(trainer.epoch(), 0);
+  }
+  // A model that does not fit: the callback, which was read before, has its own state again.
+  auto tensors = file.tensors;
+  tensors.erase("model.net.bias");
+  io::save_safetensors(path, tensors, file.metadata);
+  Line model;
+  const td::Tensor before = model.net.weight.detach().clone();
+  const auto watcher = std::make_shared<td::train::EarlyStopping>();
+  const std::string watched = watcher->state();
+  td::train::Trainer trainer({.max_epochs = 2, .checkpoint_dir = "halfway", .resume = true, .callbacks = {watcher}, .quiet = true});
+  EXPECT_NE(error_of([&] { trainer.fit(model, data); }).find("Missing key(s)"), std::string::npos);
+  EXPECT_TRUE(td::equal(model.net.weight, before));
+  EXPECT_EQ(watcher->state(), watched);
+}
+
 TEST(Checkpoint, OfNoTrainerIsNoPlaceToGoOnFrom) {
   struct Line : td::train::Module {
     nn::Linear net{1, 1};

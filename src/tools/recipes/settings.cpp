@@ -1,6 +1,9 @@
 #include "tools/recipes/settings.h"
 
+#include <type_traits>
+
 #include "base/error.h"
+#include "train/json_number.h"
 
 namespace tandem::tools {
 namespace {
@@ -43,11 +46,16 @@ struct FromJson {
   const std::function<bool(const char*)>& is_kept;
   template <class T>
   void operator()(const char* name, T& setting) const {
-    if (from.contains(name) && !is_kept(name)) setting = from.at(name).get<T>();
+    if (from.contains(name) && !is_kept(name)) setting = value<T>(from.at(name));
   }
   template <class T>
   void operator()(const char* name, std::optional<T>& setting) const {
-    if (from.contains(name) && !is_kept(name)) setting = from.at(name).get<T>();
+    if (from.contains(name) && !is_kept(name)) setting = value<T>(from.at(name));
+  }
+  template <class T>
+  static T value(const ordered_json& json) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return train::detail::whole_number<T>(json);
+    else return json.get<T>();
   }
 };
 
@@ -69,15 +77,19 @@ void read_settings(TrainSettings& settings, const io::Metadata& metadata, const 
                    const std::function<bool(const char*)>& keep) {
   const auto note = metadata.find(kSettingsNote);
   if (note == metadata.end()) fail(path, ": `tandem train` did not write this file: it does not say which network it is of");
-  const ordered_json before = ordered_json::parse(note->second, nullptr, false);
-  if (!before.is_object() || !before.contains("name")) fail(path, ": the settings in this file are damaged");
-  const std::string recipe = before.at("name");
+  const auto damaged = [&] { fail(path, ": the settings in this file are damaged"); };
+  const auto flat = [](int depth, ordered_json::parse_event_t, const ordered_json&) { return depth <= 1; };
+  const ordered_json before = ordered_json::parse(note->second, flat, false);
+  if (!before.is_object() || !before.contains("name") || !before.at("name").is_string()) damaged();
+  const auto recipe = before.at("name").get<std::string>();
   if (settings.recipe.empty()) settings.recipe = recipe;
   if (recipe != settings.recipe) fail(path, ": this is a run of '", recipe, "', not of '", settings.recipe, "': choose another --out");
   try {
     for_each_setting(settings, FromJson{before, keep});
   } catch (const ordered_json::exception&) {
-    fail(path, ": the settings in this file are damaged");
+    damaged();
+  } catch (const Error&) {
+    damaged();
   }
 }
 
