@@ -264,20 +264,26 @@ void save_safetensors(const std::string& path, const TensorMap& tensors, const M
   }
   std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->second.element_size() > b->second.element_size(); });
 
-  json header = json::object();
-  if (!metadata.empty()) header[kMetadataKey] = metadata;
-  uint64_t end = 0;
-  for (const auto* item : order) {
-    const Tensor& tensor = item->second;
-    const uint64_t begin = end;
-    end += tensor.nbytes();
-    header[item->first] = {{"dtype", format_name(tensor.dtype())},
-                           {"shape", std::vector<int64_t>(tensor.sizes().begin(), tensor.sizes().end())},
-                           {"data_offsets", {begin, end}}};
-  }
+  // As text, part by part: the destructor of a JSON object takes memory, and where there is none it would end the program.
+  const auto quoted = [](const std::string& string) { return json(string).dump(); };
+  std::map<std::string, std::string> parts;
   std::string text;
   try {
-    text = header.dump();
+    for (const auto& [key, value] : metadata) text += str(text.empty() ? '{' : ',', quoted(key), ':', quoted(value));
+    if (!metadata.empty()) parts[kMetadataKey] = text + '}';
+    uint64_t end = 0;
+    for (const auto* item : order) {
+      const Tensor& tensor = item->second;
+      const uint64_t begin = end;
+      end += tensor.nbytes();
+      std::string sizes;
+      for (const int64_t size : tensor.sizes()) sizes += str(sizes.empty() ? "" : ",", size);
+      parts[item->first] =
+          str(R"({"data_offsets":[)", begin, ',', end, R"(],"dtype":")", format_name(tensor.dtype()), R"(","shape":[)", sizes, "]}");
+    }
+    text.clear();
+    for (const auto& [name, part] : parts) text += str(text.empty() ? '{' : ',', quoted(name), ':', part);
+    text += parts.empty() ? "{}" : "}";
   } catch (const json::exception&) {
     fail("[save_safetensors] ", path, ": a name or metadata text is not valid UTF-8");
   }
