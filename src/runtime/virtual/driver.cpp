@@ -316,14 +316,14 @@ void record(VirtualDriver& driver, Event& event, StreamHandle on) {
   event.stamp.reset();
   if (event.clock) {
     enqueue(
-        driver.queue(on, "record_event", {}), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); },
+        driver.queue(on, "record_event", Site::none()), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); },
         {}, {}, Kind::Always);
     return;
   }
   if (event.timing) {
     event.stamp = std::make_shared<Stamp>(0);
     enqueue(
-        driver.queue(on, "record_event", {}),
+        driver.queue(on, "record_event", Site::none()),
         [stamp = event.stamp](const Queue&) {
           const auto now = std::chrono::steady_clock::now().time_since_epoch();
           stamp->store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), std::memory_order_release);
@@ -362,7 +362,7 @@ void VirtualDriver::wait_event(StreamHandle on, EventHandle handle) {
     const uint64_t number = event.clock->recorded();
     if (event.clock->passed(number)) return;
     return enqueue(
-        queue(on, "wait_event", {}),
+        queue(on, "wait_event", Site::none()),
         [clock = event.clock, number, machine = &machine_](const Queue&) {
           clock->wait(number, &machine->stopping);
           if (!clock->passed(number)) machine->dropped.store(true);
@@ -436,7 +436,7 @@ void VirtualDriver::copy_to_host(void* to, const void* from, int from_device, si
 
 void VirtualDriver::host_function(StreamHandle stream, void (*run)(void*), void* context) {
   enqueue(
-      queue(stream, "host_function", {}), [run, context](const Queue&) { run(context); }, {}, {}, Kind::Always);
+      queue(stream, "host_function", Site::none()), [run, context](const Queue&) { run(context); }, {}, {}, Kind::Always);
 }
 
 void VirtualDriver::begin_capture(StreamHandle handle) {

@@ -255,7 +255,7 @@ void Stream::wait_for(Point point) {
   if (point.stream->done(point.number) && !point.stream->poison().any.load(std::memory_order_acquire) &&
       point.number < point.stream->lost())
     return;
-  const Queue queue{this, nullptr, "wait_event", {}, 1, device_};
+  const Queue queue{this, nullptr, "wait_event", Site::none(), 1, device_};
   enqueue(
       queue,
       [point](const Queue& on_worker) {
