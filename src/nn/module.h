@@ -216,8 +216,8 @@ class Evaluation {
 };
 }  // namespace detail
 
-/// Makes a model out of others, whose `forward` has another signature than tensor to tensor: `struct Pair : nn::Callable<Pair> { …
-/// forward(a, b) }`. The call operator forwards whatever it is given, and gives the result as a value.
+/// A model whose `forward` has a signature of its own, such as several tensors in, or a pair, a tuple or a struct out: `struct Pair :
+/// nn::Callable<Pair> { … forward(a, b) }`. The call operator forwards whatever it is given, and gives the result as a value.
 template <class Derived>
 struct Callable : ModuleBase {
   template <class... Args>

@@ -79,7 +79,7 @@ Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32, Fla
   return search("bucketize", boundaries, x, Tensor(), out_int32, right, site);
 }
 
-Tensor isin(const Operand& elements, const Operand& test_elements, bool, Flag invert, Site site) {
+Tensor isin(const Operand& elements, const Operand& test_elements, Flag, Flag invert, Site site) {
   const autograd::detail::NoRecord quiet;
   const Device device = elements.is_tensor()        ? elements.tensor().device()
                         : test_elements.is_tensor() ? test_elements.tensor().device()

@@ -152,7 +152,7 @@ ValuesIndices sort(const Tensor& x, int64_t dim, Flag descending, Site site) {
 Tensor argsort(const Tensor& x, int64_t dim, Flag descending, Site site) { return sort(x.detach(), dim, descending, site).indices; }
 Tensor msort(const Tensor& x, Site site) { return sort(x, 0, false, site).values; }
 
-ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, Flag largest, bool, Site site) {
+ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, Flag largest, Flag, Site site) {
   const int64_t at = wrap_dim(dim, x.dim()), size = length_along(x, at);
   if (k < 0 || k > size) fail("[topk] selected index k out of range: k is ", k, ", but dimension ", at, " has size ", size);
   ValuesIndices y = ordered("topk", x, at, 0, k, largest, site);
