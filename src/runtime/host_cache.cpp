@@ -84,7 +84,7 @@ class SharedBins {
   /// Takes over a list of `count` blocks; gives them to the system where enough is cached already.
   void give(int bin, Free* first, Free* last, uint32_t count) noexcept {
     const size_t bytes = count * host_bin_size(bin);
-    if (bytes_.load(std::memory_order_relaxed) + bytes > limit_.load(std::memory_order_relaxed)) {
+    if (bytes_.load(std::memory_order_relaxed) + bytes > limit() / 4) {
       last->next = nullptr;
       return release(first);
     }
@@ -102,8 +102,9 @@ class SharedBins {
   }
 
   [[nodiscard]] size_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] size_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   size_t limit(size_t bytes) noexcept {
-    limit_.store(bytes / 4, std::memory_order_relaxed);
+    limit_.store(bytes, std::memory_order_relaxed);
     if (bytes_.load(std::memory_order_relaxed) > bytes / 4) trim();
     return detail::limit_large_host(bytes);
   }
@@ -118,7 +119,7 @@ class SharedBins {
   };
   Bin bins_[kHostBins];
   std::atomic<size_t> bytes_{0};
-  std::atomic<size_t> limit_{default_limit() / 4};
+  std::atomic<size_t> limit_{default_limit()};  // of large blocks; of small ones a quarter
 };
 
 /// Never destroyed: tensors with static storage are freed after everything else.
@@ -286,6 +287,10 @@ void trim_host_cache() noexcept {
   detail::trim_large_host();
 }
 
+constinit std::atomic<size_t> primitive_bytes{0};
+size_t primitive_limit() noexcept { return std::min(default_limit() / 4, size_t{96} << 20); }
+
 size_t set_host_cache_limit(size_t bytes) noexcept { return shared().limit(bytes); }
+size_t host_cache_limit() noexcept { return shared().limit(); }
 
 }  // namespace tandem::runtime

@@ -2,6 +2,7 @@
 // shared best-fit cache over mmap. A loop that frees and asks again meets neither a lock nor a page fault.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace tandem::runtime {
@@ -16,6 +17,12 @@ void trim_host_cache() noexcept;
 /// The most bytes of large blocks that are kept; an eighth of the memory that this process may use and at most 4 GiB unless set. The shared
 /// bins keep at most a quarter of that. Returns what it was.
 size_t set_host_cache_limit(size_t bytes) noexcept;
+[[nodiscard]] size_t host_cache_limit() noexcept;
+
+/// What primitives of libraries take that kernels keep for the next call, about, and the most that they keep of those that nobody uses: 96
+/// MiB, or a thirty-second of the memory that this process may use. Counted by the kernels.
+extern constinit std::atomic<size_t> primitive_bytes;
+[[nodiscard]] size_t primitive_limit() noexcept;
 
 namespace detail {
 

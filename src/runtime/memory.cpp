@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/allocators.h"
+#include "runtime/host_cache.h"
 #include "runtime/memory_text.h"
 
 namespace tandem::cuda {
@@ -72,3 +73,24 @@ void empty_cache(Site site) {
 }
 
 }  // namespace tandem::cuda
+
+namespace tandem {
+
+HostMemoryStats host_memory_stats() {
+  return {.cached = runtime::host_cache_bytes(),
+          .cached_limit = runtime::host_cache_limit(),
+          .primitives = runtime::primitive_bytes.load(),
+          .primitives_limit = runtime::primitive_limit()};
+}
+
+std::string host_memory_summary() {
+  const HostMemoryStats stats = host_memory_stats();
+  const auto line = [](const char* what, size_t bytes, size_t limit) {
+    return str("| ", what, " | ", runtime::readable_size(bytes), " | ", runtime::readable_size(limit), " |\n");
+  };
+  return "| Host memory kept for reuse | Bytes | At most |\n|---|---|---|\n" +
+         line("Freed memory of tensors", stats.cached, stats.cached_limit) +
+         line("Primitives of oneDNN", stats.primitives, stats.primitives_limit);
+}
+
+}  // namespace tandem

@@ -61,3 +61,16 @@ void reset_accumulated_memory_stats(Device device = Device(DeviceType::CUDA));
 void empty_cache(Site site = Site::here());
 
 }  // namespace tandem::cuda
+
+namespace tandem {
+
+/// What the library keeps of the host's memory for reuse, in bytes, and the most that it keeps.
+struct HostMemoryStats {
+  size_t cached = 0, cached_limit = 0;          // freed memory of tensors, but for what other threads keep for themselves
+  size_t primitives = 0, primitives_limit = 0;  // what oneDNN has made for the shapes of products and convolutions, about
+};
+[[nodiscard]] HostMemoryStats host_memory_stats();
+/// A table of the figures.
+[[nodiscard]] std::string host_memory_summary();
+
+}  // namespace tandem

@@ -2,11 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <mutex>
+#include <algorithm>
+#include <iterator>
 #include <new>
-#include <unordered_map>
-#include <utility>
 
+#include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
 
 namespace tandem::kernels::cpu {
@@ -19,11 +19,13 @@ dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t ro
   return desc;
 }
 
-/// A primitive and the memory objects it runs on, for one thread.
-class Primitive {
+/// A primitive, and what its arguments look like.
+class Product {
  public:
-  explicit Primitive(const DnnlProduct& p) {
-    const std::lock_guard lock(dnnl_making());
+  static constexpr size_t kBytes = size_t{80} << 10;  // mostly code
+  class Arguments;
+
+  explicit Product(const DnnlProduct& p) {
     const SingleOpenMp single;
     dnnl_memory_desc_t a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
     dnnl_memory_desc_t out = matrix(p.out, p.m, p.n, p.out_row, 1);
@@ -37,46 +39,67 @@ class Primitive {
     if (status_ == dnnl_success) {
       const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
       scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
-      const std::pair<int, const dnnl_memory_desc_t*> all[] = {
-          {DNNL_ARG_DST, &out}, {DNNL_ARG_SRC, &a}, {DNNL_ARG_WEIGHTS, &b}, {DNNL_ARG_SCRATCHPAD, scratch}};
-      for (const auto& [name, memory_desc] : all) {
-        dnnl_memory_t memory = nullptr;
-        if (!good(dnnl_memory_create(&memory, memory_desc, dnnl_shared_engine(), DNNL_MEMORY_NONE))) break;
-        arguments_[count_++] = {name, memory};
-      }
+      const Described all[] = {{DNNL_ARG_DST, out}, {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_SCRATCHPAD, *scratch}};
+      std::copy(std::begin(all), std::end(all), described_);
     }
     dnnl_primitive_desc_destroy(description);
     dnnl_primitive_attr_destroy(attributes);
   }
-  Primitive(const Primitive&) = delete;
-  Primitive& operator=(const Primitive&) = delete;
-  ~Primitive() {
-    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(arguments_[i].memory);
-    dnnl_primitive_destroy(primitive_);
-  }
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+  ~Product() { dnnl_primitive_destroy(primitive_); }
 
   [[nodiscard]] DnnlScratch scratch() const { return {status_ == dnnl_success, scratch_bytes_}; }
-
-  int run(dnnl_stream_t stream, void* out, const void* a, const void* b, void* scratch) {
-    if (status_ != dnnl_success) return status_;
-    void* const data[] = {out, const_cast<void*>(a), const_cast<void*>(b), scratch};
-    for (int i = 0; i < count_; ++i) dnnl_memory_set_data_handle(arguments_[i].memory, data[i]);
-    const SingleOpenMp single;
-    return dnnl_primitive_execute(primitive_, stream, count_, arguments_);
-  }
+  int run(Arguments& arguments, void* out, const void* a, const void* b, void* scratch) const;
 
  private:
+  static constexpr int kArguments = 4;
+  struct Described {
+    int name;
+    dnnl_memory_desc_t desc;
+  };
+
   bool good(dnnl_status_t status) {
     status_ = status;
     return status == dnnl_success;
   }
 
   dnnl_primitive_t primitive_ = nullptr;
-  dnnl_exec_arg_t arguments_[4];
-  int count_ = 0;
+  Described described_[kArguments];  // where it has been made
   size_t scratch_bytes_ = 0;
   dnnl_status_t status_ = dnnl_success;
 };
+
+/// The memory objects that it runs on, pointed elsewhere for each call.
+class Product::Arguments {
+ public:
+  static constexpr size_t kBytes = size_t{5} << 10;
+
+  explicit Arguments(const Product& of) : status_(of.status_) {
+    for (int i = 0; i < kArguments && status_ == dnnl_success; ++i) {
+      list_[i].arg = of.described_[i].name;
+      status_ = dnnl_memory_create(&list_[i].memory, &of.described_[i].desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
+    }
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  ~Arguments() {
+    for (const dnnl_exec_arg_t& argument : list_) dnnl_memory_destroy(argument.memory);
+  }
+
+ private:
+  friend class Product;
+  dnnl_exec_arg_t list_[kArguments] = {};
+  dnnl_status_t status_;
+};
+
+int Product::run(Arguments& arguments, void* out, const void* a, const void* b, void* scratch) const {
+  if (arguments.status_ != dnnl_success) return arguments.status_;
+  void* const data[kArguments] = {out, const_cast<void*>(a), const_cast<void*>(b), scratch};
+  for (int i = 0; i < kArguments; ++i) dnnl_memory_set_data_handle(arguments.list_[i].memory, data[i]);
+  const SingleOpenMp single;
+  return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), kArguments, arguments.list_);
+}
 
 struct Hash {
   size_t operator()(const DnnlProduct& p) const {
@@ -88,28 +111,12 @@ struct Hash {
   }
 };
 
-/// The products that a thread keeps.
-class Local {
- public:
-  Primitive& primitive(const DnnlProduct& p) {
-    if (last_ && *last_key_ == p) return *last_;
-    if (primitives_.size() >= kMost && !primitives_.contains(p)) primitives_.clear();  // a program of ever new shapes: begin again
-    const auto found = primitives_.try_emplace(p, p).first;
-    last_key_ = &found->first;
-    last_ = &found->second;
-    return *last_;
-  }
+using Products = PrimitiveCache<DnnlProduct, Product, Hash>;
 
- private:
-  static constexpr size_t kMost = 1024;
-  std::unordered_map<DnnlProduct, Primitive, Hash> primitives_;
-  const DnnlProduct* last_key_ = nullptr;
-  Primitive* last_ = nullptr;
-};
-
-Local& local() {
-  thread_local Local mine;
-  return mine;
+Products::Lease& lease_of(const DnnlProduct& product) {
+  static auto* const products = new Products;
+  Products::Lease* const known = products->find(product);
+  return known ? *known : products->make(product);
 }
 
 /// The OpenMP that oneDNN uses.
@@ -144,11 +151,6 @@ SingleOpenMp::~SingleOpenMp() {
   if (before_ != 1) openmp().set_threads(before_);
 }
 
-tandem::detail::ForkSafeMutex& dnnl_making() {
-  static auto* const mutex = new tandem::detail::ForkSafeMutex;  // not destroyed: kernels may run while the program ends
-  return *mutex;
-}
-
 dnnl_engine_t dnnl_shared_engine() {
   static const dnnl_engine_t shared = [] {
     dnnl_engine_t made = nullptr;
@@ -168,13 +170,13 @@ bool dnnl_has_bfloat16() {
   return has;
 }
 
-DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return local().primitive(product).scratch(); } catch (const std::bad_alloc&) {
+DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return lease_of(product).made().scratch(); } catch (const std::bad_alloc&) {
   return {false, 0};
 }
 
 int dnnl_run(const DnnlProduct& product, void* out, const void* a, const void* b, void* scratch) try {
-  dnnl_stream_t stream = dnnl_thread_stream();
-  return local().primitive(product).run(stream, out, a, b, scratch);
+  const Products::Lease& lease = lease_of(product);
+  return lease.made().run(lease.arguments(), out, a, b, scratch);
 } catch (const std::bad_alloc&) {
   return dnnl_out_of_memory;
 }

@@ -1,5 +1,5 @@
-// Products by oneDNN. Each thread keeps the primitives it has used, with their memory objects, so that running one again costs about a
-// microsecond; the code behind them is shared by oneDNN's own cache. Scratch memory is always the caller's: a primitive's own is not safe
+// Products by oneDNN. The primitives are kept, with memory objects (onednn_cache.h), so that running one again costs about a microsecond.
+// Scratch memory is always the caller's: a primitive's own is not safe
 // from two threads. OpenMP is told to stay single while one is made or run: threads are ours (base/parallel.h).
 #pragma once
 

@@ -1,10 +1,9 @@
 #include "kernels/cpu/onednn_convolution.h"
 
 #include <cstring>
-#include <mutex>
 #include <new>
-#include <unordered_map>
 
+#include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
 
 namespace tandem::kernels::cpu {
@@ -23,46 +22,82 @@ struct Hash {
   }
 };
 
-/// A primitive with one input and one output more or less: memory objects that are pointed elsewhere for each call.
+/// A primitive, and what its arguments look like.
 class Step {
  public:
+  class Arguments;
+
   Step() = default;
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
-  ~Step() {
-    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(arguments_[i].memory);
-    dnnl_primitive_destroy(primitive_);
-  }
+  ~Step() { dnnl_primitive_destroy(primitive_); }
   dnnl_status_t make(const_dnnl_primitive_desc_t desc) { return dnnl_primitive_create(&primitive_, desc); }
-  dnnl_status_t add(int name, const dnnl_memory_desc_t& desc) {
-    dnnl_memory_t memory = nullptr;
-    const dnnl_status_t status = dnnl_memory_create(&memory, &desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
-    if (status == dnnl_success) arguments_[count_++] = {name, memory};
-    return status;
-  }
+  void add(int name, const dnnl_memory_desc_t& desc) { described_[count_++] = {name, desc}; }
   [[nodiscard]] bool made() const { return primitive_ != nullptr; }
   /// `data` in the order of `add`.
-  int run(std::initializer_list<const void*> data) {
-    int i = 0;
-    for (const void* pointer : data) {
-      if (i == count_) break;
-      dnnl_memory_set_data_handle(arguments_[i++].memory, const_cast<void*>(pointer));
-    }
-    const SingleOpenMp single;
-    return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), count_, arguments_);
-  }
+  int run(Arguments& arguments, std::initializer_list<const void*> data) const;
 
  private:
+  static constexpr int kMost = 5;
+  struct Described {
+    int name;
+    dnnl_memory_desc_t desc;
+  };
   dnnl_primitive_t primitive_ = nullptr;
-  dnnl_exec_arg_t arguments_[5];
+  Described described_[kMost];  // the first count_
   int count_ = 0;
 };
 
+/// The memory objects that it runs on, pointed elsewhere for each call.
+class Step::Arguments {
+ public:
+  explicit Arguments(const Step& of) {
+    for (; count_ < of.count_ && status_ == dnnl_success; ++count_) {
+      const Described& argument = of.described_[count_];
+      list_[count_].arg = argument.name;
+      status_ = dnnl_memory_create(&list_[count_].memory, &argument.desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
+    }
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  ~Arguments() {
+    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(list_[i].memory);
+  }
+
+ private:
+  friend class Step;
+  dnnl_exec_arg_t list_[kMost] = {};
+  int count_ = 0;
+  dnnl_status_t status_ = dnnl_success;
+};
+
+int Step::run(Arguments& arguments, std::initializer_list<const void*> data) const {
+  if (arguments.status_ != dnnl_success) return arguments.status_;
+  int i = 0;
+  for (const void* pointer : data) {
+    if (i == arguments.count_) break;
+    dnnl_memory_set_data_handle(arguments.list_[i++].memory, const_cast<void*>(pointer));
+  }
+  const SingleOpenMp single;
+  return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), arguments.count_, arguments.list_);
+}
+
 class Convolution {
  public:
+  static constexpr size_t kBytes = size_t{128} << 10;  // mostly code
+  struct Arguments {
+    static constexpr size_t kBytes = size_t{16} << 10;
+    explicit Arguments(const Convolution& of)
+        : main(of.main_),
+          reorder_a(of.reorder_a_),
+          reorder_b(of.reorder_b_),
+          reorder_result(of.reorder_result_),
+          reorder_weight(of.reorder_weight_) {}
+    Step::Arguments main, reorder_a, reorder_b, reorder_result, reorder_weight;
+  };
+
   /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
-  Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight) {
-    const std::lock_guard lock(dnnl_making());
+  explicit Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight = nullptr) {
     const SingleOpenMp single;
     build(c, weight);
     bytes_.supported = status_ == dnnl_success && worth_it_;
@@ -71,9 +106,9 @@ class Convolution {
   [[nodiscard]] const DnnlConvolutionBytes& bytes() const { return bytes_; }
   [[nodiscard]] const dnnl_memory_desc_t& weight_layout() const { return weight_; }
 
-  int reorder_weight(void* to, const void* from) { return reorder_weight_.run({from, to}); }
+  int reorder_weight(Arguments& on, void* to, const void* from) const { return reorder_weight_.run(on.reorder_weight, {from, to}); }
 
-  int run(bool gradient_of_weight, void* to, const void* a, const void* b, const void* bias, void* scratch) {
+  int run(Arguments& on, bool gradient_of_weight, void* to, const void* a, const void* b, const void* bias, void* scratch) const {
     char* free = static_cast<char*>(scratch);
     const auto take = [&free](size_t bytes) {
       char* const mine = free;
@@ -85,18 +120,19 @@ class Convolution {
     int status = 0;
     if (reorder_a_.made()) {
       void* const laid = take(a_bytes_);
-      status = reorder_a_.run({a, laid});
+      status = reorder_a_.run(on.reorder_a, {a, laid});
       first = laid;
     }
     if (status == 0 && reorder_b_.made()) {
       void* const laid = take(b_bytes_);
-      status = reorder_b_.run({b, laid});
+      status = reorder_b_.run(on.reorder_b, {b, laid});
       second = laid;
     }
     if (reorder_result_.made()) result = take(result_bytes_);
     if (status == 0)
-      status = gradient_of_weight || !has_bias_ ? main_.run({result, first, second, free}) : main_.run({result, first, second, free, bias});
-    if (status == 0 && reorder_result_.made()) status = reorder_result_.run({result, to});
+      status = gradient_of_weight || !has_bias_ ? main_.run(on.main, {result, first, second, free})
+                                                : main_.run(on.main, {result, first, second, free, bias});
+    if (status == 0 && reorder_result_.made()) status = reorder_result_.run(on.reorder_result, {result, to});
     return status;
   }
 
@@ -228,9 +264,9 @@ class Convolution {
         a = layout(dnnl_query_src_md);
         weight_ = layout(dnnl_query_weights_md);
         result = layout(dnnl_query_dst_md);
-        good(main_.add(DNNL_ARG_DST, result));
-        good(main_.add(DNNL_ARG_SRC, a));
-        good(main_.add(DNNL_ARG_WEIGHTS, weight_));
+        main_.add(DNNL_ARG_DST, result);
+        main_.add(DNNL_ARG_SRC, a);
+        main_.add(DNNL_ARG_WEIGHTS, weight_);
         make_reorder(reorder_a_, in, a, attributes);
         make_reorder(reorder_result_, result, out, attributes);
         break;
@@ -238,9 +274,9 @@ class Convolution {
         a = layout(dnnl_query_diff_dst_md);
         weight_ = layout(dnnl_query_weights_md);
         result = layout(dnnl_query_diff_src_md);
-        good(main_.add(DNNL_ARG_DIFF_SRC, result));
-        good(main_.add(DNNL_ARG_DIFF_DST, a));
-        good(main_.add(DNNL_ARG_WEIGHTS, weight_));
+        main_.add(DNNL_ARG_DIFF_SRC, result);
+        main_.add(DNNL_ARG_DIFF_DST, a);
+        main_.add(DNNL_ARG_WEIGHTS, weight_);
         make_reorder(reorder_a_, out, a, attributes);
         make_reorder(reorder_result_, result, in, attributes);
         break;
@@ -248,15 +284,15 @@ class Convolution {
         a = layout(dnnl_query_src_md);
         b = layout(dnnl_query_diff_dst_md);
         result = weight_ = layout(dnnl_query_diff_weights_md);
-        good(main_.add(DNNL_ARG_DIFF_WEIGHTS, result));
-        good(main_.add(DNNL_ARG_SRC, a));
-        good(main_.add(DNNL_ARG_DIFF_DST, b));
+        main_.add(DNNL_ARG_DIFF_WEIGHTS, result);
+        main_.add(DNNL_ARG_SRC, a);
+        main_.add(DNNL_ARG_DIFF_DST, b);
         make_reorder(reorder_a_, in, a, attributes);
         make_reorder(reorder_b_, out, b, attributes);
         break;
     }
-    good(main_.add(DNNL_ARG_SCRATCHPAD, scratch));
-    if (has_bias_ && part == ConvolutionPart::Forward) good(main_.add(DNNL_ARG_BIAS, bias));
+    main_.add(DNNL_ARG_SCRATCHPAD, scratch);
+    if (has_bias_ && part == ConvolutionPart::Forward) main_.add(DNNL_ARG_BIAS, bias);
     const bool gradient = part == ConvolutionPart::Weight;
     make_reorder(reorder_weight_, gradient ? weight_ : weight, gradient ? weight : weight_, attributes, true);
     a_bytes_ = dnnl_memory_desc_get_size(&a);
@@ -274,8 +310,8 @@ class Convolution {
     if (!good(dnnl_reorder_primitive_desc_create(&desc, &from, dnnl_shared_engine(), &to, dnnl_shared_engine(), attributes))) return;
     if (dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0)) != 0) good(dnnl_unimplemented);
     good(step.make(desc));
-    good(step.add(DNNL_ARG_FROM, from));
-    good(step.add(DNNL_ARG_TO, to));
+    step.add(DNNL_ARG_FROM, from);
+    step.add(DNNL_ARG_TO, to);
     dnnl_primitive_desc_destroy(desc);
   }
 
@@ -287,35 +323,36 @@ class Convolution {
   Step main_, reorder_a_, reorder_b_, reorder_result_, reorder_weight_;
 };
 
-/// The thread's own, made at first use.
-Convolution& convolution_of(const DnnlConvolution& c) {
-  constexpr size_t kMost = 512;
-  thread_local std::unordered_map<DnnlConvolution, Convolution, Hash> mine;
-  if (const auto found = mine.find(c); found != mine.end()) return found->second;
-  if (mine.size() >= kMost) mine.clear();
-  if (c.whole == c.n) return mine.try_emplace(c, c, nullptr).first->second;
+using Convolutions = PrimitiveCache<DnnlConvolution, Convolution, Hash>;
+
+Convolutions::Lease& lease_of(const DnnlConvolution& c) {
+  static auto* const convolutions = new Convolutions;
+  if (Convolutions::Lease* const known = convolutions->find(c)) return *known;
+  if (c.whole == c.n) return convolutions->make(c);
   DnnlConvolution whole = c;
   whole.n = c.whole;
-  const dnnl_memory_desc_t layout = convolution_of(whole).weight_layout();
-  return mine.try_emplace(c, c, &layout).first->second;
+  const dnnl_memory_desc_t layout = lease_of(whole).made().weight_layout();
+  return convolutions->make(c, &layout);
 }
 
 }  // namespace
 
 DnnlConvolutionBytes dnnl_convolution_bytes(const DnnlConvolution& c) try {
-  return convolution_of(c).bytes();
+  return lease_of(c).made().bytes();
 } catch (const std::bad_alloc&) {
   return {};
 }
 
 int dnnl_reorder_weight(const DnnlConvolution& c, void* to, const void* from) try {
-  return convolution_of(c).reorder_weight(to, from);
+  const Convolutions::Lease& lease = lease_of(c);
+  return lease.made().reorder_weight(lease.arguments(), to, from);
 } catch (const std::bad_alloc&) {
   return dnnl_out_of_memory;
 }
 
 int dnnl_convolve(const DnnlConvolution& c, void* to, const void* a, const void* b, const void* bias, void* scratch) try {
-  return convolution_of(c).run(c.part == static_cast<int64_t>(ConvolutionPart::Weight), to, a, b, bias, scratch);
+  const Convolutions::Lease& lease = lease_of(c);
+  return lease.made().run(lease.arguments(), c.part == static_cast<int64_t>(ConvolutionPart::Weight), to, a, b, bias, scratch);
 } catch (const std::bad_alloc&) {
   return dnnl_out_of_memory;
 }

@@ -4,7 +4,6 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "base/dtype.h"
-#include "base/fork.h"
 
 namespace tandem::kernels::cpu {
 
@@ -24,9 +23,6 @@ class SingleOpenMp {
  private:
   int before_ = 1;
 };
-
-/// A fork waits until it is free: while primitives are made, oneDNN holds locks of its own. Taken to make one.
-tandem::detail::ForkSafeMutex& dnnl_making();
 
 inline dnnl_data_type_t dnnl_type(DType dtype) { return dtype == kBFloat16 ? dnnl_bf16 : dnnl_f32; }
 

@@ -1,0 +1,79 @@
+// What is kept of oneDNN: one bound for the process, whatever shapes and threads there were; right results while shapes come and go.
+#include <gtest/gtest.h>
+#include <tandem/tandem.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace tandem {
+namespace {
+
+/// A product of ones that is large enough for oneDNN, of a shape for each n; whether it is right.
+bool multiply(int64_t n) {
+  const int64_t rows = 70 + n % 40, depth = 100 + n / 40;
+  const Tensor product = matmul(ones({rows, depth}), ones({depth, 90}));
+  return product.sum().item<double>() == static_cast<double>(rows * depth * 90);
+}
+
+bool convolve(int64_t n) {
+  const int64_t height = 12 + n % 20, width = 12 + n / 20;
+  const Tensor image = conv2d(ones({1, 16, height, width}), ones({16, 16, 3, 3}));
+  return image.sum().item<double>() == static_cast<double>(16 * (height - 2) * (width - 2) * 16 * 9);
+}
+
+TEST(OneDnn, KeepsPrimitivesOfAllThreadsWithinOneBound) {
+  const NoGradGuard no_grad;
+  constexpr int kThreads = 6;
+  std::barrier all_done(kThreads + 1), looked(kThreads + 1);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      for (int64_t n = 0; n < 400; ++n) wrong += !multiply(400 * i + n);
+      for (int64_t n = 0; n < 60; ++n) wrong += !convolve(60 * i + n);
+      all_done.arrive_and_wait();
+      looked.arrive_and_wait();
+    });
+  }
+  all_done.arrive_and_wait();
+  const HostMemoryStats stats = host_memory_stats();
+  looked.arrive_and_wait();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(stats.primitives, 0U);
+  EXPECT_LE(stats.primitives, stats.primitives_limit);
+  EXPECT_LE(stats.primitives_limit, size_t{96} << 20);
+  EXPECT_NE(host_memory_summary().find("Primitives of oneDNN"), std::string::npos);
+}
+
+TEST(OneDnn, ThreadsThatShareAShapeShareItsPrimitive) {
+  const NoGradGuard no_grad;
+  EXPECT_TRUE(multiply(5));
+  const size_t before = host_memory_stats().primitives;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 200; ++n) wrong += !multiply(5);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LT(host_memory_stats().primitives, before + (size_t{64} << 10)) << "memory objects of eight threads at most";
+}
+
+TEST(OneDnn, OneShapeIsLeftForAnotherAndComesBack) {
+  const NoGradGuard no_grad;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      for (int64_t n = 0; n < 2000; ++n) wrong += n % 10 == 9 ? !convolve(n * (i + 1) % 7) : !multiply(n * (i + 3) % 11);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace tandem
