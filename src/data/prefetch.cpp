@@ -3,6 +3,7 @@
 #include "data/prefetch.h"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -52,6 +53,7 @@ void Epoch::start() {
 Epoch::~Epoch() { stop(); }
 
 void Epoch::stop() {
+  if (forked()) return forget_threads();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -60,6 +62,15 @@ void Epoch::stop() {
   may_move_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+}
+
+bool Epoch::forked() const { return getpid() != process_; }
+
+void Epoch::forget_threads() {
+  for (std::thread& thread : threads_) new (&thread) std::thread;  // nothing to join
+  new (&mutex_) std::mutex;
+  // Destroyed as they are, they would wait for those who wait.
+  for (std::condition_variable* condition : {&may_read_, &may_move_, &ready_}) new (condition) std::condition_variable;
 }
 
 Batch Epoch::read(int64_t at) const {
@@ -137,6 +148,7 @@ Epoch::Slot Epoch::fetch() {
     if (plan_.device) result.batch = result.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
     return result;
   }
+  if (forked()) fail("[DataLoader] this loop's workers are the parent's, which this process was forked from: begin a new loop");
   std::unique_lock lock(mutex_);
   ready_.wait(lock, [&] { return slot(taken_).moved; });
   Slot result = std::exchange(slot(taken_), {});

@@ -1,6 +1,8 @@
 // One epoch of a loader: its batches, read by worker threads, moved to a device by another, and handed out in order.
 #pragma once
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -60,11 +62,15 @@ class Epoch {
   void move(Slot& slot) const;
   void start();
   void stop();
+  /// In a child forked from the process that began the loop, which has none of the threads.
+  [[nodiscard]] bool forked() const;
+  void forget_threads();
   void work();      // a worker's thread
   void move_all();  // the mover's
 
   const EpochPlan plan_;
   const bool grad_enabled_;
+  const pid_t process_ = getpid();
   const runtime::ThreadCards cards_;  // the loop's
 
   // The loop's own.

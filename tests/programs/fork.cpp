@@ -49,6 +49,13 @@ static double compute_on_cpu(int64_t round) {
          many.mean().item<double>() + static_cast<double>((random < 1).all().item<bool>());
 }
 
+/// A loop whose workers are waiting for it, for as long as the process lives.
+static td::data::DataLoader::Iterator& begun_loop() {
+  static td::data::DataLoader loader(td::data::TensorDataset({td::ones({1000, 4})}), {.batch_size = 4, .num_workers = 2});
+  static td::data::DataLoader::Iterator iterator = loader.begin();
+  return iterator;
+}
+
 static void every_use_of_a_gpu_is_an_error(const td::Tensor& x, const td::cuda::Stream& stream, td::cuda::Event& event,
                                            td::cuda::Graph& graph) {
   const td::Device gpu = td::gpu(0);
@@ -127,6 +134,16 @@ int main() {
     CHECK(in_child([&] { REFUSED(freed_at_exit.sum()); }));
   }));
   CHECK(in_child([] {}));
+  CHECK((*begun_loop()).tensors[0].numel() == 16);
+  CHECK(in_child([] {
+    ++begun_loop();
+    REFUSED(*begun_loop());
+    int64_t batches = 0;
+    for (const td::data::Batch& batch :
+         td::data::DataLoader(td::data::TensorDataset({td::ones({8, 4})}), {.batch_size = 4, .num_workers = 2}))
+      batches += batch.tensors[0].numel() == 16;
+    CHECK(batches == 2);
+  }));
   CHECK((x == td::arange(1 << 20, {.dtype = td::kFloat32, .device = td::gpu(0)})).all().item<bool>());
   CHECK(freed_at_exit.sum().item<float>() == 1 << 20);
 
