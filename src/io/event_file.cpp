@@ -94,9 +94,9 @@ void EventFile::add(std::string_view record) {
   // A piece of a record would make a reader give up on all that follows.
   if (torn_) cut_back();
   for (size_t done = 0; done < frame.size();) {
-    const ssize_t written = uninterrupted([&] { return write(descriptor_, frame.data() + done, frame.size() - done); });
-    if (written <= 0) {
-      const int reason = written < 0 ? errno : EIO;
+    const ssize_t written = write_some(descriptor_, frame.data() + done, frame.size() - done);
+    if (written < 0) {
+      const int reason = errno;
       if (torn_) cut_back();
       errno = reason;
       fail_with("cannot write the file");

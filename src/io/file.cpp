@@ -2,6 +2,7 @@
 #include "io/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -145,9 +147,8 @@ void AtomicFile::fail_with(const char* doing) const { fail("[", op_, "] ", path_
 void AtomicFile::write(const void* data, size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = uninterrupted([&] { return ::write(descriptor_, at, std::min(bytes, kMostBytesACall)); });
-    if (written == 0) errno = EIO;  // no disk does this, but then the loop would never end
-    if (written <= 0) fail_with("cannot write the file");
+    const ssize_t written = write_some(descriptor_, at, bytes);
+    if (written < 0) fail_with("cannot write the file");
     at += written;
     bytes -= static_cast<size_t>(written);
   }
@@ -171,6 +172,24 @@ void write_file(const char* op, const std::string& path, std::string_view bytes)
   AtomicFile file(op, path);
   file.write(bytes.data(), bytes.size());
   file.commit();
+}
+
+ssize_t write_some(int descriptor, const void* data, size_t bytes) {
+  sigset_t limit, before;
+  sigemptyset(&limit);
+  sigaddset(&limit, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &limit, &before);
+  ssize_t written = uninterrupted([&] { return ::write(descriptor, data, std::min(bytes, kMostBytesACall)); });
+  int reason = errno;
+  if (written == 0) {  // no disk does this, but a caller's loop would never end
+    written = -1;
+    reason = EIO;
+  }
+  const bool raised = written < 0 && reason == EFBIG && sigismember(&before, SIGXFSZ) == 0;
+  if (const timespec at_once = {}; raised) sigtimedwait(&limit, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = reason;
+  return written;
 }
 
 InputFile::InputFile(const char* op, std::string path) : op_(op), path_(std::move(path)) {

@@ -48,6 +48,10 @@ auto uninterrupted(const Call& call) {
   return result;
 }
 
+/// Writes at least one byte, and says how many; -1, with errno set, where that fails. A file that would grow past the process's limit is
+/// such a failure, EFBIG, and no signal that ends the program.
+[[nodiscard]] ssize_t write_some(int descriptor, const void* data, size_t bytes);
+
 /// A file to read from: a regular one, so that opening and reading it never wait for anything but a disk.
 class InputFile {
  public:
