@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "io/gzip.h"
@@ -11,10 +12,19 @@
 namespace tandem::data {
 namespace {
 
+/// A field takes 32 bytes of memory, but only one of the file.
+constexpr size_t kMostColumns = size_t{1} << 20;
+
 /// The fields of a text, line by line.
 class Lines {
  public:
-  Lines(const std::string& text, const std::string& path, char delimiter) : text_(text), path_(path), delimiter_(delimiter) {
+  Lines(const std::string& text, const std::string& path, char delimiter)
+      : text_(text),
+        path_(path),
+        delimiter_(delimiter),
+        blanks_(delimiter == '\t'  ? " "
+                : delimiter == ' ' ? "\t"
+                                   : " \t") {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // a byte order mark
   }
 
@@ -37,14 +47,16 @@ class Lines {
 
  private:
   void read_line() {
-    do fields_.push_back(read_field());
-    while (at_ < text_.size() && text_[at_++] == delimiter_);
+    do {
+      if (fields_.size() == kMostColumns) bad(" has more than ", kMostColumns, " fields");
+      fields_.push_back(read_field());
+    } while (at_ < text_.size() && text_[at_++] == delimiter_);
     if (at_ > 0 && text_[at_ - 1] == '\n') ++next_line_;
   }
   [[nodiscard]] bool at_end_of_line() const { return at_ == text_.size() || text_[at_] == '\n' || text_.compare(at_, 2, "\r\n") == 0; }
   std::string read_field() {
     std::string field;
-    const size_t begin = text_.find_first_not_of(" \t", at_);
+    const size_t begin = text_.find_first_not_of(blanks_, at_);
     if (begin != std::string::npos && text_[begin] == '"') {
       at_ = begin;
       read_quoted(field);
@@ -66,7 +78,7 @@ class Lines {
       field += text_[at_];
     }
     ++at_;
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t') && text_[at_] != delimiter_) ++at_;
+    at_ = std::min(text_.find_first_not_of(blanks_, at_), text_.size());
     if (!at_end_of_line() && text_[at_] != delimiter_) bad(", column ", fields_.size() + 1, ": there is text after the closing quote");
   }
   static void trim(std::string& field) {
@@ -77,6 +89,7 @@ class Lines {
   const std::string& text_;
   const std::string& path_;
   char delimiter_;
+  std::string_view blanks_;  // that may stand before and behind a quoted field
   size_t at_ = 0;
   int64_t line_ = 0, next_line_ = 1;
   std::vector<std::string> fields_;
@@ -96,39 +109,43 @@ std::optional<double> number_of(std::string_view field) {
   return number;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
+/// Where each name stands; where one comes twice, the first of them.
+class Places {
+ public:
+  explicit Places(const std::vector<std::string>& names) : names_(names) {
+    for (size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
+  }
+  /// Error that begins with `who` and lists the names where there is no such.
+  [[nodiscard]] size_t of(const std::string& name, const std::string& who) const {
+    const auto found = places_.find(name);
+    if (found != places_.end()) return found->second;
+    constexpr size_t kMostListed = 50;
+    std::string text;
+    for (size_t i = 0; i < std::min(names_.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + names_[i];
+    fail(who, "there is no column '", name, "'; there is ", text, names_.size() > kMostListed ? ", …" : "");
+  }
 
-size_t place_of(const std::vector<std::string>& names, const std::string& name, const std::string& who) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) fail(who, "there is no column '", name, "'; there is ", joined(names));
-  return static_cast<size_t>(found - names.begin());
-}
+ private:
+  const std::vector<std::string>& names_;
+  std::unordered_map<std::string_view, size_t> places_;
+};
 
 /// A column to read.
 struct Column {
   size_t place;  // among the line's fields
   std::string name;
-  std::vector<std::string>* categories = nullptr;  // of a column of words
+  bool words = false;  // not numbers
+  std::unordered_map<std::string, size_t> categories = {};
 };
 
-double value_of(const Column& column, const Lines& line, const std::optional<double>& missing) {
+double value_of(Column& column, const Lines& line, const std::optional<double>& missing) {
   const std::string& field = line.fields()[column.place];
   const auto bad = [&](const auto&... parts) { line.bad(", column ", column.place + 1, " (", column.name, "): ", parts...); };
   if (is_missing(field)) {
     if (!missing) bad("the value is missing");
     return *missing;
   }
-  if (column.categories) {
-    auto& words = *column.categories;
-    const auto found = std::find(words.begin(), words.end(), field);
-    if (found != words.end()) return static_cast<double>(found - words.begin());
-    words.push_back(field);
-    return static_cast<double>(words.size() - 1);
-  }
+  if (column.words) return static_cast<double>(column.categories.emplace(field, column.categories.size()).first->second);
   const auto number = number_of(field);
   if (!number) bad("'", field, "' is not a number");
   return *number;
@@ -137,10 +154,12 @@ double value_of(const Column& column, const Lines& line, const std::optional<dou
 }  // namespace
 
 Tensor CsvTable::column(const std::string& name) const {
-  return values.select(1, static_cast<int64_t>(place_of(names, name, "[CsvTable.column] ")));
+  return values.select(1, static_cast<int64_t>(Places(names).of(name, "[CsvTable.column] ")));
 }
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {
+  if (options.delimiter == '"' || options.delimiter == '\n' || options.delimiter == '\r')
+    fail("[read_csv] ", path, ": a delimiter can be no quote and no end of a line");
   const std::string text = io::read_bytes("read_csv", path);
   Lines line(text, path, options.delimiter);
   CsvTable table;
@@ -151,14 +170,21 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   table.names = options.columns.empty() ? all : options.columns;
 
   const std::string who = str("[read_csv] ", path, ": ");
+  const Places in_line(all), in_table(table.names);
   std::vector<Column> columns;
-  for (const std::string& name : table.names) columns.push_back({.place = place_of(all, name, who), .name = name});
-  for (const std::string& name : options.categories) columns[place_of(table.names, name, who)].categories = &table.categories[name];
+  for (const std::string& name : table.names) columns.push_back({.place = in_line.of(name, who), .name = name});
+  for (const std::string& name : options.categories) columns[in_table.of(name, who)].words = true;
 
   std::vector<double> values;
   for (bool more = !options.header || line.next(); more; more = line.next()) {
     if (line.fields().size() != all.size()) line.bad(" has ", line.fields().size(), " fields, but the first one has ", all.size());
-    for (const Column& column : columns) values.push_back(value_of(column, line, options.missing));
+    for (Column& column : columns) values.push_back(value_of(column, line, options.missing));
+  }
+  for (Column& column : columns) {
+    if (!column.words) continue;
+    auto& words = table.categories[column.name];
+    words.resize(column.categories.size());
+    for (const auto& [word, number] : column.categories) words[number] = word;
   }
   const auto width = static_cast<int64_t>(columns.size());
   table.values =

@@ -1,6 +1,9 @@
 // The order of an epoch is made at its start; an Epoch (prefetch.h) reads the batches.
 #include "data/loader.h"
 
+#include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +15,8 @@ namespace {
 void check(const DataLoaderOptions& options) {
   if (options.batch_size <= 0) fail("[DataLoader] batch_size must be positive, not ", options.batch_size);
   if (options.num_workers < 0) fail("[DataLoader] num_workers must not be negative, but is ", options.num_workers);
+  if (options.num_workers > detail::kMostWorkers)
+    fail("[DataLoader] num_workers must be at most ", detail::kMostWorkers, ", since each is a thread, but is ", options.num_workers);
   if (options.prefetch_factor < 1) fail("[DataLoader] prefetch_factor must be positive, not ", options.prefetch_factor);
   if (options.sampler && options.shuffle) fail("[DataLoader] sampler and shuffle exclude each other: give the order in one way");
   if (options.batch_sampler && (options.batch_size != 1 || options.shuffle || options.sampler || options.drop_last))
@@ -29,6 +34,19 @@ AnyBatchSampler batches_of(const Dataset& dataset, const DataLoaderOptions& opti
 
 [[noreturn]] void fail_past_the_end() {
   fail("[DataLoader] the loop is past its last batch, there is none to read: compare the iterator with end() first");
+}
+
+/// The epoch's batches: a list of all samples, of which a dataset or a sampler may say that it has any number.
+std::vector<std::vector<int64_t>> order_of(const AnyBatchSampler& sampler, uint64_t epoch) {
+  const auto too_many = [&] { fail("[DataLoader] there is no memory for the order of ", sampler->size(), " batches"); };
+  try {
+    return sampler->batches(epoch);
+  } catch (const std::bad_alloc&) {
+    too_many();
+  } catch (const std::length_error&) {
+    too_many();
+  }
+  return {};
 }
 
 }  // namespace
@@ -51,20 +69,22 @@ DataLoader::Iterator DataLoader::begin() {
   const uint64_t epoch = epoch_++;
   const Device device = options_.device ? tandem::detail::resolve(*options_.device) : cpu();
   const BatchOptions reading = {.pin_memory = options_.pin_memory || device.is_cuda(), .seed = options_.seed, .epoch = epoch};
-  std::vector<std::vector<int64_t>> batches = batches_of(*dataset_, options_)->batches(epoch);
+  std::vector<std::vector<int64_t>> batches = order_of(batches_of(*dataset_, options_), epoch);
   if (static_cast<int64_t>(batches.size()) != size())
     fail("[DataLoader] the batch sampler gave ", batches.size(), " batches, but its size is ", size());
   Iterator iterator;
-  iterator.epoch_ =
-      std::make_shared<detail::Epoch>(detail::EpochPlan{.dataset = dataset_,
-                                                        .collate_fn = options_.collate_fn,
-                                                        .batches = std::move(batches),
-                                                        .first = std::exchange(first_batch_, 0),
-                                                        .reading = reading,
-                                                        .device = options_.device ? std::optional(device) : std::nullopt,
-                                                        .num_workers = options_.num_workers,
-                                                        .window = static_cast<int64_t>(options_.num_workers) * options_.prefetch_factor,
-                                                        .site = site_});
+  const int64_t first = std::exchange(first_batch_, 0);
+  const int64_t left = static_cast<int64_t>(batches.size()) - first;
+  iterator.epoch_ = std::make_shared<detail::Epoch>(detail::EpochPlan{
+      .dataset = dataset_,
+      .collate_fn = options_.collate_fn,
+      .batches = std::move(batches),
+      .first = first,
+      .reading = reading,
+      .device = options_.device ? std::optional(device) : std::nullopt,
+      .num_workers = options_.num_workers,
+      .window = std::clamp(int64_t{options_.num_workers} * options_.prefetch_factor, int64_t{1}, std::max<int64_t>(left, 1)),
+      .site = site_});
   return iterator;
 }
 

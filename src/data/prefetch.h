@@ -17,6 +17,9 @@
 
 namespace tandem::data::detail {
 
+/// The most threads that read ahead for a loop.
+inline constexpr int kMostWorkers = 1024;
+
 /// What an epoch reads, all its own: the loader may go before it.
 struct EpochPlan {
   AnyDataset dataset;

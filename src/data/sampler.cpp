@@ -131,7 +131,10 @@ BatchSampler::BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_las
   if (batch_size_ <= 0) fail("[BatchSampler] batch_size must be positive, not ", batch_size_);
 }
 
-int64_t BatchSampler::size() const { return (sampler_->size() + (drop_last_ ? 0 : batch_size_ - 1)) / batch_size_; }
+int64_t BatchSampler::size() const {
+  const int64_t samples = sampler_->size();
+  return samples / batch_size_ + (!drop_last_ && samples % batch_size_ != 0 ? 1 : 0);
+}
 
 std::vector<std::vector<int64_t>> BatchSampler::batches(uint64_t epoch) const {
   const std::vector<int64_t> indices = sampler_->indices(epoch);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -161,6 +162,31 @@ TEST(ShuffledIndices, AreTheSameOnEveryMachine) {
   EXPECT_EQ(shuffled_indices(8, 42, 3), (std::vector<int64_t>{6, 0, 7, 5, 1, 2, 4, 3}));
   EXPECT_TRUE(shuffled_indices(0, 0, 0).empty());
   EXPECT_EQ(shuffled_indices(1, 7, 7), std::vector<int64_t>{0});
+}
+
+TEST(DataLoader, TakesOptionsAsLargeAsTheyCome) {
+  const TensorDataset all({td::arange(10)});
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int kMostInt = std::numeric_limits<int>::max();
+  for (const int workers : {0, 2}) {
+    DataLoader whole(all, {.batch_size = kMost, .num_workers = workers, .prefetch_factor = kMostInt});
+    EXPECT_EQ(whole.size(), 1);
+    int batches = 0;
+    for (const td::data::Batch& batch : whole) {
+      EXPECT_TRUE(td::equal(batch.input(), td::arange(10)));
+      ++batches;
+    }
+    EXPECT_EQ(batches, 1);
+  }
+  EXPECT_EQ(DataLoader(all, {.batch_size = kMost, .drop_last = true}).size(), 0);
+  EXPECT_EQ(error_of([&] { DataLoader(all, {.num_workers = kMostInt}); }),
+            "[DataLoader] num_workers must be at most 1024, since each is a thread, but is 2147483647");
+  struct Endless : td::data::Dataset {
+    [[nodiscard]] int64_t size() const override { return int64_t{1} << 60; }
+    [[nodiscard]] td::data::Sample get(int64_t index) const override { return {{td::tensor(index)}}; }
+  };
+  DataLoader endless(Endless{}, {.batch_size = 1 << 20});
+  EXPECT_EQ(error_of([&] { (void)endless.begin(); }), "[DataLoader] there is no memory for the order of 1099511627776 batches");
 }
 
 TEST(ShuffledIndices, AreEvenlySpread) {

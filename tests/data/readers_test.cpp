@@ -82,6 +82,36 @@ TEST(Csv, ReadsNumbersByColumn) {
   EXPECT_EQ(read_csv("head.csv").values.sizes(), (td::Shape{0, 2}));
 }
 
+TEST(Csv, KeepsEmptyFieldsBeforeQuotedOnes) {
+  write_file("tabs.tsv", "a\tb\tc\n\t\"2\"\t3\n \t \"5\" \t\n");
+  const CsvTable tabs = read_csv("tabs.tsv", {.delimiter = '\t', .missing = -1.0});
+  EXPECT_TRUE(td::equal(tabs.values, td::tensor({{-1., 2., 3.}, {-1., 5., -1.}})));
+  write_file("spaces.txt", "a b c\n \"2\" 3\n\t\"4\"\t \"5\" 6\n");
+  const CsvTable spaces = read_csv("spaces.txt", {.delimiter = ' ', .missing = -1.0});
+  EXPECT_TRUE(td::equal(spaces.values, td::tensor({{-1., 2., 3.}, {4., 5., 6.}})));
+  for (const char delimiter : {'"', '\n', '\r'})
+    EXPECT_EQ(error_of([&] { (void)read_csv("tabs.tsv", {.delimiter = delimiter}); }),
+              "[read_csv] tabs.tsv: a delimiter can be no quote and no end of a line");
+}
+
+TEST(Csv, HasAsManyWordsAndColumnsAsItLikes) {
+  // Looked up one after another, these would take many minutes.
+  constexpr int kWords = 1'000'000, kColumns = 300'000;
+  std::string words = "word\n", wide;
+  for (int i = 0; i < kWords; ++i) words += "w" + std::to_string(i) + "\n";
+  write_file("words.csv", words + words.substr(5));
+  const CsvTable table = read_csv("words.csv", {.categories = {"word"}, .dtype = td::kInt64});
+  EXPECT_TRUE(td::equal(table.values.reshape({2, kWords}), td::arange(kWords).expand({2, kWords})));
+  EXPECT_EQ(table.categories.at("word").size(), size_t{kWords});
+  EXPECT_EQ(table.categories.at("word").back(), "w999999");
+  for (int line = 0; line < 2; ++line)
+    for (int i = 0; i < kColumns; ++i) wide += (line == 0 ? "c" : "") + std::to_string(i) + (i + 1 < kColumns ? "," : "\n");
+  write_file("wide.csv", wide);
+  EXPECT_TRUE(td::equal(read_csv("wide.csv", {.dtype = td::kInt64}).values, td::arange(kColumns).reshape({1, kColumns})));
+  write_file("commas.csv", std::string(1 << 20, ','));
+  EXPECT_EQ(error_of([] { (void)read_csv("commas.csv"); }), "[read_csv] commas.csv: line 1 has more than 1048576 fields");
+}
+
 TEST(Csv, NamesLineAndColumn) {
   const auto text = [](const std::string& bytes, const CsvOptions& options = {}) {
     write_file("bad.csv", bytes);
