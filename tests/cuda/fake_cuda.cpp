@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/nvml.h"
@@ -40,7 +41,10 @@ namespace {
 std::recursive_mutex mutex;
 thread_local int current = 0;
 std::map<void*, int> memory;  // of devices
-std::set<CUstream_st*> streams;
+// For good, as the driver's streams are; and events name the captures that have ended.
+auto& streams = *new std::set<CUstream_st*>;
+auto& captures = *new std::vector<Capture*>;
+auto& host_memory = *new std::set<void*>;
 
 /// A call that needs the current device's context.
 int device() {
@@ -119,12 +123,16 @@ cudaError_t cudaFree(void* address) {
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned) {
+  const std::lock_guard lock(mutex);
   (void)device();
   *out = std::malloc(bytes);
+  host_memory.insert(*out);
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* address) {
+  const std::lock_guard lock(mutex);
   (void)device();
+  host_memory.erase(address);
   std::free(address);
   return cudaSuccess;
 }
@@ -222,7 +230,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   const std::lock_guard lock(mutex);
   static unsigned long long last = 0;
-  stream->capture = new Capture{++last};  // kept for good: events name it
+  stream->capture = captures.emplace_back(new Capture{++last});
   return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
