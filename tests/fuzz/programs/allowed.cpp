@@ -75,6 +75,7 @@ bool Machine::allowed(const Operation& o) const {
     case Kind::InPlace: {
       if (!readable(o, o.a) || !own(o, o.a)) return false;
       const Memory& m = memory(slot(o.a).memory);
+      if (m.quiet && !o.no_grad) return false;  // refused where a view was made without history
       if (m.fixed || (m.retained && (m.viewed || slot(o.a).view))) return false;
       const bool takes = change(o.p).takes;
       if (takes && (!recorded(o.b) || slot(o.a).device != slot(o.b).device || slot(o.a).memory == slot(o.b).memory ||

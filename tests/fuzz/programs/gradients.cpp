@@ -229,7 +229,7 @@ void Machine::retain(const td::Tensor& x) {
   retained.tensor = x;
   const int generation = ++retained.generation;
   x.register_hook([&retained, generation](const td::Tensor& gradient) -> td::Tensor {
-    if (generation == retained.generation) retained.sum = retained.sum.defined() ? retained.sum + gradient : gradient;
+    if (generation == retained.generation) retained.sum = retained.sum.defined() ? retained.sum + gradient : gradient.clone();
     return {};
   });
 }

@@ -63,7 +63,7 @@ class Machine {
     int made_on = 0;  // -1: nobody knows
     int owner = 0;    // the thread that may change it while several run
     int origin = 0;   // the thread or graph that its history belongs to
-    bool viewed = false, retained = false, fixed = false, hooked = false, read_elsewhere = false;
+    bool viewed = false, retained = false, fixed = false, hooked = false, quiet = false, read_elsewhere = false;
     std::shared_ptr<td::cuda::Event> event;
     int event_number = -1;
   };

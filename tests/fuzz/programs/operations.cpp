@@ -123,7 +123,8 @@ void Machine::perform(Lane& lane, const Operation& o) {
       std::string text = ".detach()";
       const Slot from = slot(o.a);
       td::Tensor made = o.kind == Kind::Detach ? from.tensor.detach() : view_of(from.tensor, o.p, o.q, text);
-      say(lane, out, " = ", a, text, ";");
+      say(lane, open, out, " = ", a, text, ";", close);
+      if (o.no_grad) memory(from.memory).quiet = true;
       return put(o, o.out, std::move(made), from.memory, true, from.device);
     }
     case Kind::Reduce: {
