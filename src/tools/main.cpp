@@ -1,99 +1,14 @@
 // The program `tandem`. Reads the command line, runs one command, and turns errors into one line and an exit status:
-// 0 done, 1 it failed, 2 it was called wrongly. Nothing of the library is touched before the command runs, so that starting costs nothing.
-#include <algorithm>
-#include <iostream>
-#include <string>
-#include <vector>
-
-#include "tools/command.h"
-#include "tools/did_you_mean.h"
-
-namespace {
-
-using tandem::tools::Action;
-using tandem::tools::did_you_mean;
-
-/// The library's texts may have line breaks; a program's error is one line.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
-int complain(const std::string& text, int status) {
-  std::cout.flush();
-  std::cerr << "tandem: " << one_line(text) << std::endl;
-  return status;
-}
-
-/// The commands of the deepest command that was named, and how it was called.
-std::pair<const CLI::App*, std::string> deepest(const CLI::App& app) {
-  const CLI::App* at = &app;
-  std::string call = app.get_name();
-  while (!at->get_subcommands().empty()) {
-    at = at->get_subcommands().front();
-    call += " " + at->get_name();
-  }
-  return {at, call};
-}
-
-/// What is wrong with the call, and where to read on.
-std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
-  const auto [command, call] = deepest(app);
-  std::vector<std::string> names;
-  std::string commands;
-  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(sub->get_name());
-    commands += (commands.empty() ? "" : ", ") + sub->get_name();
-  }
-  const std::string help = "; " + call + " --help tells more";
-  const auto left = app.remaining(true);
-  const bool needs_more = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-  if ((needs_more || dynamic_cast<const CLI::ExtrasError*>(&error)) && !left.empty()) {
-    if (left.front().starts_with("-")) {
-      std::vector<std::string> options;
-      for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
-      const std::string given = left.front().substr(0, left.front().find('='));
-      return "unknown option " + given + " of '" + call + "'" + did_you_mean(given, options) + help;
-    }
-    if (!commands.empty())
-      return "unknown command '" + left.front() + "' of '" + call + "'" + did_you_mean(left.front(), names) + "; it has: " + commands +
-             help;
-    return "'" + call + "' takes no argument '" + left.front() + "'" + help;
-  }
-  if (needs_more && !commands.empty()) return "'" + call + "' needs one of its commands: " + commands + help;
-  const std::string text = error.what();
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return text.substr(0, text.find(':')) + " needs a value" + help;
-  return text + help;
-}
-
-}  // namespace
+// 0 done, 1 it failed, 2 it was called wrongly.
+#include "tools/command_line.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Tensors, automatic differentiation and training, on the CPU and on GPUs, real or virtual.", "tandem");
-  app.set_version_flag("--version", "tandem " TANDEM_VERSION, "Print the version and exit");
-  app.set_help_flag("-h,--help", "Print this and exit");
-  app.require_subcommand(1);
-  app.footer(
-      "Environment:\n"
-      "  TANDEM_VIRTUAL_GPUS=2          two virtual GPUs made of threads (2x256MiB: with that much memory each)\n"
-      "  CUDA_VISIBLE_DEVICES=1,0       which GPUs there are, and in which order\n"
-      "  TANDEM_NUM_THREADS=4           threads to compute with");
-  Action action;
-  tandem::tools::add_tour(app, action);
-  tandem::tools::add_devices(app, action);
-  tandem::tools::add_train(app, action);
-  tandem::tools::add_predict(app, action);
-  tandem::tools::add_bench(app, action);
+  using namespace tandem::tools;
+  CommandLine line;
+  if (const int status = line.read(argc, argv); !line.action) return status;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return complain(usage_text(app, error), 2);
-  }
-  try {
-    return action();
-  } catch (const tandem::tools::UsageError& error) {
+    return line.action();
+  } catch (const UsageError& error) {
     return complain(error.what(), 2);
   } catch (const std::exception& error) {
     return complain(error.what(), 1);

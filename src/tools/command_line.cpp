@@ -1,0 +1,98 @@
+// Reading the command line of the program `tandem`: its commands, and what is said of a wrong call.
+#include "tools/command_line.h"
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/did_you_mean.h"
+
+namespace tandem::tools {
+namespace {
+
+/// The library's texts may have line breaks; a program's error is one line.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+/// The commands of the deepest command that was named, and how it was called.
+std::pair<const CLI::App*, std::string> deepest(const CLI::App& app) {
+  const CLI::App* at = &app;
+  std::string call = app.get_name();
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    call += " " + at->get_name();
+  }
+  return {at, call};
+}
+
+/// What is wrong with the call, and where to read on.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  const auto [command, call] = deepest(app);
+  std::vector<std::string> names;
+  std::string commands;
+  for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+    commands += (commands.empty() ? "" : ", ") + sub->get_name();
+  }
+  const std::string help = "; " + call + " --help tells more";
+  const auto left = app.remaining(true);
+  const bool needs_more = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if ((needs_more || dynamic_cast<const CLI::ExtrasError*>(&error)) && !left.empty()) {
+    if (left.front().starts_with("-")) {
+      std::vector<std::string> options;
+      for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
+      const std::string given = left.front().substr(0, left.front().find('='));
+      return "unknown option " + given + " of '" + call + "'" + did_you_mean(given, options) + help;
+    }
+    if (!commands.empty())
+      return "unknown command '" + left.front() + "' of '" + call + "'" + did_you_mean(left.front(), names) + "; it has: " + commands +
+             help;
+    return "'" + call + "' takes no argument '" + left.front() + "'" + help;
+  }
+  if (needs_more && !commands.empty()) return "'" + call + "' needs one of its commands: " + commands + help;
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return text.substr(0, text.find(':')) + " needs a value" + help;
+  return text + help;
+}
+
+}  // namespace
+
+int complain(const std::string& text, int status) {
+  std::cout.flush();
+  std::cerr << "tandem: " << one_line(text) << std::endl;
+  return status;
+}
+
+CommandLine::CommandLine() : app_("Tensors, automatic differentiation and training, on the CPU and on GPUs, real or virtual.", "tandem") {
+  app_.set_version_flag("--version", "tandem " TANDEM_VERSION, "Print the version and exit");
+  app_.set_help_flag("-h,--help", "Print this and exit");
+  app_.require_subcommand(1);
+  app_.footer(
+      "Environment:\n"
+      "  TANDEM_VIRTUAL_GPUS=2          two virtual GPUs made of threads (2x256MiB: with that much memory each)\n"
+      "  CUDA_VISIBLE_DEVICES=1,0       which GPUs there are, and in which order\n"
+      "  TANDEM_NUM_THREADS=4           threads to compute with");
+  add_tour(app_, action);
+  add_devices(app_, action);
+  add_train(app_, action);
+  add_predict(app_, action);
+  add_bench(app_, action);
+}
+
+int CommandLine::read(int argc, const char* const* argv) {
+  action = nullptr;
+  try {
+    app_.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    action = nullptr;                                         // the command may have been read before what is wrong
+    if (error.get_exit_code() == 0) return app_.exit(error);  // --help and --version
+    return complain(usage_text(app_, error), 2);
+  }
+}
+
+}  // namespace tandem::tools
