@@ -1,0 +1,39 @@
+// What the fuzzers share. Each of them is one file: it defines `fuzz::read`, which gives an input to one reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace fuzz {
+
+/// Reads one input. It may throw what the library throws; anything else is a finding.
+void read(std::string_view bytes);
+
+/// The path of a file in memory that holds `bytes`, until the next call.
+[[nodiscard]] const std::string& file_of(std::string_view bytes);
+
+/// Ends the program, which is how a finding shows, unless `good`.
+void expect(bool good, const char* what);
+
+/// Calls `f`; an error of the library's is an answer, which is looked at.
+void check_text(std::string_view text);
+template <class F>
+bool succeeds(F&& f) {
+  try {
+    f();
+    return true;
+  } catch (const tandem::Error& error) {
+    check_text(error.what());
+    return false;
+  }
+}
+
+/// A mutator for formats with lengths or checksums, without which nearly every input would be refused at once: as libFuzzer's own, but
+/// half of the inputs are `repaired`. A fuzzer's LLVMFuzzerCustomMutator calls it.
+[[nodiscard]] size_t mutate(uint8_t* data, size_t size, size_t most, unsigned seed, std::string (*repaired)(std::string bytes));
+
+}  // namespace fuzz

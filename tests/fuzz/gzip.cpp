@@ -1,0 +1,10 @@
+#include "io/gzip.h"
+
+#include "fuzz.h"
+#include "repair.h"
+
+void fuzz::read(std::string_view bytes) { (void)tandem::io::read_bytes("fuzz", file_of(bytes)); }
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  return fuzz::mutate(data, size, most, seed, fuzz::repaired_gzip);
+}

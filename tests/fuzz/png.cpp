@@ -1,0 +1,15 @@
+#include "data/image.h"
+#include "fuzz.h"
+#include "repair.h"
+
+// From a file and from memory, with the channels that it has and with others.
+void fuzz::read(std::string_view bytes) {
+  using tandem::data::ImageMode;
+  constexpr ImageMode kModes[] = {ImageMode::Unchanged, ImageMode::Gray, ImageMode::GrayAlpha, ImageMode::RGB, ImageMode::RGBA};
+  const ImageMode mode = kModes[bytes.size() % std::size(kModes)];
+  (void)(bytes.size() % 2 ? tandem::data::decode_image(bytes, mode) : tandem::data::read_image(file_of(bytes), mode));
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  return fuzz::mutate(data, size, most, seed, fuzz::repaired_png);
+}
