@@ -280,6 +280,26 @@ TEST(VirtualStream, EndsWithWorkQueued) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+TEST(VirtualEvent, OtherProcessesWaitForNothingThatWasDropped) {
+  Cards cards;
+  const auto stream = cards.stream();
+  cards.driver.host_function(
+      stream,
+      [](void* own) {
+        while (!static_cast<virtual_gpu::Stream*>(own)->machine().stopping) std::this_thread::yield();
+      },
+      stream);
+  const EventHandle before = cards.driver.create_shared_event(0), after = cards.driver.create_shared_event(0);
+  cards.driver.record_event(before, stream);
+  cards.run(stream, [](const Queue&) {});
+  cards.driver.record_event(after, stream);
+  cards.driver.stop(-1);
+  EXPECT_TRUE(cards.driver.query_event(before));
+  EXPECT_FALSE(cards.driver.query_event(after));
+  cards.driver.destroy_event(before);
+  cards.driver.destroy_event(after);
+}
+
 TEST(VirtualStream, WorkQueuedAfterTheEndIsDroppedAndNothingHangs) {
   Cards cards;
   const auto used = cards.stream(0), unused = cards.stream(1);

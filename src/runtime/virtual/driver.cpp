@@ -316,7 +316,11 @@ void record(VirtualDriver& driver, Event& event, StreamHandle on) {
   event.stamp.reset();
   if (event.clock) {
     enqueue(
-        driver.queue(on, "record_event", Site::none()), [clock = event.clock, number = event.clock->record()](const Queue&) { clock->pass(number); },
+        driver.queue(on, "record_event", Site::none()),
+        [clock = event.clock, number = event.clock->record()](const Queue& on_worker) {
+          // Else they are told that this process has ended.
+          if (!static_cast<Stream*>(on_worker.stream)->machine().dropped.load()) clock->pass(number);
+        },
         {}, {}, Kind::Always);
     return;
   }
