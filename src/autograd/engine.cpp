@@ -95,15 +95,12 @@ struct Walk {
   Graph graph;
   std::vector<std::pair<uint64_t, int32_t>> ready;  // a heap: latest recorded first
   std::vector<int32_t> pending;
-  std::vector<Tensor> gradients, results;
   bool in_use = false;
 
   void clear() {
     graph.clear();
     ready.clear();
     pending.clear();
-    gradients.clear();
-    results.clear();
   }
 };
 

@@ -25,16 +25,16 @@ void check_replacement(int64_t number, const Tensor& before, const Tensor& after
 }  // namespace
 
 int64_t Hooks::add(uint32_t output_nr, Function function) {
+  const Hook hook{output_nr, next_number.fetch_add(1, std::memory_order_relaxed), std::make_shared<const Function>(std::move(function))};
   const std::lock_guard lock(mutex_);
   auto hooks = hooks_ ? std::make_shared<List>(*hooks_) : std::make_shared<List>();
-  const int64_t number = next_number.fetch_add(1, std::memory_order_relaxed);
-  hooks->push_back({output_nr, number, std::move(function)});
+  hooks->push_back(hook);
   hooks_ = std::move(hooks);
-  return number;
+  return hook.number;
 }
 
 void Hooks::remove(int64_t number) {
-  std::shared_ptr<const List> before;  // ends after the lock: what a hook holds may be the user's
+  std::shared_ptr<const List> before;  // ends after the lock: what a hook holds is the user's
   const std::lock_guard lock(mutex_);
   if (!hooks_) return;
   auto hooks = std::make_shared<List>(*hooks_);
@@ -51,7 +51,7 @@ Tensor Hooks::run(uint32_t output_nr, Tensor gradient) const {
   if (!hooks) return gradient;
   for (const Hook& hook : *hooks) {
     if (hook.output_nr != output_nr) continue;
-    Tensor replaced = hook.function(gradient);
+    Tensor replaced = (*hook.function)(gradient);
     if (!replaced.defined()) continue;
     check_replacement(hook.number, gradient, replaced);
     gradient = std::move(replaced);

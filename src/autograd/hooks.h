@@ -27,7 +27,7 @@ class Hooks {
   struct Hook {
     uint32_t output_nr;
     int64_t number;
-    Function function;
+    std::shared_ptr<const Function> function;  // one in all lists: what it remembers is not copied
   };
   using List = std::vector<Hook>;
 

@@ -57,6 +57,18 @@ TEST_P(BackwardHooks, AHookThatAHookAddsBeginsWithTheNextWalk) {
   }
 }
 
+TEST_P(BackwardHooks, AHookRemembersWhatItCounted) {
+  auto x = leaf({1.});
+  std::vector<int> counts;
+  x.register_hook([&, count = 0](const td::Tensor& g) mutable {
+    x.register_hook(nothing);
+    counts.push_back(++count);
+    return nothing(g);
+  });
+  for (int i = 0; i < 3; ++i) x.backward(td::ones({1}, device()));
+  EXPECT_EQ(counts, (std::vector<int>{1, 2, 3}));
+}
+
 TEST_P(BackwardHooks, AHookOfTheHistoryBeforeAnInPlaceChangeStaysThere) {
   auto x = leaf({1.});
   auto y = x * 2;
