@@ -26,4 +26,14 @@ class WorkSite {
   const Site* before_;
 };
 
+/// All that a composed operation is made of, until the end of the scope, belongs to its caller's line.
+class ComposedAt {
+ public:
+  explicit ComposedAt(Site site) : site_(site_of_work(site)), scope_(&site_) {}
+
+ private:
+  Site site_;
+  WorkSite scope_;
+};
+
 }  // namespace tandem::detail

@@ -145,8 +145,7 @@ Labelled product(const Labelled& first, const Labelled& second, const std::strin
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site site) {
-  site = tandem::detail::site_of_work(site);
-  const tandem::detail::WorkSite line(&site);  // of all that this is made of
+  const detail::ComposedAt line(site);
   if (operands.empty()) fail("[einsum] einsum(): must provide at least one operand");
   const size_t arrow = equation.find("->");
   const std::string_view inputs = equation.substr(0, arrow);

@@ -6,6 +6,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
@@ -203,6 +204,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const Poisson
 }
 
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operand& var, const GaussianNllLossOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   if (!(options.eps > 0)) fail("[gaussian_nll_loss] eps must be positive, got ", options.eps);
   Tensor variance;
   if (var.is_tensor()) {
@@ -236,6 +238,7 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions o
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, HingeEmbeddingLossOptions options, Site site) {
+  const detail::ComposedAt line(site);
   const Tensor margin = full({}, options.margin, {.dtype = is_floating(input.dtype()) ? input.dtype() : get_default_dtype()}, site);
   const Tensor below = clamp_min(sub(margin, input, site), 0, site);
   return reduced("hinge_embedding_loss", where(target != 1, below, 0, site) + where(target != -1, input, 0, site), options.reduction, site);

@@ -3,6 +3,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
@@ -92,6 +93,7 @@ Tensor class_index(const Tensor& target, int64_t classes, Site site) { return wh
 }  // namespace
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   if (!is_floating(input.dtype())) fail("[cross_entropy] is not implemented for '", scalar_name(input.dtype()), "'");
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     fail("[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", options.label_smoothing);
@@ -126,6 +128,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   ops::check_floating("nll_loss", input);
   const Rows rows = rows_of("nll_loss", input, target, site);
   const int64_t classes = rows.input.size(1);
@@ -154,6 +157,7 @@ Tensor two_dims(const char* op, const Tensor& input, Site site) {
 }  // namespace
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   if (options.p != 1 && options.p != 2) fail("[multi_margin_loss] only p == 1 and p == 2 supported, got ", options.p);
   ops::check_floating("multi_margin_loss", input);
   const Tensor x = two_dims("multi_margin_loss", input, site);
@@ -172,6 +176,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiM
 }
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
+  const detail::ComposedAt line(site);
   if (!(input.sizes() == target.sizes()))
     fail("[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", input.sizes());
   if (target.dtype() != kInt64)

@@ -1,5 +1,6 @@
 // Losses of pairs and triples of vectors.
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/distance.h"
 #include "ops/loss.h"
@@ -24,12 +25,14 @@ Tensor triplet_losses(const char* op, const Tensor& anchor, const Tensor& positi
   const Tensor near = distance(anchor, positive);
   Tensor far = distance(anchor, negative);
   if (options.swap) far = minimum(far, distance(positive, negative), site);
+  const detail::ComposedAt line(site);
   return reduced(op, clamp_min(near - far + options.margin, 0, site), options.reduction, site);
 }
 
 }  // namespace
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, MarginLossOptions options, Site site) {
+  const detail::ComposedAt line(site);
   constexpr double kEpsilon = 1e-12;
   if (target.dim() > 1 || input1.dim() != target.dim() + 1 || input2.dim() != target.dim() + 1)
     fail(

@@ -7,6 +7,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/join.h"
@@ -229,6 +230,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
 }
 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var, const BatchNormOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   const char* op = "batch_norm";
   ops::check_floating(op, input);
   if (input.dim() == 1 && input.numel() == 0) return input.clone(site);
@@ -259,6 +261,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
 }
 
 Tensor instance_norm(const Tensor& input, const InstanceNormOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   const char* op = "instance_norm";
   ops::check_floating(op, input);
   if (input.dim() < 2) fail("[instance_norm] expected an input (N, C, …) of at least 2 dimensions, not ", input.sizes());

@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
@@ -191,6 +192,7 @@ Tensor adaptive_means(const Name& name, const Tensor& x, const OutputSize& outpu
 }
 
 Tensor lp_pool(const Name& name, const Tensor& x, double p, const PerDim& kernel_size, const LpPoolOptions& options, Site site) {
+  const detail::ComposedAt line(site);
   double count = 1;
   for (const int64_t size : ops::per_dim(name.op, "kernel_size", kernel_size, name.spatial)) count *= static_cast<double>(size);
   const Tensor powers = avg_pool(name, pow(x, p, site), kernel_size, {.stride = options.stride, .ceil_mode = options.ceil_mode}, site);

@@ -10,6 +10,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/work_site.h"
 #include "kernels/random.h"
 #include "ops/creation.h"
 #include "ops/generator.h"
@@ -223,6 +224,7 @@ Tensor normal(double mean, double std, const Shape& sizes, const Options& option
 }
 
 Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replacement, Site site) {
+  const detail::ComposedAt line(site);
   const autograd::detail::NoRecord quiet;
   const Tensor& p = probabilities;
   if (p.dim() != 1 && p.dim() != 2) fail("[multinomial] prob_dist must be 1 or 2 dim, not ", p.dim());

@@ -7,6 +7,7 @@
 #include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/join.h"
@@ -135,6 +136,7 @@ Tensor mean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DTyp
   return mean_over(x, dims_mask("mean", x, dims), keepdim, false, dtype, site);
 }
 Tensor nanmean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  const detail::ComposedAt line(site);
   if (!is_floating(x.dtype()))
     fail("[nanmean] nanmean(): expected input to have floating point or complex dtype but got ", scalar_name(x.dtype()));
   return nansum(x, dims, keepdim, dtype, site) / sum(logical_not(isnan(x, site), site), dims, keepdim, {}, site);

@@ -2,6 +2,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
@@ -67,6 +68,7 @@ Tensor log_softmax(const Tensor& x, int64_t dim, Site site) {
 Tensor softmin(const Tensor& x, int64_t dim, Site site) { return softmax(neg(x, site), dim, site); }
 
 Tensor gumbel_softmax(const Tensor& logits, double tau, Flag hard, int64_t dim, Site site) {
+  const detail::ComposedAt line(site);
   ops::check_floating("gumbel_softmax", logits);
   const Tensor noise = -log(empty_like(logits, {}, site).exponential_(1, site), site);
   const Tensor y = softmax(div(add(logits, noise, site), tau, site), dim, site);
