@@ -82,6 +82,8 @@ Tensor read_image(const std::string& path, ImageMode mode) {
   const io::InputFile file("read_image", path);
   const std::string what = file.what();
   const Decoder decode = decoder_of(file.read(std::min<uint64_t>(file.size(), 4), 0), file.size(), what);
+  constexpr uint64_t kMostBytes = uint64_t{16} * detail::kMostPixels;  // twice what four channels of 16 bits take
+  if (file.size() > kMostBytes) file.bad("the file has ", file.size(), " bytes; pictures of up to ", kMostBytes, " bytes are read");
   return planes_of(decode(file.read(file.size(), 0), what), mode);
 }
 

@@ -1,6 +1,8 @@
 // Files made to hurt their reader: each is refused with one clear error, and costs no more memory than a file of its size may.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "data/files.h"
 #include "support/on_device.h"
 #include "support/touched_memory.h"
@@ -51,7 +53,7 @@ std::string small_error(const std::string& bytes) {
 
 TEST(HostilePictures, AreLookedAtBeforeTheyAreUnpacked) {
   // Many zeros, packed, under a picture's name.
-  write_gzip("hostile.png", std::string(300 * kMiB, '\0'));
+  write_gzip("hostile.png", std::string(200 * kMiB, '\0'));
   std::string error;
   EXPECT_LT(touched_by([&] { error = error_of([] { (void)read_image("hostile.png"); }); }), 100 * kMiB);
   EXPECT_EQ(error.rfind("[read_image] hostile.png: neither PNG nor JPEG, of ", 0), 0U) << error;
@@ -76,6 +78,15 @@ TEST(HostilePictures, HaveNoMorePixelsThanTheirBytesHold) {
   EXPECT_NE(small_error(jpeg + std::string(kMiB, 'x')).find("TurboJPEG says: "), std::string::npos);
 }
 
+TEST(HostilePictures, AreNotReadWholeWhereNoPictureIsSoLarge) {
+  write_file("hostile.png", png(1, 1, 8, 0, "x"));
+  std::filesystem::resize_file("hostile.png", uint64_t{1} << 40);  // no more than a name takes on the disk
+  std::string error;
+  EXPECT_LT(touched_by([&] { error = error_of([] { (void)read_image("hostile.png"); }); }), 100 * kMiB);
+  EXPECT_EQ(error, "[read_image] hostile.png: the file has 1099511627776 bytes; pictures of up to 4294967296 bytes are read");
+  std::filesystem::remove("hostile.png");
+}
+
 TEST(Pictures, OfOneColourArePackedAsTightAsTheyCome) {
   // What a blank page takes: the limits above are wide enough for the best that any program can write.
   for (const char depth : {'\1', '\2', '\4', '\x8'}) {
@@ -93,7 +104,7 @@ TEST(HostileArrays, FillNoMemoryThatTheyOnlyPromise) {
   std::string error;
   const auto read = [&] { error = error_of([] { (void)read_idx("hostile.gz"); }); };
   // No array at all, and one that says it is larger than what it unpacks to.
-  write_gzip("hostile.gz", std::string(300 * kMiB, 'x'));
+  write_gzip("hostile.gz", std::string(200 * kMiB, 'x'));
   EXPECT_LT(touched_by(read), 100 * kMiB);
   EXPECT_NE(error.find("not an IDX file"), std::string::npos);
   write_gzip("hostile.gz", idx_bytes(0x08, {1, 30000, 30000}, std::string(10, 'x')));
