@@ -1,6 +1,7 @@
 // `tandem bench`: measurements. See docs/benchmarks.md for the comparison that is made of them.
 #include <memory>
 
+#include "data/prefetch.h"
 #include "tools/bench_card.h"
 #include "tools/bench_features.h"
 #include "tools/bench_loader.h"
@@ -18,7 +19,7 @@ void add_micro(CLI::App* bench, Action& action) {
   micro->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
   micro->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
       ->capture_default_str()
-      ->check(whole_number_from(0));
+      ->check(whole_number_from(0, kMostInt));
   micro->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
       ->capture_default_str()
       ->check(positive_number());
@@ -35,7 +36,7 @@ void add_ops(CLI::App* bench, Action& action) {
   ops->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
   ops->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
       ->capture_default_str()
-      ->check(whole_number_from(0));
+      ->check(whole_number_from(0, kMostInt));
   ops->add_option("--ms", options->ms, "About how long to measure each, in milliseconds")->capture_default_str()->check(positive_number());
   ops->callback([options, &action] { action = [options] { return bench_ops(*options); }; });
 }
@@ -44,9 +45,11 @@ void add_loader(CLI::App* bench, Action& action) {
   CLI::App* loader = bench->add_subcommand("loader", "Whether a loader's workers keep a device busy");
   const auto options = std::make_shared<BenchLoaderOptions>();
   loader->add_flag("--json", options->json, "Print a JSON document instead of a table");
-  loader->add_option("--workers", options->workers, "Numbers of workers to measure")->capture_default_str()->check(whole_number_from(0));
-  loader->add_option("--batches", options->batches, "Batches an epoch")->capture_default_str()->check(whole_number_from(1));
-  loader->add_option("--rounds", options->rounds, "Epochs of each kind")->capture_default_str()->check(whole_number_from(1));
+  loader->add_option("--workers", options->workers, "Numbers of workers to measure")
+      ->capture_default_str()
+      ->check(whole_number_from(0, data::detail::kMostWorkers));
+  loader->add_option("--batches", options->batches, "Batches an epoch")->capture_default_str()->check(whole_number_from(1, kMostInt));
+  loader->add_option("--rounds", options->rounds, "Epochs of each kind")->capture_default_str()->check(whole_number_from(1, kMostInt));
   loader->add_option("--decode-ms", options->decode_ms, "What reading a batch costs one core, in milliseconds")
       ->capture_default_str()
       ->check(positive_number());
@@ -83,7 +86,7 @@ void add_features(CLI::App* bench, Action& action) {
   features->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
   features->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
       ->capture_default_str()
-      ->check(whole_number_from(0));
+      ->check(whole_number_from(0, kMostInt));
   features->add_option("--ms", options->ms, "About how long to measure, in milliseconds")->capture_default_str()->check(positive_number());
   features->callback([options, &action] { action = [options] { return bench_features(*options); }; });
 }

@@ -8,13 +8,14 @@
 
 namespace tandem::tools {
 
-CLI::Validator whole_number_from(int64_t least) {
+CLI::Validator whole_number_from(int64_t least, int64_t most) {
   return CLI::Validator(
-      [least](std::string& text) {
+      [least, most](std::string& text) {
         int64_t number = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool valid = error == std::errc() && end == text.data() + text.size() && number >= least;
-        return valid ? std::string() : str("must be a whole number from ", least, " on, not ", text);
+        const bool valid = error == std::errc() && end == text.data() + text.size() && number >= least && number <= most;
+        if (valid) return std::string();
+        return str("must be a whole number from ", least, most == INT64_MAX ? " on" : str(" to ", most), ", not ", text);
       },
       "");
 }

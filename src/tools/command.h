@@ -20,8 +20,11 @@ class UsageError : public Error {
 /// What is to be done once the command line is read; gives the exit status.
 using Action = std::function<int()>;
 
+/// The most that options kept in an int can be.
+inline constexpr int64_t kMostInt = INT32_MAX;
+
 /// Checks for options whose errors say what is expected, and what was given.
-[[nodiscard]] CLI::Validator whole_number_from(int64_t least);
+[[nodiscard]] CLI::Validator whole_number_from(int64_t least, int64_t most = INT64_MAX);
 [[nodiscard]] CLI::Validator positive_number();
 
 /// The device that an option names, with its index: "cuda" is "cuda:0". UsageError that begins with `command` where there is none such.

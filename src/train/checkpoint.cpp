@@ -68,7 +68,7 @@ void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimi
     if (optimizer) optimizer->load_state_dict(read.optimizer, site);
     try {
       module.load_state_dict(read.model, {}, site);
-    } catch (const Error&) {
+    } catch (...) {
       if (optimizer) optimizer->load_state_dict(before, site);
       throw;
     }

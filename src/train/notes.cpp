@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "train/json_number.h"
+#include "train/untrusted_json.h"
 
 namespace tandem::train::detail {
 namespace {
@@ -61,9 +61,8 @@ RunState from_notes(const std::map<std::string, std::string>& notes, const std::
   const auto note = notes.find(kKey);
   if (note == notes.end()) fail("[Trainer.fit] ", path, ": cannot go on from this file: no Trainer wrote it");
   try {
-    // Nothing that a Trainer writes is nested deeper, so what is does not get memory.
-    constexpr int kDeepest = 4;
-    const json state = json::parse(note->second, [](int depth, json::parse_event_t, const json&) { return depth <= kDeepest; });
+    constexpr int kDeepest = 4;  // a curve's points
+    const auto state = parse_json<json>(note->second, kDeepest);
     RunState run;
     run.epoch = whole_number<int>(state.at("epoch"));
     run.batch = whole_number<int64_t>(state.at("batch"));

@@ -33,17 +33,25 @@ wrong "'tandem tour' takes no argument 'twice'" tour twice
 wrong "unknown option --jsn of 'tandem devices'; did you mean --json?; tandem devices --help tells more" devices --jsn
 wrong "'tandem train' needs one of its commands: digits" train
 wrong "unknown command 'letters' of 'tandem train'; it has: digits" train letters
-wrong "--epochs: must be a whole number from 1 on, not 0" train digits --epochs 0
-wrong "--epochs: must be a whole number from 1 on, not many" train digits --epochs many
-wrong "--epochs: must be a whole number from 1 on, not 2.5" train digits --epochs 2.5
+wrong "--epochs: must be a whole number from 1 to 2147483647, not 0" train digits --epochs 0
+wrong "--epochs: must be a whole number from 1 to 2147483647, not many" train digits --epochs many
+wrong "--epochs: must be a whole number from 1 to 2147483647, not 2.5" train digits --epochs 2.5
 wrong "--epochs needs a value" train digits --epochs
 wrong "--batch: must be a whole number from 1 on, not -3" train digits --batch -3
-wrong "--gpus: must be a whole number from 0 on, not -1" train digits --gpus -1
+wrong "--gpus: must be a whole number from 0 to 2147483647, not -1" train digits --gpus -1
 wrong "--lr: must be a number above 0, not 0" train digits --lr 0
 wrong "--lr: must be a number above 0, not nan" train digits --lr nan
 wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
 wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
-wrong "--epochs" train digits --epochs 99999999999
+wrong "--epochs: must be a whole number from 1 to 2147483647, not 99999999999" train digits --epochs 99999999999
+wrong "--workers: must be a whole number from 0 to 1024, not 2147483647" train digits --workers 2147483647
+wrong "--workers: must be a whole number from 0 to 1024, not 2147483647" bench loader --workers 2147483647
+wrong "--batch: must be a whole number from 1 on, not 9223372036854775808" train digits --batch 9223372036854775808
+wrong "--samples: must be a whole number from 2 to 100000000, not 9223372036854775807" train cifar --samples 9223372036854775807
+wrong "--accumulate: must be a whole number from 1 to 2147483647, not 2147483648" train digits --accumulate 2147483648
+wrong "--patience: must be a whole number from 1 to 2147483647, not 2147483648" train digits --patience 2147483648
+wrong "--gpus: must be a whole number from 0 to 2147483647, not 2147483648" train digits --gpus 2147483648
+wrong "--threads: must be a whole number from 0 to 2147483647, not 2147483648" bench micro --threads 2147483648
 wrong "--out needs a value" train digits --out
 wrong "'tandem bench' needs one of its commands: micro, ops, loader, card, features" bench
 wrong "--threads" bench micro --threads -1

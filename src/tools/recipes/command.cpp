@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "data/prefetch.h"
 #include "io/file.h"
 #include "io/safetensors.h"
 #include "ops/random.h"
@@ -25,7 +26,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kInterruptedStatus = 130;  // as a shell reports a program that Ctrl-C ended
+constexpr int64_t kMostSamples = 100'000'000;  // their order takes memory
+constexpr int kInterruptedStatus = 130;        // as a shell reports a program that Ctrl-C ended
 
 /// What was not said on the command line is as the network learns well with.
 void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given) {
@@ -207,10 +209,11 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
     CLI::Option* data = app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
     app->add_flag("--synthetic", s.synthetic, "Random data of the same shapes instead")->excludes(data);
   }
-  if (recipe.data != Recipe::Data::Own) app->add_option("--samples", s.samples, "Samples of synthetic data")->check(whole_number_from(2));
+  if (recipe.data != Recipe::Data::Own)
+    app->add_option("--samples", s.samples, "Samples of synthetic data")->check(whole_number_from(2, kMostSamples));
   app->add_option("--gpus", s.gpus, "GPUs to train on, data-parallel; 0 for the CPU; all there are unless given")
-      ->check(whole_number_from(0));
-  app->add_option("--epochs", s.epochs, "Passes over the data")->capture_default_str()->check(whole_number_from(1));
+      ->check(whole_number_from(0, kMostInt));
+  app->add_option("--epochs", s.epochs, "Passes over the data")->capture_default_str()->check(whole_number_from(1, kMostInt));
   app->add_option("--batch", s.batch, "Samples a batch, all GPUs together")->capture_default_str()->check(whole_number_from(1));
   app->add_option("--lr", s.lr, "Learning rate; the highest one of a schedule that rises")->capture_default_str()->check(positive_number());
   app->add_option("--optimizer", s.optimizer, "What changes the parameters")
@@ -220,10 +223,14 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--clip", s.clip, "The most the gradients' norm may be; 0 leaves them as they are")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")->capture_default_str()->check(whole_number_from(1));
+  app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")
+      ->capture_default_str()
+      ->check(whole_number_from(1, kMostInt));
   app->add_option("--limit-batches", s.limit_batches, "Batches an epoch at most")->check(whole_number_from(1));
-  app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1));
-  app->add_option("--workers", s.workers, "Threads that read data ahead")->capture_default_str()->check(whole_number_from(0));
+  app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1, kMostInt));
+  app->add_option("--workers", s.workers, "Threads that read data ahead")
+      ->capture_default_str()
+      ->check(whole_number_from(0, data::detail::kMostWorkers));
   app->add_option("--seed", s.seed, "Of the initial weights and of the order of the data")
       ->capture_default_str()
       ->check(whole_number_from(0));

@@ -1,13 +1,15 @@
 #include "tools/recipes/settings.h"
 
 #include <type_traits>
+#include <utility>
 
 #include "base/error.h"
-#include "train/json_number.h"
+#include "train/untrusted_json.h"
 
 namespace tandem::tools {
 namespace {
 
+using nlohmann::json;
 using nlohmann::ordered_json;
 
 /// Calls `f(name, setting)` for each of the settings that decide what a run computes, which a resumed run takes over.
@@ -42,7 +44,7 @@ struct ToJson {
 };
 
 struct FromJson {
-  const ordered_json& from;
+  const json& from;
   const std::function<bool(const char*)>& is_kept;
   template <class T>
   void operator()(const char* name, T& setting) const {
@@ -53,18 +55,18 @@ struct FromJson {
     if (from.contains(name) && !is_kept(name)) setting = value<T>(from.at(name));
   }
   template <class T>
-  static T value(const ordered_json& json) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return train::detail::whole_number<T>(json);
-    else return json.get<T>();
+  static T value(const json& value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return train::detail::whole_number<T>(value);
+    else return value.get<T>();
   }
 };
 
 }  // namespace
 
 ordered_json settings_json(TrainSettings settings) {
-  ordered_json json = ordered_json::object();
-  for_each_setting(settings, ToJson{json});
-  return json;
+  ordered_json all = ordered_json::object();
+  for_each_setting(settings, ToJson{all});
+  return all;
 }
 
 std::string settings_note(const TrainSettings& settings) {
@@ -78,19 +80,19 @@ void read_settings(TrainSettings& settings, const io::Metadata& metadata, const 
   const auto note = metadata.find(kSettingsNote);
   if (note == metadata.end()) fail(path, ": `tandem train` did not write this file: it does not say which network it is of");
   const auto damaged = [&] { fail(path, ": the settings in this file are damaged"); };
-  const auto flat = [](int depth, ordered_json::parse_event_t, const ordered_json&) { return depth <= 1; };
-  const ordered_json before = ordered_json::parse(note->second, flat, false);
-  if (!before.is_object() || !before.contains("name") || !before.at("name").is_string()) damaged();
-  const auto recipe = before.at("name").get<std::string>();
-  if (settings.recipe.empty()) settings.recipe = recipe;
-  if (recipe != settings.recipe) fail(path, ": this is a run of '", recipe, "', not of '", settings.recipe, "': choose another --out");
+  TrainSettings read = settings;
   try {
-    for_each_setting(settings, FromJson{before, keep});
-  } catch (const ordered_json::exception&) {
+    const auto before = train::detail::parse_json<json>(note->second, 1);
+    read.recipe = before.at("name").get<std::string>();
+    for_each_setting(read, FromJson{before, keep});
+  } catch (const json::exception&) {
     damaged();
   } catch (const Error&) {
     damaged();
   }
+  if (!settings.recipe.empty() && read.recipe != settings.recipe)
+    fail(path, ": this is a run of '", read.recipe, "', not of '", settings.recipe, "': choose another --out");
+  settings = std::move(read);
 }
 
 }  // namespace tandem::tools
