@@ -1,4 +1,5 @@
-// The cases of the micro benchmark. bench/peer/micro_torch.cpp has the same ones, name by name, for libtorch: what changes here changes there.
+// The cases of the micro benchmark. bench/peer/micro_torch.cpp has the same ones, name by name, for libtorch: what changes here changes
+// there.
 #include "tools/bench_micro.h"
 
 #include <algorithm>
