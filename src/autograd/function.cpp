@@ -44,10 +44,7 @@ struct CustomNode final : Node {
         function(function) {}
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
-    auto computed = [&] {
-      const tandem::detail::WorkSite users(nullptr);
-      return function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
-    }();
+    auto computed = function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
     while (computed.size() > results.size() && !computed.back().defined()) computed.pop_back();
     if (computed.size() != results.size())
       fail("Function ", name(), " returned an incorrect number of gradients (expected ", results.size(), ", got ", computed.size(), ")");
@@ -97,6 +94,9 @@ struct CustomNode final : Node {
 };
 
 void detail::set_needs(Context& context, const std::vector<Tensor>& inputs) { CustomNode::need(context, inputs); }
+
+detail::UsersCode::UsersCode() : before_(std::exchange(tandem::detail::work_site, nullptr)) {}
+detail::UsersCode::~UsersCode() { tandem::detail::work_site = before_; }
 
 std::string detail::backward_name(std::string_view pretty_function) {
   // "… [with Args = {…}; F = a::b::Square]", or "[F = a::b::Square]".

@@ -36,6 +36,17 @@ using BackwardFunction = std::vector<Tensor> (*)(Context&, const std::vector<Ten
 std::vector<Tensor> record_custom(const char* name, std::shared_ptr<Context> context, const std::vector<Tensor>& inputs,
                                   std::vector<Tensor> outputs, BackwardFunction backward, Site site);
 void set_needs(Context& context, const std::vector<Tensor>& inputs);
+/// In this scope the user's code runs, and keeps its own lines.
+class UsersCode {
+ public:
+  UsersCode();
+  ~UsersCode();
+  UsersCode(const UsersCode&) = delete;
+  UsersCode& operator=(const UsersCode&) = delete;
+
+ private:
+  const Site* before_;
+};
 /// "SquareBackward", of what the compiler calls a function that knows the struct as its F.
 std::string backward_name(std::string_view pretty_function);
 inline void collect(std::vector<Tensor>& into, const Tensor& tensor) { into.push_back(tensor); }
@@ -63,10 +74,14 @@ struct Function {
       NoGradGuard no_grad;
       return F::forward(*context, args...);
     };
+    const auto backward = [](Context& own, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+      const detail::UsersCode here;
+      return F::backward(own, grads);
+    };
     auto outputs = run();
     if constexpr (std::is_same_v<decltype(outputs), Tensor>)
-      return detail::record_custom(name(), std::move(context), inputs, {outputs}, &F::backward, Site::here())[0];
-    else return detail::record_custom(name(), std::move(context), inputs, std::move(outputs), &F::backward, Site::here());
+      return detail::record_custom(name(), std::move(context), inputs, {outputs}, backward, Site::here())[0];
+    else return detail::record_custom(name(), std::move(context), inputs, std::move(outputs), backward, Site::here());
   }
 
  private:

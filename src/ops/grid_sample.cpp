@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/work_site.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
@@ -112,6 +113,7 @@ Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpol
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, Flag align_corners, Site site) {
+  const detail::ComposedAt line(site);
   const auto axes = static_cast<int64_t>(size.size()) - 2;
   if (!is_floating(theta.dtype())) fail("[affine_grid] Expected theta to have floating point type, but got ", theta.dtype());
   if (axes != 2 && axes != 3)

@@ -37,11 +37,11 @@ const td::kernels::Table& noting_table() {
   return table;
 }
 
-/// The launches since the last call that belong to no line of a case's.
+/// The launches since the last call that belong to no line of a case's, nor to that of the call of backward.
 std::string foreign() {
   std::string out;
   for (const std::string& launch : seen)
-    if (launch.find("/tools/cases/") == std::string::npos) out += "\n    " + launch;
+    if (launch.find("/tools/cases/") == std::string::npos && launch.find(__FILE__) == std::string::npos) out += "\n    " + launch;
   seen.clear();
   return out;
 }
