@@ -145,7 +145,8 @@ void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad)
     fail("[", op,
          "] a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard, or work on a "
          "clone()");
-  if (impl.base && is_required_leaf(*impl.base))
+  // The leaf may be a view itself: then the base has no history either.
+  if (impl.base && (is_required_leaf(*impl.base) || (impl.needs_grad() && !impl.base->grad_fn)))
     fail("[", op,
          "] a view of a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard");
 }

@@ -81,6 +81,17 @@ TEST_P(UnrecordedViews, AreNotWhatAGradientIsMadeOf) {
   EXPECT_NO_THROW(gradients[0].mul_(w.view({2, 2}))) << "its memory may be the other's too";
 }
 
+TEST_P(UnrecordedViews, OfALeafThatIsAViewItselfAreNotChangedInPlace) {
+  const auto leaf = td::ones({4}, device()).view({2, 2});
+  leaf.requires_grad_();
+  EXPECT_NE(error_of([&] { leaf.select(0, 0).mul_(2); }).find("a view of a leaf Variable that requires grad"), std::string::npos);
+  EXPECT_TRUE(leaf.is_leaf());
+  const auto base = td::zeros({2, 2}, device());
+  const auto row = base.select(0, 0);
+  row.copy_(leaf.select(0, 1));
+  EXPECT_NO_THROW(row.mul_(2)) << "the base has a history by now";
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, UnrecordedViews, testing::Values("cpu", "cuda:0"), device_name);
 
 }  // namespace
