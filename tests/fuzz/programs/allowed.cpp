@@ -93,7 +93,8 @@ bool Machine::allowed(const Operation& o) const {
     case Kind::SaveLoad: return fits(o.out) && readable(o, o.a);
     case Kind::Print: return readable(o, o.a);
     case Kind::DetachInPlace:
-      return recorded(o.a) && own(o, o.a) && !slot(o.a).view && !memory(slot(o.a).memory).viewed && !tensor_of(o.a).is_leaf();
+      return recorded(o.a) && own(o, o.a) && !slot(o.a).view && !memory(slot(o.a).memory).viewed && !memory(slot(o.a).memory).fixed &&
+             !tensor_of(o.a).is_leaf();
     case Kind::RetainGrad:
       return recorded(o.a) && own(o, o.a) && tensor_of(o.a).requires_grad() && !tensor_of(o.a).is_leaf() &&
              !memory(slot(o.a).memory).retained && !memory(slot(o.a).memory).fixed;

@@ -246,7 +246,7 @@ Outcome Machine::finish() {
     main_.text.clear();
   };
   // First what backward promises to the stream that called it.
-  if (memory(0).stream > 0) use(main_, memory(0).stream);
+  if (memory(0).stream >= 0) use(main_, memory(0).stream);
   for (int i = 0; i < kSlots; ++i) {
     if (!slot(i).tensor.defined()) continue;
     note(5000 + i, 2, slot(i).tensor.requires_grad() ? "yes" : "no");
