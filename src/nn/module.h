@@ -145,8 +145,10 @@ struct ModuleBase {
 };
 
 namespace detail {
-/// Signatures of `forward` that would stand beside the one that is called instead of overriding it: to declare one is an error.
+/// The `forward` that is called, and the signatures that would stand beside it instead of overriding it: to declare one is an error.
 struct OneForward : ModuleBase {
+  virtual Tensor forward(const Tensor&) = 0;
+
  private:
   virtual Tensor forward(Tensor) = delete;
   virtual Tensor forward(Tensor&) = delete;
@@ -161,7 +163,7 @@ struct OneForward : ModuleBase {
 /// Modules are values: a copy shares the parameters of its original, `nn::clone` copies them too.
 struct Module : detail::OneForward {
   /// From the input to the output.
-  virtual Tensor forward(const Tensor& x);
+  Tensor forward(const Tensor& x) override;
   /// `forward`. Operations inside the library's layers carry the site of this call.
   Tensor operator()(const Tensor& x, Site site = Site::here());
 

@@ -46,9 +46,9 @@ TEST_F(CudaDriverTest, AllocatorsLeaveCapturedStreamsAlone) {
   const StreamRecord captured = stream(0), other = stream(0);
   CachingAllocator memory(driver_, 0);
   PinnedCache pinned(driver_);
-  memory.free(memory.allocate(1 << 20, &captured, {}));
-  Block* const used = memory.allocate(1 << 20, &other, {});
-  PinnedBlock* const copied = pinned.allocate(1000, {});
+  memory.free(memory.allocate(1 << 20, &captured, Site::none()));
+  Block* const used = memory.allocate(1 << 20, &other, Site::none());
+  PinnedBlock* const copied = pinned.allocate(1000, Site::none());
   driver_.begin_capture(captured.handle);
   elsewhere([&] {
     memory.record_stream(used, &captured);
@@ -56,7 +56,7 @@ TEST_F(CudaDriverTest, AllocatorsLeaveCapturedStreamsAlone) {
     pinned.record_stream(copied, &captured);
     pinned.free(copied);
     memory.empty_cache({});
-    (void)pinned.allocate(1000, {});
+    (void)pinned.allocate(1000, Site::none());
   });
   EXPECT_GT(memory.reserved_bytes(), 0U);
   driver_.destroy_graph(driver_.end_capture(captured.handle));
@@ -73,16 +73,16 @@ TEST_F(CudaDriverTest, WaitsForADeviceButNotForItsCapturedStreams) {
   driver_.record_event(event, captured.handle);
   driver_.wait_event(joined.handle, event);
   elsewhere([&] {
-    driver_.launch_graph(graph, other.handle, nullptr, {});
-    driver_.synchronize_device(0, {});
+    driver_.launch_graph(graph, other.handle, nullptr, Site::none());
+    driver_.synchronize_device(0, Site::none());
     EXPECT_TRUE(driver_.query_stream(other.handle));
     for (const StreamRecord& each : {captured, joined}) {
       EXPECT_TRUE(driver_.capturing(each.handle));
-      EXPECT_ERROR(driver_.synchronize_stream(each.handle, {}), Error, "being captured");
+      EXPECT_ERROR(driver_.synchronize_stream(each.handle, Site::none()), Error, "being captured");
       EXPECT_ERROR((void)driver_.query_stream(each.handle), Error, "being captured");
     }
     EXPECT_ERROR((void)driver_.query_event(event), Error, "recorded in a capture");
-    EXPECT_ERROR(driver_.synchronize_event(event, {}), Error, "recorded in a capture");
+    EXPECT_ERROR(driver_.synchronize_event(event, Site::none()), Error, "recorded in a capture");
   });
   driver_.destroy_event(event);
   driver_.destroy_graph(driver_.end_capture(captured.handle));
@@ -94,11 +94,11 @@ TEST_F(CudaDriverTest, DestroysGraphsWhileOthersCapture) {
   const StreamRecord captured = stream(0), replaying = stream(0);
   driver_.begin_capture(replaying.handle);
   const GraphHandle graph = driver_.end_capture(replaying.handle);
-  driver_.launch_graph(graph, replaying.handle, nullptr, {});
+  driver_.launch_graph(graph, replaying.handle, nullptr, Site::none());
   driver_.begin_capture(captured.handle);
   elsewhere([&] { driver_.destroy_graph(graph); });
   EXPECT_EQ(fake_cuda().waits_for_a_device, 0);
-  driver_.synchronize_stream(replaying.handle, {});
+  driver_.synchronize_stream(replaying.handle, Site::none());
   driver_.destroy_graph(driver_.end_capture(captured.handle));
 }
 

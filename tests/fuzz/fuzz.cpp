@@ -33,8 +33,6 @@ void expect(bool good, const char* what) {
   std::abort();
 }
 
-void check_text(std::string_view text) { expect(!text.empty(), "an error without a text"); }
-
 size_t mutate(uint8_t* data, size_t size, size_t most, unsigned seed, std::string (*repaired)(std::string bytes)) {
   size = LLVMFuzzerMutate(data, size, most);
   if (seed % 2 == 0) return size;

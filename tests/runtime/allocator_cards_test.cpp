@@ -74,7 +74,7 @@ TEST_F(CardMemory, IsNothingForZeroBytes) {
   const Allocation nothing = allocate(0);
   EXPECT_EQ(nothing.data, nullptr);
   free(nothing);
-  EXPECT_EQ(runtime::allocate_pinned(0, {}).data, nullptr);
+  EXPECT_EQ(runtime::allocate_pinned(0, Site::none()).data, nullptr);
   runtime::free_pinned({});
 }
 

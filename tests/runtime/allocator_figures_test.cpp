@@ -122,10 +122,10 @@ TEST(CachingAllocatorFigures, AgreeWithAModelUnderRandomUse) {
     size_t peak = 0;
     for (int step = 0; step < 1000; ++step) {
       if (random() % 9 == 0) FakeDriver::pass(streams[random() % 3]);
-      if (random() % 200 == 0) memory.empty_cache({});
+      if (random() % 200 == 0) memory.empty_cache(Site::none());
       if (held.size() < 10 || (held.size() < 120 && random() % 2)) {
         // Settled first, so that what is free now is what the allocator sees.
-        memory.free(memory.allocate(1, streams[0], {}));
+        memory.free(memory.allocate(1, streams[0], Site::none()));
         const size_t bytes = random_size(random), size = (bytes + 511) / 512 * 512;
         const StreamRecord* const stream = streams[random() % 3];
         const auto before = memory.snapshot();
@@ -159,7 +159,7 @@ TEST(CachingAllocatorFigures, AgreeWithAModelUnderRandomUse) {
       EXPECT_EQ(memory.reserved_bytes(), driver.used);
     }
     for (Block* block : held) memory.free(block);
-    memory.empty_cache({});
+    memory.empty_cache(Site::none());
     expect_figures_as_in(memory.snapshot(), memory.stats());
     EXPECT_EQ(driver.used, 0U);
     EXPECT_EQ(driver.wrong_frees, 0);
@@ -170,8 +170,8 @@ TEST(CachingAllocatorFigures, CanBeReset) {
   FakeDriver driver;
   CachingAllocator memory(driver, 0);
   const StreamRecord* const stream = driver.stream();
-  Block* const kept = memory.allocate(1, stream, {});
-  memory.free(memory.allocate(5 * MiB, stream, {}));
+  Block* const kept = memory.allocate(1, stream, Site::none());
+  memory.free(memory.allocate(5 * MiB, stream, Site::none()));
   EXPECT_EQ(memory.peak_allocated_bytes(), 5 * MiB + 512);
   EXPECT_EQ(memory.peak_reserved_bytes(), 22 * MiB);
   memory.reset_peak();
@@ -236,7 +236,7 @@ TEST(CachingAllocatorThreads, ShareOneCard) {
           if (random() % 4 == 0) memory.record_stream(block, streams[(t + 1) % 4]);
           memory.free(block);
         }
-        if (step % 500 == 0) memory.empty_cache({});
+        if (step % 500 == 0) memory.empty_cache(Site::none());
         if (step % 100 == 0) {
           char text[80];
           (void)memory.snapshot();
@@ -248,7 +248,7 @@ TEST(CachingAllocatorThreads, ShareOneCard) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-  memory.empty_cache({});
+  memory.empty_cache(Site::none());
   expect_figures_as_in(memory.snapshot(), memory.stats());
   EXPECT_EQ(memory.allocated_bytes(), 0U);
   EXPECT_EQ(driver.used, 0U);

@@ -34,7 +34,7 @@ TEST_F(CachingAllocatorRules, RoundsAsPyTorchDoes) {
         Case{10 * MiB, 10 * MiB, 10 * MiB}, Case{10 * MiB + 1, 10 * MiB + 512, 12 * MiB}, Case{33 * MiB + 3, 34 * MiB, 34 * MiB}}) {
     FakeDriver driver;
     CachingAllocator memory(driver, 0);
-    Block* const block = memory.allocate(c.bytes, driver.stream(), {});
+    Block* const block = memory.allocate(c.bytes, driver.stream(), Site::none());
     EXPECT_EQ(block->size, c.size) << c.bytes;
     EXPECT_EQ(memory.allocated_bytes(), c.size) << c.bytes;
     EXPECT_EQ(memory.reserved_bytes(), c.segment) << c.bytes;
@@ -156,7 +156,7 @@ TEST_F(CachingAllocatorRules, LeavesStreamsThatAreBeingCapturedAlone) {
   memory_.free(allocate(30 * MiB));
   memory_.free(allocate(40 * MiB, other_));
   driver_.begin_capture(stream_->handle);
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(FakeDriver::of(stream_->handle).synchronized, 0);
   EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 1);
   EXPECT_EQ(driver_.frees, Sizes{40 * MiB}) << "what lies on the captured stream stays";
@@ -164,7 +164,7 @@ TEST_F(CachingAllocatorRules, LeavesStreamsThatAreBeingCapturedAlone) {
   EXPECT_THROW((void)allocate(60 * MiB, other_), OutOfMemoryError);
   EXPECT_EQ(FakeDriver::of(stream_->handle).synchronized, 0);
   (void)driver_.end_capture(stream_->handle);
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(driver_.frees, (Sizes{40 * MiB, 30 * MiB, 20 * MiB}));
 }
 
@@ -172,7 +172,7 @@ TEST_F(CachingAllocatorRules, SaysWhatHoldsTheMemoryWhenItRunsOut) {
   std::vector<Block*> held;
   for (int i = 0; i < 3; ++i) held.push_back(memory_.allocate(30 * MiB, stream_, {"/home/me/model.cpp", 12}));
   for (int i = 0; i < 2; ++i) held.push_back(memory_.allocate(6 * MiB, stream_, {"data.cpp", 40 + i}));
-  held.push_back(memory_.allocate(1, stream_, {}));
+  held.push_back(memory_.allocate(1, stream_, Site::none()));
   memory_.free(held[4]);
   held.erase(held.begin() + 4);
   for (int i = 0; i < 2; ++i) {
@@ -195,7 +195,7 @@ TEST_F(CachingAllocatorRules, SaysWhatHoldsTheMemoryWhenItRunsOut) {
   EXPECT_EQ(block->size, 20 * MiB);
   memory_.free(block);
   for (size_t i = 1; i < held.size(); ++i) memory_.free(held[i]);
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(driver_.used, 0U);
 }
 
@@ -234,14 +234,14 @@ TEST_F(CachingAllocatorRules, EmptiesTheCacheOfWholeSegmentsOnly) {
   Block* const small = allocate(1);
   memory_.free(allocate(5 * MiB));
   memory_.free(allocate(12 * MiB, other_));
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(memory_.reserved_bytes(), 2 * MiB);
   EXPECT_EQ(FakeDriver::of(stream_->handle).synchronized, 1);
   EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 1);
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(memory_.reserved_bytes(), 2 * MiB);
   memory_.free(small);
-  memory_.empty_cache({});
+  memory_.empty_cache(Site::none());
   EXPECT_EQ(memory_.reserved_bytes(), 0U);
   EXPECT_EQ(driver_.used, 0U);
   EXPECT_EQ(driver_.wrong_frees, 0);
@@ -277,12 +277,12 @@ TEST(CachingAllocatorEnd, GivesEverythingBack) {
   {
     CachingAllocator memory(driver, 0);
     const StreamRecord* const other = driver.stream();
-    Block* const block = memory.allocate(1000, driver.stream(), {});
+    Block* const block = memory.allocate(1000, driver.stream(), Site::none());
     memory.record_stream(block, other);
     memory.free(block);
     FakeDriver::pass(other);
-    memory.free(memory.allocate(50 * MiB, other, {}));
-    Block* const late = memory.allocate(1000, driver.stream(), {});
+    memory.free(memory.allocate(50 * MiB, other, Site::none()));
+    Block* const late = memory.allocate(1000, driver.stream(), Site::none());
     memory.record_stream(late, other);
     memory.free(late);
   }

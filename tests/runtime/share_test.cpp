@@ -116,7 +116,7 @@ TEST_F(Shared, MemoryAndEventsReachAnotherProcess) {
   const Tensor x = numbers_at(address);
   cuda::Event ready({.interprocess = true});
   std::atomic<bool> go{false};
-  virtual_gpu::enqueue(driver.queue(runtime::current_stream(0)->handle, "hold", {}), [&go](const Queue&) { go.wait(false); });
+  virtual_gpu::enqueue(driver.queue(runtime::current_stream(0)->handle, "hold", Site::none()), [&go](const Queue&) { go.wait(false); });
   x.fill_(3);
   ready.record();
   EXPECT_FALSE(ready.query());
