@@ -55,12 +55,12 @@ TEST_F(CudaDriverTest, AllocatorsLeaveCapturedStreamsAlone) {
     memory.free(used);
     pinned.record_stream(copied, &captured);
     pinned.free(copied);
-    memory.empty_cache({});
+    memory.empty_cache(Site::none());
     (void)pinned.allocate(1000, Site::none());
   });
   EXPECT_GT(memory.reserved_bytes(), 0U);
   driver_.destroy_graph(driver_.end_capture(captured.handle));
-  memory.empty_cache({});
+  memory.empty_cache(Site::none());
   EXPECT_EQ(memory.reserved_bytes(), 0U);
 }
 

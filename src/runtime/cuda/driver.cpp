@@ -22,7 +22,7 @@ class LastOperation {
  public:
   struct Named {
     const char* op = "";
-    Site site;
+    Site site = Site::none();
   };
   void set(const char* op, Site site) {
     const std::lock_guard lock(mutex_);
