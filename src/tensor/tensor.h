@@ -127,7 +127,7 @@ class Tensor {
   int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
   void remove_hook(int64_t number) const;
 
-  // --- Moving (ops/copy.h)
+  // --- Moving (ops/copy.cpp)
   /// This tensor on `device`: itself where nothing changes.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
     return moved(device, dtype(), options, site);
@@ -222,7 +222,7 @@ class Tensor {
   [[nodiscard]] Tensor roll(const Shape& shifts, const Shape& dims = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor rot90(int64_t k = 1, const Shape& dims = {0, 1}, Site site = Site::here()) const;
 
-  // --- Indexing (ops/index.h)
+  // --- Indexing (ops/indexing.h)
   [[nodiscard]] Tensor index(const std::vector<Index>& indices, Site site = Site::here()) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate = false,
                            Site site = Site::here()) const;
