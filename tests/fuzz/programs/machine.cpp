@@ -214,11 +214,11 @@ void Machine::run_capture() {
       note(segment_operations_[0].number, 9, std::string("the capture threw: ") + error.what());
       return;
     }
-    wait_for_all(main_, home);
+    wait_everywhere(main_);
     for (int i = 0; i < replays; ++i) captured.replay();
     graphs_.emplace_back(captured, before_segment_);
   }
-  if (!on_cards()) wait_for_all(main_, home);
+  if (!on_cards()) wait_everywhere(main_);
   for (int i = 0; i < replays; ++i) say(main_, graph, ".replay();");
   if (home % std::max(1, setting_.cards)) say(main_, "td::cuda::set_device(0);");
   // What the graph read is used on this stream, what it wrote was written there.
@@ -234,7 +234,7 @@ void Machine::run_capture() {
       m.event_number = -1;
     }
   }
-  if (setting_.cards > 0) memory(0).stream = main_.stream;
+  if (setting_.cards > 0) memory(0).stream = main_.stream;  // of any device: so all of them have been waited for
 }
 
 Outcome Machine::finish() {
