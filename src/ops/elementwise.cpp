@@ -217,7 +217,9 @@ bool reusable(const Operand& operand, DType dtype, const Shape& sizes, Device de
 Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, const Shape& sizes, Device device, Site site) {
   for (const Operand* operand : operands)
     if (reusable(*operand, dtype, sizes, device)) {
-      operand->tensor().impl().storage->bump_version();
+      TensorImpl& impl = operand->tensor().impl();
+      impl.storage->bump_version();
+      impl.view_origin = ViewOrigin::Recorded;  // what it was a view of is gone
       return operand->tensor();
     }
   return Tensor(TensorImpl::make(sizes, dtype, device, false, site));

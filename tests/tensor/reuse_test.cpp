@@ -53,6 +53,21 @@ TEST_P(Reuse, LeavesForeignGradientsAsTheyAre) {
   EXPECT_EQ(owner.sum().item<float>(), 2);
 }
 
+// A result is a tensor of its own, whatever the temporary was whose memory it took over.
+TEST_P(Reuse, ForgetsThatATemporaryWasAViewMadeWithoutHistory) {
+  td::Tensor view;
+  {
+    const td::NoGradGuard quiet;
+    view = td::ones({2, 3}, device()).unsqueeze(0);
+  }
+  const auto y = std::move(view) * 2;
+  const auto source = td::full({3}, 5.0, device()).requires_grad_();
+  y.narrow(1, 0, 1).copy_(source);
+  EXPECT_EQ(y.sum().item<float>(), 21);
+  y.sum().backward();
+  EXPECT_EQ(source.grad().sum().item<float>(), 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Reuse, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
 
 TEST(ReuseOfMappings, ReadsAReadOnlyOne) {
