@@ -28,13 +28,13 @@ uint32_t checksum(std::string_view bytes) {
 }
 
 struct Inflated {
-  std::string bytes;
+  std::string_view bytes;  // until the next call
   size_t taken;  // bytes of the packed data
 };
 
 /// What a stream of deflate packed; nothing where it is damaged or unpacks to more than a fuzzer's input is worth.
 std::optional<Inflated> inflated(std::string_view packed) {
-  std::string bytes(size_t{256} << 10, '\0');
+  static std::string bytes(size_t{256} << 10, '\0');
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return std::nullopt;
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
@@ -44,8 +44,7 @@ std::optional<Inflated> inflated(std::string_view packed) {
   const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
   inflateEnd(&stream);
   if (!whole) return std::nullopt;
-  bytes.resize(stream.total_out);
-  return Inflated{std::move(bytes), stream.total_in};
+  return Inflated{std::string_view(bytes).substr(0, stream.total_out), stream.total_in};
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ std::string repaired_zip(std::string bytes) {
     if (header + kLocal <= bytes.size()) {
       const size_t begin = header + kLocal + get<uint16_t>(bytes, header + 26) + get<uint16_t>(bytes, header + 28);
       const std::string_view data = std::string_view(bytes).substr(std::min(begin, bytes.size()), packed);
-      const auto unpacked = get<uint16_t>(bytes, at + 10) == 0 ? Inflated{std::string(data), data.size()} : inflated(data);
+      const auto unpacked = get<uint16_t>(bytes, at + 10) == 0 ? Inflated{data, data.size()} : inflated(data);
       if (unpacked) {
         set<uint32_t>(bytes, at + 16, checksum(unpacked->bytes));
         set<uint32_t>(bytes, at + 24, static_cast<uint32_t>(unpacked->bytes.size()));
