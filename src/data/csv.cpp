@@ -109,20 +109,25 @@ std::optional<double> number_of(std::string_view field) {
   return number;
 }
 
+/// An error that begins with `who` and lists the names.
+[[noreturn]] void fail_unknown_column(const std::string& name, const std::vector<std::string>& names, const std::string& who) {
+  constexpr size_t kMostListed = 50;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  fail(who, "there is no column '", name, "'; there is ", text, names.size() > kMostListed ? ", …" : "");
+}
+
 /// Where each name stands; where one comes twice, the first of them.
 class Places {
  public:
   explicit Places(const std::vector<std::string>& names) : names_(names) {
     for (size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
   }
-  /// Error that begins with `who` and lists the names where there is no such.
+  /// Error that begins with `who` where there is no such.
   [[nodiscard]] size_t of(const std::string& name, const std::string& who) const {
     const auto found = places_.find(name);
-    if (found != places_.end()) return found->second;
-    constexpr size_t kMostListed = 50;
-    std::string text;
-    for (size_t i = 0; i < std::min(names_.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + names_[i];
-    fail(who, "there is no column '", name, "'; there is ", text, names_.size() > kMostListed ? ", …" : "");
+    if (found == places_.end()) fail_unknown_column(name, names_, who);
+    return found->second;
   }
 
  private:
@@ -154,7 +159,9 @@ double value_of(Column& column, const Lines& line, const std::optional<double>& 
 }  // namespace
 
 Tensor CsvTable::column(const std::string& name) const {
-  return values.select(1, static_cast<int64_t>(Places(names).of(name, "[CsvTable.column] ")));
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) fail_unknown_column(name, names, "[CsvTable.column] ");
+  return values.select(1, found - names.begin());
 }
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {
