@@ -76,7 +76,8 @@ void Machine::perform_gradients(Lane& lane, const Operation& o) {
           "}, .retain_graph = ", retain_graph || create_graph ? "true" : "false", ", .create_graph = ", create_graph ? "true" : "false",
           ", .allow_unused = true});");
       say(lane, "  ", out, " = gradients[0];");
-      if (o.q >= 0) say(lane, "  ", name(o.out2), " = gradients[1];");
+      // The two may be one tensor where no copy between devices lies between them; a program that changes one must not depend on it.
+      if (o.q >= 0) say(lane, "  ", name(o.out2), " = gradients[1].defined() ? gradients[1].clone() : td::Tensor();");
       say(lane, "}");
       before_backward(lane);
       auto made = td::grad(
@@ -84,10 +85,7 @@ void Machine::perform_gradients(Lane& lane, const Operation& o) {
           {.grad_outputs = {seed}, .retain_graph = retain_graph || create_graph, .create_graph = create_graph, .allow_unused = true});
       const int on = slot(o.b).device, second = o.q >= 0 ? slot(o.q).device : -1;
       put_new(lane, o, o.out, made[0], on);
-      if (o.q >= 0) {
-        put_new(lane, o, o.out2, made[1], second, 1);
-        if (on == second) slot(o.out2).memory = slot(o.out).memory;  // may be one tensor
-      }
+      if (o.q >= 0) put_new(lane, o, o.out2, made[1].defined() ? made[1].clone() : td::Tensor(), second, 1);
       return;
     }
     case Kind::TakeGrad: {
