@@ -130,12 +130,14 @@ void Machine::perform(Lane& lane, const Operation& o) {
     case Kind::Reduce: {
       before_read(lane, o.a);
       std::string text;
-      const int on = slot(o.a).device, number = slot(o.a).memory;
-      const bool view = slot(o.a).tensor.is_contiguous();
-      td::Tensor made = reduction_of(slot(o.a).tensor, o.p, text);
-      say(lane, out, " = ", a, text, ";");
-      if (text == ".contiguous()" && view) return put(o, o.out, std::move(made), number, true, on);
-      return put_new(lane, o, o.out, std::move(made), on);
+      const Slot from = slot(o.a);
+      td::Tensor made = reduction_of(from.tensor, o.p, text);
+      say(lane, open, out, " = ", a, text, ";", close);
+      if (made.is_same(from.tensor)) {  // contiguous() of what is so
+        slot(o.out) = from;
+        return;
+      }
+      return put_new(lane, o, o.out, std::move(made), from.device);
     }
     case Kind::InPlace: {
       const Change& f = change(o.p);
