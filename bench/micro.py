@@ -191,9 +191,9 @@ def markdown(result):
 
 def main():
     options = parse()
-    program = options.build / "bin/tandem"
-    if not program.exists():
-        fail(f"{program} is not there: build first with ./dev build, or name the build folder with --build DIR")
+    benchmarks = options.build / "bin/tandem_bench"
+    if not benchmarks.exists():
+        fail(f"{benchmarks} is not there: build first with ./dev build, or name the build folder with --build DIR")
     wanted = set(options.only or [row[0] for row in COMPARED + OWN])
     timed = [row[0] for row in COMPARED if row[0] in wanted]
     say = lambda text: print(f"{text}…", file=sys.stderr, flush=True)
@@ -203,11 +203,11 @@ def main():
     common = ["--threads", str(options.threads), "--ms", str(options.ms)]
     ours = peer = peer_version = None
     if timed or "queue" in wanted:
-        ours = ([program, "bench", "micro", "--json", *common, *chosen(timed + ["queue"] * ("queue" in wanted))], environment)
+        ours = ([benchmarks, "micro", "--json", *common, *chosen(timed + ["queue"] * ("queue" in wanted))], environment)
     if timed and not options.no_peer:
         try:
             site, peer_version = torch_peer.install(options.venv.expanduser().absolute())
-            binary = torch_peer.compile_program(ROOT / "bench/peer/micro_torch.cpp", ROOT / "src", site, peer_version)
+            binary = torch_peer.compile_program(ROOT / "bench/peer/micro_torch.cpp", ROOT, site, peer_version)
         except torch_peer.PeerError as error:
             fail(f"the peer is not available. {error}\n--no-peer measures tandem alone; --venv DIR takes an environment that has torch {torch_peer.WANTED}.")
         keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
@@ -246,7 +246,7 @@ def main():
         "setting": {
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(),
             "cores": len(os.sched_getaffinity(0)), "threads": options.threads, "rounds": options.rounds, "ms": options.ms,
-            "tandem": first_line([program, "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": peer_version,
+            "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": peer_version,
             "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3), "compiler": first_line([os.environ.get("CXX", "g++"), "--version"]),
         },
         "cases": cases,

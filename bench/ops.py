@@ -85,23 +85,23 @@ def rows(cases, busy):
 def main():
     names = peer_names()
     options = parse(names)
-    program = options.build / "bin/tandem"
+    program = options.build / "bin/tandem_bench"
     if not program.exists():
         fail(f"{program} is not there: build first with ./dev build, or name the build folder with --build DIR")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
-    known = subprocess.run([program, "bench", "ops", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    known = subprocess.run([program, "ops", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     wanted = [name for name in (options.names or names) if name in known]
     for name in options.names:
         if name not in known:
             fail(f"tandem has no operation '{name}' to measure")
     common = ["--threads", str(options.threads), "--ms", str(options.ms), "--size", str(options.size)]
-    ours = ([program, "bench", "ops", *wanted, "--json", *common], environment)
+    ours = ([program, "ops", *wanted, "--json", *common], environment)
     peer = version = None
     say = lambda text: print(f"{text}…", file=sys.stderr, flush=True)
     if not options.no_peer:
         try:
             site, version = torch_peer.install(options.venv.expanduser().absolute())
-            binary = torch_peer.compile_program(PEER, ROOT / "src", site, version)
+            binary = torch_peer.compile_program(PEER, ROOT, site, version)
         except torch_peer.PeerError as error:
             fail(f"the peer is not available. {error}\n--no-peer measures tandem alone; --venv DIR takes an environment that has torch {torch_peer.WANTED}.")
         keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
@@ -130,7 +130,7 @@ def main():
         cases.append(case)
     result = {"setting": {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(),
                           "cores": len(os.sched_getaffinity(0)), "threads": options.threads, "rounds": options.rounds, "ms": options.ms, "size": options.size,
-                          "tandem": first_line([program, "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": version,
+                          "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": version,
                           "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3)},
               "cases": cases}
     s = result["setting"]

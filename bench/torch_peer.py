@@ -75,7 +75,7 @@ def compile_program(source, include, site, version):
             "-pthread"]
     key = hashlib.sha256(version.encode())
     key.update(" ".join(map(str, command + link)).encode())
-    for file in (source, include / "tools" / "measure.h"):
+    for file in (source, include / "bench" / "measure.h"):
         key.update(file.read_bytes())
     program = cache_folder() / "bench" / f"{source.stem}-{key.hexdigest()[:16]}"
     if not program.exists():

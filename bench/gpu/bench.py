@@ -156,7 +156,7 @@ def main():
         return
     only = [word for name in names for word in ("--only", name)]
     sides = {"peer": [sys.executable, __file__, str(options.tree), "--peer", "--seconds", str(options.seconds), *only],
-             "ours": [str(options.tree / "bin" / "tandem"), "bench", "card", "--json", "--ms", str(options.seconds * 1000), *only]}
+             "ours": [str(options.tree / "bin" / "tandem_bench"), "gpu", "--json", "--ms", str(options.seconds * 1000), *only]}
     # The tree's own copies of system libraries are for our side alone.
     tree = str(options.tree.resolve())
     paths = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path and not path.startswith(tree)]

@@ -1,4 +1,4 @@
-// The peer's side of the micro benchmark: the cases of src/tools/bench_micro.cpp, name by name, written for libtorch.
+// The peer's side of the micro benchmark: the cases of bench/micro.cpp, name by name, written for libtorch.
 // bench/micro.py compiles it against the wheel's headers; it is no part of tandem's build.
 // Usage: micro_torch [--threads N] [--ms MILLISECONDS] [--only NAME]…; prints JSON.
 #include <torch/torch.h>
@@ -8,10 +8,10 @@
 #include <functional>
 #include <iostream>
 
-#include "tools/measure.h"
+#include "bench/measure.h"
 
-using tandem::tools::measure;
-using tandem::tools::Measured;
+using tandem::bench::measure;
+using tandem::bench::Measured;
 
 namespace {
 
@@ -115,5 +115,5 @@ int main(int argc, char** argv) {
   std::vector<Measured> results;
   for (const Case& c : cases())
     if (only.empty() || std::find(only.begin(), only.end(), c.name) != only.end()) results.push_back(c.run(c.name, ms));
-  std::cout << tandem::tools::to_json("libtorch " TORCH_VERSION, torch::get_num_threads(), results);
+  std::cout << tandem::bench::to_json("libtorch " TORCH_VERSION, torch::get_num_threads(), results);
 }

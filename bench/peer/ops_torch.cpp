@@ -1,4 +1,4 @@
-// The peer's side of the operations benchmark: those of `tandem bench ops` (src/tools/cases) that are compared, name by name and with the
+// The peer's side of the operations benchmark: those of `./dev bench ops` (tests/cases) that are compared, name by name and with the
 // same sizes, written for libtorch. bench/ops.py compiles it against the wheel's headers; it is no part of tandem's build.
 // Usage: ops_torch [--threads N] [--ms MILLISECONDS] [--size N] [--only NAME]…; prints JSON.
 #include <torch/torch.h>
@@ -10,10 +10,10 @@
 #include <iostream>
 #include <map>
 
-#include "tools/measure.h"
+#include "bench/measure.h"
 
-using tandem::tools::measure;
-using tandem::tools::Measured;
+using tandem::bench::measure;
+using tandem::bench::Measured;
 using torch::Tensor;
 namespace F = torch::nn::functional;
 
@@ -167,5 +167,5 @@ int main(int argc, char** argv) {
     torch::manual_seed(0);
     results.push_back(measure(name, ms, make(size)));
   }
-  std::cout << tandem::tools::to_json("libtorch " TORCH_VERSION, torch::get_num_threads(), results);
+  std::cout << tandem::bench::to_json("libtorch " TORCH_VERSION, torch::get_num_threads(), results);
 }

@@ -1,4 +1,4 @@
-// What the commands of the program `tandem` share: how one is added to the command line, and how it fails.
+// What the commands of a program share: how one is added to the command line, and how it fails.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,6 +20,9 @@ class UsageError : public Error {
 /// What is to be done once the command line is read; gives the exit status.
 using Action = std::function<int()>;
 
+/// Adds a command, with its options, to `app`, and sets `action` where it is the one that was called.
+using AddCommand = void (*)(CLI::App& app, Action& action);
+
 /// The most that options kept in an int can be.
 inline constexpr int64_t kMostInt = INT32_MAX;
 
@@ -29,12 +32,5 @@ inline constexpr int64_t kMostInt = INT32_MAX;
 
 /// The device that an option names, with its index: "cuda" is "cuda:0". UsageError that begins with `command` where there is none such.
 [[nodiscard]] Device device_named(const char* command, const std::string& text);
-
-// Each adds its command, with its options, to `app`, and sets `action` where it is the one that was called.
-void add_tour(CLI::App& app, Action& action);
-void add_devices(CLI::App& app, Action& action);
-void add_train(CLI::App& app, Action& action);
-void add_predict(CLI::App& app, Action& action);
-void add_bench(CLI::App& app, Action& action);
 
 }  // namespace tandem::tools

@@ -1,4 +1,4 @@
-// Reading the command line of the program `tandem`: its commands, and what is said of a wrong call.
+// Reading the command line of a program: its commands, and what is said of a wrong call.
 #include "tools/command_line.h"
 
 #include <algorithm>
@@ -59,28 +59,21 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   return text + help;
 }
 
-}  // namespace
-
-int complain(const std::string& text, int status) {
+/// Says in one line of standard error what is wrong; gives `status`.
+int complain(const CLI::App& app, const std::string& text, int status) {
   std::cout.flush();
-  std::cerr << "tandem: " << one_line(text) << std::endl;
+  std::cerr << app.get_name() << ": " << one_line(text) << std::endl;
   return status;
 }
 
-CommandLine::CommandLine() : app_("Tensors, automatic differentiation and training, on the CPU and on GPUs, real or virtual.", "tandem") {
-  app_.set_version_flag("--version", "tandem " TANDEM_VERSION, "Print the version and exit");
+}  // namespace
+
+CommandLine::CommandLine(const Program& program) : app_(program.description, program.name) {
+  app_.set_version_flag("--version", str(program.name, " ", TANDEM_VERSION), "Print the version and exit");
   app_.set_help_flag("-h,--help", "Print this and exit");
   app_.require_subcommand(1);
-  app_.footer(
-      "Environment:\n"
-      "  TANDEM_VIRTUAL_GPUS=2          two virtual GPUs made of threads (2x256MiB: with that much memory each)\n"
-      "  CUDA_VISIBLE_DEVICES=1,0       which GPUs there are, and in which order\n"
-      "  TANDEM_NUM_THREADS=4           threads to compute with");
-  add_tour(app_, action);
-  add_devices(app_, action);
-  add_train(app_, action);
-  add_predict(app_, action);
-  add_bench(app_, action);
+  app_.footer(program.footer);
+  for (const AddCommand add : program.commands) add(app_, action);
 }
 
 int CommandLine::read(int argc, const char* const* argv) {
@@ -91,7 +84,18 @@ int CommandLine::read(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     action = nullptr;                                         // the command may have been read before what is wrong
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help and --version
-    return complain(usage_text(app_, error), 2);
+    return complain(app_, usage_text(app_, error), 2);
+  }
+}
+
+int CommandLine::run(int argc, const char* const* argv) {
+  if (const int status = read(argc, argv); !action) return status;
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    return complain(app_, error.what(), 2);
+  } catch (const std::exception& error) {
+    return complain(app_, error.what(), 1);
   }
 }
 

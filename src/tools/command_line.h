@@ -1,29 +1,38 @@
-// The command line of the program `tandem`.
+// The command line of a program that has commands: `tandem`, and that of the benchmarks.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "tools/command.h"
 
 namespace tandem::tools {
 
+/// What a program is: its name, what its --help says, its commands.
+struct Program {
+  const char* name;
+  const char* description;
+  std::span<const AddCommand> commands;
+  const char* footer = "";
+};
+
 /// The program's commands with their options. Making one touches nothing of the library, so that starting costs nothing.
 class CommandLine {
  public:
-  CommandLine();
+  explicit CommandLine(const Program& program);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
   /// Reads a command line: sets `action`, which refers to this, or answers --help, --version and a wrong call itself and gives the exit
   /// status. May be called again.
   int read(int argc, const char* const* argv);
+  /// Reads it and does what it says. Errors are told in one line of standard error. The exit status: 0 done, 1 it failed, 2 it was called
+  /// wrongly.
+  int run(int argc, const char* const* argv);
   Action action;
 
  private:
   CLI::App app_;
 };
-
-/// Says in one line of standard error what is wrong; gives `status`.
-int complain(const std::string& text, int status);
 
 }  // namespace tandem::tools

@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "runtime/device.h"
 #include "runtime/libraries.h"
-#include "tools/command.h"
+#include "tools/program.h"
 
 namespace tandem::tools {
 namespace {

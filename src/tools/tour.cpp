@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tandem.h"
-#include "tools/command.h"
+#include "tools/program.h"
 
 namespace td = tandem;
 

@@ -5,22 +5,16 @@ call -- --version
 expect_status 0; expect_out "tandem 0."; expect_no_err
 call -- --help
 expect_status 0; expect_no_err
-for word in tour devices train bench TANDEM_VIRTUAL_GPUS; do expect_out "$word"; done
-for command in tour devices "train digits" "bench micro" "bench ops" "bench loader" "bench features"; do
+for word in tour devices train TANDEM_VIRTUAL_GPUS; do expect_out "$word"; done
+for command in tour devices "train digits"; do
   call -- $command --help
   expect_status 0; expect_out "--help"; expect_no_err
 done
 call -- train digits --help
 for option in --gpus --epochs --lr --batch --seed --out --quiet --json; do expect_out "$option"; done
 
-# wrong TEXT ARGUMENTS
-wrong() {
-  local text=$1; shift
-  call -- "$@"
-  expect_status 2; expect_no_out; expect_one_line_error; expect_err "$text"
-}
-wrong "needs one of its commands: tour, devices, train, predict, bench"
-wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, predict, bench" dance
+wrong "needs one of its commands: tour, devices, train, predict"
+wrong "unknown command 'dance' of 'tandem'; it has: tour, devices, train, predict" dance
 wrong "unknown command 'trian' of 'tandem'; did you mean train?; it has: tour" trian
 wrong "unknown command 'digit' of 'tandem train'; did you mean digits?; it has: digits" train digit
 wrong "unknown option --epoch of 'tandem train digits'; did you mean --epochs?; tandem" train digits --epoch=3
@@ -45,23 +39,12 @@ wrong "--lr: must be a number above 0, not 1e-3x" train digits --lr 1e-3x
 wrong "--seed: must be a whole number from 0 on, not x" train digits --seed x
 wrong "--epochs: must be a whole number from 1 to 2147483647, not 99999999999" train digits --epochs 99999999999
 wrong "--workers: must be a whole number from 0 to 1024, not 2147483647" train digits --workers 2147483647
-wrong "--workers: must be a whole number from 0 to 1024, not 2147483647" bench loader --workers 2147483647
 wrong "--batch: must be a whole number from 1 on, not 9223372036854775808" train digits --batch 9223372036854775808
 wrong "--samples: must be a whole number from 2 to 100000000, not 9223372036854775807" train cifar --samples 9223372036854775807
 wrong "--accumulate: must be a whole number from 1 to 2147483647, not 2147483648" train digits --accumulate 2147483648
 wrong "--patience: must be a whole number from 1 to 2147483647, not 2147483648" train digits --patience 2147483648
 wrong "--gpus: must be a whole number from 0 to 2147483647, not 2147483648" train digits --gpus 2147483648
-wrong "--threads: must be a whole number from 0 to 2147483647, not 2147483648" bench micro --threads 2147483648
 wrong "--out needs a value" train digits --out
-wrong "'tandem bench' needs one of its commands: micro, ops, loader, card, features" bench
-wrong "--threads" bench micro --threads -1
-wrong "--ms" bench micro --ms 0
-wrong "there is no operation 'sofmax'; did you mean softmax" bench ops sofmax
-wrong "there is no operation 'add_'; did you mean add" bench ops exp add_
-wrong "'narrow' is a view" bench ops narrow
-wrong "--size: must be a whole number from 1 on, not 0" bench ops --size 0
-wrong "Expected one of cpu, cuda device type at start of device string: tpu" bench ops --device tpu
-wrong "unknown option --jsn of 'tandem bench ops'" bench ops --jsn
 
 # A wrong setting is told in one line, too, and is no wrong call.
 call TANDEM_VIRTUAL_GPUS=many -- devices

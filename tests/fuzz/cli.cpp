@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "fuzz.h"
-#include "tools/command_line.h"
+#include "tools/program.h"
 
 void fuzz::read(std::string_view text) {
   static tandem::tools::CommandLine& line = *[] {
     std::cout.rdbuf(nullptr);  // what it prints is of no use here
     std::cerr.rdbuf(nullptr);
-    return new tandem::tools::CommandLine;
+    return new tandem::tools::CommandLine(tandem::tools::kTandem);
   }();
   std::vector<std::string> words = {"tandem"};
   while (!text.empty()) {

@@ -1,6 +1,6 @@
-// Every operation's struct (src/tools/cases) on every device: values, dtypes, layouts, gradients of both orders, memory.
+// Every operation's struct (tests/cases) on every device: values, dtypes, layouts, gradients of both orders, memory.
+#include "cases/check.h"
 #include "support/on_device.h"
-#include "tools/cases/check.h"
 
 namespace td = tandem;
 
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Operations, Cases, testing::Combine(testing::ValuesIn(n
                          });
 
 TEST(CasesList, EveryRowOfThePointwiseListHasAReference) {
-  EXPECT_EQ(lines(td::cases::pointwise_without_reference()), "") << "give each a line in `references` of src/tools/cases/pointwise.cpp";
+  EXPECT_EQ(lines(td::cases::pointwise_without_reference()), "") << "give each a line in `references` of tests/cases/pointwise.cpp";
 }
 
 TEST(CasesList, NamesAreUnique) {

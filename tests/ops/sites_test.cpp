@@ -6,7 +6,7 @@
 #include "ops/launch.h"
 #include "runtime/driver.h"
 #include "support/on_device.h"
-#include "tools/cases/case.h"
+#include "cases/case.h"
 
 namespace td = tandem;
 
@@ -41,7 +41,7 @@ const td::kernels::Table& noting_table() {
 std::string foreign() {
   std::string out;
   for (const std::string& launch : seen)
-    if (launch.find("/tools/cases/") == std::string::npos && launch.find(__FILE__) == std::string::npos) out += "\n    " + launch;
+    if (launch.find("/tests/cases/") == std::string::npos && launch.find(__FILE__) == std::string::npos) out += "\n    " + launch;
   seen.clear();
   return out;
 }

@@ -1,5 +1,4 @@
 // `tandem train NAME`: the settings, the run, and what it leaves.
-#include "tools/command.h"
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "io/file.h"
 #include "io/safetensors.h"
 #include "ops/random.h"
+#include "tools/program.h"
 #include "tools/recipes/learner.h"
 #include "tools/recipes/outcome.h"
 #include "tools/recipes/recipe.h"

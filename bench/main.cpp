@@ -1,0 +1,111 @@
+// The program `tandem_bench`, which ./dev bench calls: measurements. See docs/benchmarks.md for the comparison that is made of them.
+#include <memory>
+
+#include "bench/features.h"
+#include "bench/gpu.h"
+#include "bench/loader.h"
+#include "bench/micro.h"
+#include "bench/ops.h"
+#include "data/prefetch.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+
+namespace tandem::bench {
+namespace {
+
+using tools::Action;
+using tools::kMostInt;
+using tools::positive_number;
+using tools::whole_number_from;
+
+void add_micro(CLI::App& bench, Action& action) {
+  CLI::App* micro = bench.add_subcommand("micro", "What the smallest things cost: an empty tensor, an addition, a step of training");
+  const auto options = std::make_shared<BenchMicroOptions>();
+  micro->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  micro->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  micro->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  micro->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  micro->callback([options, &action] { action = [options] { return bench_micro(*options); }; });
+}
+
+void add_ops(CLI::App& bench, Action& action) {
+  CLI::App* ops = bench.add_subcommand("ops", "How fast each operation is, and what share that is of what the machine can do");
+  const auto options = std::make_shared<BenchOpsOptions>();
+  ops->add_option("NAME", options->names, "Operations to measure; all where none is named")->type_name("");
+  ops->add_flag("--list", options->list, "Only name the operations");
+  ops->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  ops->add_option("--size", options->size, "About how many elements each works on")->capture_default_str()->check(whole_number_from(1));
+  ops->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  ops->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  ops->add_option("--ms", options->ms, "About how long to measure each, in milliseconds")->capture_default_str()->check(positive_number());
+  ops->callback([options, &action] { action = [options] { return bench_ops(*options); }; });
+}
+
+void add_loader(CLI::App& bench, Action& action) {
+  CLI::App* loader = bench.add_subcommand("loader", "Whether a loader's workers keep a device busy");
+  const auto options = std::make_shared<BenchLoaderOptions>();
+  loader->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  loader->add_option("--workers", options->workers, "Numbers of workers to measure")
+      ->capture_default_str()
+      ->check(whole_number_from(0, data::detail::kMostWorkers));
+  loader->add_option("--batches", options->batches, "Batches an epoch")->capture_default_str()->check(whole_number_from(1, kMostInt));
+  loader->add_option("--rounds", options->rounds, "Epochs of each kind")->capture_default_str()->check(whole_number_from(1, kMostInt));
+  loader->add_option("--decode-ms", options->decode_ms, "What reading a batch costs one core, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  loader->add_option("--compute-ms", options->compute_ms, "What the device takes for a step, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  loader->add_option("--device", options->device, "Where the steps are computed: cpu, cuda, cuda:1")
+      ->capture_default_str()
+      ->type_name("NAME");
+  loader->callback([options, &action] { action = [options] { return bench_loader(*options); }; });
+}
+
+void add_gpu(CLI::App& bench, Action& action) {
+  CLI::App* gpu = bench.add_subcommand("gpu", "What a GPU does: copies, products, steps of training");
+  const auto options = std::make_shared<BenchGpuOptions>();
+  gpu->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  gpu->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  gpu->add_option("--device", options->device, "Where: cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  gpu->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  gpu->add_option("--shrink", options->shrink, "Divides the sizes, for a quick look on a virtual GPU")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
+  gpu->callback([options, &action] { action = [options] { return bench_gpu(*options); }; });
+}
+
+void add_features(CLI::App& bench, Action& action) {
+  CLI::App* features = bench.add_subcommand("features", "How many pictures a second ResNet-50 takes the features of, copies included");
+  const auto options = std::make_shared<BenchFeaturesOptions>();
+  features->add_flag("--json", options->json, "Print a JSON document instead of a line");
+  features->add_option("--batch", options->batch, "Pictures a batch")->capture_default_str()->check(whole_number_from(1));
+  features->add_option("--size", options->size, "Height and width of a picture")->capture_default_str()->check(whole_number_from(32));
+  features->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  features->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  features->add_option("--ms", options->ms, "About how long to measure, in milliseconds")->capture_default_str()->check(positive_number());
+  features->callback([options, &action] { action = [options] { return bench_features(*options); }; });
+}
+
+constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_loader, add_gpu, add_features};
+
+constexpr tools::Program kProgram = {
+    .name = "tandem_bench",
+    .description = "Measures this machine, and tandem on it.",
+    .commands = kCommands,
+};
+
+}  // namespace
+}  // namespace tandem::bench
+
+int main(int argc, char** argv) { return tandem::tools::CommandLine(tandem::bench::kProgram).run(argc, argv); }

@@ -1,0 +1,16 @@
+// The program `tandem`: its commands.
+#pragma once
+
+#include "tools/command_line.h"
+
+namespace tandem::tools {
+
+extern const Program kTandem;
+
+// Each is an AddCommand.
+void add_tour(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
+void add_train(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+
+}  // namespace tandem::tools
