@@ -29,13 +29,15 @@ void make_folder(const std::string& path) {
 
 }  // namespace
 
-Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& data, Site site)
+Fit::Fit(Trainer& trainer, Progress& progress, Module& model, nn::Copier copier, const DataModule& data, Site site)
     : trainer_(trainer),
-      options_(trainer.options_),
+      progress_(progress),
+      options_(trainer.options()),
       model_(model),
       copier_(copier),
-      device_(trainer.devices_[0]),
+      device_(progress.devices[0]),
       site_(site),
+      checkpoint_path_(trainer.checkpoint_path()),
       callbacks_(options_.callbacks),
       loader_(data.train_dataloader()),
       val_loader_(data.val_dataloader()),
@@ -55,75 +57,91 @@ Fit::Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& d
   if (!optimizer_) fail("[Trainer.fit] ", model.name(), ".configure_optimizers gave no optimizer");
   const int64_t steps_an_epoch = (batches_ + options_.accumulate - 1) / options_.accumulate;
   schedules_ = model.configure_schedules(*optimizer_, steps_an_epoch * options_.max_epochs);
-  if (options_.resume && std::filesystem::exists(trainer.checkpoint_path())) load();
-  if (trainer.devices_.size() > 1) parallel_.emplace(model, copier, trainer.devices_);
+  if (options_.resume && std::filesystem::exists(checkpoint_path_)) load();
+  if (progress.devices.size() > 1) parallel_.emplace(model, copier, progress.devices);
   if (!options_.quiet) {
     std::ostream& out = options_.output ? *options_.output : std::cerr;
     const Terminal terminal = options_.output ? Terminal() : terminal_of(2);
-    progress_.emplace(out, terminal);
+    bar_.emplace(out, terminal);
     if (options_.plot && terminal.interactive) picture_.emplace(out, terminal);
   }
 }
 
-void Fit::save(const std::string& path) const {
-  Checkpoint checkpoint;
-  for (size_t i = 0; i < schedules_.size(); ++i) checkpoint.schedules.add(str(i, "."), schedules_[i].state_dict());
-  RunState state{.epoch = trainer_.epoch_,
-                 .batch = batch_,
-                 .batches = batches_,
-                 .step = trainer_.step_,
-                 .generators = generators_now(trainer_.devices_),
-                 .board = trainer_.board_};
-  if (losses_) state.losses = losses_->halves();
-  for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
-  checkpoint.notes = to_notes(state);
-  checkpoint.notes.insert(options_.notes.begin(), options_.notes.end());
-  save_checkpoint(path, model_, optimizer_.get(), checkpoint, site_);
-}
-
 void Fit::load() {
   // All that can be wrong with the file is found before anything that outlives this run has changed.
-  const std::string path = trainer_.checkpoint_path();
-  const ReadCheckpoint checkpoint = read_checkpoint(path, site_);
-  RunState state = from_notes(checkpoint.more.notes, path);
+  const ReadCheckpoint checkpoint = read_checkpoint(checkpoint_path_, site_);
+  RunState state = from_notes(checkpoint.more.notes, checkpoint_path_);
   if (state.batch > 0 && state.batches != batches_)
-    fail("[Trainer.fit] ", path, ": that run stopped after batch ", state.batch, " of ", state.batches, " an epoch, but here an epoch has ",
-         batches_, ": go on with the same data and batch_size");
+    fail("[Trainer.fit] ", checkpoint_path_, ": that run stopped after batch ", state.batch, " of ", state.batches,
+         " an epoch, but here an epoch has ", batches_, ": go on with the same data and batch_size");
   for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i].load_state_dict(checkpoint.more.schedules.under(str(i, ".")));
-  std::vector<std::pair<Callback*, std::string>> before;
+  std::vector<std::pair<Callback*, std::string>> before;  // and what they remembered
   try {
-    load_callbacks(std::move(state.callbacks), before);
+    for (const auto& callback : callbacks_) {
+      // Those of a type keep their order; one that the earlier run did not have begins anew.
+      const auto found =
+          std::find_if(state.callbacks.begin(), state.callbacks.end(), [&](const auto& one) { return one.first == type_of(*callback); });
+      if (found == state.callbacks.end()) continue;
+      before.emplace_back(callback.get(), callback->state());
+      callback->load_state(found->second);
+      state.callbacks.erase(found);
+    }
     take_over(checkpoint, model_, optimizer_.get(), site_);
   } catch (...) {
     for (const auto& [callback, own] : before) callback->load_state(own);
     throw;
   }
-  set_generators(state.generators, trainer_.devices_);
-  trainer_.epoch_ = state.epoch;
-  trainer_.step_ = state.step;
-  trainer_.board_ = std::move(state.board);
+  set_generators(state.generators, progress_.devices);
+  progress_.epoch = state.epoch;
+  progress_.step = state.step;
+  progress_.board = std::move(state.board);
   batch_ = state.batch;
   losses_.emplace(device_, batches_).set_halves(state.losses);
 }
 
-void Fit::load_callbacks(RunState::Callbacks saved, std::vector<std::pair<Callback*, std::string>>& before) {
-  for (const auto& callback : callbacks_) {
-    // Those of a type keep their order; one that the earlier run did not have begins anew.
-    const auto found = std::find_if(saved.begin(), saved.end(), [&](const auto& one) { return one.first == type_of(*callback); });
-    if (found == saved.end()) continue;
-    before.emplace_back(callback.get(), callback->state());
-    callback->load_state(found->second);
-    saved.erase(found);
+void Fit::run() {
+  const Predict predict = [this](const Tensor& input, Site from) { return forward(input, from); };
+  const PredictGuard guard(model_, predict);
+  try {
+    tell([&](Callback& callback) { callback.on_fit_start(trainer_, model_); });
+    while (progress_.epoch < options_.max_epochs && !should_stop()) {
+      if (bar_) bar_->begin_epoch(progress_.epoch + 1, options_.max_epochs, batches_, batch_);
+      tell([&](Callback& callback) { callback.on_train_epoch_start(trainer_, model_); });
+      if (!train_epoch()) break;
+      const auto figures = judge();
+      if (!figures) break;
+      end_epoch(*figures);
+    }
+    progress_.interrupted = interrupt_.requested();
+    if (batch_ > 0 && !checkpoint_path_.empty()) save(checkpoint_path_);
+    tell([&](Callback& callback) { callback.on_fit_end(trainer_, model_); });
+    if (progress_.interrupted) say_interrupted();
+  } catch (const std::exception& error) {
+    tell([&](Callback& callback) { callback.on_exception(trainer_, model_, error); });
+    throw;
   }
 }
 
-bool Fit::wants_to_stop() const { return trainer_.stop_ || interrupt_.requested(); }
-
-void Fit::step() {
-  if (options_.gradient_clip_val > 0) nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
-  optimizer_->step(site_);
-  ++trainer_.step_;
-  step_schedules(true, {});
+bool Fit::train_epoch() {
+  model_.train();
+  if (!losses_) losses_.emplace(device_, batches_);
+  if (batch_ < batches_) {
+    loader_.set_epoch(static_cast<uint64_t>(progress_.epoch), batch_);
+    for (const data::Batch& batch : loader_) {
+      train_batch(batch);
+      tell([&](Callback& callback) { callback.on_train_batch_end(trainer_, model_, batch_ - 1); });
+      if (batch_ == batches_) break;
+      if (batch_ % options_.accumulate != 0) continue;  // in the middle of a step there is nothing to go on from
+      if (should_stop()) break;
+      if (options_.checkpoint_every > 0 && progress_.step % options_.checkpoint_every == 0 && !checkpoint_path_.empty()) {
+        losses_->finish(progress_.epoch, site_);
+        save(checkpoint_path_);
+      }
+    }
+  }
+  losses_->finish(progress_.epoch, site_);
+  if (bar_) bar_->end_training();  // the losses are read, so the cards have done all of it
+  return batch_ == batches_;
 }
 
 void Fit::train_batch(const data::Batch& batch) {
@@ -132,47 +150,61 @@ void Fit::train_batch(const data::Batch& batch) {
   if (in_group == 0) optimizer_->zero_grad(true, site_);
   (options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss).backward({}, {}, site_);
   if (in_group == options_.accumulate - 1 || batch_ == batches_ - 1) step();
-  losses_->add(batch_, loss, trainer_.epoch_, site_);
+  losses_->add(batch_, loss, progress_.epoch, site_);
   ++batch_;
-  trainer_.memory_.record(trainer_.epoch_ + static_cast<double>(batch_) / static_cast<double>(batches_));
-  if (!progress_) return;
-  progress_->advance(batch.size());
-  if (!progress_->due()) return;
+  progress_.memory.record(progress_.epoch + static_cast<double>(batch_) / static_cast<double>(batches_));
+  if (!bar_) return;
+  bar_->advance(batch.size());
+  if (!bar_->due()) return;
   Figures now = {{"loss", losses_->running()}};
   now.insert(now.end(), last_figures_.begin(), last_figures_.end());
-  progress_->draw(now);
+  bar_->draw(now);
 }
 
-bool Fit::train_epoch() {
-  model_.train();
-  if (!losses_) losses_.emplace(device_, batches_);
-  if (batch_ < batches_) {
-    loader_.set_epoch(static_cast<uint64_t>(trainer_.epoch_), batch_);
-    for (const data::Batch& batch : loader_) {
-      train_batch(batch);
-      tell([&](Callback& callback) { callback.on_train_batch_end(trainer_, model_, batch_ - 1); });
-      if (batch_ == batches_) break;
-      if (batch_ % options_.accumulate != 0) continue;  // in the middle of a step there is nothing to go on from
-      if (wants_to_stop() || (options_.max_steps >= 0 && trainer_.step_ >= options_.max_steps)) break;
-      if (options_.checkpoint_every > 0 && trainer_.step_ % options_.checkpoint_every == 0 && !options_.checkpoint_dir.empty()) {
-        losses_->finish(trainer_.epoch_, site_);
-        save(trainer_.checkpoint_path());
-      }
-    }
-  }
-  losses_->finish(trainer_.epoch_, site_);
-  if (progress_) progress_->end_training();  // the losses are read, so the cards have done all of it
-  return batch_ == batches_;
+void Fit::step() {
+  if (options_.gradient_clip_val > 0) nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
+  optimizer_->step(site_);
+  ++progress_.step;
+  step_schedules(true, {});
+}
+
+Tensor Fit::forward(const Tensor& input, Site from) {
+  if (!options_.precision) return parallel_ ? (*parallel_)(input, from) : model_(input, from);
+  const nn::AnyModule lowered = in_precision(model_, copier_, *options_.precision, from);
+  const Tensor x = input.is_floating_point() ? input.to(*options_.precision, {}, from) : input;
+  const Tensor output =
+      progress_.devices.size() > 1 ? parallel::DataParallel(lowered.get(), copier_, progress_.devices)(x, from) : lowered.get()(x, from);
+  return parameters_.empty() ? output : output.to(parameters_[0].dtype(), {}, from);
 }
 
 std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
-  const auto generators = generators_now(trainer_.devices_);
+  const auto generators = generators_now(progress_.devices);
   Figures figures = evaluate(
       model_, *val_loader_, device_, options_.limit_val_batches, [this] { return !interrupt_.requested(); }, site_);
   if (!interrupt_.requested()) return figures;
-  set_generators(generators, trainer_.devices_);
+  set_generators(generators, progress_.devices);
   return {};
+}
+
+void Fit::end_epoch(const Figures& validated) {
+  draw_losses();
+  Figures figures = {{"train_loss", losses_->mean()}};
+  for (const auto& [name, value] : validated) {
+    progress_.board.draw(name, progress_.epoch + 1, value);
+    figures.emplace_back(name, value);
+  }
+  if (!schedules_.empty()) progress_.board.draw("lr", progress_.epoch + 1, optimizer_->param_groups()[0].lr);
+  step_schedules(false, figures);
+  ++progress_.epoch;
+  batch_ = 0;
+  losses_.reset();
+  tell([&](Callback& callback) { callback.on_epoch_end(trainer_, model_, figures); });
+  if (!checkpoint_path_.empty()) save(checkpoint_path_);
+  if (picture_) picture_->erase();
+  if (bar_) bar_->end_epoch(figures);
+  if (picture_) picture_->draw(progress_.board);
+  last_figures_ = validated;
 }
 
 void Fit::draw_losses() {
@@ -182,7 +214,7 @@ void Fit::draw_losses() {
   for (const LossMean& half : losses_->halves()) {
     if (half.batches == 0) continue;
     const auto count = static_cast<double>(half.batches);
-    trainer_.board_.draw("train_loss", trainer_.epoch_ + (first + (count - 1) / 2) / batches, half.value());
+    progress_.board.draw("train_loss", progress_.epoch + (first + (count - 1) / 2) / batches, half.value());
     first += count;
   }
 }
@@ -192,65 +224,32 @@ void Fit::step_schedules(bool each_step, const Figures& figures) {
     if (schedule.each_step() == each_step) schedule.step(figures);
 }
 
-void Fit::end_epoch(const Figures& validated) {
-  draw_losses();
-  Figures figures = {{"train_loss", losses_->mean()}};
-  for (const auto& [name, value] : validated) {
-    trainer_.board_.draw(name, trainer_.epoch_ + 1, value);
-    figures.emplace_back(name, value);
-  }
-  if (!schedules_.empty()) trainer_.board_.draw("lr", trainer_.epoch_ + 1, optimizer_->param_groups()[0].lr);
-  step_schedules(false, figures);
-  ++trainer_.epoch_;
-  batch_ = 0;
-  losses_.reset();
-  tell([&](Callback& callback) { callback.on_epoch_end(trainer_, model_, figures); });
-  if (!options_.checkpoint_dir.empty()) save(trainer_.checkpoint_path());
-  if (picture_) picture_->erase();
-  if (progress_) progress_->end_epoch(figures);
-  if (picture_) picture_->draw(trainer_.board_);
-  last_figures_ = validated;
+bool Fit::should_stop() const {
+  return progress_.stop || interrupt_.requested() || (options_.max_steps >= 0 && progress_.step >= options_.max_steps);
 }
 
 void Fit::say_interrupted() {
-  if (!progress_) return;
+  if (!bar_) return;
   const std::string where =
-      batch_ == 0 ? str("after epoch ", trainer_.epoch_) : str("in epoch ", trainer_.epoch_ + 1, " after batch ", batch_, " of ", batches_);
-  progress_->say(options_.checkpoint_dir.empty()
-                     ? str("interrupted ", where, "; nothing was saved, since there is no checkpoint_dir")
-                     : str("interrupted ", where, ": saved ", trainer_.checkpoint_path(), "; resume = true goes on from there"));
+      batch_ == 0 ? str("after epoch ", progress_.epoch) : str("in epoch ", progress_.epoch + 1, " after batch ", batch_, " of ", batches_);
+  bar_->say(checkpoint_path_.empty() ? str("interrupted ", where, "; nothing was saved, since there is no checkpoint_dir")
+                                     : str("interrupted ", where, ": saved ", checkpoint_path_, "; resume = true goes on from there"));
 }
 
-Tensor Fit::forward(const Tensor& input, Site from) {
-  if (!options_.precision) return parallel_ ? (*parallel_)(input, from) : model_(input, from);
-  const nn::AnyModule lowered = in_precision(model_, copier_, *options_.precision, from);
-  const Tensor x = input.is_floating_point() ? input.to(*options_.precision, {}, from) : input;
-  const Tensor output =
-      trainer_.devices_.size() > 1 ? parallel::DataParallel(lowered.get(), copier_, trainer_.devices_)(x, from) : lowered.get()(x, from);
-  return parameters_.empty() ? output : output.to(parameters_[0].dtype(), {}, from);
-}
-
-void Fit::run() {
-  const Predict predict = [this](const Tensor& input, Site from) { return forward(input, from); };
-  const PredictGuard guard(model_, predict);
-  try {
-    tell([&](Callback& callback) { callback.on_fit_start(trainer_, model_); });
-    while (trainer_.epoch_ < options_.max_epochs && !wants_to_stop() && (options_.max_steps < 0 || trainer_.step_ < options_.max_steps)) {
-      if (progress_) progress_->begin_epoch(trainer_.epoch_ + 1, options_.max_epochs, batches_, batch_);
-      tell([&](Callback& callback) { callback.on_train_epoch_start(trainer_, model_); });
-      if (!train_epoch()) break;
-      const auto figures = judge();
-      if (!figures) break;
-      end_epoch(*figures);
-    }
-    trainer_.interrupted_ = interrupt_.requested();
-    if (batch_ > 0 && !options_.checkpoint_dir.empty()) save(trainer_.checkpoint_path());
-    tell([&](Callback& callback) { callback.on_fit_end(trainer_, model_); });
-    if (trainer_.interrupted_) say_interrupted();
-  } catch (const std::exception& error) {
-    tell([&](Callback& callback) { callback.on_exception(trainer_, model_, error); });
-    throw;
-  }
+void Fit::save(const std::string& path) const {
+  Checkpoint checkpoint;
+  for (size_t i = 0; i < schedules_.size(); ++i) checkpoint.schedules.add(str(i, "."), schedules_[i].state_dict());
+  RunState state{.epoch = progress_.epoch,
+                 .batch = batch_,
+                 .batches = batches_,
+                 .step = progress_.step,
+                 .generators = generators_now(progress_.devices),
+                 .board = progress_.board};
+  if (losses_) state.losses = losses_->halves();
+  for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
+  checkpoint.notes = to_notes(state);
+  checkpoint.notes.insert(options_.notes.begin(), options_.notes.end());
+  save_checkpoint(path, model_, optimizer_.get(), checkpoint, site_);
 }
 
 }  // namespace tandem::train::detail

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nn/any_module.h"
@@ -22,28 +21,26 @@ namespace tandem::train::detail {
 
 class Fit {
  public:
-  /// Brings model, data and optimizer together and reads the checkpoint where the run is to go on.
-  Fit(Trainer& trainer, Module& model, nn::Copier copier, const DataModule& data, Site site);
+  /// Brings model, data and optimizer together and reads the checkpoint where the run is to go on. `progress` is the trainer's.
+  Fit(Trainer& trainer, Progress& progress, Module& model, nn::Copier copier, const DataModule& data, Site site);
   void run();
   void save(const std::string& path) const;
   [[nodiscard]] optim::Optimizer& optimizer() { return *optimizer_; }
 
  private:
   void load();
-  /// Brings callbacks to their saved states, and notes in `before` those that they had.
-  void load_callbacks(RunState::Callbacks saved, std::vector<std::pair<Callback*, std::string>>& before);
-  /// The model's output, computed on all cards and in the precision asked for.
-  Tensor forward(const Tensor& input, Site from);
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
   void train_batch(const data::Batch& batch);
   void step();
+  /// The model's output, computed on all cards and in the precision asked for.
+  Tensor forward(const Tensor& input, Site from);
   /// What validation gives; nothing where the run was interrupted in it.
   std::optional<Figures> judge();
-  void end_epoch(const Figures& figures);
+  void end_epoch(const Figures& validated);
   void draw_losses();
   void step_schedules(bool each_step, const Figures& figures);
-  [[nodiscard]] bool wants_to_stop() const;
+  [[nodiscard]] bool should_stop() const;
   void say_interrupted();
   template <class F>
   void tell(F&& f) {
@@ -51,11 +48,13 @@ class Fit {
   }
 
   Trainer& trainer_;
+  Progress& progress_;
   const TrainerOptions& options_;
   Module& model_;
   nn::Copier copier_;
   Device device_;
   Site site_;
+  std::string checkpoint_path_;  // empty: nowhere
   std::vector<std::shared_ptr<Callback>> callbacks_;
   data::DataLoader loader_;
   std::optional<data::DataLoader> val_loader_;
@@ -64,7 +63,7 @@ class Fit {
   std::vector<Scheduled> schedules_;
   std::vector<Tensor> parameters_;
   std::optional<parallel::DataParallel> parallel_;
-  std::optional<ProgressBar> progress_;
+  std::optional<ProgressBar> bar_;
   std::optional<LiveBoard> picture_;
   Interrupt interrupt_;
 

@@ -40,13 +40,8 @@ std::string Trainer::checkpoint_path() const {
 
 void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site site) {
   if (options_.seed) manual_seed(*options_.seed);
-  devices_ = choose_devices(options_.num_gpus);
-  board_ = {};
-  memory_ = MemoryRecorder(devices_);
-  epoch_ = 0;
-  step_ = 0;
-  stop_ = interrupted_ = false;
-  detail::Fit fit(*this, model, copier, data, site);
+  progress_ = {.devices = choose_devices(options_.num_gpus)};
+  detail::Fit fit(*this, progress_, model, copier, data, site);
   struct UnderWay {
     detail::Fit*& pointer;
     ~UnderWay() { pointer = nullptr; }

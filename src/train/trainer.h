@@ -44,6 +44,18 @@ struct TrainerOptions {
   std::ostream* output = nullptr;     // where progress goes, in plain lines; the terminal (standard error) unless given
 };
 
+namespace detail {
+/// How far a run has come: its loop writes it, the Trainer shows it.
+struct Progress {
+  std::vector<Device> devices = {};
+  ProgressBoard board = {};
+  MemoryRecorder memory{devices};
+  int epoch = 0;
+  int64_t step = 0;
+  bool stop = false, interrupted = false;
+};
+}  // namespace detail
+
 /// Trains a model as the Trainer of "Dive into Deep Learning" does. Per batch: move it, loss, zero_grad, backward, clip, step; after each
 /// epoch an evaluation without gradients. Waits for no result within an epoch: losses come home a few batches late.
 class Trainer {
@@ -65,21 +77,21 @@ class Trainer {
   [[nodiscard]] std::map<std::string, double> validate(Module& model, const DataModule& data, Site site = Site::here()) const;
 
   /// The curves of the last fit.
-  [[nodiscard]] const ProgressBoard& board() const { return board_; }
+  [[nodiscard]] const ProgressBoard& board() const { return progress_.board; }
   /// The cards' memory during the last fit, noted after each batch.
-  [[nodiscard]] const MemoryRecorder& memory() const { return memory_; }
+  [[nodiscard]] const MemoryRecorder& memory() const { return progress_.memory; }
   /// What the last fit trained on.
-  [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+  [[nodiscard]] const std::vector<Device>& devices() const { return progress_.devices; }
   /// Epochs done, those before a resumption included.
-  [[nodiscard]] int epoch() const { return epoch_; }
+  [[nodiscard]] int epoch() const { return progress_.epoch; }
   /// Steps of the optimizer done, those before a resumption included.
-  [[nodiscard]] int64_t step() const { return step_; }
+  [[nodiscard]] int64_t step() const { return progress_.step; }
   /// Whether Ctrl-C ended the last fit.
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  [[nodiscard]] bool interrupted() const { return progress_.interrupted; }
 
   // --- While fit runs, for callbacks. Error for what needs a run where there is none.
   /// Ends the run after this batch, or before the next epoch.
-  void stop() { stop_ = true; }
+  void stop() { progress_.stop = true; }
   /// Writes all that a run needs to go on.
   void save_checkpoint(const std::string& path) const;
   [[nodiscard]] optim::Optimizer& optimizer() const;
@@ -90,18 +102,11 @@ class Trainer {
 
  private:
   void run(Module& model, nn::Copier copier, const DataModule& data, Site site);
-
-  friend class detail::Fit;
   [[nodiscard]] detail::Fit& fit_under_way(const char* op) const;
 
   TrainerOptions options_;
-  ProgressBoard board_;
-  MemoryRecorder memory_;
-  std::vector<Device> devices_;
-  int epoch_ = 0;
-  int64_t step_ = 0;
-  bool stop_ = false, interrupted_ = false;
-  detail::Fit* fit_ = nullptr;
+  detail::Progress progress_;
+  detail::Fit* fit_ = nullptr;  // while one runs
 };
 
 }  // namespace tandem::train
