@@ -3,22 +3,17 @@
 
 #include <cstdint>
 
+#include "base/splitmix.h"
 #include "ops/random.h"
 
 namespace tandem::data {
 
-/// A sequence of numbers: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Two `stream`s of one seed
-/// have nothing in common.
+/// A sequence of numbers. Two `stream`s of one seed have nothing in common.
 class Generator {
  public:
   explicit Generator(uint64_t seed, uint64_t stream = 0) : state_(seed) { state_ = next() ^ (stream * 0xd1342543de82ef95ULL); }
   /// 64 random bits.
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return tandem::detail::splitmix64(state_); }
   /// Uniform in 0 … bound - 1, bound > 0: the rare numbers that would make some results likelier are drawn again.
   uint64_t below(uint64_t bound) {
     const uint64_t surplus = (0 - bound) % bound;  // 2^64 mod bound

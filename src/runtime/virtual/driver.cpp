@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/splitmix.h"
 #include "runtime/shutdown.h"
 #include "runtime/stream_record.h"
 #include "runtime/virtual/explain.h"
@@ -86,14 +87,8 @@ std::vector<std::string> uuids(int count) {
 
 std::string uuid_of(int index) {
   uint64_t words[2];
-  uint64_t x = 0x74616e64656d0000U + static_cast<uint64_t>(index);
-  for (uint64_t& word : words) {  // splitmix64
-    x += 0x9e3779b97f4a7c15U;
-    uint64_t z = x;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    word = z ^ (z >> 31);
-  }
+  uint64_t state = 0x74616e64656d0000U + static_cast<uint64_t>(index);
+  for (uint64_t& word : words) word = tandem::detail::splitmix64(state);
   char text[40];
   std::snprintf(text, sizeof text, "%08x-%04x-8%03x-%04x-%012llx", static_cast<unsigned>(words[0] >> 32),
                 static_cast<unsigned>(words[0] >> 16 & 0xffff), static_cast<unsigned>(words[0] & 0xfff),

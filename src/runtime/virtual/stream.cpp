@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/parallel.h"
+#include "base/splitmix.h"
 #include "base/thread.h"
 #include "runtime/launch.h"
 
@@ -43,12 +44,7 @@ bool spin_until(Ready ready) {
   }
 }
 
-uint64_t mix(uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
+uint64_t mix(uint64_t x) { return tandem::detail::splitmix64(x); }
 
 }  // namespace
 
