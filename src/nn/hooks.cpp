@@ -1,16 +1,17 @@
 #include "nn/hooks.h"
 
-#include <algorithm>
-
 #include "nn/module.h"
 
 namespace tandem::nn {
+namespace {
 
-struct detail::Hooks {
-  std::vector<std::pair<int64_t, ForwardPreHook>> before;
-  std::vector<std::pair<int64_t, ForwardHook>> after;
-  int64_t next = 0;
-};
+/// A hook that takes a Module, as one that takes any module: only a Module registers it.
+template <class... Args>
+std::function<void(ModuleBase&, Args...)> of_any(std::function<void(Module&, Args...)> hook) {
+  return [hook = std::move(hook)](ModuleBase& module, Args... args) { hook(static_cast<Module&>(module), args...); };
+}
+
+}  // namespace
 
 void HookHandle::remove() {
   const auto hooks = hooks_.lock();
@@ -50,29 +51,20 @@ HookHandle ModuleBase::register_forward_hook(std::function<void(ModuleBase&, con
 }
 
 HookHandle Module::register_forward_pre_hook(std::function<void(Module&, std::span<Tensor>)> hook) {
-  return ModuleBase::register_forward_pre_hook(
-      [hook = std::move(hook)](ModuleBase& module, std::span<Tensor> inputs) { hook(static_cast<Module&>(module), inputs); });
+  return ModuleBase::register_forward_pre_hook(of_any(std::move(hook)));
 }
 
 HookHandle Module::register_forward_hook(std::function<void(Module&, std::span<const Tensor>, std::span<Tensor>)> hook) {
-  return ModuleBase::register_forward_hook(
-      [hook = std::move(hook)](ModuleBase& module, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-        hook(static_cast<Module&>(module), inputs, outputs);
-      });
+  return ModuleBase::register_forward_hook(of_any(std::move(hook)));
 }
 
 HookHandle Module::register_forward_pre_hook(std::function<void(Module&, Tensor&)> hook) {
-  return ModuleBase::register_forward_pre_hook(
-      [hook = std::move(hook)](ModuleBase& module, Tensor& input) { hook(static_cast<Module&>(module), input); });
+  return ModuleBase::register_forward_pre_hook(of_any(std::move(hook)));
 }
 
 HookHandle Module::register_forward_hook(std::function<void(Module&, const Tensor&, Tensor&)> hook) {
-  return ModuleBase::register_forward_hook([hook = std::move(hook)](ModuleBase& module, const Tensor& input, Tensor& output) {
-    hook(static_cast<Module&>(module), input, output);
-  });
+  return ModuleBase::register_forward_hook(of_any(std::move(hook)));
 }
-
-bool ModuleBase::has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
 
 void ModuleBase::before_forward(std::span<Tensor> inputs) {
   const auto hooks = hooks_->before;  // a hook may take itself out

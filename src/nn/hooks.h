@@ -26,7 +26,12 @@ using ForwardHook = std::function<void(ModuleBase& module, std::span<const Tenso
 
 namespace detail {
 
-struct Hooks;
+/// A module's hooks, in the order of registration.
+struct Hooks {
+  std::vector<std::pair<int64_t, ForwardPreHook>> before;
+  std::vector<std::pair<int64_t, ForwardHook>> after;
+  int64_t next = 0;
+};
 
 struct IgnoreTensor {
   template <class T>

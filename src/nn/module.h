@@ -49,7 +49,7 @@ struct ModuleBase {
   /// The same for functions that want the first tensor of the arguments, and of the results, only.
   HookHandle register_forward_pre_hook(std::function<void(ModuleBase& module, Tensor& input)> hook);
   HookHandle register_forward_hook(std::function<void(ModuleBase& module, const Tensor& input, Tensor& output)> hook);
-  [[nodiscard]] bool has_hooks() const;
+  [[nodiscard]] bool has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
 
   /// How many products `forward` adds up from these tensors to those, without what its children add up; for nn::summary. Which tensors they
   /// are is as for hooks.
@@ -110,7 +110,7 @@ struct ModuleBase {
   /// `forward(args…)`, between the calls of this module's hooks. For call operators of other signatures than tensor to tensor.
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
-    if (!hooks_ || !has_hooks()) return forward(std::forward<Args>(args)...);
+    if (!has_hooks()) return forward(std::forward<Args>(args)...);
     std::tuple<detail::Kept<Args>...> own(std::forward<Args>(args)...);
     const auto run = [&](auto&... kept) -> decltype(auto) { return forward(static_cast<Args&&>(kept)...); };
     std::vector<Tensor> inputs = detail::tensors_of(own);

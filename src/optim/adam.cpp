@@ -11,14 +11,6 @@ namespace tandem::optim {
 namespace {
 
 template <class Options>
-void check_options(const char* name, const Options& o) {
-  detail::check_not_negative(name, "learning rate", o.lr);
-  detail::check_not_negative(name, "epsilon value", o.eps);
-  detail::check_betas(name, o.betas);
-  detail::check_not_negative(name, "weight_decay value", o.weight_decay);
-}
-
-template <class Options>
 void each_option(Options& o, detail::Visitor& visitor) {
   visitor("lr", o.lr);
   visitor("betas", o.betas);
@@ -30,9 +22,9 @@ void each_option(Options& o, detail::Visitor& visitor) {
 
 }  // namespace
 
-void AdamOptions::check() const { check_options("Adam", *this); }
+void AdamOptions::check() const { detail::check_adam_options("Adam", *this); }
 void AdamOptions::each(detail::Visitor& visitor) { each_option(*this, visitor); }
-void AdamWOptions::check() const { check_options("AdamW", *this); }
+void AdamWOptions::check() const { detail::check_adam_options("AdamW", *this); }
 void AdamWOptions::each(detail::Visitor& visitor) { each_option(*this, visitor); }
 
 namespace detail {

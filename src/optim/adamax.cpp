@@ -1,18 +1,12 @@
 #include "optim/adamax.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "optim/stepped_impl.h"
 
 namespace tandem::optim {
 
-void AdamaxOptions::check() const {
-  detail::check_not_negative("Adamax", "learning rate", lr);
-  detail::check_not_negative("Adamax", "epsilon value", eps);
-  detail::check_betas("Adamax", betas);
-  detail::check_not_negative("Adamax", "weight_decay value", weight_decay);
-}
+void AdamaxOptions::check() const { detail::check_adam_options("Adamax", *this); }
 
 void AdamaxOptions::each(detail::Visitor& visitor) {
   visitor("lr", lr);

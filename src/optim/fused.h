@@ -19,6 +19,14 @@ inline void check_betas(const char* optimizer, const std::pair<double, double>& 
   if (!(betas.first >= 0 && betas.first < 1)) fail("[", optimizer, "] Invalid beta parameter at index 0: ", betas.first);
   if (!(betas.second >= 0 && betas.second < 1)) fail("[", optimizer, "] Invalid beta parameter at index 1: ", betas.second);
 }
+/// What Adam and its variants refuse alike.
+template <class Options>
+void check_adam_options(const char* optimizer, const Options& options) {
+  check_not_negative(optimizer, "learning rate", options.lr);
+  check_not_negative(optimizer, "epsilon value", options.eps);
+  check_betas(optimizer, options.betas);
+  check_not_negative(optimizer, "weight_decay value", options.weight_decay);
+}
 
 /// What a kernel is given for one parameter: dense memory of one dtype on one device.
 struct Ready {

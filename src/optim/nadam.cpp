@@ -1,6 +1,5 @@
 #include "optim/nadam.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "optim/stepped_impl.h"
@@ -8,10 +7,7 @@
 namespace tandem::optim {
 
 void NAdamOptions::check() const {
-  detail::check_not_negative("NAdam", "learning rate", lr);
-  detail::check_not_negative("NAdam", "epsilon value", eps);
-  detail::check_betas("NAdam", betas);
-  detail::check_not_negative("NAdam", "weight_decay value", weight_decay);
+  detail::check_adam_options("NAdam", *this);
   detail::check_not_negative("NAdam", "momentum_decay value", momentum_decay);
 }
 

@@ -1,18 +1,12 @@
 #include "optim/radam.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "optim/stepped_impl.h"
 
 namespace tandem::optim {
 
-void RAdamOptions::check() const {
-  detail::check_not_negative("RAdam", "learning rate", lr);
-  detail::check_not_negative("RAdam", "epsilon value", eps);
-  detail::check_betas("RAdam", betas);
-  detail::check_not_negative("RAdam", "weight_decay value", weight_decay);
-}
+void RAdamOptions::check() const { detail::check_adam_options("RAdam", *this); }
 
 void RAdamOptions::each(detail::Visitor& visitor) {
   visitor("lr", lr);

@@ -47,24 +47,11 @@ class Mean {
   double weight_ = 0;
 };
 
-/// Evaluation mode until the end of the scope.
-class EvalGuard {
- public:
-  explicit EvalGuard(Module& model) : model_(model), was_training_(model.training()) { model.eval(); }
-  EvalGuard(const EvalGuard&) = delete;
-  EvalGuard& operator=(const EvalGuard&) = delete;
-  ~EvalGuard() { model_.train(was_training_); }
-
- private:
-  Module& model_;
-  bool was_training_;
-};
-
 }  // namespace
 
 Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on, Site site) {
   const NoGradGuard no_grad;
-  const EvalGuard evaluating(model);
+  const nn::detail::Evaluation evaluation(model);
   std::vector<std::pair<std::string, Mean>> means;
   Pace pace(device);
   int64_t done = 0;

@@ -47,9 +47,6 @@ struct Range {
   }
 };
 
-/// Whether differences between such numbers are finite, too.
-bool finite(const Point& point) { return std::fabs(point.x) < 1e300 && std::fabs(point.y) < 1e300; }
-
 std::string utf8(unsigned code) {  // of three bytes
   return {static_cast<char>(0xe0U | code >> 12U), static_cast<char>(0x80U | (code >> 6U & 0x3fU)),
           static_cast<char>(0x80U | (code & 0x3fU))};

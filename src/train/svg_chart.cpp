@@ -27,9 +27,6 @@ std::string formatted(const char* pattern, double a, double b = 0) {
 }
 std::string coordinate(double value) { return formatted("%.1f", value); }
 
-/// Whether differences between such numbers are finite, too.
-bool finite(const Point& point) { return std::fabs(point.x) < 1e300 && std::fabs(point.y) < 1e300; }
-
 struct Frame {
   double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;
 

@@ -36,6 +36,8 @@ std::vector<Tick> ticks(double low, double high, int most) {
   }
 }
 
+bool finite(const Point& point) { return std::fabs(point.x) < 1e300 && std::fabs(point.y) < 1e300; }
+
 std::string short_number(double value) {
   const double size = std::fabs(value);
   if (size >= 1e5 || (size < 1e-4 && size > 0)) return formatted("%.*g", 3, value);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "train/board.h"
+
 namespace tandem::train {
 
 struct Tick {
@@ -14,6 +16,9 @@ struct Tick {
 /// The multiples of a step of 1, 2 or 5 times a power of ten that lie in [low, high]: at most `most`, and as many as that allows. Labels
 /// have the same number of decimals. Nothing unless low < high are finite and most is positive.
 [[nodiscard]] std::vector<Tick> ticks(double low, double high, int most);
+
+/// Whether a point can be drawn: differences between such numbers are finite, too.
+[[nodiscard]] bool finite(const Point& point);
 
 /// A number in few characters: 0.0123, 12.3, 1.2e-05, 3e+06.
 [[nodiscard]] std::string short_number(double value);

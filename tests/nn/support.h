@@ -8,23 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "support/on_device.h"
 #include "tandem.h"
 
 namespace tandem::testing {
 
-/// A test whose body runs on the CPU and on both virtual cards.
-class OnDevice : public ::testing::TestWithParam<const char*> {
+/// A test whose body runs on the CPU and on both virtual cards, with the same random numbers each time.
+class OnDevice : public ::OnDevice {
  protected:
   void SetUp() override { manual_seed(1); }
-  [[nodiscard]] Device device() const { return Device(GetParam()); }
 };
 inline auto every_device() { return ::testing::Values("cpu", "cuda:0", "cuda:1"); }
-inline std::string device_name(const ::testing::TestParamInfo<const char*>& info) {
-  std::string name;
-  for (const char* c = info.param; *c; ++c)
-    if (*c != ':') name += *c;
-  return name;
-}
 
 /// The elements in row-major order.
 inline std::vector<double> values(const Tensor& x) {
@@ -44,19 +38,6 @@ std::string shown(const T& value) {
   std::ostringstream out;
   out << value;
   return out.str();
-}
-
-/// The text of the `E` that `f` throws.
-template <class E = Error, class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    return std::string("another type of error: ") + e.what();
-  }
-  return "no error";
 }
 
 }  // namespace tandem::testing

@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "runtime/device.h"
 
-/// The text of the error that `f` throws; "no error" where it throws none.
-template <class F>
+/// The text of the `E` that `f` throws; "no error" where it throws none.
+template <class E = tandem::Error, class F>
 std::string error_of(F&& f) {
   try {
     f();
-  } catch (const tandem::Error& error) {
+  } catch (const E& error) {
     return error.what();
   }
   return "no error";

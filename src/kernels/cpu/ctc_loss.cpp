@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/ctc_sequence.h"
 
 namespace tandem::kernels::cpu {
@@ -73,16 +74,10 @@ void backward(const CtcSequence<T>& s, const Out& grad, int64_t n, T scale, cons
   }
 }
 
-template <class F>
-void visit_floating(DType dtype, F f) {
-  if (dtype == kFloat64) f(double());
-  else f(float());
-}
-
 }  // namespace
 
 void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View targets, View rows, int64_t blank) {
-  visit_floating(losses.dtype, [&]<class T>(T) {
+  visit_compute(losses.dtype, [&]<class T>(T) {
     parallel_for(losses.numel(), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
@@ -96,7 +91,7 @@ void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View ta
 
 void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
                        int64_t blank, bool zero_infinity) {
-  visit_floating(grad.dtype, [&]<class T>(T) {
+  visit_compute(grad.dtype, [&]<class T>(T) {
     parallel_for(alpha.sizes[0], 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
