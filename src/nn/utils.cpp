@@ -39,9 +39,8 @@ Tensor norm_of(const Part& part, double type, Site site) {
     return norms.size() == 1 ? norms[0] : norm(stack(norms, 0, site), type, site);
   }
   Tensor result = empty({}, {.dtype = kFloat32, .device = part.device}, site);
-  const kernels::Table& table = ops::kernels_of(result);
-  const Tensor scratch = ops::workspace(result, table.total_norm_workspace(part.span()), site);
-  table.total_norm(ops::launch(result, kOp, site), ops::out(result), part.span(), ops::address(scratch));
+  ops::launch(result, kOp, site, &kernels::Table::total_norm, result, part.span(),
+              ops::kernels_of(result).total_norm_workspace(part.span()));
   return result;
 }
 
@@ -71,7 +70,7 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   }
   for (Part& part : parts) {
     const Tensor here = total.to(part.device, {}, site);
-    ops::kernels_of(here).clip(ops::launch(here, kOp, site), part.span(), ops::view(here), max_norm);
+    ops::launch(here, kOp, site, &kernels::Table::clip, ops::in_place(part.span()), here, max_norm);
     for (const Tensor& gradient : part.dense) gradient.impl().storage->bump_version();
     for (const auto& [gradient, dense] : part.strided) gradient.copy_(dense, false, site);
   }

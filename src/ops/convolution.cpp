@@ -76,13 +76,11 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   } else if (y.numel()) {
     const Tensor in = x.detach().contiguous(site), kernel = weight.detach().contiguous(site),
                  added = bias.defined() ? bias.detach().contiguous(site) : Tensor();
-    const auto& table = ops::kernels_of(y);
     const kernels::Out to{seen(y, form)};
     const kernels::View from = seen(in, form), by = seen(kernel, form);
-    const Tensor scratch = ops::workspace(
-        y, table.convolution_workspace(ConvolutionPart::Forward, to, from, by, form.windows, form.groups, added.defined()), site);
-    table.convolution(ops::launch(y, "convolution", site), to, from, by, ops::view(added), form.windows, form.groups,
-                      ops::address(scratch));
+    ops::launch(
+        y, "convolution", site, &kernels::Table::convolution, to, from, by, added, form.windows, form.groups,
+        ops::kernels_of(y).convolution_workspace(ConvolutionPart::Forward, to, from, by, form.windows, form.groups, added.defined()));
   }
   if (!needs_grad(x, weight, bias)) return y;
   return record(grad_fn, y, {x, weight, bias}, site,
@@ -105,12 +103,10 @@ Tensor gradient_of_input(const Tensor& grad, const Tensor& weight, const Tensor&
       y.zero_(site);
     } else if (y.numel()) {
       const Tensor from = grad.contiguous(site), kernel = weight.contiguous(site);
-      const auto& table = ops::kernels_of(y);
       const kernels::Out to{seen(y, form)};
       const kernels::View g = seen(from, form), by = seen(kernel, form);
-      const Tensor scratch =
-          ops::workspace(y, table.convolution_workspace(ConvolutionPart::Input, g, to, by, form.windows, form.groups, false), site);
-      table.convolution_input(ops::launch(y, "convolution_input", site), to, g, by, form.windows, form.groups, ops::address(scratch));
+      ops::launch(y, "convolution_input", site, &kernels::Table::convolution_input, to, g, by, form.windows, form.groups,
+                  ops::kernels_of(y).convolution_workspace(ConvolutionPart::Input, g, to, by, form.windows, form.groups, false));
     }
     add_bias(y, bias, form, site);
   }
@@ -134,12 +130,10 @@ Tensor gradient_of_weight(const Tensor& grad, const Tensor& x, const Form& form,
       y.zero_(site);
     } else if (y.numel()) {
       const Tensor from = grad.contiguous(site), in = x.contiguous(site);
-      const auto& table = ops::kernels_of(y);
       const kernels::Out to{seen(y, form)};
       const kernels::View g = seen(from, form), by = seen(in, form);
-      const Tensor scratch =
-          ops::workspace(y, table.convolution_workspace(ConvolutionPart::Weight, g, by, to, form.windows, form.groups, false), site);
-      table.convolution_weight(ops::launch(y, "convolution_weight", site), to, g, by, form.windows, form.groups, ops::address(scratch));
+      ops::launch(y, "convolution_weight", site, &kernels::Table::convolution_weight, to, g, by, form.windows, form.groups,
+                  ops::kernels_of(y).convolution_workspace(ConvolutionPart::Weight, g, by, to, form.windows, form.groups, false));
     }
   }
   if (!needs_grad(grad, x)) return y;

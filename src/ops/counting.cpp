@@ -48,7 +48,7 @@ Unique distinct(const char* op, const Tensor& given, std::optional<int64_t> dim,
   Tensor line = dim ? slices.reshape({n, n ? x.numel() / n : 0}, site) : x.reshape({-1}, site), order;
   if (sorts && dim) {
     order = empty({n}, {.dtype = kInt64, .device = x.device()}, site);
-    if (n) ops::kernels_of(x).sort_rows(ops::launch(x, op, site), ops::out(order), ops::view(line));
+    ops::launch(x, op, site, &kernels::Table::sort_rows, order, line);
     line = line.index_select(0, order, site);
   } else if (sorts) {
     ValuesIndices both = sort(line, 0, false, site);

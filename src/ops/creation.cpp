@@ -29,7 +29,7 @@ Tensor allocate(const Shape& sizes, DType dtype, const Options& options, Site si
 
 void fill(const Tensor& x, const Scalar& value, const char* op, Site site) {
   if (x.numel() == 0) return;
-  ops::kernels_of(x).fill(ops::launch(x, op, site), ops::out(x), value_of(value));
+  ops::launch(x, op, site, &kernels::Table::fill, x, value_of(value));
 }
 
 Tensor filled(const Shape& sizes, const Scalar& value, DType dtype, const Options& options, const char* op, Site site) {
@@ -152,7 +152,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
     count = static_cast<int64_t>(steps);
   }
   Tensor x = allocate({count}, dtype, options, site);
-  if (count) ops::kernels_of(x).arange(ops::launch(x, "arange", site), ops::out(x), value_of(start), value_of(step));
+  ops::launch(x, "arange", site, &kernels::Table::arange, x, value_of(start), value_of(step));
   return finish(x, options);
 }
 
@@ -162,7 +162,7 @@ Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const O
   const DType dtype = options.dtype.value_or(get_default_dtype());
   const double from = bound_of("linspace", start, dtype), to = bound_of("linspace", end, dtype);
   Tensor x = allocate({steps}, dtype, options, site);
-  if (steps) ops::kernels_of(x).linspace(ops::launch(x, "linspace", site), ops::out(x), from, to);
+  ops::launch(x, "linspace", site, &kernels::Table::linspace, x, from, to);
   return finish(x, options);
 }
 

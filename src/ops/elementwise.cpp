@@ -204,7 +204,7 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
     for (size_t d = 0; d < to.sizes.size(); ++d) call.out_strides[d] = to.strides[d];
     merge_dims(call, to.sizes);
   }
-  kernels_of(to.device).pointwise(launch(target, row.name, site), call);
+  launch(target, row.name, site, &kernels::Table::pointwise, call);
 }
 
 /// Whether a temporary can become the result: it is what would be allocated.

@@ -51,8 +51,7 @@ Tensor table_gradient(const Tensor& g, const Tensor& indices, int64_t rows, int6
     return table_gradient(g, indices, rows, padding, false, site) / used.unsqueeze(1);
   }
   Tensor whole = empty({rows, g.size(-1)}, {.dtype = g.dtype(), .device = g.device()}, site);
-  ops::kernels_of(g).embedding_backward(ops::launch(g, "embedding_backward", site), ops::out(whole), ops::view(g), ops::view(indices),
-                                        padding);
+  ops::launch(g, "embedding_backward", site, &kernels::Table::embedding_backward, whole, g, indices, padding);
   if (!needs_grad(g)) return whole;
   return record("EmbeddingDenseBackward0", whole, {g}, site, [indices = autograd::saved(indices), padding](const Tensor& gg) {
     const Tensor at = indices.get();
@@ -88,9 +87,8 @@ Bags fill_bags(const Tensor& indices, const Tensor& weight, const Tensor& offset
   Bags result{zeros(sizes, options, site), zeros(indices.sizes(), numbers, site), zeros({bags}, numbers, site),
               mode == BagMode::Max ? zeros(sizes, numbers, site) : Tensor()};
   if (bags > 0)
-    ops::kernels_of(weight).embedding_bag(ops::launch(weight, "embedding_bag", site), ops::out(result.y), ops::out(result.bag_of),
-                                          ops::out(result.counts), ops::out(result.chosen), ops::view(weight), ops::view(indices),
-                                          ops::view(offsets), ops::view(factors), mode, padding);
+    ops::launch(weight, "embedding_bag", site, &kernels::Table::embedding_bag, result.y, result.bag_of, result.counts, result.chosen,
+                weight, indices, offsets, factors, mode, padding);
   return result;
 }
 
@@ -105,7 +103,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int6
   Shape sizes = indices.sizes();
   sizes.push_back(weight.size(1));
   Tensor y = empty(sizes, {.dtype = weight.dtype(), .device = weight.device()}, site);
-  if (y.numel()) ops::kernels_of(weight).embedding(ops::launch(weight, "embedding", site), ops::out(y), ops::view(weight), ops::view(at));
+  ops::launch(weight, "embedding", site, &kernels::Table::embedding, y, weight, at);
   if (!needs_grad(weight)) return y;
   return record("EmbeddingBackward0", y, {weight}, site,
                 [at = autograd::saved(at), rows = weight.size(0), padding, by_frequency = scale_grad_by_freq, site](const Tensor& g) {

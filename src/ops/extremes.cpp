@@ -37,10 +37,8 @@ ValuesIndices extreme_along(const char* op, const char* grad_fn, bool largest, c
   if (y.values.numel()) {
     int32_t reduced;
     const kernels::View in = ops::arranged(x, mask, reduced);
-    const kernels::Table& table = ops::kernels_of(x);
-    const Tensor scratch = ops::workspace(x, table.reduce_workspace(in, reduced), site);
-    table.arg_reduce(ops::launch(x, op, site), largest, ops::kept(y.values, x, mask), ops::kept(y.indices, x, mask), in, reduced,
-                     ops::address(scratch));
+    ops::launch(x, op, site, &kernels::Table::arg_reduce, largest, ops::kept(y.values, x, mask), ops::kept(y.indices, x, mask), in, reduced,
+                ops::kernels_of(x).reduce_workspace(in, reduced));
   }
   y.values = ops::record_chosen(grad_fn, y.values, y.indices, x, at, keepdim, site);
   return y;
@@ -54,9 +52,8 @@ Tensor arg_extreme(const char* op, bool largest, const Tensor& x, std::optional<
   if (y.numel() == 0) return y;
   int32_t reduced;
   const kernels::View in = ops::arranged(x, mask, reduced);
-  const kernels::Table& table = ops::kernels_of(x);
-  const Tensor scratch = ops::workspace(x, table.reduce_workspace(in, reduced), site);
-  table.arg_reduce(ops::launch(x, op, site), largest, kernels::Out{}, ops::kept(y, x, mask), in, reduced, ops::address(scratch));
+  ops::launch(x, op, site, &kernels::Table::arg_reduce, largest, kernels::Out{}, ops::kept(y, x, mask), in, reduced,
+              ops::kernels_of(x).reduce_workspace(in, reduced));
   return y;
 }
 

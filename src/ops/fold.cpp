@@ -79,7 +79,7 @@ Tensor unfolded(const Tensor& x, const Form& form, Site site) {
   sizes.push_back(x.size(-3) * form.kernel);
   sizes.push_back(form.count());
   Tensor y = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel()) ops::kernels_of(x).unfold(ops::launch(x, "unfold", site), {columns_view(y, form)}, ops::spatial_view(x, 2), form.windows);
+  ops::launch(x, "unfold", site, &kernels::Table::unfold, columns_view(y, form), ops::spatial_view(x, 2), form.windows);
   return record("Im2ColBackward0", y, {x}, site, [form, site](const Tensor& g) { return folded(g, form, site); });
 }
 
@@ -89,7 +89,7 @@ Tensor folded(const Tensor& x, const Form& form, Site site) {
   sizes.push_back(x.size(-2) / form.kernel);
   for (const int64_t size : form.image) sizes.push_back(size);
   Tensor y = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel()) ops::kernels_of(x).fold(ops::launch(x, "fold", site), {ops::spatial_view(y, 2)}, columns_view(x, form), form.windows);
+  ops::launch(x, "fold", site, &kernels::Table::fold, ops::spatial_view(y, 2), columns_view(x, form), form.windows);
   return record("Col2ImBackward0", y, {x}, site, [form, site](const Tensor& g) { return unfolded(g, form, site); });
 }
 

@@ -24,10 +24,8 @@ std::array<Tensor, 3> gradients(const Tensor& given, const Tensor& q, const Tens
                                 const Tensor& normalizer, const kernels::Attention& how, Site site) {
   const Tensor g = given.stride(-1) == 1 || given.size(-1) == 1 ? given : given.contiguous(site);
   std::array<Tensor, 3> grads{new_like(q, q.sizes(), site), new_like(k, k.sizes(), site), new_like(v, v.sizes(), site)};
-  const kernels::Table& table = kernels_of(q);
-  const Tensor scratch = workspace(q, table.attention_workspace(view(q), view(k), view(v), view(mask), how, true), site);
-  table.attention_backward(launch(q, "scaled_dot_product_attention_backward", site), out(grads[0]), out(grads[1]), out(grads[2]), view(g),
-                           view(q), view(k), view(v), view(mask), view(y), view(normalizer), how, address(scratch));
+  launch(q, "scaled_dot_product_attention_backward", site, &kernels::Table::attention_backward, grads[0], grads[1], grads[2], g, q, k, v,
+         mask, y, normalizer, how, kernels_of(q).attention_workspace(view(q), view(k), view(v), view(mask), how, true));
   return grads;
 }
 
@@ -35,8 +33,8 @@ std::array<Tensor, 3> gradients(const Tensor& given, const Tensor& q, const Tens
 Tensor dropout_factors(const Tensor& weights, const kernels::Attention& how, Site site) {
   const Tensor factors = ones(weights.sizes(), {.dtype = weights.dtype(), .device = weights.device()}, site),
                kept = empty(weights.sizes(), {.dtype = kBool, .device = weights.device()}, site);
-  kernels_of(weights).dropout(launch(weights, "scaled_dot_product_attention_backward", site), out(factors), out(kept), view(factors),
-                              how.dropout, how.seed, how.offset);
+  launch(weights, "scaled_dot_product_attention_backward", site, &kernels::Table::dropout, factors, kept, factors, how.dropout, how.seed,
+         how.offset);
   return factors;
 }
 
@@ -77,10 +75,8 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   const Tensor y = new_like(q, {b, h, m, v.size(3)}, site);
   Tensor normalizer;
   if (recorded) normalizer = empty({b, h, m}, {.dtype = q.dtype() == kFloat64 ? kFloat64 : kFloat32, .device = q.device()}, site);
-  const kernels::Table& table = kernels_of(q);
-  const Tensor scratch = workspace(q, table.attention_workspace(view(q), view(k), view(v), view(mask), how, false), site);
-  table.attention(launch(q, "scaled_dot_product_attention", site), out(y), out(normalizer), view(q), view(k), view(v), view(mask), how,
-                  address(scratch));
+  launch(q, "scaled_dot_product_attention", site, &kernels::Table::attention, y, normalizer, q, k, v, mask, how,
+         kernels_of(q).attention_workspace(view(q), view(k), view(v), view(mask), how, false));
   if (!recorded) return y;
   return autograd::record("ScaledDotProductFlashAttentionBackward0", y, {q, k, v}, site,
                           [q = autograd::saved(q), k = autograd::saved(k), v = autograd::saved(v), mask = autograd::saved(mask),

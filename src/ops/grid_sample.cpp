@@ -58,7 +58,7 @@ Tensor sample(const char* op, const char* grad_fn, const Tensor& input, const Te
   for (int64_t d = 1; d + 1 < grid.dim(); ++d) sizes.push_back(grid.size(d));
   const Tensor in = input.contiguous(site), points = grid.contiguous(site);
   Tensor y = empty(sizes, {.dtype = input.dtype(), .device = input.device()}, site);
-  if (y.numel()) ops::kernels_of(in).grid_sample(ops::launch(in, op, site), ops::out(y), ops::view(in), ops::view(points), how);
+  ops::launch(in, op, site, &kernels::Table::grid_sample, y, in, points, how);
   if (!needs_grad(input, grid)) return y;
   return record(grad_fn, y, {in, points}, site,
                 [in = autograd::saved(in), points = autograd::saved(points), how, op, site](const Tensor& g, autograd::Wanted wanted) {
@@ -69,8 +69,7 @@ Tensor sample(const char* op, const char* grad_fn, const Tensor& input, const Te
                   if (wanted[0]) gradients[0] = any ? empty_like(from) : zeros_like(from);
                   if (wanted[1]) gradients[1] = any ? empty_like(at) : zeros_like(at);
                   if (any)
-                    ops::kernels_of(from).grid_sample_backward(ops::launch(from, op, site), ops::out(gradients[0]), ops::out(gradients[1]),
-                                                               ops::view(grad), ops::view(from), ops::view(at), how);
+                    ops::launch(from, op, site, &kernels::Table::grid_sample_backward, gradients[0], gradients[1], grad, from, at, how);
                   return gradients;
                 });
 }

@@ -152,9 +152,7 @@ Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Sh
                    bool negative = true) {
   Tensor y = empty(result_sizes(x, indices, index_sizes), {.dtype = x.dtype(), .device = x.device()}, site);
   const auto views = views_of(indices);
-  if (y.numel())
-    ops::kernels_of(x).index(ops::launch(x, "index", site), ops::out(y), ops::view(x), {views.data(), static_cast<int64_t>(views.size())},
-                             negative);
+  ops::launch(x, "index", site, &kernels::Table::index, y, x, views, negative);
   if (!needs_grad(x)) return y;
   return record(grad_fn, y, {x}, site, [sizes = x.sizes(), indices, index_sizes, site](const Tensor& g) {
     return index_backward(g, sizes, indices, index_sizes, site);
@@ -164,9 +162,7 @@ Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Sh
 Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site) {
   Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
   const auto views = views_of(indices);
-  if (g.numel())
-    ops::kernels_of(g).index_put(ops::launch(g, "index_backward", site), ops::out(whole), ops::view(g),
-                                 {views.data(), static_cast<int64_t>(views.size())}, true, true);
+  if (g.numel()) ops::launch(g, "index_backward", site, &kernels::Table::index_put, ops::in_place(whole), g, views, true, true);
   if (!needs_grad(g)) return whole;
   return record("IndexBackward0Backward0", whole, {g}, site,
                 [indices, index_sizes, site](const Tensor& gg) { return index_front(gg, indices, index_sizes, "IndexBackward0", site); });
@@ -188,9 +184,7 @@ Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shap
   const Tensor kept = g.detach().clone(site);
   const auto views = views_of(indices);
   const Tensor zero = zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
-  if (zero.numel())
-    ops::kernels_of(g).index_put(ops::launch(g, "index_put_", site), ops::out(kept), ops::view(zero),
-                                 {views.data(), static_cast<int64_t>(views.size())}, false, true);
+  if (zero.numel()) ops::launch(g, "index_put_", site, &kernels::Table::index_put, ops::in_place(kept), zero, views, false, true);
   return autograd::record("IndexPutBackward0", kept, {g}, site,
                           [indices, index_sizes, site](const Tensor& gradient) { return zeroed_at(gradient, indices, index_sizes, site); });
 }
@@ -219,8 +213,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   const auto views = views_of(in.indices);
   const Tensor& target = in.view;
   if (spread.numel())
-    ops::kernels_of(target).index_put(ops::launch(target, "index_put_", site), ops::out(target), ops::view(spread.detach()),
-                                      {views.data(), static_cast<int64_t>(views.size())}, accumulate, true);
+    ops::launch(target, "index_put_", site, &kernels::Table::index_put, ops::in_place(target), spread.detach(), views, accumulate, true);
   impl().storage->bump_version();
   if (needs_grad(target, spread)) {
     autograd::record_in_place(
@@ -303,14 +296,14 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source,
 Tensor nonzero(const Tensor& x, Site site) {
   const Tensor count = empty({}, {.dtype = kInt64, .device = x.device()}, site);
   const kernels::Table& table = ops::kernels_of(x);
-  const Tensor scratch = ops::workspace(x, table.nonzero_workspace(ops::view(x)), site);
+  const Tensor scratch = ops::workspace(x.device(), table.nonzero_workspace(ops::view(x)), site);
   int64_t found = 0;
   if (x.numel()) {
-    table.count_nonzero(ops::launch(x, "nonzero", site), ops::out(count), ops::view(x), ops::address(scratch));
+    ops::launch(x, "nonzero", site, &kernels::Table::count_nonzero, count, x, scratch);
     found = count.item<int64_t>(site);
   }
   Tensor y = empty({found, x.dim()}, {.dtype = kInt64, .device = x.device()}, site);
-  if (y.numel()) table.nonzero(ops::launch(x, "nonzero", site), ops::out(y), ops::view(x), ops::address(scratch));
+  ops::launch(x, "nonzero", site, &kernels::Table::nonzero, y, x, scratch);
   return y;
 }
 
@@ -325,7 +318,7 @@ namespace {
 Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, Site site) {
   if (x.dim() < 2) fail("[", upper ? "triu" : "tril", "] input tensor must have at least 2 dimensions, not ", x.dim());
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel()) ops::kernels_of(x).triangle(ops::launch(x, upper ? "triu" : "tril", site), ops::out(y), ops::view(x), diagonal, upper);
+  ops::launch(x, upper ? "triu" : "tril", site, &kernels::Table::triangle, y, x, diagonal, upper);
   if (!needs_grad(x)) return y;
   return record(upper ? "TriuBackward0" : "TrilBackward0", y, {x}, site,
                 [diagonal, upper, site](const Tensor& g) { return triangle(g, diagonal, upper, site); });

@@ -185,8 +185,8 @@ Tensor resample(const Tensor& x, int64_t dim, const SharedTaps& taps, Site site)
     for (size_t d = at + 1; d < sizes.size(); ++d) inner *= sizes[d];
     const Tensor dense = x.detach().contiguous(site);
     const UploadedTaps there(*taps, x.device(), site);
-    ops::kernels_of(x).resample(ops::launch(x, "interpolate", site), ops::out(y.view({outer, sizes[at], inner})),
-                                ops::view(dense.view({outer, taps->length, inner})), there.starts, there.indices, there.weights);
+    ops::launch(x, "interpolate", site, &kernels::Table::resample, y.view({outer, sizes[at], inner}),
+                dense.view({outer, taps->length, inner}), there.starts, there.indices, there.weights);
   }
   if (!needs_grad(x)) return y;
   return record("UpsampleBackward0", y, {x}, site,

@@ -85,7 +85,7 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].numel()) {
         const Tensor part = y.slice(at, start, start + lengths[i]);
-        ops::kernels_of(y).copy(ops::launch(y, "cat", site), ops::out(part), ops::view(tensors[i]));
+        ops::launch(y, "cat", site, &kernels::Table::copy, part, tensors[i]);
       }
       start += lengths[i];
     }

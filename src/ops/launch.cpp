@@ -56,10 +56,91 @@ kernels::View last(kernels::View v, int64_t dim) {
   return v;
 }
 
-Tensor workspace(const Tensor& like, size_t bytes, Site site) {
+Tensor workspace(Device device, size_t bytes, Site site) {
   if (bytes == 0) return Tensor();
-  return Tensor(TensorImpl::make({static_cast<int64_t>(bytes)}, kUInt8, like.device(), false, site));
+  return Tensor(TensorImpl::make({static_cast<int64_t>(bytes)}, kUInt8, device, false, site));
 }
+
+namespace launching {
+namespace {
+
+using runtime::Access;
+
+/// From the first byte to the last one that the elements reach.
+void add(runtime::Accesses& accesses, const kernels::View& x, Access::Kind kind) {
+  if (!x.data || x.numel() == 0) return;
+  int64_t first = 0, last = 0;
+  for (int i = 0; i < x.ndim; ++i) {
+    const int64_t reach = (x.sizes[i] - 1) * x.strides[i];
+    (reach < 0 ? first : last) += reach;
+  }
+  const auto width = static_cast<int64_t>(size_of(x.dtype));
+  accesses.push_back({.begin = static_cast<const char*>(x.data) + first * width,
+                      .bytes = static_cast<size_t>((last - first + 1) * width),
+                      .sizes = Shape(x.sizes, static_cast<size_t>(x.ndim)),
+                      .dtype = x.dtype,
+                      .kind = kind});
+}
+/// n dense elements.
+void add(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
+  if (data && n > 0)
+    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
+}
+
+kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dtype, const int64_t* strides) {
+  kernels::View v;
+  v.data = const_cast<void*>(data);
+  v.dtype = dtype;
+  v.ndim = call.ndim;
+  for (int i = 0; i < call.ndim; ++i) {
+    v.sizes[i] = call.sizes[i];
+    v.strides[i] = strides[i];
+  }
+  return v;
+}
+
+}  // namespace
+
+void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.view, Access::Read); }
+void add_accesses(runtime::Accesses& accesses, const Output& x) { add(accesses, x.out, x.in_place ? Access::Changed : Access::Written); }
+void add_accesses(runtime::Accesses& accesses, const Tensor& scratch) {
+  if (scratch.defined()) add(accesses, view(scratch), Access::Scratch);
+}
+void add_accesses(runtime::Accesses& accesses, const Inputs& inputs) {
+  for (const kernels::View& each : inputs.list) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
+}
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list) {
+  for (const kernels::Out& each : list) add(accesses, each, Access::Written);
+}
+void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call) {
+  for (int i = 0; i < call.inputs; ++i) {
+    const kernels::Operand& in = call.in[i];
+    if (in.data) add(accesses, view_of(call, in.data, in.dtype, in.strides), Access::Read);
+  }
+  add(accesses, view_of(call, call.out, call.out_dtype, call.out_strides), Access::Written);
+}
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::SgdParameter>& list) {
+  for (const auto& each : list) {
+    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
+    for (const void* changed : {each.parameter, each.momentum}) add(accesses, changed, each.numel, each.dtype, Access::Changed);
+  }
+}
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::AdamParameter>& list) {
+  for (const auto& each : list) {
+    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
+    for (const void* changed : {each.parameter, each.mean, each.square, each.max_square})
+      add(accesses, changed, each.numel, each.dtype, Access::Changed);
+  }
+}
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::StepParameter>& list) {
+  for (const auto& each : list) {
+    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
+    add(accesses, each.parameter, each.numel, each.dtype, Access::Changed);
+    for (const void* state : each.state) add(accesses, state, each.numel, each.dtype, Access::Changed);
+  }
+}
+
+}  // namespace launching
 
 void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name) {
   if (!first.defined() || !second.defined() || first.device() == second.device()) return;

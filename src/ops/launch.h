@@ -1,8 +1,14 @@
-// From tensors to kernels: the table of a tensor's device, its raw view, and the queue a call goes to.
+// From tensors to kernels: how an operation queues a kernel, `launch(x, "triu", site, &Table::triangle, y, x, diagonal, upper)`.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/work_site.h"
 #include "kernels/table.h"
 #include "runtime/launch.h"
+#include "runtime/observer.h"
 #include "tensor/tensor.h"
 
 namespace tandem::ops {
@@ -14,17 +20,158 @@ inline const kernels::Table& kernels_of(const Tensor& x) { return kernels_of(x.d
 /// Cards use `table` from now on, nullptr: their own. For tools that ask what an operation needs.
 void use_card_kernels(const kernels::Table* table);
 
-inline runtime::Launch launch(const Tensor& x, const char* op, Site site) { return runtime::Launch(x.device(), op, site); }
-
 /// What kernels see of `x`. An undefined tensor gives a view without data.
 kernels::View view(const Tensor& x);
 kernels::Out out(const Tensor& x);
 /// A view with `dim` moved to the end, where kernels work along it; a 0-dim one as one element.
 kernels::View last(kernels::View v, int64_t dim);
 
-/// Scratch of `bytes` on the device of `like`; undefined for none.
-Tensor workspace(const Tensor& like, size_t bytes, Site site);
-inline void* address(const Tensor& workspace) { return workspace.defined() ? workspace.impl().data : nullptr; }
+/// Memory of `bytes` on a device, for several kernels; undefined for none.
+Tensor workspace(Device device, size_t bytes, Site site);
+
+/// Elements that a kernel reads; an undefined tensor has none.
+struct Input {
+  Input(const Tensor& x) : view(ops::view(x)) {}            // NOLINT: a tensor stands for its elements
+  Input(const kernels::View& elements) : view(elements) {}  // NOLINT
+  operator const kernels::View&() const { return view; }    // NOLINT
+
+  kernels::View view;
+};
+/// Elements that a kernel writes, all of them.
+struct Output {
+  Output(const Tensor& x) : out(ops::out(x)) {}             // NOLINT: a tensor stands for its elements
+  Output(const kernels::View& elements) : out{elements} {}  // NOLINT
+  operator const kernels::Out&() const { return out; }      // NOLINT
+
+  kernels::Out out;
+  bool in_place = false;  // what is there before counts
+};
+/// Elements that a kernel changes some of, or adds to.
+inline Output in_place(const Tensor& x) {
+  Output out(x);
+  out.in_place = true;
+  return out;
+}
+/// A list of tensors that a kernel reads.
+struct Inputs {
+  Inputs(const kernels::Span<kernels::View>& list) : list(list) {}                                          // NOLINT
+  Inputs(const std::vector<kernels::View>& list) : list{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
+  Inputs(const kernels::View* first, int64_t count) : list{first, count} {}
+  operator const kernels::Span<kernels::View>&() const { return list; }  // NOLINT
+
+  kernels::Span<kernels::View> list;
+  bool in_place = false;  // they are changed
+};
+inline Inputs in_place(const kernels::Span<kernels::View>& list) {
+  Inputs changed(list);
+  changed.in_place = true;
+  return changed;
+}
+/// Memory that a kernel needs while it runs: so many bytes, or a workspace that several calls share.
+struct Scratch {
+  Scratch(size_t bytes) : bytes(bytes) {}                         // NOLINT
+  Scratch(Tensor workspace) : workspace(std::move(workspace)) {}  // NOLINT
+
+  size_t bytes = 0;
+  Tensor workspace;
+};
+/// Where a kernel is queued.
+struct On {
+  On(const Tensor& x) : device(x.device()) {}  // NOLINT: on a tensor's device
+  On(Device device) : device(device) {}        // NOLINT
+
+  Device device;
+};
+
+namespace launching {
+
+/// What a call of `launch` gives for a kernel's parameter.
+template <class Parameter>
+struct ArgumentOf {
+  using Type = Parameter;
+};
+template <>
+struct ArgumentOf<kernels::View> {
+  using Type = Input;
+};
+template <>
+struct ArgumentOf<kernels::Out> {
+  using Type = Output;
+};
+template <>
+struct ArgumentOf<kernels::Span<kernels::View>> {
+  using Type = Inputs;
+};
+template <>
+struct ArgumentOf<void*> {
+  using Type = Scratch;
+};
+
+/// Whether a kernel has anything to write: it has no outputs, or one of them has elements, or is changed in place.
+template <class... Arguments>
+bool writes(const Arguments&... arguments) {
+  const auto is_output = []<class T>(const T&) { return std::is_same_v<T, Output>; };
+  const auto has_elements = []<class T>(const T& x) {
+    if constexpr (std::is_same_v<T, Output>) return x.in_place || (x.out.data && x.out.numel() > 0);
+    else return false;
+  };
+  return !(is_output(arguments) || ...) || (has_elements(arguments) || ...);
+}
+
+/// Scratch becomes memory, all else stays what it is.
+template <class T>
+const T& held(const T& argument, Device, Site) {
+  return argument;
+}
+inline Tensor held(const Scratch& scratch, Device device, Site site) {
+  return scratch.bytes ? workspace(device, scratch.bytes, site) : scratch.workspace;
+}
+
+/// What the kernel gets.
+template <class Parameter, class T>
+const Parameter& given(const T& argument) {
+  return argument;
+}
+template <class Parameter>
+void* given(const Tensor& scratch) {
+  return scratch.defined() ? scratch.impl().data : nullptr;
+}
+
+/// What an observer is told of an argument: the memory that it names.
+void add_accesses(runtime::Accesses& accesses, const Input& x);
+void add_accesses(runtime::Accesses& accesses, const Output& x);
+void add_accesses(runtime::Accesses& accesses, const Tensor& scratch);
+void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call);
+void add_accesses(runtime::Accesses& accesses, const Inputs& list);
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list);
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::SgdParameter>& list);
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::AdamParameter>& list);
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::StepParameter>& list);
+template <class T>
+requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_class_v<T>) void add_accesses(runtime::Accesses&, const T&) {}
+
+template <class... Parameters, class... Arguments>
+void queue_kernel(Device device, const char* op, Site site, void (*kernels::Table::*kernel)(const Queue&, Parameters...),
+                  const Arguments&... arguments) {
+  if (runtime::Observer* const observer = runtime::observer()) [[unlikely]] {
+    runtime::Accesses accesses;
+    (add_accesses(accesses, arguments), ...);
+    observer->launched(device, op, tandem::detail::site_of_work(site), accesses);
+  }
+  (kernels_of(device).*kernel)(runtime::Launch(device, op, site), given<Parameters>(arguments)...);
+}
+
+}  // namespace launching
+
+/// Queues a kernel on the device of `on`, on the calling thread's current stream; on the CPU it has run when the call returns. Tensors
+/// become views; scratch is allocated for the call. Where no output has an element nothing is queued. Throws what the kernel finds wrong:
+/// on a device at the next synchronization.
+template <class... Parameters>
+void launch(On on, const char* op, Site site, void (*kernels::Table::*kernel)(const Queue&, Parameters...),
+            const std::type_identity_t<typename launching::ArgumentOf<Parameters>::Type>&... arguments) {
+  if (!launching::writes(arguments...)) return;
+  launching::queue_kernel(on.device, op, site, kernel, launching::held(arguments, on.device, site)...);
+}
 
 /// Error unless both are on one device (undefined ones aside); names the argument that is elsewhere as PyTorch does: the one on the CPU,
 /// else the second.

@@ -47,20 +47,17 @@ Tensor identities(const Tensor& x, int64_t n, Site site) {
 void decompose(const char* op, kernels::Decomposition kind, const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& in,
                bool strict, Site site) {
   if (in.is_cuda()) runtime::refuse_capture(*runtime::current_stream(in.device().index()), op);  // cuSOLVER waits for its stream
-  const auto& table = kernels_of(in);
   const kernels::Out first = out(a), second = out(b), third = out(c);
   const kernels::View from = view(in);
-  const Tensor scratch = workspace(in, table.decompose_workspace(kind, first, third, from), site);
-  table.decompose(launch(in, op, site), kind, first, second, third, from, strict, address(scratch));
+  launch(in, op, site, &kernels::Table::decompose, kind, first, second, third, from, strict,
+         kernels_of(in).decompose_workspace(kind, first, third, from));
 }
 
 Tensor solve(const char* op, kernels::Solver kind, const Tensor& a, const Tensor& pivots, const Tensor& b, Site site) {
   Tensor x = empty(b.sizes(), {.dtype = b.dtype(), .device = b.device()}, site);
   if (x.numel() == 0) return x;
-  const auto& table = kernels_of(x);
   const kernels::View left = view(a), right = view(b);
-  const Tensor scratch = workspace(x, table.solve_workspace(left, right), site);
-  table.solve(launch(x, op, site), kind, out(x), left, view(pivots), right, address(scratch));
+  launch(x, op, site, &kernels::Table::solve, kind, x, left, pivots, right, kernels_of(x).solve_workspace(left, right));
   return x;
 }
 

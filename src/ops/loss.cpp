@@ -107,9 +107,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
     loss = empty({}, {.dtype = input.dtype(), .device = difference.device()}, site);
     const auto reduced = static_cast<int32_t>(difference.dim());
     const kernels::View in = ops::view(difference);
-    const kernels::Table& table = ops::kernels_of(loss);
-    const Tensor scratch = ops::workspace(loss, table.reduce_workspace(in, reduced), site);
-    table.reduce(ops::launch(loss, "mse_loss", site), kernels::Reduce::SumOfSquares, ops::out(loss), in, reduced, ops::address(scratch));
+    ops::launch(loss, "mse_loss", site, &kernels::Table::reduce, kernels::Reduce::SumOfSquares, loss, in, reduced,
+                ops::kernels_of(loss).reduce_workspace(in, reduced));
     if (factor != 1) loss.mul_(factor, site);
   }
   if (!needs_grad(input, target)) return loss;

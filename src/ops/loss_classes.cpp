@@ -53,9 +53,8 @@ Tensor cross_entropy_backward(const Tensor& scale, const Tensor& input, const Te
                               const Tensor& weight, int64_t ignore, double smoothing, Site site) {
   if (!needs_grad(scale, input)) {
     Tensor y = empty_like(log_probabilities, {}, site);
-    if (y.numel())
-      ops::kernels_of(y).cross_entropy_backward(ops::launch(y, "cross_entropy_backward", site), ops::out(y), ops::view(scale),
-                                                ops::view(log_probabilities), ops::view(target), ops::view(weight), ignore, smoothing);
+    ops::launch(y, "cross_entropy_backward", site, &kernels::Table::cross_entropy_backward, y, scale, log_probabilities, target, weight,
+                ignore, smoothing);
     return y;
   }
   // To be differentiated again: the same by operations. Each row is q - p·sum(q), with q the smoothed, weighted target.
@@ -105,10 +104,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
   const Tensor weight = options.weight.defined() ? options.weight.to(input.dtype(), {}, site) : Tensor();
   Tensor losses = empty({count}, like, site), weights = empty({count}, like, site);
   const Tensor log_probabilities = empty({count, classes}, like, site);
-  if (count > 0)
-    ops::kernels_of(input).cross_entropy(ops::launch(input, "cross_entropy", site), ops::out(losses), ops::out(weights),
-                                         ops::out(log_probabilities), ops::view(rows.input), ops::view(rows.target), ops::view(weight),
-                                         options.ignore_index, options.label_smoothing);
+  ops::launch(input, "cross_entropy", site, &kernels::Table::cross_entropy, losses, weights, log_probabilities, rows.input, rows.target,
+              weight, options.ignore_index, options.label_smoothing);
   Tensor loss, total;
   {
     const autograd::detail::NoRecord quiet;

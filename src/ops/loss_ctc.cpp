@@ -63,9 +63,7 @@ Tensor losses_of(const Tensor& log_probs, const Batch& batch, int64_t blank, boo
   const Options like{.dtype = log_probs.dtype(), .device = log_probs.device()};
   Tensor losses = empty({count}, like, site);
   const Tensor alpha = empty({count, steps, batch.places}, like, site);
-  if (count > 0)
-    ops::kernels_of(losses).ctc_loss(ops::launch(losses, "ctc_loss", site), ops::out(losses), ops::out(alpha), ops::view(log_probs),
-                                     ops::view(batch.targets), ops::view(batch.rows), blank);
+  ops::launch(losses, "ctc_loss", site, &kernels::Table::ctc_loss, losses, alpha, log_probs, batch.targets, batch.rows, blank);
   return record(
       "CtcLossBackward0", losses, {log_probs}, site,
       [=, log_probs = autograd::saved(log_probs), alpha = autograd::saved(alpha)](const Tensor& g) {
@@ -73,9 +71,8 @@ Tensor losses_of(const Tensor& log_probs, const Batch& batch, int64_t blank, boo
         Tensor gradient = empty_like(in, {}, site);
         const Tensor beta = empty({states.size(0), 2 * states.size(2) + in.size(2)}, {.dtype = in.dtype(), .device = in.device()}, site);
         if (gradient.numel() > 0)
-          ops::kernels_of(gradient).ctc_loss_backward(ops::launch(gradient, "ctc_loss_backward", site), ops::out(gradient), ops::out(beta),
-                                                      ops::view(g), ops::view(in), ops::view(batch.targets), ops::view(batch.rows),
-                                                      ops::view(states), blank, zero_infinity);
+          ops::launch(gradient, "ctc_loss_backward", site, &kernels::Table::ctc_loss_backward, gradient, beta, g, in, batch.targets,
+                      batch.rows, states, blank, zero_infinity);
         return record("CtcLossBackwardBackward0", gradient, {g, in}, site,
                       [](const Tensor&) -> std::array<Tensor, 2> { fail("[ctc_loss] the derivative of its gradient is not implemented"); });
       });

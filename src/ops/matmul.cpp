@@ -32,10 +32,9 @@ void check_dtypes(const char* op, const Tensor& a, const Tensor& b) {
 void product(const char* op, const Tensor& out, const kernels::View& a, const kernels::View& b, const kernels::View& bias,
              Epilogue epilogue, Site site) {
   if (out.numel() == 0) return;
-  const auto& table = ops::kernels_of(out);
   const kernels::Out to = ops::out(out);
-  const Tensor scratch = ops::workspace(out, table.matmul_workspace(to, a, b, bias, epilogue), site);
-  table.matmul(ops::launch(out, op, site), to, a, b, bias, epilogue, ops::address(scratch));
+  ops::launch(out, op, site, &kernels::Table::matmul, to, a, b, bias, epilogue,
+              ops::kernels_of(out).matmul_workspace(to, a, b, bias, epilogue));
 }
 
 /// The last two dimensions of a view, swapped.

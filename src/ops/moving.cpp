@@ -24,7 +24,7 @@ Tensor flip(const Tensor& x, const Shape& dims, Site site) {
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
   if (x.numel()) {
     turned.data = turned.as<char>() + offset * static_cast<int64_t>(x.element_size());
-    ops::kernels_of(x).copy(ops::launch(x, "flip", site), ops::out(y), turned);
+    ops::launch(x, "flip", site, &kernels::Table::copy, y, turned);
   }
   return autograd::record("FlipBackward0", y, {x}, site, [dims](const Tensor& g) { return g.flip(dims); });
 }

@@ -63,8 +63,8 @@ Normalized normalize_rows(const char* op, const Tensor& x, const Tensor& weight,
   Normalized result{empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site),
                     layout.centered ? empty({layout.sizes[0]}, options, site) : Tensor(), empty({layout.sizes[0]}, options, site)};
   if (x.numel())
-    ops::kernels_of(x).normalize(ops::launch(x, op, site), kernels::Out{layout.data(result.y)}, ops::out(result.mean),
-                                 ops::out(result.variance), layout.data(x), layout.weight(weight), layout.weight(bias), eps);
+    ops::launch(x, op, site, &kernels::Table::normalize, layout.data(result.y), result.mean, result.variance, layout.data(x),
+                layout.weight(weight), layout.weight(bias), eps);
   return result;
 }
 
@@ -101,20 +101,18 @@ std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& m
                                const Tensor& bias, const Layout& layout, double eps, autograd::Wanted wanted, Site site) {
   std::array<Tensor, 3> gradients;
   const Tensor grad = g.contiguous(site);
-  const auto& kernels = ops::kernels_of(x);
   if (wanted[0]) {
     gradients[0] = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-    if (x.numel())
-      kernels.normalize_backward(ops::launch(x, "normalize_backward", site), kernels::Out{layout.data(gradients[0])}, layout.data(grad),
-                                 layout.data(x), ops::view(mean), ops::view(variance), layout.weight(weight), eps);
+    ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_backward, layout.data(gradients[0]), layout.data(grad),
+                layout.data(x), mean, variance, layout.weight(weight), eps);
   }
   if ((wanted[1] && weight.defined()) || (wanted[2] && bias.defined())) {
     const Options options{.dtype = variance.dtype(), .device = x.device()};
     const Tensor weights = x.numel() ? empty(layout.weight_sizes, options, site) : zeros(layout.weight_sizes, options, site);
     const Tensor biases = x.numel() ? empty(layout.weight_sizes, options, site) : zeros(layout.weight_sizes, options, site);
     if (x.numel())
-      kernels.normalize_parameters(ops::launch(x, "normalize_backward", site), ops::out(weights), ops::out(biases), layout.data(grad),
-                                   layout.data(x), ops::view(mean), ops::view(variance), eps);
+      ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_parameters, weights, biases, layout.data(grad), layout.data(x),
+                  mean, variance, eps);
     if (wanted[1] && weight.defined()) gradients[1] = layout.fit(weights, weight);
     if (wanted[2] && bias.defined()) gradients[2] = layout.fit(biases, bias);
   }

@@ -44,8 +44,7 @@ Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mod
 Tensor gathered(const char* op, const Tensor& g, const Shape& sizes, const Layout& layout, Padding mode, const char* grad_fn, Site site) {
   Tensor y = empty(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
   if (y.numel())
-    ops::kernels_of(y).pad_backward(ops::launch(y, op, site), ops::out(y), ops::view(g),
-                                    {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode);
+    ops::launch(y, op, site, &kernels::Table::pad_backward, y, g, {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode);
   return record("PadBackwardBackward0", y, {g}, site,
                 [op, layout, mode, grad_fn, site](const Tensor& gg) { return padded(op, gg, layout, mode, 0, grad_fn, site); });
 }
@@ -54,9 +53,8 @@ Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mod
   if (x.dim() == 0) return x.clone(site);
   Tensor y = empty(layout.sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   if (y.numel())
-    ops::kernels_of(y).pad(ops::launch(y, op, site), ops::out(y), ops::view(x),
-                           {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode,
-                           {value.to<double>(), value.to<int64_t>(), value.is_floating()});
+    ops::launch(y, op, site, &kernels::Table::pad, y, x, {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode,
+                {value.to<double>(), value.to<int64_t>(), value.is_floating()});
   return record(grad_fn, y, {x}, site, [op, layout, mode, sizes = x.sizes(), grad_fn, site](const Tensor& g) {
     if (mode != Padding::Constant) return gathered(op, g, sizes, layout, mode, grad_fn, site);
     Layout back{layout.before, sizes};

@@ -114,8 +114,8 @@ Tensor placed(kernels::Scatter mode, const char* grad_fn, const Tensor& source, 
   if (source.numel()) {
     const autograd::detail::NoRecord quiet;
     const Tensor to = flat(y);
-    ops::kernels_of(y).scatter(ops::launch(y, "max_unpool", site), mode, ops::out(to), ops::view(flat(indices)), ops::view(flat(source)),
-                               static_cast<int32_t>(to.dim() - 1));
+    ops::launch(y, "max_unpool", site, &kernels::Table::scatter, mode, ops::in_place(to), flat(indices), flat(source),
+                static_cast<int32_t>(to.dim() - 1));
   }
   if (!needs_grad(source)) return y;
   return record(grad_fn, y, {source}, site, [indices = saved(indices), sizes = source.sizes(), flat](const Tensor& g) {
@@ -132,8 +132,8 @@ ValuesIndices largest(const Name& name, const Tensor& x, const Plan& plan, bool 
   if (y.values.numel()) {
     kernels::Out places;
     if (y.indices.defined()) places = {ops::spatial_view(y.indices, name.spatial)};
-    ops::kernels_of(x).max_pool(ops::launch(x, name.op, site), {ops::spatial_view(y.values, name.spatial)}, places,
-                                ops::spatial_view(x, name.spatial), plan.pooling);
+    ops::launch(x, name.op, site, &kernels::Table::max_pool, ops::spatial_view(y.values, name.spatial), places,
+                ops::spatial_view(x, name.spatial), plan.pooling);
   }
   if (!recording) return y;
   y.values = record(name.grad_fn, y.values, {x}, site,
@@ -155,9 +155,8 @@ Tensor mean_backward(const Name& name, const Tensor& grad, const Pooling& poolin
 Tensor means(const Name& name, const Tensor& x, const Plan& plan, Site site) {
   if (!is_floating(x.dtype()) && x.dtype() != kInt64) fail("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'");
   Tensor y = empty(plan.sizes, {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel())
-    ops::kernels_of(x).avg_pool(ops::launch(x, name.op, site), {ops::spatial_view(y, name.spatial)}, ops::spatial_view(x, name.spatial),
-                                plan.pooling);
+  ops::launch(x, name.op, site, &kernels::Table::avg_pool, ops::spatial_view(y, name.spatial), ops::spatial_view(x, name.spatial),
+              plan.pooling);
   return record(name.grad_fn, y, {x}, site, [name, pooling = plan.pooling, sizes = x.sizes(), site](const Tensor& g) {
     return mean_backward(name, g, pooling, sizes, site);
   });
@@ -165,9 +164,8 @@ Tensor means(const Name& name, const Tensor& x, const Plan& plan, Site site) {
 
 Tensor mean_backward(const Name& name, const Tensor& grad, const Pooling& pooling, const Shape& sizes, Site site) {
   Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
-  if (y.numel())
-    ops::kernels_of(y).avg_pool_backward(ops::launch(y, name.op, site), {ops::spatial_view(y, name.spatial)},
-                                         ops::spatial_view(grad, name.spatial), pooling);
+  ops::launch(y, name.op, site, &kernels::Table::avg_pool_backward, ops::spatial_view(y, name.spatial),
+              ops::spatial_view(grad, name.spatial), pooling);
   return record("AvgPoolBackwardBackward0", y, {grad}, site,
                 [name, plan = Plan{pooling, grad.sizes()}, site](const Tensor& gg) { return means(name, gg, plan, site); });
 }

@@ -70,12 +70,12 @@ void fill_random(const Tensor& x, kernels::Random kind, double a, double b, cons
   if (x.numel() == 0) return;
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kind, x.dtype(), x.numel()));
   if (x.is_contiguous()) {
-    ops::kernels_of(x).random(ops::launch(x, op, site), ops::out(x), kind, a, b, state.seed, state.offset);
+    ops::launch(x, op, site, &kernels::Table::random, x, kind, a, b, state.seed, state.offset);
     return;
   }
   const Tensor dense = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  ops::kernels_of(x).random(ops::launch(x, op, site), ops::out(dense), kind, a, b, state.seed, state.offset);
-  ops::kernels_of(x).copy(ops::launch(x, op, site), ops::out(x), ops::view(dense));
+  ops::launch(x, op, site, &kernels::Table::random, dense, kind, a, b, state.seed, state.offset);
+  ops::launch(x, op, site, &kernels::Table::copy, x, dense);
 }
 
 Tensor new_random(const Shape& sizes, Options options, kernels::Random kind, double a, double b, DType dtype, const char* op, Site site) {
@@ -192,7 +192,7 @@ Tensor randperm(int64_t n, const Options& options, Site site) {
   const Tensor x = empty({n}, exact, site);
   if (n > 0) {
     const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Integers, kInt64, n));
-    ops::kernels_of(x).randperm(ops::launch(x, "randperm", site), ops::out(x), state.seed, state.offset);
+    ops::launch(x, "randperm", site, &kernels::Table::randperm, x, state.seed, state.offset);
   }
   return x.to(dtype, {}, site);
 }
@@ -260,7 +260,7 @@ Tensor bernoulli(const Tensor& p, Site site) {
   Tensor x = empty(p.sizes(), {.dtype = p.dtype(), .device = p.device()}, site);
   if (x.numel() == 0) return x;
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
-  ops::kernels_of(x).bernoulli(ops::launch(x, "bernoulli", site), ops::out(x), ops::view(dense), state.seed, state.offset);
+  ops::launch(x, "bernoulli", site, &kernels::Table::bernoulli, x, dense, state.seed, state.offset);
   return x;
 }
 
@@ -279,7 +279,7 @@ bool drops(const char* op, const Tensor& x, double p, bool training) {
 Tensor drop(const char* op, const Tensor& y, const Tensor& x, double p, Site site) {
   const Tensor mask = empty(x.sizes(), {.dtype = kBool, .device = x.device()}, site);
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
-  ops::kernels_of(x).dropout(ops::launch(x, op, site), ops::out(y), ops::out(mask), ops::view(x), p, state.seed, state.offset);
+  ops::launch(x, op, site, &kernels::Table::dropout, y, mask, x, p, state.seed, state.offset);
   return mask;
 }
 auto dropout_backward(const Tensor& mask, double p) {

@@ -56,9 +56,7 @@ class LstmNode final : public StepNode<2, 3> {  // saved: activated gates, new c
     if (!ga.defined() && !needs_grad(gh, gc, active, previous)) {
       results[0] = empty_like(active);
       results[1] = empty_like(c);
-      if (c.numel())
-        kernels_of(c).lstm_cell_backward(launch(c, "lstm_cell_backward", site()), out(results[0]), out(results[1]), view(gh), view(gc),
-                                         view(active), view(c), view(previous));
+      launch(c, "lstm_cell_backward", site(), &kernels::Table::lstm_cell_backward, results[0], results[1], gh, gc, active, c, previous);
       return;
     }
     const std::vector<Tensor> a = active.chunk(4, -1);
@@ -95,9 +93,7 @@ class GruNode final : public StepNode<3, 2> {  // saved: activated gates and the
       results[0] = empty({previous.size(0), 3 * n}, options);
       results[1] = empty_like(results[0]);
       results[2] = empty_like(previous);
-      if (previous.numel())
-        kernels_of(gh).gru_cell_backward(launch(gh, "gru_cell_backward", site()), out(results[0]), out(results[1]), out(results[2]),
-                                         view(gh), view(active), view(previous));
+      launch(gh, "gru_cell_backward", site(), &kernels::Table::gru_cell_backward, results[0], results[1], results[2], gh, active, previous);
       return;
     }
     const std::vector<Tensor> a = active.chunk(4, -1);
@@ -157,7 +153,7 @@ LstmState lstm_step(const Tensor& gates, const Tensor& c, Site site) {
   const Options options{.dtype = c.dtype(), .device = c.device()};
   LstmState next{empty(c.sizes(), options, site), empty(c.sizes(), options, site)};
   const Tensor active = empty(gates.sizes(), options, site);
-  if (c.numel()) kernels_of(c).lstm_cell(launch(c, "lstm_cell", site), out(next.h), out(next.c), out(active), view(gates), view(c));
+  launch(c, "lstm_cell", site, &kernels::Table::lstm_cell, next.h, next.c, active, gates, c);
   if (!needs_grad(gates, c)) return next;
   auto* node = new LstmNode(site);
   const Ref<Node> held(node);
@@ -171,7 +167,7 @@ LstmState lstm_step(const Tensor& gates, const Tensor& c, Site site) {
 Tensor gru_step(const Tensor& from_input, const Tensor& from_hidden, const Tensor& h, Site site) {
   const Options options{.dtype = h.dtype(), .device = h.device()};
   const Tensor next = empty(h.sizes(), options, site), active = empty({h.size(0), 4 * h.size(1)}, options, site);
-  if (h.numel()) kernels_of(h).gru_cell(launch(h, "gru_cell", site), out(next), out(active), view(from_input), view(from_hidden), view(h));
+  launch(h, "gru_cell", site, &kernels::Table::gru_cell, next, active, from_input, from_hidden, h);
   if (!needs_grad(from_input, from_hidden, h)) return next;
   auto* node = new GruNode(site);
   const Ref<Node> held(node);

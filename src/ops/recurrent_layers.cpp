@@ -56,9 +56,8 @@ LstmResult run_forward(const Layers& layers, const Tensors& in, const Tensor& re
   result.h_n = empty_like(h0, {}, layers.site);
   if (c0.defined()) result.c_n = empty_like(c0, {}, layers.site);
   const auto weights = parameter_views(layers, in);
-  const Tensor scratch = workspace(x, memory.workspace, layers.site);
-  kernels_of(x).recurrent(launch(x, layers.op, layers.site), out(result.output), out(result.h_n), out(result.c_n), out(reserve), view(x),
-                          view(h0), view(c0), {weights.data(), static_cast<int64_t>(weights.size())}, layers.setting(), address(scratch));
+  launch(x, layers.op, layers.site, &kernels::Table::recurrent, result.output, result.h_n, result.c_n, reserve, x, h0, c0, weights,
+         layers.setting(), memory.workspace);
   return result;
 }
 
@@ -111,10 +110,9 @@ class RecurrentNode final : public autograd::Node {
     const size_t first = 1 + layers_.states();
     const auto weights = parameter_views(layers_, in);
     const auto count = static_cast<int64_t>(weights.size());
-    const Tensor scratch = workspace(x, memory_.workspace, site());
-    kernels_of(x).recurrent_backward(launch(x, layers_.op, site()), to[0], to[1], c0.defined() ? to[2] : kernels::Out{},
-                                     {to.data() + first, count}, out(reserve_), view(grad), view(h_grad), view(c_grad), view(x),
-                                     view(output), view(h0), view(c0), {weights.data(), count}, layers_.setting(), address(scratch));
+    launch(x, layers_.op, site(), &kernels::Table::recurrent_backward, to[0], to[1], c0.defined() ? to[2] : kernels::Out{},
+           {to.data() + first, count}, reserve_, grad, h_grad, c_grad, x, output, h0, c0, {weights.data(), count}, layers_.setting(),
+           memory_.workspace);
   }
 
   /// Forward once more, step by step, and back through it while that is recorded. It starts from views of the inputs, at which the
@@ -186,7 +184,7 @@ LstmResult recurrent_layers(const char* op, RecurrentKind kind, const Tensor& in
   for (const Tensor& x : inputs) records |= autograd::needs_grad(x);
   const Tensors in = dense(inputs, site);
   const RecurrentMemory memory = kernels_of(input).recurrent_memory(view(in[0]), view(in[1]), layers.setting());
-  const Tensor reserve = records ? workspace(input, memory.reserve, site) : Tensor();
+  const Tensor reserve = records ? workspace(input.device(), memory.reserve, site) : Tensor();
   LstmResult result = run_forward(layers, in, reserve, memory);
   if (!records) return result;
   std::vector<autograd::Edge> edges;

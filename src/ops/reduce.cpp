@@ -93,10 +93,8 @@ VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correct
   if (y.var.numel()) {
     int32_t reduced;
     const kernels::View in = ops::arranged(x, mask, reduced);
-    const kernels::Table& table = ops::kernels_of(x);
-    const Tensor scratch = ops::workspace(x, table.reduce_workspace(in, reduced), site);
-    table.variance(ops::launch(x, op, site), ops::kept(y.var, x, mask), with_mean ? ops::kept(y.mean, x, mask) : kernels::Out{}, in,
-                   reduced, correction, ops::address(scratch));
+    ops::launch(x, op, site, &kernels::Table::variance, ops::kept(y.var, x, mask), with_mean ? ops::kept(y.mean, x, mask) : kernels::Out{},
+                in, reduced, correction, ops::kernels_of(x).reduce_workspace(in, reduced));
   }
   if (root) {
     const autograd::detail::NoRecord quiet;

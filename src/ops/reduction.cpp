@@ -78,9 +78,7 @@ Tensor reduce(const char* op, kernels::Reduce kind, const Tensor& x, uint32_t ma
   if (y.numel() == 0) return y;
   int32_t reduced;
   const kernels::View in = arranged(x, mask, reduced);
-  const kernels::Table& table = kernels_of(x);
-  const Tensor scratch = workspace(x, table.reduce_workspace(in, reduced), site);
-  table.reduce(launch(x, op, site), kind, kept(y, x, mask), in, reduced, address(scratch));
+  launch(x, op, site, &kernels::Table::reduce, kind, kept(y, x, mask), in, reduced, kernels_of(x).reduce_workspace(in, reduced));
   return y;
 }
 

@@ -27,7 +27,7 @@ kernels::Out last_out(const Tensor& x, int64_t at) { return kernels::Out{ops::la
 
 Tensor scan(const char* op, kernels::Scan kind, const Tensor& x, int64_t at, Site site) {
   Tensor y = like(x, x.dtype(), site);
-  if (y.numel()) ops::kernels_of(x).scan(ops::launch(x, op, site), kind, last_out(y, at), ops::last(ops::view(x), at));
+  ops::launch(x, op, site, &kernels::Table::scan, kind, last_out(y, at), ops::last(ops::view(x), at));
   return y;
 }
 
@@ -45,9 +45,8 @@ Tensor moved_on(const Tensor& x, int64_t at, double first) {
 /// y[i] = factor[i] * y[i - 1] + x[i]. Its gradient is another one, from the end, with factors from one place on.
 Tensor recurrence(const Tensor& factor, const Tensor& x, int64_t at, Site site) {
   Tensor y = like(x, x.dtype(), site);
-  if (y.numel())
-    ops::kernels_of(x).recurrence(ops::launch(x, "cumprod_backward", site), last_out(y, at), ops::last(ops::view(factor), at),
-                                  ops::last(ops::view(x), at));
+  ops::launch(x, "cumprod_backward", site, &kernels::Table::recurrence, last_out(y, at), ops::last(ops::view(factor), at),
+              ops::last(ops::view(x), at));
   if (!needs_grad(factor, x)) return y;
   return record("RecurrenceBackward0", y, {factor, x}, site,
                 [factor = autograd::saved(factor), y = autograd::saved_output(y), at, site](const Tensor& g, autograd::Wanted wanted,
@@ -64,9 +63,8 @@ Tensor recurrence(const Tensor& factor, const Tensor& x, int64_t at, Site site) 
 ValuesIndices running_extreme(const char* op, const char* grad_fn, bool largest, const Tensor& x, int64_t dim, Site site) {
   const int64_t at = wrap_dim(dim, x.dim());
   ValuesIndices y{like(x, x.dtype(), site), like(x, kInt64, site)};
-  if (x.numel())
-    ops::kernels_of(x).scan_extreme(ops::launch(x, op, site), largest, last_out(y.values, at), last_out(y.indices, at),
-                                    ops::last(ops::view(x), at));
+  ops::launch(x, op, site, &kernels::Table::scan_extreme, largest, last_out(y.values, at), last_out(y.indices, at),
+              ops::last(ops::view(x), at));
   y.values = ops::record_chosen(grad_fn, y.values, y.indices, x, at, true, site);
   return y;
 }

@@ -86,8 +86,7 @@ Checked check(const char* op, const Tensor& x, int64_t dim, const Tensor& index,
 
 void scatter_into(const char* op, Scatter mode, const Tensor& target, const Checked& c, Site site) {
   if (c.index.numel() && target.numel())
-    ops::kernels_of(target).scatter(ops::launch(target, op, site), mode, ops::out(target), ops::view(c.index), ops::view(c.source),
-                                    static_cast<int32_t>(c.at));
+    ops::launch(target, op, site, &kernels::Table::scatter, mode, ops::in_place(target), c.index, c.source, static_cast<int32_t>(c.at));
 }
 
 /// x, or a copy of it, after `change` has changed it without history; `backward` gives the gradients of x and of `source`.
@@ -167,8 +166,7 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& given, Site site) {
     check_within("gather", x, index, at);
   }
   Tensor y = empty(index.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel())
-    ops::kernels_of(x).gather(ops::launch(x, "gather", site), ops::out(y), ops::view(x), ops::view(index), static_cast<int32_t>(at));
+  ops::launch(x, "gather", site, &kernels::Table::gather, y, x, index, static_cast<int32_t>(at));
   if (!needs_grad(x)) return y;
   return record("GatherBackward0", y, {x}, site, [sizes = x.sizes(), at, index = autograd::saved(index)](const Tensor& g) {
     return zeros(sizes, {.dtype = g.dtype(), .device = g.device()}).scatter_add_(at, index.get(), g);
@@ -258,8 +256,7 @@ void put_slices(const char* op, const Tensor& target, int64_t at, const Tensor& 
   if (source.numel() == 0 || target.numel() == 0) return;
   const auto front = [&](const Tensor& t) { return t.dim() ? movedim(t, at, 0, site) : t.view({1}, site); };
   const kernels::View list = ops::view(index);
-  ops::kernels_of(target).index_put(ops::launch(target, op, site), ops::out(front(target)), ops::view(front(source)), {&list, 1},
-                                    accumulate, false);
+  ops::launch(target, op, site, &kernels::Table::index_put, ops::in_place(front(target)), front(source), {&list, 1}, accumulate, false);
 }
 
 void check_slices(const char* op, const Tensor& x, int64_t at, const Tensor& index, const Tensor& source) {

@@ -58,8 +58,8 @@ Tensor search(const char* op, const Tensor& sorted_sequence, const Operand& give
     sizes[sizes.size() - 1] = t.size(0);
     return t.expand(sizes, site);
   };
-  ops::kernels_of(sorted).searchsorted(ops::launch(sorted, op, site), ops::out(y), ops::view(over_values(sorted)), ops::view(values),
-                                       sorter.defined() ? ops::view(over_values(sorter)) : kernels::View{}, right);
+  ops::launch(sorted, op, site, &kernels::Table::searchsorted, y, over_values(sorted), values,
+              sorter.defined() ? ops::view(over_values(sorter)) : kernels::View{}, right);
   return y;
 }
 

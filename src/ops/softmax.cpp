@@ -23,16 +23,13 @@ using SoftmaxBackwardEntry = void (*kernels::Table::*)(const Queue&, kernels::Ou
 
 Tensor softmax_backward(const char* op, SoftmaxBackwardEntry entry, const Tensor& g, const Tensor& y, int64_t at) {
   Tensor x = empty_like(g);
-  if (x.numel())
-    (ops::kernels_of(g).*entry)(ops::launch(g, op, Site::here()), kernels::Out{ops::last(ops::view(x), at)}, ops::last(ops::view(g), at),
-                                ops::last(ops::view(y), at));
+  ops::launch(g, op, Site::here(), entry, ops::last(ops::view(x), at), ops::last(ops::view(g), at), ops::last(ops::view(y), at));
   return x;
 }
 
 Tensor softmax_forward(const char* op, SoftmaxEntry entry, const Tensor& x, int64_t at, Site site) {
   Tensor y = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-  if (y.numel())
-    (ops::kernels_of(x).*entry)(ops::launch(x, op, site), kernels::Out{ops::last(ops::view(y), at)}, ops::last(ops::view(x), at));
+  ops::launch(x, op, site, entry, ops::last(ops::view(y), at), ops::last(ops::view(x), at));
   return y;
 }
 

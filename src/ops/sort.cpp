@@ -32,8 +32,7 @@ ValuesIndices ordered(const char* op, const Tensor& x, int64_t at, int64_t first
   if (y.values.numel() == 0) return y;
   const kernels::View in = ops::last(ops::view(x), at);
   const kernels::Out values{ops::last(ops::view(y.values), at)}, indices{ops::last(ops::view(y.indices), at)};
-  const Tensor scratch = ops::workspace(x, ops::kernels_of(x).sort_workspace(in), site);
-  ops::kernels_of(x).sort_part(ops::launch(x, op, site), values, indices, in, descending, first, ops::address(scratch));
+  ops::launch(x, op, site, &kernels::Table::sort_part, values, indices, in, descending, first, ops::kernels_of(x).sort_workspace(in));
   return y;
 }
 

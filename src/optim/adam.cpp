@@ -73,12 +73,12 @@ void AdamFamily<OptionsT>::step(Site site) {
     }
   }
   fused_->run(
-      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::AdamParameter> items) {
+      [&](size_t g, Device device, kernels::Span<kernels::AdamParameter> items) {
         const auto& group = this->groups_[g];
         const kernels::AdamSettings settings{group.lr,           group.betas.first, group.betas.second, group.eps,
                                              group.weight_decay, decoupled,         group.maximize};
-        check_kernel(table.adam, op, device);
-        table.adam(runtime::Launch(device, op, site), items, settings);
+        check_kernel(ops::kernels_of(device).adam, op, device);
+        ops::launch(device, op, site, &kernels::Table::adam, items, settings);
       },
       site);
   // Counted only now: a step that ran out of memory can be taken again.

@@ -58,12 +58,12 @@ class FusedStep {
     list.device = device;
     return list.items;
   }
-  /// Calls `f(table, group, device, span)` for each list, and writes stand-ins back.
+  /// Calls `f(group, device, span)` for each list, and writes stand-ins back.
   template <class F>
   void run(F&& f, Site site) {
     for (size_t i = 0; i < used_; ++i) {
       auto& [group, device, items] = lists_[i];
-      f(ops::kernels_of(device), group, device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
+      f(group, device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
     }
     for (const auto& [parameter, dense] : written_) parameter.copy_(dense, false, site);
     clear();

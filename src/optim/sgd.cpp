@@ -55,11 +55,11 @@ void SGD::step(Site site) {
     }
   }
   fused_->run(
-      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::SgdParameter> items) {
+      [&](size_t g, Device device, kernels::Span<kernels::SgdParameter> items) {
         const Group& group = groups_[g];
         const kernels::SgdSettings settings{group.lr, group.momentum, group.dampening, group.weight_decay, group.nesterov, group.maximize};
-        detail::check_kernel(table.sgd, "SGD", device);
-        table.sgd(runtime::Launch(device, "SGD", site), items, settings);
+        detail::check_kernel(ops::kernels_of(device).sgd, "SGD", device);
+        ops::launch(device, "SGD", site, &kernels::Table::sgd, items, settings);
       },
       site);
   // Kept only now: a step that ran out of memory can be taken again.

@@ -76,9 +76,9 @@ void Stepped<OptionsT, StateT>::step(Site site) {
     }
   }
   fused_->run(
-      [&](const kernels::Table& table, size_t g, Device device, kernels::Span<kernels::StepParameter> items) {
-        check_kernel(table.optimizer_step, op, device);
-        table.optimizer_step(runtime::Launch(device, op, site), StateT::kind(this->groups_[g]), items);
+      [&](size_t g, Device device, kernels::Span<kernels::StepParameter> items) {
+        check_kernel(ops::kernels_of(device).optimizer_step, op, device);
+        ops::launch(device, op, site, &kernels::Table::optimizer_step, StateT::kind(this->groups_[g]), items);
       },
       site);
   this->states_ = std::move(states);

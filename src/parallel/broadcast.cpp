@@ -33,7 +33,7 @@ class Parcel {
         part.strides[d] = stride;
         stride *= part.sizes[d];
       }
-      ops::kernels_of(packed_).copy(ops::launch(packed_, "broadcast", site), part, ops::view(tensors[i]));
+      ops::launch(packed_, "broadcast", site, &kernels::Table::copy, part, tensors[i]);
     }
   }
 

@@ -132,7 +132,7 @@ struct Plugin {
   const void* kernels;  // a kernels::Table
   const char* why;
 };
-inline constexpr int kPluginVersion = 3;
+inline constexpr int kPluginVersion = 4;
 
 /// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
 [[nodiscard]] const void* plugin_kernels();

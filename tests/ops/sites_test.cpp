@@ -2,54 +2,40 @@
 #include <mutex>
 #include <set>
 
-#include "kernels/missing.h"
-#include "ops/launch.h"
-#include "runtime/driver.h"
-#include "support/on_device.h"
 #include "cases/case.h"
+#include "runtime/observer.h"
+#include "support/on_device.h"
 
 namespace td = tandem;
 
 namespace {
 
-std::mutex mutex;
-std::set<std::string> seen;  // "exp at file:line"
-
-template <auto Entry>
-struct Noted;
-template <class... Args, void (*td::kernels::Table::*Entry)(const td::Queue&, Args...)>
-struct Noted<Entry> {
-  static void call(const td::Queue& queue, Args... args) {
-    {
-      const std::lock_guard lock(mutex);
-      seen.insert(td::str(queue.op, " at ", queue.site.file, ":", queue.site.line));
-    }
-    (td::kernels::virtual_table().*Entry)(queue, args...);
+/// "exp at file:line" of each launch while it lives.
+class Watch final : public td::runtime::Observer {
+ public:
+  Watch() { td::runtime::set_observer(this); }
+  ~Watch() override { td::runtime::set_observer(nullptr); }
+  void launched(td::Device, const char* op, td::Site site, const td::runtime::Accesses&) override {
+    const std::lock_guard lock(mutex_);
+    seen.insert(td::str(op, " at ", site.file, ":", site.line));
   }
+  std::set<std::string> seen;
+
+ private:
+  std::mutex mutex_;
 };
 
-const td::kernels::Table& noting_table() {
-  static const td::kernels::Table table = [] {
-    td::kernels::Table all = td::kernels::virtual_table();
-    td::kernels::with_entries([&]<auto... Entries>() { ((all.*Entries = Noted<Entries>::call), ...); });
-    return all;
-  }();
-  return table;
-}
-
 /// The launches since the last call that belong to no line of a case's, nor to that of the call of backward.
-std::string foreign() {
+std::string foreign(Watch& watch) {
   std::string out;
-  for (const std::string& launch : seen)
+  for (const std::string& launch : watch.seen)
     if (launch.find("/tests/cases/") == std::string::npos && launch.find(__FILE__) == std::string::npos) out += "\n    " + launch;
-  seen.clear();
+  watch.seen.clear();
   return out;
 }
 
 TEST(Sites, OfEveryOperationAreTheCallers) {
-  (void)td::cuda::device_count();
-  if (!td::runtime::cards_are_virtual()) GTEST_SKIP() << "a real card's kernels are not watched";
-  td::ops::use_card_kernels(&noting_table());
+  Watch watch;
   std::string findings;
   for (const td::cases::Operation& operation : td::cases::operations()) {
     std::string forward, backward;
@@ -63,23 +49,22 @@ TEST(Sites, OfEveryOperationAreTheCallers) {
           if (operation.gradient && y.is_floating_point()) leaves.push_back(y.requires_grad_());
           return y;
         }));
-      seen.clear();
+      watch.seen.clear();
       const td::cases::Results results = operation.run(arguments);
-      forward += foreign();
+      forward += foreign(watch);
       for (const td::Tensor& result : results) {
         if (!result.defined() || !result.requires_grad()) continue;
         const td::Tensor seed = td::ones_like(result.detach());
         td::cuda::synchronize(0);
-        seen.clear();
+        watch.seen.clear();
         result.backward(seed, {.retain_graph = true});
-        backward += foreign();
+        backward += foreign(watch);
       }
       td::cuda::synchronize(0);
     }
     if (!forward.empty()) findings += "\n  " + operation.name + ", forward:" + forward;
     if (!backward.empty()) findings += "\n  " + operation.name + ", backward:" + backward;
   }
-  td::ops::use_card_kernels(nullptr);
   EXPECT_EQ(findings, "");
 }
 
