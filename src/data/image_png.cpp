@@ -19,9 +19,10 @@ png_uint_32 format_of(int channels) {
   return formats[channels - 1];
 }
 
-/// The most pixels that a PNG of these bytes can have. Its header has come first, and libpng has looked at it.
-int64_t most_pixels(std::string_view bytes) {
-  constexpr size_t kDepth = 24, kColour = 25;
+/// The most pixels that a PNG of these bytes can have. libpng has looked at its header, but takes one that does not come first.
+int64_t most_pixels(std::string_view bytes, std::string_view what) {
+  constexpr size_t kName = 12, kDepth = 24, kColour = 25;
+  if (bytes.substr(kName, 4) != "IHDR") fail(what, "its first chunk is not IHDR");
   constexpr int64_t kSamples[] = {1, 0, 3, 1, 2, 0, 4};  // grey, -, RGB, an index, grey and alpha, -, RGB and alpha
   const int64_t bits = bytes[kDepth] * kSamples[static_cast<size_t>(bytes[kColour])];
   return static_cast<int64_t>(bytes.size() * io::kMostInflated) * 8 / bits;
@@ -39,7 +40,7 @@ Tensor decode_png(std::string_view bytes, std::string_view what) {
   storage.version = PNG_IMAGE_VERSION;
   const Image image(&storage, png_image_free);
   check(*image, png_image_begin_read_from_memory(image.get(), bytes.data(), bytes.size()), what);
-  check_pixels(what, image->width, image->height, most_pixels(bytes));
+  check_pixels(what, image->width, image->height, most_pixels(bytes, what));
   const int channels = ((image->format & PNG_FORMAT_FLAG_COLOR) ? 3 : 1) + ((image->format & PNG_FORMAT_FLAG_ALPHA) ? 1 : 0);
   image->format = format_of(channels);
   image->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as other readers: samples of 16 bits mean what those of 8 do

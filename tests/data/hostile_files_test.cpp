@@ -78,6 +78,13 @@ TEST(HostilePictures, HaveNoMorePixelsThanTheirBytesHold) {
   EXPECT_NE(small_error(jpeg + std::string(kMiB, 'x')).find("TurboJPEG says: "), std::string::npos);
 }
 
+TEST(HostilePictures, HaveTheirHeaderFirst) {
+  // libpng passes over a chunk that it does not know, and what lies at the header's place is anything.
+  std::string late = png(2, 2, 8, 0, zipped(std::string(6, '\0')));
+  late.insert(8, chunk("iHDR", std::string(13, '\x89')));
+  EXPECT_EQ(small_error(late), "[read_image] hostile.png: its first chunk is not IHDR");
+}
+
 TEST(HostilePictures, AreNotReadWholeWhereNoPictureIsSoLarge) {
   write_file("hostile.png", png(1, 1, 8, 0, "x"));
   std::filesystem::resize_file("hostile.png", uint64_t{1} << 40);  // no more than a name takes on the disk

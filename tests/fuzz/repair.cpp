@@ -29,7 +29,7 @@ uint32_t checksum(std::string_view bytes) {
 
 struct Inflated {
   std::string_view bytes;  // until the next call
-  size_t taken;  // bytes of the packed data
+  size_t taken;            // bytes of the packed data
 };
 
 /// What a stream of deflate packed; nothing where it is damaged or unpacks to more than a fuzzer's input is worth.
