@@ -1,0 +1,27 @@
+"""A room of src/ includes only rooms below it, in the order of the table of docs/architecture.md, but for the arrows that the page names: rooms.py ROOT."""
+
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1]).resolve()
+page = (root / "docs/architecture.md").read_text()
+rooms = list(dict.fromkeys(re.findall(r"`src/(\w+)/`", "\n".join(re.findall(r"^\|.*?\|", page, re.M)))))
+named = set(re.findall(r"^- `(\w+)` includes `(\w+)`:", page, re.M))
+faults, up = [], set()
+folders = {folder.name for folder in (root / "src").iterdir() if folder.is_dir()}
+faults += [f"docs/architecture.md names no room src/{name}" for name in sorted(folders - set(rooms))]
+faults += [f"docs/architecture.md names src/{name}, which is not there" for name in rooms if name not in folders]
+for file in sorted((root / "src").rglob("*")):
+    room = file.relative_to(root / "src").parts[0]
+    if room not in rooms or not file.is_file():
+        continue
+    for path, other in re.findall(r'^#include "((\w+)/[^"]+)"', file.read_text(errors="replace"), re.M):
+        if other not in rooms or rooms.index(other) <= rooms.index(room):
+            continue
+        up.add((room, other))
+        if (room, other) not in named:
+            faults.append(f"{file.relative_to(root)} includes {path}, but {other} stands above {room}")
+faults += [f"docs/architecture.md names an arrow from {a} up to {b}, which is not there" for a, b in sorted(named - up)]
+print("\n".join(faults) or f"{len(rooms)} rooms, {len(up)} arrows that run up as the page says")
+sys.exit(bool(faults))
