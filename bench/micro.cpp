@@ -136,18 +136,12 @@ std::string known_names() {
 
 }  // namespace
 
-std::vector<std::string> bench_micro_cases() {
-  std::vector<std::string> out;
-  for (const Case& c : kCases) out.emplace_back(c.name);
-  return out;
-}
-
 int bench_micro(const BenchMicroOptions& options) {
   for (const auto& name : options.only)
     if (std::none_of(std::begin(kCases), std::end(kCases), [&](const Case& c) { return c.name == name; }))
-      fail("bench micro: there is no case '", name, "'. The cases are ", known_names(), ".");
-  if (options.threads < 0) fail("bench micro: threads must be at least 1, got ", options.threads, ".");
-  if (!(options.ms > 0)) fail("bench micro: ms must be above 0, got ", options.ms, ".");
+      fail("micro: there is no case '", name, "'. The cases are ", known_names(), ".");
+  if (options.threads < 0) fail("micro: threads must be at least 1, got ", options.threads, ".");
+  if (!(options.ms > 0)) fail("micro: ms must be above 0, got ", options.ms, ".");
   if (options.threads > 0) set_num_threads(options.threads);
   std::vector<Measured> results;
   for (const Case& c : kCases) {

@@ -13,9 +13,6 @@ struct BenchMicroOptions {
   double ms = 200;                // about how long each case is measured, in milliseconds
 };
 
-/// The names of the cases, in the order they run in.
-[[nodiscard]] std::vector<std::string> bench_micro_cases();
-
 /// Measures the cases and prints them to standard output. Returns the program's exit status, 0. Error for an unknown name in `only`, or
 /// where `threads` or `ms` is out of range. The case `queue` makes a virtual GPU where TANDEM_VIRTUAL_GPUS is not set.
 int bench_micro(const BenchMicroOptions& options);

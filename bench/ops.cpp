@@ -2,7 +2,6 @@
 #include "bench/ops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <map>
