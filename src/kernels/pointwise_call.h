@@ -18,6 +18,17 @@ enum class PointwiseOp : uint16_t {
 };
 inline constexpr int kPointwiseOps = static_cast<int>(PointwiseOp::kCount);
 
+/// Whether an operation has no answer for a divisor of 0 among integers.
+constexpr bool divides(PointwiseOp op) {
+  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
+}
+
+/// Which types an operation takes and gives, told at the top of pointwise.def.
+enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
+constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
+constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
+constexpr bool gives_bool(Rule rule) { return rule == Rule::Compare || rule == Rule::Logical; }
+
 inline constexpr int kMaxOperands = 4;
 
 /// An input of a pointwise call: elements (strides over the call's sizes, 0 where broadcast), or one number for all.

@@ -10,8 +10,7 @@
 
 namespace tandem::ops {
 
-/// Which types an operation takes and gives: see kernels/pointwise.def.
-enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
+using kernels::Rule;
 
 /// A row of pointwise.def, at run time.
 struct PointwiseRow {

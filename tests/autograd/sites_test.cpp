@@ -32,7 +32,7 @@ struct Failing<Entry> {
 const td::kernels::Table& failing_table() {
   static const td::kernels::Table table = [] {
     td::kernels::Table all = td::kernels::virtual_table();
-    td::kernels::with_entries([&]<auto... Entries>() { ((all.*Entries = Failing<Entries>::call), ...); });
+    td::kernels::for_each_entry([&]<auto Entry>(const char*) { all.*Entry = Failing<Entry>::call; });
     return all;
   }();
   return table;

@@ -42,7 +42,7 @@ void apply(PointwiseOp op, T* values, const T* others, int64_t n) {
   isa().tiles[static_cast<int>(op)][compute_of(dtype_of<T>())](values, inputs, n);
 }
 
-/// The sizes that kernels/table.h names.
+/// The sizes that kernels/entries.def names.
 struct AttentionSizes {
   int64_t b, h, g, m, n, d, e;
 

@@ -15,20 +15,15 @@ struct Row {
   int8_t inputs;
   bool compares;  // gives bool
 };
-constexpr bool gives_bool(const char* rule) { return rule[0] == 'C' || rule[0] == 'L'; }
 constexpr Row kRows[] = {
-#define TD_UNARY(name, Functor, rule, ...) {1, gives_bool(#rule)},
-#define TD_BINARY(name, Functor, rule, ...) {2, gives_bool(#rule)},
-#define TD_KERNEL(name, Functor, rule, inputs) {inputs, gives_bool(#rule)},
+#define TD_UNARY(name, Functor, rule, ...) {1, gives_bool(Rule::rule)},
+#define TD_BINARY(name, Functor, rule, ...) {2, gives_bool(Rule::rule)},
+#define TD_KERNEL(name, Functor, rule, inputs) {inputs, gives_bool(Rule::rule)},
 #include "kernels/pointwise.def"
 #undef TD_UNARY
 #undef TD_BINARY
 #undef TD_KERNEL
 };
-
-bool divides(PointwiseOp op) {
-  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
-}
 
 /// The operation that a call really is: powers with a small exponent are products, and ~ of a bool is not.
 PointwiseOp simplified(const Pointwise& call) {

@@ -10,18 +10,9 @@
 
 namespace tandem::kernels::cuda {
 
-enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
-constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
-constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
-
 /// Whether an operation is computed in T: those of floats not in integers, those of integers in nothing else.
 template <Rule rule, class T>
 inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
-
-/// Whether it has no answer for a divisor of 0 among integers.
-constexpr bool divides(PointwiseOp op) {
-  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
-}
 
 /// What a kernel keeps of an operand: elements, or one number for all.
 template <class T>

@@ -158,7 +158,7 @@ struct Queued<Entry> {
 
 Table make() {
   Table table = executed();  // the workspace queries stay as they are: they do no work
-  with_entries([&]<auto... Entries>() { ((table.*Entries = Queued<Entries>::call), ...); });
+  for_each_entry([&]<auto Entry>(const char*) { table.*Entry = Queued<Entry>::call; });
   return table;
 }
 

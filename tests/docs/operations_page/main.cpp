@@ -66,23 +66,20 @@ std::set<std::string> declared_in(const std::vector<path>& folders) {
 
 // --- What the CUDA back end has
 
-/// "fill" of &Table::fill.
-template <auto Entry>
-std::string entry_name() {
-  const std::string text = __PRETTY_FUNCTION__;
-  const size_t colons = text.find("Table::") + 7;
-  return text.substr(colons, text.find_first_of(";]", colons) - colons);
+std::set<std::string> matches(const std::string& text, const char* expression) {
+  std::set<std::string> found;
+  const std::regex regex(expression);
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) found.insert((*at)[1].str());
+  return found;
 }
 
-/// The virtual cards' kernels, without those that neither kernels/cuda/own.cpp nor vendor/vendor.cpp names.
+/// The virtual GPUs' kernels, without those that kernels/cuda/own.cpp leaves to libraries and vendor/vendor.cpp does not have.
 kernels::Table cuda_entries_only(const path& folder) {
-  std::set<std::string> named;
-  const std::string text = read(folder / "own.cpp") + read(folder / "vendor/vendor.cpp");
-  const std::regex assignment("\\.(\\w+) = ");
-  for (std::sregex_iterator at(text.begin(), text.end(), assignment), end; at != end; ++at) named.insert((*at)[1].str());
+  const auto left_out = matches(read(folder / "own.cpp"), "\"(\\w+)\"");
+  const auto of_libraries = matches(read(folder / "vendor/vendor.cpp"), "\\.(\\w+) = ");
   kernels::Table table = kernels::virtual_table();
-  kernels::with_entries([&]<auto... Entries>() {
-    ((named.contains(entry_name<Entries>()) ? void() : void(table.*Entries = kernels::Missing<Entries>::call)), ...);
+  kernels::for_each_entry([&]<auto Entry>(const char* name) {
+    if (left_out.contains(name) && !of_libraries.contains(name)) table.*Entry = kernels::kMissing;
   });
   return table;
 }
