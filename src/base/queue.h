@@ -14,7 +14,7 @@ enum class Trouble : int32_t {
   IndexOutOfRange,  // a = the index, b = the size it must stay below
   DivisionByZero,   // integer division or remainder by zero
   Unsupported,      // this backend has no kernel for the dtype: a = the dtype
-  Library,          // a library failed: a = its code, -1 for a missing one; b = 1: CUDA's for a launch; b = 2: a = a lasting text
+  Library,          // a library failed: a = its code, -1 for a missing one; b = 1: the GPU's, for a launch; b = 2: a = a lasting text
   Singular,         // a matrix has no inverse: a = its place in the batch, or -1; b = the first zero on the diagonal, counted from 1
   NotPositive,      // a matrix is not positive-definite: a = its place in the batch, or -1; b = the order of the leading minor
   NoConvergence,    // an iteration over a matrix did not end: a = its place in the batch, or -1

@@ -101,5 +101,9 @@ struct Table {
 [[nodiscard]] const Table& cpu_table();
 /// The same, queued on the streams of virtual GPUs.
 [[nodiscard]] const Table& virtual_table();
+/// The kernels of GPUs: the virtual GPUs', or those that were put in their place.
+[[nodiscard]] const Table& gpu_table();
+/// GPUs compute with `table`, which must last, from now on. A plug-in calls it as it is loaded.
+void set_gpu_table(const Table& table);
 
 }  // namespace tandem::kernels

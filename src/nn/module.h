@@ -12,7 +12,7 @@
 
 #include "nn/fields.h"
 #include "nn/hooks.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 
 namespace tandem::nn {
 

@@ -1,28 +1,10 @@
 #include "ops/launch.h"
 
-#include <atomic>
-#include <cstring>
-
 #include "base/error.h"
-#include "runtime/driver.h"
 
 namespace tandem::ops {
-namespace {
 
-constinit std::atomic<const kernels::Table*> other_card_kernels{nullptr};
-
-const kernels::Table& card_kernels() {
-  if (const auto* other = other_card_kernels.load(std::memory_order_relaxed)) return *other;
-  static const kernels::Table& table =
-      runtime::cards_are_virtual() ? kernels::virtual_table() : *static_cast<const kernels::Table*>(runtime::plugin_kernels());
-  return table;
-}
-
-}  // namespace
-
-const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : card_kernels(); }
-
-void use_card_kernels(const kernels::Table* table) { other_card_kernels.store(table); }
+const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : kernels::gpu_table(); }
 
 kernels::View view(const Tensor& x) {
   kernels::View v;

@@ -27,7 +27,6 @@ struct Choice {
   std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
   std::string why;                                // there is no driver
   std::atomic<bool> starting{false}, made{false}, is_virtual{false};
-  std::atomic<const void*> kernels{nullptr};
 };
 
 constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it; nullptr in a forked child
@@ -64,7 +63,6 @@ void load_plugin(Choice& choice) {
   } else if (!plugin->driver) {
     choice.why = str("the CUDA plug-in found no usable card: ", plugin->why ? plugin->why : "it does not say why");
   } else {
-    choice.kernels.store(plugin->kernels);
     the_driver.store(plugin->driver, std::memory_order_release);
   }
 }
@@ -140,11 +138,6 @@ Driver& require_driver() {
 }
 
 bool cards_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
-
-const void* plugin_kernels() {
-  (void)driver();
-  return choice().kernels.load();
-}
 
 }  // namespace tandem::runtime
 

@@ -126,15 +126,12 @@ void refuse_forked();
 [[nodiscard]] bool cards_are_virtual();
 
 /// What libtandem_cuda.so's one entry returns: `extern "C" const tandem::runtime::Plugin* tandem_cuda_plugin()`. It throws nothing.
+/// Where it has a driver, it has handed its kernels to kernels::set_gpu_table.
 struct Plugin {
-  int version;          // kPluginVersion of the headers it was built with
-  Driver* driver;       // nullptr where no card can be used: `why` says why
-  const void* kernels;  // a kernels::Table
+  int version;     // kPluginVersion of the headers it was built with
+  Driver* driver;  // nullptr where no card can be used: `why` says why
   const char* why;
 };
-inline constexpr int kPluginVersion = 4;
-
-/// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
-[[nodiscard]] const void* plugin_kernels();
+inline constexpr int kPluginVersion = 5;
 
 }  // namespace tandem::runtime

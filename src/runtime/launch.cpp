@@ -34,8 +34,6 @@ void throw_trouble(Trouble trouble, const std::string& text) {
 
 namespace {
 
-constexpr int64_t kNoKernelImage = 209, kUnsupportedPtx = 222;  // cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion
-
 std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Batch element ", at, "): "); }
 
 }  // namespace
@@ -52,10 +50,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       if (b == 2) return str('[', op, "] ", reinterpret_cast<const char*>(a));
       if (a == -1) return str('[', op, "] a library it needs is missing or failed");
       if (b == 0) return str('[', op, "] a library it uses failed with code ", a);
-      if (a != kNoKernelImage && a != kUnsupportedPtx) return str('[', op, "] CUDA did not start its kernel: error ", a);
-      return str('[', op,
-                 "] CUDA did not start its kernel: the plug-in has no code for this card; build it with the card's architecture in ",
-                 "CMAKE_CUDA_ARCHITECTURES");
+      return str('[', op, "] CUDA did not start its kernel: error ", a);
     case Trouble::Singular:
       return str('[', op, "] ", batch_element(a), "The diagonal element ", b,
                  " is zero, it could not be completed because the input matrix is singular.");

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "kernels/missing.h"
-#include "ops/launch.h"
 #include "runtime/driver.h"
 #include "runtime/virtual/stream.h"
 #include "support/on_device.h"
@@ -120,7 +119,7 @@ class Sites : public testing::TestWithParam<Kind> {
   }
   void TearDown() override {
     kernels_until_failure = 0;
-    td::ops::use_card_kernels(nullptr);
+    td::kernels::set_gpu_table(td::kernels::virtual_table());
   }
   /// The operation and its gradient's seed, and what it is differentiated by.
   struct Forward {
@@ -141,7 +140,7 @@ class Sites : public testing::TestWithParam<Kind> {
 };
 
 TEST_P(Sites, OfAnErrorInBackwardIsTheForwardsLine) {
-  td::ops::use_card_kernels(&failing_table());
+  td::kernels::set_gpu_table(failing_table());
   for (int failing = 1;; ++failing) {
     ASSERT_LT(failing, 100);
     const Forward at = forward(GetParam());
@@ -208,7 +207,7 @@ struct Own : td::autograd::Function<Own> {
 class SitesOfUsersCode : public Sites {};
 
 TEST_P(SitesOfUsersCode, InBackwardAreItsOwn) {
-  td::ops::use_card_kernels(&failing_table());
+  td::kernels::set_gpu_table(failing_table());
   auto x = td::ones({4}, {.device = td::gpu(0), .requires_grad = true});
   const auto seed = td::ones({4}, td::gpu(0));
   const auto error_in = [&](const td::Tensor& y) {

@@ -10,7 +10,9 @@
 
 #include "cuda/fake_cuda.h"
 #include "runtime/caching_allocator.h"
+#include "runtime/cuda/launch_error.h"
 #include "runtime/expect_error.h"
+#include "runtime/launch.h"
 #include "runtime/pinned_cache.h"
 
 namespace tandem::runtime::cuda_cards {
@@ -40,6 +42,14 @@ class CudaDriverTest : public ::testing::Test {
 template <class F>
 void elsewhere(F f) {
   std::thread(f).join();
+}
+
+TEST(CudaLaunchError, SaysWhyAKernelWasNotStarted) {
+  const auto refused = [](cudaError_t code) { report_launch(Launch(cpu(), "add", Site::none()), code); };
+  EXPECT_NO_THROW(refused(cudaSuccess));
+  EXPECT_ERROR(refused(cudaErrorLaunchOutOfResources), Error, "[add] CUDA did not start its kernel: error 701");
+  for (const cudaError_t code : {cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion})
+    EXPECT_ERROR(refused(code), Error, "has no code for this card; build it with the card's architecture in CMAKE_CUDA_ARCHITECTURES");
 }
 
 TEST_F(CudaDriverTest, AllocatorsLeaveCapturedStreamsAlone) {

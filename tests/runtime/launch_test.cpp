@@ -38,8 +38,6 @@ TEST(Launch, OnTheCpuTroubleIsThrownWhenTheStatementEnds) {
   EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Library, static_cast<int64_t>(reinterpret_cast<intptr_t>(kText)), 2), Error,
                "[mm] cuDNN's cudnnCreate failed: no");
   EXPECT_ERROR(kernel(Launch(cpu(), "add", kLine), Trouble::Library, 701, 1), Error, "[add] CUDA did not start its kernel: error 701");
-  EXPECT_ERROR(kernel(Launch(cpu(), "add", kLine), Trouble::Library, 209, 1), Error,
-               "has no code for this card; build it with the card's architecture in CMAKE_CUDA_ARCHITECTURES");
 }
 
 TEST(Launch, OnlyTheFirstTroubleIsKept) {

@@ -13,7 +13,7 @@
 #include "kernels/math.h"
 
 #if defined(__CUDACC__)
-#include <cuda_runtime.h>
+#include "runtime/cuda/launch_error.h"
 #endif
 
 namespace tandem::kernels::cuda {
@@ -55,9 +55,7 @@ struct NothingShared {};
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// After every launch and call of a library: what went wrong goes to the queue's status.
-inline void check(const Queue& queue, cudaError_t code) {
-  if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code), 1);
-}
+inline void check(const Queue& queue, cudaError_t code) { runtime::cuda_cards::report_launch(queue, code); }
 
 /// The threads of a group as its kernel sees them: all at once. A kernel is a sequence of phases; what a thread keeps between them it has
 /// in a Local, what the group keeps in the kernel's struct Shared. 32 threads are a warp; of these eight share a block.

@@ -14,7 +14,6 @@
 
 #include "cases/case.h"
 #include "kernels/missing.h"
-#include "ops/launch.h"
 
 namespace {
 
@@ -119,17 +118,15 @@ std::string row(const Operation& operation, const kernels::Table& cuda_entries) 
   std::string torch = operation.torch;
   if (!torch.empty() && !torch.starts_with("Tensor.")) torch = "torch." + torch;
   const bool differentiates = operation.gradient && (operation.dtypes & cases::kFloating);
-  ops::use_card_kernels(nullptr);
-  const bool virtual_card = runs_on(operation, gpu(0));
-  ops::use_card_kernels(&cuda_entries);
+  const bool virtual_gpu = runs_on(operation, gpu(0));
+  kernels::set_gpu_table(cuda_entries);
   const bool cuda = runs_on(operation, gpu(0));
-  ops::use_card_kernels(nullptr);
+  kernels::set_gpu_table(kernels::virtual_table());
   return "| `" + operation.name + "` | " + (torch.empty() ? "" : "`" + torch + "`") + " | " + dtypes_text(operation.dtypes) + " | " +
          (!differentiates   ? "no"
           : operation.twice ? "yes, twice"
                             : "yes") +
-         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (virtual_card ? "yes" : "no") + " | " + (cuda ? "yes" : "no") +
-         " |\n";
+         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (virtual_gpu ? "yes" : "no") + " | " + (cuda ? "yes" : "no") + " |\n";
 }
 
 std::string page(const path& root, const path& generated) {
