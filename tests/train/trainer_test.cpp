@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -341,11 +342,7 @@ TEST_P(Trainers, GoOnInTheMiddleOfAnEpoch) {
     EXPECT_EQ(resumed.board().series(), uninterrupted.board().series());
     EXPECT_EQ(resumed.step(), uninterrupted.step());
     // The files, too, are the same: optimizer, schedules, curves, generators.
-    const auto bytes = [](const std::string& path) {
-      std::ifstream file(path, std::ios::binary);
-      return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    EXPECT_EQ(bytes(resumed.checkpoint_path()), bytes(uninterrupted.checkpoint_path()));
+    EXPECT_EQ(read_file(resumed.checkpoint_path()), read_file(uninterrupted.checkpoint_path()));
   }
 }
 
