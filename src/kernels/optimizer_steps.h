@@ -3,6 +3,7 @@
 // the whole parameter and that the optimizer computes on the host.
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "base/dtype.h"
@@ -35,6 +36,14 @@ struct StepParameter {
   double weight_decay;  // times the parameter as it was, added to the gradient
   double sign;          // -1 where maximizing
   double numbers[kStepNumbers];
+
+  /// The memory that a step changes; it reads `gradient` besides.
+  [[nodiscard]] std::array<void*, 1 + kStepStates> changed() const { return {parameter, state[0], state[1], state[2]}; }
+};
+/// A parameter of any step.
+template <class T>
+concept OptimizerParameter = requires(const T& parameter) {
+  parameter.changed();
 };
 
 #ifdef __CUDACC__

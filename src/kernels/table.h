@@ -2,6 +2,8 @@
 // themselves, each with what it promises, are the rows of entries.def.
 #pragma once
 
+#include <array>
+
 #include "base/queue.h"
 #include "kernels/optimizer_steps.h"
 #include "kernels/pointwise_call.h"
@@ -73,6 +75,9 @@ struct SgdParameter {
   int64_t numel;
   DType dtype;
   bool first;  // the momentum buffer is to be set, not updated
+
+  /// The memory that a step changes; it reads `gradient` besides.
+  [[nodiscard]] std::array<void*, 2> changed() const { return {parameter, momentum}; }
 };
 struct SgdSettings {
   double lr = 0, momentum = 0, dampening = 0, weight_decay = 0;
@@ -83,6 +88,9 @@ struct AdamParameter {
   int64_t numel;
   DType dtype;
   int64_t step;  // counts from 1
+
+  /// The memory that a step changes; it reads `gradient` besides.
+  [[nodiscard]] std::array<void*, 4> changed() const { return {parameter, mean, square, max_square}; }
 };
 struct AdamSettings {
   double lr = 0, beta1 = 0, beta2 = 0, eps = 0, weight_decay = 0;

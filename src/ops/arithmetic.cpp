@@ -145,7 +145,7 @@ Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode, S
   Tensor y;
   const Operand* const both[] = {&a, &b};
   if (!down && is_half(ops::result_type(both))) {  // it is the rounded quotient that is cut off
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     y = trunc(tandem::div(a, b, site), site);
   } else {
     y = ops::call(down ? PointwiseOp::floor_divide : PointwiseOp::div_trunc, "div", Rule::NoBool, {&a, &b}, site);
@@ -308,7 +308,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag 
   if (a.dtype() != b.dtype()) fail("[isclose] ", scalar_name(a.dtype()), " did not match ", scalar_name(b.dtype()));
   if (!(rtol >= 0)) fail("[isclose] rtol must be greater than or equal to zero, but got ", rtol);
   if (!(atol >= 0)) fail("[isclose] atol must be greater than or equal to zero, but got ", atol);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Operand relative(rtol), absolute(atol);
   if (is_floating(a.dtype())) {
     const Operand x(a), y(b);

@@ -94,14 +94,11 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
 /// Where the operands live. 0-dim CPU tensors mix with anything.
 Device device_of(std::span<const Operand* const> operands) {
   Device device;
-  bool found = false, scalar_cpu = false;
+  bool found = false;
   for (const Operand* operand : operands) {
     if (!operand->is_tensor()) continue;
     const Tensor& x = operand->tensor();
-    if (x.is_cpu() && x.dim() == 0) {
-      scalar_cpu = true;
-      continue;
-    }
+    if (x.is_cpu() && x.dim() == 0) continue;
     if (!found) {
       device = x.device();
       found = true;
@@ -109,8 +106,13 @@ Device device_of(std::span<const Operand* const> operands) {
       fail_devices(device, x.device());
     }
   }
-  (void)scalar_cpu;
   return device;
+}
+
+void set_number(kernels::Operand& in, const Scalar& number, DType dtype) {
+  in.data = nullptr;
+  in.dtype = dtype;
+  in.value = value_of(number);
 }
 
 /// Sets operand `i`: a number, or a tensor's elements with strides over the result's sizes.
@@ -119,10 +121,7 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
   if (operand.is_tensor()) {
     const TensorImpl& x = operand.tensor().impl();
     if (x.device != device) {  // a 0-dim CPU tensor among a card's: read now
-      const Scalar value = operand.tensor().item();
-      in.data = nullptr;
-      in.dtype = x.dtype;
-      in.value = {value.to<double>(), value.to<int64_t>(), value.is_floating()};
+      set_number(in, operand.tensor().item(), x.dtype);
       return;
     }
     in.data = x.data;
@@ -130,9 +129,7 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
     const size_t dims = sizes.size(), lead = dims - x.sizes.size();
     for (size_t d = 0; d < dims; ++d) in.strides[d] = d < lead || x.sizes[d - lead] == 1 ? 0 : x.strides[d - lead];
   } else {
-    in.data = nullptr;
-    in.dtype = operand.number().dtype();
-    in.value = {operand.number().to<double>(), operand.number().to<int64_t>(), operand.number().is_floating()};
+    set_number(in, operand.number(), operand.number().dtype());
   }
 }
 
@@ -189,10 +186,7 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
         in.dtype = operands[i]->tensor().impl().dtype;
         in.strides[0] = 1;
       } else {
-        const Scalar& number = operands[i]->number();
-        in.data = nullptr;
-        in.dtype = number.dtype();
-        in.value = {number.to<double>(), number.to<int64_t>(), number.is_floating()};
+        set_number(in, operands[i]->number(), operands[i]->number().dtype());
       }
     }
     call.contiguous = true;
@@ -225,7 +219,9 @@ Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, co
   return Tensor(TensorImpl::make(sizes, dtype, device, false, site));
 }
 
-Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask) {
+}  // namespace
+
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask) {
   const Operand& first = *operands[0];
   if (mask == 0 && first.is_tensor()) {  // the usual case: same type, sizes and device, nothing to broadcast
     const TensorImpl& a = first.tensor().impl();
@@ -262,7 +258,7 @@ Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands
   return target;
 }
 
-void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site, size_t mask) {
+void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site) {
   for (const Operand* operand : operands) {
     if (!operand->is_tensor()) continue;
     const Tensor& x = operand->tensor();
@@ -272,7 +268,7 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
     if (!(sizes == target.sizes()))
       fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes);
   }
-  const DType common = result_type(operands.subspan(mask));
+  const DType common = result_type(operands);
   check_operands(row, operands, common);
   const Types types = types_of(row, common);
   if (!can_cast(types.result, target.dtype()))
@@ -287,8 +283,6 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
   run(row, target, types.compute, operands, site);
   target.impl().storage->bump_version();
 }
-
-}  // namespace
 
 DType result_type(std::span<const Operand* const> operands) {
   DType dims = kBool, zeros = kBool, numbers = kBool;
@@ -325,19 +319,8 @@ const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Sit
   return x.copy_(result, false, site);
 }
 
-Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site) { return compute(row, operands, site, 0); }
-
-void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site) {
-  compute_into(row, target, operands, site, 0);
-}
-
 Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializer_list<const Operand*> operands, Site site, size_t mask) {
-  return compute({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
-}
-
-void call_into(kernels::PointwiseOp op, const char* name, Rule rule, const Tensor& target, std::initializer_list<const Operand*> operands,
-               Site site, size_t mask) {
-  compute_into({op, name, "", "", rule}, target, {operands.begin(), operands.size()}, site, mask);
+  return pointwise({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
 }
 
 }  // namespace ops

@@ -63,11 +63,6 @@ void add(runtime::Accesses& accesses, const kernels::View& x, Access::Kind kind)
                       .dtype = x.dtype,
                       .kind = kind});
 }
-/// n dense elements.
-void add(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
-  if (data && n > 0)
-    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
-}
 
 kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dtype, const int64_t* strides) {
   kernels::View v;
@@ -83,13 +78,19 @@ kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dt
 
 }  // namespace
 
-void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.view, Access::Read); }
-void add_accesses(runtime::Accesses& accesses, const Output& x) { add(accesses, x.out, x.in_place ? Access::Changed : Access::Written); }
+void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
+  if (data && n > 0)
+    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
+}
+void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.argument, Access::Read); }
+void add_accesses(runtime::Accesses& accesses, const Output& x) {
+  add(accesses, x.argument, x.in_place ? Access::Changed : Access::Written);
+}
 void add_accesses(runtime::Accesses& accesses, const Tensor& scratch) {
   if (scratch.defined()) add(accesses, view(scratch), Access::Scratch);
 }
 void add_accesses(runtime::Accesses& accesses, const Inputs& inputs) {
-  for (const kernels::View& each : inputs.list) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
+  for (const kernels::View& each : inputs.argument) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
 }
 void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list) {
   for (const kernels::Out& each : list) add(accesses, each, Access::Written);
@@ -101,27 +102,6 @@ void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call) {
   }
   add(accesses, view_of(call, call.out, call.out_dtype, call.out_strides), Access::Written);
 }
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::SgdParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    for (const void* changed : {each.parameter, each.momentum}) add(accesses, changed, each.numel, each.dtype, Access::Changed);
-  }
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::AdamParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    for (const void* changed : {each.parameter, each.mean, each.square, each.max_square})
-      add(accesses, changed, each.numel, each.dtype, Access::Changed);
-  }
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::StepParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    add(accesses, each.parameter, each.numel, each.dtype, Access::Changed);
-    for (const void* state : each.state) add(accesses, state, each.numel, each.dtype, Access::Changed);
-  }
-}
-
 }  // namespace launching
 
 void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name) {

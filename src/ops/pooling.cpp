@@ -112,7 +112,7 @@ Tensor placed(kernels::Scatter mode, const char* grad_fn, const Tensor& source, 
   const auto flat = [spatial](const Tensor& x) { return x.flatten(-spatial, -1); };
   Tensor y = zeros(sizes, {.dtype = source.dtype(), .device = source.device()}, site);
   if (source.numel()) {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Tensor to = flat(y);
     ops::launch(y, "max_unpool", site, &kernels::Table::scatter, mode, ops::in_place(to), flat(indices), flat(source),
                 static_cast<int32_t>(to.dim() - 1));

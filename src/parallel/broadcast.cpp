@@ -120,7 +120,7 @@ std::vector<std::vector<Tensor>> broadcast_coalesced(const std::vector<Tensor>& 
     if (!packed) continue;
     std::vector<Tensor> copies;
     {
-      const autograd::detail::NoRecord quiet;
+      const NoGradGuard no_grad;
       if (!parcel) parcel.emplace(small, site);
       copies = parcel->unpacked_on(device, site);
     }

@@ -5,15 +5,12 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 
 namespace tandem::runtime {
-
-int Launch::host_threads() { return get_num_threads(); }
 
 Queue Launch::card_queue(Device device, const char* op, Site site) {
   return require_driver().queue(current_stream(device.index())->handle, op, tandem::detail::site_of_work(site));

@@ -1,6 +1,7 @@
 // One kernel call: which queue it goes to, and where its trouble comes out.
 #pragma once
 
+#include "base/parallel.h"
 #include "base/queue.h"
 #include "runtime/device.h"
 
@@ -15,7 +16,7 @@ class Launch {
       queue_.status = &status_;
       queue_.op = op;
       queue_.site = site;
-      queue_.threads = host_threads();
+      queue_.threads = get_num_threads();
     } else {
       queue_ = card_queue(device, op, site);
       if (!queue_.status) queue_.status = &status_;  // what goes wrong with queuing itself
@@ -29,7 +30,6 @@ class Launch {
   operator const Queue&() const { return queue_; }  // NOLINT: a launch stands for its queue
 
  private:
-  static int host_threads();
   static Queue card_queue(Device device, const char* op, Site site);
   [[noreturn]] static void throw_reported(const Queue& queue, const Status& status);
 

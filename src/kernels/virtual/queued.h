@@ -64,13 +64,18 @@ struct Touched {
   void add(const Span<View>& views) {
     for (const View& view : views) add(view);
   }
-  void add(const SgdParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.momentum}, p.gradient); }
-  void add(const StepParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.state[0], p.state[1], p.state[2]}, p.gradient); }
-  void add(const AdamParameter& p) { add_step(p.numel, p.dtype, {p.parameter, p.mean, p.square, p.max_square}, p.gradient); }
-  template <class T>
-  requires std::is_same_v<T, SgdParameter> || std::is_same_v<T, AdamParameter> || std::is_same_v<T, StepParameter>
+  template <OptimizerParameter T>
   void add(const Span<T>& parameters) {
-    for (const T& parameter : parameters) add(parameter);
+    for (const T& each : parameters) {
+      const size_t bytes = static_cast<size_t>(each.numel) * size_of(each.dtype);
+      if (bytes == 0) continue;
+      for (void* data : each.changed()) {
+        if (!data) continue;
+        writes.push_back({data, bytes, true});
+        reads.push_back({data, bytes, true});
+      }
+      reads.push_back({each.gradient, bytes, true});
+    }
   }
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
@@ -88,18 +93,6 @@ struct Touched {
   void add(const RecurrentLayers&) {}
   void add(const SgdSettings&) {}
   void add(const AdamSettings&) {}
-
- private:
-  void add_step(int64_t numel, DType dtype, std::initializer_list<void*> changed, void* gradient) {
-    const size_t bytes = static_cast<size_t>(numel) * size_of(dtype);
-    if (bytes == 0) return;
-    for (void* data : changed) {
-      if (!data) continue;
-      writes.push_back({data, bytes, true});
-      reads.push_back({data, bytes, true});
-    }
-    reads.push_back({gradient, bytes, true});
-  }
 };
 
 /// Empty lists, kept by the calling thread for their memory. One for all entries: what a thread keeps is scarce where the library is opened
