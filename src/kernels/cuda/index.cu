@@ -33,7 +33,7 @@ struct Plan {
 
   /// Whether position p names a place: where that is in `whole` and in `part`. `loud`: reports the index that is at fault.
   template <bool loud>
-  TD_CARD bool find(int64_t p, int64_t& to, int64_t& from) const {
+  TD_DEVICE bool find(int64_t p, int64_t& to, int64_t& from) const {
     int64_t at[1 + most];
     positions(p, at);
     from = at[0];
@@ -51,7 +51,7 @@ struct Plan {
     return true;
   }
   /// The same for element i of `part`, row-major.
-  TD_CARD bool find_element(int64_t i, int64_t& to, int64_t& from) const {
+  TD_DEVICE bool find_element(int64_t i, int64_t& to, int64_t& from) const {
     const int64_t p = by_width(i);
     if (!find<true>(p, to, from)) return false;
     int64_t at[2];
@@ -130,7 +130,7 @@ struct Take {
   T* out;
   const T* in;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
     if (plan.find_element(i, whole, part)) out[part] = in[whole];
   }
@@ -142,7 +142,7 @@ struct Put {
   T* out;
   const T* values;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
     if (plan.find_element(i, whole, part)) out[whole] = values[part];
   }
@@ -154,7 +154,7 @@ struct AddAtOnce {
   T* out;
   const T* values;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
     if (plan.find_element(i, whole, part)) combine_at_once(Scatter::Add, out + whole, values[part]);
   }
@@ -171,7 +171,7 @@ struct PutInOrder {
   const T* values;
   int64_t begin, end;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
     const int64_t p = begin + i;
     int64_t to, own;
     if (!plan.template find<true>(p, to, own)) return;
@@ -199,7 +199,7 @@ struct PutInOrder {
   using Local = typename Group<kGroup>::template Local<V>;
 
   /// How many of kSpan positions from `first` on, below `last`, name this place.
-  TD_CARD int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
+  TD_DEVICE int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
     Local<int> found;
     group.each([&](int t) {
       found[t] = 0;
@@ -211,14 +211,14 @@ struct PutInOrder {
     });
     return group.reduce(found, [](int a, int b) { return a + b; });
   }
-  TD_CARD bool any_naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
+  TD_DEVICE bool any_naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
     for (; first < last; first += kSpan)
       if (naming(group, place, first, last) > 0) return true;
     return false;
   }
 
   /// Adds the blocks of those of kGroup positions that name this place.
-  TD_CARD void add_tile(Group<kGroup>& group, int64_t place, int64_t first, Shared& shared) const {
+  TD_DEVICE void add_tile(Group<kGroup>& group, int64_t place, int64_t first, Shared& shared) const {
     Local<int> names, upto;
     Local<int64_t> from;
     group.each([&](int t) {

@@ -35,7 +35,7 @@ struct Dims {
       by_wide[d] = Divide(wide[d]);
     }
   }
-  TD_CARD bool is_padded(int d) const { return before[d] != 0 || wide[d] != narrow[d]; }
+  TD_DEVICE bool is_padded(int d) const { return before[d] != 0 || wide[d] != narrow[d]; }
 };
 
 template <class T>
@@ -45,7 +45,7 @@ struct Pad {
   T filling;
   Dims dims;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t to = 0, from = 0;
     bool inside = true;
     for (int d = dims.ndim - 1; d >= 0; --d) {
@@ -66,7 +66,7 @@ struct Went {
   int64_t stride, step;
   int run;
 
-  TD_CARD void find(const Dims& dims, int d, int64_t i) {
+  TD_DEVICE void find(const Dims& dims, int d, int64_t i) {
     for (int k = 0; k < 3; ++k) first[k] = count[k] = 0;
     stride = dims.wide_strides[d];
     const int64_t before = dims.before[d], size = dims.narrow[d], wide = dims.wide[d];
@@ -92,25 +92,25 @@ struct Went {
     }
     restart();
   }
-  TD_CARD void settle() {
+  TD_DEVICE void settle() {
     while (run < 3 && step >= count[run]) {
       ++run;
       step = 0;
     }
   }
-  TD_CARD void restart() {
+  TD_DEVICE void restart() {
     run = 0;
     step = 0;
     settle();
   }
   /// To the next place; false after the last one.
-  TD_CARD bool next() {
+  TD_DEVICE bool next() {
     ++step;
     settle();
     return run < 3;
   }
-  TD_CARD bool anywhere() const { return run < 3; }
-  TD_CARD int64_t offset() const { return (first[run] + step) * stride; }
+  TD_DEVICE bool anywhere() const { return run < 3; }
+  TD_DEVICE int64_t offset() const { return (first[run] + step) * stride; }
 };
 
 template <class T>
@@ -118,7 +118,7 @@ struct PadBackward {
   Numbers<T> to, from;
   Dims dims;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t element = i;
     int64_t base = 0;
     Went went[kMaxDims];  // of the padded dimensions, the last one first

@@ -25,7 +25,7 @@ constexpr Meet meet_of(Reduce op) {
 
 /// Integers wrap.
 template <class T>
-TD_CARD T meet(Meet how, T a, T b) {
+TD_DEVICE T meet(Meet how, T a, T b) {
   using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   switch (how) {
     case Meet::Add: return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
@@ -36,7 +36,7 @@ TD_CARD T meet(Meet how, T a, T b) {
 }
 
 template <class C>
-TD_CARD C taken(Reduce op, C x) {
+TD_DEVICE C taken(Reduce op, C x) {
   switch (op) {
     case Reduce::Norm1:
     case Reduce::NormInf: return math::abs(x);
@@ -62,7 +62,7 @@ struct Reduction {
   int64_t count;
   bool fours;  // what is counted as an element is four of them, of a dtype computed in float, at an address for all of them
 
-  TD_CARD Total none() const {
+  TD_DEVICE Total none() const {
     using Limits = std::numeric_limits<Total>;
     switch (how) {
       case Meet::Add: return 0;
@@ -71,13 +71,13 @@ struct Reduction {
       default: return std::is_integral_v<Total> ? Limits::max() : Limits::infinity();
     }
   }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const {
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
     int64_t both[2];
     rows(row, both);
     at[0] = both[0];
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
     if constexpr (std::is_same_v<C, float>) {
       if (fours) return take_fours(total, at[0]);
     }
@@ -85,8 +85,8 @@ struct Reduction {
     in.read(at[0], x);
     take_all(total, x);
   }
-  TD_CARD Total combine(Total a, Total b) const { return meet(how, a, b); }
-  TD_CARD void write(int64_t row, Total total) const {
+  TD_DEVICE Total combine(Total a, Total b) const { return meet(how, a, b); }
+  TD_DEVICE void write(int64_t row, Total total) const {
     int64_t at[2];
     rows(row, at);
     if (op == Reduce::Mean) out.put(at[1], static_cast<double>(total) / static_cast<double>(count));
@@ -96,13 +96,13 @@ struct Reduction {
 
  private:
   template <int n>
-  TD_CARD void take_all(Total& total, C (&x)[n]) const {
+  TD_DEVICE void take_all(Total& total, C (&x)[n]) const {
     for (int k = 0; k < n; ++k) x[k] = taken(op, x[k]);
     for (int k = 1; k < n; ++k) x[0] = meet(how, x[0], x[k]);
     total = meet(how, total, static_cast<Total>(x[0]));
   }
   template <int n>
-  TD_CARD void take_fours(Total& total, const int64_t (&at)[n]) const {
+  TD_DEVICE void take_fours(Total& total, const int64_t (&at)[n]) const {
     C x[n * kFour];
     const auto as = [&](auto zero) {
       using T = decltype(zero);

@@ -30,11 +30,11 @@ struct Lines {
         length(first.sizes[first.ndim - 1]),
         along{first.strides[first.ndim - 1], more.strides[more.ndim - 1]...} {}
 
-  TD_CARD void operator()(int64_t row, int64_t i, int64_t (&at)[N]) const {
+  TD_DEVICE void operator()(int64_t row, int64_t i, int64_t (&at)[N]) const {
     rows(row, at);
     for (int k = 0; k < N; ++k) at[k] += i * along[k];
   }
-  TD_CARD void advance(int64_t (&at)[N]) const {
+  TD_DEVICE void advance(int64_t (&at)[N]) const {
     for (int k = 0; k < N; ++k) at[k] += along[k];
   }
 };
@@ -44,7 +44,7 @@ struct ScanByThread {
   Body body;
   Lines<Body::kArrays> lines;
 
-  TD_CARD void operator()(int64_t row) const {
+  TD_DEVICE void operator()(int64_t row) const {
     int64_t at[Body::kArrays];
     lines(row, 0, at);
     typename Body::Total total = body.load(at, 0);
@@ -73,7 +73,7 @@ struct ScanByGroup {
   Lines<Body::kArrays> lines;
   int64_t pieces, piece_length;
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     const int64_t row = i / pieces, begin = i % pieces * piece_length;
     const int64_t end = begin + piece_length < lines.length ? begin + piece_length : lines.length;
     Total carried{};
@@ -115,7 +115,7 @@ struct JoinEnds {
   Lines<Body::kArrays> lines;
   int64_t pieces, piece_length;
 
-  TD_CARD void operator()(int64_t row) const {
+  TD_DEVICE void operator()(int64_t row) const {
     typename Body::Total total{};
     for (int64_t p = 0; p < pieces; ++p) {
       int64_t at[Body::kArrays];
@@ -133,7 +133,7 @@ struct JoinPieces {
   Lines<Body::kArrays> lines;
   int64_t piece_length;
 
-  TD_CARD void operator()(int64_t number) const {
+  TD_DEVICE void operator()(int64_t number) const {
     const int64_t others = lines.length - piece_length, row = number / others, i = piece_length + number % others;
     if (i == lines.length - 1 || (i + 1) % piece_length == 0) return;
     int64_t at[Body::kArrays], end[Body::kArrays];
@@ -171,14 +171,14 @@ struct RunningTotal {
   Converted<C> in;
   bool product;
 
-  TD_CARD Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
-  TD_CARD Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<C>(out.data, out.dtype, at[0]); }
-  TD_CARD Total combine(Total a, Total b) const {
+  TD_DEVICE Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
+  TD_DEVICE Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<C>(out.data, out.dtype, at[0]); }
+  TD_DEVICE Total combine(Total a, Total b) const {
     using Wrapping = std::conditional_t<std::is_integral_v<C>, uint64_t, C>;
     const Wrapping x = static_cast<Wrapping>(a), y = static_cast<Wrapping>(b);
     return static_cast<Total>(product ? x * y : x + y);
   }
-  TD_CARD void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
+  TD_DEVICE void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
 };
 
 struct RunningLogSumExp {
@@ -188,15 +188,15 @@ struct RunningLogSumExp {
   Results out;
   Converted<double> in;
 
-  TD_CARD Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
-  TD_CARD Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<double>(out.data, out.dtype, at[0]); }
+  TD_DEVICE Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
+  TD_DEVICE Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<double>(out.data, out.dtype, at[0]); }
   /// log(exp(a) + exp(b)) without leaving the range of either.
-  TD_CARD Total combine(Total a, Total b) const {
+  TD_DEVICE Total combine(Total a, Total b) const {
     if (a == b) return a + 0.69314718055994530942;  // infinities among them
     const double high = a > b ? a : b, low = a > b ? b : a;
     return math::isnan(a) || math::isnan(b) ? a + b : high + math::log1p(math::exp(low - high));
   }
-  TD_CARD void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
+  TD_DEVICE void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
 };
 
 template <class C>
@@ -215,16 +215,16 @@ struct RunningExtreme {
   Converted<C> in;
   bool largest;
 
-  TD_CARD Total load(const int64_t (&at)[3], int64_t i) const { return {in[at[2]], i}; }
-  TD_CARD Total stored(const int64_t (&at)[3]) const {
+  TD_DEVICE Total load(const int64_t (&at)[3], int64_t i) const { return {in[at[2]], i}; }
+  TD_DEVICE Total stored(const int64_t (&at)[3]) const {
     return {tandem::kernels::cuda::load<C>(values.data, values.dtype, at[0]), indices[at[1]]};
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const {
     if (math::isnan(b.value)) return b;
     if (math::isnan(a.value)) return a;
     return (largest ? b.value >= a.value : b.value <= a.value) ? b : a;
   }
-  TD_CARD void store(const int64_t (&at)[3], const Total& total) const {
+  TD_DEVICE void store(const int64_t (&at)[3], const Total& total) const {
     values.put(at[0], total.value);
     indices[at[1]] = total.index;
   }
@@ -243,9 +243,9 @@ struct Recurrence {
   Converted<double> factor, in;
 
   /// The first factor has nothing to multiply.
-  TD_CARD Total load(const int64_t (&at)[3], int64_t i) const { return {i == 0 ? 0 : factor[at[1]], in[at[2]]}; }
-  TD_CARD Total combine(const Total& a, const Total& b) const { return {a.factor * b.factor, b.factor * a.value + b.value}; }
-  TD_CARD void store(const int64_t (&at)[3], const Total& total) const { out.put(at[0], total.value); }
+  TD_DEVICE Total load(const int64_t (&at)[3], int64_t i) const { return {i == 0 ? 0 : factor[at[1]], in[at[2]]}; }
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return {a.factor * b.factor, b.factor * a.value + b.value}; }
+  TD_DEVICE void store(const int64_t (&at)[3], const Total& total) const { out.put(at[0], total.value); }
 };
 
 }  // namespace

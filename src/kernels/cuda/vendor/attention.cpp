@@ -46,7 +46,7 @@ struct Choice {
   bool single = false;
 };
 
-using Card = CudnnCard<Key, Choice>;
+using DeviceState = CudnnState<Key, Choice>;
 
 #if CUDNN_VERSION >= 91700
 /// The graph of one operation.
@@ -174,9 +174,9 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
   find(graph);
 }
 
-/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
-Choice& choice_for(Card& card, const Problem& p) {
-  return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
+/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The GPU's mutex is held.
+Choice& choice_for(DeviceState& state, const Problem& p) {
+  return state.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether cuDNN may be asked. Its gradients are added up in any order, and wrong in some versions where keys do not fill their blocks.
@@ -230,7 +230,7 @@ struct Bound {
 /// Calls `bind(bound, single)` and runs the plan for a problem; false where there is none, or it fails.
 template <class Bind>
 bool run(const Queue& queue, const Problem& p, const Attention& how, char* workspace, Bind bind) {
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
@@ -253,9 +253,9 @@ size_t attention_workspace(const View& q, const View& k, const View& v, const Vi
   const size_t own = cuda::attention_workspace(q, k, v, mask, how, backward);
   if (suits(q, k, v, mask, how, backward)) {
     const Problem p = problem_of(q, k, v, how, backward);
-    const int device = card_of(q.data);
-    const CardGuard current(device);
-    Card& owner = card<Card>(device);
+    const int device = device_of(q.data);
+    const CudaDeviceGuard current(device);
+    DeviceState& owner = state_of<DeviceState>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, p);
     if (!choice.plans.empty()) return std::max(own, static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace));

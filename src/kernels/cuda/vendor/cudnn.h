@@ -1,4 +1,4 @@
-// cuDNN's graph interface: its functions, descriptors that free themselves, a handle for each card.
+// cuDNN's graph interface: its functions, descriptors that free themselves, a handle for each GPU.
 #pragma once
 
 #include <cudnn.h>
@@ -102,14 +102,14 @@ class Descriptor {
   cudnnStatus_t status_ = CUDNN_STATUS_NOT_INITIALIZED;
 };
 
-/// Handle of a card, and what is kept for each shape; for good, as programs have few.
+/// Handle of a GPU, and what is kept for each shape; for good, as programs have few.
 template <class Key, class Kept>
-struct CudnnCard {
+struct CudnnState {
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
   std::map<Key, Kept> kept;
 
-  /// What is kept for `key`, made by make(handle, kept) where it is new and cuDNN works on this card. The mutex is held.
+  /// What is kept for `key`, made by make(handle, kept) where it is new and cuDNN works on this GPU. The mutex is held.
   template <class Make>
   Kept& of(const Key& key, Make make) {
     const auto [found, is_new] = kept.try_emplace(key);

@@ -52,7 +52,7 @@ inline cudnnStatus_t run_plan(cudnnHandle_t handle, const Plan& plan, int64_t co
   return pack.good() ? cudnn().cudnnBackendExecute(handle, plan.plan.get(), pack.get()) : pack.status();
 }
 
-/// The same on a stream of the handle's card. Where cuDNN fails, that is noted, and the caller does it by a kernel of ours: nothing has
+/// The same on a stream of the handle's GPU. Where cuDNN fails, that is noted, and the caller does it by a kernel of ours: nothing has
 /// been written. Whether it was queued.
 inline bool run_plan_on(cudaStream_t stream, cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names,
                         const void* const* pointers, void* workspace) {

@@ -1,5 +1,5 @@
 // Decompositions through cuSOLVER, a matrix at a time. Each is copied into the workspace column by column, as cuSOLVER wants it, worked on
-// there, and what is asked for is copied out by the kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the card, which a
+// there, and what is asked for is copied out by the kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the GPU, which a
 // kernel of one thread reports.
 #include <cusolverDn.h>
 
@@ -55,8 +55,8 @@ std::string text_of(cusolverStatus_t status) {
   }
 }
 
-/// A card's handle, and the host memory that some algorithms want; one call at a time.
-struct Card {
+/// A GPU's handle, and the host memory that some algorithms want; one call at a time.
+struct DeviceState {
   std::mutex mutex;
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t params = nullptr;
@@ -89,7 +89,7 @@ cudaDataType type_of(DType dtype) { return dtype == DType::Float64 ? CUDA_R_64F 
 
 int64_t last_size(const View& v, int from_end) { return v.data ? v.sizes[v.ndim - from_end] : 0; }
 
-Layout layout_of(Card& card, Decomposition kind, const View& a, const View& c, const View& in) {
+Layout layout_of(DeviceState& state, Decomposition kind, const View& a, const View& c, const View& in) {
   Layout l{};
   l.m = in.sizes[in.ndim - 2];
   l.n = in.sizes[in.ndim - 1];
@@ -117,36 +117,37 @@ Layout layout_of(Card& card, Decomposition kind, const View& a, const View& c, c
   }
   l.pivots = take(l.k, sizeof(int64_t));
   l.info = take(1, sizeof(int));
-  if (l.k > 0 && !card.why_not()) {
+  if (l.k > 0 && !state.why_not()) {
     const cudaDataType type = type_of(in.dtype);
     const auto job = static_cast<signed char>(l.u == 0 ? 'N' : l.u > l.k ? 'A' : 'S');
     int work = 0;
     switch (kind) {
       case Decomposition::Cholesky:
-        solver().cusolverDnXpotrf_bufferSize(card.handle, card.params, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr, l.n, type,
+        solver().cusolverDnXpotrf_bufferSize(state.handle, state.params, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr, l.n, type,
                                              &l.device_bytes, &l.host_bytes);
         break;
       case Decomposition::Lu:
-        solver().cusolverDnXgetrf_bufferSize(card.handle, card.params, l.m, l.n, type, nullptr, l.m, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXgetrf_bufferSize(state.handle, state.params, l.m, l.n, type, nullptr, l.m, type, &l.device_bytes,
+                                             &l.host_bytes);
         break;
       case Decomposition::Qr:
-        solver().cusolverDnXgeqrf_bufferSize(card.handle, card.params, l.m, l.n, type, nullptr, l.m, type, nullptr, type, &l.device_bytes,
+        solver().cusolverDnXgeqrf_bufferSize(state.handle, state.params, l.m, l.n, type, nullptr, l.m, type, nullptr, type, &l.device_bytes,
                                              &l.host_bytes);
         if (in.dtype == DType::Float64)
-          solver().cusolverDnDorgqr_bufferSize(card.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
+          solver().cusolverDnDorgqr_bufferSize(state.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
                                                static_cast<int>(l.m), nullptr, &work);
         else
-          solver().cusolverDnSorgqr_bufferSize(card.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
+          solver().cusolverDnSorgqr_bufferSize(state.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
                                                static_cast<int>(l.m), nullptr, &work);
         if (static_cast<size_t>(work) * element > l.device_bytes) l.device_bytes = static_cast<size_t>(work) * element;
         break;
       case Decomposition::Eigh:
-        solver().cusolverDnXsyevd_bufferSize(card.handle, card.params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr,
-                                             l.n, type, nullptr, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXsyevd_bufferSize(state.handle, state.params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, l.n, type,
+                                             nullptr, l.n, type, nullptr, type, &l.device_bytes, &l.host_bytes);
         break;
       case Decomposition::Svd:
-        solver().cusolverDnXgesvd_bufferSize(card.handle, card.params, job, job, l.m, l.n, type, nullptr, l.m, type, nullptr, type, nullptr,
-                                             l.m, type, nullptr, l.n, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXgesvd_bufferSize(state.handle, state.params, job, job, l.m, l.n, type, nullptr, l.m, type, nullptr, type,
+                                             nullptr, l.m, type, nullptr, l.n, type, &l.device_bytes, &l.host_bytes);
         break;
     }
   }
@@ -160,7 +161,7 @@ struct Judge {
   int64_t name;
   Trouble trouble;
   Reporter report;
-  TD_CARD void operator()(int64_t) const {
+  TD_DEVICE void operator()(int64_t) const {
     if (*info != 0) report(trouble, name, *info);
   }
 };
@@ -172,7 +173,7 @@ struct Triangle {
   const T* in;
   int64_t columns, row, column, leading, rows_there;
   bool lower;
-  TD_CARD void operator()(int64_t at) const {
+  TD_DEVICE void operator()(int64_t at) const {
     const int64_t i = at / columns, j = at % columns;
     const bool there = lower ? j <= i : i <= j && i < rows_there;
     out[i * row + j * column] = there ? in[j * leading + i] : T(0);
@@ -187,7 +188,7 @@ struct Pivots {
   T* sign;
   const int64_t* pivots;
   int64_t count;
-  TD_CARD void operator()(int64_t) const {
+  TD_DEVICE void operator()(int64_t) const {
     T parity = 1;
     for (int64_t i = 0; i < count; ++i) {
       out[i * stride] = static_cast<int32_t>(pivots[i]);
@@ -202,7 +203,7 @@ template <class T>
 struct Identity {
   T* out;
   int64_t columns, row, column;
-  TD_CARD void operator()(int64_t at) const {
+  TD_DEVICE void operator()(int64_t at) const {
     const int64_t i = at / columns, j = at % columns;
     out[i * row + j * column] = i == j ? T(1) : T(0);
   }
@@ -243,16 +244,16 @@ V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t lea
 template <class T>
 class Run {
  public:
-  Run(const Queue& queue, Card& card, const Layout& l, DType dtype, void* workspace)
-      : queue_(queue), card_(card), l_(l), dtype_(dtype), type_(type_of(dtype)), memory_(static_cast<char*>(workspace)) {
-    if (card.host.size() < l.host_bytes) card.host.resize(l.host_bytes);
+  Run(const Queue& queue, DeviceState& state, const Layout& l, DType dtype, void* workspace)
+      : queue_(queue), state_(state), l_(l), dtype_(dtype), type_(type_of(dtype)), memory_(static_cast<char*>(workspace)) {
+    if (state.host.size() < l.host_bytes) state.host.resize(l.host_bytes);
   }
 
   void cholesky(const Out& a, const View& in, int64_t name) {
     if (l_.n == 0) return;
     take(in);
-    call("cusolverDnXpotrf", solver().cusolverDnXpotrf(card_.handle, card_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n,
-                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+    call("cusolverDnXpotrf", solver().cusolverDnXpotrf(state_.handle, state_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n,
+                                                       type_, buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NotPositive, name);
     for_each(queue_, l_.n * l_.n, Triangle<T>{a.as<T>(), matrix(), l_.n, a.strides[0], a.strides[1], l_.n, l_.n, true});
   }
@@ -261,8 +262,8 @@ class Run {
     if (l_.k > 0) {
       take(in);
       call("cusolverDnXgetrf",
-           solver().cusolverDnXgetrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
-                                     buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+           solver().cusolverDnXgetrf(state_.handle, state_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
+                                     buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
       if (strict) judge(Trouble::Singular, name);
       cuda::copy(queue_, a, columns_of<View>(matrix(), dtype_, l_.m, l_.n, l_.m));
     }
@@ -274,16 +275,16 @@ class Run {
     if (l_.k == 0) return identity(q);
     take(in);
     call("cusolverDnXgeqrf",
-         solver().cusolverDnXgeqrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
-                                   buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+         solver().cusolverDnXgeqrf(state_.handle, state_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
+                                   buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     for_each(queue_, r.sizes[0] * l_.n, Triangle<T>{r.as<T>(), matrix(), l_.n, r.strides[0], r.strides[1], l_.m, l_.k, false});
     const int m = static_cast<int>(l_.m), columns = static_cast<int>(l_.u), k = static_cast<int>(l_.k);
     const int work = static_cast<int>(l_.device_bytes / sizeof(T));
     if constexpr (sizeof(T) == 8)
-      call("cusolverDnDorgqr", solver().cusolverDnDorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+      call("cusolverDnDorgqr", solver().cusolverDnDorgqr(state_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
                                                          static_cast<T*>(buffer()), work, info()));
     else
-      call("cusolverDnSorgqr", solver().cusolverDnSorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+      call("cusolverDnSorgqr", solver().cusolverDnSorgqr(state_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
                                                          static_cast<T*>(buffer()), work, info()));
     cuda::copy(queue_, q, columns_of<View>(matrix(), dtype_, l_.m, l_.u, l_.m));
   }
@@ -292,9 +293,9 @@ class Run {
     if (l_.n == 0) return;
     take(in);
     call("cusolverDnXsyevd",
-         solver().cusolverDnXsyevd(card_.handle, card_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
+         solver().cusolverDnXsyevd(state_.handle, state_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
                                    CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n, type_, part<T>(l_.vector), type_, buffer(),
-                                   l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+                                   l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
     row(values);
     if (vectors.data) cuda::copy(queue_, vectors, columns_of<View>(matrix(), dtype_, l_.n, l_.n, l_.n));
@@ -309,9 +310,9 @@ class Run {
     }
     take(in);
     const auto job = static_cast<signed char>(!u.data ? 'N' : l_.u > l_.k ? 'A' : 'S');
-    call("cusolverDnXgesvd", solver().cusolverDnXgesvd(card_.handle, card_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
+    call("cusolverDnXgesvd", solver().cusolverDnXgesvd(state_.handle, state_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
                                                        part<T>(l_.vector), type_, part<T>(l_.left), l_.m, type_, part<T>(l_.right), l_.n,
-                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+                                                       type_, buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
     row(values);
     if (!u.data) return;
@@ -349,7 +350,7 @@ class Run {
   }
 
   const Queue& queue_;
-  Card& card_;
+  DeviceState& state_;
   const Layout& l_;
   DType dtype_;
   cudaDataType type_;
@@ -357,10 +358,10 @@ class Run {
 };
 
 template <class T>
-void decompose_all(const Queue& queue, Card& card, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
+void decompose_all(const Queue& queue, DeviceState& state, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
                    bool strict, void* workspace) {
-  const Layout layout = layout_of(card, kind, a, c, in);
-  Run<T> run(queue, card, layout, in.dtype, workspace);
+  const Layout layout = layout_of(state, kind, a, c, in);
+  Run<T> run(queue, state, layout, in.dtype, workspace);
   const int batch = in.ndim - 2;
   int64_t count = 1;
   for (int d = 0; d < batch; ++d) count *= in.sizes[d];
@@ -387,9 +388,9 @@ tandem::cuda::Library describe_cusolver() {
 }
 
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
-  const int device = card_of(in.data);
-  const CardGuard current(device);
-  Card& owner = card<Card>(device);
+  const int device = device_of(in.data);
+  const CudaDeviceGuard current(device);
+  DeviceState& owner = state_of<DeviceState>(device);
   const std::lock_guard lock(owner.mutex);
   return layout_of(owner, kind, a, c, in).bytes;
 }
@@ -397,7 +398,7 @@ size_t decompose_workspace(Decomposition kind, const View& a, const View& c, con
 void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace) {
   if (in.dtype != DType::Float32 && in.dtype != DType::Float64)
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   if (const char* const why = owner.why_not()) return report(queue, why);
   if (const cusolverStatus_t status = solver().cusolverDnSetStream(owner.handle, stream_of(queue)); status != CUSOLVER_STATUS_SUCCESS)

@@ -128,8 +128,8 @@ struct Plan {
   KeepsNan keeps_nan = KeepsNan::Unknown;  // its activation
 };
 
-/// Handle and plans of a card. Plans are kept for good: programs have few shapes.
-struct Card {
+/// Handle and plans of a GPU. Plans are kept for good: programs have few shapes.
+struct DeviceState {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
   std::map<Key, Plan> plans;
@@ -214,8 +214,8 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem, made where it is new. The card's mutex is held.
-Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_t workspace) {
+/// The plan of a problem, made where it is new. The GPU's mutex is held.
+Plan& plan_for(DeviceState& state, const Problem& p, const void* const (&data)[4], size_t workspace) {
   uint32_t alignment[4];
   for (int i = 0; i < 4; ++i) alignment[i] = alignment_of(data[i]);
   Key key = {p.m,
@@ -232,14 +232,14 @@ Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_
     for (const int64_t number : {static_cast<int64_t>(x->turned), x->ld, x->batch_stride}) key[at++] = number;
   for (const uint32_t bytes : alignment) key[at++] = bytes;
   key[at] = static_cast<int64_t>(workspace);
-  const auto [found, is_new] = card.plans.try_emplace(key);
+  const auto [found, is_new] = state.plans.try_emplace(key);
   if (is_new) {
-    if (const cublasStatus_t status = card.handle ? CUBLAS_STATUS_SUCCESS : lt().cublasLtCreate(&card.handle);
+    if (const cublasStatus_t status = state.handle ? CUBLAS_STATUS_SUCCESS : lt().cublasLtCreate(&state.handle);
         status != CUBLAS_STATUS_SUCCESS) {
       (void)failed("cublasLtCreate", status);
-      card.handle = nullptr;
+      state.handle = nullptr;
     }
-    if (card.handle) found->second = Maker(p).make(card.handle, data[3], alignment, workspace);
+    if (state.handle) found->second = Maker(p).make(state.handle, data[3], alignment, workspace);
   }
   return found->second;
 }
@@ -326,7 +326,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
   Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue), is_captured(queue)};
 
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   for (int64_t outer = 0; outer < batches.count / p->batch; ++outer) {
     int64_t at[4] = {}, rest = outer;

@@ -99,7 +99,7 @@ struct Plan {
   [[nodiscard]] size_t workspace(const Problem& p) const { return 2 * lines(weights) + lines(p.input_bytes()) + scratch; }
 };
 
-using Card = CudnnCard<Key, Plan>;
+using DeviceState = CudnnState<Key, Plan>;
 
 cudnnRNNMode_t mode_of(RecurrentCell cell) {
   switch (cell) {
@@ -124,7 +124,7 @@ class Maker {
     Plan plan;
     int major = 0;
     good_ = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess;
-    good_ &= p_.dtype != DType::BFloat16 || major >= 8;  // older cards have no such products
+    good_ &= p_.dtype != DType::BFloat16 || major >= 8;  // older GPUs have no such products
     for (const int64_t size : {p_.steps, p_.batch, p_.input, p_.hidden * p_.directions(), p_.layers.layers * p_.directions()})
       good_ &= size <= std::numeric_limits<int>::max() / 2;
     layers(plan);
@@ -183,16 +183,16 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem on a card, made where it is new. The card's mutex is held.
-Plan& plan_for(Card& card, const Problem& p, int device) {
-  return card.of(key_of(p), [&](cudnnHandle_t handle, Plan& plan) { plan = Maker(p, handle).make(device); });
+/// The plan of a problem on a GPU, made where it is new. The GPU's mutex is held.
+Plan& plan_for(DeviceState& state, const Problem& p, int device) {
+  return state.of(key_of(p), [&](cudnnHandle_t handle, Plan& plan) { plan = Maker(p, handle).make(device); });
 }
 
 /// One call of either direction: a plan, its stream, and the workspace shared out.
 class Call {
  public:
-  Call(const Queue& queue, const Problem& p, Card& card, Plan& plan, void* workspace)
-      : queue_(queue), p_(p), plan_(plan), handle_(card.handle), weights_(static_cast<char*>(workspace)) {
+  Call(const Queue& queue, const Problem& p, DeviceState& state, Plan& plan, void* workspace)
+      : queue_(queue), p_(p), plan_(plan), handle_(state.handle), weights_(static_cast<char*>(workspace)) {
     weight_grads_ = weights_ + lines(plan.weights);
     in_grad_ = weight_grads_ + lines(plan.weights);
     scratch_ = in_grad_ + lines(p.input_bytes());
@@ -308,9 +308,9 @@ RecurrentMemory recurrent_memory(const View& in, const View& h0, const Recurrent
   memory.reserve = lines(memory.reserve);
   const Problem p(in, h0, layers, way_now(in.dtype));
   if (p.way == Way::Own) return memory;
-  const int device = card_of(in.data);
-  const CardGuard current(device);
-  Card& owner = card<Card>(device);
+  const int device = device_of(in.data);
+  const CudaDeviceGuard current(device);
+  DeviceState& owner = state_of<DeviceState>(device);
   const std::lock_guard lock(owner.mutex);
   const Plan& plan = plan_for(owner, p, device);
   if (!plan.usable) return memory;
@@ -321,7 +321,7 @@ void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, 
                RecurrentLayers layers, void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : way_now(in.dtype));
   if (p.way != Way::Own) {
-    Card& owner = card<Card>(queue.device);
+    DeviceState& owner = state_of<DeviceState>(queue.device);
     const std::lock_guard lock(owner.mutex);
     Plan& plan = plan_for(owner, p, queue.device);
     if (plan.usable && Call(queue, p, owner, plan, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
@@ -334,7 +334,7 @@ void recurrent_backward(const Queue& queue, Out in_grad, Out h0_grad, Out c0_gra
                         void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : Way::Own);
   if (p.way != Way::Own) {
-    Card& owner = card<Card>(queue.device);
+    DeviceState& owner = state_of<DeviceState>(queue.device);
     const std::lock_guard lock(owner.mutex);
     Plan& plan = plan_for(owner, p, queue.device);
     if (plan.usable)

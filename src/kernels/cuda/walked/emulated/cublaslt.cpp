@@ -1,4 +1,4 @@
-// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error, which on a card
+// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error, which on a GPU
 // kernels/cuda/vendor/matmul.cpp would answer with a kernel of our own.
 #include <cublasLt.h>
 
