@@ -90,7 +90,7 @@ struct Scores {
   }
   /// What the weights of query i and keys j … j + n - 1 are multiplied by.
   template <int n>
-  TD_DEVICE void kept(C (&factors)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
+  TD_DEVICE void dropout_factors(C (&factors)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
     const int64_t first = ((b * heads + h) * queries + i) * keys + j;
     PhiloxWords words{};
     TD_UNROLL
@@ -272,11 +272,11 @@ struct AttentionForward {
           rows[t].sum[r] = rows[t].sum[r] * by + sum;
           TD_UNROLL
           for (int c = 0; c < kWide; ++c) sums[t].at[r][c] *= by;
-          C kept[kEach];
-          if (scores.drops) scores.kept(kept, b, h, i0 + down + r, j0 + across);
+          C factors[kEach];
+          if (scores.drops) scores.dropout_factors(factors, b, h, i0 + down + r, j0 + across);
           TD_UNROLL
           for (int c = 0; c < kEach; ++c)
-            shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * kept[c] : block[t].at[r][c];
+            shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * factors[c] : block[t].at[r][c];
         }
       });
       multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, v, value, j0, first);
@@ -397,12 +397,12 @@ struct AttentionGradient {
       TD_UNROLL
       for (int r = 0; r < kEach; ++r) {
         const int64_t at = i + down + r, line = (b * scores.heads + h) * q.rows + at;
-        C kept[kEach];
-        if (scores.drops) scores.kept(kept, b, h, at, j + across);
+        C factors[kEach];
+        if (scores.drops) scores.dropout_factors(factors, b, h, at, j + across);
         const auto drop = [&](C(&values)[kEach]) {
           if (!scores.drops) return;
           TD_UNROLL
-          for (int c = 0; c < kEach; ++c) values[c] *= kept[c];
+          for (int c = 0; c < kEach; ++c) values[c] *= factors[c];
         };
         if constexpr (of != Gradient::Values) drop(above_block[t].at[r]);
         C log_sum = at < q.rows ? normalizer[line] : C(0);

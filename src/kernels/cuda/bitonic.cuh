@@ -1,5 +1,5 @@
 // Sorting without scratch: Batcher's bitonic network in place (Batcher, "Sorting networks and their applications", 1968), in the form that
-// mirrors each first step, so that every exchange puts the lesser element first and any length will do. Steps within 2,048 neighbours are
+// mirrors each first step, so that every exchange puts the smaller element first and any length will do. Steps within 2,048 neighbours are
 // done in shared memory, many in one launch. Not stable by itself: elements must not be equal.
 #pragma once
 

@@ -116,7 +116,7 @@ struct ScatterTiles {
 };
 
 template <class T>
-struct ScatterAtOnce {
+struct ScatterAtomic {
   Scattering<T> call;
   Places<3> places;  // of out but for its place along dim, of index, of source
 
@@ -124,7 +124,7 @@ struct ScatterAtOnce {
     int64_t at[3];
     places(i, at);
     const int64_t k = call.index[at[1]];
-    if (within(call.report, k, call.size)) combine_at_once(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
+    if (within(call.report, k, call.size)) atomic_combine(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
   }
 };
 
@@ -143,7 +143,7 @@ void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View&
   const Across out_strides(whole, dim), index_strides(index, dim), source_strides(source, dim);
   if (call.length > kOrdered && !are_deterministic_algorithms_enabled())
     return for_each(queue, index.numel(),
-                    ScatterAtOnce<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
+                    ScatterAtomic<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
   View across = index;
   across.sizes[dim] = 1;
   const Places<3> lines(across.ndim, across.sizes, {out_strides.strides, index_strides.strides, source_strides.strides});

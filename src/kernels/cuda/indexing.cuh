@@ -51,7 +51,7 @@ TD_DEVICE T combined(Scatter mode, T a, T b) {
 
 /// *to = combined(mode, *to, from) while other threads do the same.
 template <class T>
-TD_DEVICE void combine_at_once(Scatter mode, T* to, T from) {
+TD_DEVICE void atomic_combine(Scatter mode, T* to, T from) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
     if (mode == Scatter::Add) return atomic_add(to, from);
   }

@@ -42,7 +42,7 @@ Key key_of(const Problem& p) {
 
 /// At most one plan, and whether it is of the single operation.
 struct Choice {
-  std::vector<Plan> plans;
+  std::vector<ExecutionPlan> plans;
   bool single = false;
 };
 
@@ -120,11 +120,11 @@ void describe_forward(const Problem& p, Graph& graph) {
 /// The gradient of keys or values: the transposed weights, or their gradient, times `rows`, summed over heads that share them.
 void describe_gradient(const Problem& p, Graph& graph, const Descriptor& weights, const Descriptor& rows, int64_t name,
                        const Graph::Sizes& sizes) {
-  const Descriptor& turned = graph.reshape(weights, p.scores().transposed(), p.type());
+  const Descriptor& transposed = graph.reshape(weights, p.scores().transposed(), p.type());
   const Descriptor& result = graph.tensor(name, p.type(), Graph::Layout::dense(sizes));
-  if (p.g == p.h) return graph.matmul(turned, rows, result);
+  if (p.g == p.h) return graph.matmul(transposed, rows, result);
   const Descriptor& of_heads = graph.between(Graph::Layout::dense({p.b, p.h, sizes[2], sizes[3]}), p.type());
-  graph.matmul(turned, rows, of_heads);
+  graph.matmul(transposed, rows, of_heads);
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, result, of_heads);
 }
 
@@ -208,10 +208,10 @@ Problem problem_of(const View& q, const View& k, const View& v, const Attention&
 struct Parts {
   int64_t stats, grad, sums, query_sums;
   explicit Parts(const Problem& p)
-      : stats(p.backward ? 0 : lines(p.b * p.h * p.m * 4)),
-        grad(p.backward ? lines(p.b * p.h * p.m * p.e * 2) : 0),
-        sums(p.backward ? lines(p.b * p.h * p.m * 4) : 0),
-        query_sums(p.backward ? lines(p.b * p.h * p.m * p.d * 4) : 0) {}
+      : stats(p.backward ? 0 : align_up(p.b * p.h * p.m * 4)),
+        grad(p.backward ? align_up(p.b * p.h * p.m * p.e * 2) : 0),
+        sums(p.backward ? align_up(p.b * p.h * p.m * 4) : 0),
+        query_sums(p.backward ? align_up(p.b * p.h * p.m * p.d * 4) : 0) {}
   [[nodiscard]] int64_t bytes() const { return stats + grad + sums + query_sums; }
 };
 

@@ -45,11 +45,11 @@ Key key_of(const Problem& p) {
 
 /// The plans of a shape. Of several, the fastest is not known yet.
 struct Choice {
-  std::vector<Plan> plans;
+  std::vector<ExecutionPlan> plans;
   [[nodiscard]] size_t workspace() const {
-    int64_t most = 0;
-    for (const Plan& plan : plans) most = std::max(most, plan.workspace);
-    return static_cast<size_t>(most);
+    int64_t largest = 0;
+    for (const ExecutionPlan& plan : plans) largest = std::max(largest, plan.workspace);
+    return static_cast<size_t>(largest);
   }
 };
 
@@ -167,7 +167,7 @@ Choice& choice_for(DeviceState& state, const Problem& p) {
 }
 
 /// Whether it was queued.
-bool run(DeviceState& state, const Plan& plan, cudaStream_t stream, const void* data, const void* weight, const void* result,
+bool run(DeviceState& state, const ExecutionPlan& plan, cudaStream_t stream, const void* data, const void* weight, const void* result,
          void* workspace) {
   const void* const pointers[3] = {data, weight, result};
   const int64_t names[3] = {kData, kWeight, kResult};

@@ -81,7 +81,7 @@ struct DeviceState {
 struct Layout {
   int64_t m, n, k;  // the matrix as it is worked on: an svd of a wide one works on its transpose
   int64_t u, v;     // columns of the left vectors and rows of the right ones that are wanted, of the matrix worked on
-  bool turned = false;
+  bool transposed = false;
   size_t matrix, vector, left, right, pivots, info, buffer, device_bytes = 0, host_bytes = 0, bytes = 0;
 };
 
@@ -94,10 +94,10 @@ Layout layout_of(DeviceState& state, Decomposition kind, const View& a, const Vi
   l.m = in.sizes[in.ndim - 2];
   l.n = in.sizes[in.ndim - 1];
   const bool svd = kind == Decomposition::Svd;
-  l.turned = svd && l.m < l.n;
+  l.transposed = svd && l.m < l.n;
   l.u = svd || kind == Decomposition::Qr ? last_size(a, 1) : 0;
   l.v = svd ? last_size(c, 2) : 0;
-  if (l.turned) {
+  if (l.transposed) {
     std::swap(l.m, l.n);
     std::swap(l.u, l.v);
   }
@@ -229,15 +229,15 @@ V matrix_at(V view, int batch, int64_t index) {
 
 /// The column-major matrix (rows, columns) in the workspace, or its transpose as a row-major reader sees it.
 template <class V>
-V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t leading, bool turned = false) {
+V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t leading, bool transposed = false) {
   V v;
   v.data = data;
   v.dtype = dtype;
   v.ndim = 2;
-  v.sizes[0] = turned ? columns : rows;
-  v.sizes[1] = turned ? rows : columns;
-  v.strides[0] = turned ? leading : 1;
-  v.strides[1] = turned ? 1 : leading;
+  v.sizes[0] = transposed ? columns : rows;
+  v.sizes[1] = transposed ? rows : columns;
+  v.strides[0] = transposed ? leading : 1;
+  v.strides[1] = transposed ? 1 : leading;
   return v;
 }
 
@@ -301,7 +301,7 @@ class Run {
     if (vectors.data) cuda::copy(queue_, vectors, columns_of<View>(matrix(), dtype_, l_.n, l_.n, l_.n));
   }
 
-  /// U and Vᵀ of the matrix worked on are Vᵀ and U, turned, where it is the transpose.
+  /// U and Vᵀ of the matrix worked on are Vᵀ and U, transposed, where it is the transpose.
   void svd(const Out& u, const Out& values, const Out& vh, const View& in, int64_t name) {
     if (l_.k == 0) {
       if (u.data) identity(u);
@@ -316,10 +316,10 @@ class Run {
     judge(Trouble::NoConvergence, name);
     row(values);
     if (!u.data) return;
-    const Out& left = l_.turned ? vh : u;
-    const Out& right = l_.turned ? u : vh;
-    cuda::copy(queue_, left, columns_of<View>(part<T>(l_.left), dtype_, l_.m, l_.u, l_.m, l_.turned));
-    cuda::copy(queue_, right, columns_of<View>(part<T>(l_.right), dtype_, l_.v, l_.n, l_.n, l_.turned));
+    const Out& left = l_.transposed ? vh : u;
+    const Out& right = l_.transposed ? u : vh;
+    cuda::copy(queue_, left, columns_of<View>(part<T>(l_.left), dtype_, l_.m, l_.u, l_.m, l_.transposed));
+    cuda::copy(queue_, right, columns_of<View>(part<T>(l_.right), dtype_, l_.v, l_.n, l_.n, l_.transposed));
   }
 
  private:
@@ -331,7 +331,7 @@ class Run {
   int* info() { return part<int>(l_.info); }
   void* buffer() { return memory_ + l_.buffer; }
 
-  void take(const View& in) { cuda::copy(queue_, columns_of<Out>(matrix(), dtype_, l_.m, l_.n, l_.m, l_.turned), in); }
+  void take(const View& in) { cuda::copy(queue_, columns_of<Out>(matrix(), dtype_, l_.m, l_.n, l_.m, l_.transposed), in); }
   void call(const char* name, cusolverStatus_t status) {
     if (status != CUSOLVER_STATUS_SUCCESS) report(queue_, solver().library.failed(name, text_of(status)));
   }

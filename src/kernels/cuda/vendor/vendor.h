@@ -49,12 +49,12 @@ inline int device_of(const void* address) {
   return current;
 }
 
-/// Bytes in whole lines of kLine: parts of a workspace begin at multiples of it.
-inline constexpr size_t kLine = 256;
+/// `bytes` rounded up to a multiple of kAlignment: parts of a workspace begin at multiples of it.
+inline constexpr size_t kAlignment = 256;
 template <class Bytes>
-Bytes lines(Bytes bytes) {
-  constexpr auto line = static_cast<Bytes>(kLine);
-  return (bytes + line - 1) / line * line;
+Bytes align_up(Bytes bytes) {
+  constexpr auto alignment = static_cast<Bytes>(kAlignment);
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// How many bytes, at most 256, an address is aligned to.
