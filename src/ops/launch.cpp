@@ -9,20 +9,20 @@
 namespace tandem::ops {
 namespace {
 
-constinit std::atomic<const kernels::Table*> other_card_kernels{nullptr};
+constinit std::atomic<const kernels::Table*> other_device_kernels{nullptr};
 
-const kernels::Table& card_kernels() {
-  if (const auto* other = other_card_kernels.load(std::memory_order_relaxed)) return *other;
+const kernels::Table& device_kernels() {
+  if (const auto* other = other_device_kernels.load(std::memory_order_relaxed)) return *other;
   static const kernels::Table& table =
-      runtime::cards_are_virtual() ? kernels::virtual_table() : *static_cast<const kernels::Table*>(runtime::plugin_kernels());
+      runtime::devices_are_virtual() ? kernels::virtual_table() : *static_cast<const kernels::Table*>(runtime::plugin_kernels());
   return table;
 }
 
 }  // namespace
 
-const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : card_kernels(); }
+const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : device_kernels(); }
 
-void use_card_kernels(const kernels::Table* table) { other_card_kernels.store(table); }
+void use_device_kernels(const kernels::Table* table) { other_device_kernels.store(table); }
 
 kernels::View view(const Tensor& x) {
   kernels::View v;

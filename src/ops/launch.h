@@ -17,8 +17,8 @@ namespace tandem::ops {
 const kernels::Table& kernels_of(Device device);
 inline const kernels::Table& kernels_of(const Tensor& x) { return kernels_of(x.device()); }
 
-/// Cards use `table` from now on, nullptr: their own. For tools that ask what an operation needs.
-void use_card_kernels(const kernels::Table* table);
+/// GPUs use `table` from now on, nullptr: their own. For tools that ask what an operation needs.
+void use_device_kernels(const kernels::Table* table);
 
 /// What kernels see of `x`. An undefined tensor gives a view without data.
 kernels::View view(const Tensor& x);

@@ -10,7 +10,7 @@
 namespace tandem::runtime {
 
 /// While one lives, the memory of every new tensor has guard bytes on both sides, and holds `poison` in every byte until something writes
-/// it. Pinned memory is as ever. Slow: it waits for cards. One at a time in a process.
+/// it. Pinned memory is as ever. Slow: it waits for GPUs. One at a time in a process.
 class GuardedMemory {
  public:
   explicit GuardedMemory(unsigned char poison);

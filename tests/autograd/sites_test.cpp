@@ -116,11 +116,11 @@ class Sites : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     (void)td::cuda::device_count();
-    if (!td::runtime::cards_are_virtual()) GTEST_SKIP() << "a real card's kernels cannot be made to fail";
+    if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "a real GPU's kernels cannot be made to fail";
   }
   void TearDown() override {
     kernels_until_failure = 0;
-    td::ops::use_card_kernels(nullptr);
+    td::ops::use_device_kernels(nullptr);
   }
   /// The operation and its gradient's seed, and what it is differentiated by.
   struct Forward {
@@ -141,7 +141,7 @@ class Sites : public testing::TestWithParam<Kind> {
 };
 
 TEST_P(Sites, OfAnErrorInBackwardIsTheForwardsLine) {
-  td::ops::use_card_kernels(&failing_table());
+  td::ops::use_device_kernels(&failing_table());
   for (int failing = 1;; ++failing) {
     ASSERT_LT(failing, 100);
     const Forward at = forward(GetParam());
@@ -208,7 +208,7 @@ struct Own : td::autograd::Function<Own> {
 class SitesOfUsersCode : public Sites {};
 
 TEST_P(SitesOfUsersCode, InBackwardAreItsOwn) {
-  td::ops::use_card_kernels(&failing_table());
+  td::ops::use_device_kernels(&failing_table());
   auto x = td::ones({4}, {.device = td::gpu(0), .requires_grad = true});
   const auto seed = td::ones({4}, td::gpu(0));
   const auto error_in = [&](const td::Tensor& y) {

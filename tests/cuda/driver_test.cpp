@@ -1,4 +1,4 @@
-// The driver of CUDA cards over a CUDA runtime without a card (fake_cuda.h): what it asks of CUDA while other threads capture, and what is
+// The driver of CUDA GPUs over a CUDA runtime without a GPU (fake_cuda.h): what it asks of CUDA while other threads capture, and what is
 // current when something is freed.
 #include "runtime/cuda/driver.h"
 
@@ -13,7 +13,7 @@
 #include "runtime/expect_error.h"
 #include "runtime/pinned_cache.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 namespace {
 
 using tandem::testing::fake_cuda;
@@ -138,4 +138,4 @@ TEST_F(CudaDriverTest, NamesOneOperationWhereThreadsShareAStream) {
 }
 
 }  // namespace
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

@@ -1,5 +1,5 @@
 // The virtual GPU's kernels are the CPU's, queued: one template copies the arguments into the stream's queue and calls the CPU's entry
-// there (or, asked to, a card's own kernel, walked on the host). It also says which memory a call reads and writes, which is how work after
+// there (or, asked to, a GPU's own kernel, walked on the host). It also says which memory a call reads and writes, which is how work after
 // an error is skipped and races can be found.
 #include "kernels/table.h"
 

@@ -2,7 +2,7 @@
 //   operations_page ROOT GENERATED           writes it
 //   operations_page ROOT GENERATED --check   exits with 1 where it is not what would be written
 // What an operation takes and gives comes from its struct (tests/cases), which the tests hold it to; that it exists, from the headers; what
-// a card needs for it, from running it on a virtual card that has only the kernels that kernels/cuda/ puts into its table.
+// a GPU needs for it, from running it on a virtual GPU that has only the kernels that kernels/cuda/ puts into its table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -74,7 +74,7 @@ std::string entry_name() {
   return text.substr(colons, text.find_first_of(";]", colons) - colons);
 }
 
-/// The virtual cards' kernels, without those that neither kernels/cuda/own.cpp nor vendor/vendor.cpp names.
+/// The virtual GPUs' kernels, without those that neither kernels/cuda/own.cpp nor vendor/vendor.cpp names.
 kernels::Table cuda_entries_only(const path& folder) {
   std::set<std::string> named;
   const std::string text = read(folder / "own.cpp") + read(folder / "vendor/vendor.cpp");
@@ -122,16 +122,16 @@ std::string row(const Operation& operation, const kernels::Table& cuda_entries) 
   std::string torch = operation.torch;
   if (!torch.empty() && !torch.starts_with("Tensor.")) torch = "torch." + torch;
   const bool differentiates = operation.gradient && (operation.dtypes & cases::kFloating);
-  ops::use_card_kernels(nullptr);
-  const bool virtual_card = runs_on(operation, gpu(0));
-  ops::use_card_kernels(&cuda_entries);
+  ops::use_device_kernels(nullptr);
+  const bool on_virtual_gpu = runs_on(operation, gpu(0));
+  ops::use_device_kernels(&cuda_entries);
   const bool cuda = runs_on(operation, gpu(0));
-  ops::use_card_kernels(nullptr);
+  ops::use_device_kernels(nullptr);
   return "| `" + operation.name + "` | " + (torch.empty() ? "" : "`" + torch + "`") + " | " + dtypes_text(operation.dtypes) + " | " +
          (!differentiates   ? "no"
           : operation.twice ? "yes, twice"
                             : "yes") +
-         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (virtual_card ? "yes" : "no") + " | " + (cuda ? "yes" : "no") +
+         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (on_virtual_gpu ? "yes" : "no") + " | " + (cuda ? "yes" : "no") +
          " |\n";
 }
 
