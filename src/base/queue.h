@@ -24,7 +24,7 @@ enum class Trouble : int32_t {
 struct Status {
   std::atomic<Trouble> trouble{Trouble::None};
   std::atomic<int64_t> a{0}, b{0};
-  const char* op = "";  // whose it was, where many operations share a status: a card's kernels write it
+  const char* op = "";  // whose it was, where many operations share a status: a GPU's kernels write it
   Site site = Site::none();
 
   void report(Trouble what, int64_t first = 0, int64_t second = 0) {
@@ -51,7 +51,7 @@ struct Queue {
   int threads = 1;                 // the most threads the kernel may use, its own included
   int device = -1;                 // the device's index, -1 for the CPU
   Status* late = nullptr;          // where a CUDA kernel reports while it runs, read at the next synchronization
-  const Replay* replay = nullptr;  // in a graph, memory of the card; nullptr elsewhere
+  const Replay* replay = nullptr;  // in a graph, memory of the GPU; nullptr elsewhere
 };
 
 }  // namespace tandem

@@ -120,7 +120,7 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
   kernels::Operand& in = call.in[i];
   if (operand.is_tensor()) {
     const TensorImpl& x = operand.tensor().impl();
-    if (x.device != device) {  // a 0-dim CPU tensor among a card's: read now
+    if (x.device != device) {  // a 0-dim CPU tensor among a GPU's: read now
       set_number(in, operand.tensor().item(), x.dtype);
       return;
     }

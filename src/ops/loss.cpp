@@ -150,7 +150,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options, Site site) {
   check_sizes("binary_cross_entropy", input, target);
-  if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a card would have to be waited for
+  if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a GPU would have to be waited for
     const NoGradGuard no_grad;
     if (!logical_and(input.min(site) >= 0, input.max(site) <= 1, site))
       fail("[binary_cross_entropy] all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for others");

@@ -231,7 +231,7 @@ Tensor max_unpool(const Name& name, const Tensor& x, const Tensor& indices, cons
   }
   for (const int64_t size : sizes)
     if (size <= 0) fail("[", name.op, "] the result would have the sizes ", sizes, "; give an output_size");
-  if (indices.is_cpu() && indices.numel() > 0) {  // a card would have to be waited for; it reports them when it is
+  if (indices.is_cpu() && indices.numel() > 0) {  // a GPU would have to be waited for; it reports them when it is
     const int64_t least = indices.min(site).item<int64_t>(site), most = indices.max(site).item<int64_t>(site);
     if (least < 0 || most >= sizes.numel())
       fail("[", name.op, "] Found an invalid max index: ", least < 0 ? least : most, " (output volumes are of size ", sizes, ")");

@@ -23,7 +23,7 @@
 namespace tandem {
 namespace {
 
-/// A generator a device: the CPU's first, then the cards'.
+/// A generator a device: the CPU's first, then the GPUs'.
 struct Generators {
   detail::ForkSafeMutex mutex;
   std::array<GeneratorState, 1 + 64> states{};

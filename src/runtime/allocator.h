@@ -1,4 +1,4 @@
-// Where a storage's bytes come from: a cache for the host, the caching allocator for cards. For the library.
+// Where a storage's bytes come from: a cache for the host, the caching allocator for GPUs. For the library.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct Allocation {
 /// `bytes` as asked for.
 void free_host(void* data, size_t bytes) noexcept;
 
-/// Memory of a card, for the current stream of `device` (an indexed card). Zero bytes give nullptr. Throws OutOfMemoryError with PyTorch's
+/// Memory of a GPU, for the current stream of `device` (an indexed GPU). Zero bytes give nullptr. Throws OutOfMemoryError with PyTorch's
 /// text.
 [[nodiscard]] Allocation allocate_device(Device device, size_t bytes, Site site);
 void free_device(Device device, Allocation allocation) noexcept;
@@ -49,7 +49,7 @@ struct MemorySource {
 /// nullptr: the allocators. What a source gave goes back to it, whichever is set then.
 inline constinit std::atomic<const MemorySource*> memory_source{nullptr};
 
-/// Writes what lies at `address` of card `device` into `out`, cut to `size`: "4000 bytes allocated at file.cpp:12". False where it is no
+/// Writes what lies at `address` of GPU `device` into `out`, cut to `size`: "4000 bytes allocated at file.cpp:12". False where it is no
 /// memory of the caching allocator, or another thread is inside it. The address may be the kernels' or the user's. For a signal handler: it
 /// takes no memory and waits for nothing.
 bool describe_block(int device, const void* address, char* out, size_t size) noexcept;

@@ -12,7 +12,7 @@
 
 namespace tandem::runtime {
 
-Queue Launch::card_queue(Device device, const char* op, Site site) {
+Queue Launch::device_queue(Device device, const char* op, Site site) {
   return require_driver().queue(current_stream(device.index())->handle, op, tandem::detail::site_of_work(site));
 }
 
@@ -74,17 +74,17 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   if (to_device.is_cuda() && from_device.is_cuda()) {
     const StreamRecord& source = *current_stream(from_device.index());
     const StreamRecord& target = *current_stream(to_device.index());
-    // The destination may still be in use by what is queued for its card.
+    // The destination may still be in use by what is queued for its GPU.
     order_streams(target, source);
     driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
     order_streams(source, target);
     return;
   }
-  const bool to_card = to_device.is_cuda();
-  const StreamRecord& stream = *current_stream((to_card ? to_device : from_device).index());
-  const bool waits = !non_blocking || !(to_card ? from_pinned : to_pinned);
+  const bool to_gpu = to_device.is_cuda();
+  const StreamRecord& stream = *current_stream((to_gpu ? to_device : from_device).index());
+  const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
-  if (waits && !to_card) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
+  if (waits && !to_gpu) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);
 }

@@ -92,7 +92,7 @@ class Tensor {
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
   /// How often the storage was changed in place.
   [[nodiscard]] uint32_t version() const;
-  /// The address of the first element as the user sees it: on a virtual card, one that faults when the host touches it.
+  /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr() const;
   /// The same as `T*`. Error where T is not the dtype's C++ type.
   template <class T>

@@ -115,7 +115,7 @@ class Sites : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     (void)td::cuda::device_count();
-    if (!td::runtime::cards_are_virtual()) GTEST_SKIP() << "a real card's kernels cannot be made to fail";
+    if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "a real GPU's kernels cannot be made to fail";
   }
   void TearDown() override {
     kernels_until_failure = 0;

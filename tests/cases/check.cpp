@@ -340,7 +340,7 @@ std::vector<std::vector<char>> bytes_of(const Operation& operation, const Sample
   return out;
 }
 
-/// Convolutions on real cards give the same bits each time, in its scope.
+/// Convolutions on real GPUs give the same bits each time, in its scope.
 struct SameEachTime {
   bool before = backends::cudnn::deterministic.exchange(true);
   ~SameEachTime() { backends::cudnn::deterministic.store(before); }

@@ -522,7 +522,7 @@ TEST(Trainer, SaysWhatIsMissing) {
   const train::DataModule empty(td::data::TensorDataset({td::zeros({0, 4}), td::zeros({0, 1})}));
   EXPECT_NE(error_of([&] { trainer.fit(line, empty); }).find("nothing to train on"), std::string::npos);
   EXPECT_NE(error_of([&] { trainer.fit(static_cast<train::Module&>(line), line_data()); }),
-            "no error");  // it could not be copied to other cards
+            "no error");  // it could not be copied to other GPUs
 
   EXPECT_NE(error_of([] { train::Trainer t({.max_epochs = -1}); }).find("max_epochs must not be negative, but is -1"), std::string::npos);
   EXPECT_NE(error_of([] { train::Trainer t({.num_gpus = -1}); }).find("num_gpus"), std::string::npos);

@@ -121,7 +121,7 @@ void pointwise(const Queue& queue, Pointwise call) {
   for (int i = 0; i < row.inputs; ++i)
     if (!call.in[i].data) std::fill_n(call.in[i].strides, call.ndim, 0);  // a number comes without
   if (!is_dense(call, call.out_strides)) sort_dims(call, row.inputs);
-  Plan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
+  TilePlan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
   plan.out_dense = is_dense(call, call.out_strides);
   plan.out_direct = plan.out_dense && call.out_dtype == natural;
   bool in_place = false;

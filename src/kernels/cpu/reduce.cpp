@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kGrain = 32 << 10;  // elements a thread should have at least
 constexpr int64_t kPiece = 16 << 10;  // elements of a piece of a large reduction, at least
-constexpr int64_t kMostPieces = 256;
+constexpr int64_t kMaxPieces = 256;
 constexpr int64_t kColumns = 512;  // columns taken together
-constexpr int64_t kMostColumnPieces = 16;
+constexpr int64_t kMaxColumnPieces = 16;
 constexpr int64_t kShortRow = 32;   // rows up to this length are gathered into columns
 constexpr int64_t kBlockRows = 64;  // rows added up in the compute type before they join the totals
 
@@ -28,7 +28,7 @@ struct Call {
   Reduce op;
   Out out;
   View in;
-  Dims kept, reduced;
+  CollapsedDims kept, reduced;
   int64_t results, count;  // how many results, and elements of each
   Compute compute;
   const Isa& set;
@@ -94,7 +94,7 @@ void by_pieces(const Queue& queue, const Call& call, int64_t pieces) {
   for (int64_t i = 0; i < call.results; ++i) {
     int64_t in_offset, out_offset;
     call.kept.locate(i, in_offset, out_offset);
-    Total totals[kMostPieces];
+    Total totals[kMaxPieces];
     const int64_t used = (call.count + length - 1) / length;
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) totals[p] = total_of(call, in_offset, p * length, std::min((p + 1) * length, call.count));
@@ -140,7 +140,7 @@ void column_totals(const Call& call, Total* totals, int64_t offset, int64_t widt
 
 /// The last kept dimension is contiguous, or there is little to reduce: its columns are reduced side by side.
 void by_columns(const Queue& queue, const Call& call) {
-  Dims outer = call.kept;
+  CollapsedDims outer = call.kept;
   const int last = outer.ndim - 1;
   const int64_t columns = outer.sizes[last], out_stride = outer.out[last], in_stride = outer.in[last];
   outer.ndim -= 1;
@@ -155,7 +155,7 @@ void by_columns(const Queue& queue, const Call& call) {
     out_offset = out_at + column * out_stride;
     width = std::min(kColumns, columns - column);
   };
-  const int64_t pieces = work >= kMostColumnPieces ? 1 : std::clamp<int64_t>(call.count * width_limit / kPiece, 1, kMostColumnPieces);
+  const int64_t pieces = work >= kMaxColumnPieces ? 1 : std::clamp<int64_t>(call.count * width_limit / kPiece, 1, kMaxColumnPieces);
   if (pieces == 1) {
     parallel_for(work, std::max<int64_t>(1, kGrain / (call.count * width_limit)), queue.threads, [&](int64_t begin, int64_t end) {
       Total totals[kColumns];
@@ -170,7 +170,7 @@ void by_columns(const Queue& queue, const Call& call) {
   }
   const int64_t length = (call.count + pieces - 1) / pieces, used = (call.count + length - 1) / length;
   for (int64_t task = 0; task < work; ++task) {
-    Total totals[kMostColumnPieces][kColumns];
+    Total totals[kMaxColumnPieces][kColumns];
     int64_t in_offset, out_offset, width;
     place(task, in_offset, out_offset, width);
     parallel_for(used, std::max<int64_t>(1, kGrain / (length * width)), queue.threads, [&](int64_t begin, int64_t end) {
@@ -191,7 +191,7 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
   const Compute compute = compute_of(tests ? in.dtype : out.dtype);
   const Isa& set = isa();
   const int kept = in.ndim - reduced;
-  Call call{op, out,     in,  dims_of(in, &out, 0, kept, false),        dims_of(in, nullptr, kept, in.ndim, false), 0,
+  Call call{op, out,     in,  collapsed_dims(in, &out, 0, kept, false), collapsed_dims(in, nullptr, kept, in.ndim, false), 0,
             0,  compute, set, set.reduce[static_cast<int>(op)][compute]};
   call.results = call.kept.numel();
   call.count = call.reduced.numel();
@@ -211,7 +211,7 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
   const bool rows_are_dense = call.reduced.in[call.reduced.ndim - 1] == 1 && call.reduced.sizes[call.reduced.ndim - 1] > 1;
   if (!rows_are_dense && call.count > 1 && call.kept.in[last] == 1 && call.kept.sizes[last] >= 8) return by_columns(queue, call);
   if (call.count <= kShortRow && call.kept.sizes[last] >= 64) return by_columns(queue, call);
-  const int64_t pieces = call.results >= 16 ? 1 : std::min(call.count / kPiece, kMostPieces);
+  const int64_t pieces = call.results >= 16 ? 1 : std::min(call.count / kPiece, kMaxPieces);
   if (pieces > 1) return by_pieces(queue, call, pieces);
   by_rows(queue, call);
 }

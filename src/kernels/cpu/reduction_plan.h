@@ -6,8 +6,8 @@
 
 namespace tandem::kernels::cpu {
 
-/// Dimensions over which one or two operands have strides.
-struct Dims {
+/// Dimensions with the strides of one or two operands, collapsed into as few as the strides allow.
+struct CollapsedDims {
   int ndim = 0;
   int64_t sizes[kMaxDims], in[kMaxDims], out[kMaxDims];
 
@@ -47,7 +47,7 @@ struct Dims {
 
 /// Dimensions [begin, end) of `in`, with the output's strides where it has them. Where the order is free, the largest input stride comes
 /// first.
-inline Dims dims_of(const View& in, const View* out, int begin, int end, bool ordered) {
+inline CollapsedDims collapsed_dims(const View& in, const View* out, int begin, int end, bool ordered) {
   int order[kMaxDims], count = 0;
   for (int d = begin; d < end; ++d) {
     int at = count++;
@@ -55,7 +55,7 @@ inline Dims dims_of(const View& in, const View* out, int begin, int end, bool or
       for (; at > 0 && std::abs(in.strides[order[at - 1]]) < std::abs(in.strides[d]); --at) order[at] = order[at - 1];
     order[at] = d;
   }
-  Dims dims;
+  CollapsedDims dims;
   for (int i = 0; i < count; ++i) dims.add(in.sizes[order[i]], in.strides[order[i]], out ? out->strides[order[i]] : 0);
   dims.finish();
   return dims;
@@ -65,7 +65,8 @@ inline constexpr int64_t kRunBuffer = 1024;  // elements converted at a time
 
 /// Calls f(elements, n) for elements [begin, end) of the reduced dimensions, in order: contiguous, of the compute type.
 template <class F>
-void for_elements(const View& in, const Dims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute, const Isa& set, F&& f) {
+void for_elements(const View& in, const CollapsedDims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute, const Isa& set,
+                  F&& f) {
   const int64_t stride = reduced.in[reduced.ndim - 1], size = static_cast<int64_t>(size_of(in.dtype));
   const bool straight = stride == 1 && in.dtype == dtype_for(compute);
   const Pack pack = set.pack[static_cast<int>(in.dtype)][compute];

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/card.h"
+#include "kernels/host_device.h"
 #include "kernels/view.h"
 
 namespace tandem::kernels::cuda {
@@ -17,12 +17,12 @@ struct FastDivide {
     while ((1ULL << shift) < d) ++shift;
     multiplier = static_cast<uint32_t>(((1ULL << 32) * ((1ULL << shift) - d)) / d + 1);
   }
-  TD_CARD uint32_t operator()(uint32_t n) const {
+  TD_DEVICE uint32_t operator()(uint32_t n) const {
     return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
   }
 };
 
-/// The same for numbers below 2^63: a division proper is a function on a card, for which registers have to be cleared.
+/// The same for numbers below 2^63: a division proper is a function on a GPU, for which registers have to be cleared.
 struct WideDivide {
   uint64_t multiplier = 1;
   uint32_t shift = 0;
@@ -33,7 +33,7 @@ struct WideDivide {
     while ((uint64_t{1} << shift) < d) ++shift;
     multiplier = static_cast<uint64_t>((static_cast<Wide>((uint64_t{1} << shift) - d) << 64) / d + 1);
   }
-  TD_CARD uint64_t operator()(uint64_t n) const {
+  TD_DEVICE uint64_t operator()(uint64_t n) const {
 #if defined(__CUDACC__)
     return (__umul64hi(n, multiplier) + n) >> shift;
 #else
@@ -58,7 +58,7 @@ struct Divide {
     fast_below = limit;
     fast = FastDivide(static_cast<uint32_t>(d));
   }
-  TD_CARD int64_t operator()(int64_t n) const {
+  TD_DEVICE int64_t operator()(int64_t n) const {
     if (n < fast_below) return fast(static_cast<uint32_t>(n));
     return static_cast<int64_t>(wide(static_cast<uint64_t>(n)));
   }
@@ -76,7 +76,7 @@ struct Indices {
       by[d] = Divide(sizes[d]);
     }
   }
-  TD_CARD void operator()(int64_t i, int64_t (&index)[N]) const {
+  TD_DEVICE void operator()(int64_t i, int64_t (&index)[N]) const {
     for (int d = N - 1; d > 0; --d) {
       const int64_t rest = by[d](i);
       index[d] = i - rest * by[d].divisor;
@@ -113,7 +113,7 @@ struct Places {
   /// The size of a merged dimension.
   [[nodiscard]] int64_t size(int d) const { return by[d].divisor; }
 
-  TD_CARD void operator()(int64_t i, int64_t (&at)[N]) const {
+  TD_DEVICE void operator()(int64_t i, int64_t (&at)[N]) const {
     for (int k = 0; k < N; ++k) at[k] = 0;
     for (int d = ndim - 1; d > 0; --d) {
       const int64_t rest = by[d](i), index = i - rest * by[d].divisor;

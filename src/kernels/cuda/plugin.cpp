@@ -7,7 +7,7 @@
 #include "runtime/cuda/driver.h"
 
 extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_cuda_plugin() {
-  using tandem::runtime::cuda_cards::CudaDriver;
+  using tandem::runtime::cuda_gpu::CudaDriver;
   struct Loaded {
     std::string why;
     tandem::runtime::Plugin plugin{tandem::runtime::kPluginVersion, nullptr, nullptr};

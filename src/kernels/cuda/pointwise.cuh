@@ -21,7 +21,7 @@ struct Source {
   DType dtype;
   T value;
 
-  TD_CARD T operator[](int64_t at) const { return data ? load<T>(data, dtype, at) : value; }
+  TD_DEVICE T operator[](int64_t at) const { return data ? load<T>(data, dtype, at) : value; }
 };
 
 template <class F, class T, int inputs>
@@ -33,7 +33,7 @@ struct Apply {
   Reporter report;
 
   /// The result at these places.
-  TD_CARD auto operator()(const T (&x)[inputs]) const {
+  TD_DEVICE auto operator()(const T (&x)[inputs]) const {
     if constexpr (std::is_integral_v<T> && inputs == 2) {
       if (checks_divisor && x[1] == 0) report(Trouble::DivisionByZero);
     }
@@ -45,7 +45,7 @@ struct Apply {
 };
 
 template <class T>
-TD_CARD void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
+TD_DEVICE void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
   const auto in = [&](auto zero) {
     using E = decltype(zero);
     const Four<E> four = static_cast<const Four<E>*>(source.data)[first / kFour];
@@ -71,7 +71,7 @@ struct ApplyDense {
   int64_t count;
   bool aligned;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t first = i * kFour;
     const int there = count - first < kFour ? static_cast<int>(count - first) : kFour;
     const bool together = aligned && there == kFour;
@@ -100,7 +100,7 @@ struct ApplyStrided {
   Apply<F, T, inputs> apply;
   Places<inputs + 1> places;  // of the operands, then of the output
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[inputs + 1];
     places(i, at);
     T x[inputs];
@@ -109,7 +109,7 @@ struct ApplyStrided {
   }
 };
 
-/// Whether four at once pay: double and int64 are bound by arithmetic on most cards, and long functions need no more copies of themselves.
+/// Whether four at once pay: double and int64 are bound by arithmetic on most GPUs, and long functions need no more copies of themselves.
 template <class F, class T>
 inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F, Lgamma> && !std::is_same_v<F, Digamma> &&
                                    !std::is_same_v<F, Polygamma> && !std::is_same_v<F, Erfinv>;

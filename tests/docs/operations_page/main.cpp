@@ -2,7 +2,7 @@
 //   operations_page ROOT GENERATED           writes it
 //   operations_page ROOT GENERATED --check   exits with 1 where it is not what would be written
 // What an operation takes and gives comes from its struct (tests/cases), which the tests hold it to; that it exists, from the headers; what
-// a card needs for it, from running it on a virtual card that has only the kernels that kernels/cuda/ puts into its table.
+// a GPU needs for it, from running it on a virtual GPU that has only the kernels that kernels/cuda/ puts into its table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
