@@ -55,7 +55,7 @@ struct NothingShared {};
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// After every launch and call of a library: what went wrong goes to the queue's status.
-inline void check(const Queue& queue, cudaError_t code) { runtime::cuda_runtime::report_launch(queue, code); }
+inline void check(const Queue& queue, cudaError_t code) { runtime::cuda_gpu::report_launch(queue, code); }
 
 /// The threads of a group as its kernel sees them: all at once. A kernel is a sequence of phases; what a thread keeps between them it has
 /// in a Local, what the group keeps in the kernel's struct Shared. 32 threads are a warp; of these eight share a block.

@@ -5,7 +5,7 @@
 
 #include "base/queue.h"
 
-namespace tandem::runtime::cuda_runtime {
+namespace tandem::runtime::cuda_gpu {
 
 /// Reports what a launch returned, where that is an error.
 inline void report_launch(const Queue& queue, cudaError_t code) {
@@ -17,4 +17,4 @@ inline void report_launch(const Queue& queue, cudaError_t code) {
   else if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code), 1);
 }
 
-}  // namespace tandem::runtime::cuda_runtime
+}  // namespace tandem::runtime::cuda_gpu
