@@ -133,30 +133,6 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
   }
 }
 
-/// Joins neighbouring dimensions wherever all strides allow it.
-void merge_dims(Pointwise& call, const Shape& sizes) {
-  int at = -1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 1) continue;
-    bool joins = at >= 0;
-    if (joins) joins = call.out_strides[at] == call.out_strides[d] * sizes[d];
-    for (int i = 0; joins && i < call.inputs; ++i)
-      if (call.in[i].data) joins = call.in[i].strides[at] == call.in[i].strides[d] * sizes[d];
-    if (joins) {
-      call.sizes[at] *= sizes[d];
-    } else {
-      call.sizes[++at] = sizes[d];
-    }
-    call.out_strides[at] = call.out_strides[d];
-    for (int i = 0; i < call.inputs; ++i)
-      if (call.in[i].data) call.in[i].strides[at] = call.in[i].strides[d];
-  }
-  call.ndim = static_cast<int8_t>(at + 1);
-  call.contiguous = call.ndim == 0 || (call.ndim == 1 && call.out_strides[0] == 1);
-  for (int i = 0; i < call.inputs && call.contiguous && call.ndim == 1; ++i)
-    if (call.in[i].data && call.in[i].strides[0] != 1) call.contiguous = false;
-}
-
 /// One flat loop: all operands with elements are dense and of the result's sizes.
 bool flat(const Tensor& target, std::span<const Operand* const> operands) {
   if (!target.is_contiguous()) return false;
@@ -195,8 +171,15 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
     call.out_strides[0] = 1;
   } else {
     for (size_t i = 0; i < operands.size(); ++i) set_operand(call, i, *operands[i], to.sizes, to.device);
-    for (size_t d = 0; d < to.sizes.size(); ++d) call.out_strides[d] = to.strides[d];
-    merge_dims(call, to.sizes);
+    call.ndim = static_cast<int8_t>(to.sizes.size());
+    for (int d = 0; d < call.ndim; ++d) {
+      call.sizes[d] = to.sizes[d];
+      call.out_strides[d] = to.strides[d];
+    }
+    collapse_dims(call, false);
+    call.contiguous = call.ndim == 0 || (call.ndim == 1 && call.out_strides[0] == 1);
+    for (int i = 0; i < call.inputs && call.contiguous && call.ndim == 1; ++i)
+      if (call.in[i].data && call.in[i].strides[0] != 1) call.contiguous = false;
   }
   launch(target, row.name, site, &kernels::Table::pointwise, call);
 }

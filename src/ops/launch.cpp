@@ -51,11 +51,7 @@ using runtime::Access;
 /// From the first byte to the last one that the elements reach.
 void add(runtime::Accesses& accesses, const kernels::View& x, Access::Kind kind) {
   if (!x.data || x.numel() == 0) return;
-  int64_t first = 0, last = 0;
-  for (int i = 0; i < x.ndim; ++i) {
-    const int64_t reach = (x.sizes[i] - 1) * x.strides[i];
-    (reach < 0 ? first : last) += reach;
-  }
+  const auto [first, last] = kernels::extent_of(x.ndim, x.sizes, x.strides);
   const auto width = static_cast<int64_t>(size_of(x.dtype));
   accesses.push_back({.begin = static_cast<const char*>(x.data) + first * width,
                       .bytes = static_cast<size_t>((last - first + 1) * width),

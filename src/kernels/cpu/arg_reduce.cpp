@@ -83,13 +83,12 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
   const CollapsedDims kept = collapsed_dims(in, &indices, 0, kept_dims, true),
                       reduced = collapsed_dims(in, nullptr, kept_dims, in.ndim, true);
   const CollapsedDims value_places = values.data ? collapsed_dims(in, &values, 0, kept_dims, true) : kept;
-  const int64_t results = kept.numel(), count = reduced.numel();
+  const int64_t results = kept.numel, count = reduced.numel;
   const auto put = [&](int64_t i, const Found<T>& found) {
-    int64_t in_offset, index_offset, value_offset;
-    kept.locate(i, in_offset, index_offset);
+    const auto [in_offset, index_offset] = kept.locate(i);
     indices.as<int64_t>()[index_offset] = place<E>(found, in, reduced, in_offset, compute, set);
     if (!values.data) return;
-    value_places.locate(i, in_offset, value_offset);
+    const int64_t value_offset = value_places.locate(i)[kOut];
     const Compute total = compute == kComputeInt ? kComputeInt : kComputeDouble;
     set.unpack[total][static_cast<int>(values.dtype)](values.as<char>() + value_offset * static_cast<int64_t>(size_of(values.dtype)), 1,
                                                       &found.value, 1);
@@ -98,8 +97,7 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
   if (pieces <= 1) {
     parallel_for(results, std::max<int64_t>(1, kGrain / count), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t offset, unused;
-        kept.locate(i, offset, unused);
+        const int64_t offset = kept.locate(i)[kIn];
         put(i, find<E, T>(largest, in, reduced, offset, 0, count, compute, set));
       }
     });
@@ -107,8 +105,7 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
   }
   const int64_t length = (count + pieces - 1) / pieces, used = (count + length - 1) / length;
   for (int64_t i = 0; i < results; ++i) {
-    int64_t offset, unused;
-    kept.locate(i, offset, unused);
+    const int64_t offset = kept.locate(i)[kIn];
     Found<T> found[kMaxPieces];
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p)

@@ -60,18 +60,15 @@ struct IndexPlan {
     };
     const int last = index_ndim - 1;
     const int64_t length = index_ndim ? index_sizes[last] : 1;
-    int64_t at[kMaxDims];
     for (int64_t p = begin; p < end;) {  // a run along the last dimension of the index tensors at a time
-      int64_t rest = p / length, from = 0;
+      int64_t from = 0;
       const int64_t first = p % length, stop = std::min(length, first + end - p);
       const int64_t* where[kMaxIndices];
       for (int k = 0; k < indices; ++k) where[k] = index[k];
-      for (int d = last - 1; d >= 0; --d) {
-        at[d] = rest % index_sizes[d];
-        rest /= index_sizes[d];
-        from += at[d] * part_strides[d];
-        for (int k = 0; k < indices; ++k) where[k] += at[d] * index_strides[k][d];
-      }
+      for_indices(p / length, last, index_sizes, [&](int d, int64_t i) {
+        from += i * part_strides[d];
+        for (int k = 0; k < indices; ++k) where[k] += i * index_strides[k][d];
+      });
       const int64_t part_step = index_ndim ? part_strides[last] : 0;
       if (indices == 1) {
         const int64_t* const list = where[0];

@@ -32,11 +32,7 @@ template <class T>
 Matrix<T> matrix_at(const View& view, int batch, int64_t index) {
   Matrix<T> m;
   if (!view.data) return m;
-  m.data = view.as<T>();
-  for (int d = batch - 1; d >= 0; --d) {
-    m.data += index % view.sizes[d] * view.strides[d];
-    index /= view.sizes[d];
-  }
+  m.data = view.as<T>() + offset_of(index, batch, view.sizes, view.strides);
   const int own = view.ndim - batch;
   m.rows = own > 0 ? view.sizes[batch] : 1;
   m.row_stride = own > 0 ? view.strides[batch] : 1;

@@ -70,11 +70,7 @@ void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
       elements.each(begin, end, [&](int64_t position, const int64_t* at) {
         if (row >= out.sizes[0] || !is_nonzero(in.as<T>()[at[0]])) return;
         int64_t* to = out.as<int64_t>() + row++ * out.strides[0];
-        for (int d = in.ndim - 1; d > 0; --d) {
-          to[d * out.strides[1]] = position % in.sizes[d];
-          position /= in.sizes[d];
-        }
-        if (in.ndim) to[0] = position;
+        for_indices(position, in.ndim, in.sizes, [&](int d, int64_t i) { to[d * out.strides[1]] = i; });
       });
     });
   });

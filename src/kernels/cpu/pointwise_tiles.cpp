@@ -144,15 +144,12 @@ void run_panels(const Queue& queue, const TilePlan& plan) {
                    if (!call.in[i].data) fill_number(buffers[i].bytes, call.in[i].value, plan.compute, kPanelColumns, plan.set);
                  for (int64_t at = begin; at < end; ++at) {
                    const int64_t column = at % column_blocks * kPanelColumns, row = at / column_blocks % row_blocks * kPanelRows;
-                   int64_t rest = at / column_blocks / row_blocks, out_base = row * call.out_strides[last - 1] + column,
-                           bases[kMaxOperands];
+                   int64_t out_base = row * call.out_strides[last - 1] + column, bases[kMaxOperands];
                    for (int i = 0; i < plan.inputs; ++i) bases[i] = row * call.in[i].strides[last - 1] + column * call.in[i].strides[last];
-                   for (int d = last - 2; d >= 0; --d) {
-                     const int64_t index = rest % call.sizes[d];
-                     rest /= call.sizes[d];
+                   for_indices(at / column_blocks / row_blocks, last - 1, call.sizes, [&](int d, int64_t index) {
                      out_base += index * call.out_strides[d];
                      for (int i = 0; i < plan.inputs; ++i) bases[i] += index * call.in[i].strides[d];
-                   }
+                   });
                    const int64_t height = std::min(kPanelRows, rows - row), n = std::min(kPanelColumns, columns - column);
                    for (int i = 0; i < plan.inputs; ++i) {
                      if (!is_transposed[i]) continue;

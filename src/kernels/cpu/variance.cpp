@@ -85,7 +85,7 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   const CollapsedDims kept = collapsed_dims(in, &variance, 0, kept_dims, true),
                       reduced = collapsed_dims(in, nullptr, kept_dims, in.ndim, false);
   const CollapsedDims mean_places = mean.data ? collapsed_dims(in, &mean, 0, kept_dims, true) : kept;
-  const int64_t results = kept.numel(), count = reduced.numel();
+  const int64_t results = kept.numel, count = reduced.numel;
   if (results == 0) return;
   if (count == 0) {
     const Value nan{std::numeric_limits<double>::quiet_NaN(), 0, true};
@@ -104,21 +104,16 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
                                                             1);
   };
   const auto finish = [&](int64_t i, const Sums& all) {
-    int64_t in_offset, out_offset;
-    kept.locate(i, in_offset, out_offset);
     const double divisor = n - correction > 0 ? n - correction : 0;
-    put(variance, out_offset, all.squares / divisor);
-    if (!mean.data) return;
-    mean_places.locate(i, in_offset, out_offset);
-    put(mean, out_offset, all.mean);
+    put(variance, kept.locate(i)[kOut], all.squares / divisor);
+    if (mean.data) put(mean, mean_places.locate(i)[kOut], all.mean);
   };
 
   const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMaxPieces);
   if (pieces <= 1) {
     parallel_for(results, std::max<int64_t>(1, kGrain / count), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t offset, unused;
-        kept.locate(i, offset, unused);
+        const int64_t offset = kept.locate(i)[kIn];
         finish(i, moments_of(offset, 0, count));
       }
     });
@@ -127,8 +122,7 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   const int64_t length = ((count + pieces - 1) / pieces + kFirstBlock - 1) / kFirstBlock * kFirstBlock,
                 used = (count + length - 1) / length;
   for (int64_t i = 0; i < results; ++i) {
-    int64_t offset, unused;
-    kept.locate(i, offset, unused);
+    const int64_t offset = kept.locate(i)[kIn];
     Sums parts[kMaxPieces];
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) parts[p] = moments_of(offset, p * length, std::min((p + 1) * length, count));

@@ -124,12 +124,7 @@ struct List {
   TD_DEVICE void write(int64_t row, int64_t position) const {
     if (row >= rows) return;
     int64_t* const to = out + row * row_stride;
-    for (int d = ndim - 1; d > 0; --d) {
-      const int64_t rest = by[d](position);
-      to[d * stride] = position - rest * by[d].divisor;
-      position = rest;
-    }
-    if (ndim > 0) to[0] = position;
+    for_indices(position, ndim, by, [&](int d, int64_t i) { to[d * stride] = i; });
   }
 };
 

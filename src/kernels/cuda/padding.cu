@@ -16,21 +16,20 @@ struct PaddedDims {
   Padding mode;
 
   PaddedDims(const View& wide_view, const View& narrow_view, Span<int64_t> front, Padding mode) : mode(mode) {
-    const auto same = [&](int d) { return front[d] == 0 && wide_view.sizes[d] == narrow_view.sizes[d]; };
+    StridedDims<2> joined;
+    bool last_is_same = false;
     for (int d = 0; d < wide_view.ndim; ++d) {
-      const int64_t size = wide_view.sizes[d];
-      const bool merges = d > 0 && same(d) && same(d - 1) && wide_strides[ndim - 1] == wide_view.strides[d] * size &&
-                          narrow_strides[ndim - 1] == narrow_view.strides[d] * size;
-      if (!merges) {
-        narrow[ndim] = wide[ndim] = 1;
-        before[ndim++] = front[d];
-      }
-      narrow[ndim - 1] *= narrow_view.sizes[d];
-      wide[ndim - 1] *= size;
-      narrow_strides[ndim - 1] = narrow_view.strides[d];
-      wide_strides[ndim - 1] = wide_view.strides[d];
+      const bool same = front[d] == 0 && wide_view.sizes[d] == narrow_view.sizes[d];
+      joined.push(wide_view.sizes[d], {wide_view.strides[d], narrow_view.strides[d]}, same && last_is_same);
+      ndim = joined.ndim;
+      before[ndim - 1] = front[d];
+      narrow[ndim - 1] = same ? joined.sizes[ndim - 1] : narrow_view.sizes[d];
+      last_is_same = same;
     }
     for (int d = 0; d < ndim; ++d) {
+      wide[d] = joined.sizes[d];
+      wide_strides[d] = joined.strides[0][d];
+      narrow_strides[d] = joined.strides[1][d];
       by_narrow[d] = Divide(narrow[d]);
       by_wide[d] = Divide(wide[d]);
     }
@@ -48,14 +47,12 @@ struct Pad {
   TD_DEVICE void operator()(int64_t i) const {
     int64_t to = 0, from = 0;
     bool inside = true;
-    for (int d = dims.ndim - 1; d >= 0; --d) {
-      const int64_t rest = dims.by_wide[d](i), at = i - rest * dims.wide[d];
-      i = rest;
+    for_indices(i, dims.ndim, dims.by_wide, [&](int d, int64_t at) {
       const int64_t source = dims.is_padded(d) ? padding_source(at, dims.before[d], dims.narrow[d], dims.wide[d], dims.mode) : at;
       inside = inside && source >= 0;
       to += at * dims.wide_strides[d];
       from += source * dims.narrow_strides[d];
-    }
+    });
     out[to] = inside ? in[from] : filling;
   }
 };
@@ -119,21 +116,18 @@ struct PadBackward {
   PaddedDims dims;
 
   TD_DEVICE void operator()(int64_t i) const {
-    const int64_t element = i;
     int64_t base = 0;
     Copies copies[kMaxDims];  // of the padded dimensions, the last one first
     int count = 0;
     bool anywhere = true;
-    for (int d = dims.ndim - 1; d >= 0; --d) {
-      const int64_t rest = dims.by_narrow[d](i), at = i - rest * dims.narrow[d];
-      i = rest;
+    for_indices(i, dims.ndim, dims.by_narrow, [&](int d, int64_t at) {
       if (!dims.is_padded(d)) {
         base += at * dims.wide_strides[d];
       } else {
         copies[count].find(dims, d, at);
         anywhere = anywhere && copies[count++].anywhere();
       }
-    }
+    });
     Compute<T> sum = 0;
     while (anywhere) {
       int64_t offset = base;
@@ -143,7 +137,7 @@ struct PadBackward {
       while (k < count && !copies[k].next()) copies[k++].restart();
       anywhere = k < count;
     }
-    to.set(element, sum);
+    to.set(i, sum);
   }
 };
 

@@ -160,11 +160,9 @@ struct Dims {
   int of[kMaxDims];
 
   Dims(const View& in, int begin, int end, bool sorted) {
-    for (int d = begin; d < end; ++d) {
-      int at = count++;
-      for (; sorted && at > 0 && std::abs(in.strides[of[at - 1]]) < std::abs(in.strides[d]); --at) of[at] = of[at - 1];
-      of[at] = d;
-    }
+    count = end - begin;
+    for (int i = 0; i < count; ++i) of[i] = begin + i;
+    if (sorted) order_by_stride(begin, end, in.strides, of);
   }
   /// Places in these dimensions of views that have them all.
   template <class... Views>

@@ -35,11 +35,9 @@ struct Touched {
 
   /// From the first to the last element of a strided array.
   static Range span(const void* data, DType dtype, int ndim, const int64_t* sizes, const int64_t* strides) {
-    int64_t first = 0, last = 0, count = 1;
-    for (int i = 0; i < ndim; ++i) {
-      (strides[i] < 0 ? first : last) += (sizes[i] - 1) * strides[i];
-      count *= sizes[i];
-    }
+    const auto [first, last] = extent_of(ndim, sizes, strides);
+    int64_t count = 1;
+    for (int i = 0; i < ndim; ++i) count *= sizes[i];
     const auto element = static_cast<int64_t>(size_of(dtype));
     return {static_cast<const char*>(data) + first * element, static_cast<size_t>((last - first + 1) * element), count == last - first + 1};
   }

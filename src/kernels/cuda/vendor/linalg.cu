@@ -213,11 +213,7 @@ struct Identity {
 template <class V>
 V matrix_at(V view, int batch, int64_t index) {
   if (!view.data) return view;
-  int64_t offset = 0;
-  for (int d = batch - 1; d >= 0; --d) {
-    offset += index % view.sizes[d] * view.strides[d];
-    index /= view.sizes[d];
-  }
+  const int64_t offset = offset_of(index, batch, view.sizes, view.strides);
   view.data = static_cast<char*>(view.data) + offset * static_cast<int64_t>(size_of(view.dtype));
   view.ndim -= batch;
   for (int d = 0; d < view.ndim; ++d) {
