@@ -96,7 +96,7 @@ TD_HOST_DEVICE inline bool signbit(T x) {
   else return copysign(T(1), x) < 0;
 }
 
-/// The lesser, the greater; nan wins.
+/// The smaller, the larger; nan wins.
 template <class T>
 TD_HOST_DEVICE inline T minimum(T a, T b) {
   return a < b || a != a ? a : b;

@@ -107,7 +107,7 @@ __device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b
 __device__ inline float product(float a, float b) { return __fmul_rn(a, b); }
 __device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline double plus(double a, double b) { return __dadd_rn(a, b); }
-__device__ inline float root(float x) { return __fsqrt_rn(x); }
+__device__ inline float sqrt(float x) { return __fsqrt_rn(x); }
 __device__ inline uint32_t bits_of(float x) { return __float_as_uint(x); }
 __device__ inline float float_of(uint32_t x) { return __uint_as_float(x); }
 #else
@@ -115,7 +115,7 @@ inline float fused(float a, float b, float c) { return ::fmaf(a, b, c); }
 inline float product(float a, float b) { return a * b; }
 inline double product(double a, double b) { return a * b; }
 inline double plus(double a, double b) { return a + b; }
-inline float root(float x) { return ::sqrtf(x); }
+inline float sqrt(float x) { return ::sqrtf(x); }
 inline uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
 inline float float_of(uint32_t x) { return std::bit_cast<float>(x); }
 #endif
@@ -160,7 +160,7 @@ TD_HOST_DEVICE inline float minus_log(uint32_t word) {
 /// second.
 TD_HOST_DEVICE inline void normal_pair(uint32_t first, uint32_t second, float& even, float& odd) {
   using namespace random_math;
-  const float radius = root(product(2.0F, minus_log(first)));
+  const float radius = random_math::sqrt(product(2.0F, minus_log(first)));
   const auto fraction = static_cast<int32_t>(second >> 8);
   const int32_t quarter = (fraction + (1 << 21)) >> 22;
   const float x = product(static_cast<float>(fraction - (quarter << 22)), kQuarterTurn), square = product(x, x);

@@ -42,9 +42,9 @@ inline Tensor tensor_of(const Operand& operand) { return operand.is_tensor() ? o
 inline Operand lasting(const Operand& operand) { return operand.is_tensor() ? Operand(operand.tensor(), operand.site()) : operand; }
 
 /// An operand as a backward function keeps it: `const Tensor held = kept.get(); … kept.operand(held) …`.
-class Kept {
+class KeptOperand {
  public:
-  explicit Kept(const Operand& operand) : number_(operand.number()) {
+  explicit KeptOperand(const Operand& operand) : number_(operand.number()) {
     if (operand.is_tensor()) tensor_ = autograd::saved(operand.tensor());
   }
   /// The tensor; undefined for a number.

@@ -34,7 +34,7 @@ using autograd::needs_grad;
 using autograd::record;
 using kernels::PointwiseOp;
 using ops::Fit;
-using ops::Kept;
+using ops::KeptOperand;
 using ops::reduced;
 using ops::Rule;
 
@@ -169,7 +169,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
   const Tensor values = logits_losses(x, y, positive, site);
   const Tensor losses = record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
-                               [x = Kept(x), y = Kept(y), positive = Kept(positive), fit_x = Fit(x), fit_y = Fit(y),
+                               [x = KeptOperand(x), y = KeptOperand(y), positive = KeptOperand(positive), fit_x = Fit(x), fit_y = Fit(y),
                                 fit_positive = Fit(positive), site](const Tensor& g, autograd::Wanted wanted) {
                                  const Tensor held[] = {x.get(), y.get(), positive.get()};
                                  const Tensor &in = held[0], &to = held[1];

@@ -90,7 +90,7 @@ void multiply_by(T& to, T from) {
   else to = T(number(to) * number(from));
 }
 
-/// Whether `x` takes the place of `best`: it is greater (or lesser), or nan.
+/// Whether `x` takes the place of `best`: it is larger (or smaller), or nan.
 template <class T>
 bool wins(T x, T best, bool largest) {
   const auto a = number(x), b = number(best);

@@ -1,8 +1,8 @@
 // How the kernels of this folder are started. A kernel is a struct of its arguments whose operator() does the work of one element, or of
 // one group of threads. nvcc makes grids for a GPU of it. The C++ compiler makes loops of it that walk grid and block on the host: so a
 // virtual GPU runs the same kernels (TANDEM_VIRTUAL_KERNELS=cuda), and the tests of every operation check them where there is no GPU.
-// Order means nothing on a GPU: the host walks from the back to the front, and turns round at each barrier, so that a kernel that counts
-// on an order, or lacks a barrier, gives wrong results here as well.
+// Order means nothing on a GPU: the host walks from the back to the front, and changes direction at each barrier, so that a kernel that
+// counts on an order, or lacks a barrier, gives wrong results here as well.
 #pragma once
 
 #include <cstdint>

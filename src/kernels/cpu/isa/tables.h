@@ -20,7 +20,7 @@ TD_INLINE Vec<float> polynomial_of(const Sixteen (&table)[n], Raw<int32_t> bits,
   for (size_t k = n - 1; k-- > 0;) y = fma(y, r, lookup(table[k], bits));
   return y;
 }
-/// The lesser magnitude of x and limit with the sign of x; limit where x is nan.
+/// The smaller magnitude of x and limit with the sign of x; limit where x is nan.
 TD_INLINE Vec<float> bounded(Vec<float> x, float limit) { return Vec<float>(_mm512_range_ps(x.v, Vec<float>(limit).v, 2)); }
 
 /// mantissa * 2^n, n rounded down.
@@ -260,7 +260,7 @@ TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
   return copysign(polynomial_of(table, shifted.bits(), a - (shifted - shift)), x);
 }
 
-/// exp(-x^2) times a polynomial of |x|, turned round below 0.
+/// exp(-x^2) times a polynomial of |x|, reflected below 0.
 TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
   using V = Vec<float>;
   constexpr Sixteen table[] = {
