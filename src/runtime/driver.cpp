@@ -25,6 +25,7 @@ constexpr const char* kVariable = "TANDEM_VIRTUAL_GPUS";
 struct Choice {
   std::mutex mutex;                               // around the choosing
   std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
+  std::optional<std::string> specification;       // the same as it was given
   std::string why;                                // there is no driver
   std::atomic<bool> starting{false}, made{false}, is_virtual{false};
   std::atomic<const void*> kernels{nullptr};
@@ -141,6 +142,11 @@ Driver& require_driver() {
 
 bool cards_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
 
+std::optional<std::string> virtual_gpus_asked_for() {
+  const std::lock_guard lock(choice().mutex);
+  return choice().specification;
+}
+
 const void* plugin_kernels() {
   (void)driver();
   return choice().kernels.load();
@@ -157,6 +163,7 @@ void use_virtual_gpus(std::string_view specification) {
   const std::lock_guard lock(choice.mutex);
   if (choice.made.load()) fail("[use_virtual_gpus] cards are in use already: call it before the first use of a card");
   choice.asked_for = options;
+  choice.specification = std::string(specification);
 }
 
 }  // namespace tandem::cuda
