@@ -25,6 +25,7 @@
 #include "nn/sequential.h"
 #include "nn/state_dict.h"
 #include "nn/summary.h"
+#include "nn/sync_batch_norm.h"
 #include "nn/transformer.h"
 #include "nn/upsampling.h"
 #include "nn/utils.h"
