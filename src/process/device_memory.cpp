@@ -90,7 +90,7 @@ struct Note {
 /// Error unless all of the segment is open. A real GPU's cannot be asked; a virtual one's has another address for users as far as it
 /// reaches, at one distance.
 void check_reach(const Note& note, char* first, const char* op) {
-  if (!runtime::cards_are_virtual()) return;
+  if (!runtime::devices_are_virtual()) return;
   const runtime::Driver& driver = runtime::require_driver();
   char* const last = first + note.segment_bytes - 1;
   const auto* const first_user = static_cast<const char*>(driver.user_address(note.device, first));

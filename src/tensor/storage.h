@@ -42,6 +42,12 @@ class Storage : public Counted<Storage> {
   [[nodiscard]] void* context_of(void (*deleter)(void*)) const { return deleter_ == deleter ? context_ : nullptr; }
   /// The allocator's record, for record_stream.
   [[nodiscard]] void* block() const { return block_; }
+  /// Lets go of the bytes. Tensors over this storage stay, but to compute with one of them is an error until `refill`.
+  void clear();
+  /// Gives a cleared storage the bytes of `source`, which it keeps until the next `clear`. Counts as no change: the values are to be those
+  /// of before. Tensors that backward keeps find them; whoever holds others calls TensorImpl::refresh.
+  void refill(Storage& source);
+  [[nodiscard]] bool was_refilled() const { return refilled_; }
   /// Whether its sole holder may have a result written over the bytes, as if they were freed and the result's memory asked for on the
   /// calling thread's current stream. Never where they are somebody else's.
   [[nodiscard]] bool reusable() const;
@@ -62,6 +68,7 @@ class Storage : public Counted<Storage> {
   bool pinned_ = false;
   bool embedded_ = false;  // lies beside a TensorImpl, in one piece of memory with it
   bool foreign_ = false;   // the library did not allocate the bytes
+  bool refilled_ = false;  // tensors may hold an older address of the bytes
   std::atomic<uint32_t> version_{0};
   void (*deleter_)(void*) = nullptr;
   void* context_ = nullptr;

@@ -127,6 +127,10 @@ class Tensor {
   void retain_grad() const;
   /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
   int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  /// Calls `hook` with this leaf each time `backward` has added to its `.grad`, on the stream where that was done. Returns the hook's
+  /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
+  /// torch.Tensor.register_post_accumulate_grad_hook.
+  int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
   void remove_hook(int64_t number) const;
 
   // --- Moving (ops/copy.cpp)
