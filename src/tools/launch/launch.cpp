@@ -108,8 +108,7 @@ int run_launch(const LaunchOptions& options) {
 }
 
 void add_launch(CLI::App& app, Action& action) {
-  CLI::App* launch = app.add_subcommand("launch", "Run a program as several ranks, on this machine or on several");
-  launch->usage("Usage: tandem launch -n N [OPTIONS] PROGRAM [ARGUMENTS]");
+  CLI::App* launch = app.add_subcommand("launch", "Run a program as several ranks: tandem launch -n 4 [OPTIONS] PROGRAM [ARGUMENTS]");
   launch->footer(
       "Each rank finds RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT and TANDEM_LAUNCH_RESTART\n"
       "in its environment. When one fails, all are ended, and its exit status is that of tandem.");
