@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/splitmix.h"
@@ -146,7 +147,10 @@ void MpiBackend::die(const std::string& reason, bool tell_others) noexcept {
 void MpiBackend::abort(const std::string& reason) noexcept { die(reason, true); }
 
 void MpiBackend::leave() noexcept {
-  if (!dead().empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!dead_.empty() || std::exchange(has_left_, true)) return;
+  }
   engine_.tell(ranks_, make_notice(Notice::Kind::Left, ""));
 }
 

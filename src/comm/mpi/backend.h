@@ -45,6 +45,7 @@ class MpiBackend final : public Backend, public Listener {
   [[nodiscard]] std::string describe(int rank) const override;
 
   [[nodiscard]] bool notice(const Notice& notice, Notice& answer) override;
+  void ending() noexcept override { leave(); }
 
  private:
   class Wait;
@@ -78,6 +79,7 @@ class MpiBackend final : public Backend, public Listener {
 
   std::mutex mutex_;  // around what notices change; taken behind the engine's, never before it
   std::string dead_;  // why nothing can be done any more
+  bool has_left_ = false;
   uint64_t last_number_ = 0;
   struct Left {
     uint64_t number;  // of its last collective

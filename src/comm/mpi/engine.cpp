@@ -185,6 +185,12 @@ void Engine::give_up() noexcept {
 }
 
 void Engine::finish() noexcept {
+  std::map<uint64_t, Listener*> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    listeners = listeners_;
+  }
+  for (const auto& [group, listener] : listeners) listener->ending();
   finish_notices(kNoticeTime);
   const std::lock_guard lock(mutex_);
   int finalized = 1;

@@ -35,6 +35,8 @@ class Listener {
   virtual ~Listener() = default;
   /// By a thread that waits; it holds the engine's lock. Whether `answer` is to be sent back.
   [[nodiscard]] virtual bool notice(const Notice& notice, Notice& answer) = 0;
+  /// The program ends: whoever waits for this rank is to be told.
+  virtual void ending() noexcept = 0;
 };
 
 /// What ends a wait before its operation is done.
