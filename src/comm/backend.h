@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "comm/types.h"
 #include "runtime/device.h"
 #include "runtime/driver.h"
@@ -16,6 +17,12 @@
 namespace tandem::comm {
 
 using Clock = std::chrono::steady_clock;
+
+/// Work before a collective failed on some rank, so no bytes were moved. The group goes on.
+class SpoiledError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// What comes with every call of a back end.
 struct Context {
@@ -29,7 +36,8 @@ struct Context {
 
 /// One rank's end of a group. Buffers are dense; counts are of elements; ranks are those of the group. It neither checks its arguments nor
 /// allocates tensors. The group above it makes one call at a time, except for send and recv, which may come from other threads at the same
-/// time as anything else. What goes wrong is thrown as an Error.
+/// time as anything else. What goes wrong is thrown as an Error, after which the
+/// group is dead, but for a SpoiledError.
 ///
 /// There are two sorts. Most run on a host thread and return when the rank's part is done: for the CPU the caller's thread or one of the
 /// group's, for a device the thread that has reached the call in its stream (virtual GPUs), where all earlier work of the stream is done.

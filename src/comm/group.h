@@ -33,13 +33,16 @@ class Group : public std::enable_shared_from_this<Group> {
   /// The members' ranks in the whole program, in the group's order.
   [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
   [[nodiscard]] const char* backend_name() const;
+  /// Whether collectives of such a device's tensors can be run; others go through the CPU.
+  [[nodiscard]] bool takes(Device device) const;
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
 
   /// Runs one collective, `call` without its number: `part` is called with the back end and the context once earlier collectives of the
   /// group on this rank are done, on the thread or the stream where the tensors are. Tensors are dense and on one device; none: the CPU's.
-  /// They are held until it is done.
+  /// They are held until it is done. `limit` takes the place of the group's timeout where it is given.
   using Part = std::function<void(Backend&, const Context&)>;
-  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part);
+  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+           std::chrono::milliseconds limit = {});
   /// The group of some members; nullptr where this rank is not one. Every rank of this group calls it.
   [[nodiscard]] std::shared_ptr<Group> sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site);
   /// From any thread: every wait in this group ends with an error that says `reason`. The group is dead from then on.
@@ -48,8 +51,13 @@ class Group : public std::enable_shared_from_this<Group> {
   void leave(Site site);
   /// What the recorders that can be seen hold, a line a call, ranks in order.
   [[nodiscard]] std::string recorded_text() const;
-  /// The same as JSON: {"ranks": [{"rank": 0, "calls": [{"number": 1, "state": "completed", "call": "…", "started": …}, …]}, …]}.
+  /// The same as JSON: {"ranks": [as recorded_json gives it, …]}.
   [[nodiscard]] std::string recorded_json() const;
+
+  /// A member's recorder; nullptr where it cannot be seen from here.
+  [[nodiscard]] const void* recorder_of(int rank) const;
+  /// Who a member is to a person: "rank 1 (pid 1234)".
+  [[nodiscard]] std::string describe(int rank) const;
 
  private:
   struct State;

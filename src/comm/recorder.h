@@ -21,6 +21,7 @@ struct RecordedCall {
   uint64_t number = 0;
   CallState state = CallState::Queued;
   std::string text;  // as str(Call)
+  bool point_to_point = false;  // Send or Recv, which have numbers of their own
   int64_t queued = 0, started = 0, ended = 0;
 };
 
@@ -46,5 +47,9 @@ class Recorder {
 /// The last call as a sentence's end: "in all_reduce of float32 [3] (SUM) at model.cpp:12 (its call 7) for 2.5 s", "idle since its call 7,
 /// … , ended 2.5 s ago", "before its first collective".
 [[nodiscard]] std::string last_seen(const void* memory);
+/// All that it holds: a line a call, each beginning with `who`.
+[[nodiscard]] std::string recorded_text(const std::string& who, const void* memory);
+/// The same as JSON: {"rank": 0, "calls": [{"number": 1, "state": "completed", "call": "…", "queued": …, "started": …, "ended": …}, …]}.
+[[nodiscard]] std::string recorded_json(int rank, const void* memory);
 
 }  // namespace tandem::comm

@@ -14,8 +14,8 @@ namespace tandem::comm {
 /// float32 and rounded once. As torch.distributed.ReduceOp.
 enum class ReduceOp : uint8_t { SUM, AVG, PRODUCT, MIN, MAX };
 
-/// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group.
-enum class Collective : uint8_t { AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll, Gather, Scatter, Barrier, Send, Recv };
+/// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group. The sizes of NewGroup are its ranks.
+enum class Collective : uint8_t { AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll, Gather, Scatter, Barrier, NewGroup, Send, Recv };
 
 /// As "SUM", "all_reduce".
 [[nodiscard]] const char* name(ReduceOp op);
