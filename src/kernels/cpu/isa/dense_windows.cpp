@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "kernels/cpu/isa/dense.h"
-#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/vec.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {

@@ -22,14 +22,6 @@ TD_INLINE void put(void* out, int64_t i, Vec<T> y, int64_t n) {
 }
 /// Masks are written as bool.
 template <class T>
-TD_INLINE auto to_bytes(Mask<T> y) {
-#if defined(__AVX512F__)
-  return _mm_maskz_set1_epi8(y.v, 1);  // of eight lanes, the lower half
-#else
-  return __builtin_convertvector(y.v, Raw<int8_t, Vec<T>::kLanes>) & 1;
-#endif
-}
-template <class T>
 TD_INLINE void put(void* out, int64_t i, Mask<T> y) {
   const auto bytes = to_bytes(y);
   std::memcpy(static_cast<char*>(out) + i, &bytes, Vec<T>::kLanes);
