@@ -21,7 +21,7 @@ void each_within(const Queue& queue, const int64_t* index, Step step, int64_t n,
   constexpr int64_t some = 256;
   for (int64_t first = 0; first < n; first += some) {
     const int64_t end = std::min(n, first + some);
-    if (step == 1 && isa().all_within(index + first, end - first, size)) {
+    if (step == 1 && isa().conversions.all_within(index + first, end - first, size)) {
       for (int64_t i = first; i < end; ++i) f(i, index[i]);
     } else {
       for (int64_t i = first; i < end; ++i)

@@ -44,7 +44,7 @@ class Moments {
         set_.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
         center_on(sum / static_cast<double>(take));
       }
-      set_.deviations[compute_](deviations_, from, center_, take);
+      set_.reductions.deviations[compute_](deviations_, from, center_, take);
       held_ += take;
       from += take * size;
       n -= take;
@@ -100,8 +100,8 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   };
   const auto n = static_cast<double>(count);
   const auto put = [&](const Out& out, int64_t offset, double value) {
-    set.unpack[kComputeDouble][static_cast<int>(out.dtype)](out.as<char>() + offset * static_cast<int64_t>(size_of(out.dtype)), 1, &value,
-                                                            1);
+    set.conversions.unpack_from(kComputeDouble, out.dtype)(out.as<char>() + offset * static_cast<int64_t>(size_of(out.dtype)), 1, &value,
+                                                           1);
   };
   const auto finish = [&](int64_t i, const Sums& all) {
     const double divisor = n - correction > 0 ? n - correction : 0;

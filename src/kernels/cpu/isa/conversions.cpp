@@ -137,23 +137,23 @@ bool all_within(const int64_t* index, int64_t n, int64_t size) {
 
 }  // namespace
 
-void add_conversions(Isa& isa) {
-  isa.transpose[0] = transpose<uint32_t>;
-  isa.transpose[1] = transpose<uint64_t>;
-  isa.all_within = all_within;
-  isa.reverse[0] = reverse<uint8_t>;
-  isa.reverse[1] = reverse<uint16_t>;
-  isa.reverse[2] = reverse<uint32_t>;
-  isa.reverse[3] = reverse<uint64_t>;
+void fill_conversions(ConversionFunctions& conversions) {
+  conversions.transpose[0] = transpose<uint32_t>;
+  conversions.transpose[1] = transpose<uint64_t>;
+  conversions.all_within = all_within;
+  conversions.reverse[0] = reverse<uint8_t>;
+  conversions.reverse[1] = reverse<uint16_t>;
+  conversions.reverse[2] = reverse<uint32_t>;
+  conversions.reverse[3] = reverse<uint64_t>;
   for (int d = 0; d < kDTypes; ++d)
     visit(static_cast<DType>(d), [&](auto zero) {
       using T = decltype(zero);
-      isa.pack[d][kComputeFloat] = pack<float, T>;
-      isa.pack[d][kComputeDouble] = pack<double, T>;
-      isa.pack[d][kComputeInt] = pack<int64_t, T>;
-      isa.unpack[kComputeFloat][d] = unpack<T, float>;
-      isa.unpack[kComputeDouble][d] = unpack<T, double>;
-      isa.unpack[kComputeInt][d] = unpack<T, int64_t>;
+      conversions.pack[d][kComputeFloat] = pack<float, T>;
+      conversions.pack[d][kComputeDouble] = pack<double, T>;
+      conversions.pack[d][kComputeInt] = pack<int64_t, T>;
+      conversions.unpack[kComputeFloat][d] = unpack<T, float>;
+      conversions.unpack[kComputeDouble][d] = unpack<T, double>;
+      conversions.unpack[kComputeInt][d] = unpack<T, int64_t>;
     });
 }
 

@@ -1,6 +1,6 @@
 // Rows of softmax, log-softmax and normalizations, a vector at a time. A row is passed over three times - maximum; exponentials and their
 // sum; scaling - while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/math.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
@@ -260,9 +260,9 @@ struct Rows {
 
 }  // namespace
 
-void add_rows(Dense& dense) {
-  dense.rows[0] = Rows<float>::functions();
-  dense.rows[1] = Rows<double>::functions();
+void fill_rows(RowFunctions (&rows)[2]) {
+  rows[0] = Rows<float>::functions();
+  rows[1] = Rows<double>::functions();
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

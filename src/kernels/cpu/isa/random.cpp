@@ -1,9 +1,10 @@
 // Philox and the ways from its words to floats, a vector at a time: operation by operation what kernels/random.h does for one number.
+#include "kernels/random.h"
+
 #include <algorithm>
 
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/vec.h"
-#include "kernels/random.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 
@@ -133,13 +134,13 @@ void dropout(float* out, uint8_t* mask, const float* in, const uint32_t* words, 
   }
 }
 
-void add_random(Dense& dense) {
-  dense.philox = philox_words;
-  dense.uniform = uniform;
-  dense.normal = normal;
-  dense.exponential = exponential;
-  dense.bernoulli = bernoulli;
-  dense.dropout = dropout;
+void fill_random(RandomFunctions& random) {
+  random.philox = philox_words;
+  random.uniform = uniform;
+  random.normal = normal;
+  random.exponential = exponential;
+  random.bernoulli = bernoulli;
+  random.dropout = dropout;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -4,7 +4,7 @@
 // dimension; large products copy b into blocks first.
 #include <algorithm>
 
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/math.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
@@ -214,7 +214,7 @@ struct Products {
     }
   }
 
-  static constexpr ProductFunctions<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
+  static constexpr ProductFunctionsOf<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
 
   /// The sums of four vectors' lanes, side by side.
   TD_INLINE static void store_sums(T* to, V a, V b, V c, V d) {
@@ -293,10 +293,10 @@ void epilogue(float* out, int64_t out_row, const float* in, int64_t in_row, int6
 
 }  // namespace
 
-void add_products(Dense& dense) {
-  dense.single_products = Products<float>::functions();
-  dense.double_products = Products<double>::functions();
-  dense.epilogue = epilogue;
+void fill_products(ProductFunctions& products) {
+  products.of_float = Products<float>::functions();
+  products.of_double = Products<double>::functions();
+  products.epilogue = epilogue;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA
