@@ -65,7 +65,7 @@ struct Heads {
     const auto pack = pack_to<T>(view.dtype);
     for (int64_t r = 0; r < count; ++r) pack(to + r * columns(), row(b, head, i + r), 1, columns());
   }
-  /// The same, where they lie if they lie so.
+  /// The same; without a copy where they are dense rows of T already.
   const T* at(int64_t b, int64_t head, int64_t i, int64_t count, T* buffer) const {
     if (dense_rows()) return reinterpret_cast<const T*>(row(b, head, i));
     read(buffer, b, head, i, count);
@@ -161,7 +161,7 @@ struct AttentionDropout {
   }
 };
 
-/// Into how many parts, each with scratch of its own, `tasks` with so many multiplications in all are split.
+/// How many parts work side by side, each with scratch of its own, for tasks of so many multiplications in all.
 inline int64_t attention_parts(int64_t tasks, double multiplications) {
   constexpr double kWorthwhile = 200e3;  // another thread
   return std::min({int64_t{shares()}, tasks, static_cast<int64_t>(std::max(1.0, multiplications / kWorthwhile))});

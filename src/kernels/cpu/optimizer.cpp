@@ -48,7 +48,7 @@ char* at(void* data, DType dtype, int64_t i) {
   return data ? static_cast<char*>(data) + i * static_cast<int64_t>(size_of(dtype)) : nullptr;
 }
 
-/// Up to five half arrays seen as float ones for a moment. `written` says which are to be put back.
+/// Runs f on float copies of up to five arrays of a half type, piece by piece; those that `written` names are converted back.
 template <int arrays, class F>
 void through_float(DType dtype, void* const (&data)[arrays], const bool (&written)[arrays], int64_t begin, int64_t end, F f) {
   alignas(64) float buffers[arrays][kBuffer];
@@ -140,7 +140,7 @@ void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspa
 
 void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {
   const double factor = max_norm / (static_cast<double>(*norm.as<float>()) + 1e-6);
-  if (factor >= 1) return;  // nan is no reason to leave them as they are
+  if (factor >= 1) return;  // a factor of nan does multiply them
   for_pieces(queue, tensors, [&](const View& x, int64_t begin, int64_t end) {
     if (is_native(x.dtype)) return isa().optimizers[x.dtype == kFloat64].scale(at(x.data, x.dtype, begin), end - begin, factor);
     through_float<1>(x.dtype, {x.data}, {true}, begin, end,

@@ -1,5 +1,5 @@
 // Pooling. Where windows are regular and small, the rows that a few rows of the result need are laid out in a first-cache buffer, padded
-// and split up by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/dense_windows.cpp).
+// and split up by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/windows.cpp).
 // Adaptive and very large windows are taken one by one.
 #include <algorithm>
 #include <limits>

@@ -76,7 +76,7 @@ void fill_uniform(const Queue& queue, const Out& out, int64_t numel, double a, d
 void fill_normal(const Queue& queue, const Out& out, int64_t numel, double mean, double deviation, uint64_t seed, uint64_t offset) {
   for_blocks(queue, numel, false, seed, offset, [&](int64_t first, int64_t count, uint32_t* words) {
     if (out.dtype != kFloat64) {
-      // The last number of an odd count comes from a pair whose other half has no place.
+      // Numbers come in pairs: of the last pair of an odd count only the first is stored.
       floats_to(out, first, count & ~1LL, words, [&](float* y, const uint32_t* w, int64_t n) {
         isa().random.normal(y, w, n, static_cast<float>(mean), static_cast<float>(deviation));
       });

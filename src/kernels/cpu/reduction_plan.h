@@ -1,4 +1,4 @@
-// What all reductions share: the kept and the reduced dimensions joined where they can be, and runs of elements in the compute type.
+// What all reductions share: their dimensions, collapsed where the strides allow it, and runs of elements in the compute type.
 #pragma once
 
 #include <numeric>

@@ -1,7 +1,7 @@
 // Variance in one pass over memory. Elements come in blocks; of a block, the distances to the mean of all before it and their squares are
 // summed, which gives its own mean and squares, and these are joined with those before by Chan's formula. No block is longer than thrice
-// all before it: then what the squares have too much for the other mean is at most four times what the formula adds, so no digits are
-// lost, however the mean wanders. The first block, still in the first cache, takes a pass for its mean.
+// all before it: then the squares around the old mean are at most a few times those around the new one, so no digits are lost, however the
+// mean drifts. The mean of the first block takes a pass of its own, while the block is in the first cache.
 #include <limits>
 
 #include "base/parallel.h"
