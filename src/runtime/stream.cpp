@@ -5,6 +5,7 @@
 #include <atomic>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "runtime/capture.h"
@@ -31,6 +32,8 @@ struct Streams {
   std::mutex mutex;
   StreamRecord standard;
   std::unique_ptr<StreamRecord> copies;
+  std::vector<std::unique_ptr<StreamRecord>> own;  // by take_own_stream
+  std::vector<StreamRecord*> idle_own;
   std::array<std::array<std::unique_ptr<StreamRecord>, kPoolSize>, kPriorities> pools;
   std::array<unsigned, kPriorities> next = {};
   std::vector<EventHandle> events;  // for order_streams: an event can be used again as soon as a wait for it is queued
@@ -85,6 +88,24 @@ StreamRecord* copy_stream(int device) {
   if (!streams.copies)
     streams.copies.reset(new StreamRecord{device, 1 + kPriorities * kPoolSize, 0, require_driver().create_stream(device, 0)});
   return streams.copies.get();
+}
+
+StreamRecord* take_own_stream(int device) {
+  Streams& streams = streams_of(device);
+  const std::lock_guard lock(streams.mutex);
+  if (!streams.idle_own.empty()) {
+    StreamRecord* const stream = streams.idle_own.back();
+    streams.idle_own.pop_back();
+    return stream;
+  }
+  const int id = 2 + kPriorities * kPoolSize + static_cast<int>(streams.own.size());
+  return streams.own.emplace_back(new StreamRecord{device, id, 0, require_driver().create_stream(device, 0)}).get();
+}
+
+void give_own_stream(StreamRecord* stream) {
+  Streams& streams = streams_of(stream->device);
+  const std::lock_guard lock(streams.mutex);
+  streams.idle_own.push_back(stream);
 }
 
 StreamRecord* detail::first_current_stream(int device) {

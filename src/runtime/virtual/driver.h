@@ -60,6 +60,15 @@ class VirtualDriver final : public Driver {
   void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,
             Site site) override;
   void copy_to_host(void* to, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op, Site site) override;
+  /// Moves the bytes now, on the calling thread, which runs a task of a stream: over the links between the devices, which takes their
+  /// time. Device -1 is the host.
+  void copy_now(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+    engines_.copy(to, to_device, from, from_device, bytes);
+  }
+  /// Whether links are as fast as memory, so that reading another device's memory in place takes no less time than a copy would.
+  [[nodiscard]] bool links_are_free() const {
+    return machine_.options.peer && machine_.options.link <= 0 && machine_.options.latency_ns == 0;
+  }
   void host_function(StreamHandle stream, void (*run)(void*), void* context) override;
   void begin_capture(StreamHandle stream) override;
   [[nodiscard]] bool capturing(StreamHandle stream) override;

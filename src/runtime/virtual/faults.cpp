@@ -60,6 +60,14 @@ bool Faults::taints(Point at, TaskHeader* task) {
   return false;
 }
 
+std::string Faults::why(Stream& stream, TaskHeader* task) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto& failure = stream.poison().failure) return failure->text;
+  for (const Range& range : task->read())
+    if (const auto text = find(range.address, range.bytes)) return *text;
+  return "the program is ending";
+}
+
 void Faults::wrote(TaskHeader* task) {
   const std::lock_guard lock(mutex_);
   for (const Range& range : task->written()) {

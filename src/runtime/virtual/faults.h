@@ -50,6 +50,8 @@ class Faults {
   void skip(Stream& stream, TaskHeader* task);
   /// Where a task reads what was never written: remembers its own writes too, and true. A copy to the host fails instead.
   bool taints(Point at, TaskHeader* task);
+  /// What kept `task` from being done: the stream's error, or why what it reads was never written.
+  [[nodiscard]] std::string why(Stream& stream, TaskHeader* task) const;
   /// A task has run: what it wrote is good again.
   void wrote(TaskHeader* task);
 

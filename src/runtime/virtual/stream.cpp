@@ -154,15 +154,26 @@ bool Stream::wait_for_work(uint64_t next) {
 
 void Stream::process(TaskHeader* task, uint64_t number, const Replay* replay, bool last) {
   if (machine_.options.delay_seed && !machine_.stopping.load(std::memory_order_relaxed) && last) delay(number);
-  if (skips(task, number)) task->act(task, nullptr, last);
-  else run(task, number, replay, last);
+  if (!skips(task, number)) run(task, number, replay, last);
+  else if (task->kind == Kind::Meets) meet(task, last);
+  else task->act(task, nullptr, last);
+}
+
+// The stream is poisoned, or the task reads what was never written: what it throws besides concerns nobody.
+void Stream::meet(TaskHeader* task, bool last) {
+  why_skipped_ = machine_.faults.why(*this, task);
+  const Queue queue{this, nullptr, task->op, task->site(), machine_.share(), device_};
+  try {
+    task->act(task, &queue, last);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 // Whether a task is not to be done, which is noted for those who would read what it writes.
 bool Stream::skips(TaskHeader* task, uint64_t number) {
   if (task->kind == Kind::Always) return false;
   // At the end of the program: kernels, which may use what is destroyed by now, and copies to the host that could miss what they write.
-  if (machine_.stopping.load() && (task->kind == Kind::Kernel || machine_.dropped.load())) {
+  if (machine_.stopping.load() && (task->kind == Kind::Kernel || task->kind == Kind::Meets || machine_.dropped.load())) {
     machine_.dropped.store(true);
     if (task->kind == Kind::ToHost) lose(number);
     return true;

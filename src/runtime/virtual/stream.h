@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <span>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -63,6 +64,8 @@ class Stream {
 
   /// The stream whose thread calls this, nullptr elsewhere.
   [[nodiscard]] static Stream* of_this_thread();
+  /// For a task of Kind::Meets that is called although it is skipped, while it runs: the error of the work before it.
+  [[nodiscard]] const std::string& why_skipped() const { return why_skipped_; }
 
   /// Wakes the thread so that it sees `machine.stopping`; it ends when its queue is empty.
   void request_stop();
@@ -92,6 +95,7 @@ class Stream {
   bool wait_for_work(uint64_t next);
   void process(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
   void run(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
+  void meet(TaskHeader* task, bool last);
   bool skips(TaskHeader* task, uint64_t number);
   void wait_slowly(uint64_t number, bool or_abandoned);
   void lose(uint64_t number);
@@ -107,6 +111,7 @@ class Stream {
   Poison poison_;
   Status status_;
   uint64_t running_ = 0;
+  std::string why_skipped_;
 
   alignas(64) std::atomic<uint64_t> queued_{0};
   std::atomic<uint32_t> asleep_{0};  // 1 while the thread sleeps

@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   Kernel,  // skipped; what it should have written is remembered
   ToHost,  // skipped; reading what was never written is an error, since the host cannot be told later
   Always,  // runs all the same: host functions, events, waits
+  Meets,   // has partners that wait for it: called where it is skipped too, with a Queue without a status, but at the end of the program
 };
 
 /// A queued task: this header, the closure, the ranges it writes and then those it reads.

@@ -1,0 +1,281 @@
+// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues. All other lists of devices go by ordinary
+// copies and operations.
+#include "comm/devices.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "autograd/autograd.h"
+#include "autograd/history.h"
+#include "base/error.h"
+#include "comm/by_copies.h"
+#include "comm/group.h"
+#include "comm/local_backend.h"
+#include "ops/join.h"
+#include "ops/view.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem::comm {
+namespace {
+
+using Groups = std::vector<std::shared_ptr<Group>>;
+
+struct Known {
+  std::mutex mutex;
+  std::map<std::vector<int>, Groups> groups;  // by the devices' indices
+};
+Known& known() {
+  static auto* all = new Known;  // not destroyed: streams may still work
+  return *all;
+}
+
+std::vector<int> indices(const std::vector<Device>& devices) {
+  std::vector<int> all;
+  for (const Device device : devices) all.push_back(device.index());
+  return all;
+}
+
+/// Whether they are ranks: several virtual GPUs, all different.
+bool are_ranks(const std::vector<Device>& devices) {
+  if (devices.size() < 2 || !std::all_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); })) return false;
+  std::vector<int> sorted = indices(devices);
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() && runtime::devices_are_virtual();
+}
+
+std::vector<Device> devices_of(const std::vector<Tensor>& tensors) {
+  std::vector<Device> devices;
+  for (const Tensor& t : tensors) devices.push_back(t.device());
+  return devices;
+}
+
+void check_alike(const char* op, const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) fail('[', op, "] no tensors were given");
+  for (const Tensor& t : tensors) {
+    if (!t.defined()) fail('[', op, "] expected tensors, but one is undefined");
+    if (!(t.sizes() == tensors[0].sizes()) || t.dtype() != tensors[0].dtype())
+      fail('[', op, "] tensors must have one size and dtype, but there are ", tensors[0].dtype(), ' ', tensors[0].sizes(), " on ",
+           tensors[0].device(), " and ", t.dtype(), ' ', t.sizes(), " on ", t.device());
+  }
+}
+
+void check_op(const char* op, const Tensor& t, ReduceOp reduction) {
+  if (reduction == ReduceOp::AVG && !t.is_floating_point())
+    fail('[', op, "] AVG is for floating dtypes, but the tensors are ", t.dtype(), ": reduce by SUM and divide");
+}
+
+/// Queues every rank's part: part(i) gives its back end call, ins[i] and outs[i] are its tensors.
+template <class PartOf>
+void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins, const std::vector<Tensor>& outs,
+         PartOf part_of) {
+  for (const Device device : devices)
+    if (runtime::require_driver().capturing(runtime::current_stream(device.index())->handle))
+      fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);  // two threads' calls must not mix
+  Groups& groups = all.groups[indices(devices)];
+  if (groups.empty()) {
+    const auto team = make_thread_team(static_cast<int>(devices.size()));
+    std::vector<int> ranks;
+    for (size_t i = 0; i < devices.size(); ++i) ranks.push_back(static_cast<int>(i));
+    for (const int rank : ranks)
+      groups.push_back(std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, ranks, kTimeout));
+  }
+  try {
+    for (size_t i = 0; i < devices.size(); ++i)
+      groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
+  } catch (const std::exception& error) {
+    // Those that were queued would wait for the others for ever.
+    for (const auto& group : groups) group->abort(error.what());
+    all.groups.erase(indices(devices));
+    throw;
+  }
+}
+
+Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp::SUM, int root = -1) {
+  Call call;
+  call.kind = kind;
+  call.op = op;
+  call.dtype = t.dtype();
+  call.root = root;
+  call.sizes = t.sizes();
+  call.site = site;
+  return call;
+}
+
+void* data_of(const Tensor& t) { return t.impl().data; }
+
+Tensor empty_on(Device device, const Tensor& like, const Shape& sizes, Site site) {
+  return Tensor(TensorImpl::make(sizes, like.dtype(), device, false, site));
+}
+
+std::vector<Tensor> dense(const std::vector<Tensor>& tensors, Site site) {
+  std::vector<Tensor> all;
+  for (const Tensor& t : tensors) all.push_back(t.contiguous(site));
+  return all;
+}
+
+}  // namespace
+
+void all_reduce(const std::vector<Tensor>& tensors, ReduceOp op, Site site) {
+  check_alike("all_reduce", tensors);
+  check_op("all_reduce", tensors[0], op);
+  for (const Tensor& t : tensors) autograd::check_in_place("all_reduce", t);
+  const NoGradGuard no_grad;
+  const std::vector<Device> devices = devices_of(tensors);
+  if (!are_ranks(devices)) return all_reduce_by_copies(tensors, op, site);
+  const std::vector<Tensor> used = dense(tensors, site);
+  run("all_reduce", devices, call_of(Collective::AllReduce, tensors[0], site, op), used, used, [&](size_t i) {
+    return [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), op](Backend& backend, const Context& context) {
+      backend.all_reduce(context, data, count, dtype, op);
+    };
+  });
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!used[i].is_same(tensors[i])) tensors[i].copy_(used[i], false, site);
+}
+
+void all_reduce_coalesced(const std::vector<std::vector<Tensor>>& tensors, ReduceOp op, Site site) {
+  constexpr const char* kName = "all_reduce_coalesced";
+  if (tensors.empty() || tensors[0].empty()) return;
+  for (const auto& list : tensors) {
+    if (list.size() != tensors[0].size()) fail('[', kName, "] every device gives as many tensors, but there are ", tensors[0].size(), " and ", list.size());
+    for (const Tensor& t : list) {
+      if (!t.defined()) fail('[', kName, "] expected tensors, but one is undefined");
+      autograd::check_in_place(kName, t);
+      if (t.device() != list[0].device() || t.dtype() != list[0].dtype())
+        fail('[', kName, "] a device's tensors must be on it and of one dtype, but there are ", list[0].dtype(), " on ", list[0].device(), " and ",
+             t.dtype(), " on ", t.device());
+    }
+  }
+  const NoGradGuard no_grad;
+  std::vector<Tensor> flat;
+  for (const auto& list : tensors) {
+    std::vector<Tensor> vectors;
+    for (const Tensor& t : list) vectors.push_back(t.reshape({-1}, site));
+    flat.push_back(cat(vectors, 0, site));
+  }
+  all_reduce(flat, op, site);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    int64_t begin = 0;
+    for (const Tensor& t : tensors[i]) {
+      t.copy_(flat[i].narrow(0, begin, t.numel(), site).reshape(t.sizes(), site), false, site);
+      begin += t.numel();
+    }
+  }
+}
+
+std::vector<Tensor> broadcast(const Tensor& t, const std::vector<Device>& given, Site site) {
+  if (!t.defined()) fail("[broadcast] expected a tensor, but got an undefined one");
+  const NoGradGuard no_grad;
+  std::vector<Device> devices;
+  for (const Device device : given) devices.push_back(tandem::detail::resolve(device));
+  const auto root = std::find(devices.begin(), devices.end(), t.device());
+  std::vector<Tensor> copies;
+  if (!are_ranks(devices) || root == devices.end()) {
+    for (const Device device : devices) copies.push_back(t.to(device, {}, site));
+    return copies;
+  }
+  const Tensor source = t.contiguous(site);
+  for (const Device device : devices) copies.push_back(device == t.device() ? source : empty_on(device, t, t.sizes(), site));
+  const auto number = static_cast<int>(root - devices.begin());
+  std::vector<Tensor> outs = copies;
+  outs[static_cast<size_t>(number)] = empty_on(t.device(), t, {0}, site);  // the source is not written
+  run("broadcast", devices, call_of(Collective::Broadcast, t, site, {}, number), copies, outs, [&](size_t i) {
+    return [data = data_of(copies[i]), count = t.numel(), dtype = t.dtype(), number](Backend& backend, const Context& context) {
+      backend.broadcast(context, data, count, dtype, number);
+    };
+  });
+  copies[static_cast<size_t>(number)] = t;
+  return copies;
+}
+
+Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) {
+  check_alike("reduce_add", tensors);
+  const NoGradGuard no_grad;
+  device = tandem::detail::resolve(device);
+  const std::vector<Device> devices = devices_of(tensors);
+  const auto root = std::find(devices.begin(), devices.end(), device);
+  if (!are_ranks(devices) || root == devices.end()) return reduce_by_copies(tensors, device, ReduceOp::SUM, site);
+  std::vector<Tensor> used = dense(tensors, site);
+  const auto number = static_cast<size_t>(root - devices.begin());
+  used[number] = used[number].clone(site);
+  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used, [&](size_t i) {
+    return [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
+      backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
+    };
+  });
+  return used[number];
+}
+
+std::vector<Tensor> all_gather(const std::vector<Tensor>& tensors, Site site) {
+  check_alike("all_gather", tensors);
+  if (tensors[0].dim() == 0) fail("[all_gather] tensors without dimensions cannot be joined: give them one, as t.reshape({1})");
+  const NoGradGuard no_grad;
+  const std::vector<Device> devices = devices_of(tensors);
+  std::vector<Tensor> outs;
+  if (!are_ranks(devices)) {
+    for (const Device device : devices) outs.push_back(gather(tensors, device, 0, site));
+    return outs;
+  }
+  const std::vector<Tensor> used = dense(tensors, site);
+  Shape sizes = tensors[0].sizes();
+  sizes[0] *= static_cast<int64_t>(tensors.size());
+  for (const Tensor& t : used) outs.push_back(empty_on(t.device(), t, sizes, site));
+  run("all_gather", devices, call_of(Collective::AllGather, tensors[0], site), used, outs, [&](size_t i) {
+    return [out = data_of(outs[i]), in = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype()](
+               Backend& backend, const Context& context) { backend.all_gather(context, out, in, count, dtype); };
+  });
+  return outs;
+}
+
+std::vector<Tensor> reduce_scatter(const std::vector<Tensor>& tensors, ReduceOp op, Site site) {
+  check_alike("reduce_scatter", tensors);
+  check_op("reduce_scatter", tensors[0], op);
+  const auto n = static_cast<int64_t>(tensors.size());
+  if (tensors[0].dim() == 0 || tensors[0].size(0) % n != 0)
+    fail("[reduce_scatter] dimension 0 must be cut into ", n, " equal parts, but the sizes are ", tensors[0].sizes());
+  const NoGradGuard no_grad;
+  const std::vector<Device> devices = devices_of(tensors);
+  const int64_t part = tensors[0].size(0) / n;
+  std::vector<Tensor> outs;
+  if (!are_ranks(devices)) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::vector<Tensor> parts;
+      for (const Tensor& t : tensors) parts.push_back(t.narrow(0, i * part, part, site));
+      outs.push_back(reduce_by_copies(parts, devices[static_cast<size_t>(i)], op, site));
+    }
+    return outs;
+  }
+  const std::vector<Tensor> used = dense(tensors, site);
+  Shape sizes = tensors[0].sizes();
+  sizes[0] = part;
+  for (const Tensor& t : used) outs.push_back(empty_on(t.device(), t, sizes, site));
+  run("reduce_scatter", devices, call_of(Collective::ReduceScatter, outs[0], site, op), used, outs, [&](size_t i) {
+    return [out = data_of(outs[i]), in = data_of(used[i]), count = outs[i].numel(), dtype = used[i].dtype(), op](
+               Backend& backend, const Context& context) { backend.reduce_scatter(context, out, in, count, dtype, op); };
+  });
+  return outs;
+}
+
+std::vector<Tensor> scatter(const Tensor& t, const std::vector<Device>& devices, int64_t dim, Site site) {
+  if (devices.empty()) fail("[scatter] no devices were given");
+  if (!t.defined() || t.dim() == 0) fail("[scatter] expected a tensor with a dimension to be cut along");
+  const NoGradGuard no_grad;
+  std::vector<Tensor> chunks = chunk(t, static_cast<int64_t>(devices.size()), dim, site);
+  for (size_t i = 0; i < chunks.size(); ++i) chunks[i] = chunks[i].to(devices[i], {}, site);
+  return chunks;
+}
+
+Tensor gather(const std::vector<Tensor>& tensors, Device device, int64_t dim, Site site) {
+  if (tensors.empty()) fail("[gather] no tensors were given");
+  const NoGradGuard no_grad;
+  std::vector<Tensor> here;
+  for (const Tensor& t : tensors) here.push_back(t.to(device, {}, site));
+  return cat(here, dim, site);
+}
+
+}  // namespace tandem::comm

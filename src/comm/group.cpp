@@ -1,0 +1,322 @@
+// Collectives of one rank take turns: the n-th begins when the one before is done, wherever they run. A caller that finds its turn has come
+// runs its part itself. Asynchronous ones of the CPU run on a thread of the group; those of virtual GPUs are tasks of a stream.
+#include "comm/group.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/futex.h"
+#include "base/thread.h"
+#include "base/work_site.h"
+#include "comm/stream_part.h"
+#include "runtime/stream.h"
+#include "runtime/stream_record.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem::comm {
+namespace {
+
+constexpr bool point_to_point(Collective kind) { return kind == Collective::Send || kind == Collective::Recv; }
+
+/// Jobs run one after another by a thread that starts with the first. Ends when it is destroyed, after those it has.
+class Lane {
+ public:
+  Lane() = default;
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  ~Lane() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+  void add(std::function<void()> job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    if (!thread_.joinable()) thread_ = tandem::detail::start_thread("td-comm", [this] { work(); });
+    changed_.notify_one();
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ending_ || !jobs_.empty(); });
+      if (jobs_.empty()) return;
+      const std::function<void()> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      job();
+      lock.lock();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> jobs_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+/// An asynchronous collective on the CPU.
+class HostWork final : public Work::State {
+ public:
+  void wait(bool /*on_host*/, Site /*site*/) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_; });
+    if (error_) std::rethrow_exception(error_);
+  }
+  bool is_completed() override {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  void done(std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      error_ = std::move(error);
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::exception_ptr error_;
+};
+
+/// A collective in a stream: an event behind it.
+class DeviceWork final : public Work::State {
+ public:
+  DeviceWork(const runtime::StreamRecord& stream, Site site) : stream_(stream) {
+    event_.record(cuda::Stream(const_cast<runtime::StreamRecord*>(&stream)), site);
+  }
+  void wait(bool on_host, Site site) override {
+    if (on_host) event_.synchronize(site);
+    else event_.wait(cuda::current_stream(gpu(stream_.device)), site);
+  }
+  bool is_completed() override { return event_.query(); }
+
+ private:
+  const runtime::StreamRecord& stream_;
+  cuda::Event event_;
+};
+
+}  // namespace
+
+struct Group::State {
+  std::unique_ptr<Backend> host, device;
+  Recorder recorder{nullptr};
+  std::unique_ptr<std::byte[]> own_recorder;
+  const void* recorder_memory = nullptr;
+  std::atomic<bool> aborted{false}, left{false};
+
+  std::mutex mutex;  // numbers are given and work is queued under it
+  uint64_t next = 0, next_message = 0;
+  std::map<int, runtime::StreamRecord*> streams;                       // for asynchronous collectives, by device
+  std::map<std::tuple<Collective, int, int, int>, runtime::StreamRecord*> message_streams;  // kind, peer, tag, device
+  std::map<std::tuple<Collective, int, int>, std::unique_ptr<Lane>> message_lanes;
+  std::unique_ptr<Lane> lane;
+  std::map<int, const runtime::StreamRecord*> last_streams;  // where the last collective was queued, by device
+
+  std::atomic<uint32_t> done{0};  // collectives that are done: the low bits of the last one's number
+  std::atomic<uint32_t> sleepers{0};
+
+  ~State() {
+    lane.reset();
+    message_lanes.clear();
+    for (const auto& [device, stream] : streams) runtime::give_own_stream(stream);
+    for (const auto& [key, stream] : message_streams) runtime::give_own_stream(stream);
+  }
+
+  // Until all collectives before `number` are done. They end by themselves, by their time limits at the latest.
+  void wait_turn(uint64_t number) {
+    const auto before = static_cast<uint32_t>(number - 1);
+    for (int i = 0; i < 1000; ++i) {
+      if (done.load(std::memory_order_acquire) == before) return;
+      tandem::detail::cpu_pause();
+    }
+    sleepers.fetch_add(1);
+    for (uint32_t seen = 0; (seen = done.load()) != before;) tandem::detail::futex_wait(done, seen);
+    sleepers.fetch_sub(1);
+  }
+  void end_turn(uint64_t number) {
+    done.store(static_cast<uint32_t>(number));
+    if (sleepers.load() != 0) tandem::detail::futex_wake(done, INT32_MAX);
+  }
+
+  // Runs a call on this thread; what goes wrong is thrown.
+  void run(Backend& backend, const Call& call, uint64_t place, Device device, runtime::StreamHandle stream, const std::string* spoiled,
+           const Part& part, std::chrono::milliseconds limit) {
+    const bool in_turn = !point_to_point(call.kind);
+    if (in_turn) wait_turn(call.number);
+    struct End {
+      State& state;
+      const Call& call;
+      uint64_t place;
+      bool in_turn, well = false;
+      ~End() {
+        state.recorder.ended(place, well);
+        if (in_turn) state.end_turn(call.number);
+      }
+    } end{*this, call, place, in_turn};
+    recorder.started(place);
+    part(backend, Context{call, device, stream, Clock::now() + limit, &aborted, spoiled});
+    end.well = true;
+  }
+
+  // The stream for asynchronous calls of this sort, which no other rank's work stands in.
+  runtime::StreamRecord* side_stream(const Call& call, int device) {
+    auto& stream = point_to_point(call.kind) ? message_streams[{call.kind, call.root, call.tag, device}] : streams[device];
+    if (!stream) stream = runtime::take_own_stream(device);
+    return stream;
+  }
+};
+
+Group::Group(std::unique_ptr<Backend> host, std::unique_ptr<Backend> device, std::vector<int> ranks, std::chrono::milliseconds timeout)
+    : ranks_(std::move(ranks)), timeout_(timeout), state_(std::make_shared<State>()) {
+  state_->host = std::move(host);
+  state_->device = std::move(device);
+  void* memory = state_->host->recorder_memory();
+  if (!memory) {
+    state_->own_recorder = std::make_unique<std::byte[]>(recorder_bytes());
+    memory = state_->own_recorder.get();
+  }
+  state_->recorder_memory = memory;
+  state_->recorder = Recorder(memory);
+}
+
+Group::~Group() {
+  if (!state_->left.load()) state_->host->leave();
+}
+
+int Group::rank() const { return state_->host->rank(); }
+int Group::size() const { return state_->host->size(); }
+bool Group::takes(Device device) const { return state_->host->takes(device) || (state_->device && state_->device->takes(device)); }
+const char* Group::backend_name() const { return (state_->device ? state_->device : state_->host)->name(); }
+
+std::string Group::describe(int rank) const { return state_->host->describe(rank); }
+const void* Group::recorder_of(int rank) const { return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank); }
+
+Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+                std::chrono::milliseconds limit) {
+  if (limit.count() == 0) limit = timeout_;
+  State& state = *state_;
+  call.site = tandem::detail::site_of_work(call.site);
+  if (state.left.load()) fail('[', name(call.kind), "] this rank has left the group: destroy_process_group was called");
+  const Tensor* const any = !writes.empty() ? &writes[0] : !reads.empty() ? &reads[0] : nullptr;
+  const Device device = any ? any->device() : Device();
+  Backend& backend = state.device && state.device->takes(device) ? *state.device : *state.host;
+  const bool messages = point_to_point(call.kind);
+  const auto number = [&] { return messages ? ++state.next_message : ++state.next; };
+
+  if (device.is_cpu()) {
+    std::unique_lock lock(state.mutex);
+    call.number = number();
+    const uint64_t place = state.recorder.queued(call);
+    if (!async_op) {
+      lock.unlock();
+      state.run(backend, call, place, device, nullptr, nullptr, part, limit);
+      for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+      return {};
+    }
+    for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+    auto work = std::make_shared<HostWork>();
+    auto& lane = messages ? state.message_lanes[{call.kind, call.root, call.tag}] : state.lane;
+    if (!lane) lane = std::make_unique<Lane>();
+    std::vector<Tensor> held(reads.begin(), reads.end());
+    held.insert(held.end(), writes.begin(), writes.end());
+    // The lane ends with the state, so the job may use it.
+    lane->add([&state, &backend, call, place, part = std::move(part), work, limit, held = std::move(held)]() mutable {
+      std::exception_ptr error;
+      try {
+        state.run(backend, call, place, Device(), nullptr, nullptr, part, limit);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      held.clear();
+      work->done(std::move(error));
+    });
+    return Work(std::move(work));
+  }
+
+  runtime::Driver& driver = runtime::require_driver();
+  const runtime::StreamRecord& current = *runtime::current_stream(device.index());
+  if (driver.capturing(current.handle))
+    fail('[', name(call.kind), "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
+  const std::unique_lock lock(state.mutex);
+  const runtime::StreamRecord* stream = &current;
+  if (async_op) {
+    stream = state.side_stream(call, device.index());
+    runtime::order_streams(current, *stream);
+    for (const auto& list : {reads, writes})
+      for (const Tensor& tensor : list) tensor.record_stream(cuda::Stream(const_cast<runtime::StreamRecord*>(stream)));
+  }
+  // The order of the group's collectives is the order of their streams too: errors of one are those of the next.
+  if (!messages) {
+    const runtime::StreamRecord*& last = state.last_streams[device.index()];
+    if (last && last != stream) runtime::order_streams(*last, *stream);
+    last = stream;
+  }
+  call.number = number();
+  const uint64_t place = state.recorder.queued(call);
+  for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part), limit](const std::string* spoiled) {
+    keep->run(backend, call, place, device, handle, spoiled, part, limit);
+  };
+  if (backend.queues_on_streams()) run(nullptr);
+  else queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
+      // The program is ending, or memory is: partners are not to wait for a part that never comes.
+      backend.abort(tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending"));
+      if (!point_to_point(call.kind)) keep->end_turn(call.number);
+    });
+  return Work(std::make_shared<DeviceWork>(*stream, call.site));
+}
+
+std::shared_ptr<Group> Group::sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site) {
+  Call call;
+  call.kind = Collective::NewGroup;
+  call.sizes = Shape(std::vector<int64_t>(ranks.begin(), ranks.end()));
+  call.site = site;
+  std::unique_ptr<Backend> host, device;
+  run(call, {}, {}, false, [&](Backend&, const Context& context) {
+    host = state_->host->sub_group(context, ranks);
+    if (state_->device) device = state_->device->sub_group(context, ranks);
+  });
+  if (!host) return nullptr;
+  std::vector<int> global;
+  for (const int rank : ranks) global.push_back(ranks_[static_cast<size_t>(rank)]);
+  return std::make_shared<Group>(std::move(host), std::move(device), std::move(global), timeout);
+}
+
+void Group::abort(const std::string& reason) noexcept {
+  state_->host->abort(reason);
+  if (state_->device) state_->device->abort(reason);
+  state_->aborted.store(true);
+}
+
+void Group::leave(Site /*site*/) {
+  if (state_->left.exchange(true)) return;
+  uint64_t last = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    last = state_->next;
+    state_->message_lanes.clear();
+  }
+  state_->wait_turn(last + 1);
+  state_->host->leave();
+  if (state_->device) state_->device->leave();
+}
+
+}  // namespace tandem::comm

@@ -1,0 +1,290 @@
+// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and gets
+// the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
+#include "comm/local_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+
+#include "base/error.h"
+#include "comm/reduce.h"
+#include "comm/transport.h"
+#include "runtime/driver.h"
+
+namespace tandem::comm {
+namespace {
+
+constexpr size_t kLine = 64;
+
+const std::byte* bytes_at(const void* address, size_t offset) { return static_cast<const std::byte*>(address) + offset; }
+std::byte* bytes_at(void* address, size_t offset) { return static_cast<std::byte*>(address) + offset; }
+
+/// Consecutive bytes of what a rank shows.
+struct Block {
+  size_t offset = 0, bytes = 0;
+};
+/// Block `block` of what `peer` shows is to come to `to`.
+struct Want {
+  int peer;
+  int block;
+  void* to;
+};
+
+// Brings every wanted block. What ranks show is cut into `blocks` blocks, of which a window holds a part each. Every rank of the group is
+// here, with the same blocks.
+void pull(Transport& transport, const void* in, int blocks, const std::function<Block(int, int)>& block_of, std::span<const Want> wants) {
+  const int me = transport.rank();
+  for (const Want& want : wants) {
+    const Block block = block_of(want.peer, want.block);
+    if (want.peer == me) {
+      if (block.bytes && want.to != bytes_at(in, block.offset)) transport.get(want.to, me, bytes_at(in, block.offset), block.bytes);
+    } else if (transport.is_inline(want.peer) || transport.direct()) {
+      transport.get(want.to, want.peer, transport.shown(want.peer) + block.offset, block.bytes);
+    }
+  }
+  if (transport.direct()) return transport.finish();
+  const size_t part = kPiece / static_cast<size_t>(blocks) / kLine * kLine;
+  size_t windows = 0;
+  for (int rank = 0; rank < transport.size(); ++rank)
+    for (int b = 0; b < blocks && !transport.is_inline(rank); ++b) windows = std::max(windows, (block_of(rank, b).bytes + part - 1) / part);
+  for (size_t w = 0; w < windows; ++w) {
+    const int half = static_cast<int>(w & 1);
+    const auto in_window = [&](Block block) { return block.bytes > w * part ? std::min(part, block.bytes - w * part) : size_t{0}; };
+    for (int b = 0; b < blocks && !transport.is_inline(me); ++b) {
+      const Block block = block_of(me, b);
+      if (const size_t bytes = in_window(block)) transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, block.offset + w * part), bytes);
+    }
+    transport.signal();
+    transport.wait();
+    for (const Want& want : wants) {
+      if (want.peer == me || transport.is_inline(want.peer)) continue;
+      if (const size_t bytes = in_window(block_of(want.peer, want.block)))
+        transport.get(bytes_at(want.to, w * part), want.peer,
+                      transport.piece(want.peer, half) + static_cast<size_t>(want.block) * part, bytes);
+    }
+  }
+  transport.finish();
+}
+
+/// A reduction's elements.
+struct Elements {
+  DType dtype;
+  ReduceOp op;
+  [[nodiscard]] size_t size() const { return size_of(dtype); }
+};
+
+// out = in[0] op in[1] …, where shown(rank) is where a rank shows its elements.
+void reduce_shown(Transport& transport, void* out, const void* in, size_t bytes, Elements e,
+                  const std::function<const std::byte*(int)>& shown) {
+  std::array<const void*, 64> few;
+  std::vector<const void*> many;
+  const auto n = static_cast<size_t>(transport.size());
+  const void** inputs = few.data();
+  if (n > few.size()) {
+    many.resize(n);
+    inputs = many.data();
+  }
+  for (size_t done = 0; done < bytes || done == 0; done += kPiece) {
+    const size_t piece = std::min(kPiece, bytes - done);
+    // From the next rank on, so that not everybody asks the same one first.
+    for (size_t k = 0; k < n; ++k) {
+      const size_t peer = (static_cast<size_t>(transport.rank()) + k) % n;
+      const int rank = static_cast<int>(peer);
+      inputs[peer] = rank == transport.rank() ? bytes_at(in, done) : transport.seen(rank, shown(rank) + done, piece, peer);
+    }
+    reduce_elements(bytes_at(out, done), inputs, static_cast<int>(n), static_cast<int64_t>(piece / e.size()), e.dtype, e.op);
+  }
+}
+
+// Reduces block `mine` of what all ranks show into `out`; -1: none. All show `blocks` blocks of `block_bytes`.
+void pull_reduced(Transport& transport, void* out, const void* in, int blocks, size_t block_bytes, int mine, Elements e) {
+  const size_t offset = mine < 0 ? 0 : static_cast<size_t>(mine) * block_bytes;
+  if (transport.is_inline(transport.rank()) || transport.direct()) {
+    if (mine >= 0)
+      reduce_shown(transport, out, bytes_at(in, offset), block_bytes, e, [&](int rank) { return transport.shown(rank) + offset; });
+    return transport.finish();
+  }
+  const size_t part = kPiece / static_cast<size_t>(blocks) / kLine * kLine;
+  for (size_t begin = 0, w = 0; begin < block_bytes; begin += part, ++w) {
+    const int half = static_cast<int>(w & 1);
+    const size_t bytes = std::min(part, block_bytes - begin);
+    for (int b = 0; b < blocks; ++b)
+      if (b != mine)
+        transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, static_cast<size_t>(b) * block_bytes + begin), bytes);
+    transport.signal();
+    transport.wait();
+    if (mine < 0) continue;
+    reduce_shown(transport, bytes_at(out, begin), bytes_at(in, offset + begin), bytes, e,
+                 [&](int rank) { return transport.piece(rank, half) + static_cast<size_t>(mine) * part; });
+  }
+  transport.finish();
+}
+
+// Of elements too many for one round: each rank reduces its share of them and shows the result.
+void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Elements e) {
+  const int n = transport.size(), me = transport.rank();
+  const size_t share = (bytes + static_cast<size_t>(n) - 1) / static_cast<size_t>(n);
+  const size_t rounded = (share + kLine - 1) / kLine * kLine;
+  const auto begin_of = [&](int rank) { return std::min(bytes, static_cast<size_t>(rank) * rounded); };
+  const auto bytes_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
+  if (transport.direct()) {
+    if (bytes_of(me))
+      reduce_shown(transport, data + begin_of(me), data + begin_of(me), bytes_of(me), e,
+                   [&](int rank) { return transport.shown(rank) + begin_of(me); });
+    transport.signal();
+    transport.wait();
+    for (int k = 1; k < n; ++k) {
+      const int peer = (me + k) % n;
+      transport.get(data + begin_of(peer), peer, transport.shown(peer) + begin_of(peer), bytes_of(peer));
+    }
+    return transport.finish();
+  }
+  const size_t part = kPiece / static_cast<size_t>(n) / kLine * kLine;
+  const size_t windows = (rounded + part - 1) / part;
+  const auto in_window = [&](int rank, size_t w) {
+    return bytes_of(rank) > w * part ? std::min(part, bytes_of(rank) - w * part) : size_t{0};
+  };
+  const auto show = [&](size_t w) {
+    for (int b = 0; b < n; ++b)
+      if (b != me) transport.put(static_cast<int>(w & 1), static_cast<size_t>(b) * part, data + begin_of(b) + w * part, in_window(b, w));
+  };
+  show(0);
+  for (size_t w = 0; w < windows; ++w) {
+    const int half = static_cast<int>(w & 1);
+    transport.signal();
+    transport.wait();
+    if (const size_t mine = in_window(me, w)) {
+      std::byte* const own = data + begin_of(me) + w * part;
+      reduce_shown(transport, own, own, mine, e, [&](int rank) { return transport.piece(rank, half) + static_cast<size_t>(me) * part; });
+      transport.put(half, static_cast<size_t>(me) * part, own, mine);
+    }
+    transport.signal();
+    if (w + 1 < windows) show(w + 1);  // while the others still reduce; they have all read what was in that half before
+    transport.wait();
+    for (int k = 1; k < n; ++k) {
+      const int peer = (me + k) % n;
+      transport.get(data + begin_of(peer) + w * part, peer, transport.piece(peer, half) + static_cast<size_t>(peer) * part,
+                    in_window(peer, w));
+    }
+  }
+  transport.finish();
+}
+
+size_t bytes_of(int64_t count, DType dtype) { return static_cast<size_t>(count) * size_of(dtype); }
+
+}  // namespace
+
+bool LocalBackend::takes(Device device) const { return device.is_cpu() || runtime::devices_are_virtual(); }
+
+void LocalBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(data, bytes);
+  if (transport.is_inline(rank_)) pull_reduced(transport, data, data, 1, bytes, 0, {dtype, op});
+  else reduce_by_shares(transport, static_cast<std::byte*>(data), bytes, {dtype, op});
+}
+
+void LocalBackend::reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(data, bytes);
+  pull_reduced(transport, data, data, 1, bytes, rank_ == root ? 0 : -1, {dtype, op});
+}
+
+void LocalBackend::reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(in, bytes * static_cast<size_t>(size()));
+  pull_reduced(transport, out, in, size(), bytes, rank_, {dtype, op});
+}
+
+void LocalBackend::broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(data, rank_ == root ? bytes : 0);
+  const Want want{root, 0, data};
+  pull(transport, data, 1, [&](int rank, int) { return Block{0, rank == root ? bytes : 0}; }, {&want, rank_ == root ? size_t{0} : 1});
+}
+
+void LocalBackend::all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(in, bytes);
+  std::vector<Want> wants;
+  for (int k = 0; k < size(); ++k) {
+    const int peer = (rank_ + k) % size();
+    wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
+  }
+  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+}
+
+void LocalBackend::gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(in, bytes);
+  std::vector<Want> wants;
+  for (int peer = 0; peer < size() && rank_ == root; ++peer) wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
+  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+}
+
+void LocalBackend::scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
+  Transport transport(segment_, rank_, signals_, context);
+  const size_t bytes = bytes_of(count, dtype);
+  transport.announce(in, rank_ == root ? bytes * static_cast<size_t>(size()) : 0);
+  const Want want{root, rank_, out};
+  pull(
+      transport, in, size(), [&](int rank, int b) { return Block{static_cast<size_t>(b) * bytes, rank == root ? bytes : 0}; }, {&want, 1});
+}
+
+void LocalBackend::all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
+                              DType dtype) {
+  Transport transport(segment_, rank_, signals_, context);
+  const auto n = static_cast<size_t>(size());
+  std::vector<int64_t> counts(in_counts, in_counts + n);
+  counts.insert(counts.end(), out_counts, out_counts + n);
+  int64_t total = 0;
+  for (size_t i = 0; i < n; ++i) total += in_counts[i];
+  transport.announce(in, bytes_of(total, dtype), std::as_bytes(std::span(counts)));
+  const auto count_of = [&](int rank, size_t i) {
+    int64_t count = 0;
+    std::memcpy(&count, transport.head_of(rank) + i * sizeof count, sizeof count);
+    return count;
+  };
+  for (int from = 0; from < size(); ++from) {
+    for (int to = 0; to < size(); ++to) {
+      const int64_t sent = count_of(from, static_cast<size_t>(to)), taken = count_of(to, n + static_cast<size_t>(from));
+      if (sent != taken)
+        segment_.fail_all(context, tandem::str(describe(from), " gives ", sent, " elements to ", describe(to), ", which takes ", taken));
+    }
+  }
+  const auto block_of = [&](int rank, int b) {
+    int64_t before = 0;
+    for (int i = 0; i < b; ++i) before += count_of(rank, static_cast<size_t>(i));
+    return Block{bytes_of(before, dtype), bytes_of(count_of(rank, static_cast<size_t>(b)), dtype)};
+  };
+  std::vector<Want> wants;
+  int64_t before = 0;
+  for (int peer = 0; peer < size(); ++peer) {
+    wants.push_back({peer, rank_, bytes_at(out, bytes_of(before, dtype))});
+    before += out_counts[peer];
+  }
+  std::rotate(wants.begin(), wants.begin() + rank_, wants.end());
+  pull(transport, in, size(), block_of, wants);
+}
+
+void LocalBackend::barrier(const Context& context) {
+  Transport transport(segment_, rank_, signals_, context);
+  transport.announce(nullptr, 0);
+  transport.finish();
+}
+
+std::unique_ptr<Backend> LocalBackend::sub_group(const Context& context, std::span<const int> ranks) {
+  barrier(context);  // the ranks are the call's sizes, and so compared
+  const std::shared_ptr<Team> team = team_->sub_team(context, rank_, ranks);
+  if (!team) return nullptr;
+  const auto own = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
+  return std::make_unique<LocalBackend>(team, own);
+}
+
+}  // namespace tandem::comm

@@ -1,0 +1,174 @@
+// Waiting: a thread looks for 50 microseconds, then sleeps on the word by a futex. It wakes every few milliseconds to see whether the rank it
+// waits for is still there and whether the time is up, which costs nothing beside what goes wrong then.
+#include "comm/segment.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <new>
+
+#include "base/cores.h"
+#include "base/error.h"
+#include "comm/recorder.h"
+
+namespace tandem::comm {
+namespace {
+
+constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr long kNapNanoseconds = 5'000'000;
+constexpr int kUnwatched = -1, kEnded = -2;  // in place of a pidfd
+
+constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+}  // namespace
+
+size_t Segment::bytes_for(int size) {
+  const auto n = static_cast<size_t>(size);
+  return round_up(sizeof(Head)) + n * sizeof(Seat) + n * round_up(recorder_bytes()) + n * n * sizeof(Channel);
+}
+
+Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper)
+    : size_(size), whose_(whose), crowded_(size > tandem::detail::usable_cores()), keeper_(std::move(keeper)) {
+  auto* at = static_cast<std::byte*>(memory);
+  const auto n = static_cast<size_t>(size);
+  head_ = reinterpret_cast<Head*>(at);
+  at += round_up(sizeof(Head));
+  seats_ = reinterpret_cast<Seat*>(at);
+  at += n * sizeof(Seat);
+  recorders_ = at;
+  at += n * round_up(recorder_bytes());
+  channels_ = reinterpret_cast<Channel*>(at);
+  watches_ = std::make_unique<std::atomic<int>[]>(n);
+  for (size_t i = 0; i < n; ++i) watches_[i].store(kUnwatched);
+}
+
+Segment::~Segment() {
+  for (int i = 0; i < size_; ++i)
+    if (const int watch = watches_[static_cast<size_t>(i)].load(); watch >= 0) close(watch);
+}
+
+void* Segment::recorder(int rank) const { return recorders_ + static_cast<size_t>(rank) * round_up(recorder_bytes()); }
+
+Channel& Segment::channel(int from, int to) const { return channels_[from * size_ + to]; }
+
+// --- Who is there
+
+void Segment::sit(int rank, int pid) {
+  seat(rank).pid.store(pid);
+  if (whose_ == tandem::detail::Futex::Private || pid == getpid()) return;
+  const auto watch = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  watches_[static_cast<size_t>(rank)].store(watch >= 0 ? watch : errno == ESRCH ? kEnded : kUnwatched);
+}
+
+bool Segment::has_died(int rank) const {
+  const int watch = watches_[static_cast<size_t>(rank)].load(std::memory_order_relaxed);
+  if (watch < 0) return watch == kEnded;
+  pollfd asked{watch, POLLIN, 0};
+  return poll(&asked, 1, 0) == 1;
+}
+
+void Segment::leave(int rank) noexcept {
+  seat(rank).left.store(1);
+  for (Announcement& announcement : seat(rank).announcements) wake(announcement.number);
+  wake(seat(rank).signal);
+}
+
+std::string Segment::describe(int rank) const {
+  if (one_process()) return tandem::str("rank ", rank);
+  return tandem::str("rank ", rank, " (pid ", seat(rank).pid.load(), ')');
+}
+
+// --- The end
+
+void Segment::abort(const std::string& reason) const noexcept {
+  uint32_t alive = 0;
+  if (!head_->dead.compare_exchange_strong(alive, 1)) return;
+  const size_t bytes = std::min(reason.size(), sizeof head_->reason - 1);
+  std::memcpy(head_->reason, reason.data(), bytes);
+  head_->reason[bytes] = 0;
+  head_->dead.store(2);
+  for (int rank = 0; rank < size_; ++rank) {
+    for (Announcement& announcement : seat(rank).announcements) wake(announcement.number);
+    wake(seat(rank).signal);
+    for (int peer = 0; peer < size_; ++peer) {
+      wake(channel(rank, peer).written);
+      wake(channel(rank, peer).read);
+    }
+  }
+}
+
+std::string Segment::reason() const {
+  if (head_->dead.load(std::memory_order_acquire) != 2) return "by another rank";  // which is writing it, or died at it
+  return {head_->reason, strnlen(head_->reason, sizeof head_->reason)};
+}
+
+void Segment::fail_dead(const Context& context) const {
+  for (int i = 0; i < 100 && head_->dead.load() == 1; ++i) sched_yield();
+  fail('[', name(context.call.kind), "] the group was aborted: ", reason());
+}
+
+void Segment::fail_all(const Context& context, const std::string& text) const {
+  const std::string whole = tandem::str('[', name(context.call.kind), "] ", text);
+  abort(whole);
+  throw Error(whole);
+}
+
+// --- Waiting
+
+void Segment::wake(std::atomic<uint32_t>& word) const { tandem::detail::futex_wake(word, INT_MAX, whose_); }
+
+void Segment::check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const {
+  check_alive(context);
+  if (context.aborted && context.aborted->load(std::memory_order_acquire)) fail_dead(context);
+  if (seat(peer).left.load() && !ready(peer))
+    fail_all(context, tandem::str(describe(peer), " has left the group, but ", str(context.call), " waits for it; it was last seen ",
+                                  last_seen(recorder(peer))));
+  if (has_died(peer) && !ready(peer))
+    fail_all(context, tandem::str(describe(peer), " has died, while ", str(context.call), " waits for it; it was last seen ",
+                                  last_seen(recorder(peer))));
+  if (Clock::now() < context.deadline) return;
+  std::string missing;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (ready(rank)) continue;
+    missing += tandem::str(missing.empty() ? "" : "; ", describe(rank), ", last seen ", last_seen(recorder(rank)));
+  }
+  if (missing.empty()) return;
+  fail_all(context, tandem::str("the time limit was reached in ", str(context.call), ". Missing: ", missing));
+}
+
+void Segment::wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
+                          const std::function<bool(int)>& ready) const {
+  for (int i = 0; i < 200; ++i) {
+    if (ready(peer)) return;
+    tandem::detail::cpu_pause();
+  }
+  const auto end = Clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (ready(peer)) return;
+      tandem::detail::cpu_pause();
+    }
+    if (crowded_) sched_yield();
+  } while (Clock::now() < end);
+  struct Sleeper {
+    std::atomic<uint32_t>& count;
+    explicit Sleeper(std::atomic<uint32_t>& c) : count(c) { count.fetch_add(1); }
+    ~Sleeper() { count.fetch_sub(1); }
+  } const sleeper(sleepers);
+  for (;;) {
+    // Who publishes stores the word, then looks at the sleepers; we count as one, then look at the word: one of us sees the other.
+    const uint32_t seen = word.load();
+    if (ready(peer)) return;
+    check_waiting(context, peer, ready);
+    const timespec nap{0, kNapNanoseconds};
+    tandem::detail::futex_wait(word, seen, &nap, whose_);
+  }
+}
+
+}  // namespace tandem::comm

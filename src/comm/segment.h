@@ -1,0 +1,129 @@
+// The memory that the ranks of one machine share, and how they wait for each other in it: words that one rank writes and the others watch.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/futex.h"
+#include "comm/backend.h"
+
+namespace tandem::comm {
+
+inline constexpr size_t kInline = size_t{32} << 10;  // bytes that travel with the announcement of a call, in one round
+inline constexpr size_t kPiece = size_t{256} << 10;  // bytes that a rank shows the others at once of longer ones
+inline constexpr size_t kChannel = size_t{64} << 10;  // bytes that one rank has sent to another and that are not received yet
+
+/// What a rank tells of a call before it starts. Every rank compares.
+struct alignas(64) Announcement {
+  std::atomic<uint32_t> number{0};  // the low bits of the call's number; written last
+  int32_t device = -1;              // where its memory is, -1: the host
+  uint64_t signature = 0;           // of everything that must be the same on all ranks
+  uint64_t bytes = 0;               // that it gives to others
+  const std::byte* address = nullptr;  // where they are, for ranks of one process
+  uint32_t spoiled = 0;                // 1: its earlier work failed
+  alignas(8) std::byte data[kInline + 24];  // up to kInline bytes of them, or, where `spoiled`, why
+};
+
+/// One message on its way from a rank to another, or a part of it.
+struct alignas(64) Channel {
+  std::atomic<uint32_t> written{0}, read{0};  // bytes so far, counted round
+  std::atomic<uint32_t> writer_sleeps{0}, reader_sleeps{0};
+  alignas(64) std::byte data[kChannel];
+};
+
+/// One rank's part of the segment.
+struct alignas(4096) Seat {
+  alignas(64) std::atomic<uint32_t> signal{0};    // counts what it has told the others during calls
+  alignas(64) std::atomic<uint32_t> sleepers{0};  // how many sleep on its words
+  alignas(64) std::atomic<uint32_t> readers{0};  // ranks of this process that are reading its memory
+  std::atomic<int32_t> pid{0};
+  std::atomic<uint32_t> left{0};
+  alignas(4096) Announcement announcements[2];
+  alignas(4096) std::byte pieces[2][kPiece];
+};
+
+/// The whole, as every rank of a group sees it. The first `size` seats' memory is followed by their recorders, and those by channels, one for
+/// each pair. All of it begins as zeros.
+class Segment {
+ public:
+  /// `memory` of bytes_for(size), zeros, which `keeper` holds.
+  Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  [[nodiscard]] static size_t bytes_for(int size);
+  [[nodiscard]] int size() const { return size_; }
+  /// Whether ranks are threads of this process, so that they see each other's memory.
+  [[nodiscard]] bool one_process() const { return whose_ == tandem::detail::Futex::Private; }
+  [[nodiscard]] Seat& seat(int rank) const { return seats_[rank]; }
+  [[nodiscard]] void* recorder(int rank) const;
+  [[nodiscard]] Channel& channel(int from, int to) const;
+
+  /// A rank takes its seat: its process is watched from now on. Before anybody waits for it.
+  void sit(int rank, int pid);
+  /// From here on an error says that this rank has left.
+  void leave(int rank) noexcept;
+  void abort(const std::string& reason) const noexcept;
+  [[nodiscard]] bool dead() const { return head_->dead.load(std::memory_order_acquire) != 0; }
+  /// Why it was aborted.
+  [[nodiscard]] std::string reason() const;
+  /// Throws where the group is dead.
+  void check_alive(const Context& context) const {
+    if (dead()) [[unlikely]] fail_dead(context);
+  }
+  /// "rank 1 (pid 1234)".
+  [[nodiscard]] std::string describe(int rank) const;
+
+  /// Changes a word of one's own and wakes who sleeps on it.
+  void publish(std::atomic<uint32_t>& word, uint32_t value, std::atomic<uint32_t>& sleepers) const {
+    word.store(value);  // in one order with `sleepers`: see wait_slowly
+    if (sleepers.load() != 0) wake(word);
+  }
+  /// Whether `word` has come to `value`, counted round.
+  [[nodiscard]] static bool reached(const std::atomic<uint32_t>& word, uint32_t value) {
+    return static_cast<int32_t>(word.load(std::memory_order_acquire) - value) >= 0;
+  }
+  /// Until every other rank's word, word_of(rank), has come to `value`. Error where one dies, leaves, or does not come in time, and where
+  /// the group is aborted.
+  template <class WordOf>
+  void wait_for_all(const Context& context, int me, uint32_t value, WordOf word_of) const {
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer == me || reached(word_of(peer), value)) continue;
+      wait_slowly(context, peer, word_of(peer), seat(peer).sleepers, [&](int rank) { return rank == me || reached(word_of(rank), value); });
+    }
+  }
+  /// Until ready(peer), which another rank makes true and then publishes `word`. Errors as above; `ready` is asked of other ranks than `peer`
+  /// too, to name all that are missing.
+  void wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
+                   const std::function<bool(int)>& ready) const;
+  /// Throws `text` in every rank: the group is dead.
+  [[noreturn]] void fail_all(const Context& context, const std::string& text) const;
+
+ private:
+  struct Head {
+    std::atomic<uint32_t> dead{0};  // 1: somebody writes the reason; 2: it is written
+    char reason[4000];
+  };
+  void wake(std::atomic<uint32_t>& word) const;
+  void check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const;
+  [[noreturn]] void fail_dead(const Context& context) const;
+  [[nodiscard]] bool has_died(int rank) const;
+
+  const int size_;
+  const tandem::detail::Futex whose_;
+  const bool crowded_;  // more ranks than cores: who waits must let others run
+  std::shared_ptr<void> keeper_;
+  Head* head_;
+  Seat* seats_;
+  std::byte* recorders_;
+  Channel* channels_;
+  std::unique_ptr<std::atomic<int>[]> watches_;  // a pidfd for each rank
+};
+
+}  // namespace tandem::comm
