@@ -23,7 +23,7 @@ constexpr bool divides(PointwiseOp op) {
   return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
 }
 
-/// What a kernel keeps of an operand: elements, or one number for all.
+/// An operand: elements, or one number for all of them.
 template <class T>
 struct Source {
   const void* data;
