@@ -56,5 +56,6 @@
 #include "runtime/stream.h"
 #include "tensor/index.h"
 #include "tensor/print.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 #include "train/train.h"

@@ -12,7 +12,7 @@
 
 #include "nn/fields.h"
 #include "nn/hooks.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 
 namespace tandem::nn {
 
@@ -111,7 +111,7 @@ struct ModuleBase {
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
     if (!has_hooks()) return forward(std::forward<Args>(args)...);
-    std::tuple<detail::Kept<Args>...> own(std::forward<Args>(args)...);
+    std::tuple<detail::HeldArgument<Args>...> own(std::forward<Args>(args)...);
     const auto run = [&](auto&... kept) -> decltype(auto) { return forward(static_cast<Args&&>(kept)...); };
     std::vector<Tensor> inputs = detail::tensors_of(own);
     before_forward(inputs);

@@ -23,7 +23,6 @@
 #include "nn/recurrent.h"
 #include "nn/recurrent_cells.h"
 #include "nn/sequential.h"
-#include "nn/state_dict.h"
 #include "nn/summary.h"
 #include "nn/transformer.h"
 #include "nn/upsampling.h"

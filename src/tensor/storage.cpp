@@ -2,19 +2,17 @@
 
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
-#include "runtime/guarded_memory.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
 
 Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(bytes), device_(device), pinned_(pinned) {
   if (bytes == 0) return;
-  if (runtime::memory_is_guarded() && !pinned) [[unlikely]] {
-    const auto guarded = runtime::allocate_guarded(device, bytes, site);
-    data_ = guarded.data;
-    block_ = guarded.block;
-    context_ = guarded.record;
-    deleter_ = [](void* record) { runtime::free_guarded(record); };
+  if (const auto* source = runtime::memory_source.load(std::memory_order_relaxed); source && !pinned) [[unlikely]] {
+    const auto allocation = source->allocate(device, bytes, site, context_);
+    data_ = allocation.data;
+    block_ = allocation.block;
+    deleter_ = source->free;
   } else if (device.is_cuda() || pinned) {
     const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
     data_ = allocation.data;

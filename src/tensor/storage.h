@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-/// Memory on a device. Counted; freed with its last holder, on the device's terms (a card's block goes back to its stream's pool).
+/// Memory on a device. Counted; freed with its last holder, on the device's terms (a GPU's block goes back to its stream's pool).
 class Storage : public Counted<Storage> {
  public:
   Storage(Device device, size_t bytes, bool pinned, Site site);
@@ -24,7 +24,7 @@ class Storage : public Counted<Storage> {
 
   /// The kernels' address.
   [[nodiscard]] void* data() const { return data_; }
-  /// The user's address: on a virtual card one that faults when the host touches it.
+  /// The user's address: on a virtual GPU one that faults when the host touches it.
   [[nodiscard]] void* user_data() const;
   [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] Device device() const { return device_; }

@@ -92,7 +92,7 @@ class Tensor {
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
   /// How often the storage was changed in place.
   [[nodiscard]] uint32_t version() const;
-  /// The address of the first element as the user sees it: on a virtual card, one that faults when the host touches it.
+  /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr() const;
   /// The same as `T*`. Error where T is not the dtype's C++ type.
   template <class T>
@@ -130,13 +130,13 @@ class Tensor {
   // --- Moving (ops/copy.cpp)
   /// This tensor on `device`: itself where nothing changes.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype(), options, site);
+    return moved(device, dtype(), options, "to", site);
   }
   [[nodiscard]] Tensor to(ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device(), dtype, options, site);
+    return moved(device(), dtype, options, "to", site);
   }
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype, options, site);
+    return moved(device, dtype, options, "to", site);
   }
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
@@ -475,7 +475,7 @@ class Tensor {
   [[noreturn]] static void undefined();
   void check_dtype(DType wanted) const;
   // What the templates above stand for.
-  [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, Site site) const;
+  [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const;
   [[nodiscard]] Tensor squeeze_one(int64_t dim, Site site) const;
   const Tensor& squeeze_one_(int64_t dim, Site site) const;
   [[nodiscard]] std::vector<Tensor> split_every(int64_t size, int64_t dim, Site site) const;

@@ -53,8 +53,8 @@ ShareHandle share_file(int file, uint64_t offset, uint64_t bytes, std::string_vi
 OpenedMemory::OpenedMemory(const ShareHandle& handle, std::string_view uuid) {
   Note note;
   std::memcpy(&note, handle.bytes.data(), sizeof note);
-  if (note.magic != kMagic) fail("[open_memory] these bytes are no handle of a virtual card's memory");
-  if (uuid != note.uuid) fail("[open_memory] the handle is of card ", std::string(note.uuid), ", not of ", std::string(uuid));
+  if (note.magic != kMagic) fail("[open_memory] these bytes are no handle of a virtual GPU's memory");
+  if (uuid != note.uuid) fail("[open_memory] the handle is of GPU ", std::string(note.uuid), ", not of ", std::string(uuid));
   const std::string path = str("/proc/", note.process, "/fd/", note.file);
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   const int error = errno;
