@@ -43,7 +43,7 @@ bool are_ranks(const std::vector<Device>& devices) {
   if (devices.size() < 2 || !std::all_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); })) return false;
   std::vector<int> sorted = indices(devices);
   std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() && runtime::cards_are_virtual();
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() && runtime::devices_are_virtual();
 }
 
 std::vector<Device> devices_of(const std::vector<Tensor>& tensors) {
