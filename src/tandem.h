@@ -48,6 +48,7 @@
 #include "ops/view.h"
 #include "optim/optim.h"
 #include "parallel/parallel.h"
+#include "process/multiprocessing.h"
 #include "runtime/device.h"
 #include "runtime/graph.h"
 #include "runtime/libraries.h"

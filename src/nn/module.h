@@ -92,6 +92,10 @@ struct ModuleBase {
   void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
   void cpu(Site site = Site::here()) { to(Device(), site); }
 
+  /// Moves parameters, their gradients and buffers into memory that processes share, one piece for all of them; those on GPUs are shared as
+  /// they are. Error where views of them exist, and for parameters that wait for a first forward. As torch.nn.Module.share_memory.
+  void share_memory(Site site = Site::here());
+
   // --- State
   /// Parameters and persistent buffers by name, without history; they share memory with the module.
   [[nodiscard]] StateDict state_dict() const;

@@ -24,6 +24,8 @@
 #include "nn/recurrent_cells.h"
 #include "nn/sequential.h"
 #include "nn/summary.h"
+#include "nn/sync_batch_norm.h"
+#include "nn/transfer.h"
 #include "nn/transformer.h"
 #include "nn/upsampling.h"
 #include "nn/utils.h"

@@ -25,6 +25,8 @@ void copy_kernel(const Tensor& to, const Tensor& from, const char* op, Site site
 /// Bytes between devices: both dense and of one dtype.
 void move_bytes(const Tensor& to, const Tensor& from, bool non_blocking, const char* op, Site site) {
   if (from.numel() == 0) return;
+  to.impl().check_bytes();
+  from.impl().check_bytes();
   runtime::copy_bytes(to.impl().data, to.device(), to.is_pinned(), from.impl().data, from.device(), from.is_pinned(), from.nbytes(),
                       non_blocking, op, site);
   if (!non_blocking) return;
@@ -115,6 +117,7 @@ Tensor Tensor::contiguous(Site site) const { return is_contiguous() ? *this : cl
 
 Scalar Tensor::item(Site site) const {
   if (numel() != 1) fail("[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  impl().check_bytes();
   alignas(8) char bytes[8];
   const size_t size = element_size();
   if (is_cpu()) std::memcpy(bytes, impl().data, size);

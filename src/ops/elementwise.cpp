@@ -147,6 +147,9 @@ bool flat(const Tensor& target, std::span<const Operand* const> operands) {
 void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span<const Operand* const> operands, Site site) {
   TensorImpl& to = target.impl();
   if (to.numel == 0) return;
+  to.check_bytes();
+  for (const Operand* operand : operands)
+    if (operand->is_tensor()) operand->tensor().impl().check_bytes();
   Pointwise call;
   call.op = row.op;
   call.compute = compute;

@@ -10,6 +10,7 @@ kernels::View view(const Tensor& x) {
   kernels::View v;
   if (!x.defined()) return v;
   const TensorImpl& impl = x.impl();
+  impl.check_bytes();
   v.data = impl.data;
   v.dtype = impl.dtype;
   v.ndim = static_cast<int32_t>(impl.sizes.size());

@@ -25,6 +25,7 @@ constexpr const char* kVariable = "TANDEM_VIRTUAL_GPUS";
 struct Choice {
   std::mutex mutex;                               // around the choosing
   std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
+  std::optional<std::string> specification;       // the same as it was given
   std::string why;                                // there is no driver
   std::atomic<bool> starting{false}, made{false}, is_virtual{false};
 };
@@ -139,6 +140,11 @@ Driver& require_driver() {
 
 bool devices_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
 
+std::optional<std::string> virtual_gpus_asked_for() {
+  const std::lock_guard lock(choice().mutex);
+  return choice().specification;
+}
+
 }  // namespace tandem::runtime
 
 namespace tandem::cuda {
@@ -150,6 +156,7 @@ void use_virtual_gpus(std::string_view specification) {
   const std::lock_guard lock(choice.mutex);
   if (choice.made.load()) fail("[use_virtual_gpus] GPUs are in use already: call it before the first use of a GPU");
   choice.asked_for = options;
+  choice.specification = std::string(specification);
 }
 
 }  // namespace tandem::cuda

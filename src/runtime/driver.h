@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -124,6 +125,10 @@ class Driver {
 void refuse_forked();
 /// Whether the GPUs are virtual ones.
 [[nodiscard]] bool devices_are_virtual();
+
+/// The specification that use_virtual_gpus was given, so that a process started by this one can have the same GPUs; nothing where it was
+/// not called.
+[[nodiscard]] std::optional<std::string> virtual_gpus_asked_for();
 
 /// What libtandem_cuda.so's one entry returns: `extern "C" const tandem::runtime::Plugin* tandem_cuda_plugin()`. It throws nothing.
 /// Where it has a driver, it has handed its kernels to kernels::set_gpu_table.

@@ -86,6 +86,8 @@ class Tensor {
   [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
   [[nodiscard]] bool is_contiguous() const;
   [[nodiscard]] bool is_pinned() const;
+  /// Whether other processes can see this memory: on the CPU after share_memory_, on a GPU always. As torch.Tensor.is_shared.
+  [[nodiscard]] bool is_shared() const;
   [[nodiscard]] int64_t storage_offset() const;
   [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
   /// Bytes of its elements.
@@ -125,6 +127,10 @@ class Tensor {
   void retain_grad() const;
   /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
   int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  /// Calls `hook` with this leaf each time `backward` has added to its `.grad`, on the stream where that was done. Returns the hook's
+  /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
+  /// torch.Tensor.register_post_accumulate_grad_hook.
+  int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
   void remove_hook(int64_t number) const;
 
   // --- Moving (ops/copy.cpp)
@@ -142,6 +148,9 @@ class Tensor {
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
   /// A copy in page-locked host memory; itself where it is there already.
   [[nodiscard]] Tensor pin_memory(Site site = Site::here()) const;
+  /// Moves the values into memory that processes share (multiprocessing); the tensor stays the same one. Nothing on a GPU, or where they
+  /// are there already. Error where other tensors see the memory too: views, and what shares its history. As torch.Tensor.share_memory_.
+  const Tensor& share_memory_(Site site = Site::here()) const;
   /// Takes over the values of `source`, converted and broadcast.
   const Tensor& copy_(const Tensor& source, Flag non_blocking = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor clone(Site site = Site::here()) const;
