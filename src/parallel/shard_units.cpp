@@ -79,7 +79,8 @@ void ShardUnit::gather(Site site) {
 }
 
 void ShardUnit::release() {
-  std::exchange(gathering_, {}).wait();
+  if (!together_.defined()) return;
+  std::exchange(gathering_, {}).wait(Site::here());
   storage_->clear();
   for (const Member& member : members_) member.whole.impl().refresh();
   together_ = Tensor();
