@@ -109,11 +109,11 @@ struct Walk {
 
 thread_local constinit Walk* running_walk = nullptr;
 
-/// A stream, and its card, are the calling thread's until the end of the scope. nullptr: all stays as it is.
+/// A stream, and its GPU, are the calling thread's until the end of the scope. nullptr: all stays as it is.
 class OnStream {
  public:
   explicit OnStream(StreamRecord* stream) {
-    if (stream && (runtime::current_stream(stream->device) != stream || runtime::detail::current_card != stream->device))
+    if (stream && (runtime::current_stream(stream->device) != stream || runtime::detail::current_device != stream->device))
       guard_.emplace(cuda::Stream(stream));
   }
 
@@ -121,7 +121,7 @@ class OnStream {
   std::optional<cuda::StreamGuard> guard_;
 };
 
-/// The calling thread's stream where `device` is a card.
+/// The calling thread's stream where `device` is a GPU.
 StreamRecord* current_stream_of(Device device) { return device.is_cuda() ? runtime::current_stream(device.index()) : nullptr; }
 
 /// `x`, written by work on `from`, is used on `to` too.

@@ -76,7 +76,7 @@ Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Te
   const DType wide = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor y, mean, deviation, count;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Tensor x = input.detach().to(wide, {}, site);
     const Statistics all = all_statistics(x, group, site);
     mean = all.mean;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace tandem::optim {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -80,7 +81,7 @@ void check_alike(const char* op, const char* what, const NamedTensors& tensors, 
 }
 
 void broadcast_values(const std::vector<Tensor>& tensors, int root, const ProcessGroup& group, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const int source = group.ranks()[static_cast<size_t>(root)];
   const bool is_source = group.rank() == root;
   std::vector<Tensor> small;

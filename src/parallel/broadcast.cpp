@@ -1,5 +1,5 @@
-// A copy between cards costs two waits between their streams, several times what a small copy within a card costs. So small tensors are
-// packed into one piece of memory on their own card, which is sent at once; the copies are tensors over parts of what arrives.
+// A copy between GPUs costs two waits between their streams, several times what a small copy within a GPU costs. So small tensors are
+// packed into one piece of memory on their own GPU, which is sent at once; the copies are tensors over parts of what arrives.
 #include "parallel/broadcast.h"
 
 #include <optional>
@@ -78,7 +78,7 @@ std::vector<std::vector<Tensor>> broadcast_coalesced(const std::vector<Tensor>& 
     if (!packed) continue;
     std::vector<Tensor> copies;
     {
-      const autograd::detail::NoRecord quiet;
+      const NoGradGuard no_grad;
       if (!parcel) parcel.emplace(small, site);
       copies = parcel->unpacked_on(device, site);
     }

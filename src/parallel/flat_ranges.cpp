@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -35,7 +36,7 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
   if (!distributed::is_initialized())
     fail("[", op, "] there is no process group yet: call distributed::init_process_group() first");
   if (parameters_.empty()) fail("[", op, "] got an empty parameter list");
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const int64_t ranks = group_.size(), rank = group_.rank();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& parameter = parameters_[i];
@@ -69,7 +70,7 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
 }
 
 void FlatRanges::lend_gradients(Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   for (const Piece& piece : pieces_) {
     const Tensor& grad = parameters_[piece.parameter].grad();
     piece.values.grad() = grad.defined() ? grad.detach().contiguous(site).view({-1}).narrow(0, piece.begin, piece.count) : Tensor();
@@ -81,7 +82,7 @@ void FlatRanges::take_gradients_back() const {
 }
 
 void FlatRanges::check_places(const char* op, Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& parameter = parameters_[i];
     if (parameter.impl().data == places_[i].impl().data) continue;
@@ -93,7 +94,7 @@ void FlatRanges::check_places(const char* op, Site site) const {
 }
 
 void FlatRanges::gather(Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   for (const Flat& flat : flats_)
     distributed::all_gather_into_tensor(flat.all, flat.all.narrow(0, flat.share * group_.rank(), flat.share), {.group = group_}, site);
   for (const Tensor& parameter : parameters_) parameter.impl().storage->bump_version();

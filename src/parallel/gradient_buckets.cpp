@@ -1,5 +1,6 @@
 #include "parallel/gradient_buckets.h"
 
+#include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
@@ -9,7 +10,7 @@ namespace tandem::parallel::detail {
 
 std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::vector<std::vector<size_t>>& plan, bool with_flags,
                                  Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Bucket> buckets;
   for (const std::vector<size_t>& members : plan) {
     int64_t count = 0;
@@ -40,7 +41,7 @@ std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::
 }
 
 void put_into_bucket(Parameter& parameter, double scale, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   Tensor& grad = parameter.tensor.grad();
   parameter.without_grad = !grad.defined();
   if (parameter.without_grad) {

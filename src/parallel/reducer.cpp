@@ -244,7 +244,7 @@ void Reducer::State::finish() {
 
 /// A parameter without a gradient here gets the others', unless nobody has one: then it stays without.
 void Reducer::State::take_where_others_have(Bucket& bucket) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (std::none_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return parameters[i].without_grad; })) return;
   const Tensor flags = bucket.flags.cpu().to(kFloat64);
   for (const size_t i : bucket.members)

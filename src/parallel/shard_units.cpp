@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
@@ -19,7 +20,7 @@ int64_t aligned(int64_t count) { return (count + kAlignment - 1) / kAlignment * 
 ShardUnit::ShardUnit(std::string name, nn::ModuleBase& module, std::vector<std::pair<std::string, Tensor>> parameters,
                      const distributed::ProcessGroup& group, Site site)
     : name_(std::move(name)), module_(&module), group_(group) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   int64_t length = 0;
   for (auto& [parameter, whole] : parameters) {
     members_.push_back({parameter, whole, length});
@@ -61,7 +62,7 @@ void ShardUnit::each_local_part(const std::function<void(size_t, int64_t, int64_
 
 void ShardUnit::begin_gather(Site site) {
   if (together_.defined()) return;
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   together_ = empty({share_ * group_.size()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
   gathering_ = distributed::all_gather_into_tensor(together_, shard_.detach(), {.group = group_, .async_op = true}, site);
 }
@@ -88,7 +89,7 @@ void ShardUnit::release() {
 }
 
 bool ShardUnit::add_gradient(size_t number, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Member& member = members_[number];
   if (!gradients_.defined()) {
     gradients_ = zeros({share_ * group_.size()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
@@ -106,7 +107,7 @@ bool ShardUnit::add_gradient(size_t number, Site site) {
 }
 
 void ShardUnit::begin_reduce(Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   finish_reduce(site);
   in_flight_ = std::exchange(gradients_, Tensor());
   reduced_ = empty({share_}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
@@ -116,7 +117,7 @@ void ShardUnit::begin_reduce(Site site) {
 
 void ShardUnit::finish_reduce(Site site) {
   if (!in_flight_.defined()) return;
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::exchange(reducing_, {}).wait(site);
   in_flight_ = Tensor();
   Tensor& sum = shard_.grad();

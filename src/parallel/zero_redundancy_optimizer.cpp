@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -45,7 +46,7 @@ std::vector<Numbered> all_pieces(const std::deque<FlatRanges>& ranges) {
 }  // namespace
 
 StateDict whole_state(const StateDict& divided, const std::deque<FlatRanges>& ranges, const distributed::ProcessGroup& group, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const std::vector<Numbered> pieces = all_pieces(ranges);
   StateDict mine, whole;  // mine: "parameter.begin.name"
   for (const auto& [key, value] : divided) {
@@ -80,7 +81,7 @@ StateDict whole_state(const StateDict& divided, const std::deque<FlatRanges>& ra
 }
 
 StateDict divided_state(const StateDict& whole, const std::deque<FlatRanges>& ranges) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   constexpr const char* kOp = "[ZeroRedundancyOptimizer.load_state_dict] ";
   StateDict divided;
   for (size_t g = 0; g < ranges.size(); ++g) {

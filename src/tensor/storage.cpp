@@ -3,19 +3,18 @@
 #include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
-#include "runtime/guarded_memory.h"
+#include "runtime/shared_memory.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
 
 Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(bytes), device_(device), pinned_(pinned) {
   if (bytes == 0) return;
-  if (runtime::memory_is_guarded() && !pinned) [[unlikely]] {
-    const auto guarded = runtime::allocate_guarded(device, bytes, site);
-    data_ = guarded.data;
-    block_ = guarded.block;
-    context_ = guarded.record;
-    deleter_ = [](void* record) { runtime::free_guarded(record); };
+  if (const auto* source = runtime::memory_source.load(std::memory_order_relaxed); source && !pinned) [[unlikely]] {
+    const auto allocation = source->allocate(device, bytes, site, context_);
+    data_ = allocation.data;
+    block_ = allocation.block;
+    deleter_ = source->free;
   } else if (device.is_cuda() || pinned) {
     const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
     data_ = allocation.data;
@@ -38,6 +37,19 @@ Storage::Storage(Storage& whole, size_t offset, size_t bytes)
       deleter_([](void* held) { static_cast<Storage*>(held)->release(); }),
       context_(&whole) {
   whole.retain();
+}
+
+namespace {
+void drop_shared(void* memory) { delete static_cast<std::shared_ptr<runtime::SharedMemory>*>(memory); }
+}  // namespace
+
+Storage::Storage(std::shared_ptr<runtime::SharedMemory> memory, size_t offset, size_t bytes)
+    : data_(memory->data() + offset), bytes_(bytes), foreign_(true), deleter_(drop_shared) {
+  context_ = new std::shared_ptr<runtime::SharedMemory>(std::move(memory));
+}
+
+const std::shared_ptr<runtime::SharedMemory>* Storage::shared_memory() const {
+  return static_cast<const std::shared_ptr<runtime::SharedMemory>*>(context_of(drop_shared));
 }
 
 Storage::~Storage() { clear(); }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 
 #include "base/ref.h"
 #include "base/site.h"
@@ -10,7 +11,11 @@
 
 namespace tandem {
 
-/// Memory on a device. Counted; freed with its last holder, on the device's terms (a card's block goes back to its stream's pool).
+namespace runtime {
+class SharedMemory;
+}
+
+/// Memory on a device. Counted; freed with its last holder, on the device's terms (a GPU's block goes back to its stream's pool).
 class Storage : public Counted<Storage> {
  public:
   Storage(Device device, size_t bytes, bool pinned, Site site);
@@ -18,17 +23,23 @@ class Storage : public Counted<Storage> {
   Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context);
   /// The `bytes` from `offset` on of another storage, which it keeps, with a version of their own. Nothing else may use them.
   Storage(Storage& whole, size_t offset, size_t bytes);
+  /// The `bytes` from `offset` on of memory that processes share.
+  Storage(std::shared_ptr<runtime::SharedMemory> memory, size_t offset, size_t bytes);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage();
 
   /// The kernels' address.
   [[nodiscard]] void* data() const { return data_; }
-  /// The user's address: on a virtual card one that faults when the host touches it.
+  /// The user's address: on a virtual GPU one that faults when the host touches it.
   [[nodiscard]] void* user_data() const;
   [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] bool is_pinned() const { return pinned_; }
+  /// The memory that this lies in where processes can share it; nullptr elsewhere.
+  [[nodiscard]] const std::shared_ptr<runtime::SharedMemory>* shared_memory() const;
+  /// What somebody else's memory was given with, where its deleter is this one; nullptr elsewhere.
+  [[nodiscard]] void* context_of(void (*deleter)(void*)) const { return deleter_ == deleter ? context_ : nullptr; }
   /// The allocator's record, for record_stream.
   [[nodiscard]] void* block() const { return block_; }
   /// Lets go of the bytes. Tensors over this storage stay, but to compute with one of them is an error until `refill`.

@@ -1,8 +1,10 @@
-// The CUDA runtime without a card, as strict as the real one about captures: streams get on only when they are waited for, and what is
+// The CUDA runtime without a GPU, as strict as the real one about captures: streams get on only when they are waited for, and what is
 // illegal while a stream is being captured spoils the capture. What a test looks at is counted.
 #pragma once
 
 #include <set>
+
+struct CUstream_st;
 
 namespace tandem::testing {
 
@@ -17,5 +19,11 @@ struct FakeCuda {
   std::set<int> contexts;      // devices that have been used
 };
 FakeCuda& fake_cuda();
+
+/// Work that the stream has been given is not done from now on, as of a library that waits for other devices; all of it is. Copies wait for
+/// it.
+void hold(CUstream_st* stream);
+void release(CUstream_st* stream);
+[[nodiscard]] int device_of(CUstream_st* stream);
 
 }  // namespace tandem::testing

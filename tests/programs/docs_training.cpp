@@ -41,7 +41,7 @@ void data() {
   CHECK(batches == 29 && loader.size() == 29 && samples == 900);
 
   td::data::DataLoader ahead(all, {.batch_size = 32, .shuffle = true, .num_workers = 4, .device = td::gpu(0)});
-  for (const auto& [inputs, labels] : ahead) {  // on the card
+  for (const auto& [inputs, labels] : ahead) {  // on the GPU
     CHECK(inputs.device() == td::gpu(0));
   }
   td::data::DataLoader balanced(all, {.batch_size = 32, .sampler = td::data::WeightedRandomSampler(std::vector<double>(1000, 1.0), 500)});

@@ -23,6 +23,11 @@ class Library {
   [[nodiscard]] Function function(const char* name) {
     return reinterpret_cast<Function>(find(name));
   }
+  /// One that older versions lack and that can be done without.
+  template <class Function>
+  [[nodiscard]] Function optional(const char* name) const {
+    return reinterpret_cast<Function>(look_up(name));
+  }
 
   /// A call of it has failed: says so in `description` from now on. The text, which stays for good: "cuDNN's cudnnBackendExecute failed:
   /// CUDNN_STATUS_EXECUTION_FAILED".
@@ -33,6 +38,7 @@ class Library {
 
  private:
   void* find(const char* name);
+  void* look_up(const char* name) const;
   const char* keep(std::string text);
 
   const std::string name_, file_;
