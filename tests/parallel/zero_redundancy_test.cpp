@@ -114,6 +114,32 @@ TEST_P(ZeroRedundancy, StateGoesOntoAnyNumberOfRanks) {
   }
 }
 
+TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
+  run([&](int, Device device) {
+    nn::Sequential net = network(), reference = network();
+    net.to(device);
+    reference.to(device);
+    optim::ZeroRedundancyOptimizer<optim::Adam> sharded(net.parameters(), {.lr = 0.1, .eps = 1e-3}, {.shard_gradients = true});
+    optim::Adam whole(reference.parameters(), {.lr = 0.1, .eps = 1e-3});
+    manual_seed(3);
+    for (int step = 0; step < 3; ++step) {
+      const Tensor x = randn({12, 5}).to(device);
+      sharded.zero_grad();
+      whole.zero_grad();
+      for (int part = 0; part <= step; ++part) {  // backwards add up
+        net(share(x) * (part + 1)).pow(2).mean().backward();
+        reference(x * (part + 1)).pow(2).mean().backward();
+      }
+      for (const Tensor& parameter : net.parameters()) EXPECT_FALSE(parameter.grad().defined());
+      sharded.step();
+      whole.step();
+    }
+    for (size_t i = 0; i < net.parameters().size(); ++i)
+      EXPECT_TRUE(allclose(net.parameters()[i], reference.parameters()[i], 1e-3, 1e-4)) << i;
+    expect_same_bits(net);
+  });
+}
+
 TEST_P(ZeroRedundancy, GroupsKeepTheirOptionsAndSchedulesSetThem) {
   run([&](int, Device device) {
     nn::Linear a(3, 3, {.device = device}), b(3, 3, {.device = device});
