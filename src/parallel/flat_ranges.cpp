@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "tensor/tensor_impl.h"

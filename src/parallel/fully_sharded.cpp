@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "autograd/history.h"
+#include "autograd/autograd.h"
 #include "base/error.h"
 #include "nn/attention.h"
 #include "nn/transformer.h"
@@ -281,7 +281,7 @@ size_t Shards::local_parameter_bytes() const {
 }
 
 StateDict Shards::full_state_dict(Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   State& s = *state_;
   StateDict whole = s.module.state_dict();  // in its order; parameters are filled in
   std::unordered_map<const TensorImpl*, Tensor> values;
@@ -297,7 +297,7 @@ StateDict Shards::full_state_dict(Site site) const {
 }
 
 void Shards::load_full_state_dict(const StateDict& state, Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   State& s = *state_;
   const StateDict own = s.module.state_dict();
   for (const auto& [name, tensor] : own) {
@@ -333,7 +333,7 @@ void Shards::save(const std::string& folder, Site site) const {
 }
 
 void Shards::load(const std::string& folder, Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   State& s = *state_;
   const ShardFiles files(folder, site);
   std::vector<std::pair<std::string, Tensor>> targets;
@@ -354,7 +354,7 @@ void Shards::load(const std::string& folder, Site site) const {
 }
 
 Tensor Shards::clip_grad_norm_(double max_norm, Site site) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   State& s = *state_;
   const Tensor squares = zeros({}, {.dtype = kFloat32, .device = s.units[0].shard().device()}, site);
   for (const Tensor& shard : parameters())

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
-#include "ops/elementwise.h"
+#include "parallel/scaled_copy.h"
 
 namespace tandem::parallel::detail {
 namespace {
@@ -47,7 +46,7 @@ GradientRanges::~GradientRanges() {
 }
 
 void GradientRanges::arrived(size_t parameter) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (!running_) {
     running_ = true;
     next_ = 0;
@@ -62,9 +61,8 @@ void GradientRanges::arrived(size_t parameter) {
     const int64_t first = std::max(offset, bucket.begin), last = std::min(offset + gradient.numel(), bucket.begin + bucket.count);
     if (first >= last) continue;
     if (!bucket.values.defined()) bucket.values = zeros({bucket.count}, {.dtype = gradient.dtype(), .device = gradient.device()}, site_);
-    const Operand part(gradient.narrow(0, first - offset, last - first, site_), site_), factor(1.0 / group_.size(), site_);
-    ops::call_into(kernels::PointwiseOp::mul, "mul", ops::Rule::Same, bucket.values.narrow(0, first - bucket.begin, last - first, site_),
-                   {&part, &factor}, site_);
+    copy_scaled(bucket.values.narrow(0, first - bucket.begin, last - first, site_),
+                gradient.narrow(0, first - offset, last - first, site_), 1.0 / group_.size(), site_);
     bucket.missing -= last - first;
     if (bucket.missing < 0)
       fail("[ZeroRedundancyOptimizer] parameter ", parameter,
@@ -94,7 +92,7 @@ void GradientRanges::settle(Bucket& bucket) {
 }
 
 void GradientRanges::finish() {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   running_ = false;
   while (next_ < buckets_.size()) {  // of parameters that got no gradient
     Bucket& bucket = buckets_[next_++];
@@ -106,7 +104,7 @@ void GradientRanges::finish() {
 }
 
 void GradientRanges::lend() const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   for (const Piece& piece : ranges_.pieces()) {
     if (piece.count == 0) continue;
     const auto [flat, offset] = ranges_.place(piece.parameter);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "autograd/history.h"
+#include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/file.h"
 #include "parallel/flat_ranges.h"
@@ -107,7 +107,7 @@ const io::TensorMap& ShardFiles::file(const std::string& name) const {
 }
 
 void ShardFiles::read(const std::string& name, int64_t begin, const Tensor& values) const {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   int64_t left = values.numel();
   const int64_t end = begin + left;
   for (const Part& part : entries_.at(name).parts) {
