@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
       if (what == "late") {  // takes part in another call only once the others have given up
         try {
           dist::recv(t, 0);
+          if (device.is_cuda()) td::cuda::synchronize();
         } catch (const td::Error& error) {
           std::printf("error: %s\n", error.what());
         }

@@ -1,6 +1,7 @@
 #include "comm/mpi/backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -20,8 +21,8 @@ constexpr int64_t kPatiencePerByte = 4;  // nanoseconds
 constexpr int64_t kPieceBytes = int64_t{8} << 20, kSmallBytes = int64_t{16} << 10;
 // How long ranks that are asked where they are have to answer. One that is in no collective cannot.
 constexpr std::chrono::milliseconds kAnswerTime{1000};
-// The number of the group of all ranks.
-constexpr uint64_t kWorld = 1;
+// How many groups of all ranks there have been: the same on every rank, and the number of the group.
+std::atomic<uint64_t> worlds{0};
 
 char* at(void* data, int64_t elements, DType dtype) { return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype)); }
 const char* at(const void* data, int64_t elements, DType dtype) {
@@ -84,7 +85,7 @@ class MpiBackend::Wait final : public Limit {
   std::optional<Clock::time_point> asked_;
 };
 
-MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), kWorld, {}, 0) {
+MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), ++worlds, {}, 0) {
   for (int rank = 0; rank < engine_.size(); ++rank) ranks_.push_back(rank);
   rank_ = engine_.rank();
   if (start.size != size() || start.rank != rank_)
