@@ -1,35 +1,35 @@
-// A file descriptor with one owner.
+// An open file's number, closed at its end.
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace tandem::detail {
+namespace tandem {
 
-/// Closes its file descriptor when it ends; -1 is none.
+/// Owns a file descriptor of this process.
 class Descriptor {
  public:
   Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
+    std::swap(number_, other.number_);
     return *this;
   }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { reset(); }
 
-  [[nodiscard]] int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
+  /// The number; -1 where there is none.
+  [[nodiscard]] int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
   void reset() {
-    if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);
+    if (number_ >= 0) close(std::exchange(number_, -1));
   }
 
  private:
-  int fd_ = -1;
+  int number_ = -1;
 };
 
-}  // namespace tandem::detail
+}  // namespace tandem

@@ -10,7 +10,7 @@
 #include "runtime/capture.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
-#include "runtime/thread_cards.h"
+#include "runtime/thread_devices.h"
 
 namespace tandem::comm {
 namespace {
@@ -121,7 +121,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
   if (count < 1) fail("[run_ranks] there must be a rank at least, but count is ", count);
   const std::shared_ptr<Team> team = make_thread_team(count);
   const int devices = runtime::driver() ? cuda::device_count() : 0;
-  const runtime::ThreadCards cards;  // of the calling thread, whose work comes before
+  const runtime::ThreadDevices devices_of_caller;  // of the calling thread, whose work comes before
   std::vector<std::exception_ptr> errors(static_cast<size_t>(count));
   std::mutex mutex;
   std::exception_ptr first;  // by which the others were ended
@@ -132,7 +132,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
     std::vector<runtime::StreamRecord*> streams;
     try {
       own->everyone = std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, first_ranks(count), options.timeout);
-      cards.adopt();
+      devices_of_caller.adopt();
       for (int device = 0; device < devices; ++device) {
         // A rank that waits in a stream must not stand before another rank's work.
         streams.push_back(runtime::take_own_stream(device));

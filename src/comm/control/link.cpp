@@ -36,8 +36,8 @@ Address address_of(const sockaddr_in& where) {
   return {text.data(), ntohs(where.sin_port)};
 }
 
-detail::Descriptor make_socket(int type) {
-  detail::Descriptor made(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Descriptor make_socket(int type) {
+  Descriptor made(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) fail("[control] no socket can be made: ", error_text(errno));
   return made;
 }
@@ -108,8 +108,8 @@ void Link::flush() {
   }
 }
 
-detail::Descriptor listen_on(const std::string& ip) {
-  detail::Descriptor listening = make_socket(SOCK_STREAM);
+Descriptor listen_on(const std::string& ip) {
+  Descriptor listening = make_socket(SOCK_STREAM);
   const sockaddr_in where = socket_address({ip, 0});
   if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 || listen(listening.get(), 128) != 0)
     fail("[control] this machine cannot listen on ", ip, ": ", error_text(errno));
@@ -130,20 +130,20 @@ Address peer_address(int socket) {
   return address_of(where);
 }
 
-detail::Descriptor accept_from(int listening) {
-  detail::Descriptor accepted(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+Descriptor accept_from(int listening) {
+  Descriptor accepted(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (accepted) send_at_once(accepted.get());
   return accepted;
 }
 
-detail::Descriptor connect_to(const Address& address, double seconds) {
+Descriptor connect_to(const Address& address, double seconds) {
   const sockaddr_in where = socket_address(address);
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   const auto left_ms = [&] {
     return static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count()));
   };
   for (;;) {
-    detail::Descriptor made = make_socket(SOCK_STREAM);
+    Descriptor made = make_socket(SOCK_STREAM);
     int error = 0;
     if (connect(made.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
       error = errno;
@@ -167,7 +167,7 @@ detail::Descriptor connect_to(const Address& address, double seconds) {
 }
 
 std::string address_towards(const std::string& ip) {
-  const detail::Descriptor asking = make_socket(SOCK_DGRAM);
+  const Descriptor asking = make_socket(SOCK_DGRAM);
   const sockaddr_in where = socket_address({ip, 9});
   if (connect(asking.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) return {};
   return own_address(asking.get()).ip;

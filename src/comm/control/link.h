@@ -24,7 +24,7 @@ struct Address {
 /// Sends and receives messages over a connected socket without ever waiting: bytes that do not go at once are kept. For one thread.
 class Link {
  public:
-  explicit Link(detail::Descriptor socket) : socket_(std::move(socket)) {}
+  explicit Link(Descriptor socket) : socket_(std::move(socket)) {}
 
   [[nodiscard]] int fd() const { return socket_.get(); }
   /// Takes in the bytes that are there. False where the other side has closed, or the connection broke: `next` still gives what came before.
@@ -41,19 +41,19 @@ class Link {
   void close() { socket_.reset(); }
 
  private:
-  detail::Descriptor socket_;
+  Descriptor socket_;
   std::string in_, out_;
 };
 
 /// A socket that listens on `ip`, at a port that was free, and on no other address. Error where the machine has no such address.
-[[nodiscard]] detail::Descriptor listen_on(const std::string& ip);
+[[nodiscard]] Descriptor listen_on(const std::string& ip);
 /// The socket's own address and the other side's.
 [[nodiscard]] Address own_address(int socket);
 [[nodiscard]] Address peer_address(int socket);
 /// The next connection that waits on a listening socket; none where none does.
-[[nodiscard]] detail::Descriptor accept_from(int listening);
+[[nodiscard]] Descriptor accept_from(int listening);
 /// A connection, made within `seconds`. Error that says why there is none.
-[[nodiscard]] detail::Descriptor connect_to(const Address& address, double seconds);
+[[nodiscard]] Descriptor connect_to(const Address& address, double seconds);
 /// This machine's address on the way to `ip`; nothing is sent. Empty where there is no way.
 [[nodiscard]] std::string address_towards(const std::string& ip);
 /// The IPv4 address that a host's name stands for; empty where it stands for none.

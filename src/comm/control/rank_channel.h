@@ -35,7 +35,7 @@ class RankChannel {
 
   Calls calls_;
   Link link_;
-  detail::Descriptor stop_;  // an eventfd
+  Descriptor stop_;  // an eventfd
   std::thread thread_;
 };
 

@@ -37,7 +37,7 @@ void Server::wait(std::chrono::milliseconds most, std::vector<pollfd>& others) {
 }
 
 void Server::accept() {
-  while (detail::Descriptor socket = accept_from(listening_.get())) {
+  while (Descriptor socket = accept_from(listening_.get())) {
     const auto strangers = std::count_if(peers_.begin(), peers_.end(), [](const Peer& peer) { return !peer.known; });
     if (strangers >= kMostStrangers) continue;  // closed again
     const Address from = peer_address(socket.get());

@@ -52,7 +52,7 @@ class Server {
   void introduce(Peer& peer, const Message& message);
   void sweep();
 
-  detail::Descriptor listening_;
+  Descriptor listening_;
   std::string token_;
   Calls calls_;
   std::list<Peer> peers_;

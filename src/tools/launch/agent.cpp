@@ -46,7 +46,7 @@ std::string required(const char* variable) {
 
 /// A TCP port that is free now on the address that this host has towards the launcher.
 int free_port(const comm::control::Link& link) {
-  const detail::Descriptor socket = comm::control::listen_on(comm::control::own_address(link.fd()).ip);
+  const Descriptor socket = comm::control::listen_on(comm::control::own_address(link.fd()).ip);
   return comm::control::own_address(socket.get()).port;
 }
 
@@ -73,12 +73,12 @@ std::string devices_of(int local_rank, int local_ranks, int count) {
 
 /// The reading end of a pipe whose other end is a rank's output.
 struct Pipe {
-  detail::Descriptor from, to;
+  Descriptor from, to;
   Pipe() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("[launch] no pipe can be made: the process has too many open files");
-    from = detail::Descriptor(ends[0]);
-    to = detail::Descriptor(ends[1]);
+    from = Descriptor(ends[0]);
+    to = Descriptor(ends[1]);
     (void)fcntl(from.get(), F_SETFL, O_NONBLOCK);
   }
 };
@@ -224,7 +224,7 @@ class Agent {
   std::chrono::milliseconds lost_after_;
   comm::control::Hello hello_;
   std::optional<Child> child_;
-  std::array<detail::Descriptor, 2> outputs_;
+  std::array<Descriptor, 2> outputs_;
   size_t unwritten_ = 0;  // bytes of output that the launcher has not written yet
   Clock::time_point heard_, said_;
   std::optional<Clock::time_point> ended_at_;

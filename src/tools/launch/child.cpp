@@ -59,7 +59,7 @@ Child::Child(const ChildOptions& options) {
     pid_ = -1;
     fail("'", command[0], "' cannot be started: ", std::generic_category().message(error));
   }
-  pidfd_ = detail::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  pidfd_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
     const int why = errno;
     kill(-pid_, SIGKILL);

@@ -42,7 +42,7 @@ class Child {
 
  private:
   pid_t pid_ = -1;
-  detail::Descriptor pidfd_;
+  Descriptor pidfd_;
   std::optional<comm::control::Ended> ended_;
 };
 

@@ -56,8 +56,8 @@ Job::Job(const LaunchOptions& options, Printer& printer, int signals, int restar
   if (options.mpi) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("[launch] no pipe can be made: the process has too many open files");
-    starter_pipe_ = detail::Descriptor(ends[0]);
-    const detail::Descriptor to(ends[1]);
+    starter_pipe_ = Descriptor(ends[0]);
+    const Descriptor to(ends[1]);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     starters_.push_back(start_mpirun(options, std::move(variables), to.get()));
   } else {

@@ -72,7 +72,7 @@ class Job {
   std::vector<Rank> ranks_;
   std::vector<std::unique_ptr<Child>> starters_;  // the agents; with MPI, mpirun alone
   std::string starter_output_;                    // what mpirun said
-  detail::Descriptor starter_pipe_;
+  Descriptor starter_pipe_;
   Outcome outcome_;
   int first_failed_ = -1;
   bool started_ = false, lost_host_ = false;

@@ -22,12 +22,12 @@ namespace tandem::tools {
 namespace {
 
 /// Signals that interrupt the launcher, as a descriptor.
-detail::Descriptor interrupts() {
+Descriptor interrupts() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  detail::Descriptor made(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  Descriptor made(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!made) fail("[launch] no signalfd can be made: the process has too many open files");
   return made;
 }
@@ -90,7 +90,7 @@ Hosts read_hosts(const std::string& file) {
 }
 
 int run_launch(const LaunchOptions& options) {
-  const detail::Descriptor signals = interrupts();
+  const Descriptor signals = interrupts();
   (void)std::signal(SIGPIPE, SIG_IGN);
   for (int restart = 0;; ++restart) {
     Outcome outcome;

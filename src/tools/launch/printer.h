@@ -60,7 +60,7 @@ class Printer {
   std::deque<Piece> pieces_;
   std::vector<std::pair<int, uint32_t>> written_;
   bool stop_ = false;
-  detail::Descriptor done_;  // an eventfd
+  Descriptor done_;  // an eventfd
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// The allocators as the rest of the library uses them, on the process's own virtual cards.
+// The allocators as the rest of the library uses them, on the process's own virtual GPUs.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "process_cards.h"
+#include "process_gpus.h"
 #include "runtime/allocator.h"
 #include "runtime/launch.h"
 #include "runtime/memory.h"
@@ -25,9 +25,9 @@ using runtime::Launch;
 namespace virtual_gpu = runtime::virtual_gpu;
 constexpr size_t MiB = size_t{1} << 20;
 
-struct CardMemory : ProcessCards {
+struct DeviceMemory : ProcessGpus {
   void SetUp() override {
-    ProcessCards::SetUp();
+    ProcessGpus::SetUp();
     cuda::synchronize(gpu(1));
     cuda::empty_cache();
     ASSERT_EQ(cuda::memory_reserved(gpu(1)), 0U);
@@ -36,7 +36,7 @@ struct CardMemory : ProcessCards {
   static void free(Allocation allocation) { runtime::free_device(gpu(1), allocation); }
 };
 
-TEST_F(CardMemory, IsCountedPerCard) {
+TEST_F(DeviceMemory, IsCountedPerGpu) {
   const size_t on_first = cuda::memory_allocated(gpu(0));
   const Allocation tiny = allocate(1);
   EXPECT_EQ(cuda::memory_allocated(gpu(1)), 512U);
@@ -50,7 +50,7 @@ TEST_F(CardMemory, IsCountedPerCard) {
   EXPECT_EQ(cuda::max_memory_reserved(gpu(1)), 22 * MiB);
   {
     const cuda::DeviceGuard guard(1);
-    EXPECT_EQ(cuda::memory_allocated(), 512U);  // the current card
+    EXPECT_EQ(cuda::memory_allocated(), 512U);  // the current GPU
   }
   cuda::empty_cache();
   EXPECT_EQ(cuda::memory_reserved(gpu(1)), 2 * MiB);
@@ -64,13 +64,13 @@ TEST_F(CardMemory, IsCountedPerCard) {
   free(tiny);
 }
 
-TEST_F(CardMemory, NeedsACard) {
+TEST_F(DeviceMemory, NeedsAGpu) {
   EXPECT_THROW((void)cuda::memory_allocated(Device()), Error);
   EXPECT_THROW((void)cuda::memory_summary("cpu"), Error);
   EXPECT_THROW((void)cuda::memory_stats(gpu(63)), Error);
 }
 
-TEST_F(CardMemory, IsNothingForZeroBytes) {
+TEST_F(DeviceMemory, IsNothingForZeroBytes) {
   const Allocation nothing = allocate(0);
   EXPECT_EQ(nothing.data, nullptr);
   free(nothing);
@@ -78,12 +78,12 @@ TEST_F(CardMemory, IsNothingForZeroBytes) {
   runtime::free_pinned({});
 }
 
-TEST_F(CardMemory, RunsOutAndRecovers) {
+TEST_F(DeviceMemory, RunsOutAndRecovers) {
   std::vector<Allocation> held;
   const size_t total = cuda::mem_get_info(gpu(1)).second;
   try {
     while (held.size() * 20 * MiB <= total) held.push_back(allocate(20 * MiB));
-    FAIL() << "the card never ran out";
+    FAIL() << "the GPU never ran out";
   } catch (const OutOfMemoryError& e) {
     const std::string text = e.what();
     EXPECT_EQ(text.find("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 1 has a total capacity of "), 0U) << text;
@@ -95,7 +95,7 @@ TEST_F(CardMemory, RunsOutAndRecovers) {
   for (const Allocation allocation : held) free(allocation);
 }
 
-TEST_F(CardMemory, StaysWithTheCardUntilQueuedWorkHasPassed) {
+TEST_F(DeviceMemory, StaysWithTheGpuUntilQueuedWorkHasPassed) {
   // The kernels write for a while after their memory is freed; giving it back must wait for them.
   std::atomic<int> done{0};
   for (int i = 0; i < 3; ++i) {
@@ -113,7 +113,7 @@ TEST_F(CardMemory, StaysWithTheCardUntilQueuedWorkHasPassed) {
   }
 }
 
-TEST_F(CardMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
+TEST_F(DeviceMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
   const cuda::Stream side{gpu(1)};
   std::atomic<bool> go{false};
   std::atomic<int> seen{0};
@@ -140,8 +140,8 @@ TEST_F(CardMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
   cuda::synchronize(gpu(1));
 }
 
-// A request that waits for the card holds no lock meanwhile: what is queued there may ask for memory, too.
-TEST_F(CardMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
+// A request that waits for the GPU holds no lock meanwhile: what is queued there may ask for memory, too.
+TEST_F(DeviceMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
   const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB - 8 * MiB;
   const Allocation small = allocate(512);  // and what is left of its segment
   free(allocate(most - 20 * MiB));         // cached: the next request needs it back
@@ -170,7 +170,7 @@ TEST_F(CardMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
 }
 
 // Queued work that runs out of memory cannot wait: what is queued behind it may be what holds the memory.
-TEST_F(CardMemory, RunsOutForQueuedWorkWithoutWaiting) {
+TEST_F(DeviceMemory, RunsOutForQueuedWorkWithoutWaiting) {
   const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB;
   free(allocate(most - 20 * MiB));
   const cuda::Stream side{gpu(1)};
@@ -199,7 +199,7 @@ TEST_F(CardMemory, RunsOutForQueuedWorkWithoutWaiting) {
   free(allocate(most));
 }
 
-TEST_F(CardMemory, CanBeDescribedByItsUsersAddress) {
+TEST_F(DeviceMemory, CanBeDescribedByItsUsersAddress) {
   const Allocation block = allocate(4000);
   char text[100];
   auto* const user = static_cast<char*>(runtime::require_driver().user_address(1, block.data));
@@ -211,7 +211,7 @@ TEST_F(CardMemory, CanBeDescribedByItsUsersAddress) {
   free(block);
 }
 
-TEST_F(CardMemory, ServesThreadsWithStreamsOfTheirOwn) {
+TEST_F(DeviceMemory, ServesThreadsWithStreamsOfTheirOwn) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (unsigned t = 0; t < 3; ++t) {
@@ -238,7 +238,7 @@ TEST_F(CardMemory, ServesThreadsWithStreamsOfTheirOwn) {
   EXPECT_EQ(cuda::memory_allocated(gpu(1)), 0U);
 }
 
-TEST_F(CardMemory, IsGivenBackTogetherWithPinnedMemory) {
+TEST_F(DeviceMemory, IsGivenBackTogetherWithPinnedMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "freed memory stays mapped";
 #endif
@@ -250,7 +250,7 @@ TEST_F(CardMemory, IsGivenBackTogetherWithPinnedMemory) {
   EXPECT_NE(mincore(pinned.data, 1, &resident), 0) << "it is still mapped";
 }
 
-TEST_F(CardMemory, ReusesPinnedMemoryOnlyAfterTheCopy) {
+TEST_F(DeviceMemory, ReusesPinnedMemoryOnlyAfterTheCopy) {
   const cuda::Stream side{gpu(1)};
   std::atomic<bool> go{false};
   const Allocation pinned = runtime::allocate_pinned(4000, Site::here());

@@ -1,4 +1,4 @@
-// The process's own cards: those of TANDEM_VIRTUAL_GPUS, else two small virtual ones.
+// The process's own GPUs: those of TANDEM_VIRTUAL_GPUS, else two small virtual ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 namespace tandem::testing {
 
-/// Base of tests that use the public interface. They need two virtual cards.
-struct ProcessCards : ::testing::Test {
+/// Base of tests that use the public interface. They need two virtual GPUs.
+struct ProcessGpus : ::testing::Test {
   static void SetUpTestSuite() {
     static const bool once = [] {
       if (!environment("TANDEM_VIRTUAL_GPUS")) cuda::use_virtual_gpus("2x64MiB");

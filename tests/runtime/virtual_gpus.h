@@ -1,4 +1,4 @@
-// Virtual cards of a test's own, apart from those of the process. Takes over the delay seed of TANDEM_VIRTUAL_GPUS, so that one run of all
+// Virtual GPUs of a test's own, apart from those of the process. Takes over the delay seed of TANDEM_VIRTUAL_GPUS, so that one run of all
 // tests with another seed shakes these too.
 #pragma once
 
@@ -32,8 +32,8 @@ inline std::vector<int> indices(int count) {
   return all;
 }
 
-struct Cards {
-  explicit Cards(std::string_view text = "2x64MiB") : driver(options(text), indices(options(text).count)) {}
+struct VirtualGpus {
+  explicit VirtualGpus(std::string_view text = "2x64MiB") : driver(options(text), indices(options(text).count)) {}
   virtual_gpu::VirtualDriver driver;
 
   StreamHandle stream(int device = 0) { return driver.create_stream(device, 0); }

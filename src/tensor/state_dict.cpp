@@ -1,4 +1,4 @@
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 
 #include "base/error.h"
 
