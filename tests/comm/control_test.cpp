@@ -226,7 +226,7 @@ TEST(ControlRank, WithoutALauncherThereIsNoChannel) {
   EXPECT_EQ(RankChannel::from_environment(0, 1, {}), nullptr);
   Hello hello = some_hello();
   const Address nobody = [] {
-    const detail::Descriptor socket = listen_on("127.0.0.1");
+    const Descriptor socket = listen_on("127.0.0.1");
     return own_address(socket.get());
   }();
   EXPECT_NE(error_of([&] { const RankChannel channel(nobody, hello, {}); }).find("cannot connect to 127.0.0.1"), std::string::npos);

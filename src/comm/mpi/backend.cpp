@@ -110,7 +110,7 @@ MpiBackend::MpiBackend(Engine& engine, uint64_t id, std::vector<int> ranks, int 
 
 MpiBackend::~MpiBackend() { engine_.remove(id_); }
 
-bool MpiBackend::takes(Device device) const { return device.is_cpu() || runtime::cards_are_virtual(); }
+bool MpiBackend::takes(Device device) const { return device.is_cpu() || runtime::devices_are_virtual(); }
 
 std::string MpiBackend::describe(int rank) const {
   const std::string& name = engine_.name_of(ranks_[static_cast<size_t>(rank)]);
