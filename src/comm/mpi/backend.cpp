@@ -75,7 +75,8 @@ class MpiBackend::Wait final : public Limit {
     for (int rank = 0; rank < group_.size(); ++rank) {
       if (rank == group_.rank_) continue;
       const auto answer = group_.answers_.find(rank);
-      out += tandem::str("; ", group_.describe(rank), answer == group_.answers_.end() ? " does not answer: it waits in no collective" : " is " + answer->second);
+      out += tandem::str("; ", group_.describe(rank),
+                         answer == group_.answers_.end() ? " does not answer: it waits in no collective" : " is " + answer->second);
     }
     return out;
   }
@@ -212,8 +213,10 @@ void MpiBackend::reduce_parts(const Context& context, void* out, const std::vect
       const int rank = (rank_ + i) % size();
       const Part& part = parts[static_cast<size_t>(rank)];
       if (count > 0)
-        code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype), rank, 0, comm_, next++);
-      if (part.count > 0 && code == MPI_SUCCESS) code = MPI_Isend(part.data, static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
+        code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype), rank, 0, comm_,
+                         next++);
+      if (part.count > 0 && code == MPI_SUCCESS)
+        code = MPI_Isend(part.data, static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
     }
     return code;
   });
@@ -261,8 +264,10 @@ void MpiBackend::all_reduce(const Context& context, void* data, int64_t count, D
       for (int i = 1; i < size() && code == MPI_SUCCESS; ++i) {
         const int rank = (rank_ + i) % size();
         const Part& part = shares[static_cast<size_t>(rank)];
-        if (part.count > 0) code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
-        if (count_of_own > 0 && code == MPI_SUCCESS) code = MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), rank, 0, comm_, next++);
+        if (part.count > 0)
+          code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
+        if (count_of_own > 0 && code == MPI_SUCCESS)
+          code = MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), rank, 0, comm_, next++);
       }
       return code;
     });
@@ -290,7 +295,8 @@ void MpiBackend::reduce(const Context& context, void* data, int64_t count, DType
       for (int rank = 0; rank < size() && code == MPI_SUCCESS; ++rank) {
         const Part& part = shares[static_cast<size_t>(rank)];
         if (rank == root || part.count == 0) continue;
-        code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, &requests[static_cast<size_t>(rank)]);
+        code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_,
+                         &requests[static_cast<size_t>(rank)]);
       }
       return code;
     });
@@ -340,7 +346,8 @@ void MpiBackend::gather(const Context& context, void* out, const void* in, int64
   run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     const bool in_place = rank_ == root && in == at(out, rank_ * count, dtype);
-    return MPI_Igather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), root, comm_, requests.data());
+    return MPI_Igather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), root, comm_,
+                       requests.data());
   });
 }
 
