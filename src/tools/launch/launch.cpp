@@ -95,6 +95,7 @@ Hosts read_hosts(const std::string& file) {
 int run_launch(const LaunchOptions& options) {
   const Descriptor signals = interrupts();
   (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGTSTP, SIG_IGN);  // a launcher that stands still is silent, which ends its ranks
   for (int restart = 0;; ++restart) {
     Outcome outcome;
     {
