@@ -67,8 +67,10 @@ Engine::Engine() {
     ours_ = true;
   }
   if (provided < MPI_THREAD_SERIALIZED)
-    fail("[init_process_group] MPI was initialized for a single thread: call MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or leave it to "
-         "init_process_group");
+    fail(
+        "[init_process_group] MPI was initialized for a single thread: call MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or leave "
+        "it to "
+        "init_process_group");
   world_ = duplicate(MPI_COMM_WORLD);
   notices_ = duplicate(world_);
   check(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
@@ -79,7 +81,8 @@ Engine::Engine() {
   const std::string text = str("host ", host.data(), ", process ", static_cast<int>(getpid()));
   std::copy_n(text.begin(), std::min(text.size(), own.size() - 1), own.begin());
   std::vector<char> all(own.size() * static_cast<size_t>(size_));
-  check(MPI_Allgather(own.data(), static_cast<int>(own.size()), MPI_BYTE, all.data(), static_cast<int>(own.size()), MPI_BYTE, world_), "MPI_Allgather");
+  check(MPI_Allgather(own.data(), static_cast<int>(own.size()), MPI_BYTE, all.data(), static_cast<int>(own.size()), MPI_BYTE, world_),
+        "MPI_Allgather");
   for (int i = 0; i < size_; ++i) names_.push_back(str("rank ", i, " (", all.data() + own.size() * static_cast<size_t>(i), ")"));
   if (ours_) std::atexit([] { get().finish(); });
 }
