@@ -29,7 +29,7 @@ extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_
       try {
         plugin.driver = new CudaDriver;  // never destroyed: CUDA may be gone before static objects are
         plugin.kernels = &tandem::kernels::cuda::table();
-        tandem::comm::register_backend({.name = "nccl", .make = tandem::comm::nccl::make_backend, .for_devices = true});
+        tandem::comm::register_backend({.name = "nccl", .make = tandem::comm::nccl::make_backend, .for_devices = true, .make_many = tandem::comm::nccl::make_backends});
       } catch (const std::exception& e) {
         why = e.what();
         plugin.why = why.c_str();
