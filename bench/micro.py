@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, compare, first_line, machine, others_share, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, first_line, machine, others_share, readable, run_rounds
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -68,17 +68,9 @@ def fail(message):
 def parse():
     names = [row[0] for row in COMPARED + OWN]
     parser = argparse.ArgumentParser(prog="bench/run micro", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
+    add_options(parser)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"only this case; may be repeated. Cases: {', '.join(names)}")
-    parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
     parser.add_argument("--ms", type=float, default=200, metavar="MS", help="milliseconds a case and run (default 200)")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
-    parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
-                        help="the peer's virtual environment; made where it is missing (default %(default)s)")
-    parser.add_argument("--peer-keeps-memory", action="store_true",
-                        help="let the peer's malloc keep freed memory too, which spares it page faults (default: as it comes)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
                         help="write micro.md and micro.json there (default bench/results for a whole run, nothing for a partial one)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a floor does not hold")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, compare, first_line, machine, others_share, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, first_line, machine, others_share, readable, run_rounds
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -37,17 +37,9 @@ def peer_names():
 def parse(names):
     parser = argparse.ArgumentParser(prog="bench/run ops", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these operations. There are: {', '.join(names)}")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
-    parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
+    add_options(parser)
     parser.add_argument("--size", type=int, default=1_000_000, metavar="N", help="elements (default 1000000)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
     parser.add_argument("--ms", type=float, default=50, metavar="MS", help="milliseconds an operation and run (default 50)")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
-    parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
-                        help="the peer's virtual environment; made where it is missing (default %(default)s)")
-    parser.add_argument("--peer-keeps-memory", action="store_true",
-                        help="let the peer's malloc keep freed memory too, which spares it page faults (default: as it comes)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="write ops.md and ops.json there (default bench/results for a whole run)")
     parser.add_argument("--check", action="store_true", help="exit 1 where a target does not hold")
     options = parser.parse_args()

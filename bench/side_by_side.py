@@ -1,11 +1,14 @@
 """Two programs measured side by side: alternating runs, ratios of neighbours, and how busy the machine was with other work."""
 
 import json
+import os
 import pathlib
 import platform
 import statistics
 import subprocess
 import time
+
+import torch_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUSY = 0.15  # other work's share of the machine from which on the figures don't count
@@ -14,6 +17,19 @@ COLLAPSED = 3  # a run slower than this many times its side's median has collaps
 
 class BenchError(Exception):
     """What could not be measured, and why."""
+
+
+def add_options(parser):
+    """The options of every program that measures both sides."""
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of peer, ours, ours, peer (default 5)")
+    parser.add_argument("--no-peer", action="store_true", help="measure tandem alone")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="threads of both sides (default: all cores)")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", metavar="DIR", help="tandem's build folder (default build/release)")
+    parser.add_argument("--venv", type=pathlib.Path, default=torch_peer.cache_folder() / "torch-venv", metavar="DIR",
+                        help="the peer's virtual environment; made where it is missing (default %(default)s)")
+    parser.add_argument("--peer-keeps-memory", action="store_true",
+                        help="let the peer's malloc keep freed memory too, which spares it page faults (default: as it comes)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
 def measured(command, environment):

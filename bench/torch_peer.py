@@ -1,7 +1,7 @@
 """The peer: libtorch from PyPI's torch wheel, in a virtual environment outside the repository, and programs compiled against it.
 
 Only libtorch_cpu.so and libc10.so are linked. Python never imports torch, so of the wheel's dependencies only the two small CUDA
-libraries that libtorch_cpu.so itself names are installed (no card is needed for them).
+libraries that libtorch_cpu.so itself names are installed (no GPU is needed for them).
 """
 
 import hashlib

@@ -1,5 +1,5 @@
-# libtandem_cuda.so: the cuda/ folders of all rooms, built where nvcc is found and opened by the library when a card is first
-# asked for. It links the CUDA runtime statically, which itself opens the driver: nothing needs a card or a driver to build.
+# libtandem_cuda.so: the cuda/ folders of all rooms, built where nvcc is found and opened by the library when a GPU is first
+# asked for. It links the CUDA runtime statically, which itself opens the driver: nothing needs a GPU or a driver to build.
 set(TANDEM_CUDA_STATE "off (TANDEM_CUDA=OFF)")
 if(NOT TANDEM_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TANDEM_CUDA is ${TANDEM_CUDA}: it takes AUTO, ON or OFF")
@@ -24,7 +24,7 @@ list(SORT cuda_sources)
 if(NOT cuda_sources)
   tandem_no_cuda("there are no sources in src/**/cuda/")
 endif()
-# CUDA's headers, which tests that need no card are compiled with, too.
+# CUDA's headers, which tests that need no GPU are compiled with, too.
 find_path(TANDEM_CUDA_INCLUDE cuda_runtime.h HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include)
 set(TANDEM_CUDA_HEADERS "")
 if(TANDEM_CUDA_INCLUDE)
@@ -52,7 +52,7 @@ if(NOT TANDEM_NCCL_INCLUDE)
 endif()
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)  # 90 brings its PTX along, which newer cards compile
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)  # 90 brings its PTX along, which newer GPUs compile
 endif()
 set(CMAKE_CUDA_COMPILER ${TANDEM_NVCC})
 set(CMAKE_CUDA_FLAGS_SANITIZE "")
@@ -72,7 +72,7 @@ target_compile_options(tandem_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TANDEM_WERROR}>>:-Werror=all-warnings -Xcompiler=-Werror>)
 if(nvcc_version VERSION_GREATER_EQUAL 12.8)
-  # The code of a card is a quarter as large so; it is unpacked when a kernel is first used.
+  # The code of a GPU is a quarter as large so; it is unpacked when a kernel is first used.
   target_compile_options(tandem_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
 endif()
 target_link_libraries(tandem_cuda PRIVATE tandem tandem_flags)

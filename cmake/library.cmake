@@ -1,6 +1,6 @@
-# libtandem.so: every room except tools/ and the cuda/ folders.
+# libtandem.so: every room except tools/ and the folders of plug-ins, cuda/ and mpi/.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|^src/kernels/cpu/isa/")
+list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/isa/")
 list(TRANSFORM library_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 list(SORT library_sources)
 if(NOT library_sources)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tandem beside the PyTorch that is installed, on the same card: bench/gpu/bench.py [--json] [--rounds N] [--out FOLDER] TREE.
+"""tandem beside the PyTorch that is installed, on the same GPU: bench/gpu/bench.py [--json] [--rounds N] [--out FOLDER] TREE.
 
-TREE is a build folder, or a tree made by ./dev gpu-tree. Needs nothing but Python, torch and a card. Both sides run in turn, A-B-B-A, after a
-warm-up; a case queues its work ten times and waits once. Writes gpu-CARD.md and gpu-CARD.json into the folder of --out.
+TREE is a build folder, or a tree made by ./dev gpu-tree. Needs nothing but Python, torch and a GPU. Both sides run in turn, A-B-B-A, after a
+warm-up; a case queues its work ten times and waits once. Writes gpu-NAME.md and gpu-NAME.json into the folder of --out.
 """
 
 import argparse
@@ -171,14 +171,14 @@ def main():
         ratios = sorted(a / b for a, b in zip(theirs, ours))
         rows.append({"name": name, "peer_ns": statistics.median(theirs), "ours_ns": statistics.median(ours), "ratio": statistics.median(ratios),
                      "lowest": ratios[0], "highest": ratios[-1], "target": TARGETS[name], "holds": statistics.median(ratios) >= TARGETS[name]})
-    card = documents["peer"]["device"]
-    document = {"card": card, "driver": driver_version(), "date": datetime.date.today().isoformat(), "peer": documents["peer"]["library"], "rows": rows}
-    lines = [f"# {card}", "", f"{document['date']}, driver {document['driver']}, against {document['peer']} (eager), A-B-B-A, medians.", "",
+    gpu = documents["peer"]["device"]
+    document = {"gpu": gpu, "driver": driver_version(), "date": datetime.date.today().isoformat(), "peer": documents["peer"]["library"], "rows": rows}
+    lines = [f"# {gpu}", "", f"{document['date']}, driver {document['driver']}, against {document['peer']} (eager), A-B-B-A, medians.", "",
              "| case | PyTorch | tandem | ratio (range) | target | |", "|---|---|---|---|---|---|"]
     lines += [f"| {r['name']} | {readable(r['peer_ns'])} | {readable(r['ours_ns'])} | {r['ratio']:.2f}x ({r['lowest']:.2f}-{r['highest']:.2f}) | >= {r['target']}x | "
               f"{'pass' if r['holds'] else 'FAIL'} |" for r in rows]
     options.out.mkdir(parents=True, exist_ok=True)
-    stem = "gpu-" + re.sub(r"[^a-z0-9]+", "-", card.lower()).strip("-")
+    stem = "gpu-" + re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
     (options.out / f"{stem}.md").write_text("\n".join(lines) + "\n")
     (options.out / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
     print(json.dumps(document, indent=1) if options.json else "\n".join(lines))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the kernels of the CUDA plug-in take of a card, as its compiler put it down: registers, stack and shared memory.
+"""What the kernels of the CUDA plug-in take of a GPU, as its compiler put it down: registers, stack and shared memory.
 
-bench/gpu/resources.py [--check] [--json] [--out FILE] [PLUGIN]: reads PLUGIN (default build/release/lib/libtandem_cuda.so) with cuobjdump. No card is
+bench/gpu/resources.py [--check] [--json] [--out FILE] [PLUGIN]: reads PLUGIN (default build/release/lib/libtandem_cuda.so) with cuobjdump. No GPU is
 needed. The stack holds what is spilled from registers, besides arrays that are indexed at run time: the kernels that training spends its time
 in must have none. --check exits with 1 where one has, or where a kernel could not start for want of registers.
 """

@@ -127,9 +127,25 @@ int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
   return hooks.add(edge.output_nr, std::move(hook));
 }
 
+int64_t Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
+  if (!requires_grad()) fail("[register_post_accumulate_grad_hook] cannot register a hook on a tensor that doesn't require gradient");
+  if (!is_leaf())
+    fail(
+        "[register_post_accumulate_grad_hook] post accumulate grad hooks cannot be registered on non-leaf tensors: this one is a result "
+        "of ",
+        grad_fn()->name(), ". Use register_hook");
+  return impl().extras.make().after_accumulation.make().add(0, [hook = std::move(hook)](const Tensor& leaf) {
+    hook(leaf);
+    return Tensor();
+  });
+}
+
 void Tensor::remove_hook(int64_t number) const {
   if (grad_fn() && grad_fn()->hooks()) grad_fn()->hooks()->hooks.remove(number);
-  if (AutogradExtras* extras = impl().extras.get()) extras->hooks.remove(number);
+  AutogradExtras* extras = impl().extras.get();
+  if (!extras) return;
+  extras->hooks.remove(number);
+  if (autograd::Hooks* after = extras->after_accumulation.get()) after->remove(number);
 }
 
 }  // namespace tandem

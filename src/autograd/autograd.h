@@ -51,6 +51,11 @@ namespace autograd {
 void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients = {}, BackwardOptions options = {},
               Site site = Site::here());
 
+/// Calls `callback` when the backward that is running on this thread has come to its end, on the thread and the current streams that
+/// started it, in the order in which they were queued. Call it from a hook, or from the backward of a function of your own: error where no
+/// backward is running. Not called where backward throws. As Engine::queue_callback of libtorch.
+void queue_callback(std::function<void()> callback);
+
 struct GradcheckOptions {
   double eps = 1e-6, atol = 1e-5, rtol = 1e-3;
 };

@@ -1,12 +1,14 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "autograd/autograd.h"
 #include "autograd/hooks.h"
+#include "base/error.h"
 #include "base/work_site.h"
 #include "ops/operators.h"
 #include "runtime/capture.h"
@@ -95,20 +97,23 @@ struct Walk {
   Graph graph;
   std::vector<std::pair<uint64_t, int32_t>> ready;  // a heap: latest recorded first
   std::vector<int32_t> pending;
-  bool in_use = false;
+  std::vector<std::function<void()>> callbacks;  // for the end of the walk
 
   void clear() {
     graph.clear();
     ready.clear();
     pending.clear();
+    callbacks.clear();
   }
 };
 
-/// A stream, and its card, are the calling thread's until the end of the scope. nullptr: all stays as it is.
+thread_local constinit Walk* running_walk = nullptr;
+
+/// A stream, and its GPU, are the calling thread's until the end of the scope. nullptr: all stays as it is.
 class OnStream {
  public:
   explicit OnStream(StreamRecord* stream) {
-    if (stream && (runtime::current_stream(stream->device) != stream || runtime::detail::current_card != stream->device))
+    if (stream && (runtime::current_stream(stream->device) != stream || runtime::detail::current_device != stream->device))
       guard_.emplace(cuda::Stream(stream));
   }
 
@@ -116,7 +121,7 @@ class OnStream {
   std::optional<cuda::StreamGuard> guard_;
 };
 
-/// The calling thread's stream where `device` is a card.
+/// The calling thread's stream where `device` is a GPU.
 StreamRecord* current_stream_of(Device device) { return device.is_cuda() ? runtime::current_stream(device.index()) : nullptr; }
 
 /// `x`, written by work on `from`, is used on `to` too.
@@ -287,8 +292,16 @@ class Runner {
       const WorkSite users(nullptr);
       gradient = extras->hooks.run(0, std::move(gradient));
     }
-    if (targets_.empty()) add_to_grad(leaf, std::move(gradient), create_);
-    else (void)capture(nullptr, &leaf, 0, gradient);
+    if (!targets_.empty()) {
+      (void)capture(nullptr, &leaf, 0, gradient);
+      return;
+    }
+    add_to_grad(leaf, std::move(gradient), create_);
+    AutogradExtras* extras = leaf.extras.get();
+    if (Hooks* after = extras ? extras->after_accumulation.get() : nullptr) {
+      const WorkSite users(nullptr);
+      (void)after->run(0, Tensor(Ref<TensorImpl>(&leaf)));
+    }
   }
 
   /// All of it on the node's stream and for its line; a hook's own lines are the user's.
@@ -348,17 +361,30 @@ std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Ten
                                  bool retain_graph, bool create_graph, Site site) {
   thread_local Walk kept;
   std::optional<Walk> nested;  // a backward inside a hook or a custom function has its own
-  Walk& walk = kept.in_use ? nested.emplace() : kept;
+  Walk& walk = running_walk ? nested.emplace() : kept;
   struct Use {
     Walk& walk;
-    explicit Use(Walk& w) : walk(w) { walk.in_use = true; }
+    Walk* before;
+    explicit Use(Walk& w) : walk(w), before(std::exchange(running_walk, &w)) {}
     ~Use() {
+      running_walk = before;
       walk.clear();
-      walk.in_use = false;
     }
   } use(walk);
   const WorkSite line(&site);
-  return Runner(walk, targets, retain_graph, create_graph).run(roots, std::move(gradients));
+  auto captured = Runner(walk, targets, retain_graph, create_graph).run(roots, std::move(gradients));
+  for (size_t i = 0; i < walk.callbacks.size(); ++i) {
+    const auto callback = std::move(walk.callbacks[i]);  // it may queue others
+    const WorkSite users(nullptr);
+    callback();
+  }
+  return captured;
+}
+
+void queue_callback(std::function<void()> callback) {
+  if (!running_walk)
+    fail("[queue_callback] no backward is running on this thread: call it from a hook, or from the backward of a function of your own");
+  running_walk->callbacks.push_back(std::move(callback));
 }
 
 }  // namespace tandem::autograd

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "autograd/autograd.h"
 #include "autograd/node.h"
 #include "autograd/saved.h"
 #include "tensor/tensor.h"
@@ -15,20 +16,6 @@ namespace tandem::autograd {
 namespace detail {
 inline thread_local constinit bool grad_enabled = true;
 }
-
-namespace detail {
-/// No recording in this scope; for the library's own steps.
-class NoRecord {
- public:
-  NoRecord() : before_(std::exchange(grad_enabled, false)) {}
-  ~NoRecord() { grad_enabled = before_; }
-  NoRecord(const NoRecord&) = delete;
-  NoRecord& operator=(const NoRecord&) = delete;
-
- private:
-  bool before_;
-};
-}  // namespace detail
 
 /// Whether operations on these tensors are to be recorded now.
 inline bool needs_grad(const Tensor& x) { return detail::grad_enabled && x.defined() && x.impl().needs_grad(); }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lazy.h"
 #include "base/ref.h"
 #include "base/small_mutex.h"
 #include "tensor/tensor.h"
@@ -71,6 +72,7 @@ namespace tandem {
 /// What only some tensors have.
 struct AutogradExtras {
   autograd::Hooks hooks;                               // of a leaf
+  detail::Lazy<autograd::Hooks> after_accumulation;    // of a leaf; they get the leaf itself
   Ref<autograd::RetainedGrad> retained;                // of a result that keeps its gradient
   const runtime::StreamRecord* grad_stream = nullptr;  // that `grad` was last added to on; nullptr: the default one
   ~AutogradExtras() {

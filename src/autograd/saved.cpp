@@ -18,6 +18,8 @@ Tensor SavedTensor::get(const Node* node) const {
          tensor_.device().is_cuda() ? "cuda " : "", scalar_name(tensor_.dtype()), " ", tensor_.sizes(), "]",
          node ? str(", which is output ", output_nr_, " of ", node->name(), ",") : std::string(), " is at version ", tensor_.version(),
          "; expected version ", version_, " instead. Hint: use the operation that is not in place, or clone() first");
+  if (tensor_.impl().storage->was_refilled()) [[unlikely]]
+    tensor_.impl().refresh();
   if (!output_ || !node) return tensor_;
   Tensor result = tensor_.detach();
   set_history(result, Ref<Node>(const_cast<Node*>(node)), output_nr_);

@@ -1,4 +1,4 @@
-// Switches of what cards compute with, by PyTorch's names. On the CPU and on virtual GPUs they change nothing: the CPU's kernels add in one
+// Switches of what GPUs compute with, by PyTorch's names. On the CPU and on virtual GPUs they change nothing: the CPU's kernels add in one
 // order always.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// With true, kernels of cards that would combine numbers in any order take a way that gives the same bits every time, the CPU's order,
+/// With true, kernels of GPUs that would combine numbers in any order take a way that gives the same bits every time, the CPU's order,
 /// which is slower: writing to places that indices name (index_put_, scatter, index_add, the gradients of indexing, embeddings and
 /// grid_sample). cuDNN's algorithms are chosen as with backends::cudnn::deterministic. false at first; for all threads. As
 /// torch.use_deterministic_algorithms, but no operation is refused.
@@ -19,7 +19,7 @@ void use_deterministic_algorithms(bool mode);
 namespace tandem::backends {
 
 namespace cuda::matmul {
-/// Whether products of float32 may round their operands to TF32 (10 bits of fraction) on cards that have it. As
+/// Whether products of float32 may round their operands to TF32 (10 bits of fraction) on GPUs that have it. As
 /// torch.backends.cuda.matmul.allow_tf32.
 extern constinit std::atomic<bool> allow_tf32;  // false
 }  // namespace cuda::matmul

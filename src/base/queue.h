@@ -14,7 +14,7 @@ enum class Trouble : int32_t {
   IndexOutOfRange,  // a = the index, b = the size it must stay below
   DivisionByZero,   // integer division or remainder by zero
   Unsupported,      // this backend has no kernel for the dtype: a = the dtype
-  Library,          // a library failed: a = its code, -1 for a missing one; b = 1: CUDA's for a launch; b = 2: a = a lasting text
+  Library,          // a library failed: a = its code, -1 for a missing one; b = 1: the GPU's, for a launch; b = 2: a = a lasting text
   Singular,         // a matrix has no inverse: a = its place in the batch, or -1; b = the first zero on the diagonal, counted from 1
   NotPositive,      // a matrix is not positive-definite: a = its place in the batch, or -1; b = the order of the leading minor
   NoConvergence,    // an iteration over a matrix did not end: a = its place in the batch, or -1
@@ -24,7 +24,7 @@ enum class Trouble : int32_t {
 struct Status {
   std::atomic<Trouble> trouble{Trouble::None};
   std::atomic<int64_t> a{0}, b{0};
-  const char* op = "";  // whose it was, where many operations share a status: a card's kernels write it
+  const char* op = "";  // whose it was, where many operations share a status: a GPU's kernels write it
   Site site = Site::none();
 
   void report(Trouble what, int64_t first = 0, int64_t second = 0) {
@@ -51,7 +51,7 @@ struct Queue {
   int threads = 1;                 // the most threads the kernel may use, its own included
   int device = -1;                 // the device's index, -1 for the CPU
   Status* late = nullptr;          // where a CUDA kernel reports while it runs, read at the next synchronization
-  const Replay* replay = nullptr;  // in a graph, memory of the card; nullptr elsewhere
+  const Replay* replay = nullptr;  // in a graph, memory of the GPU; nullptr elsewhere
 };
 
 }  // namespace tandem

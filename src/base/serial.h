@@ -1,9 +1,9 @@
-// A thread that takes no help.
+// A scope in which the calling thread computes without the pool.
 #pragma once
 
 namespace tandem::detail {
 
-/// The calling thread computes alone until the end of the scope (`parallel_for` runs on it): for threads that work beside those that the
+/// `parallel_for` runs on the calling thread alone until the end of the scope: for threads that work beside those that the
 /// cores belong to.
 class SerialScope {
  public:

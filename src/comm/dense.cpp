@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "ops/creation.h"
 
@@ -11,7 +12,7 @@ namespace {
 using Pairs = std::vector<std::pair<Tensor, Tensor>>;
 
 void copy_back(const Pairs& pairs, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   for (const auto& [to, from] : pairs) to.copy_(from, false, site);
 }
 
@@ -39,7 +40,7 @@ class CopyingWork final : public Work::State {
 Tensor CopiesBack::readable(const Tensor& t) const {
   if (t.is_contiguous() && group_.takes(t.device())) [[likely]]
     return t;
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   return group_.takes(t.device()) ? t.contiguous(site_) : t.cpu(site_).contiguous(site_);
 }
 

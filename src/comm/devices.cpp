@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "comm/by_copies.h"
@@ -63,7 +64,7 @@ bool are_ranks(const std::vector<Device>& devices) {
   std::vector<int> sorted = indices(devices);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
-  if (runtime::cards_are_virtual()) return true;
+  if (runtime::devices_are_virtual()) return true;
   const std::lock_guard lock(known().mutex);
   return !backends_of(devices).empty();
 }
@@ -139,7 +140,7 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
       fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
   Known& all = known();
   const std::lock_guard lock(all.mutex);  // two threads' calls must not mix
-  if (!runtime::cards_are_virtual()) return run_on_streams(backends_of(devices), devices, call, part_of);
+  if (!runtime::devices_are_virtual()) return run_on_streams(backends_of(devices), devices, call, part_of);
   Groups& groups = all.groups[indices(devices)];
   if (groups.empty()) {
     const auto team = make_thread_team(static_cast<int>(devices.size()));
@@ -188,7 +189,7 @@ void all_reduce(const std::vector<Tensor>& tensors, ReduceOp op, Site site) {
   check_alike("all_reduce", tensors);
   check_op("all_reduce", tensors[0], op);
   for (const Tensor& t : tensors) autograd::check_in_place("all_reduce", t);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const std::vector<Device> devices = devices_of(tensors);
   if (!are_ranks(devices)) return all_reduce_by_copies(tensors, op, site);
   const std::vector<Tensor> used = dense(tensors, site);
@@ -214,7 +215,7 @@ void all_reduce_coalesced(const std::vector<std::vector<Tensor>>& tensors, Reduc
              t.dtype(), " on ", t.device());
     }
   }
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Tensor> flat;
   for (const auto& list : tensors) {
     std::vector<Tensor> vectors;
@@ -233,7 +234,7 @@ void all_reduce_coalesced(const std::vector<std::vector<Tensor>>& tensors, Reduc
 
 std::vector<Tensor> broadcast(const Tensor& t, const std::vector<Device>& given, Site site) {
   if (!t.defined()) fail("[broadcast] expected a tensor, but got an undefined one");
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Device> devices;
   for (const Device device : given) devices.push_back(tandem::detail::resolve(device));
   const auto root = std::find(devices.begin(), devices.end(), t.device());
@@ -258,7 +259,7 @@ std::vector<Tensor> broadcast(const Tensor& t, const std::vector<Device>& given,
 
 Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) {
   check_alike("reduce_add", tensors);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   device = tandem::detail::resolve(device);
   const std::vector<Device> devices = devices_of(tensors);
   const auto root = std::find(devices.begin(), devices.end(), device);
@@ -277,7 +278,7 @@ Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) 
 std::vector<Tensor> all_gather(const std::vector<Tensor>& tensors, Site site) {
   check_alike("all_gather", tensors);
   if (tensors[0].dim() == 0) fail("[all_gather] tensors without dimensions cannot be joined: give them one, as t.reshape({1})");
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const std::vector<Device> devices = devices_of(tensors);
   std::vector<Tensor> outs;
   if (!are_ranks(devices)) {
@@ -301,7 +302,7 @@ std::vector<Tensor> reduce_scatter(const std::vector<Tensor>& tensors, ReduceOp 
   const auto n = static_cast<int64_t>(tensors.size());
   if (tensors[0].dim() == 0 || tensors[0].size(0) % n != 0)
     fail("[reduce_scatter] dimension 0 must be cut into ", n, " equal parts, but the sizes are ", tensors[0].sizes());
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const std::vector<Device> devices = devices_of(tensors);
   const int64_t part = tensors[0].size(0) / n;
   std::vector<Tensor> outs;
@@ -327,7 +328,7 @@ std::vector<Tensor> reduce_scatter(const std::vector<Tensor>& tensors, ReduceOp 
 std::vector<Tensor> scatter(const Tensor& t, const std::vector<Device>& devices, int64_t dim, Site site) {
   if (devices.empty()) fail("[scatter] no devices were given");
   if (!t.defined() || t.dim() == 0) fail("[scatter] expected a tensor with a dimension to be cut along");
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Tensor> chunks = chunk(t, static_cast<int64_t>(devices.size()), dim, site);
   for (size_t i = 0; i < chunks.size(); ++i) chunks[i] = chunks[i].to(devices[i], {}, site);
   return chunks;
@@ -335,7 +336,7 @@ std::vector<Tensor> scatter(const Tensor& t, const std::vector<Device>& devices,
 
 Tensor gather(const std::vector<Tensor>& tensors, Device device, int64_t dim, Site site) {
   if (tensors.empty()) fail("[gather] no tensors were given");
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Tensor> here;
   for (const Tensor& t : tensors) here.push_back(t.to(device, {}, site));
   return cat(here, dim, site);

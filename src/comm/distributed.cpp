@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
@@ -98,7 +99,7 @@ std::vector<Tensor> parts_of(const Tensor& whole, const std::vector<Shape>& size
 
 /// All tensors' elements in one dense vector.
 Tensor flattened(const std::vector<Tensor>& tensors, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   std::vector<Tensor> flat;
   flat.reserve(tensors.size());
   for (const Tensor& t : tensors) flat.push_back(t.reshape({-1}, site));

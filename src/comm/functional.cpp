@@ -1,5 +1,6 @@
 #include "comm/functional.h"
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -15,7 +16,7 @@ using autograd::record;
 
 /// x's values without history, for a collective to work on.
 Tensor plain_copy(const Tensor& x, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   return x.clone(site);
 }
 
@@ -91,7 +92,7 @@ std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const ProcessG
   }
   std::vector<Tensor> given;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     for (const Tensor& y : outputs) {
       given.push_back(y.reshape({-1}, site));
       out_counts.push_back(y.numel());
@@ -100,7 +101,7 @@ std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const ProcessG
   }
   const Tensor whole = cat(flat, 0, site);
   const Tensor joined = [&] {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     return cat(given, 0, site);
   }();
   const Tensor y = record("AllToAllBackward", joined, {whole}, site, [in_counts, out_counts, group, site](const Tensor& g) {

@@ -175,7 +175,7 @@ size_t bytes_of(int64_t count, DType dtype) { return static_cast<size_t>(count) 
 
 }  // namespace
 
-bool LocalBackend::takes(Device device) const { return device.is_cpu() || runtime::cards_are_virtual(); }
+bool LocalBackend::takes(Device device) const { return device.is_cpu() || runtime::devices_are_virtual(); }
 
 void LocalBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
   Transport transport(segment_, rank_, signals_, context);

@@ -14,7 +14,8 @@ namespace tandem::comm {
 /// Reductions take the ranks in their order, whatever the sizes, so that every rank gets the same bits, and the same in every run.
 class LocalBackend final : public Backend {
  public:
-  LocalBackend(std::shared_ptr<Team> team, int rank) : team_(std::move(team)), segment_(team_->segment()), rank_(rank) {}
+  LocalBackend(std::shared_ptr<Team> team, int rank)
+      : team_(std::move(team)), segment_(team_->segment()), rank_(rank), boxes_(static_cast<size_t>(segment_.size())) {}
 
   [[nodiscard]] const char* name() const override { return "local"; }
   [[nodiscard]] int rank() const override { return rank_; }

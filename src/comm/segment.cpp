@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <new>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(50);
 constexpr long kNapNanoseconds = 5'000'000;
+constexpr int kUnwatched = -1, kEnded = -2;  // in place of a pidfd
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
@@ -43,7 +45,7 @@ Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::share
   at += n * round_up(recorder_bytes());
   channels_ = reinterpret_cast<Channel*>(at);
   watches_ = std::make_unique<std::atomic<int>[]>(n);
-  for (size_t i = 0; i < n; ++i) watches_[i].store(-1);
+  for (size_t i = 0; i < n; ++i) watches_[i].store(kUnwatched);
 }
 
 Segment::~Segment() {
@@ -61,12 +63,12 @@ void Segment::sit(int rank, int pid) {
   seat(rank).pid.store(pid);
   if (whose_ == tandem::detail::Futex::Private || pid == getpid()) return;
   const auto watch = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  watches_[static_cast<size_t>(rank)].store(watch);
+  watches_[static_cast<size_t>(rank)].store(watch >= 0 ? watch : errno == ESRCH ? kEnded : kUnwatched);
 }
 
 bool Segment::has_died(int rank) const {
   const int watch = watches_[static_cast<size_t>(rank)].load(std::memory_order_relaxed);
-  if (watch < 0) return false;
+  if (watch < 0) return watch == kEnded;
   pollfd asked{watch, POLLIN, 0};
   return poll(&asked, 1, 0) == 1;
 }

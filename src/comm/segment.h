@@ -123,7 +123,7 @@ class Segment {
   Seat* seats_;
   std::byte* recorders_;
   Channel* channels_;
-  std::unique_ptr<std::atomic<int>[]> watches_;  // a pidfd for each rank; -1: none
+  std::unique_ptr<std::atomic<int>[]> watches_;  // a pidfd for each rank
 };
 
 }  // namespace tandem::comm

@@ -5,17 +5,18 @@
 
 #include "base/error.h"
 #include "comm/distributed.h"
+#include "comm/launched.h"
 #include "comm/local_backend.h"
 #include "runtime/capture.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
-#include "runtime/thread_cards.h"
+#include "runtime/thread_devices.h"
 
 namespace tandem::comm {
 namespace {
 
 constinit std::mutex process_mutex;
-std::shared_ptr<World>& process_world() {
+std::shared_ptr<World>& the_process_world() {
   static auto* world = new std::shared_ptr<World>;  // not destroyed: threads may outlive static objects
   return *world;
 }
@@ -34,7 +35,7 @@ void set_world(std::shared_ptr<World> world) {
     return;
   }
   const std::lock_guard lock(process_mutex);
-  process_world() = std::move(world);
+  the_process_world() = std::move(world);
 }
 
 /// The back end that is asked for, or that started this process.
@@ -51,11 +52,12 @@ BackendFactory choose(std::string_view name) {
 
 }  // namespace
 
-std::shared_ptr<World> world() {
-  if (own_world) return *own_world;
+std::shared_ptr<World> process_world() {
   const std::lock_guard lock(process_mutex);
-  return process_world();
+  return the_process_world();
 }
+
+std::shared_ptr<World> world() { return own_world ? *own_world : process_world(); }
 
 std::shared_ptr<World> require_world(const char* call) {
   std::shared_ptr<World> found = world();
@@ -83,6 +85,7 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   if (start.size < 1 || start.rank < 0 || start.rank >= start.size)
     fail("[init_process_group] rank ", start.rank, " is not one of a program of ", start.size, " ranks: give .rank and .world_size, or set RANK ",
          "and WORLD_SIZE");
+  if (!own_world) choose_device();
   std::unique_ptr<Backend> host = host_factory.make(start), device;
   if (factory.for_devices) {
     start.rank = host->rank();
@@ -94,7 +97,9 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   auto made = std::make_shared<World>();
   std::vector<int> ranks = first_ranks(host->size());
   made->everyone = std::make_shared<Group>(std::move(host), std::move(device), std::move(ranks), options.timeout);
+  const int rank = made->everyone->rank(), size = made->everyone->size();
   set_world(std::move(made));
+  if (!own_world) listen_to_launcher(rank, size);
 }
 
 void destroy_process_group(Site site) {
@@ -116,7 +121,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
   if (count < 1) fail("[run_ranks] there must be a rank at least, but count is ", count);
   const std::shared_ptr<Team> team = make_thread_team(count);
   const int devices = runtime::driver() ? cuda::device_count() : 0;
-  const runtime::ThreadCards cards;  // of the calling thread, whose work comes before
+  const runtime::ThreadDevices devices_of_caller;  // of the calling thread, whose work comes before
   std::vector<std::exception_ptr> errors(static_cast<size_t>(count));
   std::mutex mutex;
   std::exception_ptr first;  // by which the others were ended
@@ -127,7 +132,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
     std::vector<runtime::StreamRecord*> streams;
     try {
       own->everyone = std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, first_ranks(count), options.timeout);
-      cards.adopt();
+      devices_of_caller.adopt();
       for (int device = 0; device < devices; ++device) {
         // A rank that waits in a stream must not stand before another rank's work.
         streams.push_back(runtime::take_own_stream(device));

@@ -27,7 +27,7 @@ Tensor copy_rows(const Tensor& source, std::span<const int64_t> rows, bool pin_m
   return result;
 }
 
-/// The indices as a tensor where `like` lives; pinned on the way to a card, so that the copy need not wait.
+/// The indices as a tensor where `like` lives; pinned on the way to a GPU, so that the copy need not wait.
 Tensor index_tensor(std::span<const int64_t> indices, const Tensor& like, Site site) {
   const Tensor index = empty({static_cast<int64_t>(indices.size())}, {.dtype = kInt64, .pin_memory = like.is_cuda()}, site);
   if (!indices.empty()) std::memcpy(index.data_ptr(), indices.data(), indices.size_bytes());

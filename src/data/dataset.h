@@ -38,7 +38,7 @@ struct Batch {
 using Sample = Batch;
 
 struct BatchOptions {
-  bool pin_memory = false;       // gather into page-locked memory, so that copies to a card need not wait
+  bool pin_memory = false;       // gather into page-locked memory, so that copies to a GPU need not wait
   uint64_t seed = 0, epoch = 0;  // of the samples' random numbers, see sample_generator
 };
 

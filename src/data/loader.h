@@ -38,7 +38,7 @@ struct DataLoaderOptions {
 /// torch.utils.data.DataLoader.
 ///
 /// With workers, up to num_workers * prefetch_factor batches are read ahead, each by one thread; they come out in order, with the same
-/// bits for any number of workers. With a card as `device`, the two batches after the loop's are copied there meanwhile, through
+/// bits for any number of workers. With a GPU as `device`, the two batches after the loop's are copied there meanwhile, through
 /// page-locked memory and on a stream for such copies. An error in a worker is thrown where the loop asks for its batch. Leaving a loop
 /// waits for the batches that workers are in the middle of.
 class DataLoader {
@@ -77,7 +77,7 @@ class DataLoader {
     using pointer = Held;
     using reference = Batch;
 
-    /// The batch; waits for it. On a card, work queued on the calling thread's current stream from now on may use it. Error at the end.
+    /// The batch; waits for it. On a GPU, work queued on the calling thread's current stream from now on may use it. Error at the end.
     Batch operator*() const;
     Held operator->() const { return Held(**this); }
     Iterator& operator++();

@@ -18,7 +18,7 @@ namespace {
 /// Batches that lie on the device before the loop asks for them: one to go on with, and one on its way.
 constexpr int64_t kOnDevice = 2;
 
-/// A mark in the calling thread's current stream of each card that has tensors of the batch.
+/// A mark in the calling thread's current stream of each GPU that has tensors of the batch.
 std::vector<cuda::Event> marks_of(const Batch& batch, Site site) {
   std::vector<cuda::Event> marks;
   std::vector<Device> marked;
@@ -81,7 +81,7 @@ Batch Epoch::read(int64_t at) const {
 }
 
 void Epoch::work() {
-  cards_.adopt();
+  devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
   const tandem::detail::SerialScope alone;
   std::unique_lock lock(mutex_);
@@ -113,14 +113,14 @@ void Epoch::move(Slot& slot) const {
   }
   const cuda::Stream copies(runtime::copy_stream(plan_.device->index()));
   const cuda::StreamGuard guard(copies);
-  // What the worker queued on the card comes first, so that one mark stands for all of the batch.
+  // What the worker queued on the GPU comes first, so that one mark stands for all of the batch.
   for (const cuda::Event& made : slot.made) made.wait(copies, plan_.site);
   slot.batch = slot.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
   slot.made = marks_of(slot.batch, plan_.site);
 }
 
 void Epoch::move_all() {
-  cards_.adopt();
+  devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
   const int64_t ahead = std::min(kOnDevice, plan_.window);
   for (int64_t at = plan_.first; at < size(); ++at) {

@@ -13,7 +13,7 @@
 
 #include "data/loader.h"
 #include "runtime/stream.h"
-#include "runtime/thread_cards.h"
+#include "runtime/thread_devices.h"
 
 namespace tandem::data::detail {
 
@@ -53,7 +53,7 @@ class Epoch {
   /// A batch on its way to the loop.
   struct Slot {
     Batch batch;
-    std::vector<cuda::Event> made;  // one for each card with tensors of the batch: passed when their values are there
+    std::vector<cuda::Event> made;  // one for each GPU with tensors of the batch: passed when their values are there
     std::exception_ptr error;
     bool read = false, moved = false;
   };
@@ -74,7 +74,7 @@ class Epoch {
   const EpochPlan plan_;
   const bool grad_enabled_;
   const pid_t process_ = getpid();
-  const runtime::ThreadCards cards_;  // the loop's
+  const runtime::ThreadDevices devices_;  // the loop's
 
   // The loop's own.
   int64_t at_;

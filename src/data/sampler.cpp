@@ -108,13 +108,13 @@ std::vector<int64_t> WeightedRandomSampler::indices(uint64_t epoch) const {
   return drawn;
 }
 
-DistributedSampler::DistributedSampler(int64_t count, DistributedSamplerOptions options) : count_(count), options_(options) {
+DistributedSampler::DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options)
+    : count_(count), num_replicas_(num_replicas), rank_(rank), options_(options) {
   check_count("DistributedSampler", "the number of samples", count);
-  if (options_.num_replicas < 1) fail("[DistributedSampler] num_replicas must be positive, but is ", options_.num_replicas);
-  if (options_.rank < 0 || options_.rank >= options_.num_replicas)
-    fail("[DistributedSampler] rank ", options_.rank, " is not one of the ", options_.num_replicas, " replicas: 0 to ",
-         options_.num_replicas - 1);
-  share_ = options_.drop_last ? count / options_.num_replicas : (count + options_.num_replicas - 1) / options_.num_replicas;
+  if (num_replicas_ < 1) fail("[DistributedSampler] num_replicas must be positive, but is ", num_replicas_);
+  if (rank_ < 0 || rank_ >= num_replicas_)
+    fail("[DistributedSampler] rank ", rank_, " is not one of the ", num_replicas_, " replicas: 0 to ", num_replicas_ - 1);
+  share_ = options_.drop_last ? count / num_replicas_ : (count + num_replicas_ - 1) / num_replicas_;
 }
 
 std::vector<int64_t> DistributedSampler::indices(uint64_t epoch) const {
@@ -122,7 +122,7 @@ std::vector<int64_t> DistributedSampler::indices(uint64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(share_));
   // Past the end of the order it begins again: then all shares are equally long.
-  for (int64_t i = 0; i < share_; ++i) mine.push_back(order[static_cast<size_t>((i * options_.num_replicas + options_.rank) % count_)]);
+  for (int64_t i = 0; i < share_; ++i) mine.push_back(order[static_cast<size_t>((i * num_replicas_ + rank_) % count_)]);
   return mine;
 }
 

@@ -82,22 +82,22 @@ class WeightedRandomSampler : public Sampler {
 };
 
 struct DistributedSamplerOptions {
-  int num_replicas = 1;  // processes that share the samples
-  int rank = 0;          // which of them this is
   bool shuffle = true;
   uint64_t seed = 0;       // the same in all processes
   bool drop_last = false;  // leave samples out rather than repeat some, so that all have the same number
 };
-/// This process's share of 0 … count - 1: of the epoch's order every num_replicas-th index, beginning with `rank`. As
-/// torch.utils.data.DistributedSampler; a loader's epoch stands for set_epoch.
+/// Rank `rank`'s share of 0 … count - 1, which `num_replicas` ranks divide: of the epoch's order every num_replicas-th index, beginning
+/// with `rank`. Shares are equally long: past its end the order begins again, or its last indices are left out (drop_last). As
+/// torch.utils.data.DistributedSampler; a loader's epoch stands for set_epoch. Error where there is no such rank.
 class DistributedSampler : public Sampler {
  public:
-  DistributedSampler(int64_t count, DistributedSamplerOptions options);
+  DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options = {});
   [[nodiscard]] int64_t size() const override { return share_; }
   [[nodiscard]] std::vector<int64_t> indices(uint64_t epoch) const override;
 
  private:
   int64_t count_;
+  int num_replicas_, rank_;
   DistributedSamplerOptions options_;
   int64_t share_;
 };

@@ -13,7 +13,7 @@ inline constexpr T kNever = -std::numeric_limits<T>::infinity();
 
 /// log(exp(a) + exp(b) + exp(c)).
 template <class T>
-TD_DEVICE inline T log_sum(T a, T b, T c = kNever<T>) {
+TD_HOST_DEVICE inline T log_sum(T a, T b, T c = kNever<T>) {
   const T two = a > b ? a : b, most = two > c ? two : c;
   return most == kNever<T> ? most : most + math::log(math::exp(a - most) + math::exp(b - most) + math::exp(c - most));
 }
@@ -28,14 +28,16 @@ struct CtcSequence {
   int64_t step_stride, class_stride;
 
   /// The class at place s of the target with blanks between: blank, l0, blank, l1, …, blank.
-  [[nodiscard]] TD_DEVICE int64_t at(int64_t s) const { return s % 2 ? labels[s / 2] : blank; }
-  [[nodiscard]] TD_DEVICE int64_t places() const { return 2 * length + 1; }
-  [[nodiscard]] TD_DEVICE T log_prob(int64_t step, int64_t label) const { return log_probs[step * step_stride + label * class_stride]; }
+  [[nodiscard]] TD_HOST_DEVICE int64_t at(int64_t s) const { return s % 2 ? labels[s / 2] : blank; }
+  [[nodiscard]] TD_HOST_DEVICE int64_t places() const { return 2 * length + 1; }
+  [[nodiscard]] TD_HOST_DEVICE T log_prob(int64_t step, int64_t label) const {
+    return log_probs[step * step_stride + label * class_stride];
+  }
   /// Whether place s can be reached from s - 2 (and s - 2 from s on the way back): labels that differ.
-  [[nodiscard]] TD_DEVICE bool skips(int64_t s) const { return s >= 2 && s % 2 && at(s) != at(s - 2); }
+  [[nodiscard]] TD_HOST_DEVICE bool skips(int64_t s) const { return s >= 2 && s % 2 && at(s) != at(s - 2); }
 
   /// Minus the logarithm of all alignments that end at the last place or the one before. alpha: a row of `width` for each step.
-  [[nodiscard]] TD_DEVICE T loss(const T* alpha, int64_t width) const {
+  [[nodiscard]] TD_HOST_DEVICE T loss(const T* alpha, int64_t width) const {
     if (steps == 0) return length == 0 ? T(0) : -kNever<T>;
     const T* const last = alpha + (steps - 1) * width;
     return -log_sum(last[places() - 1], places() > 1 ? last[places() - 2] : kNever<T>);

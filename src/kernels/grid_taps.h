@@ -24,7 +24,7 @@ struct GridTaps {
   T weight[4], slope[4] = {}, speed;
 
   GridTaps() = default;
-  TD_DEVICE GridTaps(T coordinate, int64_t size, const GridSample& how) {
+  TD_HOST_DEVICE GridTaps(T coordinate, int64_t size, const GridSample& how) {
     using std::fabs, std::floor, std::nearbyint;
     speed = static_cast<T>(how.align_corners ? size - 1 : size) / 2;
     const GridPlace<T> raw{
@@ -53,20 +53,20 @@ struct GridTaps {
   }
 
  private:
-  TD_DEVICE void add(T at, int64_t size, T w, T s) {
+  TD_HOST_DEVICE void add(T at, int64_t size, T w, T s) {
     if (!(at >= 0 && at < static_cast<T>(size))) return;
     index[count] = static_cast<int64_t>(at);
     weight[count] = w;
     slope[count++] = s;
   }
-  TD_DEVICE static GridPlace<T> clipped(GridPlace<T> p, int64_t size) {
+  TD_HOST_DEVICE static GridPlace<T> clipped(GridPlace<T> p, int64_t size) {
     const T last = static_cast<T>(size - 1);
     if (!(p.at > 0)) return {0, 0};
     if (p.at >= last) return {last, 0};
     return p;
   }
 
-  TD_DEVICE static GridPlace<T> reflected(GridPlace<T> p, int64_t size, bool align_corners) {
+  TD_HOST_DEVICE static GridPlace<T> reflected(GridPlace<T> p, int64_t size, bool align_corners) {
     using std::fabs, std::floor, std::fmod;
     const T low = align_corners ? T(0) : T(-0.5), span = static_cast<T>(align_corners ? size - 1 : size);
     if (span == 0) return {0, 0};
@@ -77,7 +77,7 @@ struct GridTaps {
     return odd ? GridPlace<T>{span - rest + low, -slope} : GridPlace<T>{rest + low, slope};
   }
 
-  TD_DEVICE static GridPlace<T> padded(GridPlace<T> p, int64_t size, const GridSample& how) {
+  TD_HOST_DEVICE static GridPlace<T> padded(GridPlace<T> p, int64_t size, const GridSample& how) {
     if (how.padding == GridPadding::Zeros) return p;
     if (how.padding == GridPadding::Reflection) p = reflected(p, size, how.align_corners);
     return clipped(p, size);

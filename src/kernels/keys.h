@@ -11,7 +11,7 @@ namespace tandem::kernels {
 
 /// The key of an element, of the width of U, which holds it.
 template <class U, class T>
-TD_DEVICE inline U key_of(T x) {
+TD_HOST_DEVICE inline U key_of(T x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return key_of<U>(static_cast<float>(x));
   } else if constexpr (std::is_floating_point_v<T>) {

@@ -3,9 +3,11 @@
 // the whole parameter and that the optimizer computes on the host.
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "base/dtype.h"
+#include "kernels/host_device.h"
 
 namespace tandem::kernels {
 
@@ -35,20 +37,22 @@ struct StepParameter {
   double weight_decay;  // times the parameter as it was, added to the gradient
   double sign;          // -1 where maximizing
   double numbers[kStepNumbers];
-};
 
-#ifdef __CUDACC__
-#define TD_STEP __host__ __device__ static
-#else
-#define TD_STEP static
-#endif
+  /// The memory that a step changes; it reads `gradient` besides.
+  [[nodiscard]] std::array<void*, 1 + kStepStates> changed() const { return {parameter, state[0], state[1], state[2]}; }
+};
+/// A parameter of any step.
+template <class T>
+concept OptimizerParameter = requires(const T& parameter) {
+  parameter.changed();
+};
 
 namespace steps {
 
 struct Adadelta {  // square average, accumulated deltas; rho, eps, lr
   static constexpr int states = 2;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] = c[0] * s[0] + (T(1) - c[0]) * g * g;
     const T delta = std::sqrt(s[1] + c[1]) / std::sqrt(s[0] + c[1]) * g;
     s[1] = c[0] * s[1] + (T(1) - c[0]) * delta * delta;
@@ -59,7 +63,7 @@ struct Adadelta {  // square average, accumulated deltas; rho, eps, lr
 struct Adagrad {  // sum of squares; decayed lr, eps
   static constexpr int states = 1;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] += g * g;
     p -= c[0] * g / (std::sqrt(s[0]) + c[1]);
   }
@@ -68,7 +72,7 @@ struct Adagrad {  // sum of squares; decayed lr, eps
 struct Adamax {  // mean, infinity norm; 1 - beta1, beta2, eps, lr / (1 - beta1^step)
   static constexpr int states = 2;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] += c[0] * (g - s[0]);
     const T before = c[1] * s[1], now = (g < T(0) ? -g : g) + c[2];
     s[1] = before > now ? before : now;
@@ -79,7 +83,7 @@ struct Adamax {  // mean, infinity norm; 1 - beta1, beta2, eps, lr / (1 - beta1^
 struct Asgd {  // average of the parameter; eta, mu
   static constexpr int states = 1;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     p -= c[0] * g;
     s[0] += c[1] * (p - s[0]);
   }
@@ -88,7 +92,7 @@ struct Asgd {  // average of the parameter; eta, mu
 struct Nadam {  // mean, square; 1 - beta1, beta2, 1 / sqrt(1 - beta2^step), eps, what the gradient and what the mean counts
   static constexpr int states = 2;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] += c[0] * (g - s[0]);
     s[1] = c[1] * s[1] + (T(1) - c[1]) * g * g;
     p -= (c[4] * g + c[5] * s[0]) / (std::sqrt(s[1]) * c[2] + c[3]);
@@ -98,7 +102,7 @@ struct Nadam {  // mean, square; 1 - beta1, beta2, 1 / sqrt(1 - beta2^step), eps
 struct Radam {  // mean, square; 1 - beta1, beta2, eps, what the rectified and what the plain step counts
   static constexpr int states = 2;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] += c[0] * (g - s[0]);
     s[1] = c[1] * s[1] + (T(1) - c[1]) * g * g;
     p -= s[0] * (c[3] / (std::sqrt(s[1]) + c[2]) + c[4]);
@@ -110,7 +114,7 @@ struct RmsProp {  // square average, gradient average where centered, momentum; 
   static constexpr int states = 1 + centered + momentum;
   static constexpr int velocity = 1 + centered;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     s[0] = c[0] * s[0] + (T(1) - c[0]) * g * g;
     T variance = s[0];
     if constexpr (centered) {
@@ -126,7 +130,7 @@ struct RmsProp {  // square average, gradient average where centered, momentum; 
 struct Rprop {  // gradient before, step size; eta below and above, smallest and largest step size
   static constexpr int states = 2;
   template <class T>
-  TD_STEP void apply(T& p, T g, T* s, const T* c) {
+  TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
     const T agreement = g * s[0];
     T size = s[1] * (agreement > T(0) ? c[1] : agreement < T(0) ? c[0] : T(1));
     size = size < c[2] ? c[2] : size > c[3] ? c[3] : size;

@@ -9,7 +9,7 @@
 namespace tandem::kernels {
 
 /// Where an element of the padded dimension comes from, -1 for nowhere.
-TD_DEVICE inline int64_t padding_source(int64_t i, int64_t before, int64_t size, int64_t padded, Padding mode) {
+TD_HOST_DEVICE inline int64_t padding_source(int64_t i, int64_t before, int64_t size, int64_t padded, Padding mode) {
   const int64_t at = i - before;
   switch (mode) {
     case Padding::Constant: return at >= 0 && at < size ? at : -1;

@@ -9,14 +9,14 @@ namespace tandem::kernels {
 
 /// tanh(log(1 + e^x)): with n = e^x (e^x + 2), n / (n + 2). From 20 on it is 1 in double too.
 template <class T>
-TD_DEVICE inline T tanh_softplus(T x) {
+TD_HOST_DEVICE inline T tanh_softplus(T x) {
   const T e = math::exp(math::clip(x, T(-200), T(20))), n = e * (e + T(2));
   return n / (n + T(2));
 }
 
 // clang-format off
-#define TD_FUNCTOR_1(Name, ...) struct Name { template <class T> TD_DEVICE auto operator()(T x) const { return __VA_ARGS__; } }
-#define TD_FUNCTOR_2(Name, ...) struct Name { template <class T> TD_DEVICE auto operator()(T a, T b) const { return __VA_ARGS__; } }
+#define TD_FUNCTOR_1(Name, ...) struct Name { template <class T> TD_HOST_DEVICE auto operator()(T x) const { return __VA_ARGS__; } }
+#define TD_FUNCTOR_2(Name, ...) struct Name { template <class T> TD_HOST_DEVICE auto operator()(T a, T b) const { return __VA_ARGS__; } }
 
 // --- One operand
 TD_FUNCTOR_1(Neg, -x);
@@ -132,14 +132,14 @@ TD_FUNCTOR_2(SigmoidBackward, a * (T(1) - b) * b);
 
 struct SiluBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T x) const {
     const T s = T(1) / (T(1) + math::exp(-x));
     return g * s * (T(1) + x * (T(1) - s));
   }
 };
 struct MishBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T x) const {
     const T s = T(1) / (T(1) + math::exp(-x));
     const T t = tanh_softplus(x);
     return g * (t + x * s * (T(1) - t * t));
@@ -147,14 +147,14 @@ struct MishBackward {
 };
 struct GeluBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T x) const {
     const T cdf = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));
     return g * (cdf + x * T(0.39894228040143267794) * math::exp(T(-0.5) * x * x));
   }
 };
 struct GeluTanhBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T x) const {
     const T k(0.79788456080286535588), c(0.044715);
     const T t = math::tanh(k * (x + c * x * x * x));
     return g * T(0.5) * ((T(1) + t) + x * (T(1) - t * t) * k * (T(1) + T(3) * c * x * x));
@@ -162,7 +162,7 @@ struct GeluTanhBackward {
 };
 struct HardswishBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T x) const {
     return select(x <= T(-3), T(0), select(x < T(3), g * (x / T(3) + T(0.5)), g));
   }
 };
@@ -170,134 +170,134 @@ struct HardswishBackward {
 // --- Three and four operands; parameters are operands too
 struct Where {
   template <class T>
-  TD_DEVICE T operator()(T condition, T a, T b) const {
+  TD_HOST_DEVICE T operator()(T condition, T a, T b) const {
     return select(condition != T(0), a, b);
   }
 };
 /// nan stays nan, and a bound of nan makes one; where low > high, high wins.
 struct Clamp {
   template <class T>
-  TD_DEVICE T operator()(T x, T low, T high) const {
+  TD_HOST_DEVICE T operator()(T x, T low, T high) const {
     return math::minimum(math::maximum(x, low), high);
   }
 };
 struct Threshold {
   template <class T>
-  TD_DEVICE T operator()(T x, T threshold, T value) const {
+  TD_HOST_DEVICE T operator()(T x, T threshold, T value) const {
     return select(x <= threshold, value, x);
   }
 };
 struct ThresholdBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T threshold) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T threshold) const {
     return select(x <= threshold, T(0), g);
   }
 };
 struct HardtanhBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T low, T high) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T low, T high) const {
     return select((x <= low) | (x >= high), T(0), g);
   }
 };
 struct AddScaled {
   template <class T>
-  TD_DEVICE T operator()(T a, T b, T alpha) const {
+  TD_HOST_DEVICE T operator()(T a, T b, T alpha) const {
     return a + alpha * b;
   }
 };
 /// From the nearer end, so that a weight of 1 gives `end` exactly.
 struct Lerp {
   template <class T>
-  TD_DEVICE T operator()(T start, T end, T weight) const {
+  TD_HOST_DEVICE T operator()(T start, T end, T weight) const {
     const T length = end - start;
     return select(math::abs(weight) < T(0.5), start + weight * length, end - length * (T(1) - weight));
   }
 };
 struct Addcmul {
   template <class T>
-  TD_DEVICE T operator()(T x, T a, T b, T value) const {
+  TD_HOST_DEVICE T operator()(T x, T a, T b, T value) const {
     return x + value * a * b;
   }
 };
 struct Addcdiv {
   template <class T>
-  TD_DEVICE T operator()(T x, T a, T b, T value) const {
+  TD_HOST_DEVICE T operator()(T x, T a, T b, T value) const {
     return x + value * (a / b);
   }
 };
 struct LeakyRelu {
   template <class T>
-  TD_DEVICE T operator()(T x, T slope) const {
+  TD_HOST_DEVICE T operator()(T x, T slope) const {
     return select(x > T(0), x, x * slope);
   }
 };
 struct LeakyReluBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T slope) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T slope) const {
     return select(x > T(0), g, g * slope);
   }
 };
 struct Elu {
   template <class T>
-  TD_DEVICE T operator()(T x, T alpha) const {
+  TD_HOST_DEVICE T operator()(T x, T alpha) const {
     return select(x > T(0), x, alpha * math::expm1(x));
   }
 };
 struct Celu {
   template <class T>
-  TD_DEVICE T operator()(T x, T alpha) const {
+  TD_HOST_DEVICE T operator()(T x, T alpha) const {
     return select(x > T(0), x, alpha * math::expm1(x / alpha));
   }
 };
 /// The gradient of x > 0 ? x : slope / rate * (exp(rate * x) - 1): elu and its kin.
 struct EluBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T slope, T rate) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T slope, T rate) const {
     return select(x > T(0), g, g * slope * math::exp(x * rate));
   }
 };
 struct Softplus {
   template <class T>
-  TD_DEVICE T operator()(T x, T beta, T threshold) const {
+  TD_HOST_DEVICE T operator()(T x, T beta, T threshold) const {
     const T scaled = x * beta;
     return select(scaled > threshold, x, (math::maximum(scaled, T(0)) + math::log1p_exp(-math::abs(scaled))) / beta);
   }
 };
 struct SoftplusBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T beta, T threshold) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T beta, T threshold) const {
     const T scaled = x * beta;
     return select(scaled > threshold, g, g / (T(1) + math::exp(-scaled)));
   }
 };
 struct Hardshrink {
   template <class T>
-  TD_DEVICE T operator()(T x, T lambda) const {
+  TD_HOST_DEVICE T operator()(T x, T lambda) const {
     return select((x >= -lambda) & (x <= lambda), T(0), x);
   }
 };
 struct Softshrink {
   template <class T>
-  TD_DEVICE T operator()(T x, T lambda) const {
+  TD_HOST_DEVICE T operator()(T x, T lambda) const {
     return select(x > lambda, x - lambda, select(x < -lambda, x + lambda, select(x != x, x, T(0))));
   }
 };
 /// The gradient of both shrinks.
 struct ShrinkBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T lambda) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T lambda) const {
     return select((x >= -lambda) & (x <= lambda), T(0), g);
   }
 };
 struct NanToNum {
   template <class T>
-  TD_DEVICE T operator()(T x, T nan, T highest, T lowest) const {
+  TD_HOST_DEVICE T operator()(T x, T nan, T highest, T lowest) const {
     return select(math::isnan(x), nan, select(math::isinf(x), select(x > T(0), highest, lowest), x));
   }
 };
 struct Logit {
   template <class T>
-  TD_DEVICE T operator()(T x, T eps) const {
+  TD_HOST_DEVICE T operator()(T x, T eps) const {
     const T high = T(1) - eps, bounded = select(x < eps, eps, select(x > high, high, x));
     const T inside = select(eps < T(0), x, bounded);
     return math::log(inside / (T(1) - inside));
@@ -305,20 +305,20 @@ struct Logit {
 };
 struct IsClose {
   template <class T>
-  TD_DEVICE auto operator()(T a, T b, T relative, T absolute) const {
+  TD_HOST_DEVICE auto operator()(T a, T b, T relative, T absolute) const {
     return (a == b) | ((!math::isinf(a)) & (!math::isinf(b)) & (math::abs(a - b) <= absolute + relative * math::abs(b)));
   }
 };
 struct SmoothL1 {
   template <class T>
-  TD_DEVICE T operator()(T a, T b, T beta) const {
+  TD_HOST_DEVICE T operator()(T a, T b, T beta) const {
     const T distance = math::abs(a - b);
     return select(distance < beta, T(0.5) * distance * distance / beta, distance - T(0.5) * beta);
   }
 };
 struct Huber {
   template <class T>
-  TD_DEVICE T operator()(T a, T b, T delta) const {
+  TD_HOST_DEVICE T operator()(T a, T b, T delta) const {
     const T distance = math::abs(a - b);
     return select(distance <= delta, T(0.5) * distance * distance, delta * (distance - T(0.5) * delta));
   }
@@ -326,21 +326,21 @@ struct Huber {
 /// -(y log x + (1 - y) log(1 - x)), logarithms not below -100.
 struct BinaryCrossEntropy {
   template <class T>
-  TD_DEVICE T operator()(T x, T y) const {
+  TD_HOST_DEVICE T operator()(T x, T y) const {
     return (y - T(1)) * math::maximum(math::log1p(-x), T(-100)) - y * math::maximum(math::log(x), T(-100));
   }
 };
 /// The same of sigmoid(x), the targets that are 1 taken `positive` times.
 struct BinaryCrossEntropyLogits {
   template <class T>
-  TD_DEVICE T operator()(T x, T y, T positive) const {
+  TD_HOST_DEVICE T operator()(T x, T y, T positive) const {
     const T factor = T(1) + (positive - T(1)) * y;
     return (T(1) - y) * x + factor * (math::log1p_exp(-math::abs(x)) + math::maximum(-x, T(0)));
   }
 };
 struct BinaryCrossEntropyLogitsBackward {
   template <class T>
-  TD_DEVICE T operator()(T g, T x, T y, T positive) const {
+  TD_HOST_DEVICE T operator()(T g, T x, T y, T positive) const {
     return g * ((T(1) - y) / (T(1) + math::exp(-x)) - positive * y / (T(1) + math::exp(x)));
   }
 };

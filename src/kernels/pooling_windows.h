@@ -27,7 +27,7 @@ struct PoolingAxis {
         dilation(pooling.windows.dilation[d]),
         adaptive(pooling.adaptive) {}
 
-  [[nodiscard]] TD_DEVICE PoolingRange at(int64_t o) const {
+  [[nodiscard]] TD_HOST_DEVICE PoolingRange at(int64_t o) const {
     if (adaptive) {
       const int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
       return {begin, end, end - begin};
@@ -40,10 +40,10 @@ struct PoolingAxis {
 };
 
 /// How long a window counts for an average.
-TD_DEVICE inline int64_t length_of(const Pooling& pooling, const PoolingRange& range) {
+TD_HOST_DEVICE inline int64_t length_of(const Pooling& pooling, const PoolingRange& range) {
   return pooling.count_include_pad || pooling.adaptive ? range.whole : range.end - range.begin;
 }
-TD_DEVICE inline int64_t divisor_of(const Pooling& pooling, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w) {
+TD_HOST_DEVICE inline int64_t divisor_of(const Pooling& pooling, const PoolingRange& d, const PoolingRange& h, const PoolingRange& w) {
   return pooling.divisor ? pooling.divisor : length_of(pooling, d) * length_of(pooling, h) * length_of(pooling, w);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "kernels/pointwise_of.h"
 #include "kernels/recurrent_layers.h"
 
@@ -25,10 +26,9 @@ struct RecurrentSizes {
   [[nodiscard]] int64_t width() const { return directions * hidden; }
   [[nodiscard]] int64_t input_of(int64_t layer) const { return layer ? width() : input; }
   [[nodiscard]] int64_t element() const { return static_cast<int64_t>(size_of(dtype)); }
-  /// Bytes of (steps, batch, columns), in whole lines.
-  [[nodiscard]] size_t sequence(int64_t columns) const { return lines(steps * batch * columns); }
-  /// Bytes of so many elements, in whole lines.
-  [[nodiscard]] size_t lines(int64_t elements) const { return (static_cast<size_t>(elements * element()) + 255) / 256 * 256; }
+  /// Bytes of (steps, batch, columns) and of so many elements, aligned as matrices on any device want it.
+  [[nodiscard]] size_t sequence(int64_t columns) const { return bytes(steps * batch * columns); }
+  [[nodiscard]] size_t bytes(int64_t elements) const { return align_up(static_cast<size_t>(elements * element()), 256); }
 
   RecurrentCell cell;
   DType dtype;
@@ -121,7 +121,7 @@ class RecurrentWork {
   }
   Steps take_steps(int64_t columns) { return {take(sizes_.sequence(columns)), sizes_.dtype, sizes_.steps, sizes_.batch, columns, columns}; }
   Out take_matrix(int64_t rows, int64_t columns) {
-    return matrix_at(take(sizes_.lines(rows * columns)), sizes_.dtype, rows, columns, columns);
+    return matrix_at(take(sizes_.bytes(rows * columns)), sizes_.dtype, rows, columns, columns);
   }
   /// (steps, batch, columns) of the caller's.
   [[nodiscard]] Steps steps_of(const View& v, int64_t columns) const {

@@ -15,10 +15,10 @@
 namespace tandem::kernels {
 
 #if defined(__CUDACC__)
-TD_DEVICE inline float widened(Half x) { return __half2float(__ushort_as_half(x.bits)); }
-TD_DEVICE inline float widened(BFloat16 x) { return __bfloat162float(__ushort_as_bfloat16(x.bits)); }
-TD_DEVICE inline void narrow(float x, Half& to) { to.bits = __half_as_ushort(__float2half(x)); }
-TD_DEVICE inline void narrow(float x, BFloat16& to) { to.bits = __bfloat16_as_ushort(__float2bfloat16(x)); }
+TD_HOST_DEVICE inline float widened(Half x) { return __half2float(__ushort_as_half(x.bits)); }
+TD_HOST_DEVICE inline float widened(BFloat16 x) { return __bfloat162float(__ushort_as_bfloat16(x.bits)); }
+TD_HOST_DEVICE inline void narrow(float x, Half& to) { to.bits = __half_as_ushort(__float2half(x)); }
+TD_HOST_DEVICE inline void narrow(float x, BFloat16& to) { to.bits = __bfloat16_as_ushort(__float2bfloat16(x)); }
 #else
 template <class H>
 float widened(H x) {
@@ -36,25 +36,25 @@ class Rounded {
  public:
   Rounded() = default;
   template <class N>
-  requires std::is_arithmetic_v<N> TD_DEVICE Rounded(N value) {  // NOLINT(google-explicit-constructor): as any number
+  requires std::is_arithmetic_v<N> TD_HOST_DEVICE Rounded(N value) {  // NOLINT(google-explicit-constructor): as any number
     narrow(static_cast<float>(value), stored_);
   }
-  TD_DEVICE explicit operator float() const { return widened(stored_); }
-  TD_DEVICE explicit operator int64_t() const { return static_cast<int64_t>(float(*this)); }
+  TD_HOST_DEVICE explicit operator float() const { return widened(stored_); }
+  TD_HOST_DEVICE explicit operator int64_t() const { return static_cast<int64_t>(float(*this)); }
 
-  TD_DEVICE friend Rounded operator+(Rounded a, Rounded b) { return float(a) + float(b); }
-  TD_DEVICE friend Rounded operator-(Rounded a, Rounded b) { return float(a) - float(b); }
-  TD_DEVICE friend Rounded operator*(Rounded a, Rounded b) { return float(a) * float(b); }
-  TD_DEVICE friend Rounded operator/(Rounded a, Rounded b) { return float(a) / float(b); }
-  TD_DEVICE friend Rounded operator-(Rounded a) { return -float(a); }
-  TD_DEVICE friend bool operator==(Rounded a, Rounded b) { return float(a) == float(b); }
-  TD_DEVICE friend auto operator<=>(Rounded a, Rounded b) { return float(a) <=> float(b); }
-  TD_DEVICE Rounded& operator+=(Rounded b) { return *this = *this + b; }
+  TD_HOST_DEVICE friend Rounded operator+(Rounded a, Rounded b) { return float(a) + float(b); }
+  TD_HOST_DEVICE friend Rounded operator-(Rounded a, Rounded b) { return float(a) - float(b); }
+  TD_HOST_DEVICE friend Rounded operator*(Rounded a, Rounded b) { return float(a) * float(b); }
+  TD_HOST_DEVICE friend Rounded operator/(Rounded a, Rounded b) { return float(a) / float(b); }
+  TD_HOST_DEVICE friend Rounded operator-(Rounded a) { return -float(a); }
+  TD_HOST_DEVICE friend bool operator==(Rounded a, Rounded b) { return float(a) == float(b); }
+  TD_HOST_DEVICE friend auto operator<=>(Rounded a, Rounded b) { return float(a) <=> float(b); }
+  TD_HOST_DEVICE Rounded& operator+=(Rounded b) { return *this = *this + b; }
 
-  TD_DEVICE friend Rounded fabs(Rounded a) { return ::fabsf(float(a)); }
-  TD_DEVICE friend Rounded floor(Rounded a) { return ::floorf(float(a)); }
-  TD_DEVICE friend Rounded nearbyint(Rounded a) { return ::nearbyintf(float(a)); }
-  TD_DEVICE friend Rounded fmod(Rounded a, Rounded b) { return ::fmodf(float(a), float(b)); }
+  TD_HOST_DEVICE friend Rounded fabs(Rounded a) { return ::fabsf(float(a)); }
+  TD_HOST_DEVICE friend Rounded floor(Rounded a) { return ::floorf(float(a)); }
+  TD_HOST_DEVICE friend Rounded nearbyint(Rounded a) { return ::nearbyintf(float(a)); }
+  TD_HOST_DEVICE friend Rounded fmod(Rounded a, Rounded b) { return ::fmodf(float(a), float(b)); }
 
  private:
   H stored_;

@@ -7,7 +7,7 @@
 namespace tandem::kernels::math {
 
 /// The logarithm of |gamma(x)|: inf at 0 and the negative whole numbers.
-TD_DEVICE inline double lgamma(double x) {
+TD_HOST_DEVICE inline double lgamma(double x) {
 #if defined(__CUDACC__)
   return ::lgamma(x);
 #else
@@ -17,7 +17,7 @@ TD_DEVICE inline double lgamma(double x) {
 }
 
 /// The slope of lgamma. Reflected below 0, moved up to 10 by recurrence, then its asymptotic series (A&S 6.3.7, 6.3.5, 6.3.18).
-TD_DEVICE inline double digamma(double x) {
+TD_HOST_DEVICE inline double digamma(double x) {
   if (x == 0) return ::copysign(std::numeric_limits<double>::infinity(), -x);
   double y = 0;
   if (x < 0) {
@@ -37,7 +37,7 @@ TD_DEVICE inline double digamma(double x) {
 
 /// The sum of (x + k)^-s over k >= 0, for s > 1: ten terms and the Euler-Maclaurin rest (A&S 23.2.9). inf at 0 and the negative whole
 /// numbers; at other negative numbers defined for whole s.
-TD_DEVICE inline double hurwitz_zeta(double s, double x) {
+TD_HOST_DEVICE inline double hurwitz_zeta(double s, double x) {
   if (x <= 0 && x == ::floor(x)) return std::numeric_limits<double>::infinity();
   if (x <= 0 && s != ::floor(s)) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
@@ -59,7 +59,7 @@ TD_DEVICE inline double hurwitz_zeta(double s, double x) {
 }
 
 /// The n-th slope of digamma, for n >= 1 (A&S 6.4.10); the first one is reflected below 0 (6.4.7).
-TD_DEVICE inline double polygamma(double x, double n) {
+TD_HOST_DEVICE inline double polygamma(double x, double n) {
   if (n == 0) return digamma(x);
   if (n == 1 && x < 0.5) {
     constexpr double pi = 3.14159265358979323846;
@@ -72,7 +72,7 @@ TD_DEVICE inline double polygamma(double x, double n) {
 }
 
 /// The number whose erf is x: Giles' single precision polynomial, and steps of Halley's method, at the ends with erfc.
-TD_DEVICE inline double erfinv(double x) {
+TD_HOST_DEVICE inline double erfinv(double x) {
   const double magnitude = ::fabs(x);
   if (!(magnitude < 1))
     return magnitude == 1 ? ::copysign(std::numeric_limits<double>::infinity(), x) : std::numeric_limits<double>::quiet_NaN();
@@ -100,9 +100,11 @@ TD_DEVICE inline double erfinv(double x) {
   return ::copysign(y, x);
 }
 
-TD_DEVICE inline float lgamma(float x) { return static_cast<float>(lgamma(static_cast<double>(x))); }
-TD_DEVICE inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
-TD_DEVICE inline float polygamma(float x, float n) { return static_cast<float>(polygamma(static_cast<double>(x), static_cast<double>(n))); }
-TD_DEVICE inline float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+TD_HOST_DEVICE inline float lgamma(float x) { return static_cast<float>(lgamma(static_cast<double>(x))); }
+TD_HOST_DEVICE inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+TD_HOST_DEVICE inline float polygamma(float x, float n) {
+  return static_cast<float>(polygamma(static_cast<double>(x), static_cast<double>(n)));
+}
+TD_HOST_DEVICE inline float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
 
 }  // namespace tandem::kernels::math

@@ -12,7 +12,7 @@
 namespace tandem::kernels {
 
 template <class To, class From>
-TD_DEVICE inline To to_integer(From x) {
+TD_HOST_DEVICE inline To to_integer(From x) {
   using Wide = std::conditional_t<sizeof(To) == 8, int64_t, int32_t>;
   constexpr From limit = sizeof(To) == 8 ? From(0x1p63) : From(0x1p31);
   return static_cast<To>(x >= -limit && x < limit ? static_cast<Wide>(x) : std::numeric_limits<Wide>::min());

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/shape.h"
+#include "kernels/strides.h"
 
 namespace tandem::kernels {
 
@@ -21,14 +22,7 @@ struct View {
     for (int i = 0; i < ndim; ++i) n *= sizes[i];
     return n;
   }
-  [[nodiscard]] bool contiguous() const {
-    int64_t expected = 1;
-    for (int i = ndim - 1; i >= 0; --i) {
-      if (sizes[i] != 1 && strides[i] != expected) return false;
-      expected *= sizes[i];
-    }
-    return true;
-  }
+  [[nodiscard]] bool contiguous() const { return is_contiguous(ndim, sizes, strides); }
   template <class T>
   [[nodiscard]] T* as() const {
     return static_cast<T*>(data);

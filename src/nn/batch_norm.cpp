@@ -3,6 +3,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "nn/repr.h"
+#include "nn/sync_batch_norm.h"
 #include "ops/creation.h"
 #include "ops/normalization.h"
 
@@ -75,6 +76,7 @@ void NormBase::reset_parameters(Site site) {
 }
 
 std::string NormBase::name() const {
+  if (sync_group) return "SyncBatchNorm";
   const std::string own = Module::name();
   return lazy_ && num_features_ && own.starts_with("Lazy") ? own.substr(4) : own;
 }
@@ -84,10 +86,7 @@ std::string NormBase::extra_repr() const {
              ", track_running_stats=", repr(track_));
 }
 
-template <int Spatial>
-Tensor BatchNormOf<Spatial>::forward(const Tensor& x) {
-  if (Spatial == 1 ? x.dim() != 2 && x.dim() != 3 : x.dim() != Spatial + 2)
-    fail("[", name(), "] expected ", Spatial == 1 ? "2D or 3D" : Spatial == 2 ? "4D" : "5D", " input (got ", x.dim(), "D input)");
+Tensor NormBase::normalize(const Tensor& x) {
   prepare(x.size(1));
   const Site site = call_site();
   double factor = momentum.value_or(0);
@@ -98,8 +97,16 @@ Tensor BatchNormOf<Spatial>::forward(const Tensor& x) {
     if (!momentum) factor = 1 / static_cast<double>(num_batches_tracked.item<int64_t>(site));
   }
   const bool by_batch = training() || (!running_mean.defined() && !running_var.defined());
-  return batch_norm(x, running_mean, running_var, {.weight = weight, .bias = bias, .training = by_batch, .momentum = factor, .eps = eps},
-                    site);
+  const tandem::BatchNormOptions options{.weight = weight, .bias = bias, .training = by_batch, .momentum = factor, .eps = eps};
+  if (sync_group && training()) return sync_batch_norm(x, running_mean, running_var, options, *sync_group, site);
+  return batch_norm(x, running_mean, running_var, options, site);
+}
+
+template <int Spatial>
+Tensor BatchNormOf<Spatial>::forward(const Tensor& x) {
+  if (Spatial == 1 ? x.dim() != 2 && x.dim() != 3 : x.dim() != Spatial + 2)
+    fail("[", name(), "] expected ", Spatial == 1 ? "2D or 3D" : Spatial == 2 ? "4D" : "5D", " input (got ", x.dim(), "D input)");
+  return normalize(x);
 }
 
 template <int Spatial>

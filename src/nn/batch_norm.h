@@ -1,10 +1,15 @@
 // Normalization by the statistics of a batch or of each sample, with running ones for evaluation.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "nn/module.h"
+
+namespace tandem::distributed {
+class ProcessGroup;
+}
 
 namespace tandem::nn {
 
@@ -35,6 +40,9 @@ struct NormBase : Module {
   Tensor num_batches_tracked;        // int64, no dimensions, or undefined
   double eps;
   std::optional<double> momentum;
+  /// The ranks over whose batches a BatchNorm takes its statistics in training; nullptr: this rank's batch alone. Set by
+  /// convert_sync_batchnorm.
+  std::shared_ptr<const distributed::ProcessGroup> sync_group;
 
   void fields(Fields& f) override;
   /// weight 1, bias 0, and the running statistics as at the start.
@@ -43,7 +51,7 @@ struct NormBase : Module {
   void reset_running_stats(Site site = Site::here());
   /// 0 before the first forward of a lazy one.
   [[nodiscard]] int64_t num_features() const { return num_features_; }
-  /// That of a lazy one is its base's as soon as it knows its sizes.
+  /// That of a lazy one is its base's as soon as it knows its sizes. "SyncBatchNorm" where there is a sync_group.
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string extra_repr() const override;
 
@@ -51,6 +59,8 @@ struct NormBase : Module {
   NormBase(bool lazy, int64_t num_features, const BatchNormOptions& options, Site site);
   /// Makes the parameters and statistics of a lazy one, where they are not there yet, for `features` channels.
   void prepare(int64_t features);
+  /// The input normalized as in a BatchNorm, by this mode's statistics; counts the batch.
+  Tensor normalize(const Tensor& x);
   [[nodiscard]] bool affine() const { return affine_; }
 
  private:

@@ -82,9 +82,9 @@ void put_tensors(T& part, const std::vector<Tensor>& tensors) {
 
 /// An argument while hooks run: a copy where a hook may replace tensors in it; what `forward` is to write to stays the caller's own.
 template <class Arg>
-using Kept = std::conditional_t<holds_tensors<std::decay_t<Arg>> &&
-                                    !(std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>),
-                                std::decay_t<Arg>, Arg&&>;
+using HeldArgument = std::conditional_t<holds_tensors<std::decay_t<Arg>> &&
+                                            !(std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>),
+                                        std::decay_t<Arg>, Arg&&>;
 
 }  // namespace detail
 

@@ -50,7 +50,7 @@ struct PixelUnshuffle : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
-/// (n, c, …) with the channels of `groups` groups dealt out in turn. As torch.nn.ChannelShuffle.
+/// (n, c, …) with the channels of `groups` groups interleaved. As torch.nn.ChannelShuffle.
 struct ChannelShuffle : Module {
   int64_t groups;
 

@@ -12,7 +12,7 @@
 
 #include "nn/fields.h"
 #include "nn/hooks.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 
 namespace tandem::nn {
 
@@ -92,6 +92,10 @@ struct ModuleBase {
   void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
   void cpu(Site site = Site::here()) { to(Device(), site); }
 
+  /// Moves parameters, their gradients and buffers into memory that processes share, one piece for all of them; those on GPUs are shared as
+  /// they are. Error where views of them exist, and for parameters that wait for a first forward. As torch.nn.Module.share_memory.
+  void share_memory(Site site = Site::here());
+
   // --- State
   /// Parameters and persistent buffers by name, without history; they share memory with the module.
   [[nodiscard]] StateDict state_dict() const;
@@ -111,7 +115,7 @@ struct ModuleBase {
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
     if (!has_hooks()) return forward(std::forward<Args>(args)...);
-    std::tuple<detail::Kept<Args>...> own(std::forward<Args>(args)...);
+    std::tuple<detail::HeldArgument<Args>...> own(std::forward<Args>(args)...);
     const auto run = [&](auto&... kept) -> decltype(auto) { return forward(static_cast<Args&&>(kept)...); };
     std::vector<Tensor> inputs = detail::tensors_of(own);
     before_forward(inputs);

@@ -17,7 +17,7 @@ using autograd::record;
 using kernels::PointwiseOp;
 using ops::Fit;
 using ops::in_place;
-using ops::Kept;
+using ops::KeptOperand;
 using ops::Rule;
 using ops::tensor_of;
 using ops::wants_grad;
@@ -81,8 +81,8 @@ Tensor bounded(const char* op, const Operand& in, const std::optional<Operand>& 
   const Tensor from_low = tensor_of(low), from_high = tensor_of(high);
   const bool numbers = !low.is_tensor() && !high.is_tensor();
   return record(numbers ? "ClampBackward1" : "ClampBackward0", y, {x.tensor(), from_low, from_high}, site,
-                [x = Kept(x), low = Kept(low), high = Kept(high), fit_x = Fit(x), fit_low = Fit(low), fit_high = Fit(high),
-                 has_min = min.has_value(), has_max = max.has_value()](const Tensor& g, autograd::Wanted wanted) {
+                [x = KeptOperand(x), low = KeptOperand(low), high = KeptOperand(high), fit_x = Fit(x), fit_low = Fit(low),
+                 fit_high = Fit(high), has_min = min.has_value(), has_max = max.has_value()](const Tensor& g, autograd::Wanted wanted) {
                   const Tensor held[] = {x.get(), low.get(), high.get()};
                   auto gradients = clamp_backward(g, x.operand(held[0]), has_min ? std::optional(low.operand(held[1])) : std::nullopt,
                                                   has_max ? std::optional(high.operand(held[2])) : std::nullopt, wanted);
@@ -109,8 +109,8 @@ Tensor recorded3(const char* grad_fn, PointwiseOp op, const char* name, std::arr
   const Tensor from[] = {tensor_of(x), tensor_of(a), tensor_of(b)};
   const bool first = op == PointwiseOp::lerp && wants_grad(b);  // else x is in no gradient
   return record(grad_fn, y, {from[0], from[1], from[2]}, site,
-                [x = Kept(first ? x : Operand(0)), a = Kept(a), b = Kept(b), fit = std::array{Fit(x), Fit(a), Fit(b)}, slope](
-                    const Tensor& g, autograd::Wanted wanted) {
+                [x = KeptOperand(first ? x : Operand(0)), a = KeptOperand(a), b = KeptOperand(b), fit = std::array{Fit(x), Fit(a), Fit(b)},
+                 slope](const Tensor& g, autograd::Wanted wanted) {
                   const Tensor held[] = {x.get(), a.get(), b.get()};
                   const Operand p = x.operand(held[0]), q = a.operand(held[1]), r = b.operand(held[2]);
                   std::array<Tensor, 3> gradients;
@@ -145,7 +145,7 @@ Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode, S
   Tensor y;
   const Operand* const both[] = {&a, &b};
   if (!down && is_half(ops::result_type(both))) {  // it is the rounded quotient that is cut off
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     y = trunc(tandem::div(a, b, site), site);
   } else {
     y = ops::call(down ? PointwiseOp::floor_divide : PointwiseOp::div_trunc, "div", Rule::NoBool, {&a, &b}, site);
@@ -308,7 +308,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag 
   if (a.dtype() != b.dtype()) fail("[isclose] ", scalar_name(a.dtype()), " did not match ", scalar_name(b.dtype()));
   if (!(rtol >= 0)) fail("[isclose] rtol must be greater than or equal to zero, but got ", rtol);
   if (!(atol >= 0)) fail("[isclose] atol must be greater than or equal to zero, but got ", atol);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Operand relative(rtol), absolute(atol);
   if (is_floating(a.dtype())) {
     const Operand x(a), y(b);

@@ -70,7 +70,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
                 Site site) {
   Tensor y = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   if (x.numel() == 0 || weight.numel() == 0) {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     y.zero_(site);
     add_bias(y, bias, form, site);
   } else if (y.numel()) {
@@ -98,7 +98,7 @@ Tensor gradient_of_input(const Tensor& grad, const Tensor& weight, const Tensor&
                          const char* grad_fn, Site site) {
   Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (grad.numel() == 0 || weight.numel() == 0) {
       y.zero_(site);
     } else if (y.numel()) {
@@ -125,7 +125,7 @@ Tensor gradient_of_input(const Tensor& grad, const Tensor& weight, const Tensor&
 Tensor gradient_of_weight(const Tensor& grad, const Tensor& x, const Form& form, const Shape& sizes, Site site) {
   Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (grad.numel() == 0 || x.numel() == 0) {
       y.zero_(site);
     } else if (y.numel()) {

@@ -25,6 +25,8 @@ void copy_kernel(const Tensor& to, const Tensor& from, const char* op, Site site
 /// Bytes between devices: both dense and of one dtype.
 void move_bytes(const Tensor& to, const Tensor& from, bool non_blocking, const char* op, Site site) {
   if (from.numel() == 0) return;
+  to.impl().check_bytes();
+  from.impl().check_bytes();
   runtime::copy_bytes(to.impl().data, to.device(), to.is_pinned(), from.impl().data, from.device(), from.is_pinned(), from.nbytes(),
                       non_blocking, op, site);
   if (!non_blocking) return;
@@ -46,24 +48,22 @@ void transfer(const Tensor& to, const Tensor& from, bool non_blocking, const cha
   copy_kernel(to, there, op, site);
 }
 
-Tensor convert(const Tensor& x, Device device, DType dtype, ToOptions options, const char* op, Site site) {
-  if (x.device() == device && x.dtype() == dtype && !options.copy) return x;
-  const bool pinned = device.is_cpu() && x.is_cuda() && options.non_blocking;
-  Tensor y = empty_at(x.sizes(), dtype, device, pinned, site);
-  transfer(y, x, options.non_blocking, op, site);
-  if (!needs_grad(x) || !is_floating(dtype)) return y;
-  return record("ToCopyBackward0", y, {x}, site, [from = x.device(), dtype = x.dtype()](const Tensor& g) { return g.to(from, dtype); });
-}
-
 }  // namespace
 
-Tensor Tensor::moved(Device device, DType dtype, ToOptions options, Site site) const {
-  return convert(*this, detail::resolve(device), dtype, options, "to", site);
+Tensor Tensor::moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const {
+  device = detail::resolve(device);
+  if (device == this->device() && dtype == this->dtype() && !options.copy) return *this;
+  const bool pinned = device.is_cpu() && is_cuda() && options.non_blocking;
+  Tensor y = empty_at(sizes(), dtype, device, pinned, site);
+  transfer(y, *this, options.non_blocking, op, site);
+  if (!needs_grad(*this) || !is_floating(dtype)) return y;
+  return record("ToCopyBackward0", y, {*this}, site,
+                [from = this->device(), dtype = this->dtype()](const Tensor& g) { return g.to(from, dtype); });
 }
 Tensor Tensor::cuda(int index, ToOptions options, Site site) const {
-  return convert(*this, detail::resolve(Device(DeviceType::CUDA, index)), dtype(), options, "cuda", site);
+  return moved(Device(DeviceType::CUDA, index), dtype(), options, "cuda", site);
 }
-Tensor Tensor::cpu(Site site) const { return convert(*this, Device(), dtype(), {}, "cpu", site); }
+Tensor Tensor::cpu(Site site) const { return moved(Device(), dtype(), {}, "cpu", site); }
 
 Tensor Tensor::pin_memory(Site site) const {
   if (!is_cpu()) fail("[pin_memory] cannot pin a tensor on ", device(), ": only dense CPU tensors can be pinned");
@@ -80,7 +80,7 @@ const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) 
   if (!(sizes == this->sizes())) fail("[copy_] output with shape ", this->sizes(), " doesn't match the broadcast shape ", sizes);
   Tensor values = source.detach();
   if (!(values.sizes() == this->sizes())) {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     values = values.expand(this->sizes(), site);
   }
   transfer(*this, values, non_blocking, "copy_", site);
@@ -117,6 +117,7 @@ Tensor Tensor::contiguous(Site site) const { return is_contiguous() ? *this : cl
 
 Scalar Tensor::item(Site site) const {
   if (numel() != 1) fail("[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  impl().check_bytes();
   alignas(8) char bytes[8];
   const size_t size = element_size();
   if (is_cpu()) std::memcpy(bytes, impl().data, size);

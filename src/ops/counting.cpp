@@ -37,7 +37,7 @@ Tensor counts_of(const Tensor& starts, int64_t n, Site site) {
 
 /// Of slices along a dimension, or of elements. `order` brings equal ones together, or is undefined where only neighbours count.
 Unique distinct(const char* op, const Tensor& given, std::optional<int64_t> dim, bool sorts, bool inverse, bool counts, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (dim && given.dim() == 0) fail<IndexError>("[", op, "] Dimension specified as ", *dim, " but tensor has no dimensions");
   const Tensor x = given.detach();
   const int64_t at = dim ? wrap_dim(*dim, x.dim()) : 0;
@@ -84,7 +84,7 @@ Unique unique_consecutive(const Tensor& x, const UniqueConsecutiveOptions& optio
 }
 
 Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (!is_integral(x.dtype())) fail<NotImplementedError>("[bincount] not implemented for ", scalar_name(x.dtype()));
   if (minlength < 0) fail("[bincount] minlength should be >= 0, not ", minlength);
   if (x.dim() != 1) fail("[bincount] bincount only supports 1-d non-negative integral inputs, not ", x.sizes());
@@ -106,7 +106,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, Site 
 }
 
 Tensor histc(const Tensor& given, int64_t bins, double min, double max, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (!is_floating(given.dtype())) fail<NotImplementedError>("[histc] not implemented for ", scalar_name(given.dtype()));
   if (bins <= 0) fail("[histc] bins must be > 0, but got ", bins);
   const Tensor x = given.detach().reshape({-1}, site);
@@ -128,7 +128,7 @@ Tensor histc(const Tensor& given, int64_t bins, double min, double max, Site sit
 }
 
 Tensor one_hot(const Tensor& x, int64_t num_classes, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (x.dtype() != kInt64) fail("[one_hot] one_hot is only applicable to index tensor of type LongTensor, not ", scalar_name(x.dtype()));
   int64_t classes = num_classes;
   if (x.numel() == 0) {

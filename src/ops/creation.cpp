@@ -14,8 +14,6 @@
 namespace tandem {
 namespace {
 
-kernels::Value value_of(const Scalar& number) { return {number.to<double>(), number.to<int64_t>(), number.is_floating()}; }
-
 Tensor finish(Tensor x, const Options& options) {
   if (options.requires_grad) x.requires_grad_();
   return x;
@@ -29,7 +27,7 @@ Tensor allocate(const Shape& sizes, DType dtype, const Options& options, Site si
 
 void fill(const Tensor& x, const Scalar& value, const char* op, Site site) {
   if (x.numel() == 0) return;
-  ops::launch(x, op, site, &kernels::Table::fill, x, value_of(value));
+  ops::launch(x, op, site, &kernels::Table::fill, x, ops::value_of(value));
 }
 
 Tensor filled(const Shape& sizes, const Scalar& value, DType dtype, const Options& options, const char* op, Site site) {
@@ -120,7 +118,7 @@ Tensor eye(int64_t n, std::optional<int64_t> m, const Options& options, Site sit
   if (m && *m < 0) fail("[eye] m must be greater or equal to 0, got ", *m);
   Tensor x = allocate({n, m.value_or(n)}, options.dtype.value_or(get_default_dtype()), options, site);
   fill(x, 0, "eye", site);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   fill(x.diagonal(0, 0, 1, site), 1, "eye", site);
   return finish(x, options);
 }
@@ -152,7 +150,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
     count = static_cast<int64_t>(steps);
   }
   Tensor x = allocate({count}, dtype, options, site);
-  ops::launch(x, "arange", site, &kernels::Table::arange, x, value_of(start), value_of(step));
+  ops::launch(x, "arange", site, &kernels::Table::arange, x, ops::value_of(start), ops::value_of(step));
   return finish(x, options);
 }
 

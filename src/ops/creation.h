@@ -82,7 +82,7 @@ class NestedList {
 /// A tensor like x, filled with a number or the value of a 0-dim tensor. As torch.fill.
 [[nodiscard]] Tensor fill(const Tensor& x, const Operand& value, Site site = Site::here());
 
-/// A tensor over memory of the caller's, who keeps it alive; a card's memory by the user's address. As torch.from_blob.
+/// A tensor over memory of the caller's, who keeps it alive; a GPU's memory by the user's address. As torch.from_blob.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Options& options = {}, Site site = Site::here());
 
 }  // namespace tandem

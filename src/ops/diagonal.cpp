@@ -52,7 +52,7 @@ Tensor diag_embed(const Tensor& x, int64_t offset, int64_t dim1, int64_t dim2, S
   sizes.insert(static_cast<size_t>(std::max(a, b)), side);
   const Tensor y = zeros(sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     y.diagonal(offset, a, b).copy_(x, false, site);
   }
   if (!needs_grad(x)) return y;

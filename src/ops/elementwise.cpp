@@ -94,14 +94,11 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
 /// Where the operands live. 0-dim CPU tensors mix with anything.
 Device device_of(std::span<const Operand* const> operands) {
   Device device;
-  bool found = false, scalar_cpu = false;
+  bool found = false;
   for (const Operand* operand : operands) {
     if (!operand->is_tensor()) continue;
     const Tensor& x = operand->tensor();
-    if (x.is_cpu() && x.dim() == 0) {
-      scalar_cpu = true;
-      continue;
-    }
+    if (x.is_cpu() && x.dim() == 0) continue;
     if (!found) {
       device = x.device();
       found = true;
@@ -109,8 +106,13 @@ Device device_of(std::span<const Operand* const> operands) {
       fail_devices(device, x.device());
     }
   }
-  (void)scalar_cpu;
   return device;
+}
+
+void set_number(kernels::Operand& in, const Scalar& number, DType dtype) {
+  in.data = nullptr;
+  in.dtype = dtype;
+  in.value = value_of(number);
 }
 
 /// Sets operand `i`: a number, or a tensor's elements with strides over the result's sizes.
@@ -118,11 +120,8 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
   kernels::Operand& in = call.in[i];
   if (operand.is_tensor()) {
     const TensorImpl& x = operand.tensor().impl();
-    if (x.device != device) {  // a 0-dim CPU tensor among a card's: read now
-      const Scalar value = operand.tensor().item();
-      in.data = nullptr;
-      in.dtype = x.dtype;
-      in.value = {value.to<double>(), value.to<int64_t>(), value.is_floating()};
+    if (x.device != device) {  // a 0-dim CPU tensor among a GPU's: read now
+      set_number(in, operand.tensor().item(), x.dtype);
       return;
     }
     in.data = x.data;
@@ -130,34 +129,8 @@ void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape&
     const size_t dims = sizes.size(), lead = dims - x.sizes.size();
     for (size_t d = 0; d < dims; ++d) in.strides[d] = d < lead || x.sizes[d - lead] == 1 ? 0 : x.strides[d - lead];
   } else {
-    in.data = nullptr;
-    in.dtype = operand.number().dtype();
-    in.value = {operand.number().to<double>(), operand.number().to<int64_t>(), operand.number().is_floating()};
+    set_number(in, operand.number(), operand.number().dtype());
   }
-}
-
-/// Joins neighbouring dimensions wherever all strides allow it.
-void merge_dims(Pointwise& call, const Shape& sizes) {
-  int at = -1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 1) continue;
-    bool joins = at >= 0;
-    if (joins) joins = call.out_strides[at] == call.out_strides[d] * sizes[d];
-    for (int i = 0; joins && i < call.inputs; ++i)
-      if (call.in[i].data) joins = call.in[i].strides[at] == call.in[i].strides[d] * sizes[d];
-    if (joins) {
-      call.sizes[at] *= sizes[d];
-    } else {
-      call.sizes[++at] = sizes[d];
-    }
-    call.out_strides[at] = call.out_strides[d];
-    for (int i = 0; i < call.inputs; ++i)
-      if (call.in[i].data) call.in[i].strides[at] = call.in[i].strides[d];
-  }
-  call.ndim = static_cast<int8_t>(at + 1);
-  call.contiguous = call.ndim == 0 || (call.ndim == 1 && call.out_strides[0] == 1);
-  for (int i = 0; i < call.inputs && call.contiguous && call.ndim == 1; ++i)
-    if (call.in[i].data && call.in[i].strides[0] != 1) call.contiguous = false;
 }
 
 /// One flat loop: all operands with elements are dense and of the result's sizes.
@@ -174,6 +147,9 @@ bool flat(const Tensor& target, std::span<const Operand* const> operands) {
 void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span<const Operand* const> operands, Site site) {
   TensorImpl& to = target.impl();
   if (to.numel == 0) return;
+  to.check_bytes();
+  for (const Operand* operand : operands)
+    if (operand->is_tensor()) operand->tensor().impl().check_bytes();
   Pointwise call;
   call.op = row.op;
   call.compute = compute;
@@ -189,10 +165,7 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
         in.dtype = operands[i]->tensor().impl().dtype;
         in.strides[0] = 1;
       } else {
-        const Scalar& number = operands[i]->number();
-        in.data = nullptr;
-        in.dtype = number.dtype();
-        in.value = {number.to<double>(), number.to<int64_t>(), number.is_floating()};
+        set_number(in, operands[i]->number(), operands[i]->number().dtype());
       }
     }
     call.contiguous = true;
@@ -201,8 +174,15 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
     call.out_strides[0] = 1;
   } else {
     for (size_t i = 0; i < operands.size(); ++i) set_operand(call, i, *operands[i], to.sizes, to.device);
-    for (size_t d = 0; d < to.sizes.size(); ++d) call.out_strides[d] = to.strides[d];
-    merge_dims(call, to.sizes);
+    call.ndim = static_cast<int8_t>(to.sizes.size());
+    for (int d = 0; d < call.ndim; ++d) {
+      call.sizes[d] = to.sizes[d];
+      call.out_strides[d] = to.strides[d];
+    }
+    collapse_dims(call, false);
+    call.contiguous = call.ndim == 0 || (call.ndim == 1 && call.out_strides[0] == 1);
+    for (int i = 0; i < call.inputs && call.contiguous && call.ndim == 1; ++i)
+      if (call.in[i].data && call.in[i].strides[0] != 1) call.contiguous = false;
   }
   launch(target, row.name, site, &kernels::Table::pointwise, call);
 }
@@ -225,7 +205,9 @@ Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, co
   return Tensor(TensorImpl::make(sizes, dtype, device, false, site));
 }
 
-Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask) {
+}  // namespace
+
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask) {
   const Operand& first = *operands[0];
   if (mask == 0 && first.is_tensor()) {  // the usual case: same type, sizes and device, nothing to broadcast
     const TensorImpl& a = first.tensor().impl();
@@ -262,7 +244,7 @@ Tensor compute(const PointwiseRow& row, std::span<const Operand* const> operands
   return target;
 }
 
-void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site, size_t mask) {
+void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site) {
   for (const Operand* operand : operands) {
     if (!operand->is_tensor()) continue;
     const Tensor& x = operand->tensor();
@@ -272,7 +254,7 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
     if (!(sizes == target.sizes()))
       fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes);
   }
-  const DType common = result_type(operands.subspan(mask));
+  const DType common = result_type(operands);
   check_operands(row, operands, common);
   const Types types = types_of(row, common);
   if (!can_cast(types.result, target.dtype()))
@@ -287,8 +269,6 @@ void compute_into(const PointwiseRow& row, const Tensor& target, std::span<const
   run(row, target, types.compute, operands, site);
   target.impl().storage->bump_version();
 }
-
-}  // namespace
 
 DType result_type(std::span<const Operand* const> operands) {
   DType dims = kBool, zeros = kBool, numbers = kBool;
@@ -325,19 +305,8 @@ const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Sit
   return x.copy_(result, false, site);
 }
 
-Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site) { return compute(row, operands, site, 0); }
-
-void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site) {
-  compute_into(row, target, operands, site, 0);
-}
-
 Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializer_list<const Operand*> operands, Site site, size_t mask) {
-  return compute({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
-}
-
-void call_into(kernels::PointwiseOp op, const char* name, Rule rule, const Tensor& target, std::initializer_list<const Operand*> operands,
-               Site site, size_t mask) {
-  compute_into({op, name, "", "", rule}, target, {operands.begin(), operands.size()}, site, mask);
+  return pointwise({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
 }
 
 }  // namespace ops

@@ -10,8 +10,7 @@
 
 namespace tandem::ops {
 
-/// Which types an operation takes and gives: see kernels/pointwise.def.
-enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
+using kernels::Rule;
 
 /// A row of pointwise.def, at run time.
 struct PointwiseRow {
@@ -25,17 +24,15 @@ struct PointwiseRow {
 /// The type in which the operands meet: tensors with dimensions decide before 0-dim ones, these before numbers. As torch.result_type.
 DType result_type(std::span<const Operand* const> operands);
 
-/// f over broadcast operands, as a new tensor, or in the memory of a temporary operand that nothing else holds.
-Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site);
+/// f over broadcast operands, as a new tensor, or in the memory of a temporary operand that nothing else holds. The first `mask` operands
+/// do not take part in the result type (the condition of `where`).
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask = 0);
 /// f written into `target`, whose type and sizes must be able to hold the result.
 void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site);
 
-/// Without recording: for kernels that are called by hand. The first `mask` operands do not take part in the result type (the condition of
-/// `where`).
+/// `pointwise` of a kernel that has no function of its own; its caller records.
 Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializer_list<const Operand*> operands, Site site,
             size_t mask = 0);
-void call_into(kernels::PointwiseOp op, const char* name, Rule rule, const Tensor& target, std::initializer_list<const Operand*> operands,
-               Site site, size_t mask = 0);
 
 inline bool wants_grad(const Operand& operand) { return operand.is_tensor() && autograd::needs_grad(operand.tensor()); }
 /// The operand where it is a tensor, else an undefined one: as an input of `record`.
@@ -45,9 +42,9 @@ inline Tensor tensor_of(const Operand& operand) { return operand.is_tensor() ? o
 inline Operand lasting(const Operand& operand) { return operand.is_tensor() ? Operand(operand.tensor(), operand.site()) : operand; }
 
 /// An operand as a backward function keeps it: `const Tensor held = kept.get(); … kept.operand(held) …`.
-class Kept {
+class KeptOperand {
  public:
-  explicit Kept(const Operand& operand) : number_(operand.number()) {
+  explicit KeptOperand(const Operand& operand) : number_(operand.number()) {
     if (operand.is_tensor()) tensor_ = autograd::saved(operand.tensor());
   }
   /// The tensor; undefined for a number.

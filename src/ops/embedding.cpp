@@ -62,7 +62,7 @@ Tensor table_gradient(const Tensor& g, const Tensor& indices, int64_t rows, int6
 
 /// Shortens the rows in use to `max_norm`.
 void shorten(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Tensor length = norm(weight, norm_type, {1}, true, {}, site);
   const Tensor used = frequencies(indices, weight.size(0), weight.dtype(), site).unsqueeze(1);
   weight.copy_(where(logical_and(used > 0, length > max_norm), weight * (max_norm / (length + 1e-7)), weight, site), false, site);

@@ -6,7 +6,7 @@
 namespace tandem {
 
 HostValues read_values(const Tensor& x, int64_t edge, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   Tensor shown = x;
   for (int64_t d = 0; edge >= 0 && d < x.dim(); ++d)
     if (shown.size(d) > 2 * edge)

@@ -1,5 +1,5 @@
 // Every mode is a weighted sum along each dimension by itself: a list of taps (which elements, with which weights) for each place of the
-// result, and one kernel that adds them up. The gradient has the same taps turned round.
+// result, and one kernel that adds them up. The gradient has the same taps, grouped by source element.
 #include "ops/interpolate.h"
 
 #include <algorithm>

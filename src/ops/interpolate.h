@@ -24,7 +24,7 @@ struct InterpolateOptions {
 [[nodiscard]] Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor, Site site = Site::here());
 /// (…, C, H r, W r) to (…, C r^2, H, W).
 [[nodiscard]] Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor, Site site = Site::here());
-/// (N, C, …) with the channels of `groups` groups dealt out in turn.
+/// (N, C, …) with the channels of `groups` groups interleaved.
 [[nodiscard]] Tensor channel_shuffle(const Tensor& input, int64_t groups, Site site = Site::here());
 
 }  // namespace tandem

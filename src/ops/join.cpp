@@ -80,7 +80,7 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
   }
   Tensor y = empty(sizes, {.dtype = dtype, .device = first->device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     int64_t start = 0;
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].numel()) {

@@ -1,33 +1,16 @@
 #include "ops/launch.h"
 
-#include <atomic>
-#include <cstring>
-
 #include "base/error.h"
-#include "runtime/driver.h"
 
 namespace tandem::ops {
-namespace {
 
-constinit std::atomic<const kernels::Table*> other_card_kernels{nullptr};
-
-const kernels::Table& card_kernels() {
-  if (const auto* other = other_card_kernels.load(std::memory_order_relaxed)) return *other;
-  static const kernels::Table& table =
-      runtime::cards_are_virtual() ? kernels::virtual_table() : *static_cast<const kernels::Table*>(runtime::plugin_kernels());
-  return table;
-}
-
-}  // namespace
-
-const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : card_kernels(); }
-
-void use_card_kernels(const kernels::Table* table) { other_card_kernels.store(table); }
+const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : kernels::gpu_table(); }
 
 kernels::View view(const Tensor& x) {
   kernels::View v;
   if (!x.defined()) return v;
   const TensorImpl& impl = x.impl();
+  impl.check_bytes();
   v.data = impl.data;
   v.dtype = impl.dtype;
   v.ndim = static_cast<int32_t>(impl.sizes.size());
@@ -69,22 +52,13 @@ using runtime::Access;
 /// From the first byte to the last one that the elements reach.
 void add(runtime::Accesses& accesses, const kernels::View& x, Access::Kind kind) {
   if (!x.data || x.numel() == 0) return;
-  int64_t first = 0, last = 0;
-  for (int i = 0; i < x.ndim; ++i) {
-    const int64_t reach = (x.sizes[i] - 1) * x.strides[i];
-    (reach < 0 ? first : last) += reach;
-  }
+  const auto [first, last] = kernels::extent_of(x.ndim, x.sizes, x.strides);
   const auto width = static_cast<int64_t>(size_of(x.dtype));
   accesses.push_back({.begin = static_cast<const char*>(x.data) + first * width,
                       .bytes = static_cast<size_t>((last - first + 1) * width),
                       .sizes = Shape(x.sizes, static_cast<size_t>(x.ndim)),
                       .dtype = x.dtype,
                       .kind = kind});
-}
-/// n dense elements.
-void add(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
-  if (data && n > 0)
-    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
 }
 
 kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dtype, const int64_t* strides) {
@@ -101,13 +75,19 @@ kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dt
 
 }  // namespace
 
-void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.view, Access::Read); }
-void add_accesses(runtime::Accesses& accesses, const Output& x) { add(accesses, x.out, x.in_place ? Access::Changed : Access::Written); }
+void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
+  if (data && n > 0)
+    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
+}
+void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.argument, Access::Read); }
+void add_accesses(runtime::Accesses& accesses, const Output& x) {
+  add(accesses, x.argument, x.in_place ? Access::Changed : Access::Written);
+}
 void add_accesses(runtime::Accesses& accesses, const Tensor& scratch) {
   if (scratch.defined()) add(accesses, view(scratch), Access::Scratch);
 }
 void add_accesses(runtime::Accesses& accesses, const Inputs& inputs) {
-  for (const kernels::View& each : inputs.list) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
+  for (const kernels::View& each : inputs.argument) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
 }
 void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list) {
   for (const kernels::Out& each : list) add(accesses, each, Access::Written);
@@ -119,27 +99,6 @@ void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call) {
   }
   add(accesses, view_of(call, call.out, call.out_dtype, call.out_strides), Access::Written);
 }
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::SgdParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    for (const void* changed : {each.parameter, each.momentum}) add(accesses, changed, each.numel, each.dtype, Access::Changed);
-  }
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::AdamParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    for (const void* changed : {each.parameter, each.mean, each.square, each.max_square})
-      add(accesses, changed, each.numel, each.dtype, Access::Changed);
-  }
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::StepParameter>& list) {
-  for (const auto& each : list) {
-    add(accesses, each.gradient, each.numel, each.dtype, Access::Read);
-    add(accesses, each.parameter, each.numel, each.dtype, Access::Changed);
-    for (const void* state : each.state) add(accesses, state, each.numel, each.dtype, Access::Changed);
-  }
-}
-
 }  // namespace launching
 
 void check_same_device(const char* op, const Tensor& first, const char* first_name, const Tensor& second, const char* second_name) {

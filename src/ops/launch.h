@@ -17,33 +17,31 @@ namespace tandem::ops {
 const kernels::Table& kernels_of(Device device);
 inline const kernels::Table& kernels_of(const Tensor& x) { return kernels_of(x.device()); }
 
-/// Cards use `table` from now on, nullptr: their own. For tools that ask what an operation needs.
-void use_card_kernels(const kernels::Table* table);
-
 /// What kernels see of `x`. An undefined tensor gives a view without data.
 kernels::View view(const Tensor& x);
 kernels::Out out(const Tensor& x);
 /// A view with `dim` moved to the end, where kernels work along it; a 0-dim one as one element.
 kernels::View last(kernels::View v, int64_t dim);
 
+/// A number as kernels take it.
+inline kernels::Value value_of(const Scalar& number) { return {number.to<double>(), number.to<int64_t>(), number.is_floating()}; }
+
 /// Memory of `bytes` on a device, for several kernels; undefined for none.
 Tensor workspace(Device device, size_t bytes, Site site);
 
 /// Elements that a kernel reads; an undefined tensor has none.
 struct Input {
-  Input(const Tensor& x) : view(ops::view(x)) {}            // NOLINT: a tensor stands for its elements
-  Input(const kernels::View& elements) : view(elements) {}  // NOLINT
-  operator const kernels::View&() const { return view; }    // NOLINT
+  Input(const Tensor& x) : argument(view(x)) {}                 // NOLINT: a tensor stands for its elements
+  Input(const kernels::View& elements) : argument(elements) {}  // NOLINT
 
-  kernels::View view;
+  kernels::View argument;
 };
 /// Elements that a kernel writes, all of them.
 struct Output {
-  Output(const Tensor& x) : out(ops::out(x)) {}             // NOLINT: a tensor stands for its elements
-  Output(const kernels::View& elements) : out{elements} {}  // NOLINT
-  operator const kernels::Out&() const { return out; }      // NOLINT
+  Output(const Tensor& x) : argument(out(x)) {}                  // NOLINT: a tensor stands for its elements
+  Output(const kernels::View& elements) : argument{elements} {}  // NOLINT
 
-  kernels::Out out;
+  kernels::Out argument;
   bool in_place = false;  // what is there before counts
 };
 /// Elements that a kernel changes some of, or adds to.
@@ -54,12 +52,11 @@ inline Output in_place(const Tensor& x) {
 }
 /// A list of tensors that a kernel reads.
 struct Inputs {
-  Inputs(const kernels::Span<kernels::View>& list) : list(list) {}                                          // NOLINT
-  Inputs(const std::vector<kernels::View>& list) : list{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
-  Inputs(const kernels::View* first, int64_t count) : list{first, count} {}
-  operator const kernels::Span<kernels::View>&() const { return list; }  // NOLINT
+  Inputs(const kernels::Span<kernels::View>& list) : argument(list) {}                                          // NOLINT
+  Inputs(const std::vector<kernels::View>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
+  Inputs(const kernels::View* first, int64_t count) : argument{first, count} {}
 
-  kernels::Span<kernels::View> list;
+  kernels::Span<kernels::View> argument;
   bool in_place = false;  // they are changed
 };
 inline Inputs in_place(const kernels::Span<kernels::View>& list) {
@@ -112,7 +109,7 @@ template <class... Arguments>
 bool writes(const Arguments&... arguments) {
   const auto is_output = []<class T>(const T&) { return std::is_same_v<T, Output>; };
   const auto has_elements = []<class T>(const T& x) {
-    if constexpr (std::is_same_v<T, Output>) return x.in_place || (x.out.data && x.out.numel() > 0);
+    if constexpr (std::is_same_v<T, Output>) return x.in_place || (x.argument.data && x.argument.numel() > 0);
     else return false;
   };
   return !(is_output(arguments) || ...) || (has_elements(arguments) || ...);
@@ -129,8 +126,9 @@ inline Tensor held(const Scratch& scratch, Device device, Site site) {
 
 /// What the kernel gets.
 template <class Parameter, class T>
-const Parameter& given(const T& argument) {
-  return argument;
+const Parameter& given(const T& x) {
+  if constexpr (requires { x.argument; }) return x.argument;
+  else return x;
 }
 template <class Parameter>
 void* given(const Tensor& scratch) {
@@ -144,9 +142,14 @@ void add_accesses(runtime::Accesses& accesses, const Tensor& scratch);
 void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call);
 void add_accesses(runtime::Accesses& accesses, const Inputs& list);
 void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list);
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::SgdParameter>& list);
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::AdamParameter>& list);
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::StepParameter>& list);
+void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, runtime::Access::Kind kind);
+template <kernels::OptimizerParameter Parameter>
+void add_accesses(runtime::Accesses& accesses, const kernels::Span<Parameter>& list) {
+  for (const Parameter& each : list) {
+    add_dense(accesses, each.gradient, each.numel, each.dtype, runtime::Access::Read);
+    for (const void* changed : each.changed()) add_dense(accesses, changed, each.numel, each.dtype, runtime::Access::Changed);
+  }
+}
 template <class T>
 requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_class_v<T>) void add_accesses(runtime::Accesses&, const T&) {}
 

@@ -58,7 +58,7 @@ Tensor pinv(const Tensor& A, const Tolerance& tolerance, Site site) {
   else ops::check_matrix("linalg.pinv", A);
   Tensor P;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     P = pinv_values(A, tolerance, site);
   }
   // After Golub and Pereyra, "The differentiation of pseudo-inverses" (1973).
@@ -74,7 +74,7 @@ Tensor pinv(const Tensor& A, const Tolerance& tolerance, Site site) {
 Tensor matrix_rank(const Tensor& A, const Tolerance& tolerance, Site site) {
   if (tolerance.hermitian) ops::check_square("linalg.matrix_rank", A);
   else ops::check_matrix("linalg.matrix_rank", A);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Tensor magnitudes = tolerance.hermitian ? abs(eigvalsh(A, "L", site), site) : svdvals(A, site);
   return more_than_zero(magnitudes, tolerance, std::max(A.size(-2), A.size(-1)), site).sum(-1, false, {}, site);
 }

@@ -1,5 +1,5 @@
 // Linear algebra as torch.linalg has it, in its own namespace: batches of matrices, which are the last two dimensions, of float32 or
-// float64. A matrix that can't be inverted, factored or iterated on is an error: at once on the CPU, at the next synchronisation of a card.
+// float64. A matrix that can't be inverted, factored or iterated on is an error: at once on the CPU, at the next synchronisation of a GPU.
 #pragma once
 
 #include <optional>

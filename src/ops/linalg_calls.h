@@ -19,7 +19,7 @@ Tensor part_of(const Tensor& x, const Shape& sizes, Site site, std::optional<DTy
 /// n by n, one for each of x's batch, as a view.
 Tensor identities(const Tensor& x, int64_t n, Site site);
 
-/// The kernels, without history; see kernels/table.h.
+/// The kernels, without history; see kernels/entries.def.
 void decompose(const char* op, kernels::Decomposition kind, const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& in,
                bool strict, Site site);
 Tensor solve(const char* op, kernels::Solver kind, const Tensor& a, const Tensor& pivots, const Tensor& b, Site site);

@@ -37,7 +37,7 @@ Lu factorize(const char* op, const Tensor& A, bool strict, Site site) {
 Tensor inverse(const char* op, const Tensor& A, bool strict, Site site) {
   Tensor y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Lu lu = factorize(op, A, strict, site);
     y = ops::solve(op, Solver::Lu, lu.factors, lu.pivots, ops::identities(A, A.size(-1), site), site);
   }
@@ -51,7 +51,7 @@ Tensor inverse(const char* op, const Tensor& A, bool strict, Site site) {
 /// A, moved away from singular ones by no more than rounding would: its singular values are at least epsilon times the largest. The
 /// determinant is a polynomial, so its gradient there is as good as at A.
 Tensor nudged(const Tensor& A) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const SvdResult parts = svd(A.detach(), false);
   const double epsilon = A.dtype() == kFloat32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   const Tensor least = maximum(parts.S.narrow(-1, 0, 1), 1.0) * epsilon;
@@ -84,7 +84,7 @@ Tensor det(const Tensor& A, Site site) {
   ops::check_square("linalg.det", A);
   Tensor y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Lu lu = factorize("linalg.det", A, false, site);
     y = mul(lu.factors.diagonal(0, -2, -1, site).prod(-1, false, {}, site), lu.sign, site);
   }
@@ -100,7 +100,7 @@ SlogdetResult slogdet(const Tensor& A, Site site) {
   ops::check_square("linalg.slogdet", A);
   Tensor signs, logarithm;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Lu lu = factorize("linalg.slogdet", A, false, site);
     const Tensor diagonal = lu.factors.diagonal(0, -2, -1, site);
     signs = mul(sign(diagonal, site).prod(-1, false, {}, site), lu.sign, site);
@@ -125,7 +125,7 @@ Tensor solve(const Tensor& A, const Tensor& B, Flag left, Site site) {
   if (!left) return solve(sides.A.mT(site), sides.B.mT(site), true, site).mT(site);
   Tensor X;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Lu lu = factorize("linalg.solve", sides.A, true, site);
     X = ops::solve("linalg.solve", Solver::Lu, lu.factors, lu.pivots, sides.B, site);
   }

@@ -34,7 +34,7 @@ using autograd::needs_grad;
 using autograd::record;
 using kernels::PointwiseOp;
 using ops::Fit;
-using ops::Kept;
+using ops::KeptOperand;
 using ops::reduced;
 using ops::Rule;
 
@@ -80,7 +80,7 @@ Tensor logits_losses(const Operand& x, const Operand& y, const Operand& positive
   if (!is_half(ops::result_type(all)))
     return ops::call(PointwiseOp::binary_cross_entropy_logits, "binary_cross_entropy_with_logits", Rule::Floating, {&x, &y, &positive},
                      site);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Tensor log_likelihood = logsigmoid(x.tensor(), site);
   return (1 - y) * x - (positive.is_tensor() ? ((positive - 1) * y + 1) * log_likelihood : log_likelihood);
 }
@@ -101,7 +101,7 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
   Tensor difference, loss;
   double factor = 1;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     difference = sub(input, target, site);
     if (options.reduction == Reduction::Mean) factor = 1.0 / static_cast<double>(difference.numel());
     loss = empty({}, {.dtype = input.dtype(), .device = difference.device()}, site);
@@ -150,8 +150,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options, Site site) {
   check_sizes("binary_cross_entropy", input, target);
-  if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a card would have to be waited for
-    const autograd::detail::NoRecord quiet;
+  if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a GPU would have to be waited for
+    const NoGradGuard no_grad;
     if (!logical_and(input.min(site) >= 0, input.max(site) <= 1, site))
       fail("[binary_cross_entropy] all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for others");
   }
@@ -169,7 +169,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
   const Tensor values = logits_losses(x, y, positive, site);
   const Tensor losses = record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
-                               [x = Kept(x), y = Kept(y), positive = Kept(positive), fit_x = Fit(x), fit_y = Fit(y),
+                               [x = KeptOperand(x), y = KeptOperand(y), positive = KeptOperand(positive), fit_x = Fit(x), fit_y = Fit(y),
                                 fit_positive = Fit(positive), site](const Tensor& g, autograd::Wanted wanted) {
                                  const Tensor held[] = {x.get(), y.get(), positive.get()};
                                  const Tensor &in = held[0], &to = held[1];
@@ -223,7 +223,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
   }
   const Tensor raised = variance.clone(site);
   {
-    const autograd::detail::NoRecord quiet;  // the gradient passes the bound
+    const NoGradGuard no_grad;  // the gradient passes the bound
     if (raised.numel() > 0 && lt(raised, 0, site).any(site)) fail("[gaussian_nll_loss] var has negative entry/entries");
     raised.clamp_min_(options.eps, site);
   }

@@ -108,7 +108,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
               weight, options.ignore_index, options.label_smoothing);
   Tensor loss, total;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (options.reduction == Reduction::None) loss = losses.view(target.sizes(), site);
     else if (options.reduction == Reduction::Sum) loss = losses.sum(site);
     else loss = losses.sum(site) / (total = weights.sum(site));

@@ -274,7 +274,7 @@ Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scala
   const double times_input = factor_of(a.dtype(), beta), times_product = factor_of(a.dtype(), alpha);
   Tensor y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (is_half(a.dtype()) && a.size(0) > 0) {  // PyTorch rounds after each matrix
       y = input;
       for (int64_t i = 0; i < a.size(0); ++i)

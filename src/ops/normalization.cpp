@@ -176,7 +176,7 @@ void check_more_than_one(const char* op, const Tensor& x, int64_t count) {
 
 /// running = (1 - momentum) * running + momentum * now.
 void follow(const Tensor& running, const Tensor& now, double momentum, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (running.defined()) running.copy_(running * (1 - momentum) + now * momentum, false, site);
 }
 

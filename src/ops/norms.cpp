@@ -43,7 +43,7 @@ Tensor norm_over(const Tensor& given, double p, uint32_t mask, bool keepdim, std
   if (p == 1 || p == 2 || p == INFINITY) {
     y = ops::reduce("norm", p == 1 ? Reduce::Norm1 : p == 2 ? Reduce::Norm2 : Reduce::NormInf, x, mask, keepdim, x.dtype(), site);
   } else {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Tensor size = abs(x, site);
     if (p == -INFINITY) {
       y = ops::reduce("norm", Reduce::Min, size, mask, keepdim, x.dtype(), site);

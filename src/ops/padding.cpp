@@ -54,7 +54,7 @@ Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mod
   Tensor y = empty(layout.sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   if (y.numel())
     ops::launch(y, op, site, &kernels::Table::pad, y, x, {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode,
-                {value.to<double>(), value.to<int64_t>(), value.is_floating()});
+                ops::value_of(value));
   return record(grad_fn, y, {x}, site, [op, layout, mode, sizes = x.sizes(), grad_fn, site](const Tensor& g) {
     if (mode != Padding::Constant) return gathered(op, g, sizes, layout, mode, grad_fn, site);
     Layout back{layout.before, sizes};

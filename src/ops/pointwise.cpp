@@ -20,7 +20,7 @@ using ops::Rule;
 using ops::wants_grad;
 
 /// What a gradient needs to have been kept.
-enum Needs : uint8_t { kNothing = 0, kA = 1, kB = 2, kY = 4 };
+enum Needs : uint8_t { kNothing = 0, kA = 1, kX = kA, kB = 2, kY = 4 };
 using GradientFunction = Tensor (*)(const Tensor& g, const Operand& a, const Operand& b, const Operand& y);
 
 struct Gradient {
@@ -168,10 +168,6 @@ const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std:
           return __VA_ARGS__;                                                                     \
         }                                                                                         \
   }
-#define A kA
-#define X kA
-#define B kB
-#define Y kY
 
 #define TD_UNARY(name, Functor, rule, grad_name, gradient, doc)                                                        \
   namespace {                                                                                                          \

@@ -112,7 +112,7 @@ Tensor placed(kernels::Scatter mode, const char* grad_fn, const Tensor& source, 
   const auto flat = [spatial](const Tensor& x) { return x.flatten(-spatial, -1); };
   Tensor y = zeros(sizes, {.dtype = source.dtype(), .device = source.device()}, site);
   if (source.numel()) {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Tensor to = flat(y);
     ops::launch(y, "max_unpool", site, &kernels::Table::scatter, mode, ops::in_place(to), flat(indices), flat(source),
                 static_cast<int32_t>(to.dim() - 1));
@@ -231,7 +231,7 @@ Tensor max_unpool(const Name& name, const Tensor& x, const Tensor& indices, cons
   }
   for (const int64_t size : sizes)
     if (size <= 0) fail("[", name.op, "] the result would have the sizes ", sizes, "; give an output_size");
-  if (indices.is_cpu() && indices.numel() > 0) {  // a card would have to be waited for; it reports them when it is
+  if (indices.is_cpu() && indices.numel() > 0) {  // a GPU would have to be waited for; it reports them when it is
     const int64_t least = indices.min(site).item<int64_t>(site), most = indices.max(site).item<int64_t>(site);
     if (least < 0 || most >= sizes.numel())
       fail("[", name.op, "] Found an invalid max index: ", least < 0 ? least : most, " (output volumes are of size ", sizes, ")");

@@ -23,7 +23,7 @@
 namespace tandem {
 namespace {
 
-/// A generator a device: the CPU's first, then the cards'.
+/// A generator a device: the CPU's first, then the GPUs'.
 struct Generators {
   detail::ForkSafeMutex mutex;
   std::array<GeneratorState, 1 + 64> states{};
@@ -207,7 +207,7 @@ Tensor randint_like(const Tensor& other, int64_t high, const Options& options, S
 }
 
 Tensor normal(const Operand& mean, const Operand& std, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (std.is_tensor() ? std.tensor().numel() > 0 && !std.tensor().min(site).ge(0, site) : !(std.number().to<double>() >= 0))
     fail("[normal] expects all elements of std >= 0.0");
   const Tensor& from = mean.is_tensor() ? mean.tensor() : std.tensor();
@@ -225,7 +225,7 @@ Tensor normal(double mean, double std, const Shape& sizes, const Options& option
 
 Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replacement, Site site) {
   const detail::ComposedAt line(site);
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Tensor& p = probabilities;
   if (p.dim() != 1 && p.dim() != 2) fail("[multinomial] prob_dist must be 1 or 2 dim, not ", p.dim());
   if (!is_floating(p.dtype())) fail("[multinomial] only supports floating-point dtypes for input, got: ", scalar_name(p.dtype()));
@@ -338,7 +338,7 @@ const Tensor& made_in_place(const Tensor& x, const char* op, Site site, Make mak
   autograd::check_in_place(op, x);
   Tensor values = empty(x.sizes(), {.dtype = promote_types(x.dtype(), kFloat32), .device = x.device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     values = make(values);
   }
   return x.copy_(values, false, site);

@@ -97,7 +97,7 @@ VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correct
                 in, reduced, correction, ops::kernels_of(x).reduce_workspace(in, reduced));
   }
   if (root) {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     sqrt_(y.var, site);
   }
   if (!needs_grad(x)) return y;
@@ -150,7 +150,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
   const Tensor in = is_floating(x.dtype()) ? x : x.to(get_default_dtype(), {}, site);
   Tensor y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (in.numel() == 0) {
       y = log(sum_over(exp(in, site), mask, keepdim, false, {}, site), site);
     } else {

@@ -64,7 +64,7 @@ struct StdMean {
 /// The largest (smallest) element; nan wins. Along a dimension with the index of the first such. As torch.max, torch.min.
 [[nodiscard]] Tensor max(const Tensor& x, Site site = Site::here());
 [[nodiscard]] ValuesIndices max(const Tensor& x, int64_t dim, Flag keepdim = false, Site site = Site::here());
-/// The greater (lesser) of each two elements: maximum, minimum.
+/// The larger (smaller) of each two elements: maximum, minimum.
 [[nodiscard]] Tensor max(const Tensor& x, const Tensor& other, Site site = Site::here());
 [[nodiscard]] Tensor min(const Tensor& x, Site site = Site::here());
 [[nodiscard]] ValuesIndices min(const Tensor& x, int64_t dim, Flag keepdim = false, Site site = Site::here());

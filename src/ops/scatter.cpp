@@ -96,7 +96,7 @@ Tensor changed(const char* op, const char* grad_fn, const Tensor& x, const Tenso
   if (in_place) autograd::check_in_place(op, x, needs_grad(source));
   const Tensor y = in_place ? x : x.detach().clone(site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     change(y);
   }
   if (in_place) x.impl().storage->bump_version();
@@ -224,7 +224,7 @@ Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& given, const T
   }
   Tensor y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     y = x.clone(site);
     // Whatever comes to a place first takes it, or multiplies 1.
     if (!include_self && product) y = scatter(y, c.at, c.index, 1, site);
@@ -378,7 +378,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t
 }
 
 Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (repeats.dtype() != kInt64 && repeats.dtype() != kInt32)
     fail<NotImplementedError>("[repeat_interleave] repeats has to be Long or Int tensor, not ", scalar_name(repeats.dtype()));
   if (repeats.dim() != 1) fail("[repeat_interleave] repeat_interleave only accept 1D vector as repeat, not ", repeats.sizes());

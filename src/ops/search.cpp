@@ -23,7 +23,7 @@ Tensor as_tensor(const Operand& value, Device device, Site site) {
 
 Tensor search(const char* op, const Tensor& sorted_sequence, const Operand& given, const Tensor& sorter, bool out_int32, bool right,
               Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   if (sorted_sequence.dim() == 0) fail("[", op, "] boundaries tensor should have positive dimension, but got 0 dimension");
   Tensor values = as_tensor(given, sorted_sequence.device(), site), sorted = sorted_sequence.detach();
   ops::check_same_device(op, sorted, "sorted_sequence", values, "input");
@@ -80,7 +80,7 @@ Tensor bucketize(const Operand& x, const Tensor& boundaries, bool out_int32, Fla
 }
 
 Tensor isin(const Operand& elements, const Operand& test_elements, Flag, Flag invert, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const Device device = elements.is_tensor()        ? elements.tensor().device()
                         : test_elements.is_tensor() ? test_elements.tensor().device()
                                                     : Device();

@@ -52,7 +52,7 @@ void check_reduced(const char* op, const Tensor& x, int64_t at) {
 
 /// The median along a dimension, which stays. Without history.
 ValuesIndices median_along(const char* op, const Tensor& x, int64_t at, bool without_nan, Site site) {
-  const autograd::detail::NoRecord quiet;
+  const NoGradGuard no_grad;
   const int64_t size = length_along(x, at);
   const auto middle = [&] { return ordered(op, x, at, (size - 1) / 2, 1, false, site); };
   if (!is_floating(x.dtype()) || x.numel() == 0) return middle();
@@ -107,7 +107,7 @@ Tensor quantiles(const char* op, const Tensor& x, const Operand& given, std::opt
   const Tensor q = given.is_tensor() ? given.tensor() : full({}, given.number(), {.dtype = x.dtype(), .device = x.device()}, site);
   ops::check_same_device(op, x, "self", q, "q");
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     if (q.is_cpu() && !all(logical_and(ge(q, 0, site), le(q, 1, site), site), site).item<bool>(site))
       fail("[", op, "] ", op, "() q must be in the range [0, 1]", given.is_tensor() ? "" : str(" but got ", given.number().to<double>()));
   }
@@ -183,7 +183,7 @@ ValuesIndices mode(const Tensor& x, int64_t dim, Flag keepdim, Site site) {
   if (x.dim() && x.size(at) == 0) fail<IndexError>("[mode] mode(): Expected reduction dim ", at, " to have non-zero size.");
   ValuesIndices y;
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     const Tensor line = x.dim() ? x.detach() : x.detach().view({1}, site);
     const ValuesIndices all = ordered("mode", line, at, 0, line.size(at), false, site);
     // Counting along runs of equal elements: the longest run so far ends where the count is highest.

@@ -334,7 +334,7 @@ Tensor slice_backward(const Tensor& g, const Shape& sizes, int64_t dim, std::opt
                       int64_t step, Site site) {
   Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
   {
-    const autograd::detail::NoRecord quiet;
+    const NoGradGuard no_grad;
     whole.slice(dim, start, end, step).copy_(g.detach());
   }
   if (!needs_grad(g)) return whole;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace tandem::optim {
@@ -59,10 +59,10 @@ class Optimizer {
 
   /// All there is to go on elsewhere, as tensors: "state.0.exp_avg", "state.0.step", "param_groups.0.lr", "param_groups.0.params". Numbered
   /// as the parameters were given. The state's tensors share memory with the optimizer.
-  [[nodiscard]] StateDict state_dict() const;
+  [[nodiscard]] virtual StateDict state_dict() const;
   /// Takes over options and state, each onto its parameter's device and dtype. Error where groups or sizes differ; nothing has changed
   /// then.
-  void load_state_dict(const StateDict& state, Site site = Site::here());
+  virtual void load_state_dict(const StateDict& state, Site site = Site::here());
 
  protected:
   explicit Optimizer(const char* name) : name_(name) {}

@@ -1,60 +1,18 @@
-// A copy between cards costs two waits between their streams, several times what a small copy within a card costs. So small tensors are
-// packed into one piece of memory on their own card, which is sent at once; the copies are tensors over parts of what arrives.
+// A copy between GPUs costs two waits between their streams, several times what a small copy within a GPU costs. So small tensors are
+// packed into one piece of memory on their own GPU, which is sent at once; the copies are tensors over parts of what arrives.
 #include "parallel/broadcast.h"
 
 #include <optional>
 
 #include "autograd/history.h"
 #include "base/error.h"
-#include "ops/launch.h"
+#include "parallel/parcel.h"
 
 namespace tandem::parallel {
 namespace {
 
-constexpr size_t kParcelItem = size_t{64} << 10;  // a larger tensor's own copy takes longer than the waits: it travels alone
-constexpr size_t kAlignment = 64;
-
-/// Tensors packed one after another.
-class Parcel {
- public:
-  Parcel(const std::vector<Tensor>& tensors, Site site) : tensors_(tensors) {
-    size_t bytes = 0;
-    for (const Tensor& tensor : tensors) {
-      offsets_.push_back(bytes);
-      bytes += (tensor.nbytes() + kAlignment - 1) / kAlignment * kAlignment;
-    }
-    packed_ = Tensor(TensorImpl::make({static_cast<int64_t>(bytes)}, kUInt8, tensors[0].device(), false, site));
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].numel() == 0) continue;
-      kernels::Out part = ops::out(tensors[i]);
-      part.data = static_cast<char*>(packed_.impl().data) + offsets_[i];
-      int64_t stride = 1;
-      for (int d = part.ndim - 1; d >= 0; --d) {
-        part.strides[d] = stride;
-        stride *= part.sizes[d];
-      }
-      ops::launch(packed_, "broadcast", site, &kernels::Table::copy, part, tensors[i]);
-    }
-  }
-
-  /// The tensors on `device`. Each has a storage of its own over its part, so that changing one in place counts for none of the others.
-  [[nodiscard]] std::vector<Tensor> unpacked_on(Device device, Site site) const {
-    const Tensor there = packed_.to(device, {}, site);
-    std::vector<Tensor> result;
-    result.reserve(tensors_.size());
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      const Ref<Storage> part(new Storage(*there.impl().storage, offsets_[i], tensors_[i].nbytes()));
-      const Shape& sizes = tensors_[i].sizes();
-      result.emplace_back(TensorImpl::view(part.get(), sizes, contiguous_strides(sizes), 0, tensors_[i].dtype()));
-    }
-    return result;
-  }
-
- private:
-  const std::vector<Tensor>& tensors_;
-  std::vector<size_t> offsets_;
-  Tensor packed_;
-};
+using detail::kParcelItem;
+using detail::Parcel;
 
 /// The history of a parcel: gradients go back in one, too.
 class BroadcastNode final : public autograd::Node {
@@ -120,7 +78,7 @@ std::vector<std::vector<Tensor>> broadcast_coalesced(const std::vector<Tensor>& 
     if (!packed) continue;
     std::vector<Tensor> copies;
     {
-      const autograd::detail::NoRecord quiet;
+      const NoGradGuard no_grad;
       if (!parcel) parcel.emplace(small, site);
       copies = parcel->unpacked_on(device, site);
     }

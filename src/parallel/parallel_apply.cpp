@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/rethrow.h"
 #include "runtime/capture.h"
-#include "runtime/thread_cards.h"
+#include "runtime/thread_devices.h"
 
 namespace tandem::parallel::detail {
 namespace {
@@ -34,11 +34,11 @@ std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vect
 
   std::vector<std::exception_ptr> errors(inputs.size());
   const bool grad_enabled = is_grad_enabled();
-  const runtime::ThreadCards cards;  // a replica may use any card: on all of them the work that the caller queued before comes first
+  const runtime::ThreadDevices devices;  // a replica may use any GPU: on all of them the work that the caller queued before comes first
   const auto work = [&](size_t i) {
     try {
       const SetGradGuard mode(grad_enabled);
-      cards.adopt();
+      devices.adopt();
       outputs[i] = run(*replicas[i], inputs[i], i, site);
     } catch (...) {
       errors[i] = std::current_exception();

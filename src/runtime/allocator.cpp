@@ -1,4 +1,4 @@
-// The process's allocators: one a card, one for page-locked memory, made when first needed and never destroyed, because tensors with static
+// The process's allocators: one a GPU, one for page-locked memory, made when first needed and never destroyed, because tensors with static
 // storage are freed after everything else.
 #include "runtime/allocator.h"
 
@@ -15,20 +15,20 @@ namespace tandem::runtime {
 
 namespace detail {
 
-constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards] = {};
+constinit std::atomic<CachingAllocator*> device_allocators[kMaxDevices] = {};
 
-void leave_card_memory() noexcept {
-  for (auto& allocator : card_allocators) allocator.store(nullptr);
+void leave_device_memory() noexcept {
+  for (auto& allocator : device_allocators) allocator.store(nullptr);
 }
 
-CachingAllocator& make_card_allocator(int device) {
+CachingAllocator& make_device_allocator(int device) {
   static std::mutex mutex;
   Driver& driver = require_driver();
   const std::lock_guard lock(mutex);
-  CachingAllocator* allocator = card_allocators[device].load(std::memory_order_acquire);
+  CachingAllocator* allocator = device_allocators[device].load(std::memory_order_acquire);
   if (!allocator) {
     allocator = new CachingAllocator(driver, device);
-    card_allocators[device].store(allocator, std::memory_order_release);
+    device_allocators[device].store(allocator, std::memory_order_release);
   }
   return *allocator;
 }
@@ -39,12 +39,12 @@ namespace {
 
 constinit std::atomic<PinnedCache*> made_pinned_cache{nullptr};
 
-/// nullptr where there are no cards.
+/// nullptr where there are no GPUs.
 PinnedCache* pinned_cache() {
   refuse_forked();
   static PinnedCache* const cache = [] {
-    Driver* const cards = driver();
-    if (cards) made_pinned_cache.store(new PinnedCache(*cards), std::memory_order_release);
+    Driver* const devices = driver();
+    if (devices) made_pinned_cache.store(new PinnedCache(*devices), std::memory_order_release);
     return made_pinned_cache.load();
   }();
   return cache;
@@ -55,23 +55,23 @@ PinnedCache* pinned_cache() {
 Allocation allocate_device(Device device, size_t bytes, Site site) {
   if (bytes == 0) return {};
   const int index = device.index();
-  Block* const block = detail::card_allocator(index).allocate(bytes, current_stream(index), tandem::detail::site_of_work(site));
+  Block* const block = detail::device_allocator(index).allocate(bytes, current_stream(index), tandem::detail::site_of_work(site));
   return {block->address, block};
 }
 
 void free_device(Device device, Allocation allocation) noexcept {
   if (!allocation.block) return;
-  if (CachingAllocator* const allocator = detail::card_allocator_or_null(device.index()))
+  if (CachingAllocator* const allocator = detail::device_allocator_or_null(device.index()))
     allocator->free(static_cast<Block*>(allocation.block));
 }
 
 void record_stream(Device device, Allocation allocation, const cuda::Stream& stream) {
-  if (allocation.block) detail::card_allocator(device.index()).record_stream(static_cast<Block*>(allocation.block), stream.record());
+  if (allocation.block) detail::device_allocator(device.index()).record_stream(static_cast<Block*>(allocation.block), stream.record());
 }
 
 bool reusable_now(Device device, Allocation allocation) {
   const int index = device.index();
-  return detail::card_allocator(index).reusable_on(static_cast<const Block*>(allocation.block), current_stream(index));
+  return detail::device_allocator(index).reusable_on(static_cast<const Block*>(allocation.block), current_stream(index));
 }
 
 Allocation allocate_pinned(size_t bytes, Site site) {
@@ -80,7 +80,7 @@ Allocation allocate_pinned(size_t bytes, Site site) {
     PinnedBlock* const block = cache->allocate(bytes, tandem::detail::site_of_work(site));
     return {block->data, block};
   }
-  // Without a card nothing copies by itself: memory that merely looks the part.
+  // Without a GPU nothing copies by itself: memory that merely looks the part.
   constexpr size_t page = 4096;
   void* data = nullptr;
   if (bytes > SIZE_MAX / 4 || posix_memalign(&data, page, (bytes + page - 1) / page * page) != 0)
@@ -102,8 +102,8 @@ void empty_pinned_cache(Site site) {
 }
 
 bool describe_block(int device, const void* address, char* out, size_t size) noexcept {
-  if (device < 0 || device >= kMaxCards) return false;
-  CachingAllocator* const allocator = detail::card_allocator_or_null(device);
+  if (device < 0 || device >= kMaxDevices) return false;
+  CachingAllocator* const allocator = detail::device_allocator_or_null(device);
   return allocator && allocator->describe(address, out, size);
 }
 

@@ -1,6 +1,7 @@
-// Where a storage's bytes come from: a cache for the host, the caching allocator for cards. For the library.
+// Where a storage's bytes come from: a cache for the host, the caching allocator for GPUs. For the library.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "base/site.h"
@@ -20,7 +21,7 @@ struct Allocation {
 /// `bytes` as asked for.
 void free_host(void* data, size_t bytes) noexcept;
 
-/// Memory of a card, for the current stream of `device` (an indexed card). Zero bytes give nullptr. Throws OutOfMemoryError with PyTorch's
+/// Memory of a GPU, for the current stream of `device` (an indexed GPU). Zero bytes give nullptr. Throws OutOfMemoryError with PyTorch's
 /// text.
 [[nodiscard]] Allocation allocate_device(Device device, size_t bytes, Site site);
 void free_device(Device device, Allocation allocation) noexcept;
@@ -38,7 +39,17 @@ void record_stream_pinned(Allocation allocation, const cuda::Stream& stream);
 /// Waits for the copies of freed blocks, then gives all that nobody holds back to the driver.
 void empty_pinned_cache(Site site);
 
-/// Writes what lies at `address` of card `device` into `out`, cut to `size`: "4000 bytes allocated at file.cpp:12". False where it is no
+/// Where the memory of new tensors comes from in place of the allocators above; pinned memory stays theirs. Tests put guard bytes around
+/// it.
+struct MemorySource {
+  /// `record` is for `free`.
+  Allocation (*allocate)(Device device, size_t bytes, Site site, void*& record);
+  void (*free)(void* record);
+};
+/// nullptr: the allocators. What a source gave goes back to it, whichever is set then.
+inline constinit std::atomic<const MemorySource*> memory_source{nullptr};
+
+/// Writes what lies at `address` of GPU `device` into `out`, cut to `size`: "4000 bytes allocated at file.cpp:12". False where it is no
 /// memory of the caching allocator, or another thread is inside it. The address may be the kernels' or the user's. For a signal handler: it
 /// takes no memory and waits for nothing.
 bool describe_block(int device, const void* address, char* out, size_t size) noexcept;

@@ -1,4 +1,4 @@
-// The caching allocators of this process's cards. For the runtime itself.
+// The caching allocators of this process's GPUs. For the runtime itself.
 #pragma once
 
 #include <atomic>
@@ -9,19 +9,19 @@
 
 namespace tandem::runtime::detail {
 
-extern constinit std::atomic<CachingAllocator*> card_allocators[kMaxCards];
+extern constinit std::atomic<CachingAllocator*> device_allocators[kMaxDevices];
 /// In a forked child: the memory is the parent's. Nothing of it is given back from here, and no lock of its allocators taken.
-void leave_card_memory() noexcept;
-[[nodiscard]] CachingAllocator& make_card_allocator(int device);
+void leave_device_memory() noexcept;
+[[nodiscard]] CachingAllocator& make_device_allocator(int device);
 
-/// The allocator of card `device`, an index that exists; nullptr where nothing has been allocated there yet, and in a forked child.
-[[nodiscard]] inline CachingAllocator* card_allocator_or_null(int device) {
-  return card_allocators[device].load(std::memory_order_acquire);
+/// The allocator of GPU `device`, an index that exists; nullptr where nothing has been allocated there yet, and in a forked child.
+[[nodiscard]] inline CachingAllocator* device_allocator_or_null(int device) {
+  return device_allocators[device].load(std::memory_order_acquire);
 }
-/// The allocator of card `device`, an index that exists.
-[[nodiscard]] inline CachingAllocator& card_allocator(int device) {
-  CachingAllocator* const allocator = card_allocator_or_null(device);
-  return allocator ? *allocator : make_card_allocator(device);
+/// The allocator of GPU `device`, an index that exists.
+[[nodiscard]] inline CachingAllocator& device_allocator(int device) {
+  CachingAllocator* const allocator = device_allocator_or_null(device);
+  return allocator ? *allocator : make_device_allocator(device);
 }
 
 }  // namespace tandem::runtime::detail

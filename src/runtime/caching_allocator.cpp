@@ -162,8 +162,8 @@ Block* CachingAllocator::take_free(FreeBlocks& home, size_t size) {
   return block;
 }
 
-/// A segment of `size` bytes as one block, which is in no list; nullptr where the card has none. The driver is asked without the lock: it
-/// may wait for the card.
+/// A segment of `size` bytes as one block, which is in no list; nullptr where the GPU has none. The driver is asked without the lock: it
+/// may wait for the GPU.
 Block* CachingAllocator::add_segment(std::unique_lock<std::mutex>& lock, FreeBlocks& home, bool large, size_t size) {
   auto segment = std::make_unique<Segment>();
   lock.unlock();

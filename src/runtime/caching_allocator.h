@@ -1,4 +1,4 @@
-// One card's memory, kept for reuse by PyTorch's rules (c10/cuda/CUDACachingAllocator.cpp): sizes in steps of 512 bytes, a pool of small
+// One GPU's memory, kept for reuse by PyTorch's rules (c10/cuda/CUDACachingAllocator.cpp): sizes in steps of 512 bytes, a pool of small
 // blocks and one of large, best fit among the stream's own blocks, splitting, merging, and the figures.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace tandem::runtime {
 
-/// The caching allocator of card `device`. Functions may be called from any thread. It must outlive its blocks; what it holds is given back
+/// The caching allocator of GPU `device`. Functions may be called from any thread. It must outlive its blocks; what it holds is given back
 /// at its end.
 class CachingAllocator {
  public:
@@ -25,7 +25,7 @@ class CachingAllocator {
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
   /// A block of at least `bytes` (not zero) for work on `stream`, from the pool of the calling thread's capture, if any. Throws
-  /// OutOfMemoryError; also what waiting for the card throws, where its memory is so full that cached segments had to be given back.
+  /// OutOfMemoryError; also what waiting for the GPU throws, where its memory is so full that cached segments had to be given back.
   [[nodiscard]] Block* allocate(size_t bytes, const StreamRecord* stream, Site site);
   /// The block may be given out again on its own stream at once, or when the other streams it was recorded on have passed what is queued
   /// there now.
@@ -49,7 +49,7 @@ class CachingAllocator {
   void reset_accumulated();
   [[nodiscard]] std::vector<cuda::SegmentInfo> snapshot();
 
-  /// Writes what lies at `address` (a kernel's or the user's) as a line into `out`; false where that is no memory of this card or another
+  /// Writes what lies at `address` (a kernel's or the user's) as a line into `out`; false where that is no memory of this GPU or another
   /// thread is in the allocator. For a signal handler: takes no memory and waits for nothing.
   bool describe(const void* address, char* out, size_t size) noexcept;
 

@@ -24,7 +24,7 @@ namespace detail {
 extern constinit thread_local Capture* capture;
 }
 
-/// The calling thread's capture on card `device`, nullptr where there is none.
+/// The calling thread's capture on GPU `device`, nullptr where there is none.
 [[nodiscard]] inline Capture* capture_on(int device) {
   Capture* const capture = detail::capture;
   return capture && capture->stream->device == device ? capture : nullptr;

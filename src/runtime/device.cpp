@@ -1,4 +1,4 @@
-// Devices: reading and showing their names, counting cards, the calling thread's current card.
+// Devices: reading and showing their names, counting GPUs, the calling thread's current GPU.
 #include "runtime/device.h"
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-constinit thread_local int runtime::detail::current_card = 0;
+constinit thread_local int runtime::detail::current_device = 0;
 
 namespace {
 
@@ -19,28 +19,28 @@ constexpr int kMaxIndex = 127;  // the range of PyTorch's device index, which wr
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-[[noreturn]] void no_such_card(Device device, int count) {
-  fail(device, ": there is no such card; ",
+[[noreturn]] void no_such_device(Device device, int count) {
+  fail(device, ": there is no such GPU; ",
        count == 0   ? std::string("this process sees none")
        : count == 1 ? std::string("this process sees one, cuda:0")
                     : str("this process sees ", count, ", cuda:0 to cuda:", count - 1));
 }
 
-// The index of a card that exists. `device` is no CPU.
-int card_index(Device device) {
+// The index of a GPU that exists. `device` is no CPU.
+int device_index(Device device) {
   runtime::Driver& driver = runtime::require_driver();
-  const int index = device.index() < 0 ? runtime::detail::current_card : device.index();
-  if (index >= driver.device_count()) no_such_card(gpu(index), driver.device_count());
+  const int index = device.index() < 0 ? runtime::detail::current_device : device.index();
+  if (index >= driver.device_count()) no_such_device(gpu(index), driver.device_count());
   return index;
 }
 
-using runtime::card_index;
+using runtime::device_index;
 
 }  // namespace
 
-int runtime::card_index(Device device, const char* call) {
+int runtime::device_index(Device device, const char* call) {
   if (device.is_cpu()) fail('[', call, "] expected a cuda device, but got: cpu");
-  return tandem::card_index(device);
+  return tandem::device_index(device);
 }
 
 Device::Device(std::string_view name) {
@@ -88,7 +88,7 @@ void append_text(std::string& out, const Device& device) { out += device.str(); 
 
 namespace detail {
 
-Device resolve(Device device) { return device.is_cpu() ? device : gpu(card_index(device)); }
+Device resolve(Device device) { return device.is_cpu() ? device : gpu(device_index(device)); }
 
 }  // namespace detail
 
@@ -111,42 +111,42 @@ namespace cuda {
 
 bool is_available() { return num_gpus() > 0; }
 int device_count() { return num_gpus(); }
-int current_device() { return runtime::detail::current_card; }
+int current_device() { return runtime::detail::current_device; }
 
 void set_device(int index) {
-  if (index < 0) fail("[set_device] expected the index of a card, but got ", index);
-  runtime::detail::current_card = card_index(gpu(index));
+  if (index < 0) fail("[set_device] expected the index of a GPU, but got ", index);
+  runtime::detail::current_device = device_index(gpu(index));
 }
 
-void set_device(Device device) { runtime::detail::current_card = card_index(device, "set_device"); }
+void set_device(Device device) { runtime::detail::current_device = device_index(device, "set_device"); }
 
 const DeviceProperties& get_device_properties(Device device) {
-  const int index = card_index(device, "get_device_properties");
+  const int index = device_index(device, "get_device_properties");
   return runtime::require_driver().properties(index);
 }
 
 std::pair<size_t, size_t> mem_get_info(Device device) {
-  const int index = card_index(device, "mem_get_info");
+  const int index = device_index(device, "mem_get_info");
   return runtime::require_driver().memory_info(index);
 }
 
 bool can_device_access_peer(int device, int peer) {
-  if (device < 0 || peer < 0) fail("[can_device_access_peer] expected indices of cards, but got ", device, " and ", peer);
-  const int from = card_index(gpu(device)), to = card_index(gpu(peer));
+  if (device < 0 || peer < 0) fail("[can_device_access_peer] expected indices of GPUs, but got ", device, " and ", peer);
+  const int from = device_index(gpu(device)), to = device_index(gpu(peer));
   return runtime::require_driver().can_access_peer(from, to);
 }
 
 void synchronize(Device device, Site site) {
-  const int index = card_index(device, "synchronize");
+  const int index = device_index(device, "synchronize");
   if (const runtime::Capture* capture = runtime::capture_on(index)) runtime::refuse_capture(*capture->stream, "synchronize");
   runtime::require_driver().synchronize_device(index, site);
 }
 
-DeviceGuard::DeviceGuard(Device device) : before_(runtime::detail::current_card) {
-  if (device.is_cuda()) runtime::detail::current_card = card_index(device);
+DeviceGuard::DeviceGuard(Device device) : before_(runtime::detail::current_device) {
+  if (device.is_cuda()) runtime::detail::current_device = device_index(device);
 }
 
-DeviceGuard::~DeviceGuard() { runtime::detail::current_card = before_; }
+DeviceGuard::~DeviceGuard() { runtime::detail::current_device = before_; }
 
 }  // namespace cuda
 }  // namespace tandem

@@ -15,7 +15,7 @@ namespace tandem {
 
 enum class DeviceType : int8_t { CPU, CUDA };
 
-/// A kind of hardware and its index: "cpu", "cuda" (the calling thread's current card), "cuda:1".
+/// A kind of hardware and its index: "cpu", "cuda" (the calling thread's current GPU), "cuda:1".
 class Device {
  public:
   /// The CPU.
@@ -28,7 +28,7 @@ class Device {
   Device(const std::string& name) : Device(std::string_view(name)) {}
 
   [[nodiscard]] constexpr DeviceType type() const { return type_; }
-  /// The card's number; -1 for the CPU and for "cuda" without a number.
+  /// The GPU's number; -1 for the CPU and for "cuda" without a number.
   [[nodiscard]] constexpr int index() const { return index_; }
   [[nodiscard]] constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
   [[nodiscard]] constexpr bool is_cuda() const { return type_ == DeviceType::CUDA; }
@@ -48,47 +48,47 @@ void append_text(std::string& out, const Device& device);
 
 /// The CPU.
 [[nodiscard]] constexpr Device cpu() { return Device(); }
-/// Card `i`, whether it exists or not; using one that does not is an error that says so.
+/// GPU `i`, whether it exists or not; using one that does not is an error that says so.
 [[nodiscard]] constexpr Device gpu(int i = 0) { return Device(DeviceType::CUDA, i); }
-/// How many cards there are, virtual or real.
+/// How many GPUs there are, virtual or real.
 [[nodiscard]] int num_gpus();
-/// Card `i` where there is one, else the CPU.
+/// GPU `i` where there is one, else the CPU.
 [[nodiscard]] Device try_gpu(int i = 0);
-/// All cards; the CPU alone where there is none.
+/// All GPUs; the CPU alone where there is none.
 [[nodiscard]] std::vector<Device> try_all_gpus();
 
 namespace cuda {
 
-/// What a card says of itself.
+/// What a GPU says of itself.
 struct DeviceProperties {
-  std::string name;               // a virtual card has "virtual" in it
+  std::string name;               // a virtual GPU has "virtual" in it
   std::string uuid;               // without the "GPU-"
   size_t total_memory = 0;        // bytes
-  int multi_processor_count = 1;  // for a virtual card: its share of the cores
-  int major = 0, minor = 0;       // compute capability; 0.0 for a virtual card
+  int multi_processor_count = 1;  // for a virtual GPU: its share of the cores
+  int major = 0, minor = 0;       // compute capability; 0.0 for a virtual GPU
   bool is_virtual = false;
 };
 
 [[nodiscard]] bool is_available();
 [[nodiscard]] int device_count();
-/// The calling thread's current card.
+/// The calling thread's current GPU.
 [[nodiscard]] int current_device();
-/// Makes card `index` the calling thread's current one. Error where there is no such card.
+/// Makes GPU `index` the calling thread's current one. Error where there is no such GPU.
 void set_device(int index);
 void set_device(Device device);
 [[nodiscard]] const DeviceProperties& get_device_properties(Device device = Device(DeviceType::CUDA));
 inline const DeviceProperties& get_device_properties(int index) { return get_device_properties(gpu(index)); }
 [[nodiscard]] inline std::string get_device_name(int index) { return get_device_properties(index).name; }
-/// {free, total} bytes of the card.
+/// {free, total} bytes of the GPU.
 [[nodiscard]] std::pair<size_t, size_t> mem_get_info(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline std::pair<size_t, size_t> mem_get_info(int index) { return mem_get_info(gpu(index)); }
-/// Whether kernels of card `device` can reach memory of card `peer`.
+/// Whether kernels of GPU `device` can reach memory of GPU `peer`.
 [[nodiscard]] bool can_device_access_peer(int device, int peer);
-/// Waits for all work of the card; throws what went wrong in it.
+/// Waits for all work of the GPU; throws what went wrong in it.
 void synchronize(Device device = Device(DeviceType::CUDA), Site site = Site::here());
 inline void synchronize(int index, Site site = Site::here()) { synchronize(gpu(index), site); }
 
-/// Makes a card current for the calling thread until the end of the scope. A guard for the CPU does nothing.
+/// Makes a GPU current for the calling thread until the end of the scope. A guard for the CPU does nothing.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int index) : DeviceGuard(gpu(index)) {}
@@ -101,14 +101,14 @@ class DeviceGuard {
   int before_;
 };
 
-/// Sets up virtual cards from C++ instead of TANDEM_VIRTUAL_GPUS, in the same grammar ("2x256MiB,link=25GB/s"). Error after the first use
-/// of a card.
+/// Sets up virtual GPUs from C++ instead of TANDEM_VIRTUAL_GPUS, in the same grammar ("2x256MiB,link=25GB/s"). Error after the first use
+/// of a GPU.
 void use_virtual_gpus(std::string_view specification);
 
 }  // namespace cuda
 
 namespace detail {
-/// With the index filled in and checked: "cuda" becomes the current card. Error that names the device where it does not exist.
+/// With the index filled in and checked: "cuda" becomes the current GPU. Error that names the device where it does not exist.
 [[nodiscard]] Device resolve(Device device);
 }  // namespace detail
 

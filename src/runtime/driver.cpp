@@ -1,4 +1,4 @@
-// Chooses the cards' driver, once, when a card is first asked for. Nothing is loaded or started before.
+// Chooses the GPUs' driver, once, when a GPU is first asked for. Nothing is loaded or started before.
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
@@ -25,9 +25,9 @@ constexpr const char* kVariable = "TANDEM_VIRTUAL_GPUS";
 struct Choice {
   std::mutex mutex;                               // around the choosing
   std::optional<virtual_gpu::Options> asked_for;  // by use_virtual_gpus
+  std::optional<std::string> specification;       // the same as it was given
   std::string why;                                // there is no driver
   std::atomic<bool> starting{false}, made{false}, is_virtual{false};
-  std::atomic<const void*> kernels{nullptr};
 };
 
 constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it; nullptr in a forked child
@@ -62,9 +62,8 @@ void load_plugin(Choice& choice) {
     choice.why = str("the CUDA plug-in ", path, " has version ", plugin->version, ", but this library needs ", kPluginVersion,
                      ": build both together");
   } else if (!plugin->driver) {
-    choice.why = str("the CUDA plug-in found no usable card: ", plugin->why ? plugin->why : "it does not say why");
+    choice.why = str("the CUDA plug-in found no usable GPU: ", plugin->why ? plugin->why : "it does not say why");
   } else {
-    choice.kernels.store(plugin->kernels);
     the_driver.store(plugin->driver, std::memory_order_release);
   }
 }
@@ -74,7 +73,7 @@ void leave_to_parent() {
   if (!the_driver.load() && !choice().starting.load()) return;  // there is none, or this is a child's child
   parents_driver.store(the_driver.exchange(nullptr));
   forked.store(true);
-  detail::leave_card_memory();
+  detail::leave_device_memory();
 }
 
 void choose(Choice& choice) {
@@ -103,8 +102,8 @@ void choose(Choice& choice) {
 
 }  // namespace
 
-cuda::CardFigures Driver::figures(int device) const {
-  cuda::CardFigures figures;
+cuda::DeviceFigures Driver::figures(int device) const {
+  cuda::DeviceFigures figures;
   const auto [free, total] = memory_info(device);
   figures.memory_used = total - free;
   figures.processes.emplace();
@@ -139,11 +138,11 @@ Driver& require_driver() {
   fail("no cuda device can be used: ", choice().why, "; set ", kVariable, "=2 for two virtual GPUs made of this machine's cores");
 }
 
-bool cards_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
+bool devices_are_virtual() { return driver() != nullptr && choice().is_virtual.load(); }
 
-const void* plugin_kernels() {
-  (void)driver();
-  return choice().kernels.load();
+std::optional<std::string> virtual_gpus_asked_for() {
+  const std::lock_guard lock(choice().mutex);
+  return choice().specification;
 }
 
 }  // namespace tandem::runtime
@@ -155,8 +154,9 @@ void use_virtual_gpus(std::string_view specification) {
   const auto options = runtime::virtual_gpu::parse_options(specification, "[use_virtual_gpus] specification");
   runtime::Choice& choice = runtime::choice();
   const std::lock_guard lock(choice.mutex);
-  if (choice.made.load()) fail("[use_virtual_gpus] cards are in use already: call it before the first use of a card");
+  if (choice.made.load()) fail("[use_virtual_gpus] GPUs are in use already: call it before the first use of a GPU");
   choice.asked_for = options;
+  choice.specification = std::string(specification);
 }
 
 }  // namespace tandem::cuda

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,12 +18,12 @@ using StreamHandle = void*;
 using EventHandle = void*;
 using GraphHandle = void*;
 
-/// What another process of this machine needs to see a piece of a card's memory, or an event. Plain bytes, to be sent as they are.
+/// What another process of this machine needs to see a piece of a GPU's memory, or an event. Plain bytes, to be sent as they are.
 struct ShareHandle {
   std::array<unsigned char, 128> bytes{};
 };
 
-/// One kind of cards: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
+/// One kind of GPUs: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
 /// Functions may be called from any thread. Failures other than exhaustion throw Error.
 class Driver {
  public:
@@ -32,21 +33,21 @@ class Driver {
   [[nodiscard]] virtual const cuda::DeviceProperties& properties(int device) const = 0;
   [[nodiscard]] virtual bool can_access_peer(int device, int peer) const = 0;
 
-  /// Memory of the card; nullptr where it is used up. The address is the kernels'.
+  /// Memory of the GPU; nullptr where it is used up. The address is the kernels'.
   virtual void* allocate(int device, size_t bytes) = 0;
   virtual void free(int device, void* address, size_t bytes) noexcept = 0;
   /// {free, total} bytes.
   [[nodiscard]] virtual std::pair<size_t, size_t> memory_info(int device) const = 0;
-  /// What the card's gauges show. Here: what every driver knows, the memory in use, all of it this process's.
-  [[nodiscard]] virtual cuda::CardFigures figures(int device) const;
-  /// The address that a user sees for a kernel's address: another one on a virtual card (it faults on the host), the same on a real one.
+  /// What the GPU's gauges show. Here: what every driver knows, the memory in use, all of it this process's.
+  [[nodiscard]] virtual cuda::DeviceFigures figures(int device) const;
+  /// The address that a user sees for a kernel's address: another one on a virtual GPU (it faults on the host), the same on a real one.
   [[nodiscard]] virtual void* user_address(int device, void* address) const = 0;
   /// The other way round.
   [[nodiscard]] virtual void* kernel_address(int device, void* address) const = 0;
 
   /// For other processes of this machine: the piece of memory that `allocate` gave. It must be kept as long as they have it open.
   [[nodiscard]] virtual ShareHandle share_memory(int device, void* address, size_t bytes) = 0;
-  /// Another process's memory: the kernels' address here. Error where it is another card's, or its owner has ended.
+  /// Another process's memory: the kernels' address here. Error where it is another GPU's, or its owner has ended.
   [[nodiscard]] virtual void* open_memory(int device, const ShareHandle& handle) = 0;
   virtual void close_memory(int device, void* address) noexcept = 0;
 
@@ -54,13 +55,13 @@ class Driver {
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* address, size_t bytes) noexcept = 0;
 
-  /// The first one made for a card is its default stream. Streams are never destroyed.
+  /// The first one made for a GPU is its default stream. Streams are never destroyed.
   virtual StreamHandle create_stream(int device, int priority) = 0;
   /// Error where it is being captured.
   [[nodiscard]] virtual bool query_stream(StreamHandle stream) = 0;
   /// Waits for the stream; throws the error its work left, once. Error where it is being captured.
   virtual void synchronize_stream(StreamHandle stream, Site site) = 0;
-  /// Waits for every stream of the card that is not being captured; throws the first error.
+  /// Waits for every stream of the GPU that is not being captured; throws the first error.
   virtual void synchronize_device(int device, Site site) = 0;
   /// Whether the calling thread may wait for work: not one that runs queued work, which others may be waiting for.
   [[nodiscard]] virtual bool may_wait() const { return true; }
@@ -112,29 +113,30 @@ class Driver {
   virtual void forget(int /*device*/, const void* /*address*/, size_t /*bytes*/) noexcept {}
 };
 
-/// The cards' driver: virtual where TANDEM_VIRTUAL_GPUS or use_virtual_gpus asks for them, else the CUDA plug-in where it can be loaded,
+/// The GPUs' driver: virtual where TANDEM_VIRTUAL_GPUS or use_virtual_gpus asks for them, else the CUDA plug-in where it can be loaded,
 /// else nullptr. Made at first use. In a forked child it may be asked for counts and properties only.
 [[nodiscard]] Driver* driver();
 /// The same, for use; error that says why where there is none, or this is a child forked from the process that has it.
 [[nodiscard]] Driver& require_driver();
 /// The same, for giving something back; nullptr in a forked child, which must leave it: it is the parent's.
 [[nodiscard]] Driver* own_driver() noexcept;
-/// Error in a process forked from one that had begun to use cards: neither their threads nor their contexts came along. To be called before
+/// Error in a process forked from one that had begun to use GPUs: neither their threads nor their contexts came along. To be called before
 /// a lock is taken that another thread of the parent may have held.
 void refuse_forked();
-/// Whether the cards are virtual ones.
-[[nodiscard]] bool cards_are_virtual();
+/// Whether the GPUs are virtual ones.
+[[nodiscard]] bool devices_are_virtual();
+
+/// The specification that use_virtual_gpus was given, so that a process started by this one can have the same GPUs; nothing where it was
+/// not called.
+[[nodiscard]] std::optional<std::string> virtual_gpus_asked_for();
 
 /// What libtandem_cuda.so's one entry returns: `extern "C" const tandem::runtime::Plugin* tandem_cuda_plugin()`. It throws nothing.
+/// Where it has a driver, it has handed its kernels to kernels::set_gpu_table.
 struct Plugin {
-  int version;          // kPluginVersion of the headers it was built with
-  Driver* driver;       // nullptr where no card can be used: `why` says why
-  const void* kernels;  // a kernels::Table
+  int version;     // kPluginVersion of the headers it was built with
+  Driver* driver;  // nullptr where no GPU can be used: `why` says why
   const char* why;
 };
-inline constexpr int kPluginVersion = 4;
-
-/// The kernels of the loaded plug-in, nullptr where none is loaded. A kernels::Table.
-[[nodiscard]] const void* plugin_kernels();
+inline constexpr int kPluginVersion = 6;
 
 }  // namespace tandem::runtime

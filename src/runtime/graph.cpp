@@ -40,8 +40,8 @@ std::atomic<uint64_t> pools{0};
 PoolHolder::PoolHolder() : number_(pools.fetch_add(1) + 1) {}
 
 PoolHolder::~PoolHolder() {
-  for (int device = 0; device < kMaxCards; ++device)
-    if (CachingAllocator* const allocator = detail::card_allocator_or_null(device)) allocator->release_pool(number_);
+  for (int device = 0; device < kMaxDevices; ++device)
+    if (CachingAllocator* const allocator = detail::device_allocator_or_null(device)) allocator->release_pool(number_);
 }
 
 struct GraphState {
@@ -149,10 +149,10 @@ GraphPool Graph::pool() const {
 }
 
 namespace {
-/// One for all captures of a card, so that graphs of one pool use each other's memory.
+/// One for all captures of a GPU, so that graphs of one pool use each other's memory.
 Stream capture_stream(int device) {
   static std::mutex mutex;
-  static std::array<std::optional<Stream>, runtime::kMaxCards> streams;
+  static std::array<std::optional<Stream>, runtime::kMaxDevices> streams;
   const std::lock_guard lock(mutex);
   auto& stream = streams[static_cast<size_t>(device)];
   if (!stream) stream.emplace(gpu(device));

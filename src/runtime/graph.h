@@ -6,7 +6,7 @@
 //   graph.replay();                                  // y holds the model's answer for batch
 //
 // A graph holds addresses, so tensors that it reads must live as long as it does, and what is fed to it is copied into them. Work that
-// waits for the card - item(), printing, copies from pageable memory - cannot be part of it. On virtual cards a replay is one task that
+// waits for the GPU - item(), printing, copies from pageable memory - cannot be part of it. On virtual GPUs a replay is one task that
 // does everything in the order in which it was queued.
 #pragma once
 
@@ -40,8 +40,8 @@ class GraphPool {
 /// A new pool, for GraphOptions. As torch.cuda.graph_pool_handle.
 [[nodiscard]] GraphPool graph_pool_handle();
 
-/// Captured work of one card. A copy is the same graph. Replays of graphs that share memory must not overlap: queue them on one stream, or
-/// order their streams. Random numbers go on from replay to replay as the card's generator does; optimizers count their steps.
+/// Captured work of one GPU. A copy is the same graph. Replays of graphs that share memory must not overlap: queue them on one stream, or
+/// order their streams. Random numbers go on from replay to replay as the GPU's generator does; optimizers count their steps.
 class Graph {
  public:
   Graph();
@@ -51,7 +51,7 @@ class Graph {
   void capture_begin(const GraphPool& pool = {}, Site site = Site::here());
   /// Ends it. Error where it cannot be replayed; the graph then holds nothing.
   void capture_end(Site site = Site::here());
-  /// Queues the work on the current stream of the graph's card. Error where there is none.
+  /// Queues the work on the current stream of the graph's GPU. Error where there is none.
   void replay(Site site = Site::here());
   /// Lets go of the work, and of the memory where no tensor has it.
   void reset();
@@ -64,10 +64,10 @@ class Graph {
 
 struct GraphOptions {
   GraphPool pool = {};                // empty: one of its own
-  std::optional<Stream> stream = {};  // where not given: one that all captures of the card use
+  std::optional<Stream> stream = {};  // where not given: one that all captures of the GPU use
 };
 
-/// Captures what `work` queues on the current card: as `with torch.cuda.graph(graph):`. Waits for the card before it begins. Where `work`
+/// Captures what `work` queues on the current GPU: as `with torch.cuda.graph(graph):`. Waits for the GPU before it begins. Where `work`
 /// throws, so does this, and the graph holds nothing.
 void graph(Graph& graph, const std::function<void()>& work, const GraphOptions& options = {}, Site site = Site::here());
 

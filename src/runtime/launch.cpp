@@ -5,7 +5,6 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
@@ -13,9 +12,7 @@
 
 namespace tandem::runtime {
 
-int Launch::host_threads() { return get_num_threads(); }
-
-Queue Launch::card_queue(Device device, const char* op, Site site) {
+Queue Launch::device_queue(Device device, const char* op, Site site) {
   return require_driver().queue(current_stream(device.index())->handle, op, tandem::detail::site_of_work(site));
 }
 
@@ -34,8 +31,6 @@ void throw_trouble(Trouble trouble, const std::string& text) {
 
 namespace {
 
-constexpr int64_t kNoKernelImage = 209, kUnsupportedPtx = 222;  // cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion
-
 std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Batch element ", at, "): "); }
 
 }  // namespace
@@ -52,10 +47,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       if (b == 2) return str('[', op, "] ", reinterpret_cast<const char*>(a));
       if (a == -1) return str('[', op, "] a library it needs is missing or failed");
       if (b == 0) return str('[', op, "] a library it uses failed with code ", a);
-      if (a != kNoKernelImage && a != kUnsupportedPtx) return str('[', op, "] CUDA did not start its kernel: error ", a);
-      return str('[', op,
-                 "] CUDA did not start its kernel: the plug-in has no code for this card; build it with the card's architecture in ",
-                 "CMAKE_CUDA_ARCHITECTURES");
+      return str('[', op, "] CUDA did not start its kernel: error ", a);
     case Trouble::Singular:
       return str('[', op, "] ", batch_element(a), "The diagonal element ", b,
                  " is zero, it could not be completed because the input matrix is singular.");
@@ -82,17 +74,17 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   if (to_device.is_cuda() && from_device.is_cuda()) {
     const StreamRecord& source = *current_stream(from_device.index());
     const StreamRecord& target = *current_stream(to_device.index());
-    // The destination may still be in use by what is queued for its card.
+    // The destination may still be in use by what is queued for its GPU.
     order_streams(target, source);
     driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
     order_streams(source, target);
     return;
   }
-  const bool to_card = to_device.is_cuda();
-  const StreamRecord& stream = *current_stream((to_card ? to_device : from_device).index());
-  const bool waits = !non_blocking || !(to_card ? from_pinned : to_pinned);
+  const bool to_gpu = to_device.is_cuda();
+  const StreamRecord& stream = *current_stream((to_gpu ? to_device : from_device).index());
+  const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
-  if (waits && !to_card) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
+  if (waits && !to_gpu) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);
 }

@@ -1,13 +1,14 @@
 // One kernel call: which queue it goes to, and where its trouble comes out.
 #pragma once
 
+#include "base/parallel.h"
 #include "base/queue.h"
 #include "runtime/device.h"
 
 namespace tandem::runtime {
 
 /// Made for one kernel call in its argument list. On the CPU the kernel has run when the statement ends, and trouble it reported is thrown
-/// then. On a card the kernel is queued on the calling thread's current stream; trouble is thrown at the next synchronisation.
+/// then. On a GPU the kernel is queued on the calling thread's current stream; trouble is thrown at the next synchronisation.
 class Launch {
  public:
   Launch(Device device, const char* op, Site site) {
@@ -15,9 +16,9 @@ class Launch {
       queue_.status = &status_;
       queue_.op = op;
       queue_.site = site;
-      queue_.threads = host_threads();
+      queue_.threads = get_num_threads();
     } else {
-      queue_ = card_queue(device, op, site);
+      queue_ = device_queue(device, op, site);
       if (!queue_.status) queue_.status = &status_;  // what goes wrong with queuing itself
     }
   }
@@ -29,8 +30,7 @@ class Launch {
   operator const Queue&() const { return queue_; }  // NOLINT: a launch stands for its queue
 
  private:
-  static int host_threads();
-  static Queue card_queue(Device device, const char* op, Site site);
+  static Queue device_queue(Device device, const char* op, Site site);
   [[noreturn]] static void throw_reported(const Queue& queue, const Status& status);
 
   Status status_;
@@ -42,7 +42,7 @@ class Launch {
 /// Throws `text` as the kind of error that `trouble` is.
 [[noreturn]] void throw_trouble(Trouble trouble, const std::string& text);
 
-/// Queues a copy of bytes between any two devices on the current stream of the card involved (the source's where both are cards; the
+/// Queues a copy of bytes between any two devices on the current stream of the GPU involved (the source's where both are GPUs; the
 /// destination's stream then waits for it). Host to host copies at once. Blocks until done where one side is pageable host memory.
 void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
                 bool non_blocking, const char* op, Site site);

@@ -13,10 +13,10 @@ namespace {
 
 using runtime::CachingAllocator;
 
-/// The allocator of the card that `device` names; nullptr where nothing has been allocated there yet.
+/// The allocator of the GPU that `device` names; nullptr where nothing has been allocated there yet.
 CachingAllocator* allocator_of(Device device, const char* what) {
-  if (device.is_cpu()) fail("[", what, "] expects a card such as cuda:0, not cpu");
-  return runtime::detail::card_allocator_or_null(tandem::detail::resolve(device).index());
+  if (device.is_cpu()) fail("[", what, "] expects a GPU such as cuda:0, not cpu");
+  return runtime::detail::device_allocator_or_null(tandem::detail::resolve(device).index());
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ std::vector<SegmentInfo> memory_snapshot(Device device) {
 }
 
 void empty_cache(Site site) {
-  for (int device = 0; device < runtime::kMaxCards; ++device)
-    if (CachingAllocator* const allocator = runtime::detail::card_allocator_or_null(device)) allocator->empty_cache(site);
+  for (int device = 0; device < runtime::kMaxDevices; ++device)
+    if (CachingAllocator* const allocator = runtime::detail::device_allocator_or_null(device)) allocator->empty_cache(site);
   runtime::empty_pinned_cache(site);
 }
 

@@ -1,4 +1,4 @@
-// A card's memory figures, as PyTorch's caching allocator has them.
+// A GPU's memory figures, as PyTorch's caching allocator has them.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ void reset_accumulated_memory_stats(Device device = Device(DeviceType::CUDA));
 /// A table of the figures.
 [[nodiscard]] std::string memory_summary(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] std::vector<SegmentInfo> memory_snapshot(Device device = Device(DeviceType::CUDA));
-/// Gives unsplit cached segments of all cards, those of graphs that are gone among them, and cached page-locked memory back to the driver;
+/// Gives unsplit cached segments of all GPUs, those of graphs that are gone among them, and cached page-locked memory back to the driver;
 /// never memory held by tensors.
 void empty_cache(Site site = Site::here());
 

@@ -1,4 +1,4 @@
-// What the memory figures look like to a person: sizes, who holds most, the table of a card.
+// What the memory figures look like to a person: sizes, who holds most, the table of a GPU.
 #pragma once
 
 #include <cstddef>

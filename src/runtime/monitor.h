@@ -1,4 +1,4 @@
-// What the gauges of a card show: how busy and how warm it is, and whose memory it holds. By PyTorch's names.
+// What the gauges of a GPU show: how busy and how warm it is, and whose memory it holds. By PyTorch's names.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,29 @@
 
 namespace tandem::cuda {
 
-/// A process that computes on a card, and how much of its memory it holds, in bytes.
-struct CardProcess {
+/// A process that computes on a GPU, and how much of its memory it holds, in bytes.
+struct DeviceProcess {
   int64_t pid = 0;
   size_t memory = 0;
 };
 
-/// What a card's gauges show at once; nothing where it lacks one.
-struct CardFigures {
+/// What a GPU's gauges show at once; nothing where it lacks one.
+struct DeviceFigures {
   std::optional<int> utilization, memory_usage;  // percent of the last sample period (1/6 s to 1 s)
   std::optional<int> temperature;                // degrees Celsius
   std::optional<int> power_draw;                 // milliwatts
   std::optional<int> clock_rate;                 // MHz
   size_t memory_used = 0;                        // bytes, by all processes
-  std::optional<std::vector<CardProcess>> processes;
+  std::optional<std::vector<DeviceProcess>> processes;
 };
 
-// Each is an error that says so where the card lacks the gauge, as virtual ones lack the first five, and where NVIDIA's management library
+// Each is an error that says so where the GPU lacks the gauge, as virtual ones lack the first five, and where NVIDIA's management library
 // is missing.
 
 /// Percent of the last sample period in which a kernel was running.
 [[nodiscard]] int utilization(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline int utilization(int index) { return utilization(gpu(index)); }
-/// Percent of the last sample period in which the card's memory was read or written.
+/// Percent of the last sample period in which the GPU's memory was read or written.
 [[nodiscard]] int memory_usage(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline int memory_usage(int index) { return memory_usage(gpu(index)); }
 /// Degrees Celsius.
@@ -45,10 +45,10 @@ struct CardFigures {
 /// The clock of the multiprocessors, in MHz.
 [[nodiscard]] int clock_rate(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline int clock_rate(int index) { return clock_rate(gpu(index)); }
-/// Bytes of the card's memory that are in use, by all processes.
+/// Bytes of the GPU's memory that are in use, by all processes.
 [[nodiscard]] size_t device_memory_used(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline size_t device_memory_used(int index) { return device_memory_used(gpu(index)); }
-/// Who computes on the card, as text: "GPU:0", then a line for each process.
+/// Who computes on the GPU, as text: "GPU:0", then a line for each process.
 [[nodiscard]] std::string list_gpu_processes(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline std::string list_gpu_processes(int index) { return list_gpu_processes(gpu(index)); }
 

@@ -1,4 +1,4 @@
-// Memory that was freed while other streams may still use it: an event per use, and who is waiting for it. Shared by the card's and the
+// Memory that was freed while other streams may still use it: an event per use, and who is waiting for it. Shared by the GPU's and the
 // pinned cache.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace runtime {
 
 namespace detail {
 namespace {
-constinit StreamRecord* no_streams[kMaxCards] = {};  // never written: what threads have that use no card
+constinit StreamRecord* no_streams[kMaxDevices] = {};  // never written: what threads have that use no GPU
 }
 constinit thread_local StreamRecord** current_streams = no_streams;
 }  // namespace detail
@@ -27,7 +27,7 @@ namespace {
 constexpr int kPoolSize = 32;
 constexpr int kPriorities = 2;  // 0 normal, 1 high
 
-// The streams of one card. Made when first asked for, never destroyed.
+// The streams of one GPU. Made when first asked for, never destroyed.
 struct Streams {
   std::mutex mutex;
   StreamRecord standard;
@@ -40,7 +40,7 @@ struct Streams {
 };
 
 Streams& streams_of(int device) {
-  static constinit std::atomic<Streams*> all[kMaxCards] = {};
+  static constinit std::atomic<Streams*> all[kMaxDevices] = {};
   static std::mutex mutex;
   auto& slot = all[device];
   if (Streams* streams = slot.load(std::memory_order_acquire)) return *streams;
@@ -75,7 +75,7 @@ StreamRecord** detail::own_current_streams() {
     ~ThreadEnd() { delete[] std::exchange(current_streams, no_streams); }
   };
   if (current_streams == no_streams) {
-    current_streams = new StreamRecord* [kMaxCards] {};
+    current_streams = new StreamRecord* [kMaxDevices] {};
     thread_local ThreadEnd end;
     end.armed = true;  // makes it, and so its destructor runs
   }
@@ -144,7 +144,7 @@ namespace cuda {
 
 using runtime::require_driver;
 
-Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::card_index(device, "Stream"), priority)) {}
+Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::device_index(device, "Stream"), priority)) {}
 
 Device Stream::device() const { return gpu(record_->device); }
 int Stream::id() const { return record_->id; }
@@ -194,7 +194,7 @@ runtime::ShareHandle Event::ipc_handle() {
 
 Event Event::from_ipc_handle(Device device, const runtime::ShareHandle& handle) {
   Event event({.interprocess = true});
-  event.state_->device = runtime::card_index(device, "from_ipc_handle");
+  event.state_->device = runtime::device_index(device, "from_ipc_handle");
   event.state_->handle = require_driver().open_event(event.state_->device, handle);
   return event;
 }
@@ -240,9 +240,9 @@ double Event::elapsed_time(const Event& end) const {
   return require_driver().elapsed_ms(first, last);
 }
 
-Stream current_stream(Device device) { return Stream(runtime::current_stream(runtime::card_index(device, "current_stream"))); }
+Stream current_stream(Device device) { return Stream(runtime::current_stream(runtime::device_index(device, "current_stream"))); }
 
-Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtime::card_index(device, "default_stream")).standard); }
+Stream default_stream(Device device) { return Stream(&runtime::streams_of(runtime::device_index(device, "default_stream")).standard); }
 
 void set_stream(const Stream& stream) {
   runtime::watch_exit();

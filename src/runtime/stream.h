@@ -17,14 +17,14 @@ namespace tandem::cuda {
 
 class Event;
 
-/// A queue of work on a card, run in order. Copies name the same stream. Streams made anew come from a pool of 32 a card and priority.
+/// A queue of work on a GPU, run in order. Copies name the same stream. Streams made anew come from a pool of 32 a GPU and priority.
 class Stream {
  public:
-  /// A stream of the current card, or of `device`. Priority -1 is high, 0 normal. As torch.cuda.Stream.
+  /// A stream of the current GPU, or of `device`. Priority -1 is high, 0 normal. As torch.cuda.Stream.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
 
   [[nodiscard]] Device device() const;
-  /// A number that tells streams of one card apart; 0 is the default stream.
+  /// A number that tells streams of one GPU apart; 0 is the default stream.
   [[nodiscard]] int id() const;
   [[nodiscard]] int priority() const;
   /// Work queued here from now on waits for what `event` has recorded now.
@@ -52,11 +52,11 @@ struct EventOptions {
   bool interprocess = false;  // other processes of this machine can open it; without timing
 };
 
-/// A mark in a stream. Made on the card of the stream that first records it. As torch.cuda.Event.
+/// A mark in a stream. Made on the GPU of the stream that first records it. As torch.cuda.Event.
 class Event {
  public:
   Event(EventOptions options = {});
-  /// Marks the end of what is queued now on the current stream of the current card, or on `stream`.
+  /// Marks the end of what is queued now on the current stream of the current GPU, or on `stream`.
   void record(Site site = Site::here());
   void record(const Stream& stream, Site site = Site::here());
   /// Makes `stream` wait for the record.
@@ -64,7 +64,7 @@ class Event {
   /// Whether the record has been passed; true where there is none.
   [[nodiscard]] bool query() const;
   void synchronize(Site site = Site::here()) const;
-  /// What another process opens the event with; made with interprocess. Of the current card where it has not been recorded yet.
+  /// What another process opens the event with; made with interprocess. Of the current GPU where it has not been recorded yet.
   [[nodiscard]] runtime::ShareHandle ipc_handle();
   /// Another process's event, for `device`. The other process must keep it. Error where it has ended.
   [[nodiscard]] static Event from_ipc_handle(Device device, const runtime::ShareHandle& handle);
@@ -77,13 +77,13 @@ class Event {
   std::shared_ptr<runtime::EventState> state_;
 };
 
-/// The calling thread's stream for a card.
+/// The calling thread's stream for a GPU.
 [[nodiscard]] Stream current_stream(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] Stream default_stream(Device device = Device(DeviceType::CUDA));
-/// Makes `stream` the calling thread's one for its card.
+/// Makes `stream` the calling thread's one for its GPU.
 void set_stream(const Stream& stream);
 
-/// Makes a stream, and its card, current for the calling thread until the end of the scope.
+/// Makes a stream, and its GPU, current for the calling thread until the end of the scope.
 class StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);

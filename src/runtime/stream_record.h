@@ -9,40 +9,40 @@
 
 namespace tandem::runtime {
 
-/// The most cards a process can use.
-inline constexpr int kMaxCards = 64;
+/// The most GPUs a process can use.
+inline constexpr int kMaxDevices = 64;
 
-/// One stream of a card. Never destroyed, so a pointer to it stays good; equal pointers mean the same stream.
+/// One stream of a GPU. Never destroyed, so a pointer to it stays good; equal pointers mean the same stream.
 struct StreamRecord {
   int device = 0;
-  int id = 0;  // 0 is the default stream; unique on its card
+  int id = 0;  // 0 is the default stream; unique on its GPU
   int priority = 0;
   StreamHandle handle = nullptr;
 };
 
 namespace detail {
-/// kMaxCards streams, nullptr where the thread has not used the card. To be read only.
+/// kMaxDevices streams, nullptr where the thread has not used the GPU. To be read only.
 extern constinit thread_local StreamRecord** current_streams;
-extern constinit thread_local int current_card;
+extern constinit thread_local int current_device;
 /// The calling thread's own table, to be written.
 [[nodiscard]] StreamRecord** own_current_streams();
 StreamRecord* first_current_stream(int device);
 }  // namespace detail
 
-/// The index of the card that `device` names, the current one where it has none. Error for the CPU, naming `call`, and for a card that is
+/// The index of the GPU that `device` names, the current one where it has none. Error for the CPU, naming `call`, and for a GPU that is
 /// not there.
-[[nodiscard]] int card_index(Device device, const char* call);
+[[nodiscard]] int device_index(Device device, const char* call);
 
-/// The calling thread's stream of card `device`, an index that exists. An array access once the thread has used the card.
+/// The calling thread's stream of GPU `device`, an index that exists. An array access once the thread has used the GPU.
 [[nodiscard]] inline StreamRecord* current_stream(int device) {
   StreamRecord* stream = detail::current_streams[device];
   return stream ? stream : detail::first_current_stream(device);
 }
 
-/// The stream of card `device` for copies that the library makes ahead of their use: one a card, none of those that users are given.
+/// The stream of GPU `device` for copies that the library makes ahead of their use: one a GPU, none of those that users are given.
 [[nodiscard]] StreamRecord* copy_stream(int device);
 
-/// A stream of card `device` for whoever holds it alone: none of those that users are given. For work that waits for partners, which must not
+/// A stream of GPU `device` for whoever holds it alone: none of those that users are given. For work that waits for partners, which must not
 /// stand behind another's. Given back, it serves the next one.
 [[nodiscard]] StreamRecord* take_own_stream(int device);
 void give_own_stream(StreamRecord* stream);

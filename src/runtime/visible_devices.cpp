@@ -1,4 +1,4 @@
-// Reads lists of cards the way strtoul would: "1gpu2,2ampere" is 1,2.
+// Reads lists of GPUs the way strtoul would: "1gpu2,2ampere" is 1,2.
 #include "runtime/visible_devices.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// The number that the text begins with; -1 where it begins with none. A number too large for any card is INT_MAX.
+// The number that the text begins with; -1 where it begins with none. A number too large for any GPU is INT_MAX.
 int leading_number(std::string_view text) {
   bool negative = false;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
@@ -44,7 +44,7 @@ int leading_number(std::string_view text) {
 bool contains(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
 std::vector<int> by_uuid(std::string_view value, std::span<const std::string> uuids) {
-  std::vector<int> cards;
+  std::vector<int> gpus;
   std::vector<std::string_view> seen;
   for (const std::string_view name : split(value)) {
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) return {};
@@ -56,35 +56,35 @@ std::vector<int> by_uuid(std::string_view value, std::span<const std::string> uu
     int match = -1;
     for (size_t i = 0; i < uuids.size(); ++i) {
       if (!uuids[i].starts_with(name)) continue;
-      if (match >= 0) return cards;  // ambiguous
+      if (match >= 0) return gpus;  // ambiguous
       match = static_cast<int>(i);
     }
     if (match < 0) break;
-    if (contains(cards, match)) return {};
-    cards.push_back(match);
+    if (contains(gpus, match)) return {};
+    gpus.push_back(match);
   }
-  return cards;
+  return gpus;
 }
 
 }  // namespace
 
 std::vector<int> visible_devices(std::optional<std::string_view> value, std::span<const std::string> uuids) {
   const int count = static_cast<int>(uuids.size());
-  std::vector<int> cards;
+  std::vector<int> gpus;
   if (!value) {
-    for (int i = 0; i < count; ++i) cards.push_back(i);
-    return cards;
+    for (int i = 0; i < count; ++i) gpus.push_back(i);
+    return gpus;
   }
   if (value->starts_with(kUuidPrefix)) return by_uuid(*value, uuids);
   for (const std::string_view part : split(*value)) {
     const int number = leading_number(trimmed(part));
-    if (contains(cards, number)) return {};  // counted before the range is looked at
+    if (contains(gpus, number)) return {};  // counted before the range is looked at
     if (number < 0) break;
-    cards.push_back(number);
+    gpus.push_back(number);
   }
-  const auto end = std::find_if(cards.begin(), cards.end(), [&](int card) { return card >= count; });
-  cards.erase(end, cards.end());
-  return cards;
+  const auto end = std::find_if(gpus.begin(), gpus.end(), [&](int gpu) { return gpu >= count; });
+  gpus.erase(end, gpus.end());
+  return gpus;
 }
 
 }  // namespace tandem::runtime

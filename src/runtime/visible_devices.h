@@ -1,4 +1,4 @@
-// CUDA_VISIBLE_DEVICES: which cards a process sees, and in which order. Virtual cards obey it as real ones do.
+// CUDA_VISIBLE_DEVICES: which GPUs a process sees, and in which order. Virtual GPUs obey it as real ones do.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace tandem::runtime {
 
-/// The cards that `value` names, as indices into `uuids` (written without "GPU-"): all where there is no value, none where it is empty.
-/// A list of numbers ("1, 0"), of which only leading digits count, or of prefixes of uuids ("GPU-3f"). Ends before the first card that does
-/// not exist, is negative or ambiguous; a card named twice empties it. As torch.cuda reads it.
+/// The GPUs that `value` names, as indices into `uuids` (written without "GPU-"): all where there is no value, none where it is empty.
+/// A list of numbers ("1, 0"), of which only leading digits count, or of prefixes of uuids ("GPU-3f"). Ends before the first GPU that does
+/// not exist, is negative or ambiguous; a GPU named twice empties it. As torch.cuda reads it.
 [[nodiscard]] std::vector<int> visible_devices(std::optional<std::string_view> value, std::span<const std::string> uuids);
 
 }  // namespace tandem::runtime

@@ -33,7 +33,7 @@ concept OneOption = ExactlyDType<T> || DeviceLike<T>;
 
 /// For `to`.
 struct ToOptions {
-  bool non_blocking = false;  // do not wait for a copy between a card and pinned memory
+  bool non_blocking = false;  // do not wait for a copy between a GPU and pinned memory
   bool copy = false;          // a new tensor even where nothing changes
 };
 

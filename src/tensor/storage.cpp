@@ -1,20 +1,20 @@
 #include "tensor/storage.h"
 
+#include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
-#include "runtime/guarded_memory.h"
+#include "runtime/shared_memory.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
 
 Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(bytes), device_(device), pinned_(pinned) {
   if (bytes == 0) return;
-  if (runtime::memory_is_guarded() && !pinned) [[unlikely]] {
-    const auto guarded = runtime::allocate_guarded(device, bytes, site);
-    data_ = guarded.data;
-    block_ = guarded.block;
-    context_ = guarded.record;
-    deleter_ = [](void* record) { runtime::free_guarded(record); };
+  if (const auto* source = runtime::memory_source.load(std::memory_order_relaxed); source && !pinned) [[unlikely]] {
+    const auto allocation = source->allocate(device, bytes, site, context_);
+    data_ = allocation.data;
+    block_ = allocation.block;
+    deleter_ = source->free;
   } else if (device.is_cuda() || pinned) {
     const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
     data_ = allocation.data;
@@ -39,14 +39,40 @@ Storage::Storage(Storage& whole, size_t offset, size_t bytes)
   whole.retain();
 }
 
-Storage::~Storage() {
-  if (deleter_) {
-    deleter_(context_);
-  } else if (data_) {
-    if (pinned_) runtime::free_pinned({data_, block_});
-    else if (device_.is_cuda()) runtime::free_device(device_, {data_, block_});
-    else runtime::free_host(data_, bytes_);
-  }
+namespace {
+void drop_shared(void* memory) { delete static_cast<std::shared_ptr<runtime::SharedMemory>*>(memory); }
+}  // namespace
+
+Storage::Storage(std::shared_ptr<runtime::SharedMemory> memory, size_t offset, size_t bytes)
+    : data_(memory->data() + offset), bytes_(bytes), foreign_(true), deleter_(drop_shared) {
+  context_ = new std::shared_ptr<runtime::SharedMemory>(std::move(memory));
+}
+
+const std::shared_ptr<runtime::SharedMemory>* Storage::shared_memory() const {
+  return static_cast<const std::shared_ptr<runtime::SharedMemory>*>(context_of(drop_shared));
+}
+
+Storage::~Storage() { clear(); }
+
+void Storage::clear() {
+  if (deleter_) deleter_(context_);
+  else if (data_ && pinned_) runtime::free_pinned({data_, block_});
+  else if (data_ && device_.is_cuda()) runtime::free_device(device_, {data_, block_});
+  else if (data_) runtime::free_host(data_, bytes_);
+  data_ = block_ = context_ = nullptr;
+  deleter_ = nullptr;
+}
+
+void Storage::refill(Storage& source) {
+  if (data_ || source.bytes_ != bytes_ || !(source.device_ == device_))
+    fail("[Storage.refill] only a cleared storage of ", source.bytes_, " bytes on ", source.device_, " takes these");
+  data_ = source.data_;
+  block_ = source.block_;
+  pinned_ = source.pinned_;
+  foreign_ = refilled_ = true;
+  deleter_ = [](void* held) { static_cast<Storage*>(held)->release(); };
+  context_ = &source;
+  source.retain();
 }
 
 bool Storage::reusable() const {

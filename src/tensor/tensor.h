@@ -86,13 +86,15 @@ class Tensor {
   [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
   [[nodiscard]] bool is_contiguous() const;
   [[nodiscard]] bool is_pinned() const;
+  /// Whether other processes can see this memory: on the CPU after share_memory_, on a GPU always. As torch.Tensor.is_shared.
+  [[nodiscard]] bool is_shared() const;
   [[nodiscard]] int64_t storage_offset() const;
   [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
   /// How often the storage was changed in place.
   [[nodiscard]] uint32_t version() const;
-  /// The address of the first element as the user sees it: on a virtual card, one that faults when the host touches it.
+  /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr() const;
   /// The same as `T*`. Error where T is not the dtype's C++ type.
   template <class T>
@@ -125,23 +127,30 @@ class Tensor {
   void retain_grad() const;
   /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
   int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  /// Calls `hook` with this leaf each time `backward` has added to its `.grad`, on the stream where that was done. Returns the hook's
+  /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
+  /// torch.Tensor.register_post_accumulate_grad_hook.
+  int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
   void remove_hook(int64_t number) const;
 
   // --- Moving (ops/copy.cpp)
   /// This tensor on `device`: itself where nothing changes.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype(), options, site);
+    return moved(device, dtype(), options, "to", site);
   }
   [[nodiscard]] Tensor to(ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device(), dtype, options, site);
+    return moved(device(), dtype, options, "to", site);
   }
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype, options, site);
+    return moved(device, dtype, options, "to", site);
   }
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
   /// A copy in page-locked host memory; itself where it is there already.
   [[nodiscard]] Tensor pin_memory(Site site = Site::here()) const;
+  /// Moves the values into memory that processes share (multiprocessing); the tensor stays the same one. Nothing on a GPU, or where they
+  /// are there already. Error where other tensors see the memory too: views, and what shares its history. As torch.Tensor.share_memory_.
+  const Tensor& share_memory_(Site site = Site::here()) const;
   /// Takes over the values of `source`, converted and broadcast.
   const Tensor& copy_(const Tensor& source, Flag non_blocking = false, Site site = Site::here()) const;
   [[nodiscard]] Tensor clone(Site site = Site::here()) const;
@@ -475,7 +484,7 @@ class Tensor {
   [[noreturn]] static void undefined();
   void check_dtype(DType wanted) const;
   // What the templates above stand for.
-  [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, Site site) const;
+  [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const;
   [[nodiscard]] Tensor squeeze_one(int64_t dim, Site site) const;
   const Tensor& squeeze_one_(int64_t dim, Site site) const;
   [[nodiscard]] std::vector<Tensor> split_every(int64_t size, int64_t dim, Site site) const;

@@ -120,6 +120,12 @@ void TensorImpl::refresh() {
   }
 }
 
+void TensorImpl::fail_without_bytes() const {
+  fail("a tensor of size ", sizes, " has no memory now: its values are in shards on several ranks (FullyShardedDataParallel), and are ",
+       "together only while the module that they belong to is called. Call that module, not a function with its parameters, or make the "
+       "module that uses them one unit");
+}
+
 void TensorImpl::replace_storage(const TensorImpl& other) {
   Storage* before = storage;
   storage = other.storage;

@@ -59,6 +59,11 @@ struct TensorImpl : Counted<TensorImpl> {
   [[nodiscard]] bool reusable() const {
     return use_count() == 1 && contiguous && !base && !grad.defined() && !extras.get() && !needs_grad() && storage->reusable();
   }
+  /// Error where the bytes were taken away for now (Storage::clear).
+  void check_bytes() const {
+    if (!data && numel > 0) [[unlikely]]
+      fail_without_bytes();
+  }
   /// Puts other bytes behind this tensor, keeping its identity: how modules move.
   void replace_storage(const TensorImpl& other);
   /// Works `contiguous`, `numel` and `data` out anew from the layout.
@@ -67,6 +72,7 @@ struct TensorImpl : Counted<TensorImpl> {
 
  private:
   friend struct TensorBlock;
+  [[noreturn]] void fail_without_bytes() const;
   TensorImpl() = default;
   ~TensorImpl();
 };

@@ -44,10 +44,10 @@ std::string gib(size_t bytes) {
   return text.data();
 }
 
-std::vector<int> peers_of(int card) {
+std::vector<int> peers_of(int device) {
   std::vector<int> peers;
   for (int other = 0; other < cuda::device_count(); ++other)
-    if (other != card && cuda::can_device_access_peer(card, other)) peers.push_back(other);
+    if (other != device && cuda::can_device_access_peer(device, other)) peers.push_back(other);
   return peers;
 }
 
@@ -55,15 +55,15 @@ ordered_json describe() {
   ordered_json devices = ordered_json::array();
   devices.push_back(
       {{"device", "cpu"}, {"name", cpu_name()}, {"total_memory", host_memory()}, {"threads", get_num_threads()}, {"virtual", false}});
-  for (int card = 0; card < cuda::device_count(); ++card) {
-    const cuda::DeviceProperties& properties = cuda::get_device_properties(card);
+  for (int device = 0; device < cuda::device_count(); ++device) {
+    const cuda::DeviceProperties& properties = cuda::get_device_properties(device);
     ordered_json peers = ordered_json::array();
-    for (const int peer : peers_of(card)) peers.push_back(gpu(peer).str());
-    devices.push_back({{"device", gpu(card).str()},
+    for (const int peer : peers_of(device)) peers.push_back(gpu(peer).str());
+    devices.push_back({{"device", gpu(device).str()},
                        {"name", properties.name},
                        {"uuid", properties.uuid},
                        {"total_memory", properties.total_memory},
-                       {"free_memory", cuda::mem_get_info(card).first},
+                       {"free_memory", cuda::mem_get_info(device).first},
                        {"multi_processor_count", properties.multi_processor_count},
                        {"compute_capability", str(properties.major, ".", properties.minor)},
                        {"virtual", properties.is_virtual},
@@ -104,11 +104,11 @@ int print_devices(bool json) {
   std::vector<Row> rows = {{"device", "memory", "compute", "kind", "peers", "name"}};
   const auto count = [](int number, const char* what) { return str(number, " ", what, number == 1 ? "" : "s"); };
   rows.push_back({"cpu", gib(host_memory()), count(get_num_threads(), "thread"), "host", "-", cpu_name()});
-  for (int card = 0; card < cuda::device_count(); ++card) {
-    const cuda::DeviceProperties& properties = cuda::get_device_properties(card);
+  for (int device = 0; device < cuda::device_count(); ++device) {
+    const cuda::DeviceProperties& properties = cuda::get_device_properties(device);
     std::string peers;
-    for (const int peer : peers_of(card)) peers += (peers.empty() ? "" : ",") + gpu(peer).str();
-    rows.push_back({gpu(card).str(), gib(properties.total_memory),
+    for (const int peer : peers_of(device)) peers += (peers.empty() ? "" : ",") + gpu(peer).str();
+    rows.push_back({gpu(device).str(), gib(properties.total_memory),
                     count(properties.multi_processor_count, properties.is_virtual ? "thread" : "multiprocessor"),
                     properties.is_virtual ? "virtual" : str("sm_", properties.major, properties.minor), peers.empty() ? "-" : peers,
                     properties.name});

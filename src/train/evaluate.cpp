@@ -13,7 +13,7 @@
 namespace tandem::train::detail {
 namespace {
 
-/// Keeps the host at most a few batches ahead of a card.
+/// Keeps the host at most a few batches ahead of a GPU.
 class Pace {
  public:
   explicit Pace(Device device) : device_(device) {}

@@ -1,5 +1,5 @@
-// The loop. The host runs ahead of the cards by a few batches and no more, so that what it reports is near to what has been done, and that
-// batches on their way to the cards do not pile up.
+// The loop. The host runs ahead of the GPUs by a few batches and no more, so that what it reports is near to what has been done, and that
+// batches on their way to the GPUs do not pile up.
 #include "train/fit.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ bool Fit::train_epoch() {
     }
   }
   losses_->finish(progress_.epoch, site_);
-  if (bar_) bar_->end_training();  // the losses are read, so the cards have done all of it
+  if (bar_) bar_->end_training();  // the losses are read, so the GPUs have done all of it
   return batch_ == batches_;
 }
 

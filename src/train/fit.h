@@ -33,7 +33,7 @@ class Fit {
   bool train_epoch();
   void train_batch(const data::Batch& batch);
   void step();
-  /// The model's output, computed on all cards and in the precision asked for.
+  /// The model's output, computed on all GPUs and in the precision asked for.
   Tensor forward(const Tensor& input, Site from);
   /// What validation gives; nothing where the run was interrupted in it.
   std::optional<Figures> judge();

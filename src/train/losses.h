@@ -17,7 +17,7 @@ struct LossMean {
   [[nodiscard]] double value() const { return batches ? sum / static_cast<double>(batches) : 0; }
 };
 
-/// Keeps the host at most a few batches ahead of a card, and reads each batch's loss when that batch is waited for: queueing a batch waits
+/// Keeps the host at most a few batches ahead of a GPU, and reads each batch's loss when that batch is waited for: queueing a batch waits
 /// for the one kAhead before it, whose loss lies in page-locked memory by then. On the CPU a loss is there at once.
 class Losses {
  public:

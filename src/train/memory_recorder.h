@@ -1,4 +1,4 @@
-// MemoryRecorder: how much memory of the cards a run holds, over time.
+// MemoryRecorder: how much memory of the GPUs a run holds, over time.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ struct MemorySample {
 };
 
 /// Notes the figures at every call of `record`, or at every n-th: where there are more than `most` samples, every second is forgotten and
-/// the interval doubled. Asks the allocator, never a card: nothing waits.
+/// the interval doubled. Asks the allocator, never a GPU: nothing waits.
 class MemoryRecorder {
  public:
-  /// Of `devices`, the cards; the CPU has no such figures.
+  /// Of `devices`, the GPUs; the CPU has no such figures.
   explicit MemoryRecorder(const std::vector<Device>& devices = {}, size_t most = 400);
 
   void record(double x);

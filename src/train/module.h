@@ -63,7 +63,7 @@ struct Module : nn::Module {
   /// What is to be known of a batch it does not learn from: "val_loss" unless overridden.
   virtual Metrics validation_step(const data::Batch& batch);
 
-  /// The model's output; while a Trainer runs, computed on all cards it uses. What steps call instead of `forward`.
+  /// The model's output; while a Trainer runs, computed on all GPUs it uses. What steps call instead of `forward`.
   Tensor predict(const Tensor& input, Site site = Site::here());
 
  private:

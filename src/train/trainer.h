@@ -1,4 +1,4 @@
-// Trainer: the loop over epochs and batches, on the CPU, one card or several, with a progress bar, curves and checkpoints.
+// Trainer: the loop over epochs and batches, on the CPU, one GPU or several, with a progress bar, curves and checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Fit;
 struct TrainerOptions {
   int max_epochs = 1;
   int64_t max_steps = -1;               // steps of the optimizer after which the run ends; negative: no such end
-  int num_gpus = 0;                     // cards to train on, data-parallel from two on; as many as there are where there are fewer
+  int num_gpus = 0;                     // GPUs to train on, data-parallel from two on; as many as there are where there are fewer
   double gradient_clip_val = 0;         // the most the gradients' norm may be; 0 leaves them as they are
   int accumulate = 1;                   // batches whose gradients' mean makes one step
   std::optional<DType> precision = {};  // what the model computes in, such as kBFloat16; parameters, loss and optimizer stay as they are
@@ -63,7 +63,7 @@ class Trainer {
   /// Error for numbers that make no sense, and for `resume` without a checkpoint_dir.
   explicit Trainer(TrainerOptions options = {});
 
-  /// Trains `model` in place until max_epochs are done. It is moved to the first card used (to the CPU without one) and stays there.
+  /// Trains `model` in place until max_epochs are done. It is moved to the first GPU used (to the CPU without one) and stays there.
   /// Interrupted and resumed, weights and curves are those of a run that never stopped, to the bit. Ctrl-C (and SIGTERM) ends the run after
   /// the batch under way, with a checkpoint; a second one ends the process. Error with the batch's number where a loss is not finite.
   template <class M>
@@ -78,7 +78,7 @@ class Trainer {
 
   /// The curves of the last fit.
   [[nodiscard]] const ProgressBoard& board() const { return progress_.board; }
-  /// The cards' memory during the last fit, noted after each batch.
+  /// The GPUs' memory during the last fit, noted after each batch.
   [[nodiscard]] const MemoryRecorder& memory() const { return progress_.memory; }
   /// What the last fit trained on.
   [[nodiscard]] const std::vector<Device>& devices() const { return progress_.devices; }

@@ -36,6 +36,6 @@ class HeldStream {
 class HoldsStreams : public testing::Test {
  protected:
   void SetUp() override {
-    if (tandem::cuda::device_count() > 0 && !tandem::runtime::cards_are_virtual()) GTEST_SKIP() << "a real card's streams cannot be held";
+    if (tandem::cuda::device_count() > 0 && !tandem::runtime::devices_are_virtual()) GTEST_SKIP() << "a real GPU's streams cannot be held";
   }
 };

@@ -80,6 +80,92 @@ TEST_P(BackwardHooks, AHookOfTheHistoryBeforeAnInPlaceChangeStaysThere) {
   EXPECT_EQ(x.grad().item<float>(), 6000);
 }
 
+TEST_P(BackwardHooks, AHookAfterAccumulationSeesTheSum) {
+  const auto x = leaf({1., 2.}), unused = leaf({1.});
+  std::vector<float> seen;
+  const auto number = x.register_post_accumulate_grad_hook([&](const td::Tensor& leaf) {
+    EXPECT_TRUE(leaf.is_same(x));
+    seen.push_back(leaf.grad()[1].item<float>());
+  });
+  unused.register_post_accumulate_grad_hook([](const td::Tensor&) { ADD_FAILURE() << "it has no gradient"; });
+  (x * x + x).sum().backward();  // two gradients for the leaf: one call
+  EXPECT_EQ(seen, (std::vector<float>{5}));
+  (x * 10).sum().backward();
+  EXPECT_EQ(seen, (std::vector<float>{5, 15}));
+  (void)td::grad({(x * 2).sum()}, {x});  // adds to no .grad
+  x.remove_hook(number);
+  (x * 10).sum().backward();
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST_P(BackwardHooks, AHookAfterAccumulationMayTakeTheGradientAway) {
+  const auto x = leaf({1., 2.});
+  td::Tensor taken;
+  x.register_post_accumulate_grad_hook([&](const td::Tensor& leaf) { taken = std::exchange(leaf.grad(), td::Tensor()); });
+  (x * 3).sum().backward();
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_TRUE(td::equal(taken, td::tensor({3., 3.}, device())));
+}
+
+TEST_P(BackwardHooks, AHookAfterAccumulationIsForLeavesWithGradients) {
+  const auto x = leaf({1.});
+  EXPECT_NE(error_of([&] { (x * 2).register_post_accumulate_grad_hook([](const td::Tensor&) {}); }).find("non-leaf"), std::string::npos);
+  EXPECT_NE(error_of([&] { x.detach().register_post_accumulate_grad_hook([](const td::Tensor&) {}); }).find("doesn't require gradient"),
+            std::string::npos);
+}
+
+TEST_P(BackwardHooks, CallbacksComeAtTheEndOfTheirBackward) {
+  const auto x = leaf({1.}), y = leaf({2.});
+  std::vector<std::string> order;
+  x.register_post_accumulate_grad_hook([&](const td::Tensor&) {
+    td::autograd::queue_callback([&] {
+      order.emplace_back("outer");
+      EXPECT_TRUE(td::is_grad_enabled());
+      td::autograd::queue_callback([&] { order.emplace_back("queued by a callback"); });
+    });
+    order.emplace_back("x");
+  });
+  y.register_post_accumulate_grad_hook([&](const td::Tensor&) {
+    order.emplace_back("y");
+    const auto z = leaf({3.});
+    z.register_hook([&](const td::Tensor&) {
+      td::autograd::queue_callback([&] { order.emplace_back("inner"); });
+      return td::Tensor();
+    });
+    const td::EnableGradGuard recording;
+    (z * 1).sum().backward();
+  });
+  const auto later = x * 2;  // walked before y * 2
+  ((y * 2) * 1).sum().backward();
+  EXPECT_EQ(order, (std::vector<std::string>{"y", "inner"}));
+  order.clear();
+  (later + y).sum().backward();
+  ASSERT_EQ(order.size(), 5u);
+  EXPECT_EQ(order[3], "outer");
+  EXPECT_EQ(order[4], "queued by a callback");
+}
+
+TEST_P(BackwardHooks, CallbacksOfABackwardThatThrowsAreDropped) {
+  const auto x = leaf({1.});
+  int calls = 0;
+  bool fails = true;
+  const auto y = x * 2;
+  y.register_hook([&](const td::Tensor&) {
+    td::autograd::queue_callback([&] { ++calls; });
+    return td::Tensor();
+  });
+  x.register_hook([&](const td::Tensor&) -> td::Tensor {
+    if (fails) td::fail("on purpose");
+    return {};
+  });
+  EXPECT_EQ(error_of([&] { y.sum().backward({}, {.retain_graph = true}); }), "on purpose");
+  EXPECT_EQ(calls, 0);
+  fails = false;
+  y.sum().backward();
+  EXPECT_EQ(calls, 1);
+  EXPECT_NE(error_of([] { td::autograd::queue_callback([] {}); }).find("no backward is running"), std::string::npos);
+}
+
 TEST_P(BackwardHooks, AHooksTensorMustBeLikeTheGradient) {
   auto x = leaf({1., 2., 3.});
   auto y = x * 1;

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "kernels/missing.h"
-#include "ops/launch.h"
 #include "runtime/driver.h"
 #include "runtime/virtual/stream.h"
 #include "support/on_device.h"
@@ -32,7 +31,7 @@ struct Failing<Entry> {
 const td::kernels::Table& failing_table() {
   static const td::kernels::Table table = [] {
     td::kernels::Table all = td::kernels::virtual_table();
-    td::kernels::with_entries([&]<auto... Entries>() { ((all.*Entries = Failing<Entries>::call), ...); });
+    td::kernels::for_each_entry([&]<auto Entry>(const char*) { all.*Entry = Failing<Entry>::call; });
     return all;
   }();
   return table;
@@ -116,11 +115,11 @@ class Sites : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     (void)td::cuda::device_count();
-    if (!td::runtime::cards_are_virtual()) GTEST_SKIP() << "a real card's kernels cannot be made to fail";
+    if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "a real GPU's kernels cannot be made to fail";
   }
   void TearDown() override {
     kernels_until_failure = 0;
-    td::ops::use_card_kernels(nullptr);
+    td::kernels::set_gpu_table(td::kernels::virtual_table());
   }
   /// The operation and its gradient's seed, and what it is differentiated by.
   struct Forward {
@@ -141,7 +140,7 @@ class Sites : public testing::TestWithParam<Kind> {
 };
 
 TEST_P(Sites, OfAnErrorInBackwardIsTheForwardsLine) {
-  td::ops::use_card_kernels(&failing_table());
+  td::kernels::set_gpu_table(failing_table());
   for (int failing = 1;; ++failing) {
     ASSERT_LT(failing, 100);
     const Forward at = forward(GetParam());
@@ -208,7 +207,7 @@ struct Own : td::autograd::Function<Own> {
 class SitesOfUsersCode : public Sites {};
 
 TEST_P(SitesOfUsersCode, InBackwardAreItsOwn) {
-  td::ops::use_card_kernels(&failing_table());
+  td::kernels::set_gpu_table(failing_table());
   auto x = td::ones({4}, {.device = td::gpu(0), .requires_grad = true});
   const auto seed = td::ones({4}, td::gpu(0));
   const auto error_in = [&](const td::Tensor& y) {

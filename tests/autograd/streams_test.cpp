@@ -50,7 +50,7 @@ TEST_F(BackwardStreams, AHookRunsOnItsNodesStream) {
   EXPECT_TRUE(all_are(at.x.grad(), 300));
 }
 
-TEST_F(BackwardStreams, AHooksCardIsItsNodes) {
+TEST_F(BackwardStreams, AHooksGpuIsItsNodes) {
   Beside at(td::gpu(1));
   int of_result = -1, of_leaf = -1;
   at.y.register_hook([&](const td::Tensor&) {
@@ -98,8 +98,8 @@ TEST_F(BackwardStreams, ARetainedGradientIsReadyForTheCaller) {
 }
 
 TEST_F(BackwardStreams, GradsResultIsReadyForTheCallerOnEachDevice) {
-  for (const int card : {0, 1}) {
-    Beside at(td::gpu(card));
+  for (const int device : {0, 1}) {
+    Beside at(td::gpu(device));
     td::Tensor of_result, of_leaf;
     {
       const HeldStream held(at.side, at.callers);
@@ -115,8 +115,8 @@ TEST_F(BackwardStreams, GradsResultIsReadyForTheCallerOnEachDevice) {
 }
 
 TEST_F(BackwardStreams, LeavesGradientsAreReadyForTheCallerOnEachDevice) {
-  for (const int card : {0, 1}) {
-    Beside at(td::gpu(card));
+  for (const int device : {0, 1}) {
+    Beside at(td::gpu(device));
     at.x.set_grad(full(1, at.device));
     td::cuda::synchronize(at.device);
     td::Tensor copy;

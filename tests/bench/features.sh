@@ -12,5 +12,5 @@ for word in '"device": "cuda:0"' '"batch": 1' '"size": 64' '"pictures_per_s"' '"
 call -- features --size 0
 expect_status 2; expect_no_out; expect_one_line_error; expect_err "--size"
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- features --device cuda:1
-expect_status 2; expect_no_out; expect_one_line_error; expect_err "features: cuda:1: there is no such card"
+expect_status 2; expect_no_out; expect_one_line_error; expect_err "features: cuda:1: there is no such GPU"
 finish

@@ -10,5 +10,5 @@ expect_status 0; expect_no_err
 for word in '"device": "cpu"' '"workers": 3' '"epoch_ms"' '"of_larger"'; do expect_out "$word"; done
 
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- loader --device cuda:1
-expect_status 2; expect_no_out; expect_one_line_error; expect_err "loader: cuda:1: there is no such card"
+expect_status 2; expect_no_out; expect_one_line_error; expect_err "loader: cuda:1: there is no such GPU"
 finish

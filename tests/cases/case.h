@@ -136,7 +136,7 @@ struct Case {
   static constexpr bool zero_dim = true;     // takes 0-dim tensors, and one of the inputs is one
   static constexpr bool empty_input = true;  // takes tensors without elements, and one of the inputs is one
   static constexpr bool expands = true;      // an input that repeats its first row is a valid one
-  static constexpr bool repeats = true;      // gives the same bits each time, on real cards too
+  static constexpr bool repeats = true;      // gives the same bits each time, on real GPUs too
   static constexpr bool torch = true;        // torch or torch.nn.functional has it by this name
 };
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/guarded_memory.h"
+#include "support/guarded_memory.h"
 #include "tensor/host_values.h"
 
 namespace tandem::cases {
@@ -309,7 +309,7 @@ bool has_leaves(const Sample& sample, Device device) {
 std::vector<std::vector<char>> bytes_of(const Operation& operation, const Sample& sample, DType dtype, bool gaps, Device device,
                                         unsigned char poison, Notes& notes) {
   std::vector<std::vector<char>> out;
-  const runtime::GuardedMemory guarded(poison);
+  const testing::GuardedMemory guarded(poison);
   {
     std::vector<Tensor> leaves;
     const bool backward = operation.gradient && sample.differentiable && is_floating(dtype);
@@ -340,7 +340,7 @@ std::vector<std::vector<char>> bytes_of(const Operation& operation, const Sample
   return out;
 }
 
-/// Convolutions on real cards give the same bits each time, in its scope.
+/// Convolutions on real GPUs give the same bits each time, in its scope.
 struct SameEachTime {
   bool before = backends::cudnn::deterministic.exchange(true);
   ~SameEachTime() { backends::cudnn::deterministic.store(before); }

@@ -203,8 +203,6 @@ DTypes dtypes_of(Rule rule) {
   }
 }
 
-bool gives_bool(Rule rule) { return rule == Rule::Compare || rule == Rule::Logical; }
-
 Tensor drawn(const Shape& sizes, Range range) { return rand(sizes) * (range.high - range.low) + range.low; }
 
 /// Inputs that every pointwise operation gets: vectors longer than a register, several dimensions, none, no elements; of two operands those

@@ -10,7 +10,7 @@ struct View : Case {
 };
 
 /// `sizes`, each element from the position of x that `from` gives.
-Tensor picked(const Tensor& x, const Shape& sizes, const std::function<Shape(const Shape&)>& from) {
+Tensor gathered(const Tensor& x, const Shape& sizes, const std::function<Shape(const Shape&)>& from) {
   return generate(sizes, [&](const Shape& position) { return at(x, from(position)); });
 }
 /// The elements in row-major order in other sizes.
@@ -137,7 +137,7 @@ struct Transpose : View {
     const auto first = size_t(a < 0 ? a + x.dim() : a), second = size_t(b);
     Shape sizes = x.sizes();
     std::swap(sizes[first], sizes[second]);
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       std::swap(position[first], position[second]);
       return position;
     });
@@ -157,7 +157,7 @@ struct Permute : View {
   Tensor reference(const Tensor& x, const Shape& dims) const {
     Shape sizes = dims;
     for (size_t i = 0; i < dims.size(); ++i) sizes[i] = x.size(dims[i]);
-    return picked(x, sizes, [&](const Shape& position) {
+    return gathered(x, sizes, [&](const Shape& position) {
       Shape from = position;
       for (size_t i = 0; i < dims.size(); ++i) from[size_t(dims[i])] = position[i];
       return from;
@@ -179,7 +179,7 @@ struct Expand : View {
   }
   Tensor run(const Tensor& x, const Shape& sizes) const { return x.expand(sizes); }
   Tensor reference(const Tensor& x, const Shape& sizes) const {
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       while (position.size() > x.sizes().size()) position.erase(0);
       for (size_t i = 0; i < position.size(); ++i)
         if (x.sizes()[i] == 1) position[i] = 0;
@@ -230,7 +230,7 @@ struct Narrow : View {
   Tensor reference(const Tensor& x, int64_t dim, int64_t start, int64_t length) const {
     Shape sizes = x.sizes();
     sizes[size_t(dim)] = length;
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       position[size_t(dim)] += start;
       return position;
     });
@@ -251,7 +251,7 @@ struct SliceView : View {
     if (start < 0) start += x.size(dim);
     Shape sizes = x.sizes();
     sizes[size_t(dim)] = (std::min(end, x.size(dim)) - start + step - 1) / step;
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       position[size_t(dim)] = start + position[size_t(dim)] * step;
       return position;
     });
@@ -270,7 +270,7 @@ struct Select : View {
   Tensor reference(const Tensor& x, int64_t dim, int64_t index) const {
     Shape sizes = x.sizes();
     sizes.erase(size_t(dim));
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       position.insert(size_t(dim), index < 0 ? index + x.size(dim) : index);
       return position;
     });
@@ -289,7 +289,7 @@ struct Diagonal : View {
   Tensor reference(const Tensor& x, int64_t offset) const {
     const int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
     const int64_t length = std::max<int64_t>(0, std::min(x.size(0) - row, x.size(1) - column));
-    return picked(x, {length}, [&](const Shape& position) { return Shape{position[0] + row, position[0] + column}; });
+    return gathered(x, {length}, [&](const Shape& position) { return Shape{position[0] + row, position[0] + column}; });
   }
 };
 
@@ -348,7 +348,7 @@ struct Repeat : View {
     Shape sizes = repeats;
     const size_t lead = repeats.size() - x.sizes().size();
     for (size_t i = lead; i < sizes.size(); ++i) sizes[i] *= x.sizes()[i - lead];
-    return picked(x, sizes, [&](Shape position) {
+    return gathered(x, sizes, [&](Shape position) {
       for (size_t i = 0; i < lead; ++i) position.erase(0);
       for (size_t i = 0; i < position.size(); ++i) position[i] %= x.sizes()[i];
       return position;
@@ -367,7 +367,7 @@ struct Flip : View {
   }
   Tensor run(const Tensor& x, const Shape& dims) const { return flip(x, dims); }
   Tensor reference(const Tensor& x, const Shape& dims) const {
-    return picked(x, x.sizes(), [&](Shape position) {
+    return gathered(x, x.sizes(), [&](Shape position) {
       for (const int64_t dim : dims) position[size_t(dim)] = x.size(dim) - 1 - position[size_t(dim)];
       return position;
     });
@@ -384,7 +384,7 @@ struct Clone : View {
   }
   Tensor run(const Tensor& x) const { return x.clone(); }
   Tensor reference(const Tensor& x) const {
-    return picked(x, x.sizes(), [](const Shape& position) { return position; });
+    return gathered(x, x.sizes(), [](const Shape& position) { return position; });
   }
   void bench(Inputs& in, int64_t n) const { in.add(randn({n})); }
 };

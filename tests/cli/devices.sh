@@ -6,12 +6,12 @@ expect_status 0; expect_no_err
 for word in cpu cuda:0 cuda:1 "256 MiB" virtual; do expect_out "$word"; done
 call TANDEM_VIRTUAL_GPUS=1x2GiB -- devices
 expect_out "2.0 GiB"
-case "$out" in *cuda:1*) fail "a card too many" "$out" ;; esac
-# Without a card the list ends with why there is none, and with how to get virtual ones.
+case "$out" in *cuda:1*) fail "a GPU too many" "$out" ;; esac
+# Without a GPU the list ends with why there is none, and with how to get virtual ones.
 call CUDA_VISIBLE_DEVICES= -- devices
 expect_status 0; expect_out "no cuda device can be used: the CUDA plug-in "; expect_out "TANDEM_VIRTUAL_GPUS=2"
 # With the plug-in there, so are the libraries that it would use.
-case "$out" in *"found no usable card"*) for name in library version cuBLASLt cuDNN cuSOLVER; do expect_out "$name"; done ;; esac
+case "$out" in *"found no usable GPU"*) for name in library version cuBLASLt cuDNN cuSOLVER; do expect_out "$name"; done ;; esac
 
 call TANDEM_VIRTUAL_GPUS=3x64MiB,peer=off -- devices --json
 expect_status 0; expect_no_err

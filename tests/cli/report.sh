@@ -21,7 +21,7 @@ expect_dom() { case "$dom" in *"$1"*) ;; *) fail "the page lacks: $1" "$(printf 
 
 dump run/report.html
 expect_dom 'data-ready="yes"'  # the script came to its end
-# Loss, accuracy, learning rate, and the memory of two cards: lines with more than a point.
+# Loss, accuracy, learning rate, and the memory of two GPUs: lines with more than a point.
 charts=$(grep -o '<svg viewBox' <<< "$dom" | wc -l)
 [ "$charts" -eq 5 ] || fail "$charts charts, not 5" ""
 lines=$(grep -oE '<path d="M[0-9.]+ [0-9.]+L' <<< "$dom" | wc -l)

@@ -27,7 +27,7 @@ first=$out
 call TANDEM_VIRTUAL_GPUS=2x64MiB -- tour
 [ "$out" = "$first" ] || fail "a second tour is another" "$out"
 
-# With too few cards: how to get virtual ones.
+# With too few GPUs: how to get virtual ones.
 call CUDA_VISIBLE_DEVICES= -- tour
 expect_status 1; expect_no_out; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS=2 tandem tour"
 call TANDEM_VIRTUAL_GPUS=1 -- tour

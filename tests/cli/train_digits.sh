@@ -36,7 +36,7 @@ call -- train digits --gpus 0 --quiet --out runs/cpu
 expect_status 0; expect_no_out; expect_no_err
 check_summary runs/cpu/summary.json 0 20 0.97
 
-# All cards there are; the summary on standard output.
+# All GPUs there are; the summary on standard output.
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --epochs 1 --json --quiet --out runs/json
 expect_status 0; expect_no_err
 [ "$out" = "$(cat runs/json/summary.json)" ] || fail "--json prints another summary" "$out"
@@ -51,7 +51,7 @@ done
 cmp -s runs/a/checkpoint.safetensors runs/b/checkpoint.safetensors || fail "the same seed gave two networks" ""
 cmp -s runs/a/checkpoint.safetensors runs/c/checkpoint.safetensors && fail "two seeds gave the same network" ""
 
-# More cards than there are.
+# More GPUs than there are.
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --gpus 2 --out runs/none
 expect_status 1; expect_no_out; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS=2 tandem train digits --gpus 2"
 [ ! -e runs/none ] || fail "a folder was made for a run that did not begin" ""
@@ -59,7 +59,7 @@ expect_status 1; expect_no_out; expect_one_line_error; expect_err "TANDEM_VIRTUA
 echo x > file
 call -- train digits --gpus 0 --epochs 1 --quiet --out file/in/the/way
 expect_status 1; expect_one_line_error; expect_err "file/in/the/way"
-# A card without room for it.
+# A GPU without room for it.
 call TANDEM_VIRTUAL_GPUS=1x2MiB -- train digits --gpus 1 --epochs 1 --batch 1437 --quiet --out runs/small
 expect_status 1; expect_one_line_error; expect_err "out of memory"
 finish

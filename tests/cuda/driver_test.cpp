@@ -1,4 +1,4 @@
-// The driver of CUDA cards over a CUDA runtime without a card (fake_cuda.h): what it asks of CUDA while other threads capture, and what is
+// The driver of CUDA GPUs over a CUDA runtime without a GPU (fake_cuda.h): what it asks of CUDA while other threads capture, and what is
 // current when something is freed.
 #include "runtime/cuda/driver.h"
 
@@ -10,10 +10,12 @@
 
 #include "cuda/fake_cuda.h"
 #include "runtime/caching_allocator.h"
+#include "runtime/cuda/launch_error.h"
 #include "runtime/expect_error.h"
+#include "runtime/launch.h"
 #include "runtime/pinned_cache.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 namespace {
 
 using tandem::testing::fake_cuda;
@@ -40,6 +42,14 @@ class CudaDriverTest : public ::testing::Test {
 template <class F>
 void elsewhere(F f) {
   std::thread(f).join();
+}
+
+TEST(CudaLaunchError, SaysWhyAKernelWasNotStarted) {
+  const auto refused = [](cudaError_t code) { report_launch(Launch(cpu(), "add", Site::none()), code); };
+  EXPECT_NO_THROW(refused(cudaSuccess));
+  EXPECT_ERROR(refused(cudaErrorLaunchOutOfResources), Error, "[add] CUDA did not start its kernel: error 701");
+  for (const cudaError_t code : {cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion})
+    EXPECT_ERROR(refused(code), Error, "has no code for this GPU; build it with the GPU's architecture in CMAKE_CUDA_ARCHITECTURES");
 }
 
 TEST_F(CudaDriverTest, AllocatorsLeaveCapturedStreamsAlone) {
@@ -138,4 +148,4 @@ TEST_F(CudaDriverTest, NamesOneOperationWhereThreadsShareAStream) {
 }
 
 }  // namespace
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

@@ -115,7 +115,7 @@ cudaError_t cudaDriverGetVersion(int* version) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
   properties->uuid.bytes[0] = static_cast<char>(device);
-  std::strcpy(properties->name, "a fake card");
+  std::strcpy(properties->name, "a fake GPU");
   properties->multiProcessorCount = 1;
   return cudaSuccess;
 }
@@ -310,15 +310,15 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 }  // extern "C"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
-int devices_per_card() { return 1; }
-int card_behind(int device) { return device; }
+int devices_per_gpu() { return 1; }
+int gpu_behind(int device) { return device; }
 bool has_context(int device) noexcept { return fake_cuda().contexts.contains(device); }
-cuda::CardFigures nvml_figures(const char*) { return {}; }
+cuda::DeviceFigures nvml_figures(const char*) { return {}; }
 cudaError_t write_replay(Replay* to, const Replay& values, cudaStream_t) {
   *to = values;
   return cudaSuccess;
 }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

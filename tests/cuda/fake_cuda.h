@@ -1,4 +1,4 @@
-// The CUDA runtime without a card, as strict as the real one about captures: streams get on only when they are waited for, and what is
+// The CUDA runtime without a GPU, as strict as the real one about captures: streams get on only when they are waited for, and what is
 // illegal while a stream is being captured spoils the capture. What a test looks at is counted.
 #pragma once
 

@@ -62,8 +62,8 @@ TEST_P(TensorDatasets, HaveSubsets) {
   EXPECT_TRUE(td::equal(part.tensors()[1], td::tensor({1, 2, 3}, device())));
   EXPECT_EQ(part.tensors()[1].impl().storage, y.impl().storage);
   EXPECT_EQ(dataset.subset(2, 2).size(), 0);
-  const TensorDataset picked = dataset.subset(std::vector<int64_t>{4, 0});
-  EXPECT_TRUE(td::equal(picked.tensors()[0], td::tensor({{8, 9}, {0, 1}}, device())));
+  const TensorDataset chosen = dataset.subset(std::vector<int64_t>{4, 0});
+  EXPECT_TRUE(td::equal(chosen.tensors()[0], td::tensor({{8, 9}, {0, 1}}, device())));
   EXPECT_NE(error_of([&] { (void)dataset.subset(2, 7); }).find("samples 2 to 7 asked for, but there are 6"), std::string::npos);
   EXPECT_NE(error_of([&] { (void)dataset.subset(3, 2); }), "no error");
   EXPECT_NE(error_of([&] { (void)dataset.subset(-1, 2); }), "no error");

@@ -1,22 +1,13 @@
-// Files that tests write for themselves, in the folder they run in.
+// Files of the formats that readers of data take.
 #pragma once
 
 #include <zlib.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-inline void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+#include "support/files.h"
 
 inline void write_gzip(const std::string& path, const std::string& bytes) {
   const gzFile file = gzopen(path.c_str(), "wb");

@@ -92,7 +92,7 @@ TEST(Samplers, ShareTheSamplesAmongProcesses) {
     for (const bool drop : {false, true}) {
       Indices all;
       for (int rank = 0; rank < 3; ++rank) {
-        const DistributedSampler sampler(count, {.num_replicas = 3, .rank = rank, .seed = 5, .drop_last = drop});
+        const DistributedSampler sampler(count, 3, rank, {.seed = 5, .drop_last = drop});
         const Indices mine = sampler.indices(2);
         EXPECT_EQ(static_cast<int64_t>(mine.size()), drop ? count / 3 : (count + 2) / 3);
         EXPECT_EQ(static_cast<int64_t>(mine.size()), sampler.size());
@@ -103,9 +103,9 @@ TEST(Samplers, ShareTheSamplesAmongProcesses) {
     }
   }
   // As PyTorch deals them out, the first ones again at the end.
-  EXPECT_EQ(DistributedSampler(5, {.num_replicas = 2, .rank = 1, .shuffle = false}).indices(0), (Indices{1, 3, 0}));
-  EXPECT_EQ(DistributedSampler(5, {.num_replicas = 2, .rank = 0, .shuffle = false, .drop_last = true}).indices(0), (Indices{0, 2}));
-  EXPECT_NE(DistributedSampler(50, {}).indices(0), DistributedSampler(50, {}).indices(1));
+  EXPECT_EQ(DistributedSampler(5, 2, 1, {.shuffle = false}).indices(0), (Indices{1, 3, 0}));
+  EXPECT_EQ(DistributedSampler(5, 2, 0, {.shuffle = false, .drop_last = true}).indices(0), (Indices{0, 2}));
+  EXPECT_NE(DistributedSampler(50, 1, 0).indices(0), DistributedSampler(50, 1, 0).indices(1));
 }
 
 TEST(Samplers, MakeBatches) {
@@ -134,7 +134,6 @@ TEST(Samplers, RefuseWhatCannotBeDrawn) {
             "[WeightedRandomSampler] weight 1 is -2: weights must be finite and not negative");
   EXPECT_NE(error_of([] { WeightedRandomSampler sampler({0, 0}, 1); }), "no error");
   EXPECT_NE(error_of([] { WeightedRandomSampler sampler({1, 0}, 2, {.replacement = false}); }), "no error");
-  EXPECT_EQ(error_of([] { DistributedSampler sampler(5, {.num_replicas = 2, .rank = 2}); }),
-            "[DistributedSampler] rank 2 is not one of the 2 replicas: 0 to 1");
+  EXPECT_EQ(error_of([] { DistributedSampler sampler(5, 2, 2); }), "[DistributedSampler] rank 2 is not one of the 2 replicas: 0 to 1");
   EXPECT_NE(error_of([] { BatchSampler sampler(SequentialSampler(3), 0); }), "no error");
 }

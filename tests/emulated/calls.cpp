@@ -4,12 +4,12 @@
 #include <dlfcn.h>
 #include <tandem/tandem.h>
 
-#include <cstring>
 #include <vector>
 
 #include "programs/check.h"
 #include "runtime/beside_library.h"
 #include "runtime/libraries.h"
+#include "support/virtual_kernels.h"
 
 namespace td = tandem;
 
@@ -31,9 +31,9 @@ Calls calls() {
 }
 
 /// On both devices: whether the results are near each other, in float64.
-bool agree(const td::Tensor& on_card, const td::Tensor& on_cpu, td::DType dtype) {
+bool agree(const td::Tensor& on_gpu, const td::Tensor& on_cpu, td::DType dtype) {
   const double tolerance = dtype == td::kFloat16 ? 2e-2 : dtype == td::kBFloat16 ? 2e-1 : 1e-4;
-  return td::allclose(on_card.cpu().to(td::kFloat64), on_cpu, tolerance, tolerance);
+  return td::allclose(on_gpu.cpu().to(td::kFloat64), on_cpu, tolerance, tolerance);
 }
 
 void products(td::DType dtype) {
@@ -49,14 +49,14 @@ void convolutions(td::DType dtype) {
   const td::Tensor data = td::randint(-2, 3, {2, 8, 9, 7}, {.dtype = td::kFloat64}),
                    weight = td::randint(-2, 3, {8, 4, 3, 2}, {.dtype = td::kFloat64});
   const int64_t before = calls().convolutions;
-  for (const bool on_card : {false, true}) {
-    const auto placed = [&](const td::Tensor& x) { return on_card ? x.to(td::gpu()).to(dtype).detach() : x.clone(); };
+  for (const bool on_gpu : {false, true}) {
+    const auto placed = [&](const td::Tensor& x) { return on_gpu ? x.to(td::gpu()).to(dtype).detach() : x.clone(); };
     td::Tensor in = placed(data), filter = placed(weight);
     in.requires_grad_();
     filter.requires_grad_();
     const td::Tensor out = td::conv2d(in, filter, {}, {.stride = {2, 1}, .padding = {1, 0}, .groups = 2});
     out.sum().backward();
-    results[on_card] = {out, in.grad(), filter.grad()};
+    results[on_gpu] = {out, in.grad(), filter.grad()};
   }
   for (size_t i = 0; i < 3; ++i) CHECK(agree(results[1][i], results[0][i], dtype));
   CHECK(calls().convolutions >= before + 3);
@@ -66,7 +66,7 @@ void decompositions(td::DType dtype) {
   const td::Tensor x = td::randint(-4, 5, {2, 5, 5}, {.dtype = td::kFloat64}),
                    definite = td::matmul(x, x.mT()) + 10 * td::eye(5, 5, {.dtype = td::kFloat64});
   const td::Tensor placed = definite.to(td::gpu()).to(dtype);
-  const auto expect = [&](const td::Tensor& on_card, const td::Tensor& on_cpu) { CHECK(agree(on_card, on_cpu, dtype)); };
+  const auto expect = [&](const td::Tensor& on_gpu, const td::Tensor& on_cpu) { CHECK(agree(on_gpu, on_cpu, dtype)); };
   const int64_t before = calls().decompositions;
   expect(td::linalg::cholesky(placed), td::linalg::cholesky(definite));
   expect(td::linalg::det(placed), td::linalg::det(definite));
@@ -99,17 +99,17 @@ void failures() {
   CHECK(library_named("cuBLASLt").failure == "cuBLASLt's cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED");
   for (const char* function : {"cudnnSetStream", "cudnnBackendExecute"}) {
     std::vector<td::Tensor> results[2];
-    for (const bool on_card : {false, true}) {
-      const td::Device device = on_card ? td::gpu() : td::cpu();
+    for (const bool on_gpu : {false, true}) {
+      const td::Device device = on_gpu ? td::gpu() : td::cpu();
       td::Tensor in = image.to(device).detach(), filter = weight.to(device).detach();
       in.requires_grad_();
       filter.requires_grad_();
-      if (on_card) fail_next(function);
+      if (on_gpu) fail_next(function);
       const td::Tensor out = td::conv2d(in, filter);
       td::cuda::synchronize();
-      if (on_card) fail_next(function);
+      if (on_gpu) fail_next(function);
       out.square().sum().backward();
-      results[on_card] = {out, in.grad(), filter.grad()};
+      results[on_gpu] = {out, in.grad(), filter.grad()};
     }
     for (size_t i = 0; i < 3; ++i) CHECK(td::allclose(results[1][i].cpu(), results[0][i], 1e-3, 1e-3));
     CHECK(library_named("cuDNN").failure.starts_with(std::string("cuDNN's ") + function + " failed: CUDNN_STATUS_"));
@@ -127,6 +127,7 @@ void failures() {
 }  // namespace
 
 int main() {
+  if (const int code = td::testing::use_kernels_of_environment()) return code;
   try {
     td::manual_seed(5);
     for (const td::DType dtype : {td::kFloat64, td::kFloat32, td::kFloat16, td::kBFloat16}) {
@@ -136,10 +137,6 @@ int main() {
     for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);
     failures();
   } catch (const td::Error& error) {
-    if (std::strstr(error.what(), "needs NVIDIA's")) {
-      std::printf("skipped: %s\n", error.what());
-      return 77;
-    }
     check(false, error.what(), __LINE__);
   }
   return finish();

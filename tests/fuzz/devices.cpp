@@ -12,7 +12,7 @@ void fuzz::read(std::string_view text) {
   using namespace tandem;
   succeeds([&] {
     const auto options = runtime::virtual_gpu::parse_options(text, "FUZZ");
-    expect(options.count >= 0 && options.count <= runtime::kMaxCards && options.memory >= size_t{2} << 20 && options.link >= 0 &&
+    expect(options.count >= 0 && options.count <= runtime::kMaxDevices && options.memory >= size_t{2} << 20 && options.link >= 0 &&
                options.latency_ns >= 0,
            "virtual GPUs that cannot be");
   });
@@ -21,8 +21,8 @@ void fuzz::read(std::string_view text) {
     expect(Device(device.str()) == device, "a device whose name is another device's");
   });
   static const std::array<std::string, 3> kUuids = {"3f00", "3f01", "77aa"};
-  std::vector<int> cards = runtime::visible_devices(text, kUuids);
-  std::sort(cards.begin(), cards.end());
-  expect(std::adjacent_find(cards.begin(), cards.end()) == cards.end(), "a GPU that is visible twice");
-  expect(cards.empty() || (cards.front() >= 0 && cards.back() < static_cast<int>(kUuids.size())), "a visible GPU that does not exist");
+  std::vector<int> gpus = runtime::visible_devices(text, kUuids);
+  std::sort(gpus.begin(), gpus.end());
+  expect(std::adjacent_find(gpus.begin(), gpus.end()) == gpus.end(), "a GPU that is visible twice");
+  expect(gpus.empty() || (gpus.front() >= 0 && gpus.back() < static_cast<int>(kUuids.size())), "a visible GPU that does not exist");
 }

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "runtime/guarded_memory.h"
+#include "support/guarded_memory.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
 
@@ -47,7 +47,7 @@ size_t mutate(uint8_t* data, size_t size, size_t most, unsigned seed, std::strin
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A tensor's memory comes from a cache, where the address sanitizer does not see its end. Guard bytes do; and memory that is taken but
   // never filled is touched, so that it counts.
-  static const tandem::runtime::GuardedMemory guarded(0xa5);
+  static const tandem::testing::GuardedMemory guarded(0xa5);
   fuzz::succeeds([&] { fuzz::read({reinterpret_cast<const char*>(data), size}); });
   fuzz::expect(guarded.overruns() == 0, "bytes beside a tensor's memory were changed");
   return 0;

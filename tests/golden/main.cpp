@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "golden.h"
+#include "support/virtual_kernels.h"
 
 namespace golden {
 namespace {
@@ -180,6 +181,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (const int code = tandem::testing::use_kernels_of_environment()) return code;
     return golden::run(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "golden: " << error.what() << "\n";

@@ -55,7 +55,7 @@ TEST(Graphs, KeepNothingTwice) {
   EXPECT_TRUE(equal(x.cpu(), full({3}, 2.0)));
 }
 
-TEST(Graphs, RefuseWhatWaitsForTheCard) {
+TEST(Graphs, RefuseWhatWaitsForTheGpu) {
   const Tensor x = ones({3}, {.device = gpu(0)});
   cuda::Graph graph, other;
   Tensor y;
@@ -387,7 +387,7 @@ TEST(Graphs, OtherThreadsEmptyTheCacheAndRunOutOfMemoryMeanwhile) {
   EXPECT_TRUE(equal(y.cpu(), full({3}, 4.0))) << "the capture went on";
 }
 
-TEST(Graphs, OnAnotherCardThanTheCurrent) {
+TEST(Graphs, OnAnotherGpuThanTheCurrent) {
   const Tensor x = ones({10}, {.device = gpu(1)});
   cuda::Graph graph;
   Tensor y;

@@ -7,17 +7,17 @@
 namespace tandem::testing {
 namespace {
 
-const Device kCard = gpu(0);
+const Device kGpu = gpu(0);
 
 Tensor sample(Shape sizes, uint64_t seed, bool requires_grad = false) {
   manual_seed(seed);
-  return randn(sizes, kCard).requires_grad_(requires_grad);
+  return randn(sizes, kGpu).requires_grad_(requires_grad);
 }
 
 nn::Sequential network() {
   manual_seed(1);
   nn::Sequential net{nn::Linear(6, 16), nn::Tanh(), nn::LayerNorm({16}), nn::Linear(16, 3)};
-  net.to(kCard);
+  net.to(kGpu);
   return net;
 }
 
@@ -76,7 +76,7 @@ TEST(Graphed, SeveralInputsAndResults) {
 
 TEST(Graphed, DropoutIsNewInEachCall) {
   nn::Dropout layer(0.5);
-  const Tensor x = ones({1000}, {.device = kCard});
+  const Tensor x = ones({1000}, {.device = kGpu});
   const cuda::Graphed fast = cuda::make_graphed(layer, {x});
   const Tensor first = fast(x).clone(), second = fast(x).clone();
   EXPECT_FALSE(equal(first.cpu(), second.cpu()));
@@ -87,7 +87,7 @@ TEST(Graphed, DropoutIsNewInEachCall) {
 }
 
 TEST(Graphed, AttentionDropsTheSameInItsGradient) {
-  const Tensor q = sample({1, 2, 64, 16}, 4, true), k = sample({1, 2, 64, 16}, 5), v = ones({1, 2, 64, 16}, {.device = kCard});
+  const Tensor q = sample({1, 2, 64, 16}, 4, true), k = sample({1, 2, 64, 16}, 5), v = ones({1, 2, 64, 16}, {.device = kGpu});
   const cuda::Graphed fast = cuda::make_graphed(
       [](const std::vector<Tensor>& in) {
         return std::vector<Tensor>{scaled_dot_product_attention(in[0], in[1], in[2], {.dropout_p = 0.5})};

@@ -6,22 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 
+#include "support/files.h"
 #include "support/on_device.h"
 
 namespace io = tandem::io;
-
-namespace {
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-}  // namespace
 
 TEST(Crc32c, IsThatOfRfc3720) {
   // Appendix B.4.
@@ -53,12 +42,12 @@ TEST(EventFile, GrowsRecordByRecord) {
   EXPECT_TRUE(std::regex_match(file.path(), std::regex(R"(events/of/a run/events\.out\.tfevents\.\d{10}\.[^/]+\.\d+\.\d+)")))
       << file.path();
   file.add("one");
-  EXPECT_EQ(read(file.path()), io::event_frame("one"));  // at once
+  EXPECT_EQ(read_file(file.path()), io::event_frame("one"));  // at once
   file.add("");
   file.add(std::string(100'000, 'x'));
-  EXPECT_EQ(read(file.path()), io::event_frame("one") + io::event_frame("") + io::event_frame(std::string(100'000, 'x')));
+  EXPECT_EQ(read_file(file.path()), io::event_frame("one") + io::event_frame("") + io::event_frame(std::string(100'000, 'x')));
   file.flush();
-  EXPECT_EQ(read(second.path()), "");
+  EXPECT_EQ(read_file(second.path()), "");
 }
 
 TEST(EventFile, NamesWhatItCannotMake) {

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 
 #include "io/event_file.h"
+#include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -21,13 +21,6 @@ namespace io = td::io;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 unsigned mode_of(const std::string& path) {
   struct stat status = {};
@@ -49,7 +42,7 @@ int files_in(const std::string& folder) { return static_cast<int>(std::distance(
 TEST(AtomicFile, IsNotHinderedByAWriterWithItsProcessNumber) {
   // As the first process of a container finds them, where the last run was killed: it had the number that this one has.
   const std::string in = folder("container");
-  for (int count = 0; count < 200; ++count) put_file(td::str(in, "x.npy.", getpid(), "-", count, ".tmp"), "half");
+  for (int count = 0; count < 200; ++count) write_file(td::str(in, "x.npy.", getpid(), "-", count, ".tmp"), "half");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(error_of([&] { io::save_npy(in + "x.npy", td::ones({2})); }), "no error");
 }
 
@@ -58,9 +51,9 @@ TEST(AtomicFile, RemovesWhatDeadWritersLeft) {
   const std::string dead = in + "x.npy.tandem-0123456789abcdef.tmp", living = in + "y.npy.tandem-fedcba9876543210.tmp";
   const std::string others[] = {in + "x.npy.tmp", in + "x.npy.tandem-0123.tmp", in + ".tandem-0123456789abcdef.tmp",
                                 in + "x.npy.tandem-0123456789abcdeg.tmp"};
-  put_file(dead, "half");
-  put_file(living, "half");
-  for (const std::string& other : others) put_file(other, "somebody's");
+  write_file(dead, "half");
+  write_file(living, "half");
+  for (const std::string& other : others) write_file(other, "somebody's");
   const int descriptor = open(living.c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_EQ(flock(descriptor, LOCK_EX | LOCK_NB), 0);
   io::save_npy(in + "z.npy", td::ones({2}));
@@ -88,7 +81,7 @@ TEST(AtomicFile, IsLockedWhileItIsWritten) {
 TEST(AtomicFile, WritesThroughSymbolicLinks) {
   const std::string in = folder("links");
   fs::create_directories(in + "elsewhere");
-  put_file(in + "elsewhere/target.npy", "old");
+  write_file(in + "elsewhere/target.npy", "old");
   fs::create_symlink("elsewhere/target.npy", in + "near.npy");
   fs::create_symlink("near.npy", in + "far.npy");
   fs::create_symlink(fs::absolute(in + "elsewhere/new.npy"), in + "dangling.npy");
@@ -128,7 +121,7 @@ TEST(AtomicFile, HandsOnModeAndOwner) {
     EXPECT_EQ(status.st_mode & 07777U, 0444U);
   }
   // At no moment may others read what only the owner may.
-  put_file(in + "secret", "old");
+  write_file(in + "secret", "old");
   ASSERT_EQ(chmod((in + "secret").c_str(), 0600), 0);
   {
     const io::AtomicFile file("test", in + "secret");
@@ -185,7 +178,7 @@ TEST(EventFile, NeedsNoClockThatGoesOn) {
   const std::string head = "events.out.tfevents.", middle = name.substr(head.size() + 10, name.rfind('.') - head.size() - 10);
   const int64_t second = std::stoll(name.substr(head.size(), 10));
   const int count = std::stoi(name.substr(name.rfind('.') + 1));
-  for (int64_t later = 0; later < 10; ++later) put_file(td::str(in, head, second + later, middle, ".", count + 1), "another run's");
+  for (int64_t later = 0; later < 10; ++later) write_file(td::str(in, head, second + later, middle, ".", count + 1), "another run's");
   std::string path;
   EXPECT_EQ(error_of([&] { path = io::EventFile("test", in).path(); }), "no error");
   EXPECT_EQ(read_file(path), "");

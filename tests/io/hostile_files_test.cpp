@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "io/zip.h"
+#include "support/files.h"
 #include "support/on_device.h"
 #include "support/touched_memory.h"
 #include "tandem.h"
@@ -16,8 +17,6 @@ namespace io = td::io;
 namespace {
 
 constexpr size_t kMiB = 1 << 20;
-
-void write_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 template <class T>
 void put(std::string& out, T number) {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 
+#include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -16,15 +16,6 @@ namespace td = tandem;
 namespace io = td::io;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 /// A .npy file of version 1 with this dictionary and these bytes of data.
 std::string npy(const std::string& dictionary, const std::string& data = "") {

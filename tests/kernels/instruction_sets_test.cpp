@@ -223,7 +223,7 @@ TYPED_TEST(Floats, Products) {
     same_on_all(str(m, "x", n, "x", k), this->kTolerance * 10, [&, m = m, n = n, k = k](const InstructionSet& set) {
       const ProductFunctions<T>& f = products<T>(set);
       const std::vector<T> a = some<T>(m * k, 1), b = some<T>(k * n, 2);
-      std::vector<T> out(static_cast<size_t>(m * n)), scratch(kProductScratch), turned(static_cast<size_t>(k * n));
+      std::vector<T> out(static_cast<size_t>(m * n)), scratch(kProductScratch), transposed(static_cast<size_t>(k * n));
       const DenseProduct<T> by_rows{out.data(), a.data(), b.data(), m, n, k, n, k, 1, n, 1};
       DenseProduct<T> by_columns = by_rows;
       by_columns.b_row = 1;
@@ -239,8 +239,8 @@ TYPED_TEST(Floats, Products) {
       append(all, out);
       f.blocked(by_columns, scratch.data());
       append(all, out);
-      f.turn(turned.data(), n, b.data(), k, k, n);
-      append(all, turned);
+      f.transpose(transposed.data(), n, b.data(), k, k, n);
+      append(all, transposed);
       return all;
     });
 }

@@ -104,14 +104,14 @@ TEST(Summary, OfATransformerHasEveryPart) {
 
 // --- The column of memory is what a run takes.
 
-class SummaryOnCards : public OnDevice {
+class SummaryOnGpus : public OnDevice {
  protected:
-  /// Bytes that tensors on the card have asked for.
+  /// Bytes that tensors on the GPU have asked for.
   [[nodiscard]] int64_t held() const { return static_cast<int64_t>(cuda::memory_stats(device()).requested_bytes.all.current); }
 };
-INSTANTIATE_TEST_SUITE_P(Devices, SummaryOnCards, ::testing::Values("cuda:0", "cuda:1"), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, SummaryOnGpus, ::testing::Values("cuda:0", "cuda:1"), device_name);
 
-TEST_P(SummaryOnCards, ALayersResultsTakeItsMemory) {
+TEST_P(SummaryOnGpus, ALayersResultsTakeItsMemory) {
   const Tensor pictures = randn({2, 3, 8, 8}, device()), sequence = randn({5, 2, 8}, device());
   const auto check = [&](auto module, const Tensor& x) {
     module.to(device());
@@ -142,7 +142,7 @@ TEST_P(SummaryOnCards, ALayersResultsTakeItsMemory) {
   check(nn::LSTM(8, 6), sequence);
 }
 
-TEST_P(SummaryOnCards, DropoutInPlaceTakesItsMaskOnly) {
+TEST_P(SummaryOnGpus, DropoutInPlaceTakesItsMaskOnly) {
   nn::Dropout dropout(0.5, true);
   const Tensor x = ones({1000}, device()) * 1;
   const NoGradGuard no_grad;
@@ -158,7 +158,7 @@ struct Gate : nn::Module {
   Tensor forward(const Tensor& x) override { return x * conv(x); }
 };
 
-TEST_P(SummaryOnCards, ANetworksResultsTakeWhatTrainingKeeps) {
+TEST_P(SummaryOnGpus, ANetworksResultsTakeWhatTrainingKeeps) {
   nn::Sequential net(nn::Conv2d(3, 4, 3), nn::ReLU(true), Gate(), nn::Flatten(), nn::Linear(4 * 36, 16), nn::ReLU(), nn::Linear(16, 16),
                      nn::ReLU(), nn::Linear(16, 2));
   net.to(device());

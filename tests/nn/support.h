@@ -13,7 +13,7 @@
 
 namespace tandem::testing {
 
-/// A test whose body runs on the CPU and on both virtual cards, with the same random numbers each time.
+/// A test whose body runs on the CPU and on both virtual GPUs, with the same random numbers each time.
 class OnDevice : public ::OnDevice {
  protected:
   void SetUp() override { manual_seed(1); }

@@ -17,7 +17,7 @@ std::string lines(const Findings& findings) {
 
 class Cases : public testing::TestWithParam<std::tuple<std::string, const char*>> {
  protected:
-  /// Runs one check. A kernel that a real card has not got yet skips it; everywhere else that is a failure too.
+  /// Runs one check. A kernel that a real GPU has not got yet skips it; everywhere else that is a failure too.
   static void expect_clean(Findings (*check)(const Operation&, td::Device)) {
     const auto& [name, device] = GetParam();
     const Operation* operation = td::cases::find_operation(name);

@@ -241,11 +241,11 @@ TEST_P(ApplyBy, TakesTheCallersGradientMode) {
 // The gradients of one device, for shares that differ and batches that do not reach all devices.
 struct Streams : nn::Module {
   std::vector<cuda::Stream> current;
-  int card = -1;
+  int device = -1;
   void fields(nn::Fields&) override {}
   Tensor forward(const Tensor& x) override {
     for (const Device& device : two()) current.push_back(cuda::current_stream(device));
-    card = cuda::current_device();
+    device = cuda::current_device();
     return x;
   }
 };
@@ -257,7 +257,7 @@ TEST_P(ApplyBy, TakesTheCallersStreamsOfAllDevices) {
   (void)parallel::parallel_apply(replicas, {ones({1}, gpu(0)), ones({1}, gpu(1)), ones({1})}, {.threads = GetParam()});
   for (size_t i = 0; i < replicas.size(); ++i) {
     EXPECT_TRUE(replicas[i].current[0] == first && replicas[i].current[1] == second) << i;
-    EXPECT_EQ(replicas[i].card, i == 0 ? 0 : 1) << i;  // the input's, or else the caller's, which the guards made cuda:1
+    EXPECT_EQ(replicas[i].device, i == 0 ? 0 : 1) << i;  // the input's, or else the caller's, which the guards made cuda:1
   }
 }
 

@@ -1,7 +1,7 @@
 // env: TANDEM_VIRTUAL_GPUS=1x4MiB GLIBC_TUNABLES=glibc.malloc.tcache_count=0
 // Memory runs out at the n-th allocation, for every n until the work succeeds: each time an error, nothing lost, nothing half changed, and
 // the same work done again gives the right values. Host memory fails for the thread that works, by operator new, posix_memalign and mmap of
-// this program; a card's by leaving only so many blocks of it.
+// this program; a GPU's by leaving only so many blocks of it.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -219,7 +219,7 @@ void device_faults(const char* name, const Maker& make) {
       if (failed) {
         cuda::synchronize();
         const size_t after = cuda::memory_allocated(device);
-        if (after > before && !work->keeps()) check(false, doing.c_str(), __LINE__, td::str(after - before, " bytes of the card lost"));
+        if (after > before && !work->keeps()) check(false, doing.c_str(), __LINE__, td::str(after - before, " bytes of the GPU lost"));
       }
       all.clear();
       try {
@@ -234,7 +234,7 @@ void device_faults(const char* name, const Maker& make) {
     }
     cuda::synchronize();
     if (cuda::memory_allocated(device) != first)
-      check(false, doing.c_str(), __LINE__, td::str(cuda::memory_allocated(device) - first, " bytes of the card lost at the end"));
+      check(false, doing.c_str(), __LINE__, td::str(cuda::memory_allocated(device) - first, " bytes of the GPU lost at the end"));
     if (!failed) break;
     ++allocations;
   }
@@ -405,7 +405,7 @@ void everything(td::Device device, const std::function<void(const char*, const M
       {"to the host", [](T x) { return x.cpu(); }},
   };
   for (const auto& [name, f] : operations)
-    if (device.is_cpu() || std::string_view(name) != "large") look(name, maker<Operation>(f, device));  // a card has no segment for it
+    if (device.is_cpu() || std::string_view(name) != "large") look(name, maker<Operation>(f, device));  // a GPU has no segment for it
   const std::pair<const char*, std::function<td::Tensor(T)>> changes[] = {
       {"add_", [](T x) { return x.add_(x.t().contiguous().t().narrow(0, 0, 1)); }},
       {"index_put_",
@@ -462,9 +462,9 @@ int main(int argc, char** argv) {
   CHECK(chdir("files") == 0);
   everything(td::cpu(), chosen(host_faults));
   everything(td::gpu(0), chosen([](const char* name, const Maker& make) {
-               // A kernel a group: a card's queue takes host memory for each, and the first cannot be called back.
+               // A kernel a group: a GPU's queue takes host memory for each, and the first cannot be called back.
                if (std::string_view(name).find("two groups") == std::string_view::npos)
-                 host_faults(td::str(name, " on a card").c_str(), make);
+                 host_faults(td::str(name, " on a GPU").c_str(), make);
              }));
   everything(td::gpu(0), chosen(device_faults));
   CHECK(!only.empty() || all_allocations > 1500);

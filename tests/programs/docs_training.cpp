@@ -41,11 +41,11 @@ void data() {
   CHECK(batches == 29 && loader.size() == 29 && samples == 900);
 
   td::data::DataLoader ahead(all, {.batch_size = 32, .shuffle = true, .num_workers = 4, .device = td::gpu(0)});
-  for (const auto& [inputs, labels] : ahead) {  // on the card
+  for (const auto& [inputs, labels] : ahead) {  // on the GPU
     CHECK(inputs.device() == td::gpu(0));
   }
   td::data::DataLoader balanced(all, {.batch_size = 32, .sampler = td::data::WeightedRandomSampler(std::vector<double>(1000, 1.0), 500)});
-  td::data::DataLoader shared(all, {.batch_size = 32, .sampler = td::data::DistributedSampler(1000, {.num_replicas = 4, .rank = 1})});
+  td::data::DataLoader shared(all, {.batch_size = 32, .sampler = td::data::DistributedSampler(1000, 4, 1)});
   CHECK(balanced.size() == 16 && shared.size() == 8);
 
   const auto parts = td::data::random_split(all, {0.8, 0.2}, 1);  // or numbers of samples

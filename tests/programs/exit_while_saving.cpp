@@ -1,5 +1,5 @@
 // env: TANDEM_VIRTUAL_GPUS=1x64MiB
-// main returns while another thread saves tensors of a card whose values are still being computed: a file is complete and right, or the
+// main returns while another thread saves tensors of a GPU whose values are still being computed: a file is complete and right, or the
 // thread is told and there is none.
 #include <tandem/tandem.h>
 
@@ -24,7 +24,7 @@ void save() {
   const auto stream = td::cuda::default_stream(td::gpu(0));
   const auto old = td::ones({1000}, td::gpu(0));
   stream.synchronize();
-  // Keeps the card busy until main has returned.
+  // Keeps the GPU busy until main has returned.
   td::runtime::require_driver().host_function(
       stream.record()->handle,
       [](void*) {

@@ -39,7 +39,7 @@ class FakeDriver : public Driver {
     for (const auto& [address, bytes] : pinned) std::free(address);
   }
 
-  /// A stream of a card; the first is number 0.
+  /// A stream of a GPU; the first is number 0.
   const StreamRecord* stream(int device = 0) {
     auto& made = streams_.emplace_back(std::make_unique<Stream>());
     made->record = {device, static_cast<int>(streams_.size()) - 1, 0, made.get()};

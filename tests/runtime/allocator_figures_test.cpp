@@ -211,7 +211,7 @@ TEST(CachingAllocatorFigures, HaveReadableSizes) {
   EXPECT_EQ(readable_size(4096 * MiB), "4.00 GiB");
 }
 
-TEST(CachingAllocatorThreads, ShareOneCard) {
+TEST(CachingAllocatorThreads, ShareOneGpu) {
   FakeDriver driver(200 * MiB);
   CachingAllocator memory(driver, 0);
   const StreamRecord* const streams[] = {driver.stream(), driver.stream(), driver.stream(), driver.stream()};

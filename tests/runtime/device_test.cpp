@@ -1,4 +1,4 @@
-// Names of devices to the letter, counting and choosing cards, guards.
+// Names of devices to the letter, counting and choosing GPUs, guards.
 #include "runtime/device.h"
 
 #include <sstream>
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "expect_error.h"
-#include "process_cards.h"
+#include "process_gpus.h"
 
 namespace tandem::testing {
 namespace {
@@ -54,9 +54,9 @@ TEST(Device, IsShownAsPyTorchShowsIt) {
   EXPECT_EQ(str("on ", gpu(3)), "on cuda:3");
 }
 
-struct Cards2 : ProcessCards {};
+struct TwoGpus : ProcessGpus {};
 
-TEST_F(Cards2, AreCountedAndChosen) {
+TEST_F(TwoGpus, AreCountedAndChosen) {
   const int count = num_gpus();
   EXPECT_TRUE(cuda::is_available());
   EXPECT_EQ(cuda::device_count(), count);
@@ -69,7 +69,7 @@ TEST_F(Cards2, AreCountedAndChosen) {
   for (int i = 0; i < count; ++i) EXPECT_EQ(all[static_cast<size_t>(i)], gpu(i));
 }
 
-TEST_F(Cards2, DescribeThemselvesAsVirtual) {
+TEST_F(TwoGpus, DescribeThemselvesAsVirtual) {
   const auto& properties = cuda::get_device_properties(0);
   EXPECT_TRUE(properties.is_virtual);
   EXPECT_NE(properties.name.find("virtual"), std::string::npos);
@@ -84,7 +84,7 @@ TEST_F(Cards2, DescribeThemselvesAsVirtual) {
   EXPECT_FALSE(cuda::can_device_access_peer(0, 0));
 }
 
-TEST_F(Cards2, GuardsNestAndRestore) {
+TEST_F(TwoGpus, GuardsNestAndRestore) {
   EXPECT_EQ(cuda::current_device(), 0);
   {
     const cuda::DeviceGuard guard(1);
@@ -109,8 +109,8 @@ TEST_F(Cards2, GuardsNestAndRestore) {
   cuda::set_device(0);
 }
 
-TEST_F(Cards2, ThatDoNotExistAreErrorsThatSaySo) {
-  EXPECT_ERROR(cuda::set_device(77), Error, "cuda:77: there is no such card");
+TEST_F(TwoGpus, ThatDoNotExistAreErrorsThatSaySo) {
+  EXPECT_ERROR(cuda::set_device(77), Error, "cuda:77: there is no such GPU");
   EXPECT_ERROR(cuda::set_device(-1), Error, "-1");
   EXPECT_ERROR(cuda::set_device(cpu()), Error, "[set_device] expected a cuda device, but got: cpu");
   EXPECT_ERROR(cuda::DeviceGuard(77), Error, "cuda:77");
@@ -123,7 +123,7 @@ TEST_F(Cards2, ThatDoNotExistAreErrorsThatSaySo) {
   EXPECT_EQ(tandem::detail::resolve(cpu()), cpu());
 }
 
-TEST_F(Cards2, CannotBeChosenAgainAfterFirstUse) {
+TEST_F(TwoGpus, CannotBeChosenAgainAfterFirstUse) {
   EXPECT_ERROR(cuda::use_virtual_gpus("3"), Error, "before the first use");
   EXPECT_ERROR(cuda::use_virtual_gpus("3y"), Error, "COUNT[xMEMORY]");
 }

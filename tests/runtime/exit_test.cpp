@@ -1,4 +1,4 @@
-// The end of the program, whatever is still queued or running, and what happens before cards are first used. Each in a process of its own.
+// The end of the program, whatever is still queued or running, and what happens before GPUs are first used. Each in a process of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "runtime/driver.h"
 #include "runtime/launch.h"
 #include "runtime/stream_record.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 namespace tandem::testing {
 namespace {
@@ -41,7 +41,7 @@ void queue_much() {
   }
 }
 
-// Uses cards while static objects are destroyed.
+// Uses GPUs while static objects are destroyed.
 struct UserAtTheEnd {
   void* memory = nullptr;
   bool armed = false;
@@ -193,7 +193,7 @@ TEST_F(ExitDeathTest, WithCopiesThatNothingDroppedHindersAreMade) {
       ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ExitDeathTest, WithStaticObjectsThatStillUseCards) {
+TEST_F(ExitDeathTest, WithStaticObjectsThatStillUseGpus) {
   EXPECT_EXIT(
       {
         queue_much();
@@ -215,10 +215,10 @@ TEST_F(ExitDeathTest, WithAnErrorNobodyWasToldOf) {
       ::testing::ExitedWithCode(0), "");
 }
 
-// Prints what asking for a card throws.
+// Prints what asking for a GPU throws.
 void show_error() {
   try {
-    std::fprintf(stderr, "%d cards\n", num_gpus());
+    std::fprintf(stderr, "%d GPUs\n", num_gpus());
     (void)runtime::require_driver();
   } catch (const Error& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
@@ -235,17 +235,17 @@ TEST_F(ExitDeathTest, AWrongVariableIsAnErrorThatShowsTheGrammar) {
       ::testing::ExitedWithCode(0), "error: TANDEM_VIRTUAL_GPUS='2y'.*COUNT");
 }
 
-TEST_F(ExitDeathTest, WithoutCardsTheErrorSaysWhyAndWhatToDo) {
+TEST_F(ExitDeathTest, WithoutGpusTheErrorSaysWhyAndWhatToDo) {
   EXPECT_EXIT(
       {
         unsetenv("TANDEM_VIRTUAL_GPUS");
         setenv("TANDEM_CUDA_PLUGIN", "/nowhere/libtandem_cuda.so", 1);
         show_error();
       },
-      ::testing::ExitedWithCode(0), "0 cards.*\n.*error: no cuda device can be used: .*/nowhere/libtandem_cuda.so.*TANDEM_VIRTUAL_GPUS=2");
+      ::testing::ExitedWithCode(0), "0 GPUs.*\n.*error: no cuda device can be used: .*/nowhere/libtandem_cuda.so.*TANDEM_VIRTUAL_GPUS=2");
 }
 
-TEST_F(ExitDeathTest, VisibleDevicesChooseAmongVirtualCards) {
+TEST_F(ExitDeathTest, VisibleDevicesChooseAmongVirtualGpus) {
   EXPECT_EXIT(
       {
         setenv("TANDEM_VIRTUAL_GPUS", "3x4MiB", 1);
@@ -253,27 +253,27 @@ TEST_F(ExitDeathTest, VisibleDevicesChooseAmongVirtualCards) {
         if (cuda::get_device_properties(0).uuid != virtual_gpu::uuid_of(2)) std::abort();
         show_error();
       },
-      ::testing::ExitedWithCode(0), "2 cards");
+      ::testing::ExitedWithCode(0), "2 GPUs");
   EXPECT_EXIT(
       {
         setenv("TANDEM_VIRTUAL_GPUS", "3x4MiB", 1);
         setenv("CUDA_VISIBLE_DEVICES", "", 1);
         show_error();
       },
-      ::testing::ExitedWithCode(0), "0 cards");
+      ::testing::ExitedWithCode(0), "0 GPUs");
 }
 
-TEST_F(ExitDeathTest, CardsAskedForFromTheProgramComeBeforeTheVariable) {
+TEST_F(ExitDeathTest, GpusAskedForFromTheProgramComeBeforeTheVariable) {
   EXPECT_EXIT(
       {
         setenv("TANDEM_VIRTUAL_GPUS", "2x4MiB", 1);
         cuda::use_virtual_gpus("5x4MiB");
         show_error();
       },
-      ::testing::ExitedWithCode(0), "5 cards");
+      ::testing::ExitedWithCode(0), "5 GPUs");
 }
 
-TEST_F(ExitDeathTest, AFaultOnACardsMemoryIsExplained) {
+TEST_F(ExitDeathTest, AFaultOnAGpusMemoryIsExplained) {
   const auto died = [](int status) { return !::testing::ExitedWithCode(0)(status); };  // by SIGSEGV, or by the report of a sanitizer
   EXPECT_EXIT(
       {

@@ -9,10 +9,10 @@
 
 #include "base/dtype.h"
 #include "expect_error.h"
-#include "process_cards.h"
+#include "process_gpus.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 namespace tandem::testing {
 namespace {
@@ -38,8 +38,6 @@ TEST(Launch, OnTheCpuTroubleIsThrownWhenTheStatementEnds) {
   EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Library, static_cast<int64_t>(reinterpret_cast<intptr_t>(kText)), 2), Error,
                "[mm] cuDNN's cudnnCreate failed: no");
   EXPECT_ERROR(kernel(Launch(cpu(), "add", kLine), Trouble::Library, 701, 1), Error, "[add] CUDA did not start its kernel: error 701");
-  EXPECT_ERROR(kernel(Launch(cpu(), "add", kLine), Trouble::Library, 209, 1), Error,
-               "has no code for this card; build it with the card's architecture in CMAKE_CUDA_ARCHITECTURES");
 }
 
 TEST(Launch, OnlyTheFirstTroubleIsKept) {
@@ -61,7 +59,7 @@ TEST(Launch, AQueueOfTheCpuSaysSo) {
   check(Launch(cpu(), "add", kLine));
 }
 
-struct OnCards : ProcessCards {
+struct OnGpus : ProcessGpus {
   runtime::Driver& driver = runtime::require_driver();
   std::vector<std::pair<int, void*>> held;
   int* memory(int device, size_t count) {
@@ -74,7 +72,7 @@ struct OnCards : ProcessCards {
   }
 };
 
-TEST_F(OnCards, TroubleIsThrownAtTheNextSynchronisation) {
+TEST_F(OnGpus, TroubleIsThrownAtTheNextSynchronisation) {
   const auto queued = [](const Queue& queue) {
     virtual_gpu::enqueue(queue, [](const Queue& on_worker) { kernel(on_worker, Trouble::IndexOutOfRange, 99, 10); });
   };
@@ -84,7 +82,7 @@ TEST_F(OnCards, TroubleIsThrownAtTheNextSynchronisation) {
   EXPECT_NO_THROW(cuda::synchronize(gpu(0)));
 }
 
-TEST_F(OnCards, CopiesFromHostToHostAtOnce) {
+TEST_F(OnGpus, CopiesFromHostToHostAtOnce) {
   const int from[2] = {1, 2};
   int to[2] = {};
   copy_bytes(to, cpu(), false, from, cpu(), false, sizeof from, true, "copy", kLine);
@@ -92,37 +90,37 @@ TEST_F(OnCards, CopiesFromHostToHostAtOnce) {
   copy_bytes(nullptr, cpu(), false, nullptr, gpu(0), false, 0, true, "copy", kLine);
 }
 
-TEST_F(OnCards, CopiesOfPageableMemoryAreDoneWhenTheCallReturns) {
-  int* card = memory(0, 1000);
+TEST_F(OnGpus, CopiesOfPageableMemoryAreDoneWhenTheCallReturns) {
+  int* there = memory(0, 1000);
   std::vector<int> from(1000, 7), to(1000, 0);
-  copy_bytes(card, gpu(0), false, from.data(), cpu(), false, 4000, true, "to", kLine);
+  copy_bytes(there, gpu(0), false, from.data(), cpu(), false, 4000, true, "to", kLine);
   std::fill(from.begin(), from.end(), 0);  // may be changed at once
-  copy_bytes(to.data(), cpu(), false, card, gpu(0), false, 4000, true, "cpu", kLine);
+  copy_bytes(to.data(), cpu(), false, there, gpu(0), false, 4000, true, "cpu", kLine);
   EXPECT_EQ(to, std::vector<int>(1000, 7));
 }
 
-TEST_F(OnCards, CopiesOfPinnedMemoryWaitOnlyWhereAskedTo) {
-  int* card = memory(0, 1000);
+TEST_F(OnGpus, CopiesOfPinnedMemoryWaitOnlyWhereAskedTo) {
+  int* there = memory(0, 1000);
   auto* pinned = static_cast<int*>(driver.allocate_pinned(4000));
   std::fill_n(pinned, 1000, 3);
   const auto stream = cuda::current_stream(gpu(0));
   Gate gate;
   virtual_gpu::enqueue(Launch(gpu(0), "gate", kLine), gate.task());
-  copy_bytes(card, gpu(0), false, pinned, cpu(), true, 4000, true, "to", kLine);
-  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [card](const Queue&) { card[999] *= 5; });
-  copy_bytes(pinned, cpu(), true, card, gpu(0), false, 4000, true, "cpu", kLine);
+  copy_bytes(there, gpu(0), false, pinned, cpu(), true, 4000, true, "to", kLine);
+  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [there](const Queue&) { there[999] *= 5; });
+  copy_bytes(pinned, cpu(), true, there, gpu(0), false, 4000, true, "cpu", kLine);
   EXPECT_FALSE(stream.query());
   EXPECT_EQ(pinned[999], 3);
   gate.open();
   stream.synchronize();
   EXPECT_EQ(pinned[999], 15);
-  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [card](const Queue&) { card[999] *= 2; });
-  copy_bytes(pinned, cpu(), true, card, gpu(0), false, 4000, false, "cpu", kLine);
+  virtual_gpu::enqueue(Launch(gpu(0), "mul", kLine), [there](const Queue&) { there[999] *= 2; });
+  copy_bytes(pinned, cpu(), true, there, gpu(0), false, 4000, false, "cpu", kLine);
   EXPECT_EQ(pinned[999], 30);
   driver.free_pinned(pinned, 4000);
 }
 
-TEST_F(OnCards, CopiesBetweenCardsKeepTheOrderOfBoth) {
+TEST_F(OnGpus, CopiesBetweenGpusKeepTheOrderOfBoth) {
   int* source = memory(0, 100);
   int* target = memory(1, 100);
   int last = 0;
@@ -140,30 +138,30 @@ TEST_F(OnCards, CopiesBetweenCardsKeepTheOrderOfBoth) {
   EXPECT_EQ(last, 5050);
 }
 
-TEST_F(OnCards, ABlockingCopyThrowsWhatWentWrongBefore) {
-  int* card = memory(0, 10);
+TEST_F(OnGpus, ABlockingCopyThrowsWhatWentWrongBefore) {
+  int* there = memory(0, 10);
   int host[10];
   virtual_gpu::enqueue(
       Launch(gpu(0), "embedding", kLine), [](const Queue& queue) { kernel(queue, Trouble::IndexOutOfRange, 99, 10); },
-      std::vector<Range>{{card, 40}});
-  EXPECT_ERROR(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine), IndexError, "[embedding]");
-  EXPECT_ERROR(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine), Error,
+      std::vector<Range>{{there, 40}});
+  EXPECT_ERROR(copy_bytes(host, cpu(), false, there, gpu(0), false, 40, false, "item", kLine), IndexError, "[embedding]");
+  EXPECT_ERROR(copy_bytes(host, cpu(), false, there, gpu(0), false, 40, false, "item", kLine), Error,
                "[item] reads values that were never computed");
-  EXPECT_ERROR(driver.check_readable(0, card, 40), Error, "[embedding]");
+  EXPECT_ERROR(driver.check_readable(0, there, 40), Error, "[embedding]");
   std::memset(host, 0, sizeof host);
-  EXPECT_NO_THROW(copy_bytes(card, gpu(0), false, host, cpu(), false, 40, false, "copy_", kLine));
-  EXPECT_NO_THROW(copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine));
+  EXPECT_NO_THROW(copy_bytes(there, gpu(0), false, host, cpu(), false, 40, false, "copy_", kLine));
+  EXPECT_NO_THROW(copy_bytes(host, cpu(), false, there, gpu(0), false, 40, false, "item", kLine));
 }
 
 // An error in earlier work is thrown once, to whoever waits first; copies of others were skipped all the same.
-TEST_F(OnCards, EveryBlockingCopyIsToldThatItsValuesDidNotCome) {
-  int* card = memory(0, 10);
+TEST_F(OnGpus, EveryBlockingCopyIsToldThatItsValuesDidNotCome) {
+  int* there = memory(0, 10);
   const auto& stream = *static_cast<virtual_gpu::Stream*>(cuda::default_stream(gpu(0)).record()->handle);
   Gate gate;
   virtual_gpu::enqueue(Launch(gpu(0), "gate", kLine), gate.task());
   virtual_gpu::enqueue(
       Launch(gpu(0), "embedding", kLine), [](const Queue& queue) { kernel(queue, Trouble::IndexOutOfRange, 99, 10); },
-      std::vector<Range>{{card, 40}});
+      std::vector<Range>{{there, 40}});
   constexpr int kReaders = 8;
   const uint64_t before = stream.queued();
   std::atomic<int> told{0};
@@ -173,7 +171,7 @@ TEST_F(OnCards, EveryBlockingCopyIsToldThatItsValuesDidNotCome) {
       readers.emplace_back([&] {
         int host[10];
         try {
-          copy_bytes(host, cpu(), false, card, gpu(0), false, 40, false, "item", kLine);
+          copy_bytes(host, cpu(), false, there, gpu(0), false, 40, false, "item", kLine);
         } catch (const Error& error) {
           ++told;
           const std::string text = error.what();
@@ -187,13 +185,13 @@ TEST_F(OnCards, EveryBlockingCopyIsToldThatItsValuesDidNotCome) {
   EXPECT_EQ(told, kReaders);
 }
 
-TEST_F(OnCards, ABlockingCopyThatCannotBeWaitedForIsNotQueued) {
-  int* card = memory(0, 1);
+TEST_F(OnGpus, ABlockingCopyThatCannotBeWaitedForIsNotQueued) {
+  int* there = memory(0, 1);
   struct Seen {
-    int* card;
+    int* there;
     std::string text;
     uint64_t queued = 0;
-  } seen{card, {}, 0};
+  } seen{there, {}, 0};
   driver.host_function(
       cuda::default_stream(gpu(0)).record()->handle,
       [](void* context) {
@@ -201,7 +199,7 @@ TEST_F(OnCards, ABlockingCopyThatCannotBeWaitedForIsNotQueued) {
         const uint64_t before = virtual_gpu::Stream::of_this_thread()->queued();
         int host = 0;
         try {
-          copy_bytes(&host, cpu(), false, told.card, gpu(0), false, sizeof host, false, "item", kLine);
+          copy_bytes(&host, cpu(), false, told.there, gpu(0), false, sizeof host, false, "item", kLine);
         } catch (const Error& error) {
           told.text = error.what();
         }

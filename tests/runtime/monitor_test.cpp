@@ -1,4 +1,4 @@
-// Gauges: what virtual cards know, and that they say what they lack.
+// Gauges: what virtual GPUs know, and that they say what they lack.
 #include "runtime/monitor.h"
 
 #include <unistd.h>
@@ -6,14 +6,14 @@
 #include <cstdio>
 
 #include "expect_error.h"
-#include "process_cards.h"
+#include "process_gpus.h"
 #include "runtime/allocator.h"
 #include "runtime/memory.h"
 
 namespace tandem::testing {
 namespace {
 
-struct Monitor : ProcessCards {};
+struct Monitor : ProcessGpus {};
 
 TEST_F(Monitor, CountsTheMemoryInUse) {
   const size_t before = cuda::device_memory_used(1), elsewhere = cuda::device_memory_used(0);
@@ -24,7 +24,7 @@ TEST_F(Monitor, CountsTheMemoryInUse) {
   EXPECT_EQ(cuda::device_memory_used(1), total - free);
   {
     const cuda::DeviceGuard guard(1);
-    EXPECT_EQ(cuda::device_memory_used(), total - free);  // the current card
+    EXPECT_EQ(cuda::device_memory_used(), total - free);  // the current GPU
   }
   runtime::free_device(gpu(1), held);
 }
@@ -42,18 +42,18 @@ TEST_F(Monitor, ListsThisProcessWhereItHoldsMemory) {
   EXPECT_EQ(cuda::list_gpu_processes(1), "GPU:1\nno processes are running");
 }
 
-TEST_F(Monitor, SaysWhichGaugesAVirtualCardLacks) {
-  EXPECT_ERROR(cuda::temperature(1), Error, "[temperature] cuda:1 is a virtual GPU, which has no thermometer: ask a real card");
+TEST_F(Monitor, SaysWhichGaugesAVirtualGpuLacks) {
+  EXPECT_ERROR(cuda::temperature(1), Error, "[temperature] cuda:1 is a virtual GPU, which has no thermometer: ask a real GPU");
   EXPECT_ERROR(cuda::power_draw(), Error, "[power_draw] cuda:0 is a virtual GPU, which has no power meter");
   EXPECT_ERROR(cuda::clock_rate(), Error, "[clock_rate] cuda:0 is a virtual GPU, which has no clock of its own");
   EXPECT_ERROR(cuda::utilization(), Error, "[utilization] cuda:0 is a virtual GPU, which has no count of busy time");
   EXPECT_ERROR(cuda::memory_usage(), Error, "[memory_usage] cuda:0 is a virtual GPU, which has no count of its memory's busy time");
 }
 
-TEST_F(Monitor, WantsACardThatExists) {
+TEST_F(Monitor, WantsAGpuThatExists) {
   EXPECT_ERROR(cuda::temperature(cpu()), Error, "[temperature] expected a cuda device, but got: cpu");
   EXPECT_ERROR(cuda::list_gpu_processes(cpu()), Error, "[list_gpu_processes] expected a cuda device, but got: cpu");
-  EXPECT_ERROR(cuda::device_memory_used(77), Error, "cuda:77: there is no such card");
+  EXPECT_ERROR(cuda::device_memory_used(77), Error, "cuda:77: there is no such GPU");
 }
 
 }  // namespace

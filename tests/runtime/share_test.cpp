@@ -10,11 +10,11 @@
 #include <string>
 
 #include "expect_error.h"
-#include "process_cards.h"
+#include "process_gpus.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 #include "tandem.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
@@ -27,7 +27,7 @@ constexpr size_t kBytes = size_t{1} << 20;
 constexpr int64_t kNumbers = 1000;
 constexpr const char* kVariable = "TANDEM_TEST_SHARED";
 
-struct Shared : ProcessCards {};
+struct Shared : ProcessGpus {};
 
 std::string text_of(const ShareHandle& handle) {
   std::string text;
@@ -158,7 +158,7 @@ TEST_F(Shared, WhatIsGoneIsAnError) {
   EXPECT_ERROR((void)cuda::Event::from_ipc_handle(gpu(0), handle_of(handles.substr(half, half))), Error, "has ended");
   EXPECT_ERROR((void)driver.open_memory(0, ShareHandle{}), Error, "no handle");
   void* const address = driver.allocate(0, kBytes);
-  EXPECT_ERROR((void)driver.open_memory(1, driver.share_memory(0, address, kBytes)), Error, "handle is of card");
+  EXPECT_ERROR((void)driver.open_memory(1, driver.share_memory(0, address, kBytes)), Error, "handle is of GPU");
   driver.free(0, address, kBytes);
   EXPECT_ERROR((void)cuda::Event().ipc_handle(), Error, "interprocess = true");
   EXPECT_ERROR(cuda::Event({.enable_timing = true, .interprocess = true}), Error, "no timing");

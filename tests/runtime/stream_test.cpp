@@ -6,16 +6,16 @@
 #include <thread>
 
 #include "expect_error.h"
-#include "process_cards.h"
+#include "process_gpus.h"
 #include "runtime/driver.h"
 #include "runtime/launch.h"
 #include "runtime/stream_record.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 namespace tandem::testing {
 namespace {
 
-struct Streams : ProcessCards {};
+struct Streams : ProcessGpus {};
 
 template <class Closure>
 void run_on_current(Closure closure, Device device = gpu(0), const char* op = "task") {
@@ -47,7 +47,7 @@ TEST_F(Streams, DefaultStreamIsCurrentUntilAGuardSaysOtherwise) {
   {
     const cuda::StreamGuard guard(side);
     EXPECT_EQ(cuda::current_stream(gpu(1)), side);
-    EXPECT_EQ(cuda::current_stream(), side);  // its card is current too
+    EXPECT_EQ(cuda::current_stream(), side);  // its GPU is current too
     EXPECT_EQ(cuda::current_device(), 1);
     EXPECT_EQ(cuda::current_stream(gpu(0)), cuda::default_stream(gpu(0)));
     {
@@ -71,7 +71,7 @@ TEST_F(Streams, AreShown) {
   EXPECT_EQ(out.str(), "Stream(device=cuda:1, id=0)");
 }
 
-TEST_F(Streams, OfTheCpuOrOfNoCardAreErrors) {
+TEST_F(Streams, OfTheCpuOrOfNoGpuAreErrors) {
   EXPECT_ERROR(cuda::Stream(cpu()), Error, "expected a cuda device, but got: cpu");
   EXPECT_ERROR(cuda::current_stream(gpu(77)), Error, "cuda:77");
 }
@@ -125,11 +125,11 @@ TEST_F(Streams, EventsMarkAndWait) {
   EXPECT_EQ(value, 40);
 }
 
-TEST_F(Streams, AnEventBelongsToOneCard) {
+TEST_F(Streams, AnEventBelongsToOneGpu) {
   cuda::Event event;
   event.record(cuda::default_stream(gpu(0)));
   EXPECT_ERROR(event.record(cuda::default_stream(gpu(1))), Error, "an event of cuda:0 cannot be recorded on a stream of cuda:1");
-  event.wait(cuda::default_stream(gpu(1)));  // but any card's stream may wait for it
+  event.wait(cuda::default_stream(gpu(1)));  // but any GPU's stream may wait for it
   cuda::synchronize(gpu(1));
 }
 

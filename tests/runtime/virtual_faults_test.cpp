@@ -8,7 +8,7 @@
 #include "base/dtype.h"
 #include "expect_error.h"
 #include "runtime/virtual/faults.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 namespace tandem::testing {
 namespace {
@@ -20,14 +20,14 @@ const auto kNothing = [](const Queue&) {};
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct VirtualFaults : ::testing::Test {
-  Cards cards;
-  StreamHandle stream = cards.stream(0), other = cards.stream(1);
-  char* memory = static_cast<char*>(cards.driver.allocate(0, 4096));
+  VirtualGpus gpus;
+  StreamHandle stream = gpus.stream(0), other = gpus.stream(1);
+  char* memory = static_cast<char*>(gpus.driver.allocate(0, 4096));
   [[nodiscard]] Range range(size_t from, size_t to) const { return {memory + from, to - from}; }
-  void fail_on(StreamHandle on, std::vector<Range> writes = {}) { cards.run(on, kBadIndex, std::move(writes), {}, "embedding", kLine); }
+  void fail_on(StreamHandle on, std::vector<Range> writes = {}) { gpus.run(on, kBadIndex, std::move(writes), {}, "embedding", kLine); }
   std::string unreadable(size_t from, size_t to) {
     try {
-      cards.driver.check_readable(0, memory + from, to - from);
+      gpus.driver.check_readable(0, memory + from, to - from);
     } catch (const Error& error) {
       return error.what();
     }
@@ -37,113 +37,113 @@ struct VirtualFaults : ::testing::Test {
 
 TEST_F(VirtualFaults, IsThrownOnceWithItsOperationAndLine) {
   fail_on(stream);
-  EXPECT_ERROR(cards.synchronize(stream), IndexError, "[embedding] index 99 is out of range for a dimension of size 10");
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_ERROR(gpus.synchronize(stream), IndexError, "[embedding] index 99 is out of range for a dimension of size 10");
+  EXPECT_EQ(gpus.error_of(stream), "");
   fail_on(stream);
-  EXPECT_TRUE(contains(cards.error_of(stream), "model.cpp:42"));
+  EXPECT_TRUE(contains(gpus.error_of(stream), "model.cpp:42"));
   fail_on(stream);
-  EXPECT_ERROR(cards.driver.synchronize_device(0, kLine), IndexError, "[embedding]");
-  EXPECT_NO_THROW(cards.driver.synchronize_device(0, kLine));
+  EXPECT_ERROR(gpus.driver.synchronize_device(0, kLine), IndexError, "[embedding]");
+  EXPECT_NO_THROW(gpus.driver.synchronize_device(0, kLine));
 }
 
 TEST_F(VirtualFaults, ReachesOnlyThoseWhoWaitForIt) {
   fail_on(stream);
-  EXPECT_EQ(cards.error_of(other), "");
-  EXPECT_NO_THROW(cards.driver.synchronize_device(1, kLine));
-  EXPECT_NE(cards.error_of(stream), "");
+  EXPECT_EQ(gpus.error_of(other), "");
+  EXPECT_NO_THROW(gpus.driver.synchronize_device(1, kLine));
+  EXPECT_NE(gpus.error_of(stream), "");
 }
 
 TEST_F(VirtualFaults, LaterWorkIsSkippedButHostFunctionsAndEventsAreNot) {
   int kernels = 0, functions = 0;
-  const EventHandle event = cards.driver.create_event(0, true);
+  const EventHandle event = gpus.driver.create_event(0, true);
   fail_on(stream);
-  cards.run(stream, [&](const Queue&) { ++kernels; });
-  cards.driver.host_function(
+  gpus.run(stream, [&](const Queue&) { ++kernels; });
+  gpus.driver.host_function(
       stream, [](void* count) { ++*static_cast<int*>(count); }, &functions);
-  cards.driver.record_event(event, stream);
-  while (!cards.driver.query_event(event)) std::this_thread::yield();
+  gpus.driver.record_event(event, stream);
+  while (!gpus.driver.query_event(event)) std::this_thread::yield();
   EXPECT_EQ(kernels, 0);
   EXPECT_EQ(functions, 1);
-  EXPECT_NE(cards.error_of(stream), "");
-  cards.run(stream, [&](const Queue&) { ++kernels; });
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_NE(gpus.error_of(stream), "");
+  gpus.run(stream, [&](const Queue&) { ++kernels; });
+  EXPECT_EQ(gpus.error_of(stream), "");
   EXPECT_EQ(kernels, 1);  // told and free again
-  cards.driver.destroy_event(event);
+  gpus.driver.destroy_event(event);
 }
 
 TEST_F(VirtualFaults, AStreamThatWaitsIsPoisonedTooAndBothAreFreedByOneTelling) {
   int kernels = 0;
   fail_on(stream);
-  cards.record_and_wait(stream, other);
-  cards.run(other, [&](const Queue&) { ++kernels; });
-  EXPECT_TRUE(contains(cards.error_of(other), "[embedding]"));
+  gpus.record_and_wait(stream, other);
+  gpus.run(other, [&](const Queue&) { ++kernels; });
+  EXPECT_TRUE(contains(gpus.error_of(other), "[embedding]"));
   EXPECT_EQ(kernels, 0);
-  EXPECT_EQ(cards.error_of(stream), "");
-  cards.run(other, [&](const Queue&) { ++kernels; });
-  EXPECT_EQ(cards.error_of(other), "");
+  EXPECT_EQ(gpus.error_of(stream), "");
+  gpus.run(other, [&](const Queue&) { ++kernels; });
+  EXPECT_EQ(gpus.error_of(other), "");
   EXPECT_EQ(kernels, 1);
 }
 
 TEST_F(VirtualFaults, WorkBeforeTheErrorPoisonsNobody) {
   int kernels = 0;
-  cards.run(stream, kNothing);
-  const EventHandle good = cards.driver.create_event(0, false), bad = cards.driver.create_event(0, false);
-  cards.driver.record_event(good, stream);
+  gpus.run(stream, kNothing);
+  const EventHandle good = gpus.driver.create_event(0, false), bad = gpus.driver.create_event(0, false);
+  gpus.driver.record_event(good, stream);
   fail_on(stream);
-  cards.driver.record_event(bad, stream);
-  EXPECT_NO_THROW(cards.driver.synchronize_event(good, kLine));
-  cards.driver.wait_event(other, good);
-  cards.run(other, [&](const Queue&) { ++kernels; });
-  EXPECT_EQ(cards.error_of(other), "");
+  gpus.driver.record_event(bad, stream);
+  EXPECT_NO_THROW(gpus.driver.synchronize_event(good, kLine));
+  gpus.driver.wait_event(other, good);
+  gpus.run(other, [&](const Queue&) { ++kernels; });
+  EXPECT_EQ(gpus.error_of(other), "");
   EXPECT_EQ(kernels, 1);
-  EXPECT_ERROR(cards.driver.synchronize_event(bad, kLine), IndexError, "[embedding]");
-  EXPECT_EQ(cards.error_of(stream), "");
-  cards.driver.destroy_event(good);
-  cards.driver.destroy_event(bad);
+  EXPECT_ERROR(gpus.driver.synchronize_event(bad, kLine), IndexError, "[embedding]");
+  EXPECT_EQ(gpus.error_of(stream), "");
+  gpus.driver.destroy_event(good);
+  gpus.driver.destroy_event(bad);
 }
 
 TEST_F(VirtualFaults, TheFirstErrorOfAStreamIsTheOneTold) {
   fail_on(stream);
-  cards.run(
+  gpus.run(
       stream, [](const Queue& queue) { queue.status->report(Trouble::DivisionByZero); }, {}, {}, "remainder", kLine);
-  EXPECT_TRUE(contains(cards.error_of(stream), "[embedding]"));
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_TRUE(contains(gpus.error_of(stream), "[embedding]"));
+  EXPECT_EQ(gpus.error_of(stream), "");
 }
 
-TEST_F(VirtualFaults, TwoErrorsOfACardAreToldOneAfterTheOther) {
-  const auto second = cards.stream(0);
+TEST_F(VirtualFaults, TwoErrorsOfAGpuAreToldOneAfterTheOther) {
+  const auto second = gpus.stream(0);
   fail_on(second);
-  while (!cards.driver.query_stream(second)) std::this_thread::yield();
-  cards.run(
+  while (!gpus.driver.query_stream(second)) std::this_thread::yield();
+  gpus.run(
       stream, [](const Queue& queue) { queue.status->report(Trouble::DivisionByZero); }, {}, {}, "remainder", kLine);
-  EXPECT_ERROR(cards.driver.synchronize_device(0, kLine), Error, "[embedding]");  // the earlier one first
-  EXPECT_ERROR(cards.driver.synchronize_device(0, kLine), Error, "[remainder] integer division by zero");
-  EXPECT_NO_THROW(cards.driver.synchronize_device(0, kLine));
+  EXPECT_ERROR(gpus.driver.synchronize_device(0, kLine), Error, "[embedding]");  // the earlier one first
+  EXPECT_ERROR(gpus.driver.synchronize_device(0, kLine), Error, "[remainder] integer division by zero");
+  EXPECT_NO_THROW(gpus.driver.synchronize_device(0, kLine));
 }
 
 TEST_F(VirtualFaults, TheTypeOfTheErrorTellsItsKind) {
-  cards.run(
+  gpus.run(
       stream, [](const Queue& queue) { queue.status->report(Trouble::Unsupported, static_cast<int64_t>(DType::Int8)); }, {}, {}, "matmul",
       kLine);
-  EXPECT_ERROR(cards.synchronize(stream), NotImplementedError, "[matmul] has no kernel for int8");
-  cards.run(
+  EXPECT_ERROR(gpus.synchronize(stream), NotImplementedError, "[matmul] has no kernel for int8");
+  gpus.run(
       stream, [](const Queue& queue) { queue.status->report(Trouble::Library, 5); }, {}, {}, "matmul", kLine);
-  EXPECT_ERROR(cards.synchronize(stream), Error, "code 5");
+  EXPECT_ERROR(gpus.synchronize(stream), Error, "code 5");
 }
 
 TEST_F(VirtualFaults, WhatATaskThrowsIsItsError) {
-  cards.run(
+  gpus.run(
       stream, [](const Queue&) { throw std::runtime_error("disk full"); }, {}, {}, "save", kLine);
-  EXPECT_ERROR(cards.synchronize(stream), Error, "[save] disk full (queued at model.cpp:42 on cuda:0)");
-  cards.run(
+  EXPECT_ERROR(gpus.synchronize(stream), Error, "[save] disk full (queued at model.cpp:42 on cuda:0)");
+  gpus.run(
       stream, [](const Queue&) { throw 3; }, {}, {}, "save", kLine);
-  EXPECT_ERROR(cards.synchronize(stream), Error, "[save]");
+  EXPECT_ERROR(gpus.synchronize(stream), Error, "[save]");
 }
 
 TEST_F(VirtualFaults, MemoryThatWasNotWrittenCannotBeReadUntilItIs) {
   fail_on(stream, {range(0, 100)});
-  cards.run(stream, kNothing, {range(200, 300)}, {}, "mul", kLine);
-  EXPECT_NE(cards.error_of(stream), "");
+  gpus.run(stream, kNothing, {range(200, 300)}, {}, "mul", kLine);
+  EXPECT_NE(gpus.error_of(stream), "");
   EXPECT_TRUE(contains(unreadable(0, 4), "[embedding]"));
   EXPECT_TRUE(contains(unreadable(96, 250), "[embedding]"));
   EXPECT_TRUE(contains(unreadable(299, 300), "[mul] (model.cpp:42) was skipped"));
@@ -151,59 +151,59 @@ TEST_F(VirtualFaults, MemoryThatWasNotWrittenCannotBeReadUntilItIs) {
   EXPECT_EQ(unreadable(100, 200), "");
   EXPECT_EQ(unreadable(300, 400), "");
   EXPECT_EQ(unreadable(0, 0), "");
-  cards.run(stream, kNothing, {range(0, 60)});
-  cards.run(stream, kNothing, {range(210, 220)});
-  cards.synchronize(stream);
+  gpus.run(stream, kNothing, {range(0, 60)});
+  gpus.run(stream, kNothing, {range(210, 220)});
+  gpus.synchronize(stream);
   EXPECT_EQ(unreadable(0, 60), "");
   EXPECT_NE(unreadable(0, 61), "");
   EXPECT_EQ(unreadable(210, 220), "");
   EXPECT_NE(unreadable(209, 220), "");
   EXPECT_NE(unreadable(210, 221), "");
-  cards.run(stream, kNothing, {Range{memory, 4096, false}});  // touches only some of it
-  cards.synchronize(stream);
+  gpus.run(stream, kNothing, {Range{memory, 4096, false}});  // touches only some of it
+  gpus.synchronize(stream);
   EXPECT_NE(unreadable(60, 61), "");
-  cards.driver.forget(0, memory, 4096);
+  gpus.driver.forget(0, memory, 4096);
   EXPECT_EQ(unreadable(0, 4096), "");
 }
 
 TEST_F(VirtualFaults, WhatIsComputedFromItIsNotReadableEither) {
   fail_on(stream, {range(0, 100)});
-  EXPECT_NE(cards.error_of(stream), "");
+  EXPECT_NE(gpus.error_of(stream), "");
   bool ran = false;
-  cards.run(
+  gpus.run(
       stream, [&](const Queue&) { ran = true; }, {range(200, 300)}, {range(50, 60)}, "exp", kLine);
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_EQ(gpus.error_of(stream), "");
   EXPECT_FALSE(ran);
   EXPECT_TRUE(contains(unreadable(200, 300), "[embedding]"));
-  cards.run(
+  gpus.run(
       stream, [&](const Queue&) { ran = true; }, {range(200, 300)}, {range(100, 120)}, "exp", kLine);
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_EQ(gpus.error_of(stream), "");
   EXPECT_TRUE(ran);
   EXPECT_EQ(unreadable(200, 300), "");
 }
 
 TEST_F(VirtualFaults, ACopyOfItToTheHostIsAnError) {
   fail_on(stream, {range(0, 100)});
-  EXPECT_NE(cards.error_of(stream), "");
+  EXPECT_NE(gpus.error_of(stream), "");
   char host[100] = {};
-  cards.driver.copy(host, -1, memory, 0, sizeof host, stream, "cpu", kLine);
-  const std::string text = cards.error_of(stream);
+  gpus.driver.copy(host, -1, memory, 0, sizeof host, stream, "cpu", kLine);
+  const std::string text = gpus.error_of(stream);
   EXPECT_TRUE(contains(text, "[cpu] reads values that were never computed")) << text;
   EXPECT_TRUE(contains(text, "[embedding]")) << text;
   std::memset(host, 1, sizeof host);
-  cards.driver.copy(memory, 0, host, -1, sizeof host, stream, "to", kLine);
-  cards.driver.copy(host, -1, memory, 0, sizeof host, stream, "cpu", kLine);
-  EXPECT_EQ(cards.error_of(stream), "");
+  gpus.driver.copy(memory, 0, host, -1, sizeof host, stream, "to", kLine);
+  gpus.driver.copy(host, -1, memory, 0, sizeof host, stream, "cpu", kLine);
+  EXPECT_EQ(gpus.error_of(stream), "");
 }
 
-TEST_F(VirtualFaults, ACopyToAnotherCardIsMarkedThere) {
-  char* there = static_cast<char*>(cards.driver.allocate(1, 100));
+TEST_F(VirtualFaults, ACopyToAnotherGpuIsMarkedThere) {
+  char* there = static_cast<char*>(gpus.driver.allocate(1, 100));
   fail_on(stream);
-  cards.driver.copy(there, 1, memory, 0, 100, stream, "to", kLine);
-  EXPECT_NE(cards.error_of(stream), "");
-  EXPECT_ERROR(cards.driver.check_readable(1, there, 100), Error, "[to]");
-  cards.driver.free(1, there, 100);
-  EXPECT_NO_THROW(cards.driver.check_readable(1, there, 100));
+  gpus.driver.copy(there, 1, memory, 0, 100, stream, "to", kLine);
+  EXPECT_NE(gpus.error_of(stream), "");
+  EXPECT_ERROR(gpus.driver.check_readable(1, there, 100), Error, "[to]");
+  gpus.driver.free(1, there, 100);
+  EXPECT_NO_THROW(gpus.driver.check_readable(1, there, 100));
 }
 
 TEST_F(VirtualFaults, ManyStreamsAndThreadsWithErrorsAllComeToAnEnd) {
@@ -212,24 +212,24 @@ TEST_F(VirtualFaults, ManyStreamsAndThreadsWithErrorsAllComeToAnEnd) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 3; ++t) {
       threads.emplace_back([&, t] {
-        const auto mine = cards.stream(t % 2);
+        const auto mine = gpus.stream(t % 2);
         for (int i = 0; i < 100; ++i) {
           if (i % 10 == 3) fail_on(mine, {range(static_cast<size_t>(i), 100)});
-          cards.run(mine, kNothing, {range(0, 200)}, {range(50, 150)});
-          cards.record_and_wait(mine, other);
-          if (i % 7 == 0) told += cards.error_of(mine).empty() ? 0 : 1;
+          gpus.run(mine, kNothing, {range(0, 200)}, {range(50, 150)});
+          gpus.record_and_wait(mine, other);
+          if (i % 7 == 0) told += gpus.error_of(mine).empty() ? 0 : 1;
         }
-        told += cards.error_of(mine).empty() ? 0 : 1;
+        told += gpus.error_of(mine).empty() ? 0 : 1;
       });
     }
   }
-  told += cards.error_of(other).empty() ? 0 : 1;
+  told += gpus.error_of(other).empty() ? 0 : 1;
   EXPECT_GT(told, 0);
-  EXPECT_EQ(cards.error_of(stream), "");
+  EXPECT_EQ(gpus.error_of(stream), "");
   for (int device = 0; device < 2; ++device) {
     while (true) {
       try {
-        cards.driver.synchronize_device(device, kLine);
+        gpus.driver.synchronize_device(device, kLine);
         break;
       } catch (const Error&) {
       }

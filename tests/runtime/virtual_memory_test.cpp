@@ -1,4 +1,4 @@
-// A virtual card's memory: a budget with an end, two addresses for each byte, gaps that grow together again.
+// A virtual GPU's memory: a budget with an end, two addresses for each byte, gaps that grow together again.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "expect_error.h"
 #include "runtime/virtual/memory.h"
-#include "virtual_cards.h"
+#include "virtual_gpus.h"
 
 namespace tandem::testing {
 namespace {
@@ -91,31 +91,31 @@ TEST(VirtualMemory, MoreAddressesThanThereAreIsAnErrorThatSaysSo) {
 }
 
 TEST(VirtualMemory, WhatQueuedWorkUsesStaysUntilItIsDone) {
-  Cards cards("1x4MiB");
-  const auto stream = cards.stream();
-  auto* data = static_cast<char*>(cards.driver.allocate(0, 4 * kMiB));
+  VirtualGpus gpus("1x4MiB");
+  const auto stream = gpus.stream();
+  auto* data = static_cast<char*>(gpus.driver.allocate(0, 4 * kMiB));
   ASSERT_NE(data, nullptr);
   Gate gate;
-  cards.run(stream, gate.task());
+  gpus.run(stream, gate.task());
   char seen = 0;
-  cards.run(stream, [data, &seen](const Queue&) {
+  gpus.run(stream, [data, &seen](const Queue&) {
     data[5] = 5;
     seen = data[5];
   });
-  cards.driver.free(0, data, 4 * kMiB);
-  EXPECT_EQ(cards.driver.memory_info(0).first, 0U);
+  gpus.driver.free(0, data, 4 * kMiB);
+  EXPECT_EQ(gpus.driver.memory_info(0).first, 0U);
   gate.open();
-  EXPECT_NE(cards.driver.allocate(0, 4 * kMiB), nullptr);  // waits for it
+  EXPECT_NE(gpus.driver.allocate(0, 4 * kMiB), nullptr);  // waits for it
   EXPECT_EQ(seen, 5);
 }
 
-TEST(VirtualMemory, EveryCardHasItsOwn) {
-  Cards cards("2x4MiB");
-  EXPECT_NE(cards.driver.allocate(0, 4 * kMiB), nullptr);
-  EXPECT_EQ(cards.driver.allocate(0, 1), nullptr);
-  EXPECT_NE(cards.driver.allocate(1, 4 * kMiB), nullptr);
-  EXPECT_EQ(cards.driver.memory_info(1), (std::pair<size_t, size_t>(0, 4 * kMiB)));
-  EXPECT_EQ(cards.driver.properties(1).total_memory, 4 * kMiB);
+TEST(VirtualMemory, EveryGpuHasItsOwn) {
+  VirtualGpus gpus("2x4MiB");
+  EXPECT_NE(gpus.driver.allocate(0, 4 * kMiB), nullptr);
+  EXPECT_EQ(gpus.driver.allocate(0, 1), nullptr);
+  EXPECT_NE(gpus.driver.allocate(1, 4 * kMiB), nullptr);
+  EXPECT_EQ(gpus.driver.memory_info(1), (std::pair<size_t, size_t>(0, 4 * kMiB)));
+  EXPECT_EQ(gpus.driver.properties(1).total_memory, 4 * kMiB);
 }
 
 }  // namespace

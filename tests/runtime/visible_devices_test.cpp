@@ -30,35 +30,35 @@ TEST(VisibleDevices, ReadsNumbersAsStrtoulDoes) {
   EXPECT_EQ(of("+,1"), List{});
 }
 
-TEST(VisibleDevices, ACardNamedTwiceEmptiesTheList) {
+TEST(VisibleDevices, AGpuNamedTwiceEmptiesTheList) {
   EXPECT_EQ(of("0, 1, 2, 1"), List{});
   EXPECT_EQ(of("0,9,0", 2), List{});
 }
 
-TEST(VisibleDevices, ACardThatDoesNotExistEndsTheList) {
+TEST(VisibleDevices, AGpuThatDoesNotExistEndsTheList) {
   EXPECT_EQ(of("1, 5, 0", 2), List{1});
   EXPECT_EQ(of("0,99999999999999999999,1", 2), List{0});
 }
 
-TEST(VisibleDevices, FindsCardsByPrefixOfTheirUuid) {
+TEST(VisibleDevices, FindsGpusByPrefixOfTheirUuid) {
   const std::vector<std::string> uuids = {"aa11-x", "aa22-y", "bb33-z"};
   EXPECT_EQ(visible_devices("GPU-bb,GPU-aa1", uuids), (List{2, 0}));
   EXPECT_EQ(visible_devices("GPU-aa", uuids), List{});                  // ambiguous
   EXPECT_EQ(visible_devices("GPU-bb,GPU-aa,GPU-aa1", uuids), List{2});  // ends there
   EXPECT_EQ(visible_devices("GPU-bb,GPU-cc,GPU-aa1", uuids), List{2});  // unknown
-  EXPECT_EQ(visible_devices("GPU-bb,GPU-bb33", uuids), List{});         // the same card twice
+  EXPECT_EQ(visible_devices("GPU-bb,GPU-bb33", uuids), List{});         // the same GPU twice
   EXPECT_EQ(visible_devices("GPU-bb,GPU-bb", uuids), List{});
   EXPECT_EQ(visible_devices("GPU-bb,1", uuids), List{2});
 }
 
-TEST(VisibleDevices, VirtualCardsHaveUuidsOfTheirOwnThatNeverChange) {
+TEST(VisibleDevices, VirtualGpusHaveUuidsOfTheirOwnThatNeverChange) {
   EXPECT_EQ(virtual_gpu::uuid_of(3), virtual_gpu::uuid_of(3));
   EXPECT_NE(virtual_gpu::uuid_of(0), virtual_gpu::uuid_of(1));
   EXPECT_EQ(virtual_gpu::uuid_of(0).size(), 36U);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(of("GPU-" + virtual_gpu::uuid_of(i).substr(0, 8)), List{i});
 }
 
-TEST(VisibleDevices, TheDriverShowsTheChosenCardsInOrder) {
+TEST(VisibleDevices, TheDriverShowsTheChosenGpusInOrder) {
   const std::vector<int> chosen = {2, 0};
   const virtual_gpu::VirtualDriver driver(virtual_gpu::parse_options("3x4MiB", "test"), chosen);
   ASSERT_EQ(driver.device_count(), 2);

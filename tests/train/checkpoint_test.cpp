@@ -178,14 +178,16 @@ TEST(OptimizerState, ThatIsRefusedHalfwayChangesNothing) {
   }
 }
 
+/// y = ax + b.
+struct Line : td::train::Module {
+  nn::Linear net{1, 1};
+  void fields(nn::Fields& f) override { f("net", net); }
+  td::Tensor forward(const td::Tensor& x) override { return net(x); }
+  td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
+  std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters()); }
+};
+
 TEST(TrainerCheckpoint, ThatIsRefusedHalfwayChangesNothing) {
-  struct Line : td::train::Module {
-    nn::Linear net{1, 1};
-    void fields(nn::Fields& f) override { f("net", net); }
-    td::Tensor forward(const td::Tensor& x) override { return net(x); }
-    td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
-    std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters()); }
-  };
   const td::train::DataModule data(td::data::TensorDataset({td::ones({4, 1}), td::zeros({4, 1})}),
                                    td::data::TensorDataset({td::ones({4, 1}), td::zeros({4, 1})}), {.batch_size = 2});
   const std::string path = "halfway/checkpoint.safetensors";
@@ -240,13 +242,6 @@ TEST(TrainerCheckpoint, ThatIsRefusedHalfwayChangesNothing) {
 }
 
 TEST(Checkpoint, OfNoTrainerIsNoPlaceToGoOnFrom) {
-  struct Line : td::train::Module {
-    nn::Linear net{1, 1};
-    void fields(nn::Fields& f) override { f("net", net); }
-    td::Tensor forward(const td::Tensor& x) override { return net(x); }
-    td::Tensor loss(const td::Tensor& output, const td::Tensor& target) override { return td::mse_loss(output, target); }
-    std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return td::optim::make<td::optim::SGD>(parameters()); }
-  };
   std::filesystem::create_directory("foreign");
   Line model;
   td::save("foreign/checkpoint.safetensors", model, td::optim::SGD(model.parameters()));

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "runtime/launch.h"
-#include "runtime/virtual_cards.h"
+#include "runtime/virtual_gpus.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -157,8 +157,8 @@ TEST_P(Metrics, TakeNoGradients) {
   EXPECT_GT(error.compute(), 0);
 }
 
-TEST(MetricsOnACard, UpdateWaitsForNothing) {
-  if (!td::cuda::get_device_properties(0).is_virtual) GTEST_SKIP() << "only a virtual card can be held up";
+TEST(MetricsOnAGpu, UpdateWaitsForNothing) {
+  if (!td::cuda::get_device_properties(0).is_virtual) GTEST_SKIP() << "only a virtual GPU can be held up";
   const auto scores = kScores.cuda(0), labels = kLabels.cuda(0);
   const auto binary = td::tensor({0., 1., 1.}, td::gpu(0));
   train::Accuracy accuracy, second({.top_k = 2});

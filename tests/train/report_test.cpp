@@ -54,7 +54,7 @@ Report full() {
   report.subtitle = "of two epochs";
   report.highlights = {{"accuracy", "97%"}};
   report.configuration = {{"lr", "0.1 < 1"}};
-  report.devices = {{"cuda:0", "a card"}};
+  report.devices = {{"cuda:0", "a GPU"}};
   report.curves = {{"train_loss", {{0.25, 4}, {0.75, 2}, {1.25, 1}, {1.75, 0.5}}},
                    {"val_loss", {{1, 2.5}, {2, 1.5}}},
                    {"val_acc", {{1, 0.5}, {2, 0.75}}}};
@@ -72,7 +72,7 @@ TEST(Report, ShowsAllThatItIsGiven) {
   EXPECT_NE(page.find("<h1>A &lt;run&gt; &amp; &quot;more&quot;</h1>"), std::string::npos);
   for (const char* title : {"Curves", "Confusion matrix", "Memory", "Epochs", "Configuration", "Devices"})
     EXPECT_EQ(count(page, td::str("<h2>", title, "</h2>")), 1U) << title;
-  // A chart for the loss, with both parts of the data, one for the accuracy, one for the card.
+  // A chart for the loss, with both parts of the data, one for the accuracy, one for the GPU.
   EXPECT_EQ(count(page, "<svg "), 3U);
   EXPECT_LT(page.find("<figcaption>loss</figcaption>"), page.find("<figcaption>acc</figcaption>"));
   EXPECT_NE(page.find("<figcaption>Memory of cuda:0, MiB</figcaption>"), std::string::npos);
@@ -190,7 +190,7 @@ TEST(Html, EncodesBytes) {
   EXPECT_EQ(train::detail::base64("\xff\xfe\xfd"), "//79");
 }
 
-TEST(MemoryRecorder, NotesWhatTheCardsHold) {
+TEST(MemoryRecorder, NotesWhatTheGpusHold) {
   train::MemoryRecorder recorder({td::cpu(), td::gpu(0)});
   ASSERT_EQ(recorder.devices(), std::vector<td::Device>{td::gpu(0)});
   recorder.record(0);

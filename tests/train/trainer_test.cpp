@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -341,11 +342,7 @@ TEST_P(Trainers, GoOnInTheMiddleOfAnEpoch) {
     EXPECT_EQ(resumed.board().series(), uninterrupted.board().series());
     EXPECT_EQ(resumed.step(), uninterrupted.step());
     // The files, too, are the same: optimizer, schedules, curves, generators.
-    const auto bytes = [](const std::string& path) {
-      std::ifstream file(path, std::ios::binary);
-      return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    EXPECT_EQ(bytes(resumed.checkpoint_path()), bytes(uninterrupted.checkpoint_path()));
+    EXPECT_EQ(read_file(resumed.checkpoint_path()), read_file(uninterrupted.checkpoint_path()));
   }
 }
 
@@ -525,7 +522,7 @@ TEST(Trainer, SaysWhatIsMissing) {
   const train::DataModule empty(td::data::TensorDataset({td::zeros({0, 4}), td::zeros({0, 1})}));
   EXPECT_NE(error_of([&] { trainer.fit(line, empty); }).find("nothing to train on"), std::string::npos);
   EXPECT_NE(error_of([&] { trainer.fit(static_cast<train::Module&>(line), line_data()); }),
-            "no error");  // it could not be copied to other cards
+            "no error");  // it could not be copied to other GPUs
 
   EXPECT_NE(error_of([] { train::Trainer t({.max_epochs = -1}); }).find("max_epochs must not be negative, but is -1"), std::string::npos);
   EXPECT_NE(error_of([] { train::Trainer t({.num_gpus = -1}); }).find("num_gpus"), std::string::npos);

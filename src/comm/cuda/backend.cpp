@@ -15,7 +15,7 @@
 namespace tandem::comm::nccl {
 namespace {
 
-using runtime::cuda_cards::CardGuard;
+using runtime::cuda_gpu::CudaDeviceGuard;
 
 size_t elements(int64_t count) { return static_cast<size_t>(count); }
 
@@ -70,7 +70,7 @@ void convert(const Queue& queue, const kernels::Out& out, const kernels::View& i
 class NcclBackend::Scratch {
  public:
   Scratch(size_t bytes, cudaStream_t stream) : stream_(stream) {
-    runtime::cuda_cards::check(cudaMallocAsync(&address_, bytes, stream), "cudaMallocAsync");
+    runtime::cuda_gpu::check(cudaMallocAsync(&address_, bytes, stream), "cudaMallocAsync");
   }
   ~Scratch() { (void)cudaFreeAsync(address_, stream_); }
   Scratch(const Scratch&) = delete;
@@ -283,7 +283,7 @@ std::vector<std::unique_ptr<Backend>> make_backends(std::span<const Device> devi
   if (const std::string why = why_not(); !why.empty()) fail(why);
   for (size_t i = 0; i < devices.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (runtime::cuda_cards::card_behind(devices[i].index()) == runtime::cuda_cards::card_behind(devices[j].index()))
+      if (runtime::cuda_gpu::gpu_behind(devices[i].index()) == runtime::cuda_gpu::gpu_behind(devices[j].index()))
         fail(functions().library.failed("ncclCommInitRankConfig", tandem::str(devices[j], " and ", devices[i], " are one GPU, which it does not take twice")));
   ncclUniqueId id;
   check(functions().ncclGetUniqueId(&id), "ncclGetUniqueId");

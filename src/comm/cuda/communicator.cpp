@@ -12,7 +12,7 @@
 namespace tandem::comm::nccl {
 namespace {
 
-using runtime::cuda_cards::CardGuard;
+using runtime::cuda_gpu::CudaDeviceGuard;
 
 constexpr std::chrono::microseconds kPause{50};  // between two looks at a communicator that is not ready
 
@@ -31,7 +31,7 @@ thread_local HeldCalls held;
 }  // namespace
 
 Communicator::Communicator(int device, int size, int rank, const ncclUniqueId& id) : device_(device) {
-  const CardGuard current(device);
+  const CudaDeviceGuard current(device);
   ncclConfig_t config = asynchronous();
   check(functions().ncclCommInitRankConfig(&comm_, size, id, rank, &config), "ncclCommInitRankConfig");
 }
@@ -75,7 +75,7 @@ std::shared_ptr<Communicator> Communicator::split(int color, int key, const Limi
   ncclConfig_t config = asynchronous();
   ncclComm_t made = nullptr;
   call("ncclCommSplit", limit, [&](ncclComm_t comm) {
-    const CardGuard current(device_);
+    const CudaDeviceGuard current(device_);
     return functions().ncclCommSplit(comm, color, key, &made, &config);
   });
   if (!made) return nullptr;

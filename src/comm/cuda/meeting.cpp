@@ -87,7 +87,7 @@ void check_all_can(Backend& host, Device device, const Limit& limit, Site site) 
   put(own.why, why);
   if (why.empty()) own.version = version();
   // Devices that one GPU is shown as have names of their own.
-  const int gpu = runtime::cuda_cards::card_behind(device.index());
+  const int gpu = runtime::cuda_gpu::gpu_behind(device.index());
   put(own.gpu, runtime::require_driver().properties(gpu).uuid);
   std::vector<Greeting> all(static_cast<size_t>(host.size()));
   const Call call = bytes_call(Collective::AllGather, -1, sizeof(Greeting), site);

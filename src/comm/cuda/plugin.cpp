@@ -20,16 +20,19 @@ std::vector<tandem::cuda::Library> libraries() {
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_cuda_plugin() {
-  using tandem::runtime::cuda_cards::CudaDriver;
+  using tandem::runtime::cuda_gpu::CudaDriver;
   struct Loaded {
     std::string why;
-    tandem::runtime::Plugin plugin{tandem::runtime::kPluginVersion, nullptr, nullptr, nullptr};
+    tandem::runtime::Plugin plugin{tandem::runtime::kPluginVersion, nullptr, nullptr};
     Loaded() {
       tandem::runtime::set_libraries(libraries);
       try {
         plugin.driver = new CudaDriver;  // never destroyed: CUDA may be gone before static objects are
-        plugin.kernels = &tandem::kernels::cuda::table();
-        tandem::comm::register_backend({.name = "nccl", .make = tandem::comm::nccl::make_backend, .for_devices = true, .make_many = tandem::comm::nccl::make_backends});
+        tandem::kernels::set_gpu_table(tandem::kernels::cuda::table());
+        tandem::comm::register_backend({.name = "nccl",
+                                        .make = tandem::comm::nccl::make_backend,
+                                        .for_devices = true,
+                                        .make_many = tandem::comm::nccl::make_backends});
       } catch (const std::exception& e) {
         why = e.what();
         plugin.why = why.c_str();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kGrain = 16 << 10;
 constexpr int64_t kPiece = 8 << 10;
-constexpr int64_t kMostPieces = 256;
+constexpr int64_t kMaxPieces = 256;
 
 /// A value, as a total of a reduction, and the elements among which it was first seen.
 template <class T>
@@ -48,7 +48,7 @@ bool better(bool largest, T a, T b) {  // whether a comes before b
 }
 
 template <class E, class T>  // compute type, type of totals
-Found<T> find(bool largest, const View& in, const Dims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute,
+Found<T> find(bool largest, const View& in, const CollapsedDims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute,
               const Isa& set) {
   const Reducer& reducer = set.reduce[static_cast<int>(largest ? Reduce::Max : Reduce::Min)][compute];
   Found<T> best{T(0), begin, begin};
@@ -66,7 +66,7 @@ Found<T> find(bool largest, const View& in, const Dims& reduced, int64_t offset,
 }
 /// The place of the value that was found.
 template <class E, class T>
-int64_t place(const Found<T>& found, const View& in, const Dims& reduced, int64_t offset, Compute compute, const Isa& set) {
+int64_t place(const Found<T>& found, const View& in, const CollapsedDims& reduced, int64_t offset, Compute compute, const Isa& set) {
   int64_t at = found.begin, index = -1;
   for_elements(in, reduced, offset, found.begin, found.end, compute, set, [&](const void* elements, int64_t n) {
     if (index < 0)
@@ -80,25 +80,24 @@ template <class E, class T>
 void run(const Queue& queue, bool largest, const Out& values, const Out& indices, const View& in, int32_t reduced_dims, Compute compute) {
   const Isa& set = isa();
   const int kept_dims = in.ndim - reduced_dims;
-  const Dims kept = dims_of(in, &indices, 0, kept_dims, true), reduced = dims_of(in, nullptr, kept_dims, in.ndim, true);
-  const Dims value_places = values.data ? dims_of(in, &values, 0, kept_dims, true) : kept;
-  const int64_t results = kept.numel(), count = reduced.numel();
+  const CollapsedDims kept = collapsed_dims(in, &indices, 0, kept_dims, true),
+                      reduced = collapsed_dims(in, nullptr, kept_dims, in.ndim, true);
+  const CollapsedDims value_places = values.data ? collapsed_dims(in, &values, 0, kept_dims, true) : kept;
+  const int64_t results = kept.numel, count = reduced.numel;
   const auto put = [&](int64_t i, const Found<T>& found) {
-    int64_t in_offset, index_offset, value_offset;
-    kept.locate(i, in_offset, index_offset);
+    const auto [in_offset, index_offset] = kept.locate(i);
     indices.as<int64_t>()[index_offset] = place<E>(found, in, reduced, in_offset, compute, set);
     if (!values.data) return;
-    value_places.locate(i, in_offset, value_offset);
+    const int64_t value_offset = value_places.locate(i)[kOut];
     const Compute total = compute == kComputeInt ? kComputeInt : kComputeDouble;
     set.unpack[total][static_cast<int>(values.dtype)](values.as<char>() + value_offset * static_cast<int64_t>(size_of(values.dtype)), 1,
                                                       &found.value, 1);
   };
-  const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMostPieces);
+  const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMaxPieces);
   if (pieces <= 1) {
     parallel_for(results, std::max<int64_t>(1, kGrain / count), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t offset, unused;
-        kept.locate(i, offset, unused);
+        const int64_t offset = kept.locate(i)[kIn];
         put(i, find<E, T>(largest, in, reduced, offset, 0, count, compute, set));
       }
     });
@@ -106,9 +105,8 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
   }
   const int64_t length = (count + pieces - 1) / pieces, used = (count + length - 1) / length;
   for (int64_t i = 0; i < results; ++i) {
-    int64_t offset, unused;
-    kept.locate(i, offset, unused);
-    Found<T> found[kMostPieces];
+    const int64_t offset = kept.locate(i)[kIn];
+    Found<T> found[kMaxPieces];
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p)
         found[p] = find<E, T>(largest, in, reduced, offset, p * length, std::min((p + 1) * length, count), compute, set);

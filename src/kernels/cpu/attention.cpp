@@ -38,7 +38,7 @@ class Forward {
     size_t bytes;
 
     Part(const Forward& f, void* memory) {
-      AttentionScratch scratch(memory);
+      WorkspaceParts scratch(memory);
       queries = scratch.take<T>(kQueryBlock * f.sizes_.d);
       scores = scratch.take<T>(kQueryBlock * kKeyBlock);
       sums = scratch.take<T>(kQueryBlock * f.sizes_.e);
@@ -52,7 +52,7 @@ class Forward {
   [[nodiscard]] int64_t panels() const { return blocks_of(sizes_.n, kKeyPanel); }
   [[nodiscard]] int64_t keys_to_lay() const { return few_ ? 0 : sizes_.b * sizes_.g * panels(); }
   size_t lay_out_common(void* memory) {
-    AttentionScratch scratch(memory);
+    WorkspaceParts scratch(memory);
     keys_ = scratch.take<T>(keys_to_lay() * sizes_.d * kKeyPanel);
     values_ = scratch.take<T>(lays_values_ ? sizes_.b * sizes_.g * sizes_.n * sizes_.e : 0);
     return scratch.bytes();
@@ -70,8 +70,8 @@ class Forward {
     const int64_t rows = std::min(kQueryBlock, sizes_.m - i), shared = head / sizes_.group(), at = b * sizes_.g + shared;
     const int64_t seen = mask_.seen(i + rows - 1, sizes_.n);
     T* const sums = out.own() ? reinterpret_cast<T*>(out.row(b, head, i)) : part.sums;
-    double most[kQueryBlock], totals[kQueryBlock];
-    std::fill_n(most, rows, -std::numeric_limits<double>::infinity());
+    double running_max[kQueryBlock], totals[kQueryBlock];
+    std::fill_n(running_max, rows, -std::numeric_limits<double>::infinity());
     std::fill_n(totals, rows, 0.0);
     q_.read(part.queries, b, head, i, rows);
     scale(part.queries, rows * sizes_.d, scale_);
@@ -84,7 +84,7 @@ class Forward {
                      sizes_.d);
       }
       for (int64_t r = 0; r < rows; ++r)
-        to_weights(part.scores + r * kKeyBlock, b, head, i + r, j, count, most[r], totals[r], j > 0 ? sums + r * sizes_.e : nullptr);
+        to_weights(part.scores + r * kKeyBlock, b, head, i + r, j, count, running_max[r], totals[r], j > 0 ? sums + r * sizes_.e : nullptr);
       const T* const values = lays_values_ ? values_ + (at * sizes_.n + j) * sizes_.e : v_.at(b, shared, j, count, part.values);
       const DenseProduct<T> product{.out = sums,
                                     .a = part.scores,
@@ -101,17 +101,18 @@ class Forward {
     }
     for (int64_t r = 0; r < rows; ++r) {
       scale(sums + r * sizes_.e, sizes_.e, totals[r] == 0 ? 0 : 1 / totals[r]);
-      if (normalizer.data) normalizer.as<T>()[(b * sizes_.h + head) * sizes_.m + i + r] = T(most[r] + std::log(totals[r]));
+      if (normalizer.data) normalizer.as<T>()[(b * sizes_.h + head) * sizes_.m + i + r] = T(running_max[r] + std::log(totals[r]));
     }
     if (!out.own()) out.write(sums, b, head, i, rows);
   }
 
   /// Turns the scores of a row into exponentials from the largest score so far, and brings what earlier keys gave down to it.
-  void to_weights(T* scores, int64_t b, int64_t head, int64_t i, int64_t j, int64_t count, double& most, double& total, T* sums) const {
+  void to_weights(T* scores, int64_t b, int64_t head, int64_t i, int64_t j, int64_t count, double& running_max, double& total,
+                  T* sums) const {
     mask_(scores, b, head, i, j, count);
-    const double before = most;
-    most = std::max(most, row_functions<T>().max(scores, count));
-    const double shift = most == -std::numeric_limits<double>::infinity() ? 0 : most;  // nothing seen yet, or nothing but nan
+    const double before = running_max;
+    running_max = std::max(running_max, row_functions<T>().max(scores, count));
+    const double shift = running_max == -std::numeric_limits<double>::infinity() ? 0 : running_max;  // nothing seen yet, or nothing but nan
     const double factor = std::exp(before - shift);
     total = total * factor + row_functions<T>().exp_with_sum(scores, scores, count, shift);
     if (sums && factor != 1) scale(sums, sizes_.e, factor);

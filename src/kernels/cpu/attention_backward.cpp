@@ -57,7 +57,7 @@ class Backward {
     size_t bytes;
 
     Part(const Backward& f, void* memory) {
-      AttentionScratch scratch(memory);
+      WorkspaceParts scratch(memory);
       const int64_t d = f.sizes_.d, e = f.sizes_.e;
       for (T** at : {&keys, &key_panels, &key_grads}) *at = scratch.take<T>(kKeyBlock * d);
       for (T** at : {&values, &value_panels, &value_grads}) *at = scratch.take<T>(kKeyBlock * e);
@@ -70,7 +70,7 @@ class Backward {
 
   [[nodiscard]] int64_t tasks() const { return sizes_.b * sizes_.g * runs_; }
   size_t lay_out_common(void* memory) {
-    AttentionScratch scratch(memory);
+    WorkspaceParts scratch(memory);
     q_grads_ = scratch.take<T>(shares_queries_ ? runs_ * sizes_.b * sizes_.h * sizes_.m * sizes_.d : 0);
     return scratch.bytes();
   }

@@ -11,6 +11,7 @@
 #include "kernels/cpu/isa/dense.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/shares.h"
+#include "kernels/cpu/workspace.h"
 #include "kernels/random.h"
 
 namespace tandem::kernels::cpu {
@@ -42,7 +43,7 @@ void apply(PointwiseOp op, T* values, const T* others, int64_t n) {
   isa().tiles[static_cast<int>(op)][compute_of(dtype_of<T>())](values, inputs, n);
 }
 
-/// The sizes that kernels/table.h names.
+/// The sizes that kernels/entries.def names.
 struct AttentionSizes {
   int64_t b, h, g, m, n, d, e;
 
@@ -86,11 +87,11 @@ struct Heads {
   }
 };
 
-/// Turns `count` dense rows of `length` into panels (length, kKeyPanel).
+/// Transposes `count` dense rows of `length` into panels (length, kKeyPanel).
 template <class T>
 void to_panels(T* panels, const T* rows, int64_t count, int64_t length) {
   for (int64_t j = 0; j < count; j += kKeyPanel, panels += length * kKeyPanel)
-    products_of<T>().turn(panels, kKeyPanel, rows + j * length, length, length, std::min(kKeyPanel, count - j));
+    products_of<T>().transpose(panels, kKeyPanel, rows + j * length, length, length, std::min(kKeyPanel, count - j));
 }
 /// out (m, n) = a (m, length) times the n columns that panels hold.
 template <class T>
@@ -182,24 +183,6 @@ void for_attention_tasks(const Queue& queue, int64_t parts, int64_t tasks, F f) 
     for (int64_t task = next++; task < tasks; task = next++) f(task, part);
   });
 }
-
-/// Memory handed out in whole cache lines; from nullptr, to measure.
-class AttentionScratch {
- public:
-  explicit AttentionScratch(void* memory) : memory_(static_cast<char*>(memory)) {}
-
-  template <class T>
-  T* take(int64_t elements) {
-    char* const at = memory_ ? memory_ + bytes_ : nullptr;
-    bytes_ += (static_cast<size_t>(elements) * sizeof(T) + 63) / 64 * 64;
-    return reinterpret_cast<T*>(at);
-  }
-  [[nodiscard]] size_t bytes() const { return bytes_; }
-
- private:
-  char* memory_;
-  size_t bytes_ = 0;
-};
 
 /// The bytes of attention_backward's workspace.
 size_t attention_backward_workspace(const View& q, const View& k, const View& v);

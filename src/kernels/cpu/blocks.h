@@ -28,35 +28,21 @@ inline bool within(const Queue& queue, int64_t index, int64_t size) {
   return false;
 }
 
-/// Positions of up to kOperands strided operands of common sizes, in row-major order. Dimensions are merged where all operands allow it.
+/// Positions of several strided operands of common sizes, in row-major order.
 template <int kOperands>
-struct Walk {
-  int ndim = 0;
-  int64_t numel = 1;
-  int64_t sizes[kMaxDims];
-  int64_t strides[kOperands][kMaxDims];
+struct Walk : StridedDims<kOperands> {
+  using Dims = StridedDims<kOperands>;
+  using Dims::ndim, Dims::sizes, Dims::strides;
 
-  /// Adds an inner dimension.
-  void push(int64_t size, const int64_t (&by)[kOperands]) {
-    numel *= size;
-    if (size == 1) return;
-    bool merges = ndim > 0;
-    for (int k = 0; k < kOperands && merges; ++k) merges = strides[k][ndim - 1] == by[k] * size;
-    if (!merges) ++ndim;
-    sizes[ndim - 1] = merges ? sizes[ndim - 1] * size : size;
-    for (int k = 0; k < kOperands; ++k) strides[k][ndim - 1] = by[k];
-  }
   /// Calls `f(position, offsets)` for positions begin … end - 1.
   template <class F>
   void each(int64_t begin, int64_t end, F f) const {
     if (begin >= end) return;  // also where a size is 0
     int64_t at[kMaxDims], offsets[kOperands] = {};
-    int64_t rest = begin;
-    for (int d = ndim - 1; d >= 0; --d) {
-      at[d] = rest % sizes[d];
-      rest /= sizes[d];
-      for (int k = 0; k < kOperands; ++k) offsets[k] += at[d] * strides[k][d];
-    }
+    for_indices(begin, ndim, sizes, [&](int d, int64_t i) {
+      at[d] = i;
+      for (int k = 0; k < kOperands; ++k) offsets[k] += i * strides[k][d];
+    });
     for (int64_t i = begin; i < end; ++i) {
       f(i, offsets);
       for (int d = ndim - 1; d >= 0; --d) {

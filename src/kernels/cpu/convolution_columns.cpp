@@ -192,7 +192,7 @@ void visit_wide(DType dtype, F f) {
 size_t columns_scratch(const ConvolutionPlan& plan) {
   size_t bytes = 0;
   visit_wide(plan.dtype, [&]<class T>(T) { bytes = static_cast<size_t>(Columns<T>{plan}.lay_out(nullptr)) * sizeof(T); });
-  return (bytes + 63) / 64 * 64;
+  return align_up(bytes);
 }
 
 void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out_data, void* in_data, void* weight_data,

@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kSmall = 128e3;            // multiplications up to which oneDNN's first call, milliseconds, is not worth it
 constexpr int64_t kPieceBytes = 256 << 10;  // of a piece: what it is reordered to and back stays in the second cache
-constexpr int64_t kMostPieceBytes = 4 << 20;
+constexpr int64_t kMaxPieceBytes = 4 << 20;
 constexpr double kTask = 500e3;          // multiplications that are worth a task
-constexpr int64_t kMostRuns = 16;        // of the weight's gradient
+constexpr int64_t kMaxRuns = 16;         // of the weight's gradient
 constexpr int64_t kRunBytes = 32 << 20;  // that their sums may take
 constexpr int64_t kColumns = 64 << 10;   // elements of what windows see, at a time
 
@@ -49,7 +49,7 @@ void ConvolutionPlan::plan_dnnl() {
   const bool gradient = part == ConvolutionPart::Weight;
   // Each piece goes through the whole weight, so a large one asks for large pieces.
   const auto all_weight = static_cast<int64_t>(oc * seen()) * 4;
-  pieces = ceil_div(n, std::clamp<int64_t>(std::clamp(all_weight, kPieceBytes, kMostPieceBytes) / image, 1, n));
+  pieces = ceil_div(n, std::clamp<int64_t>(std::clamp(all_weight, kPieceBytes, kMaxPieceBytes) / image, 1, n));
   const int64_t cores = shares();
   if (!gradient) {  // as many pieces for each core, where they are worth it
     if (static_cast<double>(n) * work < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
@@ -58,8 +58,8 @@ void ConvolutionPlan::plan_dnnl() {
   piece = ceil_div(n, pieces);
   pieces = ceil_div(n, piece);
   // Too few pieces: the channels are cut too. For the weight's gradient by sizes alone, since the order of its sums depends on it.
-  runs = gradient ? std::clamp<int64_t>(kRunBytes / all_weight, 1, std::min(pieces, kMostRuns)) : 1;
-  const int64_t wanted = gradient ? ceil_div(kMostRuns / 2, runs) : ceil_div(cores, pieces);
+  runs = gradient ? std::clamp<int64_t>(kRunBytes / all_weight, 1, std::min(pieces, kMaxRuns)) : 1;
+  const int64_t wanted = gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(cores, pieces);
   const auto worth = static_cast<int64_t>(work * static_cast<double>(gradient ? ceil_div(n, runs) : piece) / kTask);
   blocks = std::clamp<int64_t>(std::min(wanted, worth), 1, std::max<int64_t>(1, groups > 1 ? groups : units() / 32));
   block = ceil_div(units(), blocks);
@@ -109,9 +109,9 @@ void ConvolutionPlan::plan_columns() {
   pieces = blocks = 1;
   places = std::clamp<int64_t>(kColumns / seen(), std::min<int64_t>(16, out_places()), out_places());
   const size_t wide = dtype == kFloat64 || !is_floating(dtype) ? 8 : 4;
-  const size_t weight = (static_cast<size_t>(oc * seen()) * wide + 63) / 64 * 64;
+  const size_t weight = align_up(static_cast<size_t>(oc * seen()) * wide);
   const bool gradient = part == ConvolutionPart::Weight;
-  runs = gradient ? std::clamp<int64_t>(kRunBytes / static_cast<int64_t>(weight), 1, std::min(n, kMostRuns)) : 1;
+  runs = gradient ? std::clamp<int64_t>(kRunBytes / static_cast<int64_t>(weight), 1, std::min(n, kMaxRuns)) : 1;
   weight_bytes = weight;
   slots = shares();
   scratch_bytes = columns_scratch(*this);

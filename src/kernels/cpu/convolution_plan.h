@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "kernels/cpu/onednn_convolution.h"
 #include "kernels/table.h"
 

@@ -36,35 +36,35 @@ template <class T, class F>
 void each(const Queue& queue, const View& whole, const View& part, const View& index, int dim, F f) {
   const int inner = index.ndim - 1;
   const int64_t length = index.sizes[dim], size = whole.sizes[dim], width = inner == dim ? 1 : index.sizes[inner];
-  Walk<3> lines;  // the other dimensions: offsets of whole, part, index
+  Walk<3> rows;  // the other dimensions: offsets of whole, part, index
   for (int d = 0; d < inner; ++d)
-    if (d != dim) lines.push(index.sizes[d], {whole.strides[d], part.strides[d], index.strides[d]});
-  if (length == 0 || width == 0 || lines.numel == 0) return;
+    if (d != dim) rows.push(index.sizes[d], {whole.strides[d], part.strides[d], index.strides[d]});
+  if (length == 0 || width == 0 || rows.numel == 0) return;
   const int64_t whole_step = whole.strides[dim], part_step = part.strides[dim], index_step = index.strides[dim];
   const int64_t whole_inner = whole.strides[inner], part_inner = part.strides[inner], index_inner = index.strides[inner];
-  // A unit is a stretch of the last dimension of one line, so that few long lines can be shared out too.
-  const int64_t stretch = lines.numel >= queue.threads ? width : std::max<int64_t>(64, (width + queue.threads - 1) / queue.threads);
+  // A unit is a stretch of the last dimension of one row, so that few long rows can be shared out too.
+  const int64_t stretch = rows.numel >= queue.threads ? width : std::max<int64_t>(64, (width + queue.threads - 1) / queue.threads);
   const int64_t stretches = (width + stretch - 1) / stretch;
-  parallel_for(lines.numel * stretches, std::max<int64_t>(1, kPiece / (length * stretch)), queue.threads, [&](int64_t begin, int64_t end) {
+  parallel_for(rows.numel * stretches, std::max<int64_t>(1, kPiece / (length * stretch)), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t line = unit / stretches, from = unit % stretches * stretch, to = std::min(width, from + stretch);
-      lines.each(line, line + 1, [&](int64_t, const int64_t* at) {
-        T* const whole_line = whole.as<T>() + at[0];
-        T* part_line = part.as<T>() + at[1];
-        const int64_t* index_line = index.as<const int64_t>() + at[2];
+      const int64_t row = unit / stretches, from = unit % stretches * stretch, to = std::min(width, from + stretch);
+      rows.each(row, row + 1, [&](int64_t, const int64_t* at) {
+        T* const whole_row = whole.as<T>() + at[0];
+        T* part_row = part.as<T>() + at[1];
+        const int64_t* index_row = index.as<const int64_t>() + at[2];
         if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1) {
           // A short row that will be needed all over is called into the cache in its own order, which is faster than at random.
           if (const int64_t bytes = size * static_cast<int64_t>(sizeof(T)); bytes <= kShortRow && size <= 2 * length)
-            for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(reinterpret_cast<const char*>(whole_line) + b);
-          return each_within(queue, index_line, std::integral_constant<int64_t, 1>(), length, size,
-                             [&](int64_t i, int64_t k) { f(whole_line[k], part_line[i]); });
+            for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(reinterpret_cast<const char*>(whole_row) + b);
+          return each_within(queue, index_row, std::integral_constant<int64_t, 1>(), length, size,
+                             [&](int64_t i, int64_t k) { f(whole_row[k], part_row[i]); });
         }
         if (inner == dim)
-          return each_within(queue, index_line, index_step, length, size,
-                             [&](int64_t i, int64_t k) { f(whole_line[k * whole_step], part_line[i * part_step]); });
-        for (int64_t i = 0; i < length; ++i, part_line += part_step, index_line += index_step)
-          each_within(queue, index_line + from * index_inner, index_inner, to - from, size, [&](int64_t j, int64_t k) {
-            f(whole_line[k * whole_step + (from + j) * whole_inner], part_line[(from + j) * part_inner]);
+          return each_within(queue, index_row, index_step, length, size,
+                             [&](int64_t i, int64_t k) { f(whole_row[k * whole_step], part_row[i * part_step]); });
+        for (int64_t i = 0; i < length; ++i, part_row += part_step, index_row += index_step)
+          each_within(queue, index_row + from * index_inner, index_inner, to - from, size, [&](int64_t j, int64_t k) {
+            f(whole_row[k * whole_step + (from + j) * whole_inner], part_row[(from + j) * part_inner]);
           });
       });
     }
@@ -90,7 +90,7 @@ void multiply_by(T& to, T from) {
   else to = T(number(to) * number(from));
 }
 
-/// Whether `x` takes the place of `best`: it is greater (or lesser), or nan.
+/// Whether `x` takes the place of `best`: it is larger (or smaller), or nan.
 template <class T>
 bool wins(T x, T best, bool largest) {
   const auto a = number(x), b = number(best);

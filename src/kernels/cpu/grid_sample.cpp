@@ -12,15 +12,15 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int kMostAxes = 3, kMostTaps = 64;  // four along each axis
+constexpr int kMaxAxes = 3, kMaxTaps = 64;  // four along each axis
 
 /// The elements that a point reads; those whose taps differ along one axis only lie `step` of it apart.
 template <class T>
 struct Point {
-  int count = 1, step[kMostAxes + 1] = {1};  // x first
-  int64_t offset[kMostTaps];
-  T weight[kMostTaps], others[kMostAxes][kMostTaps];  // others: the product of the weights along the other axes
-  T slope[kMostAxes][4], speed[kMostAxes];
+  int count = 1, step[kMaxAxes + 1] = {1};  // x first
+  int64_t offset[kMaxTaps];
+  T weight[kMaxTaps], others[kMaxAxes][kMaxTaps];  // others: the product of the weights along the other axes
+  T slope[kMaxAxes][4], speed[kMaxAxes];
 
   /// sizes: those of the places, x last.
   Point(const T* coordinates, const int64_t* sizes, int axes, const GridSample& how) {
@@ -103,7 +103,7 @@ void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View g
         for (int64_t i = begin; i < end; ++i) {
           const Point<T> point(grid.as<T>() + i * g.axes, g.sizes, g.axes, how);
           const int64_t sample = i / g.points;
-          T sums[kMostAxes] = {};
+          T sums[kMaxAxes] = {};
           const T* from = in.as<T>() + sample * g.channels * g.plane;
           const T* by = grad.as<T>() + sample * g.channels * g.points + i % g.points;
           for (int64_t c = 0; c < g.channels; ++c, from += g.plane, by += g.points)

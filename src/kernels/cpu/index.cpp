@@ -13,17 +13,17 @@ namespace {
 constexpr int64_t kPiece = 16384;  // elements
 
 /// `whole` is the tensor that is indexed, `part` the one whose sizes are the index tensors' and then the sliced dimensions'.
-struct Plan {
-  static constexpr int kMostIndices = kMaxDims;
+struct IndexPlan {
+  static constexpr int kMaxIndices = kMaxDims;
   int indices = 0;
-  const int64_t* index[kMostIndices];
-  int64_t size[kMostIndices], stride[kMostIndices];  // of the dimension of `whole` that it indexes
+  const int64_t* index[kMaxIndices];
+  int64_t size[kMaxIndices], stride[kMaxIndices];  // of the dimension of `whole` that it indexes
   int index_ndim = 0;
-  int64_t index_sizes[kMaxDims], index_strides[kMostIndices][kMaxDims], part_strides[kMaxDims];
+  int64_t index_sizes[kMaxDims], index_strides[kMaxIndices][kMaxDims], part_strides[kMaxDims];
   int64_t positions = 1;
   Walk<2> block;  // whole, part
 
-  Plan(const View& whole, const View& part, const Span<View>& list) {
+  IndexPlan(const View& whole, const View& part, const Span<View>& list) {
     int sliced = whole.ndim;
     for (const View& v : list) sliced -= v.data != nullptr;
     index_ndim = part.ndim - sliced;
@@ -60,18 +60,15 @@ struct Plan {
     };
     const int last = index_ndim - 1;
     const int64_t length = index_ndim ? index_sizes[last] : 1;
-    int64_t at[kMaxDims];
     for (int64_t p = begin; p < end;) {  // a run along the last dimension of the index tensors at a time
-      int64_t rest = p / length, from = 0;
+      int64_t from = 0;
       const int64_t first = p % length, stop = std::min(length, first + end - p);
-      const int64_t* where[kMostIndices];
+      const int64_t* where[kMaxIndices];
       for (int k = 0; k < indices; ++k) where[k] = index[k];
-      for (int d = last - 1; d >= 0; --d) {
-        at[d] = rest % index_sizes[d];
-        rest /= index_sizes[d];
-        from += at[d] * part_strides[d];
-        for (int k = 0; k < indices; ++k) where[k] += at[d] * index_strides[k][d];
-      }
+      for_indices(p / length, last, index_sizes, [&](int d, int64_t i) {
+        from += i * part_strides[d];
+        for (int k = 0; k < indices; ++k) where[k] += i * index_strides[k][d];
+      });
       const int64_t part_step = index_ndim ? part_strides[last] : 0;
       if (indices == 1) {
         const int64_t* const list = where[0];
@@ -105,7 +102,7 @@ struct Plan {
 }  // namespace
 
 void index(const Queue& queue, Out out, View in, Span<View> indices, bool negative) {
-  const Plan plan(in, out, indices);
+  const IndexPlan plan(in, out, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
   const int64_t grain = std::max<int64_t>(1, kPiece / 4 / width);
@@ -126,7 +123,7 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
 }
 
 void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate, bool negative) {
-  const Plan plan(out, values, indices);
+  const IndexPlan plan(out, values, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
   const auto run = [&]<class T>(T, auto put) {

@@ -5,28 +5,12 @@
 
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/lapack.h"
+#include "kernels/cpu/workspace.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kBlock = 64;  // columns that LAPACK's blocked algorithms take at a time, at most
-
-/// Parts of the workspace, one after another; without memory it only counts.
-class Parts {
- public:
-  explicit Parts(void* memory = nullptr) : memory_(static_cast<char*>(memory)) {}
-  template <class T>
-  T* take(int64_t count) {
-    T* part = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
-    used_ += (static_cast<size_t>(std::max<int64_t>(count, 1)) * sizeof(T) + 63) / 64 * 64;
-    return part;
-  }
-  [[nodiscard]] size_t used() const { return used_; }
-
- private:
-  char* memory_;
-  size_t used_ = 0;
-};
 
 /// The last two dimensions of a view, or the last one as a column.
 template <class T>
@@ -48,11 +32,7 @@ template <class T>
 Matrix<T> matrix_at(const View& view, int batch, int64_t index) {
   Matrix<T> m;
   if (!view.data) return m;
-  m.data = view.as<T>();
-  for (int d = batch - 1; d >= 0; --d) {
-    m.data += index % view.sizes[d] * view.strides[d];
-    index /= view.sizes[d];
-  }
+  m.data = view.as<T>() + offset_of(index, batch, view.sizes, view.strides);
   const int own = view.ndim - batch;
   m.rows = own > 0 ? view.sizes[batch] : 1;
   m.row_stride = own > 0 ? view.strides[batch] : 1;
@@ -97,7 +77,7 @@ struct Scratch {
   LapackInt* integers = nullptr;
   int64_t work_size = 1, integers_size = 1;
 
-  Scratch(Parts& parts, Decomposition kind, int64_t m, int64_t n, int64_t left_columns, int64_t right_rows) {
+  Scratch(WorkspaceParts& parts, Decomposition kind, int64_t m, int64_t n, int64_t left_columns, int64_t right_rows) {
     const int64_t k = std::min(m, n), longer = std::max(m, n);
     matrix = parts.take<T>(m * std::max(n, kind == Decomposition::Qr ? left_columns : 0));
     switch (kind) {
@@ -124,7 +104,7 @@ struct Scratch {
 int64_t last_size(const View& v, int from_end) { return v.data ? v.sizes[v.ndim - from_end] : 0; }
 
 template <class T>
-Scratch<T> scratch_for(Parts& parts, Decomposition kind, const View& a, const View& c, const View& in) {
+Scratch<T> scratch_for(WorkspaceParts& parts, Decomposition kind, const View& a, const View& c, const View& in) {
   const bool svd = kind == Decomposition::Svd, sides = svd || kind == Decomposition::Qr;
   return Scratch<T>(parts, kind, in.sizes[in.ndim - 2], in.sizes[in.ndim - 1], sides ? last_size(a, 1) : 0, svd ? last_size(c, 2) : 0);
 }
@@ -209,7 +189,7 @@ void decompose_all(const Queue& queue, Decomposition kind, const Out& a, const O
   const std::lock_guard lock(lapack_mutex());
   const Lapack<T>* f = lapack<T>();
   if (!f) return queue.status->report(Trouble::Library, -1);
-  Parts parts(workspace);
+  WorkspaceParts parts(workspace);
   const Scratch<T> s = scratch_for<T>(parts, kind, a, c, in);
   const int batch = in.ndim - 2;
   for (int64_t i = 0, count = matrices(in); i < count; ++i) {
@@ -235,7 +215,7 @@ void solve_all(const Queue& queue, Solver kind, const Out& out, const View& a, c
   if (!f) return queue.status->report(Trouble::Library, -1);
   const int batch = a.ndim - 2;
   const int64_t rows = a.sizes[batch], columns = b.sizes[batch + 1];
-  Parts parts(workspace);
+  WorkspaceParts parts(workspace);
   T* left = parts.take<T>(rows * rows);
   T* right = parts.take<T>(rows * columns);
   auto* swaps = parts.take<LapackInt>(rows);
@@ -267,10 +247,10 @@ void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View
 }
 
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
-  Parts parts;
+  WorkspaceParts parts;
   if (in.dtype == DType::Float32) scratch_for<float>(parts, kind, a, c, in);
   else scratch_for<double>(parts, kind, a, c, in);
-  return parts.used();
+  return parts.bytes();
 }
 
 void solve(const Queue& queue, Solver kind, Out out, View a, View pivots, View b, void* workspace) {
@@ -281,7 +261,7 @@ void solve(const Queue& queue, Solver kind, Out out, View a, View pivots, View b
 }
 
 size_t solve_workspace(const View& a, const View& b) {
-  Parts parts;
+  WorkspaceParts parts;
   const int64_t rows = a.sizes[a.ndim - 1], columns = b.sizes[b.ndim - 1];
   const auto count = [&]<class T>(T) {
     parts.take<T>(rows * rows);
@@ -290,7 +270,7 @@ size_t solve_workspace(const View& a, const View& b) {
   };
   if (a.dtype == DType::Float32) count(float{});
   else count(double{});
-  return parts.used();
+  return parts.bytes();
 }
 
 }  // namespace tandem::kernels::cpu

@@ -27,11 +27,11 @@ struct Task {
 
 /// Transposes stretches of a matrix with contiguous columns into one with contiguous rows.
 template <class T>
-void turn(const Queue& queue, const ProductFunctions<T>& functions, char* to, const Matrix& x, int64_t rows, int64_t columns) {
+void transpose(const Queue& queue, const ProductFunctions<T>& functions, char* to, const Matrix& x, int64_t rows, int64_t columns) {
   const int64_t stretch = std::max<int64_t>(16, 16384 / std::max<int64_t>(1, rows) / 16 * 16);
   parallel_for(columns, stretch, queue.threads, [&](int64_t begin, int64_t end) {
-    functions.turn(reinterpret_cast<T*>(to) + begin, columns, reinterpret_cast<const T*>(x.data) + begin * x.column, x.column, rows,
-                   end - begin);
+    functions.transpose(reinterpret_cast<T*>(to) + begin, columns, reinterpret_cast<const T*>(x.data) + begin * x.column, x.column, rows,
+                        end - begin);
   });
 }
 
@@ -39,8 +39,8 @@ void turn(const Queue& queue, const ProductFunctions<T>& functions, char* to, co
 void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType from, const Matrix& laid, int64_t rows, int64_t columns) {
   const bool by_rows = laid.column == 1;
   if (by_rows && x.row == 1 && x.column != 1 && from == to) {
-    if (to == kFloat32) return turn(queue, dense().single_products, to_data, x, rows, columns);
-    if (to == kFloat64) return turn(queue, dense().double_products, to_data, x, rows, columns);
+    if (to == kFloat32) return transpose(queue, dense().single_products, to_data, x, rows, columns);
+    if (to == kFloat64) return transpose(queue, dense().double_products, to_data, x, rows, columns);
   }
   const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows, step = by_rows ? x.row : x.column,
                 stride = by_rows ? x.column : x.row;

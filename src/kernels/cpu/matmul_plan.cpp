@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/align.h"
 #include "kernels/cpu/isa/dense.h"
 #include "kernels/cpu/shares.h"
 
@@ -14,16 +15,14 @@ namespace {
 constexpr double kTinyProduct = 64;    // up to which plain loops are best
 constexpr double kThinProduct = 4096;  // the same where inner products have but kThin terms
 constexpr int64_t kThin = 4;
-constexpr int64_t kRows = 4;                     // rows that take b through the registers once
-constexpr double kSmallProduct = 64 * 64 * 64;   // up to which outer products are best,
-constexpr int64_t kRowsOfOuter = 64;             // or for so few rows,
-constexpr int64_t kDepthOfOuter = 1024;          // while a panel of b stays in the second cache
-constexpr double kTurnedProduct = 48 * 48 * 48;  // up to which b is transposed for them,
-constexpr int64_t kTurnedDepth = 256;            // where inner products are too short to be good
-constexpr int64_t kRowsOfInner = 32;             // up to which inner products are best
-constexpr double kPartProduct = 200e3;           // that are worth another thread
-
-size_t whole_lines(int64_t elements, size_t size) { return (static_cast<size_t>(elements) * size + 63) / 64 * 64; }
+constexpr int64_t kRows = 4;                         // rows that take b through the registers once
+constexpr double kSmallProduct = 64 * 64 * 64;       // up to which outer products are best,
+constexpr int64_t kRowsOfOuter = 64;                 // or for so few rows,
+constexpr int64_t kDepthOfOuter = 1024;              // while a panel of b stays in the second cache
+constexpr double kTransposedProduct = 48 * 48 * 48;  // up to which b is transposed for them,
+constexpr int64_t kTransposedDepth = 256;            // where inner products are too short to be good
+constexpr int64_t kRowsOfInner = 32;                 // up to which inner products are best
+constexpr double kPartProduct = 200e3;               // that are worth another thread
 
 Matrix matrix_of(const View& v) {
   Matrix x{v.as<char>(), 0, 0};
@@ -70,14 +69,14 @@ MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_v
     batch = {};
   }
   apart = bias.data && bias.data == out.data;
-  turn();
+  transpose_problem();
   choose_route();
   share_out();
   measure();
 }
 
 /// Makes out's rows contiguous, and a product with one column one with a single row, by transposing the whole problem.
-void MatmulPlan::turn() {
+void MatmulPlan::transpose_problem() {
   const bool column_out = out.column != 1 && out.row == 1;
   if ((n == 1 && m > 1) || (column_out && n > 1)) {
     std::swap(m, n);
@@ -93,7 +92,7 @@ void MatmulPlan::turn() {
 void MatmulPlan::choose_route() {
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const bool thin = k <= kThin && work <= kThinProduct && b.column != 1;
-  packed = dtype == kFloat16 || (dtype == kBFloat16 && (!dnnl_has_bfloat16() || work <= kTurnedProduct)) ? kFloat32 : dtype;
+  packed = dtype == kFloat16 || (dtype == kBFloat16 && (!dnnl_has_bfloat16() || work <= kTransposedProduct)) ? kFloat32 : dtype;
   if (!is_floating(dtype)) {
     route = work <= kTinyProduct || thin ? Route::Tiny : Route::Integer;
     apart = false;  // the sums of a row are kept until its end
@@ -119,7 +118,7 @@ void MatmulPlan::choose_route() {
     route = Route::Dnnl;
   } else if (laid_b.column == 1) {
     route = work <= kSmallProduct || m <= kRows || (m <= kRowsOfOuter && k <= kDepthOfOuter) ? Route::Rows : large;
-  } else if (work <= kTurnedProduct && m >= 8 && k <= kTurnedDepth) {
+  } else if (work <= kTransposedProduct && m >= 8 && k <= kTransposedDepth) {
     route = Route::Rows;
     pack_b = true;
     laid_b = {nullptr, n, 1};
@@ -133,16 +132,16 @@ void MatmulPlan::share_out() {
   block_n = n;
   const double work =
       static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * (packed == kFloat32 || packed == kBFloat16 ? 1 : 2);
-  const int64_t most = shares();
+  const int64_t most_parts = shares();
   if (batch.numel > 1) {
     const auto worthwhile = static_cast<int64_t>(std::max(1.0, work * static_cast<double>(batch.numel) / kPartProduct));
-    if (batch.numel >= most || work < kPartProduct) {
+    if (batch.numel >= most_parts || work < kPartProduct) {
       batch_parts = true;
-      parts = std::min({most, batch.numel, worthwhile});
+      parts = std::min({most_parts, batch.numel, worthwhile});
       return;
     }
   }
-  const auto wanted = std::min(most, static_cast<int64_t>(std::max(1.0, work / kPartProduct)));
+  const auto wanted = std::min(most_parts, static_cast<int64_t>(std::max(1.0, work / kPartProduct)));
   if (wanted <= 1) return;
   // The grid of blocks that reads least: each block reads its rows of a and its columns of b.
   double least = 1e300;
@@ -152,7 +151,7 @@ void MatmulPlan::share_out() {
     const int64_t mb = std::min(m, ((m + down - 1) / down + unit_m - 1) / unit_m * unit_m),
                   nb = std::min(n, ((n + across - 1) / across + unit_n - 1) / unit_n * unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
-    // Time grows with the largest block; what it reads weighs less, more where it must be turned round first.
+    // Time grows with the largest block; what it reads weighs less, more where it must be transposed first.
     const double turning_a = laid_a.column == 1 ? 1 : 4, turning_b = laid_b.column == 1 ? 1 : 4;
     const double cost = static_cast<double>(mb * nb) + 2.0 * (turning_a * static_cast<double>(mb) + turning_b * static_cast<double>(nb)) +
                         1e-3 * static_cast<double>(count);
@@ -171,14 +170,14 @@ void MatmulPlan::measure() {
       for (const int64_t columns : {block_n, n - (blocks_across() - 1) * block_n}) {
         const DnnlScratch scratch = dnnl_scratch(dnnl_block(rows, columns));
         if (!scratch.supported && packed == kFloat32) route = Route::Blocked;
-        scratch_bytes = std::max(scratch_bytes, (scratch.bytes + 63) / 64 * 64);
+        scratch_bytes = std::max(scratch_bytes, align_up(scratch.bytes));
       }
   }
-  const size_t size = size_of(packed);
-  if (pack_a) a_bytes = whole_lines(m * k, size);
-  if (pack_b) b_bytes = whole_lines(k * n, size);
-  if (apart) apart_bytes = whole_lines(m * n, size_of(result()));
-  if (route == Route::Blocked) scratch_bytes = whole_lines(kProductScratch, size);
+  const auto bytes = [](int64_t elements, DType type) { return align_up(static_cast<size_t>(elements) * size_of(type)); };
+  if (pack_a) a_bytes = bytes(m * k, packed);
+  if (pack_b) b_bytes = bytes(k * n, packed);
+  if (apart) apart_bytes = bytes(m * n, result());
+  if (route == Route::Blocked) scratch_bytes = bytes(kProductScratch, packed);
 }
 
 DnnlProduct MatmulPlan::dnnl_block(int64_t rows, int64_t columns) const {

@@ -56,7 +56,7 @@ struct MatmulPlan {
   [[nodiscard]] int64_t blocks_across() const { return (n + block_n - 1) / block_n; }
 
  private:
-  void turn();
+  void transpose_problem();
   void choose_route();
   void share_out();
   void measure();

@@ -9,9 +9,9 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kMostPieces = 256;
+constexpr int64_t kMaxPieces = 256;
 
-int64_t piece_of(int64_t n) { return std::max<int64_t>(16384, (n + kMostPieces - 1) / kMostPieces); }
+int64_t piece_of(int64_t n) { return std::max<int64_t>(16384, (n + kMaxPieces - 1) / kMaxPieces); }
 
 Walk<1> elements_of(const View& in) {
   Walk<1> walk;
@@ -48,13 +48,13 @@ int64_t count_pieces(const Queue& queue, const View& in, const Walk<1>& elements
 size_t nonzero_workspace(const View& /*in*/) { return 0; }
 
 void count_nonzero(const Queue& queue, Out count, View in, void* /*workspace*/) {
-  int64_t counts[kMostPieces];
+  int64_t counts[kMaxPieces];
   const Walk<1> elements = elements_of(in);
   visit(in.dtype, [&]<class T>(T) { *count.as<int64_t>() = count_pieces<T>(queue, in, elements, counts); });
 }
 
 void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
-  int64_t counts[kMostPieces];
+  int64_t counts[kMaxPieces];
   const Walk<1> elements = elements_of(in);
   const int64_t n = elements.numel, piece = piece_of(n);
   visit(in.dtype, [&]<class T>(T) {
@@ -70,11 +70,7 @@ void nonzero(const Queue& queue, Out out, View in, void* /*workspace*/) {
       elements.each(begin, end, [&](int64_t position, const int64_t* at) {
         if (row >= out.sizes[0] || !is_nonzero(in.as<T>()[at[0]])) return;
         int64_t* to = out.as<int64_t>() + row++ * out.strides[0];
-        for (int d = in.ndim - 1; d > 0; --d) {
-          to[d * out.strides[1]] = position % in.sizes[d];
-          position /= in.sizes[d];
-        }
-        if (in.ndim) to[0] = position;
+        for_indices(position, in.ndim, in.sizes, [&](int d, int64_t i) { to[d * out.strides[1]] = i; });
       });
     });
   });

@@ -15,42 +15,42 @@
 namespace tandem::kernels::cpu {
 
 /// What is kept for one shape, of whatever kind.
-class KeptPrimitive {
+class CachedPrimitive {
  public:
-  explicit KeptPrimitive(size_t bytes) : bytes_(bytes) {}
-  virtual ~KeptPrimitive() = default;
-  KeptPrimitive(const KeptPrimitive&) = delete;
-  KeptPrimitive& operator=(const KeptPrimitive&) = delete;
+  explicit CachedPrimitive(size_t bytes) : bytes_(bytes) {}
+  virtual ~CachedPrimitive() = default;
+  CachedPrimitive(const CachedPrimitive&) = delete;
+  CachedPrimitive& operator=(const CachedPrimitive&) = delete;
 
  private:
-  friend class KeptPrimitives;
+  friend class PrimitiveList;
   /// Takes itself out of its map and hands itself over.
-  virtual std::unique_ptr<KeptPrimitive> leave() noexcept = 0;
+  virtual std::unique_ptr<CachedPrimitive> leave() noexcept = 0;
 
   size_t bytes_;
   int users_ = 0;
-  std::list<KeptPrimitive*> node_{this};  // until it is in the list of all
-  const std::list<KeptPrimitive*>::iterator place_ = node_.begin();
+  std::list<CachedPrimitive*> node_{this};  // until it is in the list of all
+  const std::list<CachedPrimitive*>::iterator place_ = node_.begin();
 };
 
 /// All of them. Its functions are called under `mutex`.
-class KeptPrimitives {
+class PrimitiveList {
  public:
   tandem::detail::ForkSafeMutex mutex;
   tandem::detail::ForkSafeMutex making;  // while one is made, with `mutex` free: oneDNN holds locks of its own then
 
-  void add(KeptPrimitive& kept) noexcept;
-  void use(KeptPrimitive& kept) noexcept;
-  void leave(KeptPrimitive& kept) noexcept { --kept.users_; }
+  void add(CachedPrimitive& primitive) noexcept;
+  void use(CachedPrimitive& primitive) noexcept;
+  void leave(CachedPrimitive& primitive) noexcept { --primitive.users_; }
   /// Counts more (or fewer) bytes for it.
-  void grow(KeptPrimitive& kept, ptrdiff_t bytes) noexcept;
+  void grow(CachedPrimitive& primitive, ptrdiff_t bytes) noexcept;
   /// What has to go because of the bound; nullptr where nothing more can. To be destroyed when `mutex` is free.
-  [[nodiscard]] std::unique_ptr<KeptPrimitive> surplus() noexcept;
+  [[nodiscard]] std::unique_ptr<CachedPrimitive> surplus() noexcept;
 
  private:
-  std::list<KeptPrimitive*> by_use_;  // the last used first
+  std::list<CachedPrimitive*> by_use_;  // the last used first
 };
-KeptPrimitives& kept_primitives();
+PrimitiveList& all_primitives();
 
 /// Those of one kind. A Made is made from a Key, and its Made::Arguments, the memory objects, from a const Made&. `kBytes` of each is about
 /// what one takes. Never destroyed.
@@ -58,11 +58,11 @@ template <class Key, class Made, class Hash>
 class PrimitiveCache {
   using Arguments = typename Made::Arguments;
 
-  class Entry final : public KeptPrimitive {
+  class Entry final : public CachedPrimitive {
    public:
     template <class... More>
     Entry(PrimitiveCache& cache, const Key& k, const More&... more)
-        : KeptPrimitive(Made::kBytes), key(k), made(k, more...), cache_(cache) {}
+        : CachedPrimitive(Made::kBytes), key(k), made(k, more...), cache_(cache) {}
 
     const Key key;
     const Made made;
@@ -70,7 +70,7 @@ class PrimitiveCache {
     size_t arguments = 0;                          // in use, and idle
 
    private:
-    std::unique_ptr<KeptPrimitive> leave() noexcept override {
+    std::unique_ptr<CachedPrimitive> leave() noexcept override {
       const auto found = cache_.entries_.find(key);
       std::unique_ptr<Entry> self = std::move(found->second);
       cache_.entries_.erase(found);
@@ -94,9 +94,9 @@ class PrimitiveCache {
     friend class PrimitiveCache;
     void give_back() noexcept {
       if (!entry_) return;
-      const std::lock_guard lock(kept_primitives().mutex);
+      const std::lock_guard lock(all_primitives().mutex);
       entry_->idle.push_back(std::move(arguments_));
-      kept_primitives().leave(*std::exchange(entry_, nullptr));
+      all_primitives().leave(*std::exchange(entry_, nullptr));
     }
     Entry* entry_ = nullptr;
     std::unique_ptr<Arguments> arguments_;
@@ -107,7 +107,7 @@ class PrimitiveCache {
     Lease& mine = own();
     if (mine.entry_ && mine.entry_->key == key) return &mine;
     mine.give_back();
-    std::unique_lock lock(kept_primitives().mutex);
+    std::unique_lock lock(all_primitives().mutex);
     const auto found = entries_.find(key);
     if (found == entries_.end()) return nullptr;
     take(mine, *found->second, lock);
@@ -117,12 +117,12 @@ class PrimitiveCache {
   /// The same, made from the key and `more` where nothing is kept.
   template <class... More>
   Lease& make(const Key& key, const More&... more) {
-    const std::lock_guard making(kept_primitives().making);
+    const std::lock_guard making(all_primitives().making);
     if (Lease* const known = find(key)) return *known;  // another thread was faster
     auto entry = std::make_unique<Entry>(*this, key, more...);
-    std::unique_lock lock(kept_primitives().mutex);
+    std::unique_lock lock(all_primitives().mutex);
     Entry& added = *entries_.emplace(key, std::move(entry)).first->second;
-    kept_primitives().add(added);
+    all_primitives().add(added);
     take(own(), added, lock);
     return own();
   }
@@ -135,7 +135,7 @@ class PrimitiveCache {
 
   /// `lock` is held, and free after it.
   void take(Lease& mine, Entry& entry, std::unique_lock<tandem::detail::ForkSafeMutex>& lock) {
-    KeptPrimitives& all = kept_primitives();
+    PrimitiveList& all = all_primitives();
     if (entry.idle.empty()) entry.idle.reserve(entry.arguments + 1);
     all.use(entry);
     std::unique_ptr<Arguments> arguments;
@@ -146,7 +146,7 @@ class PrimitiveCache {
     } else {
       ++entry.arguments;
       all.grow(entry, Arguments::kBytes);
-      while (std::unique_ptr<KeptPrimitive> gone = all.surplus()) {
+      while (std::unique_ptr<CachedPrimitive> gone = all.surplus()) {
         lock.unlock();
         gone.reset();
         lock.lock();

@@ -3,14 +3,12 @@
 #include <cstring>
 #include <new>
 
+#include "base/align.h"
 #include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
 
 namespace tandem::kernels::cpu {
 namespace {
-
-constexpr size_t kLine = 64;
-size_t whole_lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 struct Hash {
   size_t operator()(const DnnlConvolution& c) const {
@@ -38,13 +36,13 @@ class Step {
   int run(Arguments& arguments, std::initializer_list<const void*> data) const;
 
  private:
-  static constexpr int kMost = 5;
+  static constexpr int kMaxCount = 5;
   struct Described {
     int name;
     dnnl_memory_desc_t desc;
   };
   dnnl_primitive_t primitive_ = nullptr;
-  Described described_[kMost];  // the first count_
+  Described described_[kMaxCount];  // the first count_
   int count_ = 0;
 };
 
@@ -66,7 +64,7 @@ class Step::Arguments {
 
  private:
   friend class Step;
-  dnnl_exec_arg_t list_[kMost] = {};
+  dnnl_exec_arg_t list_[kMaxCount] = {};
   int count_ = 0;
   dnnl_status_t status_ = dnnl_success;
 };
@@ -112,7 +110,7 @@ class Convolution {
     char* free = static_cast<char*>(scratch);
     const auto take = [&free](size_t bytes) {
       char* const mine = free;
-      free += whole_lines(bytes);
+      free += align_up(bytes);
       return mine;
     };
     const void *first = a, *second = b;
@@ -298,9 +296,9 @@ class Convolution {
     a_bytes_ = dnnl_memory_desc_get_size(&a);
     b_bytes_ = gradient ? dnnl_memory_desc_get_size(&b) : 0;
     result_bytes_ = dnnl_memory_desc_get_size(&result);
-    bytes_.weight = whole_lines(dnnl_memory_desc_get_size(&weight_));
-    bytes_.scratch = (reorder_a_.made() ? whole_lines(a_bytes_) : 0) + (reorder_b_.made() ? whole_lines(b_bytes_) : 0) +
-                     (reorder_result_.made() ? whole_lines(result_bytes_) : 0) + whole_lines(dnnl_memory_desc_get_size(&scratch));
+    bytes_.weight = align_up(dnnl_memory_desc_get_size(&weight_));
+    bytes_.scratch = (reorder_a_.made() ? align_up(a_bytes_) : 0) + (reorder_b_.made() ? align_up(b_bytes_) : 0) +
+                     (reorder_result_.made() ? align_up(result_bytes_) : 0) + align_up(dnnl_memory_desc_get_size(&scratch));
   }
 
   void make_reorder(Step& step, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to, const_dnnl_primitive_attr_t attributes,

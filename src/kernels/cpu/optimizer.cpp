@@ -95,7 +95,7 @@ void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings setti
                         .beta1 = settings.beta1,
                         .beta2 = settings.beta2,
                         .step_size = settings.lr / (1 - std::pow(settings.beta1, t)),
-                        .root = std::sqrt(1 - std::pow(settings.beta2, t)),
+                        .bias_correction2_sqrt = std::sqrt(1 - std::pow(settings.beta2, t)),
                         .eps = settings.eps};
     if (is_native(p.dtype))
       return dense().adam[p.dtype == kFloat64](at(p.parameter, p.dtype, begin), at(p.gradient, p.dtype, begin), at(p.mean, p.dtype, begin),
@@ -123,9 +123,9 @@ size_t total_norm_workspace(const Span<View>& /*tensors*/) { return 0; }
 
 void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspace*/) {
   // Partial sums of pieces that only the number of elements decides, added in order: the same for any number of threads.
-  constexpr int64_t kMostPieces = 256;
-  double sums[kMostPieces];
-  const int64_t n = total(tensors), piece = std::max(kPiece, (n + kMostPieces - 1) / kMostPieces);
+  constexpr int64_t kMaxPieces = 256;
+  double sums[kMaxPieces];
+  const int64_t n = total(tensors), piece = std::max(kPiece, (n + kMaxPieces - 1) / kMaxPieces);
   parallel_for(n, piece, queue.threads, [&](int64_t from, int64_t to) {
     double sum = 0;
     for_range(tensors, from, to, [&](const View& x, int64_t begin, int64_t end) { sum += squares(x, begin, end); });

@@ -45,15 +45,14 @@ struct PaddedRows {
     const int inner = outer - 1;
     const int64_t height = inner < 0 ? 1 : wide.sizes[inner];
     for (int64_t row = begin; row < end;) {
-      int64_t rest = row / height, in_wide = 0, in_narrow = 0;
+      int64_t in_wide = 0, in_narrow = 0;
       bool inside = true;
-      for (int d = inner - 1; d >= 0; --d) {
-        const int64_t i = rest % wide.sizes[d], from = padding_source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
-        rest /= wide.sizes[d];
+      for_indices(row / height, inner, wide.sizes, [&](int d, int64_t i) {
+        const int64_t from = padding_source(i, before[d], narrow.sizes[d], wide.sizes[d], mode);
         in_wide += i * wide.strides[d];
         inside &= from >= 0;
         in_narrow += from * narrow.strides[d];
-      }
+      });
       if (inner < 0) return f(in_wide, in_narrow);
       for (int64_t i = row % height; i < height && row < end; ++i, ++row) {
         const int64_t from = padding_source(i, before[inner], narrow.sizes[inner], height, mode);

@@ -15,20 +15,15 @@ struct Row {
   int8_t inputs;
   bool compares;  // gives bool
 };
-constexpr bool gives_bool(const char* rule) { return rule[0] == 'C' || rule[0] == 'L'; }
 constexpr Row kRows[] = {
-#define TD_UNARY(name, Functor, rule, ...) {1, gives_bool(#rule)},
-#define TD_BINARY(name, Functor, rule, ...) {2, gives_bool(#rule)},
-#define TD_KERNEL(name, Functor, rule, inputs) {inputs, gives_bool(#rule)},
+#define TD_UNARY(name, Functor, rule, ...) {1, gives_bool(Rule::rule)},
+#define TD_BINARY(name, Functor, rule, ...) {2, gives_bool(Rule::rule)},
+#define TD_KERNEL(name, Functor, rule, inputs) {inputs, gives_bool(Rule::rule)},
 #include "kernels/pointwise.def"
 #undef TD_UNARY
 #undef TD_BINARY
 #undef TD_KERNEL
 };
-
-bool divides(PointwiseOp op) {
-  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
-}
 
 /// The operation that a call really is: powers with a small exponent are products, and ~ of a bool is not.
 PointwiseOp simplified(const Pointwise& call) {
@@ -45,38 +40,7 @@ PointwiseOp simplified(const Pointwise& call) {
 }
 
 /// Whether strides are those of a contiguous tensor of the call's sizes.
-bool is_dense(const Pointwise& call, const int64_t* strides) {
-  if (call.contiguous) return true;
-  int64_t expected = 1;
-  for (int d = call.ndim - 1; d >= 0; --d) {
-    if (call.sizes[d] != 1 && strides[d] != expected) return false;
-    expected *= call.sizes[d];
-  }
-  return true;
-}
-
-/// Dimensions in the order of the output's strides, joined where all strides allow it: for outputs that are not dense as they are.
-void sort_dims(Pointwise& call, int inputs) {
-  int order[kMaxDims];
-  for (int d = 0; d < call.ndim; ++d) {
-    int at = d;
-    for (; at > 0 && std::abs(call.out_strides[order[at - 1]]) < std::abs(call.out_strides[d]); --at) order[at] = order[at - 1];
-    order[at] = d;
-  }
-  const Pointwise from = call;
-  int last = -1;
-  for (int k = 0; k < from.ndim; ++k) {
-    const int d = order[k];
-    bool joins = last >= 0 && call.out_strides[last] == from.out_strides[d] * from.sizes[d];
-    for (int i = 0; joins && i < inputs; ++i)
-      if (from.in[i].data) joins = call.in[i].strides[last] == from.in[i].strides[d] * from.sizes[d];
-    if (joins) call.sizes[last] *= from.sizes[d];
-    else call.sizes[++last] = from.sizes[d];
-    call.out_strides[last] = from.out_strides[d];
-    for (int i = 0; i < inputs; ++i) call.in[i].strides[last] = from.in[i].strides[d];
-  }
-  call.ndim = static_cast<int8_t>(last + 1);
-}
+bool is_dense(const Pointwise& call, const int64_t* strides) { return call.contiguous || is_contiguous(call.ndim, call.sizes, strides); }
 
 }  // namespace
 
@@ -125,8 +89,8 @@ void pointwise(const Queue& queue, Pointwise call) {
   }
   for (int i = 0; i < row.inputs; ++i)
     if (!call.in[i].data) std::fill_n(call.in[i].strides, call.ndim, 0);  // a number comes without
-  if (!is_dense(call, call.out_strides)) sort_dims(call, row.inputs);
-  Plan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
+  if (!is_dense(call, call.out_strides)) collapse_dims(call, true);
+  TilePlan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
   plan.out_dense = is_dense(call, call.out_strides);
   plan.out_direct = plan.out_dense && call.out_dtype == natural;
   bool in_place = false;

@@ -19,7 +19,7 @@ bool has_zero(const int64_t* values, int64_t n) {
 }
 
 /// Elements [begin, end), at most a tile of them.
-void run_tile(const Plan& plan, Buffer* buffers, const Queue& queue, int64_t begin, int64_t end) {
+void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t begin, int64_t end) {
   const Pointwise& call = plan.call;
   const int64_t n = end - begin;
   const size_t width = plan.compute == kComputeFloat ? 4 : 8;
@@ -83,7 +83,7 @@ constexpr int64_t kPanelRows = 16;
 constexpr int64_t kPanelColumns = 512;
 constexpr int64_t kPanelStride = kPanelColumns + 16;  // not a power of two: the rows shall not fall into the same places of the cache
 
-bool transposed(const Plan& plan, int i) {
+bool transposed(const TilePlan& plan, int i) {
   const Operand& operand = plan.call.in[i];
   const int last = plan.call.ndim - 1;
   return operand.data && operand.dtype == plan.call.compute && operand.strides[last - 1] == 1 && operand.strides[last] != 0 &&
@@ -105,7 +105,7 @@ void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& s
   set.pack[static_cast<int>(dtype_for(compute))][compute](to, &number, 0, n);
 }
 
-void run_tiles(const Queue& queue, const Plan& plan) {
+void run_tiles(const Queue& queue, const TilePlan& plan) {
   parallel_for(plan.call.numel, kGrain, queue.threads, [&](int64_t begin, int64_t end) {
     Buffer buffers[kMaxOperands + 2];  // NOLINT: filled as far as they are read
     for (int i = 0; i < plan.inputs; ++i)
@@ -114,7 +114,7 @@ void run_tiles(const Queue& queue, const Plan& plan) {
   });
 }
 
-bool wants_panels(const Plan& plan) {
+bool wants_panels(const TilePlan& plan) {
   const Pointwise& call = plan.call;
   const int last = call.ndim - 1;
   if (last < 1 || call.sizes[last] < 16 || call.sizes[last - 1] < 8 || call.out_strides[last] != 1 || call.out_dtype != plan.natural)
@@ -124,15 +124,15 @@ bool wants_panels(const Plan& plan) {
   return false;
 }
 
-void run_panels(const Queue& queue, const Plan& plan) {
+void run_panels(const Queue& queue, const TilePlan& plan) {
   const Pointwise& call = plan.call;
   const int last = call.ndim - 1;
   const int64_t rows = call.sizes[last - 1], columns = call.sizes[last];
   const int64_t row_blocks = (rows + kPanelRows - 1) / kPanelRows, column_blocks = (columns + kPanelColumns - 1) / kPanelColumns;
   const int64_t panels = call.numel / (rows * columns) * row_blocks * column_blocks;
   const int64_t width = plan.compute == kComputeFloat ? 4 : 8, out_size = static_cast<int64_t>(size_of(call.out_dtype));
-  bool turned[kMaxOperands];
-  for (int i = 0; i < plan.inputs; ++i) turned[i] = transposed(plan, i);
+  bool is_transposed[kMaxOperands];
+  for (int i = 0; i < plan.inputs; ++i) is_transposed[i] = transposed(plan, i);
   parallel_for(panels, std::max<int64_t>(1, kGrain / (kPanelRows * std::min(columns, kPanelColumns))), queue.threads,
                [&](int64_t begin, int64_t end) {
                  struct alignas(64) Panel {
@@ -144,18 +144,15 @@ void run_panels(const Queue& queue, const Plan& plan) {
                    if (!call.in[i].data) fill_number(buffers[i].bytes, call.in[i].value, plan.compute, kPanelColumns, plan.set);
                  for (int64_t at = begin; at < end; ++at) {
                    const int64_t column = at % column_blocks * kPanelColumns, row = at / column_blocks % row_blocks * kPanelRows;
-                   int64_t rest = at / column_blocks / row_blocks, out_base = row * call.out_strides[last - 1] + column,
-                           bases[kMaxOperands];
+                   int64_t out_base = row * call.out_strides[last - 1] + column, bases[kMaxOperands];
                    for (int i = 0; i < plan.inputs; ++i) bases[i] = row * call.in[i].strides[last - 1] + column * call.in[i].strides[last];
-                   for (int d = last - 2; d >= 0; --d) {
-                     const int64_t index = rest % call.sizes[d];
-                     rest /= call.sizes[d];
+                   for_indices(at / column_blocks / row_blocks, last - 1, call.sizes, [&](int d, int64_t index) {
                      out_base += index * call.out_strides[d];
                      for (int i = 0; i < plan.inputs; ++i) bases[i] += index * call.in[i].strides[d];
-                   }
+                   });
                    const int64_t height = std::min(kPanelRows, rows - row), n = std::min(kPanelColumns, columns - column);
                    for (int i = 0; i < plan.inputs; ++i) {
-                     if (!turned[i]) continue;
+                     if (!is_transposed[i]) continue;
                      const char* from = static_cast<const char*>(call.in[i].data) + bases[i] * width;
                      plan.set.transpose[width == 8](panel[i].bytes, kPanelStride, from, call.in[i].strides[last], height, n);
                    }
@@ -167,7 +164,7 @@ void run_panels(const Queue& queue, const Plan& plan) {
                        if (!operand.data) continue;
                        const int64_t offset = bases[i] + r * operand.strides[last - 1], size = static_cast<int64_t>(size_of(operand.dtype));
                        const char* from = static_cast<const char*>(operand.data) + offset * size;
-                       if (turned[i]) in[i] = panel[i].bytes + r * kPanelStride * width;
+                       if (is_transposed[i]) in[i] = panel[i].bytes + r * kPanelStride * width;
                        else if (operand.strides[last] == 1 && operand.dtype == call.compute) in[i] = from;
                        else plan.set.pack[static_cast<int>(operand.dtype)][plan.compute](buffers[i].bytes, from, operand.strides[last], n);
                      }

@@ -13,7 +13,7 @@ struct alignas(64) Buffer {
 };
 
 /// A call made ready: which operands and whether the result go straight to memory.
-struct Plan {
+struct TilePlan {
   const Pointwise& call;
   const Isa& set;
   Tile tile;
@@ -32,11 +32,11 @@ struct Plan {
 void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& set);
 
 /// Elements in their order, a tile at a time.
-void run_tiles(const Queue& queue, const Plan& plan);
+void run_tiles(const Queue& queue, const TilePlan& plan);
 
 /// Whether an operand is transposed against the output, so that panels are faster.
-bool wants_panels(const Plan& plan);
-/// Blocks of rows: transposed operands are turned round block by block, so that every cache line is read once.
-void run_panels(const Queue& queue, const Plan& plan);
+bool wants_panels(const TilePlan& plan);
+/// Blocks of rows: transposed operands are is_transposed round block by block, so that every cache line is read once.
+void run_panels(const Queue& queue, const TilePlan& plan);
 
 }  // namespace tandem::kernels::cpu

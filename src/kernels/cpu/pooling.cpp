@@ -1,5 +1,5 @@
 // Pooling. Where windows are regular and small, the rows that a few rows of the result need are laid out in a first-cache buffer, padded
-// and dealt out by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/dense_windows.cpp).
+// and split up by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/dense_windows.cpp).
 // Adaptive and very large windows are taken one by one.
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kBuffer = 8192, kSlack = 16, kMostTaps = 512, kMostWidth = 1024;  // elements
+constexpr int64_t kBuffer = 8192, kSlack = 16, kMaxTaps = 512, kMaxWidth = 1024;  // elements
 
 struct Axes {
   PoolingAxis d, h, w;
@@ -35,13 +35,13 @@ T divided(T sum, int64_t by) {
 
 /// How many rows of the result the buffer serves at a time; 0 where it can't.
 struct Band {
-  int64_t rows = 0, length = 0, lines = 0;  // length: of one line of the buffer, of which there are `lines` for every input row
+  int64_t rows = 0, length = 0, phases = 0;  // an input row is `phases` rows of `length` in the buffer
 
   explicit Band(const Axes& a) {
-    if (a.w.adaptive || a.w.out > kMostWidth || a.d.kernel * a.h.kernel * a.w.kernel > kMostTaps) return;
-    lines = std::min(a.w.stride, (a.w.kernel - 1) * a.w.dilation + 1);
+    if (a.w.adaptive || a.w.out > kMaxWidth || a.d.kernel * a.h.kernel * a.w.kernel > kMaxTaps) return;
+    phases = std::min(a.w.stride, (a.w.kernel - 1) * a.w.dilation + 1);
     length = a.w.out + (a.w.kernel - 1) * a.w.dilation / a.w.stride + kSlack;
-    const int64_t fit = kBuffer / (a.d.kernel * lines * length) - (a.h.kernel - 1) * a.h.dilation - 1;
+    const int64_t fit = kBuffer / (a.d.kernel * phases * length) - (a.h.kernel - 1) * a.h.dilation - 1;
     if (fit >= 0) rows = std::min(a.h.out, 1 + fit / a.h.stride);
   }
 };
@@ -50,10 +50,10 @@ struct Band {
 template <class T>
 struct Buffer {
   alignas(64) T values[kBuffer + kSlack];
-  alignas(64) T row[kMostWidth + kSlack];
-  int64_t columns[kMostWidth + kSlack];  // what the caller wants to know of each window of a row
-  const void* taps[kMostTaps];
-  int64_t places[kMostTaps];
+  alignas(64) T row[kMaxWidth + kSlack];
+  int64_t columns[kMaxWidth + kSlack];  // what the caller wants to know of each window of a row
+  const void* taps[kMaxTaps];
+  int64_t places[kMaxTaps];
 };
 
 /// Lays out rows y0 … y0 + count - 1 of a plane of the input.
@@ -65,9 +65,9 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
   for (int64_t r = 0; r < count; ++r) {
     const int64_t y = y0 + r;
     if (y < 0 || y >= a.h.in) continue;  // no window looks at it
-    T* const lines = buffer.values + (slot + r) * band.lines * band.length;
+    T* const to = buffer.values + (slot + r) * band.phases * band.length;
     const char* const row = plane + y * in.strides[3] * size;
-    // Line p has columns p - padding + i * stride.
+    // Phase p has the columns p - padding + i * stride.
     const auto range = [&](int64_t p, int64_t& begin, int64_t& end) {
       const int64_t start = p - a.w.padding;
       begin = std::min(band.length, start < 0 ? (-start + a.w.stride - 1) / a.w.stride : 0);
@@ -75,35 +75,35 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
     };
     int64_t begin, end;
     if constexpr (std::is_same_v<T, float>) {
-      if (in.dtype == kFloat32 && in.strides[4] == 1 && a.w.stride == 2 && band.lines == 2) {
-        // Both lines at once, over the columns that both have; a padding that is odd begins with the second.
+      if (in.dtype == kFloat32 && in.strides[4] == 1 && a.w.stride == 2 && band.phases == 2) {
+        // Both phases at once, over the columns that both have; a padding that is odd begins with the second.
         int64_t odd_begin, odd_end;
         range(0, begin, end);
         range(1, odd_begin, odd_end);
-        T *even_line = lines, *odd_line = lines + band.length;
-        std::fill(even_line, even_line + begin, outside);
-        std::fill(odd_line, odd_line + odd_begin, outside);
-        std::fill(even_line + end, even_line + band.length, outside);
-        std::fill(odd_line + odd_end, odd_line + band.length, outside);
+        T *even = to, *odd = to + band.length;
+        std::fill(even, even + begin, outside);
+        std::fill(odd, odd + odd_begin, outside);
+        std::fill(even + end, even + band.length, outside);
+        std::fill(odd + odd_end, odd + band.length, outside);
         const float* from = reinterpret_cast<const float*>(row);
-        if (odd_begin < begin) {  // the first column goes to the second line
-          if (odd_begin < odd_end) odd_line[odd_begin] = from[2 * odd_begin + 1 - a.w.padding];
+        if (odd_begin < begin) {  // the first column goes to the second phase
+          if (odd_begin < odd_end) odd[odd_begin] = from[2 * odd_begin + 1 - a.w.padding];
           odd_begin = begin;
         }
         const int64_t both = std::max<int64_t>(0, std::min(end, odd_end) - begin);
-        dense().deal(even_line + begin, odd_line + begin, from + 2 * begin - a.w.padding, both);
-        for (int64_t i = begin + both; i < end; ++i) even_line[i] = from[2 * i - a.w.padding];
-        for (int64_t i = odd_begin + both; i < odd_end; ++i) odd_line[i] = from[2 * i + 1 - a.w.padding];
+        dense().deinterleave(even + begin, odd + begin, from + 2 * begin - a.w.padding, both);
+        for (int64_t i = begin + both; i < end; ++i) even[i] = from[2 * i - a.w.padding];
+        for (int64_t i = odd_begin + both; i < odd_end; ++i) odd[i] = from[2 * i + 1 - a.w.padding];
         continue;
       }
     }
-    for (int64_t p = 0; p < band.lines; ++p) {
-      T* const line = lines + p * band.length;
+    for (int64_t p = 0; p < band.phases; ++p) {
+      T* const phase = to + p * band.length;
       range(p, begin, end);
-      std::fill(line, line + begin, outside);
+      std::fill(phase, phase + begin, outside);
       if (end > begin)
-        pack(line + begin, row + (p - a.w.padding + begin * a.w.stride) * in.strides[4] * size, a.w.stride * in.strides[4], end - begin);
-      std::fill(line + end, line + band.length, outside);
+        pack(phase + begin, row + (p - a.w.padding + begin * a.w.stride) * in.strides[4] * size, a.w.stride * in.strides[4], end - begin);
+      std::fill(phase + end, phase + band.length, outside);
     }
   }
 }
@@ -112,7 +112,7 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
 /// each.
 template <class T, class C, class F>
 void each_row(const Queue& queue, const Axes& a, const Band& band, const View& in, T outside, C column, F f) {
-  const int64_t bands = (a.h.out + band.rows - 1) / band.rows, lines = band.lines * band.length;
+  const int64_t bands = (a.h.out + band.rows - 1) / band.rows, row_length = band.phases * band.length;
   const int64_t work = band.rows * a.w.out * a.d.kernel * a.h.kernel * a.w.kernel;
   parallel_for(
       a.planes * a.d.out * bands, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, work)), queue.threads, [&](int64_t begin, int64_t end) {
@@ -141,7 +141,7 @@ void each_row(const Queue& queue, const Axes& a, const Band& band, const View& i
                 if (y < 0 || y >= a.h.in) continue;
                 for (int64_t kw = 0; kw < a.w.kernel; ++kw) {
                   const int64_t x = kw * a.w.dilation;
-                  buffer.taps[taps.count] = buffer.values + (kd * count + r) * lines + x % a.w.stride * band.length + x / a.w.stride;
+                  buffer.taps[taps.count] = buffer.values + (kd * count + r) * row_length + x % a.w.stride * band.length + x / a.w.stride;
                   buffer.places[taps.count++] = (z * a.h.in + y) * a.w.in + x - a.w.padding;
                 }
               }
@@ -200,13 +200,13 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
     using W = Wide<T>;
     constexpr W lowest = std::is_floating_point_v<W> ? -std::numeric_limits<W>::infinity() : std::numeric_limits<W>::lowest();
     if (band.rows && a.d.in * a.h.in * a.w.in < int64_t{1} << 30) {
-      const auto largest = dense().largest[compute_of(dtype_of<W>())];
+      const auto largest = dense().window_max[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
       return each_row<W>(
           queue, a, band, in, lowest, [](const PoolingRange& w) { return w.begin; },
           [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
             const int64_t at = ((plane * a.d.out + od) * a.h.out + oh) * a.w.out;
-            int64_t first[kMostWidth + kSlack];
+            int64_t first[kMaxWidth + kSlack];
             const int64_t row = (std::max<int64_t>(0, a.d.at(od).begin) * a.h.in + a.h.at(oh).begin) * a.w.in;
             if (places)
               for (int64_t i = 0; i < a.w.out + kSlack; ++i) first[i] = row + buffer.columns[i];
@@ -239,7 +239,7 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   visit(in.dtype, [&]<class T>(T) {
     using W = Wide<T>;
     if (band.rows) {
-      const auto totals = dense().totals[compute_of(dtype_of<W>())];
+      const auto totals = dense().window_sum[compute_of(dtype_of<W>())];
       const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
       const auto column = [&](const PoolingRange& w) { return pooling.divisor ? 1 : length_of(pooling, w); };
       return each_row<W>(queue, a, band, in, W(0), column, [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {

@@ -172,7 +172,7 @@ namespace {
 /// Sorts distinct keys whose bits after the first `skip`, equal ones, are uniform: they are spread over buckets by their next bits, in
 /// place, then each bucket is sorted by itself.
 void sort_uniform(const Queue& queue, uint64_t* keys, int64_t n, int skip = 0) {
-  constexpr int64_t kMostBuckets = 2048, kSmallBucket = 4;
+  constexpr int64_t kMaxBuckets = 2048, kSmallBucket = 4;
   if (n <= 12) {
     for (int64_t i = 1; i < n; ++i) {
       const uint64_t key = keys[i];
@@ -182,10 +182,10 @@ void sort_uniform(const Queue& queue, uint64_t* keys, int64_t n, int skip = 0) {
     }
     return;
   }
-  int64_t begin[kMostBuckets + 1], next[kMostBuckets];
+  int64_t begin[kMaxBuckets + 1], next[kMaxBuckets];
   int64_t buckets = 1;
   int log = 0;
-  while (buckets < kMostBuckets && buckets * kSmallBucket < n) buckets *= 2, ++log;
+  while (buckets < kMaxBuckets && buckets * kSmallBucket < n) buckets *= 2, ++log;
   if (skip + log > 63) return std::sort(keys, keys + n);  // not for keys of uniform bits
   const auto bucket_of = [&](uint64_t key) { return static_cast<int64_t>(key << skip >> (64 - log)); };
   std::fill(begin, begin + buckets + 1, 0);

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kGrain = 32 << 10;  // elements a thread should have at least
 constexpr int64_t kPiece = 16 << 10;  // elements of a piece of a large reduction, at least
-constexpr int64_t kMostPieces = 256;
+constexpr int64_t kMaxPieces = 256;
 constexpr int64_t kColumns = 512;  // columns taken together
-constexpr int64_t kMostColumnPieces = 16;
+constexpr int64_t kMaxColumnPieces = 16;
 constexpr int64_t kShortRow = 32;   // rows up to this length are gathered into columns
 constexpr int64_t kBlockRows = 64;  // rows added up in the compute type before they join the totals
 
@@ -28,7 +28,7 @@ struct Call {
   Reduce op;
   Out out;
   View in;
-  Dims kept, reduced;
+  CollapsedDims kept, reduced;
   int64_t results, count;  // how many results, and elements of each
   Compute compute;
   const Isa& set;
@@ -80,8 +80,7 @@ Total total_of(const Call& call, int64_t offset, int64_t begin, int64_t end) {
 void by_rows(const Queue& queue, const Call& call) {
   parallel_for(call.results, std::max<int64_t>(1, kGrain / call.count), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t in_offset, out_offset;
-      call.kept.locate(i, in_offset, out_offset);
+      const auto [in_offset, out_offset] = call.kept.locate(i);
       Total total = total_of(call, in_offset, 0, call.count);
       store(call, &total, 1, out_offset, 1);
     }
@@ -92,9 +91,8 @@ void by_rows(const Queue& queue, const Call& call) {
 void by_pieces(const Queue& queue, const Call& call, int64_t pieces) {
   const int64_t length = (call.count + pieces - 1) / pieces;
   for (int64_t i = 0; i < call.results; ++i) {
-    int64_t in_offset, out_offset;
-    call.kept.locate(i, in_offset, out_offset);
-    Total totals[kMostPieces];
+    const int64_t in_offset = call.kept.locate(i)[kIn], out_offset = call.kept.locate(i)[kOut];
+    Total totals[kMaxPieces];
     const int64_t used = (call.count + length - 1) / length;
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) totals[p] = total_of(call, in_offset, p * length, std::min((p + 1) * length, call.count));
@@ -107,8 +105,8 @@ void by_pieces(const Queue& queue, const Call& call, int64_t pieces) {
 /// The totals of `width` neighbouring columns over reduced elements [begin, end).
 void column_totals(const Call& call, Total* totals, int64_t offset, int64_t width, int64_t begin, int64_t end) {
   alignas(64) char block[kColumns * 8], packed[kColumns * 8];
-  const int64_t size = static_cast<int64_t>(size_of(call.in.dtype)), row_stride = call.reduced.in[call.reduced.ndim - 1];
-  const int64_t column_stride = call.kept.in[call.kept.ndim - 1];
+  const int64_t size = static_cast<int64_t>(size_of(call.in.dtype)), row_stride = call.reduced.strides[kIn][call.reduced.ndim - 1];
+  const int64_t column_stride = call.kept.strides[kIn][call.kept.ndim - 1];
   const bool straight = column_stride == 1 && call.in.dtype == dtype_for(call.compute);
   const Pack pack = call.set.pack[static_cast<int>(call.in.dtype)][call.compute];
   const char* const base = call.in.as<const char>() + offset * size;
@@ -120,7 +118,7 @@ void column_totals(const Call& call, Total* totals, int64_t offset, int64_t widt
     first = false;
     taken = 0;
   };
-  for_runs<1>(call.reduced.ndim, call.reduced.sizes, {call.reduced.in}, begin, end, [&](const int64_t* at, int64_t, int64_t n) {
+  for_runs<1>(call.reduced.ndim, call.reduced.sizes, {call.reduced.strides[kIn]}, begin, end, [&](const int64_t* at, int64_t, int64_t n) {
     const char* from = base + at[0] * size;
     for (int64_t r = 0; r < n;) {
       const int64_t rows = straight ? std::min<int64_t>({n - r, kBlockRows - taken, 8}) : 1;
@@ -140,22 +138,21 @@ void column_totals(const Call& call, Total* totals, int64_t offset, int64_t widt
 
 /// The last kept dimension is contiguous, or there is little to reduce: its columns are reduced side by side.
 void by_columns(const Queue& queue, const Call& call) {
-  Dims outer = call.kept;
+  CollapsedDims outer = call.kept;
   const int last = outer.ndim - 1;
-  const int64_t columns = outer.sizes[last], out_stride = outer.out[last], in_stride = outer.in[last];
+  const int64_t columns = outer.sizes[last], out_stride = outer.strides[kOut][last], in_stride = outer.strides[kIn][last];
   outer.ndim -= 1;
-  outer.finish();
+  outer.require_one();
   const int64_t tiles = (columns + kColumns - 1) / kColumns, work = call.results / columns * tiles;
   const int64_t width_limit = std::min(columns, kColumns);
   const auto place = [&](int64_t task, int64_t& in_offset, int64_t& out_offset, int64_t& width) {
     const int64_t column = task % tiles * kColumns;
-    int64_t in_at = 0, out_at = 0;
-    if (call.kept.ndim > 1) outer.locate(task / tiles, in_at, out_at);
+    const auto [in_at, out_at] = call.kept.ndim > 1 ? outer.locate(task / tiles) : std::array<int64_t, 2>{};
     in_offset = in_at + column * in_stride;
     out_offset = out_at + column * out_stride;
     width = std::min(kColumns, columns - column);
   };
-  const int64_t pieces = work >= kMostColumnPieces ? 1 : std::clamp<int64_t>(call.count * width_limit / kPiece, 1, kMostColumnPieces);
+  const int64_t pieces = work >= kMaxColumnPieces ? 1 : std::clamp<int64_t>(call.count * width_limit / kPiece, 1, kMaxColumnPieces);
   if (pieces == 1) {
     parallel_for(work, std::max<int64_t>(1, kGrain / (call.count * width_limit)), queue.threads, [&](int64_t begin, int64_t end) {
       Total totals[kColumns];
@@ -170,7 +167,7 @@ void by_columns(const Queue& queue, const Call& call) {
   }
   const int64_t length = (call.count + pieces - 1) / pieces, used = (call.count + length - 1) / length;
   for (int64_t task = 0; task < work; ++task) {
-    Total totals[kMostColumnPieces][kColumns];
+    Total totals[kMaxColumnPieces][kColumns];
     int64_t in_offset, out_offset, width;
     place(task, in_offset, out_offset, width);
     parallel_for(used, std::max<int64_t>(1, kGrain / (length * width)), queue.threads, [&](int64_t begin, int64_t end) {
@@ -191,10 +188,10 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
   const Compute compute = compute_of(tests ? in.dtype : out.dtype);
   const Isa& set = isa();
   const int kept = in.ndim - reduced;
-  Call call{op, out,     in,  dims_of(in, &out, 0, kept, false),        dims_of(in, nullptr, kept, in.ndim, false), 0,
+  Call call{op, out,     in,  collapsed_dims(in, &out, 0, kept, false), collapsed_dims(in, nullptr, kept, in.ndim, false), 0,
             0,  compute, set, set.reduce[static_cast<int>(op)][compute]};
-  call.results = call.kept.numel();
-  call.count = call.reduced.numel();
+  call.results = call.kept.numel;
+  call.count = call.reduced.numel;
   if (call.results == 0) return;
   if (call.count == 0) {
     Value value;
@@ -208,10 +205,10 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
     return fill(queue, out, value);
   }
   const int last = call.kept.ndim - 1;
-  const bool rows_are_dense = call.reduced.in[call.reduced.ndim - 1] == 1 && call.reduced.sizes[call.reduced.ndim - 1] > 1;
-  if (!rows_are_dense && call.count > 1 && call.kept.in[last] == 1 && call.kept.sizes[last] >= 8) return by_columns(queue, call);
+  const bool rows_are_dense = call.reduced.strides[kIn][call.reduced.ndim - 1] == 1 && call.reduced.sizes[call.reduced.ndim - 1] > 1;
+  if (!rows_are_dense && call.count > 1 && call.kept.strides[kIn][last] == 1 && call.kept.sizes[last] >= 8) return by_columns(queue, call);
   if (call.count <= kShortRow && call.kept.sizes[last] >= 64) return by_columns(queue, call);
-  const int64_t pieces = call.results >= 16 ? 1 : std::min(call.count / kPiece, kMostPieces);
+  const int64_t pieces = call.results >= 16 ? 1 : std::min(call.count / kPiece, kMaxPieces);
   if (pieces > 1) return by_pieces(queue, call, pieces);
   by_rows(queue, call);
 }

@@ -37,13 +37,7 @@ class Rows {
 
   /// Where a row begins, in elements.
   [[nodiscard]] int64_t offset(int64_t row) const {
-    if (regular_) return row * row_stride_;
-    int64_t offset = 0;
-    for (int i = view_.ndim - 2; i >= 0; --i) {
-      offset += row % view_.sizes[i] * view_.strides[i];
-      row /= view_.sizes[i];
-    }
-    return offset;
+    return regular_ ? row * row_stride_ : offset_of(row, view_.ndim - 1, view_.sizes, view_.strides);
   }
   [[nodiscard]] char* address(int64_t row, int64_t column = 0) const {
     return view_.as<char>() + (offset(row) + column * stride_) * static_cast<int64_t>(size_of(view_.dtype));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/shape.h"
+#include "kernels/strides.h"
 
 namespace tandem::kernels::cpu {
 
@@ -13,13 +13,11 @@ namespace tandem::kernels::cpu {
 template <int operands, class F>
 void for_runs(int ndim, const int64_t* sizes, const int64_t* const (&strides)[operands], int64_t begin, int64_t end, F&& f) {
   const int last = ndim - 1;
-  int64_t index[kMaxDims], base[operands] = {}, rest = begin;
-  for (int d = last; d >= 0; --d) {
-    index[d] = rest % sizes[d];
-    rest /= sizes[d];
-    if (d == last) continue;
-    for (int k = 0; k < operands; ++k) base[k] += index[d] * strides[k][d];
-  }
+  int64_t index[kMaxDims], base[operands] = {};
+  for_indices(begin, ndim, sizes, [&](int d, int64_t i) {
+    index[d] = i;
+    for (int k = 0; d < last && k < operands; ++k) base[k] += i * strides[k][d];
+  });
   for (int64_t at = begin; at < end;) {
     const int64_t n = std::min(sizes[last] - index[last], end - at);
     int64_t offsets[operands];

@@ -1,5 +1,5 @@
 // Running totals along the last dimension, carried in double (integers wrap). A row is one chain of dependent steps, so rows are shared out
-// among the threads; where the rows lie closer together than the elements of one, a group of them is gone through side by side, so that
+// among the threads; where the rows lie closer together than the elements of one, a group of them is handled side by side, so that
 // memory is read in its own order. A single long row is summed in parts first: then their chains run side by side, and on several threads.
 #include <cmath>
 
@@ -11,9 +11,9 @@ namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kGrain = 8 << 10;  // elements
-constexpr int64_t kLanes = 64;       // rows gone through side by side
+constexpr int64_t kLanes = 64;       // rows handled side by side
 constexpr int64_t kPart = 1024;      // elements of a part of a long row, at least
-constexpr int64_t kMostParts = 4096;
+constexpr int64_t kMaxParts = 4096;
 
 /// A group of rows: where each operand's first row begins, and how to go from row to row and along them.
 template <int kOperands>
@@ -128,8 +128,8 @@ void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F
 /// Running sums of one row of floating numbers: the totals of its parts, then each part from the total of those before it.
 template <class T>
 void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int64_t from_step, int64_t length) {
-  const int64_t part = std::max(kPart, (length + kMostParts - 1) / kMostParts), parts = (length + part - 1) / part;
-  double before[kMostParts];
+  const int64_t part = std::max(kPart, (length + kMaxParts - 1) / kMaxParts), parts = (length + part - 1) / part;
+  double before[kMaxParts];
   parallel_for(parts, std::max<int64_t>(1, 2 * kGrain / part), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       const int64_t last = std::min(length, (p + 1) * part);

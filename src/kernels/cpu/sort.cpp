@@ -26,7 +26,7 @@ bool before(const Entry<U>& a, const Entry<U>& b) {
 constexpr int kBits = 11;
 constexpr int64_t kRadix = 1 << kBits;
 constexpr int64_t kShort = 768;  // up to here comparing is faster
-constexpr int64_t kPiece = 32 << 10, kMostPieces = 8;
+constexpr int64_t kPiece = 32 << 10, kMaxPieces = 8;
 
 /// Sorts by key, using `other` as the second place of each pass; says where the result is. A long row is counted and moved in pieces.
 template <class U>
@@ -35,8 +35,8 @@ Entry<U>* sort_entries(Entry<U>* entries, Entry<U>* other, int64_t n, int thread
     std::sort(entries, entries + n, before<U>);
     return entries;
   }
-  const int64_t pieces = std::clamp<int64_t>(n / kPiece, 1, kMostPieces), length = (n + pieces - 1) / pieces;
-  uint32_t counts[kMostPieces][kRadix];
+  const int64_t pieces = std::clamp<int64_t>(n / kPiece, 1, kMaxPieces), length = (n + pieces - 1) / pieces;
+  uint32_t counts[kMaxPieces][kRadix];
   for (int shift = 0; shift < static_cast<int>(sizeof(U)) * 8; shift += kBits) {
     const auto digit = [shift](const Entry<U>& e) { return (e.key >> shift) % kRadix; };
     parallel_for(pieces, 1, threads, [&](int64_t begin, int64_t end) {

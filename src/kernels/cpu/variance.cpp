@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kGrain = 16 << 10;
 constexpr int64_t kPiece = 16 << 10;
-constexpr int64_t kMostPieces = 256;
+constexpr int64_t kMaxPieces = 256;
 constexpr int64_t kFirstBlock = 1024, kGrowth = 3;
 
 /// Of `count` elements: their mean, and the squares of their distances to it.
@@ -82,9 +82,10 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   const Compute compute = compute_of(in.dtype);
   const Isa& set = isa();
   const int kept_dims = in.ndim - reduced_dims;
-  const Dims kept = dims_of(in, &variance, 0, kept_dims, true), reduced = dims_of(in, nullptr, kept_dims, in.ndim, false);
-  const Dims mean_places = mean.data ? dims_of(in, &mean, 0, kept_dims, true) : kept;
-  const int64_t results = kept.numel(), count = reduced.numel();
+  const CollapsedDims kept = collapsed_dims(in, &variance, 0, kept_dims, true),
+                      reduced = collapsed_dims(in, nullptr, kept_dims, in.ndim, false);
+  const CollapsedDims mean_places = mean.data ? collapsed_dims(in, &mean, 0, kept_dims, true) : kept;
+  const int64_t results = kept.numel, count = reduced.numel;
   if (results == 0) return;
   if (count == 0) {
     const Value nan{std::numeric_limits<double>::quiet_NaN(), 0, true};
@@ -103,21 +104,16 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
                                                             1);
   };
   const auto finish = [&](int64_t i, const Sums& all) {
-    int64_t in_offset, out_offset;
-    kept.locate(i, in_offset, out_offset);
     const double divisor = n - correction > 0 ? n - correction : 0;
-    put(variance, out_offset, all.squares / divisor);
-    if (!mean.data) return;
-    mean_places.locate(i, in_offset, out_offset);
-    put(mean, out_offset, all.mean);
+    put(variance, kept.locate(i)[kOut], all.squares / divisor);
+    if (mean.data) put(mean, mean_places.locate(i)[kOut], all.mean);
   };
 
-  const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMostPieces);
+  const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMaxPieces);
   if (pieces <= 1) {
     parallel_for(results, std::max<int64_t>(1, kGrain / count), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t offset, unused;
-        kept.locate(i, offset, unused);
+        const int64_t offset = kept.locate(i)[kIn];
         finish(i, moments_of(offset, 0, count));
       }
     });
@@ -126,9 +122,8 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   const int64_t length = ((count + pieces - 1) / pieces + kFirstBlock - 1) / kFirstBlock * kFirstBlock,
                 used = (count + length - 1) / length;
   for (int64_t i = 0; i < results; ++i) {
-    int64_t offset, unused;
-    kept.locate(i, offset, unused);
-    Sums parts[kMostPieces];
+    const int64_t offset = kept.locate(i)[kIn];
+    Sums parts[kMaxPieces];
     parallel_for(used, std::max<int64_t>(1, kGrain / length), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) parts[p] = moments_of(offset, p * length, std::min((p + 1) * length, count));
     });

@@ -23,14 +23,14 @@ struct ArgReduction {
   Places<3> rows;  // of in, of indices, of values
   bool largest;
 
-  TD_CARD Total none() const { return {C(0), -1}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const {
+  TD_DEVICE Total none() const { return {C(0), -1}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
     int64_t all[3];
     rows(row, all);
     at[0] = all[0];
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
     C x[n];
     in.read(at[0], x);
     Total best{x[0], number};
@@ -38,17 +38,17 @@ struct ArgReduction {
       if (better(x[k], best.value)) best = {x[k], number + k * step};
     if (total.index < 0 || better(best.value, total.value)) total = best;
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const {
     if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
     if (better(a.value, b.value)) return a;
     return better(b.value, a.value) || b.index < a.index ? b : a;
   }
   /// Whether a is the one to find, wherever they stand.
-  TD_CARD bool better(C a, C b) const {
+  TD_DEVICE bool better(C a, C b) const {
     if (math::isnan(a)) return !math::isnan(b);
     return largest ? a > b : a < b;
   }
-  TD_CARD void write(int64_t row, const Total& total) const {
+  TD_DEVICE void write(int64_t row, const Total& total) const {
     int64_t at[3];
     rows(row, at);
     indices[at[1]] = total.index;

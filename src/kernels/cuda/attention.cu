@@ -33,19 +33,19 @@ struct Matrix {
 
   explicit Matrix(const View& v)
       : data(v.as<T>()), batch(v.strides[0]), head(v.strides[1]), row(v.strides[2]), rows(v.sizes[2]), columns(v.sizes[3]) {}
-  TD_CARD T* at(int64_t b, int64_t h) const { return data + b * batch + h * head; }
+  TD_DEVICE T* at(int64_t b, int64_t h) const { return data + b * batch + h * head; }
   /// What is left from row i and column j on of the matrix that begins at `from`, up to a tile of it.
   struct Rest {
     const T* from;
     int64_t row;
     int rows, columns;
 
-    TD_CARD Compute<T> operator()(int i, int j) const { return i < rows && j < columns ? to_compute(from[i * row + j]) : Compute<T>(0); }
+    TD_DEVICE Compute<T> operator()(int i, int j) const { return i < rows && j < columns ? to_compute(from[i * row + j]) : Compute<T>(0); }
   };
-  TD_CARD Rest rest(const T* from, int64_t i, int64_t j) const {
+  TD_DEVICE Rest rest(const T* from, int64_t i, int64_t j) const {
     return {from + i * row + j, row, limited(rows - i), limited(columns - j)};
   }
-  TD_CARD static int limited(int64_t n) { return n < kMostLines ? static_cast<int>(n) : kMostLines; }
+  TD_DEVICE static int limited(int64_t n) { return n < kMostLines ? static_cast<int>(n) : kMostLines; }
 };
 
 /// The score of a query and a key, and the weight that dropout leaves of it.
@@ -78,10 +78,10 @@ struct Scores {
       for (int d = 0; d < 4; ++d) strides[d] = view.strides[d];
   }
   /// The first key that no query up to `last` sees.
-  TD_CARD int64_t seen(int64_t last) const { return causal && last + 1 < keys ? last + 1 : keys; }
+  TD_DEVICE int64_t seen(int64_t last) const { return causal && last + 1 < keys ? last + 1 : keys; }
   /// From the products of query i and keys j … j + n - 1: -inf where one is not seen.
   template <int n>
-  TD_CARD void operator()(C (&products)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
+  TD_DEVICE void operator()(C (&products)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
     const int64_t end = i >= queries ? 0 : seen(i);
     const int count = end - j < n ? static_cast<int>(end - j < 0 ? 0 : end - j) : n;
     const int64_t at = mask ? b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3] : 0;
@@ -90,7 +90,7 @@ struct Scores {
   }
   /// What the weights of query i and keys j … j + n - 1 are multiplied by.
   template <int n>
-  TD_CARD void kept(C (&factors)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
+  TD_DEVICE void dropout_factors(C (&factors)[n], int64_t b, int64_t h, int64_t i, int64_t j) const {
     const int64_t first = ((b * heads + h) * queries + i) * keys + j;
     PhiloxWords words{};
     TD_UNROLL
@@ -103,8 +103,8 @@ struct Scores {
   }
 
  private:
-  TD_CARD static C hidden() { return -std::numeric_limits<C>::infinity(); }
-  TD_CARD C seen_score(C score, int64_t at) const {
+  TD_DEVICE static C hidden() { return -std::numeric_limits<C>::infinity(); }
+  TD_DEVICE C seen_score(C score, int64_t at) const {
     if (!mask) return score;
     if (mask_dtype == DType::Bool) return static_cast<const bool*>(mask)[at] ? score : hidden();
     return score + load<C>(mask, mask_dtype, at);
@@ -126,8 +126,8 @@ struct Block {
 /// sums = the products of rows i … of `left` with rows j … of `right`, a block a thread: thread t has rows kEach (t / kSide) … and columns
 /// kEach (t % kSide) ….
 template <class Shape, class C, class L, class R, class Local, class Shared>
-TD_CARD void multiply_rows(Group<kThreads>& group, Local& sums, Shared& pieces, const Matrix<L>& left, const L* left_at, int64_t i,
-                           const Matrix<R>& right, const R* right_at, int64_t j) {
+TD_DEVICE void multiply_rows(Group<kThreads>& group, Local& sums, Shared& pieces, const Matrix<L>& left, const L* left_at, int64_t i,
+                             const Matrix<R>& right, const R* right_at, int64_t j) {
   constexpr int rows = Shape::kRows, each = Shape::kEach;
   group.each([&](int t) {
     TD_UNROLL
@@ -166,8 +166,8 @@ TD_CARD void multiply_rows(Group<kThreads>& group, Local& sums, Shared& pieces, 
 /// sums += the weights in shared memory, or their transpose, times rows j … of `other`, columns `first` …; thread t has rows
 /// kEach (t / kSide) … and columns t % kSide, kSide further, ….
 template <class Shape, bool transposed, class C, class T, class Local, class Weights, class Shared>
-TD_CARD void multiply_weights(Group<kThreads>& group, Local& sums, const Weights& weights, Shared& values, const Matrix<T>& other,
-                              const T* other_at, int64_t j, int64_t first) {
+TD_DEVICE void multiply_weights(Group<kThreads>& group, Local& sums, const Weights& weights, Shared& values, const Matrix<T>& other,
+                                const T* other_at, int64_t j, int64_t first) {
   constexpr int rows = Shape::kRows, each = Shape::kEach, wide = Shape::kWide;
   for (int k = 0; k < rows && j + k < other.rows; k += kDepth) {
     group.each([&](int t) {
@@ -220,7 +220,7 @@ struct AttentionForward {
   int64_t group_size;  // heads that share keys
   Indices<4> tiles;    // b, h, tile of queries, columns
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
     int64_t tile[4];
     tiles(number, tile);
     const int64_t b = tile[0], h = tile[1], i0 = tile[2] * kRows, first = tile[3] * Shape::kColumns;
@@ -272,11 +272,11 @@ struct AttentionForward {
           rows[t].sum[r] = rows[t].sum[r] * by + sum;
           TD_UNROLL
           for (int c = 0; c < kWide; ++c) sums[t].at[r][c] *= by;
-          C kept[kEach];
-          if (scores.drops) scores.kept(kept, b, h, i0 + down + r, j0 + across);
+          C factors[kEach];
+          if (scores.drops) scores.dropout_factors(factors, b, h, i0 + down + r, j0 + across);
           TD_UNROLL
           for (int c = 0; c < kEach; ++c)
-            shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * kept[c] : block[t].at[r][c];
+            shared.weights[down + r][across + c] = scores.drops ? block[t].at[r][c] * factors[c] : block[t].at[r][c];
         }
       });
       multiply_weights<Shape, false, C>(group, sums, shared.weights, shared.values, v, value, j0, first);
@@ -313,7 +313,7 @@ struct AttentionDelta {
   C* delta;
   Indices<3> rows;  // b, h, i
 
-  TD_CARD void operator()(Group<kWarp>& group, int64_t number, Shared&) const {
+  TD_DEVICE void operator()(Group<kWarp>& group, int64_t number, Shared&) const {
     int64_t at[3];
     rows(number, at);
     const T *const g = grad.at(at[0], at[1]) + at[2] * grad.row, *const y = out.at(at[0], at[1]) + at[2] * out.row;
@@ -350,7 +350,7 @@ struct AttentionGradient {
   int64_t group_size;  // heads that share keys
   Indices<4> tiles;    // b, h or g, tile of queries or keys, columns
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
     int64_t tile[4];
     tiles(number, tile);
     const int64_t b = tile[0], head = tile[1], row = tile[2] * kRows, first = tile[3] * Shape::kColumns;
@@ -386,7 +386,7 @@ struct AttentionGradient {
  private:
   /// Adds what queries i … and keys j … of head h give.
   template <class Sums>
-  TD_CARD void take(Group<kThreads>& group, Sums& sums, Shared& shared, int64_t b, int64_t h, int64_t i, int64_t j, int64_t first) const {
+  TD_DEVICE void take(Group<kThreads>& group, Sums& sums, Shared& shared, int64_t b, int64_t h, int64_t i, int64_t j, int64_t first) const {
     const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size),
                    *const above = grad.at(b, h);
     typename Group<kThreads>::template Local<Block<C, kEach, kEach>> block, above_block;
@@ -397,12 +397,12 @@ struct AttentionGradient {
       TD_UNROLL
       for (int r = 0; r < kEach; ++r) {
         const int64_t at = i + down + r, line = (b * scores.heads + h) * q.rows + at;
-        C kept[kEach];
-        if (scores.drops) scores.kept(kept, b, h, at, j + across);
+        C factors[kEach];
+        if (scores.drops) scores.dropout_factors(factors, b, h, at, j + across);
         const auto drop = [&](C(&values)[kEach]) {
           if (!scores.drops) return;
           TD_UNROLL
-          for (int c = 0; c < kEach; ++c) values[c] *= kept[c];
+          for (int c = 0; c < kEach; ++c) values[c] *= factors[c];
         };
         if constexpr (of != Gradient::Values) drop(above_block[t].at[r]);
         C log_sum = at < q.rows ? normalizer[line] : C(0);

@@ -1,5 +1,5 @@
 // Sorting without scratch: Batcher's bitonic network in place (Batcher, "Sorting networks and their applications", 1968), in the form that
-// mirrors each first step, so that every exchange puts the lesser element first and any length will do. Steps within 2,048 neighbours are
+// mirrors each first step, so that every exchange puts the smaller element first and any length will do. Steps within 2,048 neighbours are
 // done in shared memory, many in one launch. Not stable by itself: elements must not be equal.
 #pragma once
 
@@ -12,7 +12,7 @@ inline constexpr int kBitonicBlock = 2048;
 /// Pair number i of a step: of elements `low` and `low + distance`; mirrored in blocks of 2 * distance at the first step of a merge.
 struct BitonicPair {
   int64_t low, high;
-  TD_CARD BitonicPair(int64_t i, int64_t distance, bool mirrored) {
+  TD_DEVICE BitonicPair(int64_t i, int64_t distance, bool mirrored) {
     const int64_t block = i / distance * (2 * distance), within = i % distance;
     low = block + within;
     high = mirrored ? block + 2 * distance - 1 - within : low + distance;
@@ -26,7 +26,7 @@ struct BitonicStep {
   bool mirrored;
   Less less;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const BitonicPair pair(i, distance, mirrored);
     if (pair.high >= count) return;
     const T a = data[pair.low], b = data[pair.high];
@@ -48,7 +48,7 @@ struct BitonicBlock {
     T element[kBitonicBlock];
   };
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t block, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t block, Shared& shared) const {
     const int64_t first = block * kBitonicBlock;
     const int64_t there = count - first < kBitonicBlock ? count - first : kBitonicBlock;
     group.each([&](int t) {
@@ -76,7 +76,7 @@ struct BitonicBlock {
   }
 };
 
-/// Sorts data[0 … count) by `less`, a TD_CARD functor that never finds two elements equal.
+/// Sorts data[0 … count) by `less`, a TD_DEVICE functor that never finds two elements equal.
 template <class T, class Less>
 void bitonic_sort(const Queue& queue, T* data, int64_t count, const Less& less) {
   const int64_t blocks = (count + kBitonicBlock - 1) / kBitonicBlock;

@@ -12,7 +12,7 @@ namespace {
 constexpr int kTile = 64;
 constexpr int64_t kFewRows = 8;         // up to which a tile would be mostly empty
 constexpr int64_t kShallow = 16;        // terms of a sum up to which tiles don't pay
-constexpr int64_t kEnoughGroups = 256;  // of threads, for a card
+constexpr int64_t kEnoughGroups = 256;  // of threads, for a GPU
 constexpr int64_t kShortestRun = 512;
 
 /// The sizes of a convolution.
@@ -48,7 +48,7 @@ struct Sizes {
 
   /// Where the window of `place` (image, d, h, w of the result) has its element `term` (channel, kd, kh, kw) in the input; -1 in the
   /// padding.
-  TD_CARD int64_t input_of(int64_t group, const int64_t (&place)[4], const int64_t (&term)[4]) const {
+  TD_DEVICE int64_t input_of(int64_t group, const int64_t (&place)[4], const int64_t (&term)[4]) const {
     int64_t at = (place[0] * groups + group) * inputs + term[0];
     for (int d = 0; d < 3; ++d) {
       const int64_t i = place[1 + d] * windows.stride[d] - windows.padding[d] + term[1 + d] * windows.dilation[d];
@@ -58,7 +58,7 @@ struct Sizes {
     return at;
   }
   /// Where the result of the window lies whose element `term` (channel of the result, kd, kh, kw) is at `place` of the input; -1 if none.
-  TD_CARD int64_t output_of(int64_t group, const int64_t (&place)[4], const int64_t (&term)[4]) const {
+  TD_DEVICE int64_t output_of(int64_t group, const int64_t (&place)[4], const int64_t (&term)[4]) const {
     int64_t at = (place[0] * groups + group) * outputs + term[0];
     for (int d = 0; d < 3; ++d) {
       const int64_t start = place[1 + d] + windows.padding[d] - term[1 + d] * windows.dilation[d];
@@ -100,16 +100,16 @@ struct Forward {
         places(s.places(s.out)),
         by_places(s.out_places) {}
 
-  TD_CARD At at(int64_t group) const { return group; }
-  TD_CARD C left(At group, int64_t i, int64_t k) const { return weight[(group * rows + i) * depth + k]; }
-  TD_CARD C right(At group, int64_t k, int64_t j) const {
+  TD_DEVICE At at(int64_t group) const { return group; }
+  TD_DEVICE C left(At group, int64_t i, int64_t k) const { return weight[(group * rows + i) * depth + k]; }
+  TD_DEVICE C right(At group, int64_t k, int64_t j) const {
     int64_t term[4], place[4];
     terms(k, term);
     places(j, place);
     const int64_t from = sizes.input_of(group, place, term);
     return from < 0 ? C(0) : in[from];
   }
-  TD_CARD void put(At group, int64_t i, int64_t j, C sum) const {
+  TD_DEVICE void put(At group, int64_t i, int64_t j, C sum) const {
     const int64_t image = by_places(j), channel = group * rows + i;
     if (has_bias) sum = added(sum, bias[channel]);
     out.set((image * sizes.groups * rows + channel) * sizes.out_places + j - image * sizes.out_places, sum);
@@ -145,19 +145,19 @@ struct Input {
         by_places(s.in_places),
         by_kernel(s.kernel) {}
 
-  TD_CARD At at(int64_t group) const { return group; }
-  TD_CARD C left(At group, int64_t i, int64_t k) const {
+  TD_DEVICE At at(int64_t group) const { return group; }
+  TD_DEVICE C left(At group, int64_t i, int64_t k) const {
     const int64_t channel = by_kernel(k);
     return weight[((group * sizes.outputs + channel) * rows + i) * sizes.kernel + k - channel * sizes.kernel];
   }
-  TD_CARD C right(At group, int64_t k, int64_t j) const {
+  TD_DEVICE C right(At group, int64_t k, int64_t j) const {
     int64_t term[4], place[4];
     terms(k, term);
     places(j, place);
     const int64_t from = sizes.output_of(group, place, term);
     return from < 0 ? C(0) : out[from];
   }
-  TD_CARD void put(At group, int64_t i, int64_t j, C sum) const {
+  TD_DEVICE void put(At group, int64_t i, int64_t j, C sum) const {
     const int64_t image = by_places(j), channel = group * rows + i;
     in.set((image * sizes.groups * rows + channel) * sizes.in_places + j - image * sizes.in_places, sum);
   }
@@ -207,16 +207,16 @@ struct Weight {
         by_places(s.out_places),
         by_groups(s.groups) {}
 
-  TD_CARD At at(int64_t batch) const {
+  TD_DEVICE At at(int64_t batch) const {
     const int64_t run = by_groups(batch);
     return {run, batch - run * sizes.groups};
   }
-  TD_CARD C left(const At& at, int64_t i, int64_t k) const {
+  TD_DEVICE C left(const At& at, int64_t i, int64_t k) const {
     const int64_t term = at.run * depth + k, image = by_places(term);
     if (image >= sizes.n) return 0;  // the last run may be shorter
     return out[((image * sizes.groups + at.group) * rows + i) * sizes.out_places + term - image * sizes.out_places];
   }
-  TD_CARD C right(const At& at, int64_t k, int64_t j) const {
+  TD_DEVICE C right(const At& at, int64_t k, int64_t j) const {
     int64_t term[4], place[4];
     places(at.run * depth + k, place);
     if (place[0] >= sizes.n) return 0;
@@ -224,7 +224,7 @@ struct Weight {
     const int64_t from = sizes.input_of(at.group, place, term);
     return from < 0 ? C(0) : in[from];
   }
-  TD_CARD void put(const At& at, int64_t i, int64_t j, C sum) const {
+  TD_DEVICE void put(const At& at, int64_t i, int64_t j, C sum) const {
     const int64_t element = (at.group * rows + i) * columns + j;
     if (sums) sums[at.run * sizes.groups * rows * columns + element] = sum;
     else weight.set(element, sum);
@@ -238,7 +238,7 @@ struct SumOfRuns {
   const Compute<T>* sums;
   int64_t runs, elements;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     Compute<T> sum = 0;
     for (int64_t run = 0; run < runs; ++run) sum = added(sum, sums[run * elements + i]);
     weight.set(i, sum);

@@ -12,7 +12,7 @@ struct Move {
   const T* in;
   Places<2> places;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[2];
     places(i, at);
     out[at[0]] = in[at[1]];
@@ -25,7 +25,7 @@ struct Convert {
   View in;
   Places<2> places;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[2];
     places(i, at);
     store(out.data, out.dtype, at[0], load<Through>(in.data, in.dtype, at[1]));

@@ -27,14 +27,14 @@ struct Targets {
         report(queue) {}
 
   /// The class of a row; -1 where it is to be passed over, or does not exist (reported).
-  TD_CARD int64_t label(int64_t row) const {
+  TD_DEVICE int64_t label(int64_t row) const {
     const int64_t label = labels[row * label_step];
     if (label == ignore) return -1;
     if (label >= 0 && label < classes) return label;
     report(Trouble::IndexOutOfRange, label, classes);
     return -1;
   }
-  TD_CARD C weight(int64_t label) const { return weights.data ? weights[label * weight_step] : C(1); }
+  TD_DEVICE C weight(int64_t label) const { return weights.data ? weights[label * weight_step] : C(1); }
 };
 
 /// With smoothing, a row's total is that of weight * log-probability.
@@ -48,16 +48,16 @@ struct Loss {
   Converted<C> log_probabilities;
   int64_t loss_step, weight_step, row_step, class_step;
 
-  TD_CARD Total none() const { return 0; }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const { at[0] = row * row_step; }
+  TD_DEVICE Total none() const { return 0; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const { at[0] = row * row_step; }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
     C x[n];
     log_probabilities.read(at[0], x);
     for (int k = 0; k < n; ++k) total += x[k] * targets.weight(number + k * step);
   }
-  TD_CARD Total combine(Total a, Total b) const { return a + b; }
-  TD_CARD void write(int64_t row, Total total) const {
+  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
+  TD_DEVICE void write(int64_t row, Total total) const {
     C loss = 0, weight = 0;
     if (const int64_t label = targets.label(row); label >= 0) {
       weight = targets.weight(label);
@@ -68,7 +68,7 @@ struct Loss {
     weights.put(row * weight_step, weight);
   }
   /// Without smoothing a thread does a row.
-  TD_CARD void operator()(int64_t row) const { write(row, 0); }
+  TD_DEVICE void operator()(int64_t row) const { write(row, 0); }
 };
 
 /// A row's total is that of the weights, where smoothing asks for it.
@@ -88,23 +88,23 @@ struct LossGradient {
     C scale, target_sum, share;  // share: what smoothing gives each class
   };
 
-  TD_CARD bool gathers() const { return targets.smoothing != 0 && targets.weights.data; }
-  TD_CARD Total none() const { return 0; }
-  TD_CARD void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
+  TD_DEVICE bool gathers() const { return targets.smoothing != 0 && targets.weights.data; }
+  TD_DEVICE Total none() const { return 0; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&)[2][n], int64_t number, int step) const {
+  TD_DEVICE void take(Total& total, const int64_t (&)[2][n], int64_t number, int step) const {
     for (int k = 0; k < n; ++k) total += targets.weight(number + k * step);
   }
-  TD_CARD Total combine(Total a, Total b) const { return a + b; }
-  TD_CARD void write(int64_t, Total) const {}
-  TD_CARD Settings settings(int64_t row, Total total) const {
+  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
+  TD_DEVICE void write(int64_t, Total) const {}
+  TD_DEVICE Settings settings(int64_t row, Total total) const {
     const int64_t label = targets.label(row);
     if (label < 0) return {label, 0, 0, 0};
     const C all = gathers() ? total : static_cast<C>(targets.classes), share = targets.smoothing / static_cast<C>(targets.classes);
     return {label, scale[row * scale_step], (1 - targets.smoothing) * targets.weight(label) + share * all, share};
   }
   template <int n>
-  TD_CARD void put(const Settings& row, const int64_t (&at)[2][n], int64_t number, int step) const {
+  TD_DEVICE void put(const Settings& row, const int64_t (&at)[2][n], int64_t number, int step) const {
     C x[n];
     log_probabilities.read(at[1], x);
     for (int k = 0; k < n; ++k) {

@@ -30,7 +30,7 @@ struct Batch {
         report(queue) {}
 
   /// Sequence n; without steps where one of its labels is outside the classes, which is reported.
-  TD_CARD CtcSequence<T> sequence(Group<kTogether>& group, int64_t n) const {
+  TD_DEVICE CtcSequence<T> sequence(Group<kTogether>& group, int64_t n) const {
     const int64_t* const row = rows + 3 * n;
     CtcSequence<T> s{row[0], row[1], targets + row[2], blank, log_probs + n * sequence_stride, step_stride, class_stride};
     Group<kTogether>::Local<int> outside;
@@ -55,7 +55,7 @@ struct Forward {
   T *losses, *alpha;
   int64_t alpha_stride, width;
 
-  TD_CARD void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
+  TD_DEVICE void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
     const CtcSequence<T> s = batch.sequence(group, n);
     T* const states = alpha + n * alpha_stride;
     for (int64_t step = 0; step < s.steps; ++step) {
@@ -84,7 +84,7 @@ struct Backward {
   int64_t grad_step, grad_sequence, beta_stride, alpha_stride, scale_stride, width, all_steps;
   bool zero_infinity;
 
-  TD_CARD void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
+  TD_DEVICE void operator()(Group<kTogether>& group, int64_t n, Shared&) const {
     CtcSequence<T> s = batch.sequence(group, n);
     const T* const states = alpha + n * alpha_stride;
     T* const own_grad = grad + n * grad_sequence;
@@ -122,7 +122,7 @@ struct Backward {
  private:
   /// shares[c]: what the places of class c have of a step. All threads add up the blank, which has every other place; the last place of
   /// each other class does so for it.
-  TD_CARD void share(Group<kTogether>& group, const CtcSequence<T>& s, const T* from_start, const T* to_end, T* shares) const {
+  TD_DEVICE void share(Group<kTogether>& group, const CtcSequence<T>& s, const T* from_start, const T* to_end, T* shares) const {
     Group<kTogether>::Local<T> blanks;
     group.each([&](int t) {
       blanks[t] = kNever<T>;

@@ -32,7 +32,7 @@ using Compute = typename ComputeOf<T>::type;
 
 /// An element as a number to compute with.
 template <class T>
-TD_CARD Compute<T> to_compute(T x) {
+TD_DEVICE Compute<T> to_compute(T x) {
 #if defined(__CUDACC__)
   if constexpr (std::is_same_v<T, Half>) return __half2float(__ushort_as_half(x.bits));
   else if constexpr (std::is_same_v<T, BFloat16>) return __bfloat162float(__ushort_as_bfloat16(x.bits));
@@ -44,7 +44,7 @@ TD_CARD Compute<T> to_compute(T x) {
 
 /// The element of type T nearest to a number; integers wrap, and are made of floating numbers by kernels/to_integer.h.
 template <class T, class C>
-TD_CARD T to_element(C x) {
+TD_DEVICE T to_element(C x) {
 #if defined(__CUDACC__)
   T element;
   if constexpr (std::is_same_v<T, Half>) element.bits = __half_as_ushort(__float2half(static_cast<float>(x)));
@@ -63,7 +63,7 @@ TD_CARD T to_element(C x) {
 
 /// Element `i` of `data`, of any dtype, converted to T.
 template <class T>
-TD_CARD T load(const void* data, DType dtype, int64_t i) {
+TD_DEVICE T load(const void* data, DType dtype, int64_t i) {
   switch (dtype) {
     case DType::Bool: return static_cast<T>(static_cast<const uint8_t*>(data)[i] != 0);
     case DType::UInt8: return static_cast<T>(static_cast<const uint8_t*>(data)[i]);
@@ -80,7 +80,7 @@ TD_CARD T load(const void* data, DType dtype, int64_t i) {
 
 /// Writes `value`, converted, to element `i` of `data`.
 template <class T>
-TD_CARD void store(void* data, DType dtype, int64_t i, T value) {
+TD_DEVICE void store(void* data, DType dtype, int64_t i, T value) {
   switch (dtype) {
     case DType::Bool: static_cast<bool*>(data)[i] = to_element<bool>(value); break;
     case DType::UInt8: static_cast<uint8_t*>(data)[i] = to_element<uint8_t>(value); break;
@@ -104,7 +104,7 @@ inline constexpr int kFour = 4;
 
 /// Writes y to elements `first` … first + 3 of `out`, which are aligned to four; converted. T is what they are computed in.
 template <class T, class Y>
-TD_CARD void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
+TD_DEVICE void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
   const auto as = [&](auto zero) {
     using E = decltype(zero);
     Four<E> four;
@@ -158,11 +158,11 @@ struct Numbers {
 
   explicit Numbers(const View& v) : data(v.data), dtype(v.dtype) {}
 
-  TD_CARD Compute<T> operator[](int64_t i) const {
+  TD_DEVICE Compute<T> operator[](int64_t i) const {
     if constexpr (std::is_integral_v<T>) return load<int64_t>(data, dtype, i);
     else return to_compute(static_cast<const T*>(data)[i]);
   }
-  TD_CARD void set(int64_t i, Compute<T> value) const {
+  TD_DEVICE void set(int64_t i, Compute<T> value) const {
     if constexpr (std::is_integral_v<T>) store(data, dtype, i, value);
     else static_cast<T*>(data)[i] = to_element<T>(value);
   }
@@ -170,13 +170,13 @@ struct Numbers {
 
 /// a + b; integers wrap.
 template <class C>
-TD_CARD C added(C a, C b) {
+TD_DEVICE C added(C a, C b) {
   if constexpr (std::is_integral_v<C>) return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   else return a + b;
 }
 /// a * b + c; integers wrap.
 template <class C>
-TD_CARD C fused(C a, C b, C c) {
+TD_DEVICE C fused(C a, C b, C c) {
   if constexpr (std::is_integral_v<C>)
     return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b) + static_cast<uint64_t>(c));
   else return a * b + c;

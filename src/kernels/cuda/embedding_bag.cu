@@ -18,12 +18,12 @@ struct Bag {
   int64_t padding;
   Reporter report;
 
-  TD_CARD int64_t index_at(int64_t i) const { return static_cast<const int64_t*>(indices.data)[i * indices.strides[0]]; }
-  TD_CARD int64_t offset_at(int64_t b) const {
+  TD_DEVICE int64_t index_at(int64_t i) const { return static_cast<const int64_t*>(indices.data)[i * indices.strides[0]]; }
+  TD_DEVICE int64_t offset_at(int64_t b) const {
     return b < offsets.sizes[0] ? static_cast<const int64_t*>(offsets.data)[b * offsets.strides[0]] : indices.sizes[0];
   }
 
-  TD_CARD void operator()(Group<threads>& group, int64_t b, Shared&) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t b, Shared&) const {
     const int64_t bags = out.sizes[0], total = indices.sizes[0], rows = table.sizes[0];
     const int64_t first = offset_at(b), last = offset_at(b + 1);
     const bool ends = b + 1 < bags || last == total, late = b == 0 && first != 0;
@@ -49,7 +49,7 @@ struct Bag {
   }
 
   /// One column of a bag.
-  TD_CARD void sum_up(int64_t b, int64_t first, int64_t last, int64_t count, int64_t column) const {
+  TD_DEVICE void sum_up(int64_t b, int64_t first, int64_t last, int64_t count, int64_t column) const {
     C sum = 0;
     int64_t from = -1;
     for (int64_t i = first; i < last; ++i) {

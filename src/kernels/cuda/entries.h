@@ -12,7 +12,7 @@ void pointwise_float(const Queue& queue, const Pointwise& call);
 void pointwise_double(const Queue& queue, const Pointwise& call);
 void pointwise_integer(const Queue& queue, const Pointwise& call);
 
-/// Puts the kernels that are written here into `table`: on a card, or walked on the host.
+/// Puts the kernels that are written here into `table`: on a GPU, or walked on the host.
 void fill_own(Table& table);
 
 }  // namespace tandem::kernels::cuda

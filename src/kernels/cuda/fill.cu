@@ -12,7 +12,7 @@ struct Fill {
   Value value;
   Places<1> places;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[1];
     places(i, at);
     if (value.is_floating) store(out, dtype, at[0], value.floating);
@@ -25,7 +25,7 @@ struct ArangeFloating {
   DType dtype;
   double start, step;
 
-  TD_CARD void operator()(int64_t i) const { store(out, dtype, i, start + static_cast<double>(i) * step); }
+  TD_DEVICE void operator()(int64_t i) const { store(out, dtype, i, start + static_cast<double>(i) * step); }
 };
 
 /// Wraps rather than overflows.
@@ -34,7 +34,7 @@ struct ArangeInteger {
   DType dtype;
   uint64_t start, step;
 
-  TD_CARD void operator()(int64_t i) const { store(out, dtype, i, static_cast<int64_t>(start + static_cast<uint64_t>(i) * step)); }
+  TD_DEVICE void operator()(int64_t i) const { store(out, dtype, i, static_cast<int64_t>(start + static_cast<uint64_t>(i) * step)); }
 };
 
 struct Linspace {
@@ -43,7 +43,7 @@ struct Linspace {
   int64_t n;
   double start, end, step;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     store(out, dtype, i, i < (n + 1) / 2 ? start + static_cast<double>(i) * step : end - static_cast<double>(n - 1 - i) * step);
   }
 };
@@ -57,7 +57,7 @@ struct Triangle {
   int64_t diagonal;
   bool upper;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t line = by_columns(i), column = i - line * by_columns.divisor, row = line - by_rows(line) * by_rows.divisor;
     int64_t at[2];
     places(i, at);

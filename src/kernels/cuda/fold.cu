@@ -13,7 +13,7 @@ struct Unfold {
   Windows windows;
   Indices<8> indices;  // n, c, kd, kh, kw, od, oh, ow
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[8];
     indices(i, at);
     int64_t to = at[0] * out.strides[0] + at[1] * out.strides[1], from = at[0] * in.strides[0] + at[1] * in.strides[1];
@@ -38,14 +38,14 @@ struct Fold {
   Indices<5> indices;  // n, c, d, h, w
 
   /// The window whose element k lies at `place` of dimension d; -1 if none.
-  TD_CARD int64_t window(int d, int64_t place, int64_t k) const {
+  TD_DEVICE int64_t window(int d, int64_t place, int64_t k) const {
     const int64_t start = place + windows.padding[d] - k * windows.dilation[d];
     if (start < 0) return -1;
     const int64_t o = by_stride[d](start);
     return o * windows.stride[d] == start && o < in.sizes[5 + d] ? o : -1;
   }
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[5], k[3];
     indices(i, at);
     const int64_t base = at[0] * in.strides[0] + at[1] * in.strides[1];

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kGroup = 256;
 constexpr int64_t kShort = 32;         // elements of a line that a thread goes along by itself
-constexpr int64_t kManyLines = 16384;  // lines that keep a card's threads busy one each
+constexpr int64_t kManyLines = 16384;  // lines that keep a GPU's threads busy one each
 
 /// A view without dimensions as one of a single element.
 View at_least_1d(View view) {
@@ -41,7 +41,7 @@ struct Gather {
   int64_t stride, size;
   Reporter report;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     places(i, at);
     const int64_t k = index[at[1]];
@@ -66,7 +66,7 @@ struct ScatterLine {
   Scattering<T> call;
   Places<3> lines;  // of out, index and source
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     lines(i, at);
     for (int64_t j = 0; j < call.length; ++j) {
@@ -87,7 +87,7 @@ struct ScatterTiles {
   Scattering<T> call;
   Places<3> lines;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
     int64_t at[3];
     lines(i, at);
     for (int64_t first = 0; first < call.length; first += kGroup) {
@@ -116,15 +116,15 @@ struct ScatterTiles {
 };
 
 template <class T>
-struct ScatterAtOnce {
+struct ScatterAtomic {
   Scattering<T> call;
   Places<3> places;  // of out but for its place along dim, of index, of source
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     places(i, at);
     const int64_t k = call.index[at[1]];
-    if (within(call.report, k, call.size)) combine_at_once(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
+    if (within(call.report, k, call.size)) atomic_combine(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
   }
 };
 
@@ -143,7 +143,7 @@ void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View&
   const Across out_strides(whole, dim), index_strides(index, dim), source_strides(source, dim);
   if (call.length > kOrdered && !are_deterministic_algorithms_enabled())
     return for_each(queue, index.numel(),
-                    ScatterAtOnce<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
+                    ScatterAtomic<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
   View across = index;
   across.sizes[dim] = 1;
   const Places<3> lines(across.ndim, across.sizes, {out_strides.strides, index_strides.strides, source_strides.strides});

@@ -1,5 +1,5 @@
 // Reading images and volumes at points between their elements. A thread takes a point and goes over channels, finding the taps once; the
-// points are shared out several times where they are too few for a card. The gradient of the grid is summed by one thread a point, that of
+// points are shared out several times where they are too few for a GPU. The gradient of the grid is summed by one thread a point, that of
 // the input by atomic additions, or by one thread a plane where algorithms have to be deterministic. Half types are computed in their own
 // precision, as on the CPU: a coordinate rounded there reads other elements.
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Point {
   GridTaps<T> taps[kAxes];
   const Geometry& g;
 
-  TD_CARD Point(const Geometry& g, const T* grid, int64_t number) : g(g) {
+  TD_DEVICE Point(const Geometry& g, const T* grid, int64_t number) : g(g) {
     for (int axis = 0; axis < kAxes; ++axis) {
       if (axis < g.axes) {
         taps[axis] = GridTaps<T>(grid[number * g.axes + axis], g.size[axis], g.how);
@@ -63,7 +63,7 @@ struct Point {
 
   /// f(offset in a plane, weight) for all of them.
   template <class F>
-  TD_CARD void each(F&& f) const {
+  TD_DEVICE void each(F&& f) const {
     for (int z = 0; z < taps[2].count; ++z)
       for (int y = 0; y < taps[1].count; ++y) {
         const int64_t row = taps[2].index[z] * g.stride[2] + taps[1].index[y] * g.stride[1];
@@ -72,7 +72,7 @@ struct Point {
   }
 
   /// How the value read from `plane` moves with the place along an axis.
-  TD_CARD T slope_along(int axis, const T* plane) const {
+  TD_DEVICE T slope_along(int axis, const T* plane) const {
     const int inner = axis == 0 ? 1 : 0, outer = axis == 2 ? 1 : 2;
     const GridTaps<T>&along = taps[axis], &in = taps[inner], &out = taps[outer];
     T sum = 0;
@@ -93,7 +93,7 @@ struct Sample {
   T* out;
   const T *in, *grid;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     g.items(i, at);
     const Point<T> point(g, grid, at[0] * g.points + at[2]);
@@ -113,7 +113,7 @@ struct GridGradient {
   T* out;
   const T *grad, *in, *grid;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const Point<T> point(g, grid, i);
     const int64_t sample = i / g.points, number = i - sample * g.points;
     for (int axis = 0; axis < g.axes; ++axis) {
@@ -131,7 +131,7 @@ struct InputGradient {
   T* out;
   const T *grad, *grid;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     g.items(i, at);
     const Point<T> point(g, grid, at[0] * g.points + at[2]);
@@ -154,7 +154,7 @@ struct InputGradientInOrder {
   T* out;
   const T *grad, *grid;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t sample = i / g.channels;
     for (int64_t p = 0; p < g.points; ++p) {
       const T by = grad[i * g.points + p];

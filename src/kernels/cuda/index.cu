@@ -13,36 +13,36 @@ namespace {
 
 constexpr int64_t kOwned = 4 * kOrdered;
 constexpr int kGroup = 128;
-constexpr int kLook = 8;  // positions a thread looks at before its group talks
+constexpr int kCompared = 8;  // positions that a thread compares before the group adds up the matches
 
 inline constexpr int64_t kNoStrides[kMaxDims] = {};
 
-/// `whole` is the tensor that is indexed, `part` the one whose sizes are the index tensors' and then the sliced dimensions'. Up to `most`
-/// dimensions are indexed.
-template <int most>
-struct Plan {
+/// `whole` is the tensor that is indexed, `part` the one whose sizes are the index tensors' and then the sliced dimensions'. Up to
+/// `max_indices` dimensions are indexed.
+template <int max_indices>
+struct IndexedPlaces {
   int indices = 0;
-  const int64_t* index[most];
-  int64_t size[most], stride[most];  // of the dimension of `whole` that it indexes
-  Places<1 + most> positions;        // of part, and of the index tensors
-  Places<2> block;                   // of whole and part
+  const int64_t* index[max_indices];
+  int64_t size[max_indices], stride[max_indices];  // of the dimension of `whole` that it indexes
+  Places<1 + max_indices> positions;               // of part, and of the index tensors
+  Places<2> block;                                 // of whole and part
   Divide by_width;
   bool negative;
   int64_t skipped;
   Reporter report;
 
-  /// Whether position p names a place: where that is in `whole` and in `part`. `loud`: reports the index that is at fault.
-  template <bool loud>
-  TD_CARD bool find(int64_t p, int64_t& to, int64_t& from) const {
-    int64_t at[1 + most];
+  /// Whether position p names a place: where that is in `whole` and in `part`. `reports`: tells of an index out of range.
+  template <bool reports>
+  TD_DEVICE bool find(int64_t p, int64_t& to, int64_t& from) const {
+    int64_t at[1 + max_indices];
     positions(p, at);
     from = at[0];
     to = 0;
-    for (int k = 0; k < most; ++k) {
+    for (int k = 0; k < max_indices; ++k) {
       if (k >= indices) continue;
       int64_t place = index[k][at[1 + k]];
       if (!wrap_index(place, size[k], negative)) {
-        if (loud) report(Trouble::IndexOutOfRange, place, size[k]);
+        if (reports) report(Trouble::IndexOutOfRange, place, size[k]);
         return false;
       }
       if (place == skipped) return false;
@@ -51,7 +51,7 @@ struct Plan {
     return true;
   }
   /// The same for element i of `part`, row-major.
-  TD_CARD bool find_element(int64_t i, int64_t& to, int64_t& from) const {
+  TD_DEVICE bool find_element(int64_t i, int64_t& to, int64_t& from) const {
     const int64_t p = by_width(i);
     if (!find<true>(p, to, from)) return false;
     int64_t at[2];
@@ -62,15 +62,16 @@ struct Plan {
   }
 };
 
-template <int most>
-Plan<most> plan_of(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative, int64_t skipped) {
+template <int max_indices>
+IndexedPlaces<max_indices> indexed_places(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative,
+                                          int64_t skipped) {
   int sliced = whole.ndim;
   for (const View& v : list) sliced -= v.data != nullptr;
   const int index_ndim = part.ndim - sliced;
-  int64_t index_strides[most][kMaxDims], whole_strides[kMaxDims], size[most], stride[most];
-  const int64_t* index[most];
-  const int64_t* strides[1 + most] = {part.strides};
-  for (int k = 0; k < most; ++k) strides[1 + k] = kNoStrides;
+  int64_t index_strides[max_indices][kMaxDims], whole_strides[kMaxDims], size[max_indices], stride[max_indices];
+  const int64_t* index[max_indices];
+  const int64_t* strides[1 + max_indices] = {part.strides};
+  for (int k = 0; k < max_indices; ++k) strides[1 + k] = kNoStrides;
   int indices = 0, blocks = 0;
   for (int d = 0; d < whole.ndim; ++d) {
     if (d >= list.size || !list[d].data) {
@@ -88,24 +89,24 @@ Plan<most> plan_of(const Queue& queue, const View& whole, const View& part, cons
     stride[indices] = whole.strides[d];
     ++indices;
   }
-  const Places<1 + most> positions(index_ndim, part.sizes, strides);
+  const Places<1 + max_indices> positions(index_ndim, part.sizes, strides);
   const Places<2> block(blocks, part.sizes + index_ndim, {whole_strides, part.strides + index_ndim});
-  Plan<most> plan{indices, {}, {}, {}, positions, block, Divide(block.count), negative, skipped, Reporter(queue)};
+  IndexedPlaces<max_indices> places{indices, {}, {}, {}, positions, block, Divide(block.count), negative, skipped, Reporter(queue)};
   for (int k = 0; k < indices; ++k) {
-    plan.index[k] = index[k];
-    plan.size[k] = size[k];
-    plan.stride[k] = stride[k];
+    places.index[k] = index[k];
+    places.size[k] = size[k];
+    places.stride[k] = stride[k];
   }
-  return plan;
+  return places;
 }
 
-/// Calls f with a plan for as many index tensors as there are.
+/// Calls f with the places for as many index tensors as there are.
 template <class F>
-void with_plan(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative, int64_t skipped, F&& f) {
+void with_places(const Queue& queue, const View& whole, const View& part, const Span<View>& list, bool negative, int64_t skipped, F&& f) {
   int indices = 0;
   for (const View& v : list) indices += v.data != nullptr;
-  if (indices <= 2) f(plan_of<2>(queue, whole, part, list, negative, skipped));
-  else f(plan_of<kMaxDims>(queue, whole, part, list, negative, skipped));
+  if (indices <= 2) f(indexed_places<2>(queue, whole, part, list, negative, skipped));
+  else f(indexed_places<kMaxDims>(queue, whole, part, list, negative, skipped));
 }
 
 /// Whether the last dimension of a view can be gone along four elements at a time, wherever the others lead.
@@ -124,106 +125,106 @@ View in_quads(View view) {
   return view;
 }
 
-template <class T, int most>
+template <class T, int max_indices>
 struct Take {
-  Plan<most> plan;
+  IndexedPlaces<max_indices> places;
   T* out;
   const T* in;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
-    if (plan.find_element(i, whole, part)) out[part] = in[whole];
+    if (places.find_element(i, whole, part)) out[part] = in[whole];
   }
 };
 
-template <class T, int most>
+template <class T, int max_indices>
 struct Put {
-  Plan<most> plan;
+  IndexedPlaces<max_indices> places;
   T* out;
   const T* values;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
-    if (plan.find_element(i, whole, part)) out[whole] = values[part];
+    if (places.find_element(i, whole, part)) out[whole] = values[part];
   }
 };
 
-template <class T, int most>
-struct AddAtOnce {
-  Plan<most> plan;
+template <class T, int max_indices>
+struct AddAtomic {
+  IndexedPlaces<max_indices> places;
   T* out;
   const T* values;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
-    if (plan.find_element(i, whole, part)) combine_at_once(Scatter::Add, out + whole, values[part]);
+    if (places.find_element(i, whole, part)) atomic_combine(Scatter::Add, out + whole, values[part]);
   }
 };
 
 /// Add: values for one place are added in their order. Set: the last one stays. Of positions begin … end - 1.
-template <Scatter mode, class T, int most>
+template <Scatter mode, class T, int max_indices>
 struct PutInOrder {
   struct Shared {
     int64_t from[kGroup];
   };
-  Plan<most> plan;
+  IndexedPlaces<max_indices> places;
   T* out;
   const T* values;
   int64_t begin, end;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
     const int64_t p = begin + i;
     int64_t to, own;
-    if (!plan.template find<true>(p, to, own)) return;
+    if (!places.template find<true>(p, to, own)) return;
     if constexpr (mode == Scatter::Set) {
       if (any_naming(group, to, p + 1, end)) return;
       group.each([&](int t) {
-        for (int64_t w = t; w < plan.block.count; w += kGroup) {
+        for (int64_t w = t; w < places.block.count; w += kGroup) {
           int64_t at[2];
-          plan.block(w, at);
+          places.block(w, at);
           out[to + at[0]] = values[own + at[1]];
         }
       });
     } else {
       if (any_naming(group, to, begin, p)) return;
-      for (int64_t first = p; first < end; first += kSpan) {
+      for (int64_t first = p; first < end; first += kChunk) {
         if (naming(group, to, first, end) == 0) continue;
-        for (int64_t tile = first; tile < first + kSpan; tile += kGroup) add_tile(group, to, tile, shared);
+        for (int64_t tile = first; tile < first + kChunk; tile += kGroup) add_tile(group, to, tile, shared);
       }
     }
   }
 
  private:
-  static constexpr int64_t kSpan = int64_t{kLook} * kGroup;
+  static constexpr int64_t kChunk = int64_t{kCompared} * kGroup;
   template <class V>
   using Local = typename Group<kGroup>::template Local<V>;
 
-  /// How many of kSpan positions from `first` on, below `last`, name this place.
-  TD_CARD int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
+  /// How many of kChunk positions from `first` on, below `last`, name this place.
+  TD_DEVICE int naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
     Local<int> found;
     group.each([&](int t) {
       found[t] = 0;
-      for (int k = 0; k < kLook; ++k) {
+      for (int k = 0; k < kCompared; ++k) {
         const int64_t p = first + k * kGroup + t;
         int64_t to, from;
-        if (p < last && plan.template find<false>(p, to, from)) found[t] += to == place;
+        if (p < last && places.template find<false>(p, to, from)) found[t] += to == place;
       }
     });
     return group.reduce(found, [](int a, int b) { return a + b; });
   }
-  TD_CARD bool any_naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
-    for (; first < last; first += kSpan)
+  TD_DEVICE bool any_naming(Group<kGroup>& group, int64_t place, int64_t first, int64_t last) const {
+    for (; first < last; first += kChunk)
       if (naming(group, place, first, last) > 0) return true;
     return false;
   }
 
   /// Adds the blocks of those of kGroup positions that name this place.
-  TD_CARD void add_tile(Group<kGroup>& group, int64_t place, int64_t first, Shared& shared) const {
+  TD_DEVICE void add_tile(Group<kGroup>& group, int64_t place, int64_t first, Shared& shared) const {
     Local<int> names, upto;
     Local<int64_t> from;
     group.each([&](int t) {
       int64_t to = 0;
-      names[t] = first + t < end && plan.template find<false>(first + t, to, from[t]) && to == place;
+      names[t] = first + t < end && places.template find<false>(first + t, to, from[t]) && to == place;
       upto[t] = names[t];
     });
     const int found = group.scan(upto, [](int a, int b) { return a + b; });
@@ -231,9 +232,9 @@ struct PutInOrder {
       if (names[t]) shared.from[upto[t] - 1] = from[t];
     });
     group.each([&](int t) {
-      for (int64_t w = t; found > 0 && w < plan.block.count; w += kGroup) {
+      for (int64_t w = t; found > 0 && w < places.block.count; w += kGroup) {
         int64_t at[2];
-        plan.block(w, at);
+        places.block(w, at);
         T sum = out[place + at[0]];
         for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, values[shared.from[k] + at[1]]);
         out[place + at[0]] = sum;
@@ -242,12 +243,12 @@ struct PutInOrder {
   }
 };
 
-template <Scatter mode, class T, int most>
-void put_in_order(const Queue& queue, const Plan<most>& plan, const Out& out, const View& values) {
-  if (plan.block.count == 0) return;
-  for (int64_t begin = 0, end; begin < plan.positions.count; begin = end) {
-    end = std::min(begin + kOrdered, plan.positions.count);
-    for_groups<kGroup>(queue, end - begin, PutInOrder<mode, T, most>{plan, out.as<T>(), values.as<T>(), begin, end});
+template <Scatter mode, class T, int max_indices>
+void put_in_order(const Queue& queue, const IndexedPlaces<max_indices>& places, const Out& out, const View& values) {
+  if (places.block.count == 0) return;
+  for (int64_t begin = 0, end; begin < places.positions.count; begin = end) {
+    end = std::min(begin + kOrdered, places.positions.count);
+    for_groups<kGroup>(queue, end - begin, PutInOrder<mode, T, max_indices>{places, out.as<T>(), values.as<T>(), begin, end});
   }
 }
 
@@ -257,8 +258,8 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
   View whole = in, part = out;
   const auto take = [&](auto zero) {
     using T = decltype(zero);
-    with_plan(queue, whole, part, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
-      for_each(queue, plan.positions.count * plan.block.count, Take<T, most>{plan, part.as<T>(), whole.as<T>()});
+    with_places(queue, whole, part, indices, negative, -1, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
+      for_each(queue, places.positions.count * places.block.count, Take<T, max_indices>{places, part.as<T>(), whole.as<T>()});
     });
   };
   const bool last_is_sliced = in.ndim > 0 && (in.ndim > indices.size || !indices[in.ndim - 1].data);
@@ -274,11 +275,12 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
 }
 
 void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
-  with_plan(queue, out, values, indices, negative, skipped, [&]<int most>(const Plan<most>& plan) {
+  with_places(queue, out, values, indices, negative, skipped, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
     visit(out.dtype, [&](auto zero) {
       using T = decltype(zero);
-      if (plan.positions.count <= kOwned || are_deterministic_algorithms_enabled()) put_in_order<Scatter::Add, T>(queue, plan, out, values);
-      else for_each(queue, plan.positions.count * plan.block.count, AddAtOnce<T, most>{plan, out.as<T>(), values.as<T>()});
+      if (places.positions.count <= kOwned || are_deterministic_algorithms_enabled())
+        put_in_order<Scatter::Add, T>(queue, places, out, values);
+      else for_each(queue, places.positions.count * places.block.count, AddAtomic<T, max_indices>{places, out.as<T>(), values.as<T>()});
     });
   });
 }
@@ -287,9 +289,9 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
   if (accumulates) return accumulate(queue, out, values, indices, negative, -1);
   visit_width(out.dtype, [&](auto zero) {
     using T = decltype(zero);
-    with_plan(queue, out, values, indices, negative, -1, [&]<int most>(const Plan<most>& plan) {
-      if (are_deterministic_algorithms_enabled()) put_in_order<Scatter::Set, T>(queue, plan, out, values);
-      else for_each(queue, plan.positions.count * plan.block.count, Put<T, most>{plan, out.as<T>(), values.as<T>()});
+    with_places(queue, out, values, indices, negative, -1, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
+      if (are_deterministic_algorithms_enabled()) put_in_order<Scatter::Set, T>(queue, places, out, values);
+      else for_each(queue, places.positions.count * places.block.count, Put<T, max_indices>{places, out.as<T>(), values.as<T>()});
     });
   });
 }

@@ -6,11 +6,11 @@
 namespace tandem::kernels::cuda {
 
 /// Up to this many indices that may name one place keep their order; more of them are combined in any order, unless algorithms have to be
-/// deterministic, since one thread or group that goes through all of them would keep a card waiting.
+/// deterministic, since one thread or group that goes through all of them would keep a GPU waiting.
 inline constexpr int64_t kOrdered = 4096;
 
 /// Whether `index`, counted from the end where `negative` ones may be, lies in [0, size); it is wrapped to that.
-TD_CARD bool wrap_index(int64_t& index, int64_t size, bool negative) {
+TD_DEVICE bool wrap_index(int64_t& index, int64_t size, bool negative) {
   const int64_t wrapped = negative && index < 0 ? index + size : index;
   if (static_cast<uint64_t>(wrapped) >= static_cast<uint64_t>(size)) return false;
   index = wrapped;
@@ -18,21 +18,21 @@ TD_CARD bool wrap_index(int64_t& index, int64_t size, bool negative) {
 }
 
 /// Whether `index` lies in [0, size); reported where it does not.
-TD_CARD bool within(const Reporter& report, int64_t index, int64_t size) {
+TD_DEVICE bool within(const Reporter& report, int64_t index, int64_t size) {
   if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) return true;
   report(Trouble::IndexOutOfRange, index, size);
   return false;
 }
 
 template <class T>
-TD_CARD bool is_nan(T x) {
+TD_DEVICE bool is_nan(T x) {
   if constexpr (std::is_integral_v<T>) return false;
   else return x != x;
 }
 
 /// a and b combined: half types by way of float, integers wrapping, bool with "or" and "and"; for Max and Min nan wins.
 template <class T>
-TD_CARD T combined(Scatter mode, T a, T b) {
+TD_DEVICE T combined(Scatter mode, T a, T b) {
   const Compute<T> x = to_compute(a), y = to_compute(b);
   switch (mode) {
     case Scatter::Set: return b;
@@ -51,7 +51,7 @@ TD_CARD T combined(Scatter mode, T a, T b) {
 
 /// *to = combined(mode, *to, from) while other threads do the same.
 template <class T>
-TD_CARD void combine_at_once(Scatter mode, T* to, T from) {
+TD_DEVICE void atomic_combine(Scatter mode, T* to, T from) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
     if (mode == Scatter::Add) return atomic_add(to, from);
   }

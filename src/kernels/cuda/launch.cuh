@@ -1,33 +1,33 @@
 // How the kernels of this folder are started. A kernel is a struct of its arguments whose operator() does the work of one element, or of
-// one group of threads. nvcc makes grids for a card of it. The C++ compiler makes loops of it that walk grid and block on the host: so a
-// virtual GPU runs the same kernels (TANDEM_VIRTUAL_KERNELS=cuda), and the tests of every operation check them where there is no card.
-// Order means nothing on a card: the host walks from the back to the front, and turns round at each barrier, so that a kernel that counts
-// on an order, or lacks a barrier, gives wrong results here as well.
+// one group of threads. nvcc makes grids for a GPU of it. The C++ compiler makes loops of it that walk grid and block on the host: so a
+// virtual GPU runs the same kernels (TANDEM_VIRTUAL_KERNELS=cuda), and the tests of every operation check them where there is no GPU.
+// Order means nothing on a GPU: the host walks from the back to the front, and changes direction at each barrier, so that a kernel that
+// counts on an order, or lacks a barrier, gives wrong results here as well.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include "base/queue.h"
-#include "kernels/cuda/card.h"
+#include "kernels/host_device.h"
 #include "kernels/math.h"
 
 #if defined(__CUDACC__)
-#include <cuda_runtime.h>
+#include "runtime/cuda/launch_error.h"
 #endif
 
 namespace tandem::kernels::cuda {
 
 inline constexpr int kThreads = 256, kWarp = 32;
 
-/// What a kernel finds wrong goes to the status of its queue: on a card to the late one. The first trouble stays.
+/// What a kernel finds wrong goes to the status of its queue: on a GPU to the late one. The first trouble stays.
 class Reporter {
  public:
   explicit Reporter(const Queue& queue) : status_(queue.late ? queue.late : queue.status), op_(queue.op), site_(queue.site) {}
 
-  TD_CARD void operator()(Trouble what, int64_t a = 0, int64_t b = 0) const {
+  TD_DEVICE void operator()(Trouble what, int64_t a = 0, int64_t b = 0) const {
 #if defined(__CUDACC__)
-    // The status lies in host memory that the card sees: see runtime/cuda.
+    // The status lies in host memory that the GPU sees: see runtime/cuda.
     if (atomicCAS_system(reinterpret_cast<int*>(&status_->trouble), 0, static_cast<int>(what)) != 0) return;
     *reinterpret_cast<volatile int64_t*>(&status_->a) = a;
     *reinterpret_cast<volatile int64_t*>(&status_->b) = b;
@@ -55,9 +55,7 @@ struct NothingShared {};
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
 /// After every launch and call of a library: what went wrong goes to the queue's status.
-inline void check(const Queue& queue, cudaError_t code) {
-  if (code != cudaSuccess) queue.status->report(Trouble::Library, static_cast<int64_t>(code), 1);
-}
+inline void check(const Queue& queue, cudaError_t code) { runtime::cuda_gpu::report_launch(queue, code); }
 
 /// The threads of a group as its kernel sees them: all at once. A kernel is a sequence of phases; what a thread keeps between them it has
 /// in a Local, what the group keeps in the kernel's struct Shared. 32 threads are a warp; of these eight share a block.
@@ -279,7 +277,7 @@ template <int threads, class Kernel>
 void for_groups(const Queue&, int64_t count, const Kernel& kernel) {
   for (int64_t i = count - 1; i >= 0; --i) {
     typename Kernel::Shared shared;
-    std::memset(static_cast<void*>(&shared), 0xA5, sizeof shared);  // what no thread has written is no zero on a card either
+    std::memset(static_cast<void*>(&shared), 0xA5, sizeof shared);  // what no thread has written is no zero on a GPU either
     Group<threads> group;
     kernel(group, i, shared);
   }

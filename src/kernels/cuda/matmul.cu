@@ -13,7 +13,7 @@ constexpr int64_t kFewRows = 8;       // up to which a tile would be mostly empt
 constexpr int64_t kShallow = 16;      // terms of a sum up to which tiles don't pay
 constexpr int64_t kFewElements = 64;  // of a result, up to which sums are worth a group each
 constexpr int64_t kLongSum = 1024;    // terms from which on this is a block, not a warp
-constexpr int64_t kLargeTiles = 48;   // that are enough for a card
+constexpr int64_t kLargeTiles = 48;   // that are enough for a GPU
 
 /// A matrix of a batch.
 struct Matrix {
@@ -25,7 +25,7 @@ struct Matrix {
     if (v.ndim >= 1 && v.sizes[v.ndim - 1] != 1) column = v.strides[v.ndim - 1];
   }
   void transpose() { std::swap(row, column); }
-  TD_CARD int64_t operator()(int64_t i, int64_t j) const { return i * row + j * column; }
+  TD_DEVICE int64_t operator()(int64_t i, int64_t j) const { return i * row + j * column; }
 };
 
 /// The strides of a batch's dimensions, 0 where an operand repeats.
@@ -41,7 +41,7 @@ struct BatchStrides {
 };
 
 template <class S>
-TD_CARD S activated(S x, Activation activation) {
+TD_DEVICE S activated(S x, Activation activation) {
   if constexpr (std::is_floating_point_v<S>) {
     switch (activation) {
       case Activation::None: return x;
@@ -102,14 +102,14 @@ struct Product {
     right_along_depth = b_matrix.row == 1 && b_matrix.column != 1;
   }
 
-  TD_CARD At at(int64_t number) const {
+  TD_DEVICE At at(int64_t number) const {
     At at;
     batch(number, at.of);
     return at;
   }
-  TD_CARD C left(const At& at, int64_t i, int64_t k) const { return a[at.of[1] + a_matrix(i, k)]; }
-  TD_CARD C right(const At& at, int64_t k, int64_t j) const { return b[at.of[2] + b_matrix(k, j)]; }
-  TD_CARD void put(const At& at, int64_t i, int64_t j, C sum) const {
+  TD_DEVICE C left(const At& at, int64_t i, int64_t k) const { return a[at.of[1] + a_matrix(i, k)]; }
+  TD_DEVICE C right(const At& at, int64_t k, int64_t j) const { return b[at.of[2] + b_matrix(k, j)]; }
+  TD_DEVICE void put(const At& at, int64_t i, int64_t j, C sum) const {
     if (alpha != C(1)) sum = fused(alpha, sum, C(0));
     if (has_bias) sum = fused(beta, bias[at.of[3] + bias_matrix(i, j)], sum);
     out.set(at.of[0] + out_matrix(i, j), activated(sum, activation));

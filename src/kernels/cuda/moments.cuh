@@ -9,12 +9,12 @@ namespace tandem::kernels::cuda {
 struct Moments {
   double count, mean, squares;
 
-  TD_CARD void join(const Moments& more) {
+  TD_DEVICE void join(const Moments& more) {
     if (more.count > 0) join(more, more.count / (count + more.count));
   }
   /// Some numbers more; their own moments are taken around a mean in their own precision, and corrected for its rounding.
   template <class C, int n>
-  TD_CARD void add(const C (&x)[n]) {
+  TD_DEVICE void add(const C (&x)[n]) {
     // The share that these have in all weighs distances alone: their own precision is enough for it, and division in double is slow.
     const auto share = static_cast<double>(C(n) / static_cast<C>(count + n));
     if constexpr (n == 1) {
@@ -32,7 +32,7 @@ struct Moments {
   }
 
  private:
-  TD_CARD void join(const Moments& more, double share) {
+  TD_DEVICE void join(const Moments& more, double share) {
     const double step = more.mean - mean;
     squares += more.squares + (count > 0 ? step * step * count * share : 0);
     mean = count > 0 ? mean + step * share : more.mean;

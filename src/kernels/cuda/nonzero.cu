@@ -19,7 +19,7 @@ struct Elements {
   Places<1> places;
 
   /// Which of elements first … first + kEach - 1 are not zero, as bits. All are read before one is looked at.
-  TD_CARD uint32_t nonzero(int64_t first) const {
+  TD_DEVICE uint32_t nonzero(int64_t first) const {
     return [&]<int... k>(std::integer_sequence<int, k...>) {
       const T x[kEach] = {element(first + k)...};
       return (0U | ... | (static_cast<uint32_t>((x[k] & meaning) != 0) << k));
@@ -28,7 +28,7 @@ struct Elements {
   }
 
  private:
-  TD_CARD T element(int64_t i) const {
+  TD_DEVICE T element(int64_t i) const {
     if (i >= places.count) return T(0);
     int64_t at[1];
     places(i, at);
@@ -46,7 +46,7 @@ void with_elements(const View& in, F&& f) {
   });
 }
 
-TD_CARD int ones(uint32_t bits) {
+TD_DEVICE int ones(uint32_t bits) {
 #if defined(__CUDACC__)
   return __popc(bits);
 #else
@@ -64,7 +64,7 @@ struct Count {
   Elements<T> elements;
   int64_t* counts;  // of pieces
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     Group<kThreads>::Local<int> found;
     group.each([&](int t) { found[t] = ones(elements.nonzero(piece * kPiece + t * kEach)); });
     const int sum = group.reduce(found, [](int a, int b) { return a + b; });
@@ -79,7 +79,7 @@ struct AddUp {
   int64_t pieces;
   int64_t *counts, *total;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
+  TD_DEVICE void operator()(Group<kGroup>& group, int64_t, Shared&) const {
     int64_t before = 0;
     for (int64_t first = 0; first < pieces; first += kGroup) {
       Group<kGroup>::Local<int64_t> own, upto;
@@ -104,7 +104,7 @@ struct List {
   int64_t* out;
   int64_t rows, row_stride, stride;  // of out
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     const int64_t first = piece * kPiece;
     Group<kThreads>::Local<uint32_t> found;
     Group<kThreads>::Local<int> upto;
@@ -121,15 +121,10 @@ struct List {
   }
 
  private:
-  TD_CARD void write(int64_t row, int64_t position) const {
+  TD_DEVICE void write(int64_t row, int64_t position) const {
     if (row >= rows) return;
     int64_t* const to = out + row * row_stride;
-    for (int d = ndim - 1; d > 0; --d) {
-      const int64_t rest = by[d](position);
-      to[d * stride] = position - rest * by[d].divisor;
-      position = rest;
-    }
-    if (ndim > 0) to[0] = position;
+    for_indices(position, ndim, by, [&](int d, int64_t i) { to[d * stride] = i; });
   }
 };
 

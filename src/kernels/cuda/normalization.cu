@@ -33,9 +33,9 @@ struct Parameter {
 
   Parameter(const View& v, C otherwise)
       : values(v), groups(v.data ? v.sizes[0] : 1), group_stride(v.data ? v.strides[0] : 0), neutral(otherwise) {}
-  TD_CARD int64_t base(int64_t row) const { return (row - groups(row) * groups.divisor) * group_stride; }
+  TD_DEVICE int64_t base(int64_t row) const { return (row - groups(row) * groups.divisor) * group_stride; }
   template <int n>
-  TD_CARD void read(const int64_t (&at)[n], C (&x)[n]) const {
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
     if (values.data) return values.read(at, x);
     for (int k = 0; k < n; ++k) x[k] = neutral;
   }
@@ -48,15 +48,15 @@ struct Statistic {
   int64_t stride;
 
   Statistic(const View& v) : data(v.as<C>()), stride(v.data && v.ndim ? v.strides[0] : 0) {}
-  TD_CARD C operator[](int64_t row) const { return data ? data[row * stride] : C(0); }
-  TD_CARD void put(int64_t row, double value) const {
+  TD_DEVICE C operator[](int64_t row) const { return data ? data[row * stride] : C(0); }
+  TD_DEVICE void put(int64_t row, double value) const {
     if (data) data[row * stride] = static_cast<C>(value);
   }
 };
 
 /// 1 / the deviation of a row.
 template <class C>
-TD_CARD double inverse_deviation(C variance, double eps) {
+TD_DEVICE double inverse_deviation(C variance, double eps) {
   return 1 / math::sqrt(static_cast<double>(variance) + eps);
 }
 
@@ -76,16 +76,16 @@ struct Normalize {
     C center, factor;
   };
 
-  TD_CARD bool gathers() const { return true; }
-  TD_CARD Total none() const { return {0, 0, 0}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[kArrays]) const {
+  TD_DEVICE bool gathers() const { return true; }
+  TD_DEVICE Total none() const { return {0, 0, 0}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[kArrays]) const {
     at[0] = row * in_step;
     at[1] = row * out_step;
     at[2] = weight.base(row);
     at[3] = bias.base(row);
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
     C x[n];
     in.read(at[0], x);
     if (mean.data) return total.add(x);
@@ -94,20 +94,20 @@ struct Normalize {
     total.count += n;
     total.squares += static_cast<double>(squares);
   }
-  TD_CARD Total combine(Total a, const Total& b) const {
+  TD_DEVICE Total combine(Total a, const Total& b) const {
     if (mean.data) a.join(b);
     else a = {a.count + b.count, 0, a.squares + b.squares};
     return a;
   }
-  TD_CARD void write(int64_t row, const Total& total) const {
+  TD_DEVICE void write(int64_t row, const Total& total) const {
     mean.put(row, total.mean);
     variance.put(row, total.squares / total.count);
   }
-  TD_CARD Settings settings(int64_t, const Total& total) const {
+  TD_DEVICE Settings settings(int64_t, const Total& total) const {
     return {static_cast<C>(total.mean), static_cast<C>(inverse_deviation(total.squares / total.count, eps))};
   }
   template <int n>
-  TD_CARD void put(const Settings& row, const int64_t (&at)[kArrays][n], int64_t, int) const {
+  TD_DEVICE void put(const Settings& row, const int64_t (&at)[kArrays][n], int64_t, int) const {
     C x[n], w[n], b[n];
     in.read(at[0], x);
     weight.read(at[2], w);
@@ -137,9 +137,9 @@ struct NormalizeGradient {
     C factor, shift, slope;
   };
 
-  TD_CARD bool gathers() const { return true; }
-  TD_CARD Total none() const { return {0, 0}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[kArrays]) const {
+  TD_DEVICE bool gathers() const { return true; }
+  TD_DEVICE Total none() const { return {0, 0}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[kArrays]) const {
     at[0] = row * in_step;
     at[1] = row * grad_step;
     at[2] = row * out_step;
@@ -147,7 +147,7 @@ struct NormalizeGradient {
     at[4] = row;
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
     C x[n], g[n], w[n], plain = 0, along = 0;
     in.read(at[0], x);
     grad.read(at[1], g);
@@ -160,16 +160,16 @@ struct NormalizeGradient {
     total.plain += static_cast<double>(plain);
     total.along += static_cast<double>(along);
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const { return {a.plain + b.plain, a.along + b.along}; }
-  TD_CARD void write(int64_t, const Total&) const {}
-  TD_CARD Settings settings(int64_t row, const Total& total) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return {a.plain + b.plain, a.along + b.along}; }
+  TD_DEVICE void write(int64_t, const Total&) const {}
+  TD_DEVICE Settings settings(int64_t row, const Total& total) const {
     // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
     const double factor = mean.data && count == 1 ? 0 : inverse_deviation(variance[row], eps), n = static_cast<double>(count);
     return {static_cast<C>(factor), static_cast<C>(mean.data ? total.plain / n : 0),
             static_cast<C>(factor * factor * factor * total.along / n)};
   }
   template <int n>
-  TD_CARD void put(const Settings& row, const int64_t (&at)[kArrays][n], int64_t, int) const {
+  TD_DEVICE void put(const Settings& row, const int64_t (&at)[kArrays][n], int64_t, int) const {
     C x[n], g[n], w[n];
     in.read(at[0], x);
     grad.read(at[1], g);
@@ -192,14 +192,14 @@ struct ParameterGradients {
   Places<5> places;  // of these arrays, of weight, of bias
   C eps;
 
-  TD_CARD Total none() const { return {0, 0}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[kArrays]) const {
+  TD_DEVICE Total none() const { return {0, 0}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[kArrays]) const {
     int64_t all[5];
     places(row, all);
     for (int k = 0; k < kArrays; ++k) at[k] = all[k];
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[kArrays][n], int64_t, int) const {
     C x[n], g[n], plain = 0, along = 0;
     in.read(at[0], x);
     grad.read(at[1], g);
@@ -210,8 +210,8 @@ struct ParameterGradients {
     total.plain += static_cast<double>(plain);
     total.along += static_cast<double>(along);
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const { return {a.plain + b.plain, a.along + b.along}; }
-  TD_CARD void write(int64_t row, const Total& total) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return {a.plain + b.plain, a.along + b.along}; }
+  TD_DEVICE void write(int64_t row, const Total& total) const {
     int64_t at[5];
     places(row, at);
     weight[at[3]] = static_cast<C>(total.along);

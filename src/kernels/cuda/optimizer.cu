@@ -25,7 +25,7 @@ struct Pieces {
     items[count++] = item;
   }
   /// The item that a piece belongs to, and the first of its elements.
-  TD_CARD const Item& find(int64_t piece, int64_t& first) const {
+  TD_DEVICE const Item& find(int64_t piece, int64_t& first) const {
     int low = 0, high = count - 1;
     while (low < high) {
       const int middle = (low + high) / 2;
@@ -56,12 +56,12 @@ void for_packs(const Span<Listed>& list, MakeItem&& item_of, Run&& run) {
 
 /// Element i … of an array as numbers, `kThreads` apart; nothing where there is no array.
 template <class T>
-TD_CARD void read(const void* data, int64_t i, int64_t n, Compute<T> (&x)[kTogether]) {
+TD_DEVICE void read(const void* data, int64_t i, int64_t n, Compute<T> (&x)[kTogether]) {
   for (int k = 0; k < kTogether; ++k)
     x[k] = data && i + k * kThreads < n ? to_compute(static_cast<const T*>(data)[i + k * kThreads]) : Compute<T>(0);
 }
 template <class T>
-TD_CARD void write(void* data, int64_t i, int64_t n, const Compute<T> (&x)[kTogether]) {
+TD_DEVICE void write(void* data, int64_t i, int64_t n, const Compute<T> (&x)[kTogether]) {
   if (!data) return;
   for (int k = 0; k < kTogether; ++k)
     if (i + k * kThreads < n) static_cast<T*>(data)[i + k * kThreads] = to_element<T>(x[k]);
@@ -69,7 +69,7 @@ TD_CARD void write(void* data, int64_t i, int64_t n, const Compute<T> (&x)[kToge
 
 /// Calls f(i) for each thread with the places of its elements of a piece of n elements: i, i + kThreads, … kTogether of them.
 template <class F>
-TD_CARD void for_elements(Group<kThreads>& group, int64_t first, int64_t n, F&& f) {
+TD_DEVICE void for_elements(Group<kThreads>& group, int64_t first, int64_t n, F&& f) {
   const int64_t end = first + kPiece < n ? first + kPiece : n;
   group.each([&](int t) {
     for (int64_t i = first + t; i < end; i += kThreads * kTogether) f(i);
@@ -85,7 +85,7 @@ struct Sgd {
   Compute<T> lr, momentum, take, weight_decay, sign;
   bool nesterov;
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     using C = Compute<T>;
     int64_t first;
     const SgdParameter& item = pack.find(piece, first);
@@ -108,8 +108,8 @@ struct Sgd {
   }
 };
 
-TD_DEVICE inline double step_size_of(const AdamSettings& s, double step) { return s.lr / (1 - math::pow(s.beta1, step)); }
-TD_DEVICE inline double over_root_of(const AdamSettings& s, double step) { return 1 / math::sqrt(1 - math::pow(s.beta2, step)); }
+TD_HOST_DEVICE inline double step_size_of(const AdamSettings& s, double step) { return s.lr / (1 - math::pow(s.beta1, step)); }
+TD_HOST_DEVICE inline double over_root_of(const AdamSettings& s, double step) { return 1 / math::sqrt(1 - math::pow(s.beta2, step)); }
 
 struct AdamItem {
   void *parameter, *gradient, *mean, *square, *max_square;
@@ -129,7 +129,7 @@ struct Adam {
   AdamSettings settings;
   const Replay* replay;  // in a graph the step is known only when it is replayed
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared& shared) const {
     using C = Compute<T>;
     int64_t first;
     const AdamItem& item = pack.find(piece, first);
@@ -171,7 +171,7 @@ struct Step {
   using Shared = NothingShared;
   StepPack pack;
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     using C = Compute<T>;
     int64_t first;
     const StepParameter& item = pack.find(piece, first);
@@ -213,7 +213,7 @@ struct Clip {
   const float* norm;
   double max_norm;
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     const double factor = max_norm / (static_cast<double>(*norm) + 1e-6);
     if (factor >= 1) return;  // nan is no reason to leave them as they are
     int64_t first;
@@ -235,7 +235,7 @@ struct SumSquares {
   ClipPack pack;
   double* sums;
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t piece, Shared&) const {
     int64_t first;
     const DenseItem& item = pack.find(piece, first);
     const int64_t end = first + kPiece < item.numel ? first + kPiece : item.numel;
@@ -260,7 +260,7 @@ struct Norm {
   int64_t pieces;
   float* norm;
 
-  TD_CARD void operator()(Group<kGroup>& group, int64_t, Shared&) const {
+  TD_DEVICE void operator()(Group<kGroup>& group, int64_t, Shared&) const {
     Group<kGroup>::Local<double> own;
     group.each([&](int t) {
       own[t] = 0;

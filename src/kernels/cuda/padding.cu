@@ -1,6 +1,6 @@
 // Padding by a value, or by the elements themselves: mirrored, repeated, or from the other end. A thread an element of the result: of the
-// padded tensor it finds where the element comes from; for the gradient it goes over the places of the padded tensor that its element went
-// to, so that sums meet no other thread.
+// padded tensor it finds where the element comes from; for the gradient it goes over the places of the padded tensor that its element
+// copies to, so that sums meet no other thread.
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 #include "kernels/padding_source.h"
@@ -9,33 +9,32 @@ namespace tandem::kernels::cuda {
 namespace {
 
 /// The dimensions of the padded tensor and of the other one; those that are not padded and lie one in the other are merged.
-struct Dims {
+struct PaddedDims {
   int ndim = 0;
   int64_t narrow[kMaxDims], wide[kMaxDims], before[kMaxDims], narrow_strides[kMaxDims], wide_strides[kMaxDims];
   Divide by_narrow[kMaxDims], by_wide[kMaxDims];
   Padding mode;
 
-  Dims(const View& wide_view, const View& narrow_view, Span<int64_t> front, Padding mode) : mode(mode) {
-    const auto same = [&](int d) { return front[d] == 0 && wide_view.sizes[d] == narrow_view.sizes[d]; };
+  PaddedDims(const View& wide_view, const View& narrow_view, Span<int64_t> front, Padding mode) : mode(mode) {
+    StridedDims<2> joined;
+    bool last_is_same = false;
     for (int d = 0; d < wide_view.ndim; ++d) {
-      const int64_t size = wide_view.sizes[d];
-      const bool merges = d > 0 && same(d) && same(d - 1) && wide_strides[ndim - 1] == wide_view.strides[d] * size &&
-                          narrow_strides[ndim - 1] == narrow_view.strides[d] * size;
-      if (!merges) {
-        narrow[ndim] = wide[ndim] = 1;
-        before[ndim++] = front[d];
-      }
-      narrow[ndim - 1] *= narrow_view.sizes[d];
-      wide[ndim - 1] *= size;
-      narrow_strides[ndim - 1] = narrow_view.strides[d];
-      wide_strides[ndim - 1] = wide_view.strides[d];
+      const bool same = front[d] == 0 && wide_view.sizes[d] == narrow_view.sizes[d];
+      joined.push(wide_view.sizes[d], {wide_view.strides[d], narrow_view.strides[d]}, same && last_is_same);
+      ndim = joined.ndim;
+      before[ndim - 1] = front[d];
+      narrow[ndim - 1] = same ? joined.sizes[ndim - 1] : narrow_view.sizes[d];
+      last_is_same = same;
     }
     for (int d = 0; d < ndim; ++d) {
+      wide[d] = joined.sizes[d];
+      wide_strides[d] = joined.strides[0][d];
+      narrow_strides[d] = joined.strides[1][d];
       by_narrow[d] = Divide(narrow[d]);
       by_wide[d] = Divide(wide[d]);
     }
   }
-  TD_CARD bool is_padded(int d) const { return before[d] != 0 || wide[d] != narrow[d]; }
+  TD_DEVICE bool is_padded(int d) const { return before[d] != 0 || wide[d] != narrow[d]; }
 };
 
 template <class T>
@@ -43,30 +42,28 @@ struct Pad {
   T* out;
   const T* in;
   T filling;
-  Dims dims;
+  PaddedDims dims;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t to = 0, from = 0;
     bool inside = true;
-    for (int d = dims.ndim - 1; d >= 0; --d) {
-      const int64_t rest = dims.by_wide[d](i), at = i - rest * dims.wide[d];
-      i = rest;
+    for_indices(i, dims.ndim, dims.by_wide, [&](int d, int64_t at) {
       const int64_t source = dims.is_padded(d) ? padding_source(at, dims.before[d], dims.narrow[d], dims.wide[d], dims.mode) : at;
       inside = inside && source >= 0;
       to += at * dims.wide_strides[d];
       from += source * dims.narrow_strides[d];
-    }
+    });
     out[to] = inside ? in[from] : filling;
   }
 };
 
-/// The places of the padded tensor that an element of one dimension went to: up to three runs, gone through one after another.
-struct Went {
+/// The places of the padded tensor that an element of one dimension copies to: up to three runs, gone through one after another.
+struct Copies {
   int64_t first[3], count[3];  // in front, in the middle, behind
   int64_t stride, step;
   int run;
 
-  TD_CARD void find(const Dims& dims, int d, int64_t i) {
+  TD_DEVICE void find(const PaddedDims& dims, int d, int64_t i) {
     for (int k = 0; k < 3; ++k) first[k] = count[k] = 0;
     stride = dims.wide_strides[d];
     const int64_t before = dims.before[d], size = dims.narrow[d], wide = dims.wide[d];
@@ -92,58 +89,55 @@ struct Went {
     }
     restart();
   }
-  TD_CARD void settle() {
+  TD_DEVICE void settle() {
     while (run < 3 && step >= count[run]) {
       ++run;
       step = 0;
     }
   }
-  TD_CARD void restart() {
+  TD_DEVICE void restart() {
     run = 0;
     step = 0;
     settle();
   }
   /// To the next place; false after the last one.
-  TD_CARD bool next() {
+  TD_DEVICE bool next() {
     ++step;
     settle();
     return run < 3;
   }
-  TD_CARD bool anywhere() const { return run < 3; }
-  TD_CARD int64_t offset() const { return (first[run] + step) * stride; }
+  TD_DEVICE bool anywhere() const { return run < 3; }
+  TD_DEVICE int64_t offset() const { return (first[run] + step) * stride; }
 };
 
 template <class T>
 struct PadBackward {
   Numbers<T> to, from;
-  Dims dims;
+  PaddedDims dims;
 
-  TD_CARD void operator()(int64_t i) const {
-    const int64_t element = i;
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t base = 0;
-    Went went[kMaxDims];  // of the padded dimensions, the last one first
+    Copies copies[kMaxDims];  // of the padded dimensions, the last one first
     int count = 0;
     bool anywhere = true;
-    for (int d = dims.ndim - 1; d >= 0; --d) {
-      const int64_t rest = dims.by_narrow[d](i), at = i - rest * dims.narrow[d];
-      i = rest;
+    for_indices(i, dims.ndim, dims.by_narrow, [&](int d, int64_t at) {
       if (!dims.is_padded(d)) {
         base += at * dims.wide_strides[d];
       } else {
-        went[count].find(dims, d, at);
-        anywhere = anywhere && went[count++].anywhere();
+        copies[count].find(dims, d, at);
+        anywhere = anywhere && copies[count++].anywhere();
       }
-    }
+    });
     Compute<T> sum = 0;
     while (anywhere) {
       int64_t offset = base;
-      for (int k = 0; k < count; ++k) offset += went[k].offset();
+      for (int k = 0; k < count; ++k) offset += copies[k].offset();
       sum = added(sum, from[offset]);
       int k = 0;
-      while (k < count && !went[k].next()) went[k++].restart();
+      while (k < count && !copies[k].next()) copies[k++].restart();
       anywhere = k < count;
     }
-    to.set(element, sum);
+    to.set(i, sum);
   }
 };
 
@@ -163,14 +157,14 @@ void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mod
     using T = decltype(zero);
     T filling;
     std::memcpy(&filling, element, sizeof filling);
-    for_each(queue, out.numel(), Pad<T>{out.as<T>(), in.as<const T>(), filling, Dims(out, in, before, mode)});
+    for_each(queue, out.numel(), Pad<T>{out.as<T>(), in.as<const T>(), filling, PaddedDims(out, in, before, mode)});
   });
 }
 
 void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, Padding mode) {
   visit_number(out.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_each(queue, out.numel(), PadBackward<T>{Numbers<T>(out), Numbers<T>(grad), Dims(grad, out, before, mode)});
+    for_each(queue, out.numel(), PadBackward<T>{Numbers<T>(out), Numbers<T>(grad), PaddedDims(grad, out, before, mode)});
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/card.h"
+#include "kernels/host_device.h"
 #include "kernels/view.h"
 
 namespace tandem::kernels::cuda {
@@ -17,12 +17,12 @@ struct FastDivide {
     while ((1ULL << shift) < d) ++shift;
     multiplier = static_cast<uint32_t>(((1ULL << 32) * ((1ULL << shift) - d)) / d + 1);
   }
-  TD_CARD uint32_t operator()(uint32_t n) const {
+  TD_HOST_DEVICE uint32_t operator()(uint32_t n) const {
     return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
   }
 };
 
-/// The same for numbers below 2^63: a division proper is a function on a card, for which registers have to be cleared.
+/// The same for numbers below 2^63: a division proper is a function on a GPU, for which registers have to be cleared.
 struct WideDivide {
   uint64_t multiplier = 1;
   uint32_t shift = 0;
@@ -33,8 +33,8 @@ struct WideDivide {
     while ((uint64_t{1} << shift) < d) ++shift;
     multiplier = static_cast<uint64_t>((static_cast<Wide>((uint64_t{1} << shift) - d) << 64) / d + 1);
   }
-  TD_CARD uint64_t operator()(uint64_t n) const {
-#if defined(__CUDACC__)
+  TD_HOST_DEVICE uint64_t operator()(uint64_t n) const {
+#if defined(__CUDA_ARCH__)
     return (__umul64hi(n, multiplier) + n) >> shift;
 #else
     __extension__ using Wide = unsigned __int128;
@@ -58,11 +58,15 @@ struct Divide {
     fast_below = limit;
     fast = FastDivide(static_cast<uint32_t>(d));
   }
-  TD_CARD int64_t operator()(int64_t n) const {
+  TD_HOST_DEVICE int64_t operator()(int64_t n) const {
     if (n < fast_below) return fast(static_cast<uint32_t>(n));
     return static_cast<int64_t>(wide(static_cast<uint64_t>(n)));
   }
 };
+TD_HOST_DEVICE inline Division divide(int64_t n, const Divide& by) {
+  const int64_t quotient = by(n);
+  return {quotient, n - quotient * by.divisor};
+}
 
 /// The N indices of an element, by its number, row-major over these sizes.
 template <int N>
@@ -76,13 +80,8 @@ struct Indices {
       by[d] = Divide(sizes[d]);
     }
   }
-  TD_CARD void operator()(int64_t i, int64_t (&index)[N]) const {
-    for (int d = N - 1; d > 0; --d) {
-      const int64_t rest = by[d](i);
-      index[d] = i - rest * by[d].divisor;
-      i = rest;
-    }
-    index[0] = i;
+  TD_DEVICE void operator()(int64_t i, int64_t (&index)[N]) const {
+    for_indices(i, N, by, [&](int d, int64_t at) { index[d] = at; });
   }
 };
 
@@ -96,32 +95,28 @@ struct Places {
   int64_t strides[N][kMaxDims];
 
   Places(int dims, const int64_t* all_sizes, const int64_t* const (&all_strides)[N]) {
-    int64_t sizes[kMaxDims];
+    StridedDims<N> joined;
     for (int d = 0; d < dims; ++d) {
-      const int64_t size = all_sizes[d];
-      count *= size;
-      if (size == 1) continue;
-      bool merges = ndim > 0;
-      for (int k = 0; k < N && merges; ++k) merges = strides[k][ndim - 1] == all_strides[k][d] * size;
-      if (!merges) sizes[ndim++] = 1;
-      sizes[ndim - 1] *= size;
-      for (int k = 0; k < N; ++k) strides[k][ndim - 1] = all_strides[k][d];
+      int64_t step[N];
+      for (int k = 0; k < N; ++k) step[k] = all_strides[k][d];
+      joined.push(all_sizes[d], step);
     }
-    for (int d = 0; d < ndim; ++d) by[d] = Divide(sizes[d]);
+    count = joined.numel;
+    ndim = joined.ndim;
+    for (int d = 0; d < ndim; ++d) {
+      by[d] = Divide(joined.sizes[d]);
+      for (int k = 0; k < N; ++k) strides[k][d] = joined.strides[k][d];
+    }
   }
 
   /// The size of a merged dimension.
   [[nodiscard]] int64_t size(int d) const { return by[d].divisor; }
 
-  TD_CARD void operator()(int64_t i, int64_t (&at)[N]) const {
+  TD_DEVICE void operator()(int64_t i, int64_t (&at)[N]) const {
     for (int k = 0; k < N; ++k) at[k] = 0;
-    for (int d = ndim - 1; d > 0; --d) {
-      const int64_t rest = by[d](i), index = i - rest * by[d].divisor;
-      i = rest;
+    for_indices(i, ndim, by, [&](int d, int64_t index) {
       for (int k = 0; k < N; ++k) at[k] += index * strides[k][d];
-    }
-    if (ndim > 0)
-      for (int k = 0; k < N; ++k) at[k] += i * strides[k][0];
+    });
   }
 };
 

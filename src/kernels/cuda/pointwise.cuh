@@ -10,18 +10,9 @@
 
 namespace tandem::kernels::cuda {
 
-enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
-constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
-constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
-
 /// Whether an operation is computed in T: those of floats not in integers, those of integers in nothing else.
 template <Rule rule, class T>
 inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
-
-/// Whether it has no answer for a divisor of 0 among integers.
-constexpr bool divides(PointwiseOp op) {
-  return op == PointwiseOp::floor_divide || op == PointwiseOp::remainder || op == PointwiseOp::fmod || op == PointwiseOp::div_trunc;
-}
 
 /// What a kernel keeps of an operand: elements, or one number for all.
 template <class T>
@@ -30,7 +21,7 @@ struct Source {
   DType dtype;
   T value;
 
-  TD_CARD T operator[](int64_t at) const { return data ? load<T>(data, dtype, at) : value; }
+  TD_DEVICE T operator[](int64_t at) const { return data ? load<T>(data, dtype, at) : value; }
 };
 
 template <class F, class T, int inputs>
@@ -42,7 +33,7 @@ struct Apply {
   Reporter report;
 
   /// The result at these places.
-  TD_CARD auto operator()(const T (&x)[inputs]) const {
+  TD_DEVICE auto operator()(const T (&x)[inputs]) const {
     if constexpr (std::is_integral_v<T> && inputs == 2) {
       if (checks_divisor && x[1] == 0) report(Trouble::DivisionByZero);
     }
@@ -54,7 +45,7 @@ struct Apply {
 };
 
 template <class T>
-TD_CARD void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
+TD_DEVICE void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
   const auto in = [&](auto zero) {
     using E = decltype(zero);
     const Four<E> four = static_cast<const Four<E>*>(source.data)[first / kFour];
@@ -80,7 +71,7 @@ struct ApplyDense {
   int64_t count;
   bool aligned;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t first = i * kFour;
     const int there = count - first < kFour ? static_cast<int>(count - first) : kFour;
     const bool together = aligned && there == kFour;
@@ -109,7 +100,7 @@ struct ApplyStrided {
   Apply<F, T, inputs> apply;
   Places<inputs + 1> places;  // of the operands, then of the output
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[inputs + 1];
     places(i, at);
     T x[inputs];
@@ -118,7 +109,7 @@ struct ApplyStrided {
   }
 };
 
-/// Whether four at once pay: double and int64 are bound by arithmetic on most cards, and long functions need no more copies of themselves.
+/// Whether four at once pay: double and int64 are bound by arithmetic on most GPUs, and long functions need no more copies of themselves.
 template <class F, class T>
 inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F, Lgamma> && !std::is_same_v<F, Digamma> &&
                                    !std::is_same_v<F, Polygamma> && !std::is_same_v<F, Erfinv>;

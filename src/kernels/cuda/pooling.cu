@@ -18,7 +18,7 @@ struct Seen {
   int64_t count[3], base;
 
   /// The number of elements.
-  TD_CARD int64_t size() const { return count[0] * count[1] * count[2]; }
+  TD_DEVICE int64_t size() const { return count[0] * count[1] * count[2]; }
 };
 
 /// The windows over an input.
@@ -41,7 +41,7 @@ struct Pooled {
     return elements;
   }
 
-  TD_CARD Seen at(int64_t i) const {
+  TD_DEVICE Seen at(int64_t i) const {
     int64_t at[5];
     outputs(i, at);
     Seen seen;
@@ -55,7 +55,7 @@ struct Pooled {
     return seen;
   }
   /// The place in the volume of an element of a window, and where it lies in memory.
-  TD_CARD int64_t place(const Seen& seen, int64_t z, int64_t y, int64_t x, int64_t& offset) const {
+  TD_DEVICE int64_t place(const Seen& seen, int64_t z, int64_t y, int64_t x, int64_t& offset) const {
     z = seen.range[0].begin + z * axes[0].dilation;
     y = seen.range[1].begin + y * axes[1].dilation;
     x = seen.range[2].begin + x * axes[2].dilation;
@@ -64,7 +64,7 @@ struct Pooled {
   }
   /// f(place, offset) for all that is seen.
   template <class F>
-  TD_CARD void each(const Seen& seen, F&& f) const {
+  TD_DEVICE void each(const Seen& seen, F&& f) const {
     for (int64_t z = 0; z < seen.count[0]; ++z)
       for (int64_t y = 0; y < seen.count[1]; ++y)
         for (int64_t x = 0; x < seen.count[2]; ++x) {
@@ -75,7 +75,7 @@ struct Pooled {
   }
   /// The same for what falls to one thread of a warp: every 32nd element.
   template <class F>
-  TD_CARD void each_of_thread(const Seen& seen, int thread, F&& f) const {
+  TD_DEVICE void each_of_thread(const Seen& seen, int thread, F&& f) const {
     const int64_t size = seen.size();
     if (size == 0) return;
     const auto columns = static_cast<uint32_t>(seen.count[2]), rows = static_cast<uint32_t>(seen.count[1]);
@@ -106,7 +106,7 @@ struct Largest {
 
 /// Of two: nan, the last of them; else the larger, the first of them.
 template <class C>
-TD_CARD Largest<C> larger(const Largest<C>& a, const Largest<C>& b) {
+TD_DEVICE Largest<C> larger(const Largest<C>& a, const Largest<C>& b) {
   const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
   if (a_nan || b_nan) return !b_nan || (a_nan && a.place > b.place) ? a : b;
   if (a.value != b.value) return a.value > b.value ? a : b;
@@ -121,22 +121,22 @@ struct MaxPool {
   int64_t* places;
 
   /// What every window begins with.
-  TD_CARD Largest<C> first(const Seen& seen) const {
+  TD_DEVICE Largest<C> first(const Seen& seen) const {
     int64_t offset;
     C lowest = std::numeric_limits<C>::lowest();
     if constexpr (std::is_floating_point_v<C>) lowest = -std::numeric_limits<C>::infinity();
     return {lowest, pooled.place(seen, 0, 0, 0, offset)};
   }
-  TD_CARD void see(Largest<C>& best, int64_t place, int64_t offset) const {
+  TD_DEVICE void see(Largest<C>& best, int64_t place, int64_t offset) const {
     const C x = from[offset];
     if (x > best.value || x != x) best = {x, place};
   }
-  TD_CARD void put(int64_t i, const Largest<C>& best) const {
+  TD_DEVICE void put(int64_t i, const Largest<C>& best) const {
     to.set(i, best.value);
     if (places) places[i] = best.place;
   }
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const Seen seen = pooled.at(i);
     Largest<C> best = first(seen);
     pooled.each(seen, [&](int64_t place, int64_t offset) { see(best, place, offset); });
@@ -149,7 +149,7 @@ struct MaxPoolLarge {
   using Shared = NothingShared;
   MaxPool<T> pool;
 
-  TD_CARD void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
+  TD_DEVICE void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
     using Best = Largest<Compute<T>>;
     typename Group<kWarp>::template Local<Best> bests;
     const Seen seen = pool.pooled.at(i);
@@ -165,7 +165,7 @@ struct MaxPoolLarge {
 
 // --- Averages
 template <class C>
-TD_CARD C divided(C sum, int64_t by) {
+TD_DEVICE C divided(C sum, int64_t by) {
   if constexpr (std::is_integral_v<C>) return sum / by;
   else return sum / static_cast<C>(by);
 }
@@ -176,10 +176,10 @@ struct AvgPool {
   Pooled pooled;
   Numbers<T> from, to;
 
-  TD_CARD void put(int64_t i, const Seen& seen, C sum) const {
+  TD_DEVICE void put(int64_t i, const Seen& seen, C sum) const {
     to.set(i, divided(sum, divisor_of(pooled.pooling, seen.range[0], seen.range[1], seen.range[2])));
   }
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const Seen seen = pooled.at(i);
     C sum = 0;
     pooled.each(seen, [&](int64_t, int64_t offset) { sum = added(sum, from[offset]); });
@@ -192,7 +192,7 @@ struct AvgPoolLarge {
   using Shared = NothingShared;
   AvgPool<T> pool;
 
-  TD_CARD void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
+  TD_DEVICE void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
     using C = Compute<T>;
     typename Group<kWarp>::template Local<C> sums;
     const Seen seen = pool.pooled.at(i);
@@ -216,7 +216,7 @@ struct AvgPoolBackward {
   Indices<5> elements;  // n, c, d, h, w of the input
 
   /// The first window of dimension d that sees `place`, and the last.
-  TD_CARD void windows(int d, int64_t place, int64_t& first, int64_t& last) const {
+  TD_DEVICE void windows(int d, int64_t place, int64_t& first, int64_t& last) const {
     const PoolingAxis& a = axes[d];
     if (a.adaptive) {
       first = by[d](place * a.out);
@@ -229,7 +229,7 @@ struct AvgPoolBackward {
     }
   }
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     using C = Compute<T>;
     int64_t at[5], first[3], last[3];
     elements(i, at);

@@ -45,7 +45,7 @@ struct Tiles {
 
   explicit Tiles(const Problem& problem) : problem(problem), tiles(sizes_of(problem).data) {}
 
-  TD_CARD void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
+  TD_DEVICE void operator()(Group<kThreads>& group, int64_t number, Shared& shared) const {
     int64_t tile[3];
     tiles(number, tile);
     const At at = problem.at(tile[0]);
@@ -94,14 +94,14 @@ struct Tiles {
   static Sizes sizes_of(const Problem& p) { return {{p.batches, (p.rows + kTile - 1) / kTile, (p.columns + kTile - 1) / kTile}}; }
 
   /// The place of element number e of a thread's block, along one side.
-  TD_CARD static int element(int thread, int e) { return e / kRun * (kSide * kRun) + thread * kRun + e % kRun; }
+  TD_DEVICE static int element(int thread, int e) { return e / kRun * (kSide * kRun) + thread * kRun + e % kRun; }
   /// Where element number f of those that a thread fetches lies in a tile.
-  TD_CARD static void place(int t, int f, bool along_depth, int& side, int& k) {
+  TD_DEVICE static void place(int t, int f, bool along_depth, int& side, int& k) {
     const int e = t + f * kThreads;
     side = along_depth ? e / kDepth : e % kTile;
     k = along_depth ? e % kDepth : e / kTile;
   }
-  TD_CARD void fetch(Fetched& to, const At& at, int t, int64_t i0, int64_t j0, int64_t k0) const {
+  TD_DEVICE void fetch(Fetched& to, const At& at, int t, int64_t i0, int64_t j0, int64_t k0) const {
     TD_UNROLL
     for (int f = 0; f < kFetched; ++f) {
       int side, k;
@@ -111,7 +111,7 @@ struct Tiles {
       to.right[f] = j0 + side < problem.columns && k0 + k < problem.depth ? problem.right(at, k0 + k, j0 + side) : C(0);
     }
   }
-  TD_CARD static void multiply(Sums& sums, const Shared& shared, int t) {
+  TD_DEVICE static void multiply(Sums& sums, const Shared& shared, int t) {
     TD_UNROLL
     for (int k = 0; k < kDepth; ++k) {
       C left[kEach], right[kEach];
@@ -133,7 +133,7 @@ struct EachProduct {
   Problem problem;
   Indices<3> elements;  // batch, i, j
 
-  TD_CARD void operator()(int64_t number) const {
+  TD_DEVICE void operator()(int64_t number) const {
     int64_t e[3];
     elements(number, e);
     const auto at = problem.at(e[0]);
@@ -150,7 +150,7 @@ struct InnerProduct {
   Problem problem;
   Indices<3> elements;  // batch, i, j
 
-  TD_CARD void operator()(Group<threads>& group, int64_t number, Shared&) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t number, Shared&) const {
     int64_t e[3];
     elements(number, e);
     const auto at = problem.at(e[0]);

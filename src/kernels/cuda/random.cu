@@ -13,9 +13,9 @@ namespace {
 struct Words {
   RandomStart start;
 
-  TD_CARD PhiloxWords operator()(int64_t i) const { return philox(start.key(), start.counter() + static_cast<uint64_t>(i)); }
+  TD_DEVICE PhiloxWords operator()(int64_t i) const { return philox(start.key(), start.counter() + static_cast<uint64_t>(i)); }
   /// Two a element.
-  TD_CARD void wide(int64_t i, uint64_t (&bits)[kFour]) const {
+  TD_DEVICE void wide(int64_t i, uint64_t (&bits)[kFour]) const {
     for (int half = 0; half < 2; ++half) {
       const PhiloxWords w = philox(start.key(), start.counter() + 2 * static_cast<uint64_t>(i) + static_cast<uint64_t>(half));
       for (int k = 0; k < 2; ++k) bits[2 * half + k] = w.word[2 * k] | static_cast<uint64_t>(w.word[2 * k + 1]) << 32;
@@ -35,7 +35,7 @@ struct Draw {
   Words words;
   Make make;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     using Number = typename Make::Number;
     Number y[kFour];
     make(words, i, y);
@@ -56,7 +56,7 @@ void draw(const Queue& queue, const Out& out, Words words, const Make& make) {
 }
 
 /// A number rounded to a floating type of at most 32 bits.
-TD_CARD float rounded_to(DType dtype, float x) {
+TD_DEVICE float rounded_to(DType dtype, float x) {
   if (dtype == DType::Float16) return to_compute(to_element<Half>(x));
   if (dtype == DType::BFloat16) return to_compute(to_element<BFloat16>(x));
   return x;
@@ -67,7 +67,7 @@ struct UniformFloat {
   DType dtype;
   float from, to;
 
-  TD_CARD void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
     const int bits = uniform_bits(dtype);
     const float unit = 1.0F / static_cast<float>(1 << bits);
     const PhiloxWords w = words(i);
@@ -82,7 +82,7 @@ struct UniformDouble {
   using Number = double;
   double from, to;
 
-  TD_CARD void operator()(const Words& words, int64_t i, double (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, double (&y)[kFour]) const {
     uint64_t bits[kFour];
     words.wide(i, bits);
     for (int k = 0; k < kFour; ++k) y[k] = uniform_between(static_cast<double>(bits[k] >> 11) * 0x1p-53, from, to);
@@ -94,7 +94,7 @@ struct Normal {
   using Number = C;
   C mean, deviation;
 
-  TD_CARD void operator()(const Words& words, int64_t i, C (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, C (&y)[kFour]) const {
     const PhiloxWords w = words(i);
     for (int k = 0; k < kFour; k += 2) {
       float even, odd;
@@ -109,7 +109,7 @@ struct ExponentialFloat {
   using Number = float;
   float scale;
 
-  TD_CARD void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
     const PhiloxWords w = words(i);
     for (int k = 0; k < kFour; ++k) y[k] = exponential_of(w.word[k]) * scale;
   }
@@ -119,7 +119,7 @@ struct ExponentialDouble {
   using Number = double;
   double rate;
 
-  TD_CARD void operator()(const Words& words, int64_t i, double (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, double (&y)[kFour]) const {
     const PhiloxWords w = words(i);
     for (int k = 0; k < kFour; ++k) y[k] = static_cast<double>(exponential_of(w.word[k])) / rate;
   }
@@ -129,7 +129,7 @@ struct Successes {
   using Number = float;
   uint64_t threshold;
 
-  TD_CARD void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, float (&y)[kFour]) const {
     const PhiloxWords w = words(i);
     for (int k = 0; k < kFour; ++k) y[k] = w.word[k] < threshold ? 1.0F : 0.0F;
   }
@@ -140,7 +140,7 @@ struct Integers {
   int64_t low;
   uint64_t range;
 
-  TD_CARD void operator()(const Words& words, int64_t i, int64_t (&y)[kFour]) const {
+  TD_DEVICE void operator()(const Words& words, int64_t i, int64_t (&y)[kFour]) const {
     uint64_t bits[kFour];
     words.wide(i, bits);
     for (int k = 0; k < kFour; ++k) y[k] = integer_below(bits[k], low, range);
@@ -154,7 +154,7 @@ struct Bernoulli {
   int64_t count;
   Words words;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const PhiloxWords w = words(i);
     for (int k = 0; k < kFour; ++k) {
       const int64_t at = i * kFour + k;
@@ -176,7 +176,7 @@ struct Dropout {
   Compute<T> factor;
   Words words;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const PhiloxWords w = words(i);
     const int64_t first = i * kFour;
     if (aligned && first + kFour <= count) {
@@ -193,7 +193,7 @@ struct Dropout {
   }
 
  private:
-  TD_CARD void one(uint32_t word, T x, T& y, bool& kept) const {
+  TD_DEVICE void one(uint32_t word, T x, T& y, bool& kept) const {
     kept = word < threshold;
     y = to_element<T>(kept ? to_compute(x) * factor : Compute<T>(0));
   }
@@ -206,7 +206,7 @@ struct PermutationKeys {
   uint64_t low_bits;
   Words words;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     uint64_t bits[kFour];
     words.wide(i, bits);
     for (int k = 0; k < kFour; ++k)
@@ -215,14 +215,14 @@ struct PermutationKeys {
 };
 
 struct LessKey {
-  TD_CARD bool operator()(uint64_t a, uint64_t b) const { return a < b; }
+  TD_DEVICE bool operator()(uint64_t a, uint64_t b) const { return a < b; }
 };
 
 struct KeepLowBits {
   uint64_t* keys;
   uint64_t low_bits;
 
-  TD_CARD void operator()(int64_t i) const { keys[i] &= low_bits; }
+  TD_DEVICE void operator()(int64_t i) const { keys[i] &= low_bits; }
 };
 
 }  // namespace

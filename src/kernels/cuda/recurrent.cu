@@ -14,7 +14,7 @@ struct LstmCell {
   Places<5> places;
   int64_t width;
 
-  TD_CARD void operator()(int64_t j) const {
+  TD_DEVICE void operator()(int64_t j) const {
     using C = Compute<T>;
     int64_t at[5];
     places(j, at);
@@ -37,7 +37,7 @@ struct LstmCellBackward {
   Places<7> places;
   int64_t width;
 
-  TD_CARD void operator()(int64_t j) const {
+  TD_DEVICE void operator()(int64_t j) const {
     using C = Compute<T>;
     int64_t at[7];
     places(j, at);
@@ -60,7 +60,7 @@ struct GruCell {
   Places<5> places;
   int64_t width;
 
-  TD_CARD void operator()(int64_t j) const {
+  TD_DEVICE void operator()(int64_t j) const {
     using C = Compute<T>;
     int64_t at[5];
     places(j, at);
@@ -83,7 +83,7 @@ struct GruCellBackward {
   Places<6> places;
   int64_t width;
 
-  TD_CARD void operator()(int64_t j) const {
+  TD_DEVICE void operator()(int64_t j) const {
     using C = Compute<T>;
     int64_t at[6];
     places(j, at);

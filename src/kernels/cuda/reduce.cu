@@ -1,6 +1,6 @@
-// Reductions. What is done to an element and how two totals meet are questions to the operation at run time, asked once for four elements:
-// memory is slower than they are. Dense rows are read four neighbours at a time, so that a long row keeps more of memory busy. Up to 16
-// floats meet in float; the totals are double, so that long sums lose nothing.
+// Reductions. What is done to an element and how two totals are combined are questions to the operation at run time, asked once for four
+// elements: memory is slower than they are. Dense rows are read four neighbours at a time, so that a long row keeps more of memory busy. Up
+// to 16 floats are combined in float; the totals are double, so that long sums lose nothing.
 #include <limits>
 
 #include "kernels/cuda/entries.h"
@@ -9,39 +9,39 @@
 namespace tandem::kernels::cuda {
 namespace {
 
-enum class Meet : uint8_t { Add, Multiply, Most, Least };
+enum class Combine : uint8_t { Add, Multiply, Max, Min };
 
-constexpr Meet meet_of(Reduce op) {
+constexpr Combine combine_of(Reduce op) {
   switch (op) {
-    case Reduce::Prod: return Meet::Multiply;
+    case Reduce::Prod: return Combine::Multiply;
     case Reduce::Max:
     case Reduce::Any:
-    case Reduce::NormInf: return Meet::Most;
+    case Reduce::NormInf: return Combine::Max;
     case Reduce::Min:
-    case Reduce::All: return Meet::Least;
-    default: return Meet::Add;
+    case Reduce::All: return Combine::Min;
+    default: return Combine::Add;
   }
 }
 
 /// Integers wrap.
 template <class T>
-TD_CARD T meet(Meet how, T a, T b) {
+TD_DEVICE T combined(Combine how, T a, T b) {
   using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   switch (how) {
-    case Meet::Add: return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
-    case Meet::Multiply: return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
-    case Meet::Most: return math::maximum(a, b);
+    case Combine::Add: return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
+    case Combine::Multiply: return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+    case Combine::Max: return math::maximum(a, b);
     default: return math::minimum(a, b);
   }
 }
 
 template <class C>
-TD_CARD C taken(Reduce op, C x) {
+TD_DEVICE C transformed(Reduce op, C x) {
   switch (op) {
     case Reduce::Norm1:
     case Reduce::NormInf: return math::abs(x);
     case Reduce::Norm2:
-    case Reduce::SumOfSquares: return meet(Meet::Multiply, x, x);
+    case Reduce::SumOfSquares: return combined(Combine::Multiply, x, x);
     case Reduce::Any:
     case Reduce::All:
     case Reduce::CountNonzero: return static_cast<C>(x != 0);
@@ -58,35 +58,35 @@ struct Reduction {
   Results out;
   Places<2> rows;  // of in, of out
   Reduce op;
-  Meet how;
+  Combine how;
   int64_t count;
   bool fours;  // what is counted as an element is four of them, of a dtype computed in float, at an address for all of them
 
-  TD_CARD Total none() const {
+  TD_DEVICE Total none() const {
     using Limits = std::numeric_limits<Total>;
     switch (how) {
-      case Meet::Add: return 0;
-      case Meet::Multiply: return 1;
-      case Meet::Most: return std::is_integral_v<Total> ? Limits::min() : -Limits::infinity();
+      case Combine::Add: return 0;
+      case Combine::Multiply: return 1;
+      case Combine::Max: return std::is_integral_v<Total> ? Limits::min() : -Limits::infinity();
       default: return std::is_integral_v<Total> ? Limits::max() : Limits::infinity();
     }
   }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const {
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
     int64_t both[2];
     rows(row, both);
     at[0] = both[0];
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
     if constexpr (std::is_same_v<C, float>) {
-      if (fours) return take_fours(total, at[0]);
+      if (fours) return add_fours(total, at[0]);
     }
     C x[n];
     in.read(at[0], x);
-    take_all(total, x);
+    add_all(total, x);
   }
-  TD_CARD Total combine(Total a, Total b) const { return meet(how, a, b); }
-  TD_CARD void write(int64_t row, Total total) const {
+  TD_DEVICE Total combine(Total a, Total b) const { return combined(how, a, b); }
+  TD_DEVICE void write(int64_t row, Total total) const {
     int64_t at[2];
     rows(row, at);
     if (op == Reduce::Mean) out.put(at[1], static_cast<double>(total) / static_cast<double>(count));
@@ -96,13 +96,13 @@ struct Reduction {
 
  private:
   template <int n>
-  TD_CARD void take_all(Total& total, C (&x)[n]) const {
-    for (int k = 0; k < n; ++k) x[k] = taken(op, x[k]);
-    for (int k = 1; k < n; ++k) x[0] = meet(how, x[0], x[k]);
-    total = meet(how, total, static_cast<Total>(x[0]));
+  TD_DEVICE void add_all(Total& total, C (&x)[n]) const {
+    for (int k = 0; k < n; ++k) x[k] = transformed(op, x[k]);
+    for (int k = 1; k < n; ++k) x[0] = combined(how, x[0], x[k]);
+    total = combined(how, total, static_cast<Total>(x[0]));
   }
   template <int n>
-  TD_CARD void take_fours(Total& total, const int64_t (&at)[n]) const {
+  TD_DEVICE void add_fours(Total& total, const int64_t (&at)[n]) const {
     C x[n * kFour];
     const auto as = [&](auto zero) {
       using T = decltype(zero);
@@ -114,7 +114,7 @@ struct Reduction {
     if (in.dtype == DType::Float32) as(float{});
     else if (in.dtype == DType::Float16) as(Half{});
     else as(BFloat16{});
-    take_all(total, x);
+    add_all(total, x);
   }
 };
 
@@ -132,12 +132,12 @@ Value neutral(Reduce op, DType dtype) {
   using Limits = std::numeric_limits<double>;
   Value value;
   value.is_floating = is_floating(dtype);
-  switch (meet_of(op)) {
-    case Meet::Multiply: value.floating = value.integer = 1; break;
-    case Meet::Most:
+  switch (combine_of(op)) {
+    case Combine::Multiply: value.floating = value.integer = 1; break;
+    case Combine::Max:
       if (op == Reduce::Max) value.floating = -Limits::infinity(), value.integer = std::numeric_limits<int64_t>::min();
       break;
-    case Meet::Least:
+    case Combine::Min:
       if (op == Reduce::Min) value.floating = Limits::infinity(), value.integer = std::numeric_limits<int64_t>::max();
       else value.floating = value.integer = 1;
       break;
@@ -162,7 +162,7 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
     const bool fours = std::is_same_v<C, float> && come_in_fours(in, kept, elements);
     const int64_t counted = elements.count / kFour, step = kFour;
     reduce_rows(queue, Cut(in, reduced), fours ? Places<1>(1, &counted, {&step}) : elements,
-                Reduction<C>{in, out, rows, op, meet_of(op), elements.count, fours}, workspace);
+                Reduction<C>{in, out, rows, op, combine_of(op), elements.count, fours}, workspace);
   });
 }
 

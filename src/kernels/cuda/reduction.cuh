@@ -27,7 +27,7 @@ void visit_floating_compute(DType dtype, F&& f) {
 
 /// n elements of any dtype, converted to C: one question about the dtype, then n loads at once.
 template <class C, int n>
-TD_CARD void load_at(const void* data, DType dtype, const int64_t (&at)[n], C (&x)[n]) {
+TD_DEVICE void load_at(const void* data, DType dtype, const int64_t (&at)[n], C (&x)[n]) {
   const auto as = [&](auto zero) {
     using T = decltype(zero);
     for (int k = 0; k < n; ++k) {
@@ -59,9 +59,9 @@ struct Converted {
   DType dtype;
 
   Converted(const View& view) : data(view.data), dtype(view.dtype) {}
-  TD_CARD C operator[](int64_t at) const { return load<C>(data, dtype, at); }
+  TD_DEVICE C operator[](int64_t at) const { return load<C>(data, dtype, at); }
   template <int n>
-  TD_CARD void read(const int64_t (&at)[n], C (&x)[n]) const {
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
     load_at(data, dtype, at, x);
   }
 };
@@ -73,7 +73,7 @@ struct Results {
 
   Results(const Out& out) : data(out.data), dtype(out.dtype) {}
   template <class C>
-  TD_CARD void put(int64_t at, C value) const {
+  TD_DEVICE void put(int64_t at, C value) const {
     store(data, dtype, at, value);
   }
 };
@@ -86,14 +86,14 @@ struct Floats {
 
   Floats(const View& view) : data(view.data), dtype(view.dtype) {}
   template <int n>
-  TD_CARD void read(const int64_t (&at)[n], C (&x)[n]) const {
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
     visit([&](auto zero) {
       using T = decltype(zero);
       for (int k = 0; k < n; ++k) x[k] = to_compute(static_cast<const T*>(data)[at[k]]);
     });
   }
   template <int n>
-  TD_CARD void write(const int64_t (&at)[n], const C (&x)[n]) const {
+  TD_DEVICE void write(const int64_t (&at)[n], const C (&x)[n]) const {
     visit([&](auto zero) {
       using T = decltype(zero);
       for (int k = 0; k < n; ++k) static_cast<T*>(data)[at[k]] = to_element<T>(x[k]);
@@ -102,7 +102,7 @@ struct Floats {
 
  private:
   template <class F>
-  TD_CARD void visit(F&& f) const {
+  TD_DEVICE void visit(F&& f) const {
     if constexpr (std::is_same_v<C, double>) f(double{});
     else if (dtype == DType::Float32) f(float{});
     else if (dtype == DType::Float16) f(Half{});
@@ -123,20 +123,20 @@ struct Sharing {
     while (1 << shift < (lanes_first ? lanes : columns)) ++shift;
   }
   [[nodiscard]] int64_t groups() const { return (rows + columns - 1) / columns; }
-  TD_CARD int lane(int thread) const { return lanes_first ? thread & (lanes - 1) : thread >> shift; }
-  TD_CARD int column(int thread) const { return lanes_first ? thread >> shift : thread & (columns - 1); }
+  TD_DEVICE int lane(int thread) const { return lanes_first ? thread & (lanes - 1) : thread >> shift; }
+  TD_DEVICE int column(int thread) const { return lanes_first ? thread >> shift : thread & (columns - 1); }
   /// The row of a thread of a group; it may be past the last one.
-  TD_CARD int64_t row(int64_t group, int thread) const { return group * columns + column(thread); }
+  TD_DEVICE int64_t row(int64_t group, int thread) const { return group * columns + column(thread); }
   /// From a thread to the next lane of the same row.
-  TD_CARD int step() const { return lanes_first ? 1 : columns; }
+  TD_DEVICE int step() const { return lanes_first ? 1 : columns; }
   /// The thread that has lane 0 of the same row.
-  TD_CARD int first(int thread) const { return thread - lane(thread) * step(); }
+  TD_DEVICE int first(int thread) const { return thread - lane(thread) * step(); }
 };
 
 /// Calls f(threads, sharing) with a group size, `most` at most, and a sharing that suit the shapes; threads is a constant.
 template <int most, class F>
 void share_out(int64_t rows, int64_t count, bool lanes_first, F&& f) {
-  constexpr int64_t busy = int64_t{1} << 17;  // threads that keep a card busy
+  constexpr int64_t busy = int64_t{1} << 17;  // threads that keep a GPU busy
   constexpr std::integral_constant<int, kWarp> warp;
   constexpr std::integral_constant<int, 256> block;
   constexpr std::integral_constant<int, most> largest;
@@ -160,11 +160,9 @@ struct Dims {
   int of[kMaxDims];
 
   Dims(const View& in, int begin, int end, bool sorted) {
-    for (int d = begin; d < end; ++d) {
-      int at = count++;
-      for (; sorted && at > 0 && std::abs(in.strides[of[at - 1]]) < std::abs(in.strides[d]); --at) of[at] = of[at - 1];
-      of[at] = d;
-    }
+    count = end - begin;
+    for (int i = 0; i < count; ++i) of[i] = begin + i;
+    if (sorted) order_by_stride(begin, end, in.strides, of);
   }
   /// Places in these dimensions of views that have them all.
   template <class... Views>
@@ -205,8 +203,8 @@ inline bool dense_rows(const View& in, int reduced) {
 /// Calls f(at, number) for a thread's elements among [begin, end) of a row, four at a time while there are so many: at[k] are the places of
 /// element number + k * sharing.lanes.
 template <int N, class F>
-TD_CARD void for_lane(const Sharing& sharing, const Places<N>& elements, const int64_t (&base)[N], int thread, int64_t begin, int64_t end,
-                      F&& f) {
+TD_DEVICE void for_lane(const Sharing& sharing, const Places<N>& elements, const int64_t (&base)[N], int thread, int64_t begin, int64_t end,
+                        F&& f) {
   constexpr int together = 4;
   int64_t i = begin + sharing.lane(thread);
   const int64_t step = sharing.lanes;
@@ -229,8 +227,8 @@ TD_CARD void for_lane(const Sharing& sharing, const Places<N>& elements, const i
 
 /// What a thread finds in its elements among [begin, end) of a row.
 template <class Body>
-TD_CARD typename Body::Total lane_total(const Body& body, const Sharing& sharing, const Places<Body::kArrays>& elements, int64_t row,
-                                        int thread, int64_t begin, int64_t end) {
+TD_DEVICE typename Body::Total lane_total(const Body& body, const Sharing& sharing, const Places<Body::kArrays>& elements, int64_t row,
+                                          int thread, int64_t begin, int64_t end) {
   typename Body::Total total = body.none();
   int64_t base[Body::kArrays];
   body.base(row, base);
@@ -241,7 +239,7 @@ TD_CARD typename Body::Total lane_total(const Body& body, const Sharing& sharing
 
 /// The totals of all threads become, at lane 0 of each row, that of the row.
 template <int threads, class Total, class Body>
-TD_CARD void combine_lanes(Group<threads>& group, const Sharing& sharing, Total* totals, const Body& body) {
+TD_DEVICE void combine_lanes(Group<threads>& group, const Sharing& sharing, Total* totals, const Body& body) {
   const int step = sharing.step();
   for (int k = sharing.lanes / 2; k > 0; k /= 2)
     group.each([&](int t) {
@@ -267,7 +265,7 @@ struct ReduceRows {
     typename Body::Total totals[threads];
   };
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     group.each([&](int t) {
       const int64_t row = sharing.row(i, t);
       shared.totals[t] = row < sharing.rows ? lane_total(body, sharing, elements, row, t, 0, sharing.count) : body.none();
@@ -287,7 +285,7 @@ void reduce_rows(const Queue& queue, int64_t rows, const Places<Body::kArrays>& 
   });
 }
 
-/// The pieces that each row is cut into where rows are too few to keep a card busy and long enough for a second launch to pay.
+/// The pieces that each row is cut into where rows are too few to keep a GPU busy and long enough for a second launch to pay.
 struct Cut {
   int64_t rows, pieces = 1;
   bool lanes_first;
@@ -318,7 +316,7 @@ struct ReducePieces {
   typename Body::Total* totals;
   using Shared = typename ReduceRows<Body, threads>::Shared;
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     group.each([&](int t) {
       shared.totals[t] = body.none();
       const int64_t number = sharing.row(i, t);
@@ -343,14 +341,14 @@ struct JoinPieces {
   Body body;
   const Total* totals;
 
-  TD_CARD Total none() const { return body.none(); }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const { at[0] = row; }
+  TD_DEVICE Total none() const { return body.none(); }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const { at[0] = row; }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
     for (int k = 0; k < n; ++k) total = body.combine(total, totals[at[0][k]]);
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const { return body.combine(a, b); }
-  TD_CARD void write(int64_t row, const Total& total) const { body.write(row, total); }
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return body.combine(a, b); }
+  TD_DEVICE void write(int64_t row, const Total& total) const { body.write(row, total); }
 };
 
 /// reduce_rows of rows that may be cut; workspace: cut.workspace() bytes.
@@ -382,7 +380,7 @@ struct ChangeRows {
     typename Body::Total totals[threads];
   };
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     group.each([&](int t) {
       const int64_t row = sharing.row(i, t);
       shared.totals[t] = row < sharing.rows && body.gathers() ? lane_total(body, sharing, elements, row, t, 0, sharing.count) : body.none();

@@ -14,7 +14,7 @@ struct Resample {
   int64_t in_length;
   Indices<3> elements;  // outer, m, inner
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     elements(i, at);
     const int64_t inner = elements.by[2].divisor;

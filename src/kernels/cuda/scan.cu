@@ -20,21 +20,21 @@ namespace {
 
 /// The places of the rows' first elements, and the steps along them.
 template <int N>
-struct Lines {
+struct RowSteps {
   Places<N> rows;
   int64_t length, along[N];
 
   template <class... Views>
-  explicit Lines(const View& first, const Views&... more)
+  explicit RowSteps(const View& first, const Views&... more)
       : rows(Dims(first, 0, first.ndim - 1, true).places(first, more...)),
         length(first.sizes[first.ndim - 1]),
         along{first.strides[first.ndim - 1], more.strides[more.ndim - 1]...} {}
 
-  TD_CARD void operator()(int64_t row, int64_t i, int64_t (&at)[N]) const {
+  TD_DEVICE void operator()(int64_t row, int64_t i, int64_t (&at)[N]) const {
     rows(row, at);
     for (int k = 0; k < N; ++k) at[k] += i * along[k];
   }
-  TD_CARD void advance(int64_t (&at)[N]) const {
+  TD_DEVICE void advance(int64_t (&at)[N]) const {
     for (int k = 0; k < N; ++k) at[k] += along[k];
   }
 };
@@ -42,22 +42,22 @@ struct Lines {
 template <class Body>
 struct ScanByThread {
   Body body;
-  Lines<Body::kArrays> lines;
+  RowSteps<Body::kArrays> rows;
 
-  TD_CARD void operator()(int64_t row) const {
+  TD_DEVICE void operator()(int64_t row) const {
     int64_t at[Body::kArrays];
-    lines(row, 0, at);
+    rows(row, 0, at);
     typename Body::Total total = body.load(at, 0);
     body.store(at, total);
-    for (int64_t i = 1; i < lines.length; ++i) {
-      lines.advance(at);
+    for (int64_t i = 1; i < rows.length; ++i) {
+      rows.advance(at);
       total = body.combine(total, body.load(at, i));
       body.store(at, total);
     }
   }
 };
 
-inline constexpr int kOwn = 4;  // neighbouring elements a thread takes at a time
+inline constexpr int kPerThread = 4;  // neighbouring elements a thread takes at a time
 
 /// Group i scans piece i % pieces of row i / pieces; the last piece may be shorter.
 template <class Body, int threads>
@@ -67,25 +67,25 @@ struct ScanByGroup {
     Total sums[threads];
   };
   struct Own {
-    Total totals[kOwn];
+    Total totals[kPerThread];
   };
   Body body;
-  Lines<Body::kArrays> lines;
+  RowSteps<Body::kArrays> rows;
   int64_t pieces, piece_length;
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     const int64_t row = i / pieces, begin = i % pieces * piece_length;
-    const int64_t end = begin + piece_length < lines.length ? begin + piece_length : lines.length;
+    const int64_t end = begin + piece_length < rows.length ? begin + piece_length : rows.length;
     Total carried{};
-    for (int64_t first = begin; first < end; first += threads * kOwn) {
+    for (int64_t first = begin; first < end; first += threads * kPerThread) {
       typename Group<threads>::template Local<Own> own;
       typename Group<threads>::template Local<Total> sums;
       group.each([&](int t) {
         int64_t at[Body::kArrays];
-        const int64_t mine = first + t * kOwn;
-        lines(row, mine, at);
+        const int64_t mine = first + t * kPerThread;
+        rows(row, mine, at);
         Total total{};
-        for (int k = 0; k < kOwn; ++k, lines.advance(at)) {
+        for (int k = 0; k < kPerThread; ++k, rows.advance(at)) {
           if (mine + k < end) total = k == 0 ? body.load(at, mine) : body.combine(total, body.load(at, mine + k));
           own[t].totals[k] = total;
         }
@@ -95,12 +95,12 @@ struct ScanByGroup {
       group.each([&](int t) { shared.sums[t] = sums[t]; });
       group.each([&](int t) {
         int64_t at[Body::kArrays];
-        const int64_t mine = first + t * kOwn;
-        lines(row, mine, at);
+        const int64_t mine = first + t * kPerThread;
+        rows(row, mine, at);
         const bool starts = t == 0 && first == begin;
         Total before = t > 0 ? shared.sums[t - 1] : carried;
         if (t > 0 && first > begin) before = body.combine(carried, before);
-        for (int k = 0; k < kOwn && mine + k < end; ++k, lines.advance(at))
+        for (int k = 0; k < kPerThread && mine + k < end; ++k, rows.advance(at))
           body.store(at, starts ? own[t].totals[k] : body.combine(before, own[t].totals[k]));
       });
       carried = first > begin ? body.combine(carried, all) : all;
@@ -112,14 +112,14 @@ struct ScanByGroup {
 template <class Body>
 struct JoinEnds {
   Body body;
-  Lines<Body::kArrays> lines;
+  RowSteps<Body::kArrays> rows;
   int64_t pieces, piece_length;
 
-  TD_CARD void operator()(int64_t row) const {
+  TD_DEVICE void operator()(int64_t row) const {
     typename Body::Total total{};
     for (int64_t p = 0; p < pieces; ++p) {
       int64_t at[Body::kArrays];
-      lines(row, (p + 1) * piece_length < lines.length ? (p + 1) * piece_length - 1 : lines.length - 1, at);
+      rows(row, (p + 1) * piece_length < rows.length ? (p + 1) * piece_length - 1 : rows.length - 1, at);
       total = p == 0 ? body.stored(at) : body.combine(total, body.stored(at));
       if (p > 0) body.store(at, total);
     }
@@ -130,35 +130,35 @@ struct JoinEnds {
 template <class Body>
 struct JoinPieces {
   Body body;
-  Lines<Body::kArrays> lines;
+  RowSteps<Body::kArrays> rows;
   int64_t piece_length;
 
-  TD_CARD void operator()(int64_t number) const {
-    const int64_t others = lines.length - piece_length, row = number / others, i = piece_length + number % others;
-    if (i == lines.length - 1 || (i + 1) % piece_length == 0) return;
+  TD_DEVICE void operator()(int64_t number) const {
+    const int64_t others = rows.length - piece_length, row = number / others, i = piece_length + number % others;
+    if (i == rows.length - 1 || (i + 1) % piece_length == 0) return;
     int64_t at[Body::kArrays], end[Body::kArrays];
-    lines(row, i, at);
-    lines(row, i / piece_length * piece_length - 1, end);
+    rows(row, i, at);
+    rows(row, i / piece_length * piece_length - 1, end);
     body.store(at, body.combine(body.stored(end), body.stored(at)));
   }
 };
 
 /// `joins`: whether what was stored is precise enough to go on from.
 template <class Body>
-void scan_lines(const Queue& queue, const Lines<Body::kArrays>& lines, bool dense, bool joins, const Body& body) {
+void scan_rows(const Queue& queue, const RowSteps<Body::kArrays>& rows, bool dense, bool joins, const Body& body) {
   constexpr int64_t many = 1024, long_row = int64_t{1} << 16, most_pieces = 128;
-  const int64_t rows = lines.rows.count, length = lines.length;
-  if (dense ? length <= 8 : rows >= many || length <= 64) return for_each(queue, rows, ScanByThread<Body>{body, lines});
-  if (length <= 256) return for_groups<kWarp>(queue, rows, ScanByGroup<Body, kWarp>{body, lines, 1, length});
+  const int64_t count = rows.rows.count, length = rows.length;
+  if (dense ? length <= 8 : count >= many || length <= 64) return for_each(queue, count, ScanByThread<Body>{body, rows});
+  if (length <= 256) return for_groups<kWarp>(queue, count, ScanByGroup<Body, kWarp>{body, rows, 1, length});
   if constexpr (Body::kJoins) {
-    if (joins && length >= long_row && rows < most_pieces) {
+    if (joins && length >= long_row && count < most_pieces) {
       const int64_t piece = std::max(long_row / 4, (length + most_pieces - 1) / most_pieces), pieces = (length + piece - 1) / piece;
-      for_groups<kThreads>(queue, rows * pieces, ScanByGroup<Body, kThreads>{body, lines, pieces, piece});
-      for_each(queue, rows, JoinEnds<Body>{body, lines, pieces, piece});
-      return for_each(queue, rows * (length - piece), JoinPieces<Body>{body, lines, piece});
+      for_groups<kThreads>(queue, count * pieces, ScanByGroup<Body, kThreads>{body, rows, pieces, piece});
+      for_each(queue, count, JoinEnds<Body>{body, rows, pieces, piece});
+      return for_each(queue, count * (length - piece), JoinPieces<Body>{body, rows, piece});
     }
   }
-  for_groups<kThreads>(queue, rows, ScanByGroup<Body, kThreads>{body, lines, 1, length});
+  for_groups<kThreads>(queue, count, ScanByGroup<Body, kThreads>{body, rows, 1, length});
 }
 
 /// Totals of floating numbers are double; integers wrap.
@@ -171,14 +171,14 @@ struct RunningTotal {
   Converted<C> in;
   bool product;
 
-  TD_CARD Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
-  TD_CARD Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<C>(out.data, out.dtype, at[0]); }
-  TD_CARD Total combine(Total a, Total b) const {
+  TD_DEVICE Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
+  TD_DEVICE Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<C>(out.data, out.dtype, at[0]); }
+  TD_DEVICE Total combine(Total a, Total b) const {
     using Wrapping = std::conditional_t<std::is_integral_v<C>, uint64_t, C>;
     const Wrapping x = static_cast<Wrapping>(a), y = static_cast<Wrapping>(b);
     return static_cast<Total>(product ? x * y : x + y);
   }
-  TD_CARD void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
+  TD_DEVICE void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
 };
 
 struct RunningLogSumExp {
@@ -188,15 +188,15 @@ struct RunningLogSumExp {
   Results out;
   Converted<double> in;
 
-  TD_CARD Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
-  TD_CARD Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<double>(out.data, out.dtype, at[0]); }
+  TD_DEVICE Total load(const int64_t (&at)[2], int64_t) const { return in[at[1]]; }
+  TD_DEVICE Total stored(const int64_t (&at)[2]) const { return tandem::kernels::cuda::load<double>(out.data, out.dtype, at[0]); }
   /// log(exp(a) + exp(b)) without leaving the range of either.
-  TD_CARD Total combine(Total a, Total b) const {
+  TD_DEVICE Total combine(Total a, Total b) const {
     if (a == b) return a + 0.69314718055994530942;  // infinities among them
     const double high = a > b ? a : b, low = a > b ? b : a;
     return math::isnan(a) || math::isnan(b) ? a + b : high + math::log1p(math::exp(low - high));
   }
-  TD_CARD void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
+  TD_DEVICE void store(const int64_t (&at)[2], Total total) const { out.put(at[0], total); }
 };
 
 template <class C>
@@ -215,16 +215,16 @@ struct RunningExtreme {
   Converted<C> in;
   bool largest;
 
-  TD_CARD Total load(const int64_t (&at)[3], int64_t i) const { return {in[at[2]], i}; }
-  TD_CARD Total stored(const int64_t (&at)[3]) const {
+  TD_DEVICE Total load(const int64_t (&at)[3], int64_t i) const { return {in[at[2]], i}; }
+  TD_DEVICE Total stored(const int64_t (&at)[3]) const {
     return {tandem::kernels::cuda::load<C>(values.data, values.dtype, at[0]), indices[at[1]]};
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const {
     if (math::isnan(b.value)) return b;
     if (math::isnan(a.value)) return a;
     return (largest ? b.value >= a.value : b.value <= a.value) ? b : a;
   }
-  TD_CARD void store(const int64_t (&at)[3], const Total& total) const {
+  TD_DEVICE void store(const int64_t (&at)[3], const Total& total) const {
     values.put(at[0], total.value);
     indices[at[1]] = total.index;
   }
@@ -243,28 +243,28 @@ struct Recurrence {
   Converted<double> factor, in;
 
   /// The first factor has nothing to multiply.
-  TD_CARD Total load(const int64_t (&at)[3], int64_t i) const { return {i == 0 ? 0 : factor[at[1]], in[at[2]]}; }
-  TD_CARD Total combine(const Total& a, const Total& b) const { return {a.factor * b.factor, b.factor * a.value + b.value}; }
-  TD_CARD void store(const int64_t (&at)[3], const Total& total) const { out.put(at[0], total.value); }
+  TD_DEVICE Total load(const int64_t (&at)[3], int64_t i) const { return {i == 0 ? 0 : factor[at[1]], in[at[2]]}; }
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return {a.factor * b.factor, b.factor * a.value + b.value}; }
+  TD_DEVICE void store(const int64_t (&at)[3], const Total& total) const { out.put(at[0], total.value); }
 };
 
 }  // namespace
 
 void scan(const Queue& queue, Scan op, Out out, View in) {
   if (in.numel() == 0) return;
-  const Lines<2> lines(out, in);
+  const RowSteps<2> rows(out, in);
   const bool dense = dense_rows(in, 1), joins = size_of(out.dtype) >= 4 || !is_floating(out.dtype), product = op == Scan::Prod;
-  if (op == Scan::LogSumExp) scan_lines(queue, lines, dense, joins, RunningLogSumExp{out, in});
-  else if (is_floating(out.dtype)) scan_lines(queue, lines, dense, joins, RunningTotal<double>{out, in, product});
-  else scan_lines(queue, lines, dense, joins, RunningTotal<int64_t>{out, in, product});
+  if (op == Scan::LogSumExp) scan_rows(queue, rows, dense, joins, RunningLogSumExp{out, in});
+  else if (is_floating(out.dtype)) scan_rows(queue, rows, dense, joins, RunningTotal<double>{out, in, product});
+  else scan_rows(queue, rows, dense, joins, RunningTotal<int64_t>{out, in, product});
 }
 
 void scan_extreme(const Queue& queue, bool largest, Out values, Out indices, View in) {
   if (in.numel() == 0) return;
-  const Lines<3> lines(values, indices, in);
+  const RowSteps<3> rows(values, indices, in);
   const auto with = [&](auto zero) {
     using C = decltype(zero);
-    scan_lines(queue, lines, dense_rows(in, 1), true, RunningExtreme<C>{values, indices.as<int64_t>(), in, largest});
+    scan_rows(queue, rows, dense_rows(in, 1), true, RunningExtreme<C>{values, indices.as<int64_t>(), in, largest});
   };
   if (is_floating(in.dtype)) with(double{});
   else with(int64_t{});
@@ -272,7 +272,7 @@ void scan_extreme(const Queue& queue, bool largest, Out values, Out indices, Vie
 
 void recurrence(const Queue& queue, Out out, View factor, View in) {
   if (in.numel() == 0) return;
-  scan_lines(queue, Lines<3>(out, factor, in), dense_rows(in, 1), false, Recurrence{out, factor, in});
+  scan_rows(queue, RowSteps<3>(out, factor, in), dense_rows(in, 1), false, Recurrence{out, factor, in});
 }
 
 }  // namespace tandem::kernels::cuda

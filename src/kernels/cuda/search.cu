@@ -17,7 +17,7 @@ struct Search {
   bool right;
   Reporter report;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[4];
     places(i, at);
     const T wanted = load<T>(values.data, values.dtype, at[1]);

@@ -13,7 +13,7 @@ template <class C>
 struct Exponentials {
   C most, sum;
 
-  TD_CARD C shift() const { return most == -std::numeric_limits<C>::infinity() ? C(0) : most; }
+  TD_DEVICE C shift() const { return most == -std::numeric_limits<C>::infinity() ? C(0) : most; }
 };
 
 template <class C>
@@ -29,11 +29,11 @@ struct Softmax {
     C most, by;  // the factor, or the logarithm of the sum
   };
 
-  TD_CARD bool gathers() const { return true; }
-  TD_CARD Total none() const { return {-std::numeric_limits<C>::infinity(), C(0)}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
+  TD_DEVICE bool gathers() const { return true; }
+  TD_DEVICE Total none() const { return {-std::numeric_limits<C>::infinity(), C(0)}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[2][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[2][n], int64_t, int) const {
     C x[n];
     in.read(at[1], x);
     Total more = none();
@@ -44,15 +44,15 @@ struct Softmax {
     }
     for (int k = 0; k < n; ++k) total.sum += math::exp(x[k] - total.shift());
   }
-  TD_CARD Total combine(const Total& a, const Total& b) const {
+  TD_DEVICE Total combine(const Total& a, const Total& b) const {
     Total both{a.most > b.most ? a.most : b.most, C(0)};
     both.sum = a.sum * math::exp(a.most - both.shift()) + b.sum * math::exp(b.most - both.shift());
     return both;
   }
-  TD_CARD void write(int64_t, const Total&) const {}
-  TD_CARD Settings settings(int64_t, const Total& total) const { return {total.most, log ? math::log(total.sum) : 1 / total.sum}; }
+  TD_DEVICE void write(int64_t, const Total&) const {}
+  TD_DEVICE Settings settings(int64_t, const Total& total) const { return {total.most, log ? math::log(total.sum) : 1 / total.sum}; }
   template <int n>
-  TD_CARD void put(const Settings& row, const int64_t (&at)[2][n], int64_t, int) const {
+  TD_DEVICE void put(const Settings& row, const int64_t (&at)[2][n], int64_t, int) const {
     C x[n];
     in.read(at[1], x);
     for (int k = 0; k < n; ++k) x[k] = log ? x[k] - row.most - row.by : math::exp(x[k] - row.most) * row.by;
@@ -69,11 +69,11 @@ struct SoftmaxGradient {
   Places<3> rows;
   bool log;
 
-  TD_CARD bool gathers() const { return true; }
-  TD_CARD Total none() const { return 0; }
-  TD_CARD void base(int64_t row, int64_t (&at)[3]) const { rows(row, at); }
+  TD_DEVICE bool gathers() const { return true; }
+  TD_DEVICE Total none() const { return 0; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[3]) const { rows(row, at); }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[3][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[3][n], int64_t, int) const {
     C g[n];
     grad.read(at[1], g);
     if (!log) {
@@ -84,11 +84,11 @@ struct SoftmaxGradient {
     for (int k = 1; k < n; ++k) g[0] += g[k];
     total += g[0];
   }
-  TD_CARD Total combine(Total a, Total b) const { return a + b; }
-  TD_CARD void write(int64_t, Total) const {}
-  TD_CARD C settings(int64_t, Total total) const { return total; }
+  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
+  TD_DEVICE void write(int64_t, Total) const {}
+  TD_DEVICE C settings(int64_t, Total total) const { return total; }
   template <int n>
-  TD_CARD void put(C sum, const int64_t (&at)[3][n], int64_t, int) const {
+  TD_DEVICE void put(C sum, const int64_t (&at)[3][n], int64_t, int) const {
     C g[n], v[n];
     grad.read(at[1], g);
     y.read(at[2], v);

@@ -19,7 +19,7 @@ struct Solve {
   using Shared = NothingShared;
 
   /// x solved in place, from the first unknown to the last of a lower triangle, or the other way of an upper one.
-  TD_CARD void substitute(Group<threads>& group, T* x, const T* matrix, bool lower, bool ones) const {
+  TD_DEVICE void substitute(Group<threads>& group, T* x, const T* matrix, bool lower, bool ones) const {
     for (int64_t step = 0; step < n; ++step) {
       const int64_t i = lower ? step : n - 1 - step;
       typename Group<threads>::template Local<T> part;
@@ -39,7 +39,7 @@ struct Solve {
     }
   }
 
-  TD_CARD void operator()(Group<threads>& group, int64_t i, Shared&) const {
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared&) const {
     int64_t at[4];
     batches(i / columns, at);
     const int64_t column = i % columns;

@@ -9,7 +9,7 @@ namespace {
 
 struct Number {
   int64_t* order;
-  TD_CARD void operator()(int64_t i) const { order[i] = i; }
+  TD_DEVICE void operator()(int64_t i) const { order[i] = i; }
 };
 
 struct RowLess {
@@ -17,7 +17,7 @@ struct RowLess {
   DType dtype;
   int64_t columns, row, column;
 
-  TD_CARD bool operator()(int64_t a, int64_t b) const {
+  TD_DEVICE bool operator()(int64_t a, int64_t b) const {
     for (int64_t c = 0; c < columns; ++c) {
       const int64_t left = a * row + c * column, right = b * row + c * column;
       const bool wide = dtype == DType::Float64 || dtype == DType::Int64;

@@ -5,7 +5,7 @@
 
 namespace tandem::kernels::cuda {
 
-/// Every entry that has a kernel here. All others report a clear error on a card, and are the CPU's where kernels are walked.
+/// Every entry that has a kernel here. All others report a clear error on a GPU, and are the CPU's where kernels are walked.
 const Table& table();
 
 }  // namespace tandem::kernels::cuda

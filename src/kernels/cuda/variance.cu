@@ -17,23 +17,23 @@ struct Variance {
   Places<3> rows;  // of in, of variance, of mean
   double correction;
 
-  TD_CARD Total none() const { return {0, 0, 0}; }
-  TD_CARD void base(int64_t row, int64_t (&at)[1]) const {
+  TD_DEVICE Total none() const { return {0, 0, 0}; }
+  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
     int64_t all[3];
     rows(row, all);
     at[0] = all[0];
   }
   template <int n>
-  TD_CARD void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
     C x[n];
     in.read(at[0], x);
     total.add(x);
   }
-  TD_CARD Total combine(Total a, const Total& b) const {
+  TD_DEVICE Total combine(Total a, const Total& b) const {
     a.join(b);
     return a;
   }
-  TD_CARD void write(int64_t row, const Total& total) const {
+  TD_DEVICE void write(int64_t row, const Total& total) const {
     int64_t at[3];
     rows(row, at);
     const double freedom = total.count - correction;

@@ -6,11 +6,11 @@
 
 #include "base/env.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
-int devices_per_card() {
+int devices_per_gpu() {
   static const int number = [] {
-    constexpr const char* variable = "TANDEM_CUDA_DEVICES_PER_CARD";
+    constexpr const char* variable = "TANDEM_CUDA_DEVICES_PER_GPU";
     const std::string text = environment(variable).value_or("1");
     int parsed = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
@@ -21,13 +21,13 @@ int devices_per_card() {
   return number;
 }
 
-int card_behind(int device) {
-  static const int cards = [] {
+int gpu_behind(int device) {
+  static const int gpus = [] {
     int count = 0;
     check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
     return count;
   }();
-  return device % cards;
+  return device % gpus;
 }
 
 bool has_context(int device) noexcept {
@@ -42,4 +42,4 @@ bool has_context(int device) noexcept {
   return state && state(device, &flags, &active) == 0 && active != 0;
 }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

@@ -15,7 +15,7 @@
 #include "runtime/cuda/replay.h"
 #include "runtime/launch.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
 /// The operation that was queued last on a stream, by whatever thread.
 class LastOperation {
@@ -38,33 +38,33 @@ class LastOperation {
   Named last_;
 };
 
-/// A CUDA stream, the status that its kernels write (host memory that cards see), and the last operation queued on it, which an
+/// A CUDA stream, the status that its kernels write (host memory that GPUs see), and the last operation queued on it, which an
 /// asynchronous error is put down to.
-struct CardStream {
+struct CudaStream {
   int device;
   cudaStream_t stream;
   Status* status;
   LastOperation last;
-  std::vector<std::shared_ptr<CardGraph>> replayed;  // graphs that were launched here since the last synchronization
+  std::vector<std::shared_ptr<CudaGraph>> replayed;  // graphs that were launched here since the last synchronization
 };
 
 /// What CUDA numbers captures with.
 using CaptureId = unsigned long long;  // NOLINT(google-runtime-int): CUDA's own type
 
 /// A graph, or a capture that is to become one. Its kernels report to a status of its own, as it is replayed on any stream.
-struct CardGraph {
+struct CudaGraph {
   int device = 0;
   cudaStream_t origin = nullptr;
   CaptureId id = 0;
   cudaGraphExec_t exec = nullptr;
   Status* status = nullptr;
-  Replay* replay = nullptr;  // memory of the card
+  Replay* replay = nullptr;  // memory of the GPU
 
-  CardGraph() = default;
-  CardGraph(const CardGraph&) = delete;
-  CardGraph& operator=(const CardGraph&) = delete;
+  CudaGraph() = default;
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
   /// No replay of it is running: the streams that it is launched on keep it until they have been waited for.
-  ~CardGraph() {
+  ~CudaGraph() {
     quietly_on(device, [&] {
       if (exec) (void)cudaGraphExecDestroy(exec);
       if (replay) (void)cudaFree(replay);
@@ -73,22 +73,22 @@ struct CardGraph {
   }
 };
 
-struct CardEvent {
+struct CudaEvent {
   int device = 0;
   cudaEvent_t event = nullptr;
   std::atomic<bool> captured{false};  // its last record is a part of a capture: it can be waited for by streams alone
 
-  CardEvent() = default;
-  CardEvent(const CardEvent&) = delete;
-  CardEvent& operator=(const CardEvent&) = delete;
-  ~CardEvent() {
+  CudaEvent() = default;
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  ~CudaEvent() {
     if (event) quietly_on(device, [&] { (void)cudaEventDestroy(event); });
   }
 };
 
 namespace {
 
-using GraphOwner = std::shared_ptr<CardGraph>;
+using GraphOwner = std::shared_ptr<CudaGraph>;
 
 /// The number of the capture that a stream is a part of; 0 where it is in none, or one that was spoilt.
 CaptureId capture_id(cudaStream_t stream) {
@@ -102,7 +102,7 @@ CaptureId capture_id(cudaStream_t stream) {
   return status == cudaStreamCaptureStatusActive ? id : 0;
 }
 
-CardStream& stream_of(StreamHandle handle) { return *static_cast<CardStream*>(handle); }
+CudaStream& stream_of(StreamHandle handle) { return *static_cast<CudaStream*>(handle); }
 /// CUDA's own handles, which are plain bytes, and back.
 template <class Handle>
 ShareHandle to_share(const Handle& handle) {
@@ -118,17 +118,17 @@ Handle from_share(const ShareHandle& share) {
   return handle;
 }
 
-CardEvent& event_of(EventHandle handle) { return *static_cast<CardEvent*>(handle); }
+CudaEvent& event_of(EventHandle handle) { return *static_cast<CudaEvent*>(handle); }
 
 /// CUDA would end the capture for such a question.
-CardEvent& own_time_of(EventHandle handle, const char* op) {
-  CardEvent& event = event_of(handle);
+CudaEvent& own_time_of(EventHandle handle, const char* op) {
+  CudaEvent& event = event_of(handle);
   if (event.captured.load()) fail('[', op, "] the event was recorded in a capture: it has no time of its own");
   return event;
 }
 
 /// Asynchronous errors come out at a later call: the text names the last operation queued there.
-void check_work(cudaError_t code, const char* call, const CardStream* stream) {
+void check_work(cudaError_t code, const char* call, const CudaStream* stream) {
   if (code == cudaSuccess) return;
   const auto [op, site] = stream ? stream->last.get() : LastOperation::Named{};
   if (!*op) check(code, call);
@@ -138,7 +138,7 @@ void check_work(cudaError_t code, const char* call, const CardStream* stream) {
 }
 
 /// Throws what a status says, once. The stream has been synchronized.
-void check_status(const CardStream& stream, Status& status) {
+void check_status(const CudaStream& stream, Status& status) {
   const Trouble trouble = status.trouble.load();
   if (trouble == Trouble::None) return;
   std::string text = trouble_text(status.op, trouble, status.a.load(), status.b.load());
@@ -147,7 +147,7 @@ void check_status(const CardStream& stream, Status& status) {
   throw_trouble(trouble, text);
 }
 
-/// Host memory that cards write to.
+/// Host memory that GPUs write to.
 Status* new_status() {
   void* status = nullptr;
   check(cudaHostAlloc(&status, sizeof(Status), cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
@@ -168,8 +168,8 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 /// CUDA's 13000 as "13.0".
 std::string version_text(int version) { return str(version / 1000, '.', version % 1000 / 10); }
 
-/// How many cards there are; throws where none can be used.
-int count_cards() {
+/// How many GPUs there are; throws where none can be used.
+int count_gpus() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaErrorInsufficientDriver) {
@@ -180,17 +180,17 @@ int count_cards() {
          ": install a newer driver, or build with a toolkit of CUDA ", driver / 1000);
   }
   if (code != cudaErrorNoDevice) check(code, "cudaGetDeviceCount");
-  if (count == 0) fail("CUDA shows no card (CUDA_VISIBLE_DEVICES may hide it)");
+  if (count == 0) fail("CUDA shows no GPU (CUDA_VISIBLE_DEVICES may hide it)");
   return count;
 }
 
 }  // namespace
 
 CudaDriver::CudaDriver() {
-  const int count = count_cards() * devices_per_card();
+  const int count = count_gpus() * devices_per_gpu();
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp found{};
-    check(cudaGetDeviceProperties(&found, card_behind(device)), "cudaGetDeviceProperties");
+    check(cudaGetDeviceProperties(&found, gpu_behind(device)), "cudaGetDeviceProperties");
     properties_.push_back({.name = found.name,
                            .uuid = uuid_text(found.uuid),
                            .total_memory = found.totalGlobalMem,
@@ -207,7 +207,7 @@ CudaDriver::~CudaDriver() = default;
 /// A stream is waited for from here on: holds the graphs that it has replayed, whose kernels' reports come with its own.
 class CudaDriver::Waiting {
  public:
-  Waiting(CudaDriver& driver, CardStream& stream) : driver_(driver), stream_(stream) {
+  Waiting(CudaDriver& driver, CudaStream& stream) : driver_(driver), stream_(stream) {
     const std::lock_guard lock(driver_.mutex_);
     replayed_.swap(stream_.replayed);
   }
@@ -228,15 +228,15 @@ class CudaDriver::Waiting {
 
  private:
   CudaDriver& driver_;
-  CardStream& stream_;
+  CudaStream& stream_;
   std::vector<GraphOwner> replayed_;
 };
 
 bool CudaDriver::can_access_peer(int device, int peer) const {
-  const int card = card_behind(device), other = card_behind(peer);
-  if (card == other) return device != peer;
+  const int gpu = gpu_behind(device), other = gpu_behind(peer);
+  if (gpu == other) return device != peer;
   int able = 0;
-  check(cudaDeviceCanAccessPeer(&able, card, other), "cudaDeviceCanAccessPeer");
+  check(cudaDeviceCanAccessPeer(&able, gpu, other), "cudaDeviceCanAccessPeer");
   return able != 0;
 }
 
@@ -246,14 +246,14 @@ void CudaDriver::reach_peer(int device, int peer) {
   if (tried) return;
   tried = 1;
   if (!can_access_peer(device, peer)) return;
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   // There can be too many peers: copies go through the host then.
-  if (cudaDeviceEnablePeerAccess(card_behind(peer), 0) != cudaSuccess) (void)cudaGetLastError();
+  if (cudaDeviceEnablePeerAccess(gpu_behind(peer), 0) != cudaSuccess) (void)cudaGetLastError();
 }
 
 // --- Memory
 void* CudaDriver::allocate(int device, size_t bytes) {
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   void* address = nullptr;
   const cudaError_t code = cudaMalloc(&address, bytes);
   if (code == cudaErrorMemoryAllocation) {
@@ -269,27 +269,27 @@ void CudaDriver::free(int device, void* address, size_t) noexcept {
 }
 
 std::pair<size_t, size_t> CudaDriver::memory_info(int device) const {
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return {free, total};
 }
 
-cuda::CardFigures CudaDriver::figures(int device) const {
+cuda::DeviceFigures CudaDriver::figures(int device) const {
   char address[32] = "";
-  check(cudaDeviceGetPCIBusId(address, sizeof address, card_behind(device)), "cudaDeviceGetPCIBusId");
+  check(cudaDeviceGetPCIBusId(address, sizeof address, gpu_behind(device)), "cudaDeviceGetPCIBusId");
   return nvml_figures(address);
 }
 
 ShareHandle CudaDriver::share_memory(int device, void* address, size_t) {
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   cudaIpcMemHandle_t handle;
   check(cudaIpcGetMemHandle(&handle, address), "cudaIpcGetMemHandle");
   return to_share(handle);
 }
 
 void* CudaDriver::open_memory(int device, const ShareHandle& share) {
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   void* address = nullptr;
   check(cudaIpcOpenMemHandle(&address, from_share<cudaIpcMemHandle_t>(share), cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
   return address;
@@ -300,9 +300,9 @@ void CudaDriver::close_memory(int device, void* address) noexcept {
 }
 
 void* CudaDriver::allocate_pinned(size_t bytes) {
-  // It belongs to no card, but the call would make the current one's context: one that is in use will do.
-  std::optional<CardGuard> card;
-  if (const int used = used_card(); used >= 0) card.emplace(used);
+  // It belongs to no GPU, but the call would make the current one's context: one that is in use will do.
+  std::optional<CudaDeviceGuard> current;
+  if (const int used = used_device(); used >= 0) current.emplace(used);
   void* address = nullptr;
   const cudaError_t code = cudaHostAlloc(&address, bytes, cudaHostAllocPortable);
   if (code == cudaErrorMemoryAllocation) {
@@ -314,21 +314,21 @@ void* CudaDriver::allocate_pinned(size_t bytes) {
 }
 
 void CudaDriver::free_pinned(void* address, size_t) noexcept {
-  quietly_on(std::max(used_card(), 0), [&] { (void)cudaFreeHost(address); });
+  quietly_on(std::max(used_device(), 0), [&] { (void)cudaFreeHost(address); });
 }
 
-int CudaDriver::used_card() const {
+int CudaDriver::used_device() const {
   for (int device = 0; device < device_count(); ++device)
-    if (has_context(card_behind(device))) return device;
+    if (has_context(gpu_behind(device))) return device;
   return -1;
 }
 
 // --- Streams
 StreamHandle CudaDriver::create_stream(int device, int priority) {
-  const CardGuard card(device);
+  const CudaDeviceGuard current(device);
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-  auto stream = std::make_unique<CardStream>();
+  auto stream = std::make_unique<CudaStream>();
   stream->device = device;
   check(cudaStreamCreateWithPriority(&stream->stream, cudaStreamNonBlocking, priority < 0 ? greatest : least),
         "cudaStreamCreateWithPriority");
@@ -339,8 +339,8 @@ StreamHandle CudaDriver::create_stream(int device, int priority) {
 }
 
 bool CudaDriver::query_stream(StreamHandle handle) {
-  const CardStream& stream = stream_of(handle);
-  const CardGuard card(stream.device);
+  const CudaStream& stream = stream_of(handle);
+  const CudaDeviceGuard current(stream.device);
   if (in_capture(stream.stream)) fail("[query] the stream is being captured: its work is only kept");
   const cudaError_t code = cudaStreamQuery(stream.stream);
   if (code == cudaErrorNotReady) {
@@ -352,26 +352,26 @@ bool CudaDriver::query_stream(StreamHandle handle) {
 }
 
 void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
-  CardStream& stream = stream_of(handle);
-  const CardGuard card(stream.device);
+  CudaStream& stream = stream_of(handle);
+  const CudaDeviceGuard current(stream.device);
   if (in_capture(stream.stream)) fail("[synchronize] the stream is being captured: its work is only kept");
   Waiting waiting(*this, stream);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
   waiting.check();
 }
 
-/// Stream by stream: to wait for the whole card would end captures of other threads.
+/// Stream by stream: to wait for the whole GPU would end captures of other threads.
 void CudaDriver::synchronize_device(int device, Site) {
-  const CardGuard card(device);
-  std::vector<CardStream*> streams;
+  const CudaDeviceGuard current(device);
+  std::vector<CudaStream*> streams;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& stream : streams_)
       if (stream->device == device) streams.push_back(stream.get());
   }
   std::deque<Waiting> waiting;
-  std::vector<std::pair<CardStream*, std::unique_ptr<CardEvent>>> marks;
-  for (CardStream* stream : streams) {
+  std::vector<std::pair<CudaStream*, std::unique_ptr<CudaEvent>>> marks;
+  for (CudaStream* stream : streams) {
     auto passed = new_event(device, cudaEventDisableTiming);
     waiting.emplace_back(*this, *stream);
     if (record_event_outside_capture(passed.get(), stream)) marks.emplace_back(stream, std::move(passed));
@@ -382,9 +382,9 @@ void CudaDriver::synchronize_device(int device, Site) {
 }
 
 // --- Events
-std::unique_ptr<CardEvent> CudaDriver::new_event(int device, unsigned flags) const {
-  const CardGuard card(device);
-  auto event = std::make_unique<CardEvent>();
+std::unique_ptr<CudaEvent> CudaDriver::new_event(int device, unsigned flags) const {
+  const CudaDeviceGuard current(device);
+  auto event = std::make_unique<CudaEvent>();
   event->device = device;
   check(cudaEventCreateWithFlags(&event->event, flags), "cudaEventCreateWithFlags");
   return event;
@@ -399,15 +399,15 @@ EventHandle CudaDriver::create_shared_event(int device) {
 }
 
 ShareHandle CudaDriver::share_event(EventHandle handle) {
-  const CardGuard card(event_of(handle).device);
+  const CudaDeviceGuard current(event_of(handle).device);
   cudaIpcEventHandle_t shared;
   check(cudaIpcGetEventHandle(&shared, event_of(handle).event), "cudaIpcGetEventHandle");
   return to_share(shared);
 }
 
 EventHandle CudaDriver::open_event(int device, const ShareHandle& share) {
-  const CardGuard card(device);
-  auto event = std::make_unique<CardEvent>();
+  const CudaDeviceGuard current(device);
+  auto event = std::make_unique<CudaEvent>();
   event->device = device;
   check(cudaIpcOpenEventHandle(&event->event, from_share<cudaIpcEventHandle_t>(share)), "cudaIpcOpenEventHandle");
   return event.release();
@@ -416,8 +416,8 @@ EventHandle CudaDriver::open_event(int device, const ShareHandle& share) {
 void CudaDriver::destroy_event(EventHandle handle) noexcept { delete &event_of(handle); }
 
 void CudaDriver::record_event(EventHandle handle, StreamHandle on) {
-  const CardStream& stream = stream_of(on);
-  const CardGuard card(stream.device);
+  const CudaStream& stream = stream_of(on);
+  const CudaDeviceGuard current(stream.device);
   event_of(handle).captured.store(in_capture(stream.stream));
   check_work(cudaEventRecord(event_of(handle).event, stream.stream), "cudaEventRecord", &stream);
 }
@@ -430,15 +430,15 @@ bool CudaDriver::record_event_outside_capture(EventHandle handle, StreamHandle o
 }
 
 void CudaDriver::wait_event(StreamHandle stream, EventHandle handle) {
-  const CardGuard card(stream_of(stream).device);
+  const CudaDeviceGuard current(stream_of(stream).device);
   std::unique_lock entering(entering_, std::defer_lock);
   if (event_of(handle).captured.load()) entering.lock();  // the stream joins the capture
   check_work(cudaStreamWaitEvent(stream_of(stream).stream, event_of(handle).event, 0), "cudaStreamWaitEvent", &stream_of(stream));
 }
 
 bool CudaDriver::query_event(EventHandle handle) {
-  const CardEvent& event = own_time_of(handle, "query");
-  const CardGuard card(event.device);
+  const CudaEvent& event = own_time_of(handle, "query");
+  const CudaDeviceGuard current(event.device);
   const cudaError_t code = cudaEventQuery(event.event);
   if (code == cudaErrorNotReady) {
     (void)cudaGetLastError();
@@ -449,13 +449,13 @@ bool CudaDriver::query_event(EventHandle handle) {
 }
 
 void CudaDriver::synchronize_event(EventHandle handle, Site) {
-  const CardEvent& event = own_time_of(handle, "synchronize");
-  const CardGuard card(event.device);
+  const CudaEvent& event = own_time_of(handle, "synchronize");
+  const CudaDeviceGuard current(event.device);
   check(cudaEventSynchronize(event.event), "cudaEventSynchronize");
 }
 
 double CudaDriver::elapsed_ms(EventHandle began, EventHandle ended) {
-  const CardGuard card(event_of(began).device);
+  const CudaDeviceGuard current(event_of(began).device);
   float ms = 0;
   check(cudaEventElapsedTime(&ms, event_of(began).event, event_of(ended).event), "cudaEventElapsedTime");
   return ms;
@@ -464,19 +464,19 @@ double CudaDriver::elapsed_ms(EventHandle began, EventHandle ended) {
 // --- Work
 void CudaDriver::copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle handle, const char* op,
                       Site site) {
-  CardStream& stream = stream_of(handle);
-  const CardGuard card(stream.device);
+  CudaStream& stream = stream_of(handle);
+  const CudaDeviceGuard current(stream.device);
   stream.last.set(op, site);
-  const bool between_cards = to_device >= 0 && from_device >= 0 && card_behind(to_device) != card_behind(from_device);
-  if (between_cards) reach_peer(stream.device, stream.device == to_device ? from_device : to_device);
-  const cudaError_t code = between_cards
-                               ? cudaMemcpyPeerAsync(to, card_behind(to_device), from, card_behind(from_device), bytes, stream.stream)
+  const bool between_gpus = to_device >= 0 && from_device >= 0 && gpu_behind(to_device) != gpu_behind(from_device);
+  if (between_gpus) reach_peer(stream.device, stream.device == to_device ? from_device : to_device);
+  const cudaError_t code = between_gpus
+                               ? cudaMemcpyPeerAsync(to, gpu_behind(to_device), from, gpu_behind(from_device), bytes, stream.stream)
                                : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.stream);
   check_work(code, "cudaMemcpyAsync", &stream);
 }
 
 void CudaDriver::host_function(StreamHandle handle, void (*run)(void*), void* context) {
-  const CardGuard card(stream_of(handle).device);
+  const CudaDeviceGuard current(stream_of(handle).device);
   check_work(cudaLaunchHostFunc(stream_of(handle).stream, run, context), "cudaLaunchHostFunc", &stream_of(handle));
 }
 
@@ -484,7 +484,7 @@ void CudaDriver::host_function(StreamHandle handle, void (*run)(void*), void* co
 // Captures are relaxed: what the library itself does meanwhile - memory for the cache, plans, handles - is allowed, and what would wait
 // for the capture is refused by runtime/capture.h before it gets here.
 
-CardGraph* CudaDriver::capture_of(cudaStream_t stream) {
+CudaGraph* CudaDriver::capture_of(cudaStream_t stream) {
   if (captures_count_.load(std::memory_order_relaxed) == 0) return nullptr;
   const CaptureId id = capture_id(stream);
   if (id == 0) return nullptr;
@@ -503,10 +503,10 @@ bool CudaDriver::in_capture(cudaStream_t stream) const {
 }
 
 void CudaDriver::begin_capture(StreamHandle handle) {
-  const CardStream& stream = stream_of(handle);
-  const CardGuard card(stream.device);
+  const CudaStream& stream = stream_of(handle);
+  const CudaDeviceGuard current(stream.device);
   if (capturing(handle)) fail("[capture_begin] the stream is being captured already");
-  auto graph = std::make_unique<CardGraph>();
+  auto graph = std::make_unique<CudaGraph>();
   graph->device = stream.device;
   graph->origin = stream.stream;
   graph->status = new_status();
@@ -532,9 +532,9 @@ void CudaDriver::begin_capture(StreamHandle handle) {
 bool CudaDriver::capturing(StreamHandle handle) { return in_capture(stream_of(handle).stream); }
 
 GraphHandle CudaDriver::end_capture(StreamHandle handle) {
-  const CardStream& stream = stream_of(handle);
-  const CardGuard card(stream.device);
-  std::unique_ptr<CardGraph> graph;
+  const CudaStream& stream = stream_of(handle);
+  const CudaDeviceGuard current(stream.device);
+  std::unique_ptr<CudaGraph> graph;
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(captures_.begin(), captures_.end(), [&](const auto& one) { return one->origin == stream.stream; });
@@ -560,9 +560,9 @@ GraphHandle CudaDriver::end_capture(StreamHandle handle) {
 }
 
 void CudaDriver::launch_graph(GraphHandle handle, StreamHandle on, const Replay* replay, Site site) {
-  CardStream& stream = stream_of(on);
+  CudaStream& stream = stream_of(on);
   const GraphOwner& graph = *static_cast<GraphOwner*>(handle);
-  const CardGuard card(stream.device);
+  const CudaDeviceGuard current(stream.device);
   stream.last.set("replay", site);
   {
     const std::lock_guard lock(mutex_);
@@ -576,20 +576,20 @@ void CudaDriver::launch_graph(GraphHandle handle, StreamHandle on, const Replay*
 void CudaDriver::destroy_graph(GraphHandle handle) noexcept { delete static_cast<GraphOwner*>(handle); }
 
 Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
-  CardStream& stream = stream_of(handle);
+  CudaStream& stream = stream_of(handle);
   stream.last.set(op, site);
-  check(cudaSetDevice(card_behind(stream.device)), "cudaSetDevice");  // a launch goes to the current card, whatever its stream
+  check(cudaSetDevice(gpu_behind(stream.device)), "cudaSetDevice");  // a launch goes to the current GPU, whatever its stream
   Queue queue;
   queue.stream = stream.stream;
   queue.late = stream.status;
-  if (const CardGraph* capture = capture_of(stream.stream)) {
+  if (const CudaGraph* capture = capture_of(stream.stream)) {
     queue.late = capture->status;
     queue.replay = capture->replay;
   }
   queue.op = op;
   queue.site = site;
-  queue.device = card_behind(stream.device);  // libraries keep what they need for each card
+  queue.device = gpu_behind(stream.device);  // libraries keep what they need for each GPU
   return queue;
 }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

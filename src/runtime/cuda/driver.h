@@ -1,4 +1,4 @@
-// Real cards behind the interface Driver, through the CUDA runtime.
+// Real GPUs behind the interface Driver, through the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,16 +10,16 @@
 
 #include "runtime/driver.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
-struct CardEvent;
-struct CardStream;
-struct CardGraph;
+struct CudaEvent;
+struct CudaStream;
+struct CudaGraph;
 
-/// The cards that CUDA shows (CUDA itself obeys CUDA_VISIBLE_DEVICES).
+/// The GPUs that CUDA shows (CUDA itself obeys CUDA_VISIBLE_DEVICES).
 class CudaDriver final : public Driver {
  public:
-  /// Throws where there is no card or no working driver.
+  /// Throws where there is no GPU or no working driver.
   CudaDriver();
   ~CudaDriver() override;
 
@@ -30,7 +30,7 @@ class CudaDriver final : public Driver {
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* address, size_t bytes) noexcept override;
   [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
-  [[nodiscard]] cuda::CardFigures figures(int device) const override;
+  [[nodiscard]] cuda::DeviceFigures figures(int device) const override;
   [[nodiscard]] void* user_address(int, void* address) const override { return address; }
   [[nodiscard]] void* kernel_address(int, void* address) const override { return address; }
 
@@ -73,19 +73,19 @@ class CudaDriver final : public Driver {
   void reach_peer(int device, int peer);
   class Waiting;
 
-  CardGraph* capture_of(cudaStream_t stream);
+  CudaGraph* capture_of(cudaStream_t stream);
   [[nodiscard]] bool in_capture(cudaStream_t stream) const;
-  [[nodiscard]] std::unique_ptr<CardEvent> new_event(int device, unsigned flags) const;
-  /// A card that is in use, to be current for what belongs to none; -1 where there is none yet.
-  [[nodiscard]] int used_card() const;
+  [[nodiscard]] std::unique_ptr<CudaEvent> new_event(int device, unsigned flags) const;
+  /// A GPU that is in use, to be current for what belongs to none; -1 where there is none yet.
+  [[nodiscard]] int used_device() const;
 
   std::vector<cuda::DeviceProperties> properties_;
   std::mutex entering_;      // held while a stream enters a capture, and while one must not
   std::mutex mutex_;         // guards what follows
-  std::vector<char> peers_;  // for each card and peer, whether it was tried
-  std::vector<std::unique_ptr<CardStream>> streams_;
-  std::vector<std::unique_ptr<CardGraph>> captures_;  // under way
+  std::vector<char> peers_;  // for each GPU and peer, whether it was tried
+  std::vector<std::unique_ptr<CudaStream>> streams_;
+  std::vector<std::unique_ptr<CudaGraph>> captures_;  // under way
   std::atomic<size_t> captures_count_{0};             // so that a launch outside of any costs one load
 };
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

@@ -6,14 +6,14 @@
 
 #include "base/error.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 namespace {
 
 using Result = int;  // nvmlReturn_t
 constexpr Result kSuccess = 0, kInsufficientSize = 7;
 constexpr int kOnTheDie = 0;         // NVML_TEMPERATURE_GPU
 constexpr int kMultiprocessors = 1;  // NVML_CLOCK_SM
-using Card = void*;                  // nvmlDevice_t
+using NvmlDevice = void*;            // nvmlDevice_t
 
 struct Utilization {  // nvmlUtilization_t
   unsigned kernels, memory;
@@ -31,13 +31,13 @@ struct Process {  // nvmlProcessInfo_t of version 2 and 3
 struct Nvml {
   std::string why;  // it cannot be used
   const char* (*text)(Result) = nullptr;
-  Result (*card_at)(const char* pci_address, Card*) = nullptr;
-  Result (*utilization)(Card, Utilization*) = nullptr;
-  Result (*temperature)(Card, int sensor, unsigned*) = nullptr;
-  Result (*power)(Card, unsigned*) = nullptr;
-  Result (*clock)(Card, int which, unsigned*) = nullptr;
-  Result (*memory)(Card, Memory*) = nullptr;
-  Result (*processes)(Card, unsigned* count, Process*) = nullptr;
+  Result (*device_at)(const char* pci_address, NvmlDevice*) = nullptr;
+  Result (*utilization)(NvmlDevice, Utilization*) = nullptr;
+  Result (*temperature)(NvmlDevice, int sensor, unsigned*) = nullptr;
+  Result (*power)(NvmlDevice, unsigned*) = nullptr;
+  Result (*clock)(NvmlDevice, int which, unsigned*) = nullptr;
+  Result (*memory)(NvmlDevice, Memory*) = nullptr;
+  Result (*processes)(NvmlDevice, unsigned* count, Process*) = nullptr;
 
   Nvml() {
     constexpr const char* file = "libnvidia-ml.so.1";
@@ -49,7 +49,7 @@ struct Nvml {
     Result (*start)() = nullptr;
     find(start, "nvmlInit_v2");
     find(text, "nvmlErrorString");
-    find(card_at, "nvmlDeviceGetHandleByPciBusId_v2");
+    find(device_at, "nvmlDeviceGetHandleByPciBusId_v2");
     find(utilization, "nvmlDeviceGetUtilizationRates");
     find(temperature, "nvmlDeviceGetTemperature");
     find(power, "nvmlDeviceGetPowerUsage");
@@ -76,32 +76,32 @@ const Nvml& nvml() {
 
 }  // namespace
 
-cuda::CardFigures nvml_figures(const char* pci_address) {
+cuda::DeviceFigures nvml_figures(const char* pci_address) {
   const Nvml& n = nvml();
-  if (!n.why.empty()) fail("the gauges of a card cannot be read: ", n.why);
+  if (!n.why.empty()) fail("the gauges of a GPU cannot be read: ", n.why);
   const auto check = [&](Result code, const char* what) {
-    if (code != kSuccess) fail("the gauges of the card at ", pci_address, " cannot be read: ", n.text(code), " (", what, ")");
+    if (code != kSuccess) fail("the gauges of the GPU at ", pci_address, " cannot be read: ", n.text(code), " (", what, ")");
   };
-  Card card = nullptr;
-  check(n.card_at(pci_address, &card), "nvmlDeviceGetHandleByPciBusId");
-  cuda::CardFigures figures;
-  if (Utilization busy{}; n.utilization(card, &busy) == kSuccess) {
+  NvmlDevice device = nullptr;
+  check(n.device_at(pci_address, &device), "nvmlDeviceGetHandleByPciBusId");
+  cuda::DeviceFigures figures;
+  if (Utilization busy{}; n.utilization(device, &busy) == kSuccess) {
     figures.utilization = static_cast<int>(busy.kernels);
     figures.memory_usage = static_cast<int>(busy.memory);
   }
   unsigned number = 0;
-  if (n.temperature(card, kOnTheDie, &number) == kSuccess) figures.temperature = static_cast<int>(number);
-  if (n.power(card, &number) == kSuccess) figures.power_draw = static_cast<int>(number);
-  if (n.clock(card, kMultiprocessors, &number) == kSuccess) figures.clock_rate = static_cast<int>(number);
+  if (n.temperature(device, kOnTheDie, &number) == kSuccess) figures.temperature = static_cast<int>(number);
+  if (n.power(device, &number) == kSuccess) figures.power_draw = static_cast<int>(number);
+  if (n.clock(device, kMultiprocessors, &number) == kSuccess) figures.clock_rate = static_cast<int>(number);
   Memory memory{};
-  check(n.memory(card, &memory), "nvmlDeviceGetMemoryInfo");
+  check(n.memory(device, &memory), "nvmlDeviceGetMemoryInfo");
   figures.memory_used = memory.used;
   std::vector<Process> processes(16);
   unsigned count = 0;
   Result code = kInsufficientSize;
   while (code == kInsufficientSize && processes.size() < (size_t{1} << 20)) {
     count = static_cast<unsigned>(processes.size());
-    code = n.processes(card, &count, processes.data());
+    code = n.processes(device, &count, processes.data());
     if (code == kInsufficientSize) processes.resize(2 * processes.size() + count);
   }
   if (code != kSuccess) return figures;
@@ -111,4 +111,4 @@ cuda::CardFigures nvml_figures(const char* pci_address) {
   return figures;
 }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

@@ -1,7 +1,7 @@
 // A kernel, as its argument is copied when it is launched: a copy from host memory could read what the next replay has put there.
 #include "runtime/cuda/replay.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 namespace {
 
 __global__ void write(Replay* to, Replay values) { *to = values; }
@@ -13,4 +13,4 @@ cudaError_t write_replay(Replay* to, const Replay& values, cudaStream_t stream) 
   return cudaGetLastError();
 }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

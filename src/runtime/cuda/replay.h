@@ -5,9 +5,9 @@
 
 #include "base/queue.h"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
-/// Queues *to = values; `to` is memory of the stream's card, which is current.
+/// Queues *to = values; `to` is memory of the stream's GPU, which is current.
 cudaError_t write_replay(Replay* to, const Replay& values, cudaStream_t stream);
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

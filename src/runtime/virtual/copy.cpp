@@ -39,7 +39,7 @@ void CopyEngines::transfer(std::mutex& engine, void* to, const void* from, size_
 
 void CopyEngines::copy(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   const auto engines = [&](int device) -> Engines& { return *engines_[static_cast<size_t>(device)]; };
-  if (to_device == from_device) {  // within the card: no link
+  if (to_device == from_device) {  // within the GPU: no link
     std::memmove(to, from, bytes);
   } else if (from_device < 0) {
     transfer(engines(to_device).from_host, to, from, bytes, true);

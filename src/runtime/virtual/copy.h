@@ -1,4 +1,4 @@
-// Copies of virtual cards: the copy engines they occupy and the links they travel, whose speed and latency are simulated by waiting.
+// Copies of virtual GPUs: the copy engines they occupy and the links they travel, whose speed and latency are simulated by waiting.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tandem::runtime::virtual_gpu {
 
-/// Every card has one engine for each direction to and from the host, and one towards other cards. A stream's thread moves the bytes while
+/// Every GPU has one engine for each direction to and from the host, and one towards other GPUs. A stream's thread moves the bytes while
 /// it holds the engines that the copy needs; kernels on other streams go on.
 class CopyEngines {
  public:

@@ -1,4 +1,4 @@
-// Puts the parts of the virtual cards together behind the interface `Driver`.
+// Puts the parts of the virtual GPUs together behind the interface `Driver`.
 #include "runtime/virtual/driver.h"
 
 #include <algorithm>
@@ -482,7 +482,7 @@ void VirtualDriver::forget(int /*device*/, const void* address, size_t bytes) no
 
 Driver* start_driver(const Options& options) {
   static constinit VirtualDriver* the_driver = nullptr;
-  // Set to nothing means no cards, unlike not set.
+  // Set to nothing means no GPUs, unlike not set.
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe): the library never sets one
   const std::vector<int> visible = visible_devices(list ? std::optional<std::string_view>(list) : std::nullopt, uuids(options.count));
   the_driver = new VirtualDriver(options, visible);  // not destroyed: static objects may free memory after us

@@ -1,4 +1,4 @@
-// The driver of virtual cards: streams are threads, memory is a budget of pages, copies take the time of a link.
+// The driver of virtual GPUs: streams are threads, memory is a budget of pages, copies take the time of a link.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@
 
 namespace tandem::runtime::virtual_gpu {
 
-/// All virtual cards of a process, or of a test. Starts no thread until work is queued.
+/// All virtual GPUs of a process, or of a test. Starts no thread until work is queued.
 class VirtualDriver final : public Driver {
  public:
-  /// `visible` chooses and orders cards out of options.count, as CUDA_VISIBLE_DEVICES does.
+  /// `visible` chooses and orders GPUs out of options.count, as CUDA_VISIBLE_DEVICES does.
   VirtualDriver(const Options& options, std::span<const int> visible);
   /// Drops queued kernels and waits for the threads.
   ~VirtualDriver() override;
@@ -28,7 +28,7 @@ class VirtualDriver final : public Driver {
   [[nodiscard]] bool can_access_peer(int device, int peer) const override;
 
   void* allocate(int device, size_t bytes) override;
-  /// Takes effect when the work now queued for the card is done, since that may use the memory.
+  /// Takes effect when the work now queued for the GPU is done, since that may use the memory.
   void free(int device, void* address, size_t bytes) noexcept override;
   [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
   [[nodiscard]] void* user_address(int device, void* address) const override;
@@ -88,7 +88,7 @@ class VirtualDriver final : public Driver {
     std::unique_ptr<Arena> arena;
     std::vector<std::unique_ptr<Stream>> streams;  // guarded by streams_mutex_
   };
-  struct Leaving {  // memory that was freed while the card had work queued
+  struct Leaving {  // memory that was freed while the GPU had work queued
     int device;
     void* address;
     size_t bytes;
@@ -110,7 +110,7 @@ class VirtualDriver final : public Driver {
   mutable std::vector<Leaving> leaving_;
 };
 
-/// What a virtual card calls itself: made from its index alone, so that every process sees the same. Without "GPU-".
+/// What a virtual GPU calls itself: made from its index alone, so that every process sees the same. Without "GPU-".
 [[nodiscard]] std::string uuid_of(int index);
 
 /// The driver of the process: never destroyed, stopped when the program ends.

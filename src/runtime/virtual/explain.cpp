@@ -19,7 +19,7 @@ struct Region {
   uintptr_t user, kernels;
   size_t span;
 };
-Region regions[kMaxCards];
+Region regions[kMaxDevices];
 std::atomic<int> region_count{0};
 struct sigaction before;
 
@@ -62,7 +62,7 @@ void explain_faults(int device, uintptr_t user_base, uintptr_t kernels_base, siz
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const int count = region_count.load();
-  if (count == kMaxCards) return;
+  if (count == kMaxDevices) return;
   regions[count] = {device, user_base, kernels_base, span};
   region_count.store(count + 1, std::memory_order_release);
   if (count > 0) return;

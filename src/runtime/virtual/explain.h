@@ -1,4 +1,4 @@
-// TANDEM_EXPLAIN_FAULTS: when the host touches a virtual card's memory, say which card and tensor it was before the program ends.
+// TANDEM_EXPLAIN_FAULTS: when the host touches a virtual GPU's memory, say which GPU and tensor it was before the program ends.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace tandem::runtime::virtual_gpu {
 
-/// Tells the handler about a card's user addresses and where the kernels' ones begin. Installs it at the first call.
+/// Tells the handler about a GPU's user addresses and where the kernels' ones begin. Installs it at the first call.
 void explain_faults(int device, uintptr_t user_base, uintptr_t kernels_base, size_t span);
 
 }  // namespace tandem::runtime::virtual_gpu

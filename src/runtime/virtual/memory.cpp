@@ -1,4 +1,4 @@
-// One memfd a card, mapped once for kernels (read and write) and once for users (no access). First fit; neighbouring gaps are merged.
+// One memfd a GPU, mapped once for kernels (read and write) and once for users (no access). First fit; neighbouring gaps are merged.
 #include "runtime/virtual/memory.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ Arena::Arena(int device, size_t bytes) : total_(bytes) {
   const auto refuse = [&](const char* what) {
     const int error = errno;
     if (file_ >= 0) close(file_);
-    fail("cannot set up ", bytes >> 20, " MiB of memory for virtual card ", device, ": ", what, ": ", std::strerror(error),
+    fail("cannot set up ", bytes >> 20, " MiB of memory for virtual GPU ", device, ": ", what, ": ", std::strerror(error),
          "; ask for less, as TANDEM_VIRTUAL_GPUS=2x1GiB");
   };
   file_ = memfd_create("tandem-virtual-gpu", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-// A virtual card's memory: a budget of pages, mapped twice. Kernels use one address; the user sees the other, which faults when the host
+// A virtual GPU's memory: a budget of pages, mapped twice. Kernels use one address; the user sees the other, which faults when the host
 // touches it.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tandem::runtime::virtual_gpu {
 
-/// The memory of one card, handed out in pieces of 2 MiB. Thread-safe. Pages are reserved when handed out, so that what was given can be
+/// The memory of one GPU, handed out in pieces of 2 MiB. Thread-safe. Pages are reserved when handed out, so that what was given can be
 /// used.
 class Arena {
  public:

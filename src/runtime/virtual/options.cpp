@@ -70,12 +70,12 @@ Options parse_options(std::string_view text, std::string_view source) {
     const std::string_view part = rest.substr(0, comma);
     if (first) {
       const size_t x = part.find('x');
-      options.count = parser.integer<int>(part.substr(0, x), "is no number of cards");
-      if (options.count < 0 || options.count > kMaxCards)
-        parser.wrong(part.substr(0, x), str("is no number of cards from 0 to ", kMaxCards));
+      options.count = parser.integer<int>(part.substr(0, x), "is no number of GPUs");
+      if (options.count < 0 || options.count > kMaxDevices)
+        parser.wrong(part.substr(0, x), str("is no number of GPUs from 0 to ", kMaxDevices));
       if (x != std::string_view::npos) {
         options.memory = static_cast<size_t>(parser.quantity(part.substr(x + 1), kBytes, "is no amount of memory like 256MiB"));
-        if (options.memory < 2 * kMiB) parser.wrong(part.substr(x + 1), "is too little memory for a card: 2MiB is the least");
+        if (options.memory < 2 * kMiB) parser.wrong(part.substr(x + 1), "is too little memory for a GPU: 2MiB is the least");
       }
     } else {
       const size_t equals = part.find('=');

@@ -53,8 +53,9 @@ ShareHandle share_file(int file, uint64_t offset, uint64_t bytes, std::string_vi
 OpenedMemory::OpenedMemory(const ShareHandle& handle, std::string_view uuid) {
   Note note;
   std::memcpy(&note, handle.bytes.data(), sizeof note);
-  if (note.magic != kMagic) fail("[open_memory] these bytes are no handle of a virtual card's memory");
-  if (uuid != note.uuid) fail("[open_memory] the handle is of card ", std::string(note.uuid), ", not of ", std::string(uuid));
+  note.uuid[sizeof note.uuid - 1] = 0;
+  if (note.magic != kMagic) fail("[open_memory] these bytes are no handle of a virtual GPU's memory");
+  if (uuid != note.uuid) fail("[open_memory] the handle is of GPU ", std::string(note.uuid), ", not of ", std::string(uuid));
   const std::string path = str("/proc/", note.process, "/fd/", note.file);
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   const int error = errno;
@@ -62,6 +63,13 @@ OpenedMemory::OpenedMemory(const ShareHandle& handle, std::string_view uuid) {
     if (file >= 0) close(file);
     fail("[open_memory] the memory of process ", note.process,
          " cannot be opened: ", file < 0 && error != ENOENT ? std::strerror(error) : "the process has ended, or given it back");
+  }
+  struct stat found {};
+  if (fstat(file, &found) != 0 || note.bytes == 0 || note.offset > static_cast<uint64_t>(found.st_size) ||
+      note.bytes > static_cast<uint64_t>(found.st_size) - note.offset) {
+    close(file);
+    fail("[open_memory] the handle names ", note.bytes, " bytes at ", note.offset, ", which are not in the memory of process ",
+         note.process);
   }
   bytes_ = note.bytes;
   kernels_ = map(file, note.offset, bytes_, PROT_READ | PROT_WRITE);

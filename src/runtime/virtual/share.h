@@ -1,4 +1,4 @@
-// Virtual cards' memory and events in other processes of the machine: a card's memory is a file without a name, which they open through
+// Virtual GPUs' memory and events in other processes of the machine: a GPU's memory is a file without a name, which they open through
 // /proc; an event is a page of such a file.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace tandem::runtime::virtual_gpu {
 
-/// How others find [offset, offset + bytes) of an open file of this process. `uuid` is its card's.
+/// How others find [offset, offset + bytes) of an open file of this process. `uuid` is its GPU's.
 ShareHandle share_file(int file, uint64_t offset, uint64_t bytes, std::string_view uuid);
 
-/// A piece of another process's file, mapped for kernels (read and write) and for users (no access), as the card's own memory is.
+/// A piece of another process's file, mapped for kernels (read and write) and for users (no access), as the GPU's own memory is.
 class OpenedMemory {
  public:
-  /// Error where the handle is of another card, or its owner has ended.
+  /// Error where the handle is of another GPU, or its owner has ended.
   OpenedMemory(const ShareHandle& handle, std::string_view uuid);
   ~OpenedMemory();
   OpenedMemory(const OpenedMemory&) = delete;

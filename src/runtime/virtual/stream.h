@@ -27,11 +27,11 @@ struct Machine {
   Faults faults;
   std::atomic<bool> stopping{false};  // the program ends: kernels are dropped, everything else still happens
   std::atomic<bool> dropped{false};   // some work was: copies to the host could be wrong and are dropped from now on, too
-  /// The most threads a kernel of one card uses: its share of the cores.
+  /// The most threads a kernel of one GPU uses: its share of the cores.
   [[nodiscard]] int share() const;
 };
 
-/// Work of one card, run in order by a thread that starts with the first of it. Tasks are numbered from 1. Thread-safe.
+/// Work of one GPU, run in order by a thread that starts with the first of it. Tasks are numbered from 1. Thread-safe.
 class Stream {
  public:
   Stream(Machine& machine, int device, int id, int priority);

@@ -2,7 +2,7 @@
 //   operations_page ROOT GENERATED           writes it
 //   operations_page ROOT GENERATED --check   exits with 1 where it is not what would be written
 // What an operation takes and gives comes from its struct (tests/cases), which the tests hold it to; that it exists, from the headers; what
-// a card needs for it, from running it on a virtual card that has only the kernels that kernels/cuda/ puts into its table.
+// a GPU needs for it, from running it on a virtual GPU that has only the kernels that kernels/cuda/ puts into its table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,6 @@
 
 #include "cases/case.h"
 #include "kernels/missing.h"
-#include "ops/launch.h"
 
 namespace {
 
@@ -66,23 +65,20 @@ std::set<std::string> declared_in(const std::vector<path>& folders) {
 
 // --- What the CUDA back end has
 
-/// "fill" of &Table::fill.
-template <auto Entry>
-std::string entry_name() {
-  const std::string text = __PRETTY_FUNCTION__;
-  const size_t colons = text.find("Table::") + 7;
-  return text.substr(colons, text.find_first_of(";]", colons) - colons);
+std::set<std::string> matches(const std::string& text, const char* expression) {
+  std::set<std::string> found;
+  const std::regex regex(expression);
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) found.insert((*at)[1].str());
+  return found;
 }
 
-/// The virtual cards' kernels, without those that neither kernels/cuda/own.cpp nor vendor/vendor.cpp names.
+/// The virtual GPUs' kernels, without those that kernels/cuda/own.cpp leaves to libraries and vendor/vendor.cpp does not have.
 kernels::Table cuda_entries_only(const path& folder) {
-  std::set<std::string> named;
-  const std::string text = read(folder / "own.cpp") + read(folder / "vendor/vendor.cpp");
-  const std::regex assignment("\\.(\\w+) = ");
-  for (std::sregex_iterator at(text.begin(), text.end(), assignment), end; at != end; ++at) named.insert((*at)[1].str());
+  const auto left_out = matches(read(folder / "own.cpp"), "\"(\\w+)\"");
+  const auto of_libraries = matches(read(folder / "vendor/vendor.cpp"), "\\.(\\w+) = ");
   kernels::Table table = kernels::virtual_table();
-  kernels::with_entries([&]<auto... Entries>() {
-    ((named.contains(entry_name<Entries>()) ? void() : void(table.*Entries = kernels::Missing<Entries>::call)), ...);
+  kernels::for_each_entry([&]<auto Entry>(const char* name) {
+    if (left_out.contains(name) && !of_libraries.contains(name)) table.*Entry = kernels::kMissing;
   });
   return table;
 }
@@ -122,17 +118,15 @@ std::string row(const Operation& operation, const kernels::Table& cuda_entries) 
   std::string torch = operation.torch;
   if (!torch.empty() && !torch.starts_with("Tensor.")) torch = "torch." + torch;
   const bool differentiates = operation.gradient && (operation.dtypes & cases::kFloating);
-  ops::use_card_kernels(nullptr);
-  const bool virtual_card = runs_on(operation, gpu(0));
-  ops::use_card_kernels(&cuda_entries);
+  const bool virtual_gpu = runs_on(operation, gpu(0));
+  kernels::set_gpu_table(cuda_entries);
   const bool cuda = runs_on(operation, gpu(0));
-  ops::use_card_kernels(nullptr);
+  kernels::set_gpu_table(kernels::virtual_table());
   return "| `" + operation.name + "` | " + (torch.empty() ? "" : "`" + torch + "`") + " | " + dtypes_text(operation.dtypes) + " | " +
          (!differentiates   ? "no"
           : operation.twice ? "yes, twice"
                             : "yes") +
-         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (virtual_card ? "yes" : "no") + " | " + (cuda ? "yes" : "no") +
-         " |\n";
+         " | " + (runs_on(operation, cpu()) ? "yes" : "no") + " | " + (virtual_gpu ? "yes" : "no") + " | " + (cuda ? "yes" : "no") + " |\n";
 }
 
 std::string page(const path& root, const path& generated) {

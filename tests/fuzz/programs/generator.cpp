@@ -140,10 +140,10 @@ class Generator {
 
 Generated generate(uint64_t seed, const GeneratorOptions& options) { return Generator(seed, options).run(); }
 
-Generated resolve(const Program& program, int cards, const std::string& folder, std::ostream* text, const std::string& ends) {
+Generated resolve(const Program& program, int gpus, const std::string& folder, std::ostream* text, const std::string& ends) {
   int highest = 0;
   for (const Operation& o : program) highest = std::max(highest, o.number);
-  Machine machine({.cards = cards, .folder = folder, .text = text, .ends = ends}, highest);
+  Machine machine({.gpus = gpus, .folder = folder, .text = text, .ends = ends}, highest);
   Generated made;
   for (const Operation& o : program) {
     if (!machine.allowed(o)) continue;

@@ -21,7 +21,7 @@ struct GeneratorOptions {
 Generated generate(uint64_t seed, const GeneratorOptions& options);
 
 /// What is left of a program that parts were taken from: the operations that still mean something, and what they compute. `text` gets it
-/// in C++, as for so many cards; at its end it shows the tensors that `ends` names, or all.
-Generated resolve(const Program& program, int cards, const std::string& folder, std::ostream* text = nullptr, const std::string& ends = {});
+/// in C++, as for so many GPUs; at its end it shows the tensors that `ends` names, or all.
+Generated resolve(const Program& program, int gpus, const std::string& folder, std::ostream* text = nullptr, const std::string& ends = {});
 
 }  // namespace fuzz

@@ -254,7 +254,7 @@ void Machine::step_optimizer(const Operation& o, const td::Tensor& x) {
 
 /// A module with whole numbers only, so that the sums of its gradients are the same in any order.
 void Machine::run_parallel(Lane& lane, const Operation& o) {
-  const int replicas = std::min(o.p % 3 + 1, std::max(1, setting_.cards));
+  const int replicas = std::min(o.p % 3 + 1, std::max(1, setting_.gpus));
   say(lane, "train_in_parallel(", replicas, ", ", o.q, ");");
   td::nn::Linear linear(3, 2, {.device = device(0)});
   const auto whole = [&](const td::Shape& shape, int number) { return pattern(shape, number, device(0)) * 4; };
@@ -265,7 +265,7 @@ void Machine::run_parallel(Lane& lane, const Operation& o) {
   }
   const td::Tensor x = whole({5, 3}, o.q + 2), seed = whole({5, 2}, o.q + 3);
   td::Tensor y;
-  if (on_cards()) {
+  if (on_gpus()) {
     std::vector<td::Device> devices;
     for (int i = 0; i < replicas; ++i) devices.push_back(device(i));
     td::parallel::DataParallel parallel(linear, devices);

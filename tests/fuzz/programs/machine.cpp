@@ -84,8 +84,8 @@ Machine::Machine(Setting setting, int operations)
       std::memcpy(blob_tensors_.back().data_ptr(), blob.data(), blob.size() * sizeof(float));
     }
   }
-  if (on_cards()) {
-    for (int d = 0; d < setting_.cards; ++d) {
+  if (on_gpus()) {
+    for (int d = 0; d < setting_.gpus; ++d) {
       auto& all = streams_.emplace_back();
       all.push_back(td::cuda::default_stream(td::gpu(d)));
       for (int s = 1; s < kStreams; ++s) all.emplace_back(td::gpu(d));
@@ -99,10 +99,10 @@ Machine::Machine(Setting setting, int operations)
 
 Machine::~Machine() = default;
 
-td::Device Machine::device(int number) const { return number < 0 || !on_cards() ? td::cpu() : td::gpu(number % setting_.cards); }
+td::Device Machine::device(int number) const { return number < 0 || !on_gpus() ? td::cpu() : td::gpu(number % setting_.gpus); }
 
 std::string Machine::device_text(int number) const {
-  return number < 0 || setting_.cards == 0 ? "td::cpu()" : "td::gpu(" + std::to_string(number % setting_.cards) + ")";
+  return number < 0 || setting_.gpus == 0 ? "td::cpu()" : "td::gpu(" + std::to_string(number % setting_.gpus) + ")";
 }
 
 int Machine::origin(const Operation& o) const {
@@ -180,16 +180,16 @@ void Machine::run_capture() {
     home = o.device;
   }
   const std::string graph = "graph_" + std::to_string(segment_capture_);
-  if (setting_.cards > 0) {
+  if (setting_.gpus > 0) {
     say(main_, "td::cuda::Graph ", graph, ";");
-    if (home % setting_.cards) say(main_, "td::cuda::set_device(", home % setting_.cards, ");");
+    if (home % setting_.gpus) say(main_, "td::cuda::set_device(", home % setting_.gpus, ");");
     say(main_, "td::cuda::graph(", graph, ", [&] {");
     main_.text += lane.text;
     say(main_, "});");
   } else {
     main_.text += lane.text;
   }
-  if (!on_cards()) {
+  if (!on_gpus()) {
     const auto run = [&] {
       for (const Operation& o : segment_operations_) execute(lane, o);
     };
@@ -218,9 +218,9 @@ void Machine::run_capture() {
     for (int i = 0; i < replays; ++i) captured.replay();
     graphs_.emplace_back(captured, before_segment_);
   }
-  if (!on_cards()) wait_everywhere(main_);
+  if (!on_gpus()) wait_everywhere(main_);
   for (int i = 0; i < replays; ++i) say(main_, graph, ".replay();");
-  if (home % std::max(1, setting_.cards)) say(main_, "td::cuda::set_device(0);");
+  if (home % std::max(1, setting_.gpus)) say(main_, "td::cuda::set_device(0);");
   // What the graph read is used on this stream, what it wrote was written there.
   for (size_t i = 0; i < slots_.size(); ++i)
     if (before_segment_[i].tensor.defined() && before_segment_[i].device == home)
@@ -234,7 +234,7 @@ void Machine::run_capture() {
       m.event_number = -1;
     }
   }
-  if (setting_.cards > 0) memory(0).stream = main_.stream;  // of any device: so all of them have been waited for
+  if (setting_.gpus > 0) memory(0).stream = main_.stream;  // of any device: so all of them have been waited for
 }
 
 Outcome Machine::finish() {
@@ -269,8 +269,8 @@ Outcome Machine::finish() {
     const td::Tensor memory = setting_.plain ? blob_tensors_[i] : td::from_blob(blobs_[i].data(), {static_cast<int64_t>(blobs_[i].size())});
     show(10000 + static_cast<int>(i), 0, memory);
   }
-  if (on_cards()) {
-    for (int d = 0; d < setting_.cards; ++d) td::cuda::synchronize(d);
+  if (on_gpus()) {
+    for (int d = 0; d < setting_.gpus; ++d) td::cuda::synchronize(d);
     for (const auto& all : streams_) td::cuda::set_stream(all[0]);
   }
   for (auto& [graph, slots] : graphs_) graph.reset();

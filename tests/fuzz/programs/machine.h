@@ -2,7 +2,7 @@
 //   plainly   on the CPU, one operation after another, without temporaries, foreign memory, hooks that change hooks, retained gradients:
 //   each
 //             of these is put in other words that mean the same. This gives the values that are right.
-//   really    as a user would write it, on cards (or on the CPU where there are none), with streams, threads and graphs.
+//   really    as a user would write it, on GPUs (or on the CPU where there are none), with streams, threads and graphs.
 // Both keep the same books of who wrote what on which stream; from them come the waits that a correct program needs, and no others.
 #pragma once
 
@@ -33,7 +33,7 @@ std::string difference(const Outcome& expected, const Outcome& got);
 
 struct Setting {
   bool plain = true;
-  int cards = 0;
+  int gpus = 0;
   std::string folder = ".";      // for files
   std::ostream* text = nullptr;  // the program in C++, as it would run really; with `plain`
   std::string ends = {};         // which tensors it shows at its end, in words; empty: all
@@ -98,7 +98,7 @@ class Machine {
     return o.capture ? Segment::Capture : o.thread ? Segment::Threads : Segment::None;
   }
   [[nodiscard]] bool real() const { return !setting_.plain; }
-  [[nodiscard]] bool on_cards() const { return real() && setting_.cards > 0; }
+  [[nodiscard]] bool on_gpus() const { return real() && setting_.gpus > 0; }
   [[nodiscard]] td::Device device(int number) const;
   [[nodiscard]] std::string device_text(int number) const;
   [[nodiscard]] int origin(const Operation& o) const;

@@ -103,16 +103,16 @@ Options parse(int argc, char** argv) {
 
 uint64_t program_seed(const Options& options, int64_t index) { return options.seed * 1000003 + static_cast<uint64_t>(index); }
 
-std::string virtual_cards(int cards, int64_t delay_seed) {
-  std::string text = std::to_string(cards) + "x64MiB";
+std::string virtual_gpus(int gpus, int64_t delay_seed) {
+  std::string text = std::to_string(gpus) + "x64MiB";
   if (delay_seed > 0) text += ",delay_seed=" + std::to_string(delay_seed);
   return text;
 }
 
-Outcome run(const Program& program, int cards, const std::string& folder) {
+Outcome run(const Program& program, int gpus, const std::string& folder) {
   int highest = 0;
   for (const Operation& o : program) highest = std::max(highest, o.number);
-  Machine machine({.plain = false, .cards = cards, .folder = folder}, highest);
+  Machine machine({.plain = false, .gpus = gpus, .folder = folder}, highest);
   for (const Operation& o : program) machine.step(o);
   return machine.finish();
 }
@@ -120,15 +120,15 @@ Outcome run(const Program& program, int cards, const std::string& folder) {
 /// Some programs of the seed; 1 after a difference, which is printed.
 int work(const Options& options) {
   Progress& progress = map_progress(options.folder + "/progress");
-  if (options.gpus > 0) tandem::cuda::use_virtual_gpus(virtual_cards(options.gpus, options.repeat));
+  if (options.gpus > 0) tandem::cuda::use_virtual_gpus(virtual_gpus(options.gpus, options.repeat));
   for (int64_t i = options.first; i < options.first + options.count; ++i) {
     progress.program = i;
     const Generated made =
         generate(program_seed(options, i), {.operations = options.length, .features = options.features, .folder = options.folder});
-    for (const int cards : {0, options.gpus}) {
-      const std::string found = difference(made.expected, run(made.program, cards, options.folder));
+    for (const int gpus : {0, options.gpus}) {
+      const std::string found = difference(made.expected, run(made.program, gpus, options.folder));
       if (!found.empty()) {
-        std::printf("%s: %s\n", cards ? "on virtual GPUs" : "on the CPU", found.c_str());
+        std::printf("%s: %s\n", gpus ? "on virtual GPUs" : "on the CPU", found.c_str());
         return 1;
       }
       if (options.gpus == 0) break;
@@ -148,7 +148,7 @@ Program program_of(const std::string& path) {
 int replay_file(const Options& options) {
   const std::string folder = options.folder.empty() ? "." : options.folder;
   Progress* progress = options.folder.empty() ? nullptr : &map_progress(folder + "/progress");
-  if (options.gpus > 0) tandem::cuda::use_virtual_gpus(virtual_cards(options.gpus, 7));
+  if (options.gpus > 0) tandem::cuda::use_virtual_gpus(virtual_gpus(options.gpus, 7));
   const Generated made = resolve(program_of(options.replay), options.gpus, folder);
   for (int i = 0; i < options.repeat; ++i) {
     if (progress) progress->program = progress->program + 1;
@@ -188,13 +188,12 @@ Finding look_into(const Options& options, Children& children, const ChildResult&
     finding.what += " (while the program was made: " + dumped.what + ")";
     return finding;
   }
-  finding.failure = shrink(children, {.program = program_of(path), .cards = options.gpus, .what = result.what}, options.shrink_seconds);
+  finding.failure = shrink(children, {.program = program_of(path), .gpus = options.gpus, .what = result.what}, options.shrink_seconds);
   {
     std::ofstream out(path);
     write(out, finding.failure.program);
   }
-  finding.text =
-      children.run({"--print", path, "--gpus", std::to_string(finding.failure.cards), "--what", finding.failure.what}, 20).output;
+  finding.text = children.run({"--print", path, "--gpus", std::to_string(finding.failure.gpus), "--what", finding.failure.what}, 20).output;
   return finding;
 }
 
@@ -236,14 +235,14 @@ int drive(const Options& options) {
     if (finding)
       std::printf("{\"program\": %lld, \"operations\": %lld, \"what\": %s, \"shrunk_to\": %zu, \"gpus\": %d, \"cpp\": %s}",
                   static_cast<long long>(finding->program), static_cast<long long>(finding->operations),
-                  quoted(finding->failure.what).c_str(), finding->failure.program.size(), finding->failure.cards,
+                  quoted(finding->failure.what).c_str(), finding->failure.program.size(), finding->failure.gpus,
                   quoted(finding->text).c_str());
     std::printf("]}\n");
   } else {
     if (finding) {
       std::printf("program %lld of seed %llu, after %lld operations: %s\n", static_cast<long long>(finding->program),
                   static_cast<unsigned long long>(options.seed), static_cast<long long>(finding->operations), finding->what.c_str());
-      std::printf("made smaller to %zu operations, on %d virtual GPUs: %s\n\n%s\n", finding->failure.program.size(), finding->failure.cards,
+      std::printf("made smaller to %zu operations, on %d virtual GPUs: %s\n\n%s\n", finding->failure.program.size(), finding->failure.gpus,
                   finding->failure.what.c_str(), finding->text.c_str());
       write(std::cout, finding->failure.program);
     }

@@ -156,7 +156,7 @@ void Machine::perform(Lane& lane, const Operation& o) {
       td::Tensor made;
       if (o.p == 1) {
         say(lane, out, " = ", a, ".detach().pin_memory().to(", to, ", {.non_blocking = true, .copy = true});");
-        made = on_cards() ? from.detach().pin_memory().to(device(o.device), {.non_blocking = true, .copy = true}) : from.detach().clone();
+        made = on_gpus() ? from.detach().pin_memory().to(device(o.device), {.non_blocking = true, .copy = true}) : from.detach().clone();
       } else if (o.p == 2) {
         say(lane, out, " = td::empty(", a, ".sizes(), ", to, ");");
         say(lane, out, ".copy_(", a, ");");
@@ -173,7 +173,7 @@ void Machine::perform(Lane& lane, const Operation& o) {
       before_read(lane, o.b);
       const td::Tensor first = slot(o.a).tensor, second = slot(o.b).tensor;
       const std::string to = device_text(o.device);
-      const bool apart = setting_.cards > 0 && device_text(slot(o.a).device) != to;
+      const bool apart = setting_.gpus > 0 && device_text(slot(o.a).device) != to;
       if (apart) {
         say(lane, "{");
         say(lane, "  auto parcel = td::parallel::broadcast_coalesced({", a, ", ", b, "}, {", to, "})[0];");
@@ -217,9 +217,9 @@ void Machine::perform(Lane& lane, const Operation& o) {
       say(lane, "show(", a, ");");
       return show(o.number, 0, slot(o.a).tensor);
     case Kind::Synchronize:
-      if (setting_.cards == 0) return;
-      say(lane, "td::cuda::synchronize(", o.q % setting_.cards, ");");
-      if (on_cards()) td::cuda::synchronize(o.q % setting_.cards);
+      if (setting_.gpus == 0) return;
+      say(lane, "td::cuda::synchronize(", o.q % setting_.gpus, ");");
+      if (on_gpus()) td::cuda::synchronize(o.q % setting_.gpus);
       return;
     default: return perform_gradients(lane, o);
   }

@@ -70,9 +70,9 @@ td::cuda::Stream& stream(td::Device device, int i) { return streams[size_t(devic
 
 }  // namespace
 
-void print(std::ostream& out, const Program& program, int cards, const std::string& what) {
+void print(std::ostream& out, const Program& program, int gpus, const std::string& what) {
   std::ostringstream body;
-  resolve(program, cards, ".", &body, what);
+  resolve(program, gpus, ".", &body, what);
   std::string text = body.str(), helpers;
   // From the last: a helper may need one before it.
   for (size_t i = std::size(kHelpers); i-- > 0;)
@@ -81,11 +81,11 @@ void print(std::ostream& out, const Program& program, int cards, const std::stri
   out << "#include <deque>\n#include <iostream>\n#include <thread>\n#include <utility>\n#include <vector>\n\n#include <tandem/tandem.h>\n\n"
       << "namespace td = tandem;\n\n"
       << helpers << "\nint main() {\n";
-  if (cards > 0) out << "  td::cuda::use_virtual_gpus(\"" << cards << "x64MiB,delay_seed=7\");\n";
+  if (gpus > 0) out << "  td::cuda::use_virtual_gpus(\"" << gpus << "x64MiB,delay_seed=7\");\n";
   if (uses("block["))
     out << "  for (int i = 0; i < 2; ++i)\n    for (int j = 0; j < 256; ++j) block[i][j] = float((j * 5 + i) % 11) / 4 - 1;\n";
-  if (uses("stream(") && cards > 0)
-    out << "  for (int i = 0; i < " << cards
+  if (uses("stream(") && gpus > 0)
+    out << "  for (int i = 0; i < " << gpus
         << "; ++i)\n    streams.push_back({td::cuda::default_stream(td::gpu(i)), td::cuda::Stream(td::gpu(i)), "
            "td::cuda::Stream(td::gpu(i))});\n";
   if (uses("shared["))

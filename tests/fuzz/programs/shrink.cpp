@@ -29,13 +29,13 @@ class Shrinker {
  private:
   [[nodiscard]] bool time_left() const { return Clock::now() < until_; }
 
-  bool fails(const Program& program, int cards) {
+  bool fails(const Program& program, int gpus) {
     if (program.empty()) return false;
     // As often as the whole program needed, and a few times more: a race does not show each time.
-    const std::string what = replay(children_, program, cards, repeat_);
+    const std::string what = replay(children_, program, gpus, repeat_);
     if (what.empty()) return false;
     failure_.program = program;
-    failure_.cards = cards;
+    failure_.gpus = gpus;
     failure_.what = what;
     return true;
   }
@@ -43,8 +43,8 @@ class Shrinker {
   void choose_setting() {
     for (const int repeat : {1, 20, 200}) {
       repeat_ = repeat;
-      for (const int cards : {0, 1, 2, 3})
-        if (cards <= failure_.cards && fails(Program(failure_.program), cards)) {
+      for (const int gpus : {0, 1, 2, 3})
+        if (gpus <= failure_.gpus && fails(Program(failure_.program), gpus)) {
           repeat_ = std::min(4 * repeat_, 300);
           return;
         }
@@ -58,7 +58,7 @@ class Shrinker {
         Program rest = failure_.program;
         const auto from = rest.begin() + static_cast<std::ptrdiff_t>(at);
         rest.erase(from, from + static_cast<std::ptrdiff_t>(std::min(piece, rest.size() - at)));
-        if (!fails(rest, failure_.cards)) at += piece;
+        if (!fails(rest, failure_.gpus)) at += piece;
       }
       if (piece == 1) return;
     }
@@ -71,10 +71,10 @@ class Shrinker {
       Program plain = failure_.program;
       bool any = false;
       for (Operation& o : plain) any |= std::exchange(o.*field, 0) != 0;
-      if (!any || !time_left() || fails(plain, failure_.cards)) continue;
+      if (!any || !time_left() || fails(plain, failure_.gpus)) continue;
       for (size_t i = 0; i < failure_.program.size() && time_left(); ++i) {
         plain = failure_.program;
-        if (std::exchange(plain[i].*field, 0) != 0) fails(plain, failure_.cards);
+        if (std::exchange(plain[i].*field, 0) != 0) fails(plain, failure_.gpus);
       }
     }
   }
@@ -87,13 +87,13 @@ class Shrinker {
 
 }  // namespace
 
-std::string replay(Children& children, const Program& program, int cards, int repeat) {
+std::string replay(Children& children, const Program& program, int gpus, int repeat) {
   const std::string path = children.folder() + "/program";
   {
     std::ofstream out(path);
     write(out, program);
   }
-  const ChildResult result = children.run({"--replay", path, "--gpus", std::to_string(cards), "--repeat", std::to_string(repeat)}, 10);
+  const ChildResult result = children.run({"--replay", path, "--gpus", std::to_string(gpus), "--repeat", std::to_string(repeat)}, 10);
   return result.good ? std::string() : result.what;
 }
 

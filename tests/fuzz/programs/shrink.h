@@ -8,7 +8,7 @@ namespace fuzz {
 /// A program that fails, and how it is run to see it.
 struct Failure {
   Program program;
-  int cards = 1;
+  int gpus = 1;
   std::string what;
 };
 
@@ -16,6 +16,6 @@ struct Failure {
 Failure shrink(Children& children, Failure failure, double seconds);
 
 /// Runs it in a child, again and again up to `repeat` times: what happened, empty where all was well.
-std::string replay(Children& children, const Program& program, int cards, int repeat);
+std::string replay(Children& children, const Program& program, int gpus, int repeat);
 
 }  // namespace fuzz

@@ -5,45 +5,45 @@
 namespace fuzz {
 
 td::cuda::Stream Machine::stream(int device, int number) const {
-  return streams_[static_cast<size_t>(device % setting_.cards)][static_cast<size_t>(number)];
+  return streams_[static_cast<size_t>(device % setting_.gpus)][static_cast<size_t>(number)];
 }
 
 void Machine::use(Lane& lane, int number) {
   if (lane.capturing || lane.stream == number) return;
   lane.stream = number;
   say(lane, "use(", number, ");");
-  if (!on_cards()) return;
+  if (!on_gpus()) return;
   for (const auto& all : streams_) td::cuda::set_stream(all[static_cast<size_t>(number)]);
 }
 
 void Machine::wait(Lane& lane, const Memory& from, int device) {
-  if (lane.capturing || setting_.cards == 0 || device < 0 || from.stream < 0 || from.stream == lane.stream) return;
+  if (lane.capturing || setting_.gpus == 0 || device < 0 || from.stream < 0 || from.stream == lane.stream) return;
   const std::string here = "stream(" + device_text(device) + ", " + std::to_string(lane.stream) + ")";
   if (from.event_number >= 0) {
     say(lane, here, ".wait_event(event_", from.event_number, ");");
     if (from.event) stream(device, lane.stream).wait_event(*from.event);
   } else {
     say(lane, here, ".wait_stream(stream(", device_text(device), ", ", from.stream, "));");
-    if (on_cards()) stream(device, lane.stream).wait_stream(stream(device, from.stream));
+    if (on_gpus()) stream(device, lane.stream).wait_stream(stream(device, from.stream));
   }
 }
 
 void Machine::wait_for_all(Lane& lane, int device) {
-  if (lane.capturing || device < 0 || setting_.cards == 0) return;
+  if (lane.capturing || device < 0 || setting_.gpus == 0) return;
   say(lane, "wait_for_all(", device_text(device), ", ", lane.stream, ");");
-  if (!on_cards()) return;
+  if (!on_gpus()) return;
   for (int s = 0; s < kStreams; ++s)
     if (s != lane.stream) stream(device, lane.stream).wait_stream(stream(device, s));
 }
 
 void Machine::wait_everywhere(Lane& lane) {
-  for (int d = 0; d < setting_.cards; ++d) wait_for_all(lane, d);
+  for (int d = 0; d < setting_.gpus; ++d) wait_for_all(lane, d);
 }
 
 void Machine::record_use(Lane& lane, const td::Tensor& x, int device, const std::string& text) {
-  if (lane.capturing || device < 0 || setting_.cards == 0) return;
+  if (lane.capturing || device < 0 || setting_.gpus == 0) return;
   say(lane, text, ".record_stream(stream(", device_text(device), ", ", lane.stream, "));");
-  if (on_cards()) x.record_stream(stream(device, lane.stream));
+  if (on_gpus()) x.record_stream(stream(device, lane.stream));
 }
 
 void Machine::before_read(Lane& lane, int i) {
@@ -62,10 +62,10 @@ void Machine::after_write(Lane& lane, const Operation& o, Memory& to, int device
   to.stream = lane.stream;
   to.event = nullptr;
   to.event_number = -1;
-  if (!o.event || lane.capturing || device < 0 || setting_.cards == 0) return;
+  if (!o.event || lane.capturing || device < 0 || setting_.gpus == 0) return;
   to.event_number = o.number;
   say(lane, "td::cuda::Event& event_", o.number, " = record(stream(", device_text(device), ", ", lane.stream, "));");
-  if (!on_cards()) return;
+  if (!on_gpus()) return;
   to.event = std::make_shared<td::cuda::Event>();
   to.event->record(stream(device, lane.stream));
 }
@@ -100,8 +100,8 @@ void Machine::after_backward(Lane& lane) {
 }
 
 void Machine::meet(Lane& lane) {
-  if (setting_.cards > 0) say(lane, "meet();");
-  if (on_cards()) {
+  if (setting_.gpus > 0) say(lane, "meet();");
+  if (on_gpus()) {
     for (const auto& all : streams_) {
       for (int s = 1; s < kStreams; ++s) all[0].wait_stream(all[static_cast<size_t>(s)]);
       for (int s = 1; s < kStreams; ++s) all[static_cast<size_t>(s)].wait_stream(all[0]);

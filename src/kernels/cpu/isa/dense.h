@@ -42,8 +42,8 @@ struct AdamStep {
   double weight_decay;  // times the parameter, added to the gradient
   double sign;          // -1 where maximizing
   double beta1, beta2;
-  double step_size;  // lr / (1 - beta1^step)
-  double root;       // sqrt(1 - beta2^step)
+  double step_size;              // lr / (1 - beta1^step)
+  double bias_correction2_sqrt;  // sqrt(1 - beta2^step)
   double eps;
 };
 
@@ -62,7 +62,7 @@ struct ProductFunctions {
   void (*columns)(const DenseProduct<T>& p);              // b's columns and a's rows are contiguous: inner products, likewise
   void (*blocked)(const DenseProduct<T>& p, T* scratch);  // b's rows or columns are contiguous; kProductScratch elements
   /// to[r][c] = from[c][r]; rows of `to` and of `from` are contiguous.
-  void (*turn)(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns);
+  void (*transpose)(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns);
 };
 inline constexpr int64_t kProductDepth = 128, kProductColumns = 512, kProductScratch = kProductDepth * kProductColumns;
 
@@ -93,10 +93,10 @@ struct Dense {
   void (*scale[2])(void* values, int64_t n, double factor);
 
   // Windows, for each compute type. Whole vectors of taps are read, and of `first`: the places that are named before anything is found.
-  void (*largest[kComputes])(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n);  // indices: or nullptr
-  void (*totals[kComputes])(void* values, const Taps& taps, int64_t n);
+  void (*window_max[kComputes])(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n);  // indices: or nullptr
+  void (*window_sum[kComputes])(void* values, const Taps& taps, int64_t n);
   /// even[i] = from[2 i], odd[i] = from[2 i + 1] for n of each.
-  void (*deal)(float* even, float* odd, const float* from, int64_t n);
+  void (*deinterleave)(float* even, float* odd, const float* from, int64_t n);
 
   // Products.
   ProductFunctions<float> single_products;

@@ -39,7 +39,8 @@ void adam_loop(T* __restrict p, const T* __restrict g, T* __restrict mean, T* __
                const AdamStep& step) {
   const T decay = static_cast<T>(step.decay), weight_decay = static_cast<T>(step.weight_decay), sign = static_cast<T>(step.sign);
   const T beta2 = static_cast<T>(step.beta2), rest1 = static_cast<T>(1 - step.beta1), rest2 = static_cast<T>(1 - step.beta2);
-  const T step_size = static_cast<T>(step.step_size), over_root = static_cast<T>(1 / step.root), eps = static_cast<T>(step.eps);
+  const T step_size = static_cast<T>(step.step_size), scale = static_cast<T>(1 / step.bias_correction2_sqrt),
+          eps = static_cast<T>(step.eps);
   for (int64_t i = 0; i < n; ++i) {
     const T before = p[i] * decay, d = sign * g[i] + weight_decay * before;
     const T m = mean[i] + rest1 * (d - mean[i]);
@@ -48,16 +49,16 @@ void adam_loop(T* __restrict p, const T* __restrict g, T* __restrict mean, T* __
     square[i] = v;
     T largest = v;
     if constexpr (keeps_max) max_square[i] = largest = max_square[i] > v ? max_square[i] : v;
-    p[i] = before - step_size * m / (std::sqrt(largest) * over_root + eps);
+    p[i] = before - step_size * m / (std::sqrt(largest) * scale + eps);
   }
 }
 
 template <class T>
 void adam(void* parameter, const void* gradient, void* mean, void* square, void* max_square, int64_t n, const AdamStep& step) {
-  auto *p = static_cast<T*>(parameter), *m = static_cast<T*>(mean), *v = static_cast<T*>(square), *most = static_cast<T*>(max_square);
+  auto *p = static_cast<T*>(parameter), *m = static_cast<T*>(mean), *v = static_cast<T*>(square), *max = static_cast<T*>(max_square);
   const auto* g = static_cast<const T*>(gradient);
-  if (most) adam_loop<T, true>(p, g, m, v, most, n, step);
-  else adam_loop<T, false>(p, g, m, v, most, n, step);
+  if (max) adam_loop<T, true>(p, g, m, v, max, n, step);
+  else adam_loop<T, false>(p, g, m, v, max, n, step);
 }
 
 template <class F, class T>

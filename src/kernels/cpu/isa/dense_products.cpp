@@ -93,7 +93,7 @@ struct Products {
   }
 
   /// to[r][c] = from[c][r]: `columns` contiguous runs become columns.
-  static void turn(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns) {
+  static void transpose(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns) {
     int64_t c = 0;
 #if defined(__SSE4_1__)
     if constexpr (sizeof(T) == 4) {
@@ -129,7 +129,7 @@ struct Products {
       if (p.b_column == 1) {
         for (int64_t d = 0; d < depth; ++d) std::memcpy(to + d * kWide, from + d * p.b_row, static_cast<size_t>(width) * sizeof(T));
       } else {
-        turn(to, kWide, from, p.b_column, depth, width);
+        transpose(to, kWide, from, p.b_column, depth, width);
       }
       if (width < kWide)
         for (int64_t d = 0; d < depth; ++d) std::fill(to + d * kWide + width, to + (d + 1) * kWide, T(0));
@@ -189,9 +189,9 @@ struct Products {
   }
   template <int columns>
   static void column_panel(const P& p, int64_t j) {
-    constexpr int most = kVectors == 4 ? 4 : 2;  // sums must stay in registers
+    constexpr int together = kVectors == 4 ? 4 : 2;  // rows: their sums must stay in registers
     int64_t i = 0;
-    for (; i + most <= p.m; i += most) column_tile<most, columns>(p, i, j);
+    for (; i + together <= p.m; i += together) column_tile<together, columns>(p, i, j);
     for (; i < p.m; ++i) column_tile<1, columns>(p, i, j);
   }
   static void columns(const P& p) {
@@ -205,7 +205,7 @@ struct Products {
     }
   }
 
-  static constexpr ProductFunctions<T> functions() { return {rows<false>, rows<true>, columns, blocked, turn}; }
+  static constexpr ProductFunctions<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
 
   /// The sums of four vectors' lanes, side by side.
   TD_INLINE static void store_sums(T* to, V a, V b, V c, V d) {

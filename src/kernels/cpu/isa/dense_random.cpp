@@ -67,8 +67,8 @@ TD_INLINE void philox_block(uint32_t* words, uint64_t seed, uint64_t first) {
     key1 += kPhiloxKey1;
   }
   const Pairs a = (x0 & 0xffffffffU) | x1 << 32, b = (x2 & 0xffffffffU) | x3 << 32;
-  const Pairs front = picked(a, b, [](int i) { return i / 2 + i % 2 * kPairs; });
-  const Pairs back = picked(a, b, [](int i) { return i / 2 + i % 2 * kPairs + kPairs / 2; });
+  const Pairs front = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs; });
+  const Pairs back = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs + kPairs / 2; });
   std::memcpy(words, &front, sizeof front);
   std::memcpy(words + kWords, &back, sizeof back);
 }
@@ -119,8 +119,8 @@ void normal(float* out, const uint32_t* words, int64_t n, float mean, float devi
   const Floats centre(mean), spread_by(deviation);
   whole_vectors(out, words, n, 2 * kWords, [&](float* y, const uint32_t* w) {
     const auto front = load<Words>(w), back = load<Words>(w + kWords);
-    const Words first = picked(front, back, [](int i) { return 2 * i; }), second = picked(front, back, [](int i) { return 2 * i + 1; });
-    const Floats radius = root(minus_log(first) * Floats(2.0F));
+    const Words first = shuffle(front, back, [](int i) { return 2 * i; }), second = shuffle(front, back, [](int i) { return 2 * i + 1; });
+    const Floats radius = sqrt(minus_log(first) * Floats(2.0F));
     const auto fraction = reinterpret_cast<Ints>(second >> 8);
     const Ints quarter = (fraction + (1 << 21)) >> 22;
     const Floats x = Floats(__builtin_convertvector(fraction - (quarter << 22), Raw<float>)) * Floats(random_math::kQuarterTurn),
@@ -132,8 +132,8 @@ void normal(float* out, const uint32_t* words, int64_t n, float mean, float devi
     const Floats even_result = radius * Floats::of_bits(cosine ^ ((quarter + 1) & 2) << 30);
     const Floats odd_result = radius * Floats::of_bits(sine ^ (quarter & 2) << 30);
     const Floats z0 = fused(spread_by, even_result, centre), z1 = fused(spread_by, odd_result, centre);
-    const Raw<float> in_order[2] = {picked(z0.v, z1.v, [](int i) { return i / 2 + i % 2 * kWords; }),
-                                    picked(z0.v, z1.v, [](int i) { return i / 2 + i % 2 * kWords + kWords / 2; })};
+    const Raw<float> in_order[2] = {shuffle(z0.v, z1.v, [](int i) { return i / 2 + i % 2 * kWords; }),
+                                    shuffle(z0.v, z1.v, [](int i) { return i / 2 + i % 2 * kWords + kWords / 2; })};
     std::memcpy(y, in_order, sizeof in_order);
   });
 }

@@ -30,7 +30,7 @@ TD_INLINE T sum_of(int64_t count, F f) {
   for (; i + lanes <= count; i += lanes) a = a + f(i);
   a = (a + b) + (c + d);
   if (i < count) a = a + f(i, count - i);
-  return total(a);
+  return reduce_add(a);
 }
 
 template <class T>
@@ -39,14 +39,13 @@ TD_INLINE T max_of(const T* in, int64_t n) {
   V top(-kInf<T>), other(-kInf<T>);
   int64_t i = 0;
   for (; i + 2 * V::kLanes <= n; i += 2 * V::kLanes) {
-    top = greater(V::load(in + i), top);
-    other = greater(V::load(in + i + V::kLanes), other);
+    top = max(V::load(in + i), top);
+    other = max(V::load(in + i + V::kLanes), other);
   }
-  for (; i + V::kLanes <= n; i += V::kLanes) top = greater(V::load(in + i), top);
-  top = greater(top, other);
-  if (i < n) top = greater(first_of(V::load(in + i, n - i), n - i, -kInf<T>), top);
-  return folded(
-      top, [](V a, V b) __attribute__((always_inline)) { return greater(a, b); });
+  for (; i + V::kLanes <= n; i += V::kLanes) top = max(V::load(in + i), top);
+  top = max(top, other);
+  if (i < n) top = max(keep_first(V::load(in + i, n - i), n - i, -kInf<T>), top);
+  return reduce_max(top);
 }
 
 template <class T>
@@ -57,7 +56,7 @@ TD_INLINE T exp_sum_of(const T* in, int64_t n, T shift) {
     const T* in;
     V by;
     TD_INLINE V operator()(int64_t i) const { return exp_of(V::load(in + i) - by); }
-    TD_INLINE V operator()(int64_t i, int64_t n) const { return first_of(exp_of(V::load(in + i, n) - by), n, T(0)); }
+    TD_INLINE V operator()(int64_t i, int64_t n) const { return keep_first(exp_of(V::load(in + i, n) - by), n, T(0)); }
   };
   return sum_of<T>(n, Sum{in, by});
 }
@@ -101,7 +100,7 @@ struct Rows {
     TD_INLINE V operator()(int64_t i, int64_t left) const {
       const V e = exp_of(V::load(from + i, left) - shift);
       e.store(to + i, left);
-      return first_of(e, left, T(0));
+      return keep_first(e, left, T(0));
     }
   };
 
@@ -109,11 +108,10 @@ struct Rows {
   template <bool log>
   static void short_rows(T* to, int64_t y_stride, const T* from, int64_t x_stride, int64_t rows, int64_t n) {
     for (int64_t r = 0; r < rows; ++r, from += x_stride, to += y_stride) {
-      const V x = n == V::kLanes ? V::load(from) : first_of(V::load(from, n), n, -kInf<T>);
-      const V shifted = x - V(folded(
-                                x, [](V a, V b) __attribute__((always_inline)) { return greater(a, b); }));
+      const V x = n == V::kLanes ? V::load(from) : keep_first(V::load(from, n), n, -kInf<T>);
+      const V shifted = x - V(reduce_max(x));
       const V e = exp_of(shifted);
-      const V sum(total(n == V::kLanes ? e : first_of(e, n, T(0))));
+      const V sum(reduce_add(n == V::kLanes ? e : keep_first(e, n, T(0))));
       const V result = log ? shifted - log_of(sum) : e * (V(1) / sum);
       if (n == V::kLanes) result.store(to);
       else result.store(to, n);
@@ -215,8 +213,8 @@ struct Rows {
       over<T>(
           n, [&](int64_t i) __attribute__((always_inline)) { add(V::load(grad + i), V::load(from + i)); },
           [&](int64_t i, int64_t left) __attribute__((always_inline)) { add(V::load(grad + i, left), V::load(from + i, left)); });
-    sums[0] += static_cast<double>(total(plain));
-    sums[1] += static_cast<double>(total(product));
+    sums[0] += static_cast<double>(reduce_add(plain));
+    sums[1] += static_cast<double>(reduce_add(product));
   }
   static void normalize_gradient(void* dx, const void* g, const void* x, int64_t n, double mean, const void* weight, double scale,
                                  double shift, double factor, double slope) {

@@ -25,7 +25,7 @@ struct Windowed {
 
   /// Of equal elements the first counts, of nans the last.
   template <bool indexed>
-  static void largest_of(T* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n) {
+  static void max_of(T* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n) {
     Index steps;
     for (int i = 0; i < kLanes; ++i) steps[i] = static_cast<Bits<T>>(i * taps.step);
     for (int64_t i = 0; i < n; i += kLanes) {
@@ -47,27 +47,27 @@ struct Windowed {
         for (int64_t lane = 0; lane < kLanes && i + lane < n; ++lane) indices[i + lane] = where[lane];
     }
   }
-  static void largest(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n) {
-    if (indices) largest_of<true>(static_cast<T*>(values), indices, first, taps, n);
-    else largest_of<false>(static_cast<T*>(values), indices, first, taps, n);
+  static void max(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n) {
+    if (indices) max_of<true>(static_cast<T*>(values), indices, first, taps, n);
+    else max_of<false>(static_cast<T*>(values), indices, first, taps, n);
   }
 
-  static void totals(void* values, const Taps& taps, int64_t n) {
+  static void sum(void* values, const Taps& taps, int64_t n) {
     for (int64_t i = 0; i < n; i += kLanes) {
-      V sum(0);
-      for (int64_t k = 0; k < taps.count; ++k) sum = sum + V::load(tap(taps, k) + i);
-      put(static_cast<T*>(values) + i, sum, n - i);
+      V total(0);
+      for (int64_t k = 0; k < taps.count; ++k) total = total + V::load(tap(taps, k) + i);
+      put(static_cast<T*>(values) + i, total, n - i);
     }
   }
 };
 
-void deal(float* even, float* odd, const float* from, int64_t n) {
+void deinterleave(float* even, float* odd, const float* from, int64_t n) {
   using V = Vec<float>;
   int64_t i = 0;
   for (; i + V::kLanes <= n; i += V::kLanes) {
     const V a = V::load(from + 2 * i), b = V::load(from + 2 * i + V::kLanes);
-    V(picked(a.v, b.v, [](int lane) { return 2 * lane; })).store(even + i);
-    V(picked(a.v, b.v, [](int lane) { return 2 * lane + 1; })).store(odd + i);
+    V(shuffle(a.v, b.v, [](int lane) { return 2 * lane; })).store(even + i);
+    V(shuffle(a.v, b.v, [](int lane) { return 2 * lane + 1; })).store(odd + i);
   }
   for (; i < n; ++i) {
     even[i] = from[2 * i];
@@ -78,13 +78,13 @@ void deal(float* even, float* odd, const float* from, int64_t n) {
 }  // namespace
 
 void add_windows(Dense& dense) {
-  dense.largest[kComputeFloat] = Windowed<float>::largest;
-  dense.largest[kComputeDouble] = Windowed<double>::largest;
-  dense.largest[kComputeInt] = Windowed<int64_t>::largest;
-  dense.totals[kComputeFloat] = Windowed<float>::totals;
-  dense.totals[kComputeDouble] = Windowed<double>::totals;
-  dense.totals[kComputeInt] = Windowed<int64_t>::totals;
-  dense.deal = deal;
+  dense.window_max[kComputeFloat] = Windowed<float>::max;
+  dense.window_max[kComputeDouble] = Windowed<double>::max;
+  dense.window_max[kComputeInt] = Windowed<int64_t>::max;
+  dense.window_sum[kComputeFloat] = Windowed<float>::sum;
+  dense.window_sum[kComputeDouble] = Windowed<double>::sum;
+  dense.window_sum[kComputeInt] = Windowed<int64_t>::sum;
+  dense.deinterleave = deinterleave;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -20,12 +20,12 @@ struct Reduced {
 };
 TD_INLINE Reduced<float> reduce_exp(Vec<float> x) {
   using V = Vec<float>;
-  const V n = nearest(x * V(0x1.715476p+0));
+  const V n = round(x * V(0x1.715476p+0));
   return {n, fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), x))};  // ln2's head has zeros at its end: n times it is exact
 }
 TD_INLINE Reduced<double> reduce_exp(Vec<double> x) {
   using V = Vec<double>;
-  const V n = nearest(x * V(0x1.71547652b82fep+0));
+  const V n = round(x * V(0x1.71547652b82fep+0));
   return {n, fma(n, V(-0x1.a39ef35793c76p-33), fma(n, V(-0x1.62e42feep-1), x))};
 }
 /// (e^r - 1 - r) / r^2.
@@ -39,7 +39,7 @@ TD_INLINE Vec<double> exp_tail(Vec<double> r) {
 template <class T>
 TD_INLINE Vec<T> clip_exp(Vec<T> x) {
   constexpr bool single = sizeof(T) == 4;
-  return lesser(Vec<T>(single ? 89.0 : 710.0), greater(Vec<T>(single ? -104.0 : -746.0), x));  // nan stays: it is the second operand
+  return min(Vec<T>(single ? 89.0 : 710.0), max(Vec<T>(single ? -104.0 : -746.0), x));  // nan stays: it is the second operand
 }
 
 template <class T>
@@ -56,18 +56,18 @@ TD_INLINE Vec<T> exp2_of(Vec<T> x) {
   if constexpr (sizeof(T) == 4) return exp2_by_table(x);
 #endif
   constexpr bool single = sizeof(T) == 4;
-  x = lesser(Vec<T>(single ? 129.0 : 1025.0), greater(Vec<T>(single ? -151.0 : -1076.0), x));
-  const Vec<T> n = nearest(x), r = (x - n) * Vec<T>(0.69314718055994530942);
+  x = min(Vec<T>(single ? 129.0 : 1025.0), max(Vec<T>(single ? -151.0 : -1076.0), x));
+  const Vec<T> n = round(x), r = (x - n) * Vec<T>(0.69314718055994530942);
   return scale(fma(exp_tail(r) * r, r, r) + Vec<T>(1), n);
 }
 template <class T>
 TD_INLINE Vec<T> expm1_of(Vec<T> x) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4) {
-    return select(absolute(x) < Vec<T>(0x1p-25), x, quarter_expm1_by_table(x) * Vec<T>(4));
+    return select(abs(x) < Vec<T>(0x1p-25), x, quarter_expm1_by_table(x) * Vec<T>(4));
   }
 #endif
-  const Reduced<T> a = reduce_exp(clip_exp(greater(Vec<T>(-50.0), x)));
+  const Reduced<T> a = reduce_exp(clip_exp(max(Vec<T>(-50.0), x)));
   const Vec<T> p = fma(exp_tail(a.r) * a.r, a.r, a.r),
                half = power_of_two(a.n - Vec<T>(1));  // half of 2^n: 2^n itself may overflow too early
   return select(x == Vec<T>(0), x, fma(half, p, half - Vec<T>(0.5)) * Vec<T>(2));
@@ -150,7 +150,7 @@ TD_INLINE Vec<T> log1p_of(Vec<T> x) {
   const V f = a.m - V(1), low = V(single ? -2.12194440e-4 : 1.90821492927058770002e-10),
           high = V(single ? 0.693359375 : 6.93147180369123816490e-01);
   const V y = log_specials(u, a.e * high + (f + (log_tail(f) + (a.e * low + lost / u))));
-  return select(absolute(x) < V(single ? 0x1p-25 : 0x1p-54), x, select(u == V(0), V(-kInf<T>), select(x == V(kInf<T>), x, y)));
+  return select(abs(x) < V(single ? 0x1p-25 : 0x1p-54), x, select(u == V(0), V(-kInf<T>), select(x == V(kInf<T>), x, y)));
 }
 
 template <class T>
@@ -159,11 +159,11 @@ TD_INLINE Vec<T> tanh_of(Vec<T> x) {
   if constexpr (sizeof(T) == 4) return tanh_by_table(x);
 #endif
   using V = Vec<T>;
-  const V a = lesser(V(sizeof(T) == 4 ? 10.0 : 20.0), absolute(x));
+  const V a = min(V(sizeof(T) == 4 ? 10.0 : 20.0), abs(x));
   const Reduced<T> e = reduce_exp(a + a);
   const V p = fma(exp_tail(e.r) * e.r, e.r, e.r), s = power_of_two(e.n);
   const V grown = fma(s, p, s - V(1));  // e^2a - 1
-  return with_sign(grown / (grown + V(2)), x);
+  return copysign(grown / (grown + V(2)), x);
 }
 
 /// Near zero a polynomial, else 1 - exp of one.
@@ -172,7 +172,7 @@ TD_INLINE Vec<float> erf_of(Vec<float> x) {
   return erf_by_table(x);
 #else
   using V = Vec<float>;
-  const V t = lesser(V(4), absolute(x)), s = t * t;
+  const V t = min(V(4), abs(x)), s = t * t;
   V far = fma(V(-1.72853470e-5F), t, V(3.83197126e-4F));
   far = fma(far, s, fma(V(-3.88396438e-3F), t, V(2.42546219e-2F)));
   far = fma(far, t, V(-1.06777877e-1F));
@@ -185,7 +185,7 @@ TD_INLINE Vec<float> erf_of(Vec<float> x) {
   near = fma(near, s, V(-3.76125336e-1F));
   near = fma(near, s, V(1.28379166e-1F));
   near = fma(near, t, t);
-  return with_sign(select(t > V(0.927734375F), far, near), x);
+  return copysign(select(t > V(0.927734375F), far, near), x);
 #endif
 }
 

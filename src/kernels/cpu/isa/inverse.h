@@ -19,21 +19,21 @@ struct Arc {
 };
 TD_INLINE Arc arc_of(Vec<float> x) {
   using V = Vec<float>;
-  const V a = absolute(x);
+  const V a = abs(x);
   const Mask<float> far = a > V(0.5);
   const V z = select(far, fma(a, V(-0.5), V(0.5)), a * a);
-  return {far, arc_of_sine(select(far, root(z), a), z)};
+  return {far, arc_of_sine(select(far, sqrt(z), a), z)};
 }
 TD_INLINE Vec<float> asin_of(Vec<float> x) {
   using V = Vec<float>;
   const Arc a = arc_of(x);
-  return with_sign(select(a.far, V(kHalfPi) - (a.y + a.y - V(kHalfPiLow)), a.y), x);
+  return copysign(select(a.far, V(kHalfPi) - (a.y + a.y - V(kHalfPiLow)), a.y), x);
 }
 TD_INLINE Vec<float> acos_of(Vec<float> x) {
   using V = Vec<float>;
   const Arc a = arc_of(x);
   const Mask<float> negative = x < V(0);
-  const V near = V(kHalfPi) - (with_sign(a.y, x) - V(kHalfPiLow)), twice = a.y + a.y;
+  const V near = V(kHalfPi) - (copysign(a.y, x) - V(kHalfPiLow)), twice = a.y + a.y;
   return select(a.far, select(negative, V(2 * kHalfPi) - (twice - V(2 * kHalfPiLow)), twice), near);
 }
 
@@ -47,19 +47,19 @@ TD_INLINE Vec<float> arc_of_tangent(Vec<float> t) {
 }
 TD_INLINE Vec<float> atan_of(Vec<float> x) {
   using V = Vec<float>;
-  const V a = absolute(x);
+  const V a = abs(x);
   const Mask<float> far = a > V(1);
   const V y = arc_of_tangent(select(far, V(-1), a) / select(far, a, V(1)));
-  return with_sign(select(far, V(kHalfPi) + (y + V(kHalfPiLow)), y), x);
+  return copysign(select(far, V(kHalfPi) + (y + V(kHalfPiLow)), y), x);
 }
 TD_INLINE Vec<float> atan2_of(Vec<float> y, Vec<float> x) {
   using V = Vec<float>;
-  const V a = absolute(y), b = absolute(x);
-  const Mask<float> steep = a > b, left = has_sign(x);
+  const V a = abs(y), b = abs(x);
+  const Mask<float> steep = a > b, left = signbit(x);
   const V quotient = select(steep, b, a) / select(steep, a, b);
   const V t = select(a == b, select(a == V(0), V(0), V(1)), quotient);  // 0 of 0, 1 of infinities
   const V arc = arc_of_tangent(t), start = select(steep, V(kHalfPi), select(left, V(2 * kHalfPi), V(0)));
-  return with_sign(start + fma(start, V(kHalfPiLow / kHalfPi), select(steep ^ left, -arc, arc)), y);
+  return copysign(start + fma(start, V(kHalfPiLow / kHalfPi), select(steep ^ left, -arc, arc)), y);
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

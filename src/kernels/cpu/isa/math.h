@@ -31,8 +31,8 @@ TD_VECTOR(log1p, log1p_of)
 TD_VECTOR(tanh, tanh_of)
 TD_VECTOR(sin, sin_of)
 TD_VECTOR(cos, cos_of)
-TD_VECTOR(sqrt, root)
-TD_VECTOR(rsqrt, inverse_root)
+TD_VECTOR(sqrt, sqrt)
+TD_VECTOR(rsqrt, rsqrt)
 #undef TD_VECTOR
 
 template <class T>
@@ -49,10 +49,10 @@ TD_INLINE IsaVec<T> log1p_exp(IsaVec<T> x) {
     if constexpr (std::is_integral_v<T>) return x; \
     else return isa::function(x);                  \
   }
-TD_ROUNDING(floor, down)
-TD_ROUNDING(ceil, up)
-TD_ROUNDING(trunc, toward_zero)
-TD_ROUNDING(round, nearest)
+TD_ROUNDING(floor, floor)
+TD_ROUNDING(ceil, ceil)
+TD_ROUNDING(trunc, trunc)
+TD_ROUNDING(round, round)
 #undef TD_ROUNDING
 
 #define TD_SPECIAL(name)                                    \
@@ -106,20 +106,20 @@ TD_INLINE IsaVec<T> hypot(IsaVec<T> a, IsaVec<T> b) {
     const IsaFloat squares = isa::fma(a, a, b * b);
     if (isa::any(!((squares > IsaFloat(0x1p-80)) & (squares < IsaFloat(0x1p120))))) [[unlikely]]
       return isa::hypot_in_double(a, b);
-    return isa::root(squares);
+    return isa::sqrt(squares);
   } else {
     return isa::each(a, b, [](T x, T y) { return std::hypot(x, y); });
   }
 }
 template <class T>
 TD_INLINE IsaVec<T> copysign(IsaVec<T> a, IsaVec<T> b) {
-  return isa::with_sign(a, b);
+  return isa::copysign(a, b);
 }
 
 template <class T>
 TD_INLINE IsaVec<T> abs(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return isa::select(x < IsaVec<T>(0), -x, x);
-  else return isa::absolute(x);
+  else return isa::abs(x);
 }
 template <class T>
 TD_INLINE isa::Mask<T> isnan(IsaVec<T> x) {
@@ -128,33 +128,33 @@ TD_INLINE isa::Mask<T> isnan(IsaVec<T> x) {
 template <class T>
 TD_INLINE isa::Mask<T> isinf(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return x != x;
-  else return isa::absolute(x) == IsaVec<T>(isa::kInf<T>);
+  else return isa::abs(x) == IsaVec<T>(isa::kInf<T>);
 }
 template <class T>
 TD_INLINE isa::Mask<T> isfinite(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return x == x;
-  else return isa::absolute(x) < IsaVec<T>(isa::kInf<T>);
+  else return isa::abs(x) < IsaVec<T>(isa::kInf<T>);
 }
 template <class T>
 TD_INLINE isa::Mask<T> signbit(IsaVec<T> x) {
   if constexpr (std::is_integral_v<T>) return x < IsaVec<T>(0);
-  else return isa::has_sign(x);
+  else return isa::signbit(x);
 }
 template <class T>
 TD_INLINE IsaVec<T> minimum(IsaVec<T> a, IsaVec<T> b) {
   if constexpr (std::is_integral_v<T>) return isa::select(a < b, a, b);
-  else return isa::select(a != a, a, isa::lesser(a, b));
+  else return isa::select(a != a, a, isa::min(a, b));
 }
 template <class T>
 TD_INLINE IsaVec<T> maximum(IsaVec<T> a, IsaVec<T> b) {
   if constexpr (std::is_integral_v<T>) return isa::select(a > b, a, b);
-  else return isa::select(a != a, a, isa::greater(a, b));
+  else return isa::select(a != a, a, isa::max(a, b));
 }
 
 /// Within two constants; nan stays.
 template <class T>
 TD_INLINE IsaVec<T> clip(IsaVec<T> x, IsaVec<T> low, IsaVec<T> high) {
-  return isa::lesser(high, isa::greater(low, x));
+  return isa::min(high, isa::max(low, x));
 }
 
 /// A remainder is exact: where the quotient is small its product is taken away in one rounding, else the library divides bit by bit.
@@ -165,10 +165,10 @@ template <class T>
 TD_INLINE IsaVec<T> fmod(IsaVec<T> a, IsaVec<T> b) {
 #if defined(__FMA__)
   using V = IsaVec<T>;
-  const V x = isa::absolute(a), y = isa::absolute(b), q = isa::toward_zero(x / y);
+  const V x = isa::abs(a), y = isa::abs(b), q = isa::trunc(x / y);
   if (!isa::any((!(q < V(sizeof(T) == 4 ? 0x1p22 : 0x1p51))) | (!(x < V(isa::kInf<T>))) | (y < V(sizeof(T) == 4 ? 0x1p-100 : 0x1p-900)))) {
     const V r = isa::fma(-q, y, x);
-    return isa::with_sign(isa::select(r < V(0), r + y, r), a);  // the quotient may have been rounded up
+    return isa::copysign(isa::select(r < V(0), r + y, r), a);  // the quotient may have been rounded up
   }
 #endif
   return isa::each(a, b, [](T x, T y) { return std::fmod(x, y); });
@@ -186,14 +186,14 @@ TD_INLINE IsaInt floor_divide(IsaInt a, IsaInt b) {
 }
 template <class T>
 TD_INLINE IsaVec<T> trunc_divide(IsaVec<T> a, IsaVec<T> b) {
-  return isa::toward_zero(a / b);
+  return isa::trunc(a / b);
 }
 template <class T>
 TD_INLINE IsaVec<T> floor_divide(IsaVec<T> a, IsaVec<T> b) {
   using V = IsaVec<T>;
   const V zero(0), r = math::fmod(a, b), whole = (a - r) / b;
-  const V q = isa::select((r != zero) & ((r < zero) ^ (b < zero)), whole - V(1), whole), lower = isa::down(q);
-  const V y = isa::select(q == zero, isa::with_sign(zero, a / b), isa::select(q - lower > V(0.5), lower + V(1), lower));
+  const V q = isa::select((r != zero) & ((r < zero) ^ (b < zero)), whole - V(1), whole), lower = isa::floor(q);
+  const V y = isa::select(q == zero, isa::copysign(zero, a / b), isa::select(q - lower > V(0.5), lower + V(1), lower));
   return isa::select(b == zero, a / b, y);
 }
 

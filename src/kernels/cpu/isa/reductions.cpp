@@ -8,72 +8,72 @@
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
 
-// What is done to each element, and how two results meet.
+// What is done to each element, and how two results become one.
 struct Plain {
   template <class V>
-  TD_INLINE static V take(V x) {
+  TD_INLINE static V apply(V x) {
     return x;
   }
 };
 struct Magnitude {
   template <class V>
-  TD_INLINE static V take(V x) {
+  TD_INLINE static V apply(V x) {
     return math::abs(x);
   }
 };
 struct Squared {
   template <class V>
-  TD_INLINE static V take(V x) {
+  TD_INLINE static V apply(V x) {
     return x * x;
   }
 };
 struct NotZero {
   template <class V>
-  TD_INLINE static V take(V x) {
+  TD_INLINE static V apply(V x) {
     using kernels::select;  // for numbers; for vectors it is found by itself
     return select(x != V(0), V(1), V(0));
   }
 };
 struct Add {
   template <class V>
-  TD_INLINE static V meet(V a, V b) {
+  TD_INLINE static V combine(V a, V b) {
     if constexpr (std::is_same_v<V, int64_t>) return math::wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
     else return a + b;
   }
 };
 struct Multiply {
   template <class V>
-  TD_INLINE static V meet(V a, V b) {
+  TD_INLINE static V combine(V a, V b) {
     if constexpr (std::is_same_v<V, int64_t>) return math::wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
     else return a * b;
   }
 };
-struct Greater {
+struct Max {
   template <class V>
-  TD_INLINE static V meet(V a, V b) {
+  TD_INLINE static V combine(V a, V b) {
     return math::maximum(a, b);
   }
-  /// b where one is nan.
+  /// The same of numbers: b where one is nan.
   template <class V>
-  TD_INLINE static V either(V a, V b) {
-    return greater(a, b);
+  TD_INLINE static V combine_numbers(V a, V b) {
+    return max(a, b);
   }
 };
-struct Lesser {
+struct Min {
   template <class V>
-  TD_INLINE static V meet(V a, V b) {
+  TD_INLINE static V combine(V a, V b) {
     return math::minimum(a, b);
   }
   template <class V>
-  TD_INLINE static V either(V a, V b) {
-    return lesser(a, b);
+  TD_INLINE static V combine_numbers(V a, V b) {
+    return min(a, b);
   }
 };
 
 template <class T>
 using Total = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
 
-template <class T, class Element, class Meet>
+template <class T, class Element, class Combine>
 struct Reduction {
   using V = Vec<T>;
   using W = Vec<Total<T>>;
@@ -83,27 +83,28 @@ struct Reduction {
   /// Four registers' worth and more, a multiple of `parts` registers: one register.
   TD_INLINE static V reduce_block(const T* x, int64_t n) {
     V sum[parts];
-    if constexpr (std::is_floating_point_v<T> && requires(V v) { Meet::either(v, v); }) {  // one question for two registers about nan
-      for (int64_t k = 0; k < parts; ++k) sum[k] = Element::take(V::load(x + k * lanes));
+    if constexpr (std::is_floating_point_v<T> &&
+                  requires(V v) { Combine::combine_numbers(v, v); }) {  // one comparison asks two registers for nan
+      for (int64_t k = 0; k < parts; ++k) sum[k] = Element::apply(V::load(x + k * lanes));
       Mask<T> nan = unordered(sum[0], sum[1]) | unordered(sum[2], sum[3]);
       for (int64_t i = parts * lanes; i < n; i += parts * lanes) {
         V more[parts];
-        for (int64_t k = 0; k < parts; ++k) more[k] = Element::take(V::load(x + i + k * lanes));
+        for (int64_t k = 0; k < parts; ++k) more[k] = Element::apply(V::load(x + i + k * lanes));
         nan = nan | unordered(more[0], more[1]) | unordered(more[2], more[3]);
-        for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::either(more[k], sum[k]);
+        for (int64_t k = 0; k < parts; ++k) sum[k] = Combine::combine_numbers(more[k], sum[k]);
       }
       if (any(nan)) return V(kNan<T>);
-      return Meet::either(Meet::either(sum[0], sum[1]), Meet::either(sum[2], sum[3]));
+      return Combine::combine_numbers(Combine::combine_numbers(sum[0], sum[1]), Combine::combine_numbers(sum[2], sum[3]));
     }
-    for (int64_t k = 0; k < parts; ++k) sum[k] = Element::take(V::load(x + k * lanes));
+    for (int64_t k = 0; k < parts; ++k) sum[k] = Element::apply(V::load(x + k * lanes));
     for (int64_t i = parts * lanes; i < n; i += parts * lanes)
-      for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::meet(sum[k], Element::take(V::load(x + i + k * lanes)));
-    return Meet::meet(Meet::meet(sum[0], sum[1]), Meet::meet(sum[2], sum[3]));
+      for (int64_t k = 0; k < parts; ++k) sum[k] = Combine::combine(sum[k], Element::apply(V::load(x + i + k * lanes)));
+    return Combine::combine(Combine::combine(sum[0], sum[1]), Combine::combine(sum[2], sum[3]));
   }
   TD_INLINE static W widened(V x) {
     if constexpr (sizeof(T) == 4) {
       const Halves wide = widen(x);
-      return Meet::meet(wide.low, wide.high);
+      return Combine::combine(wide.low, wide.high);
     } else {
       return x;
     }
@@ -118,22 +119,22 @@ struct Reduction {
       i = n < block ? n - n % (parts * lanes) : block;
       while (n - i >= parts * lanes) {
         const int64_t rest = n - i, take = rest < block ? rest - rest % (parts * lanes) : block;
-        sum = Meet::meet(sum, widened(reduce_block(x + i, take)));
+        sum = Combine::combine(sum, widened(reduce_block(x + i, take)));
         i += take;
       }
-      for (; i + lanes <= n; i += lanes) sum = Meet::meet(sum, widened(Element::take(V::load(x + i))));
+      for (; i + lanes <= n; i += lanes) sum = Combine::combine(sum, widened(Element::apply(V::load(x + i))));
       total = sum.v[0];
-      for (int k = 1; k < W::kLanes; ++k) total = Meet::meet(total, static_cast<Total<T>>(sum.v[k]));
+      for (int k = 1; k < W::kLanes; ++k) total = Combine::combine(total, static_cast<Total<T>>(sum.v[k]));
     } else if (n >= lanes) {
-      W sum = widened(Element::take(V::load(x)));
-      for (i = lanes; i + lanes <= n; i += lanes) sum = Meet::meet(sum, widened(Element::take(V::load(x + i))));
+      W sum = widened(Element::apply(V::load(x)));
+      for (i = lanes; i + lanes <= n; i += lanes) sum = Combine::combine(sum, widened(Element::apply(V::load(x + i))));
       total = sum.v[0];
-      for (int k = 1; k < W::kLanes; ++k) total = Meet::meet(total, static_cast<Total<T>>(sum.v[k]));
+      for (int k = 1; k < W::kLanes; ++k) total = Combine::combine(total, static_cast<Total<T>>(sum.v[k]));
     } else {
-      total = Element::take(x[0]);
+      total = Element::apply(x[0]);
       i = 1;
     }
-    for (; i < n; ++i) total = Meet::meet(total, static_cast<Total<T>>(Element::take(x[i])));
+    for (; i < n; ++i) total = Combine::combine(total, static_cast<Total<T>>(Element::apply(x[i])));
     *static_cast<Total<T>*>(total_address) = total;
   }
 
@@ -143,19 +144,19 @@ struct Reduction {
     int64_t i = 0;
     for (; i + parts * lanes <= n; i += parts * lanes) {
       V sum[parts];
-      for (int64_t k = 0; k < parts; ++k) sum[k] = first ? Element::take(V::load(x + i + k * lanes)) : V::load(to + i + k * lanes);
+      for (int64_t k = 0; k < parts; ++k) sum[k] = first ? Element::apply(V::load(x + i + k * lanes)) : V::load(to + i + k * lanes);
       for (int64_t r = first; r < rows; ++r)
-        for (int64_t k = 0; k < parts; ++k) sum[k] = Meet::meet(sum[k], Element::take(V::load(x + r * stride + i + k * lanes)));
+        for (int64_t k = 0; k < parts; ++k) sum[k] = Combine::combine(sum[k], Element::apply(V::load(x + r * stride + i + k * lanes)));
       for (int64_t k = 0; k < parts; ++k) sum[k].store(to + i + k * lanes);
     }
     for (; i + lanes <= n; i += lanes) {
-      V sum = first ? Element::take(V::load(x + i)) : V::load(to + i);
-      for (int64_t r = first; r < rows; ++r) sum = Meet::meet(sum, Element::take(V::load(x + r * stride + i)));
+      V sum = first ? Element::apply(V::load(x + i)) : V::load(to + i);
+      for (int64_t r = first; r < rows; ++r) sum = Combine::combine(sum, Element::apply(V::load(x + r * stride + i)));
       sum.store(to + i);
     }
     if (i < n) {
-      V sum = first ? Element::take(V::load(x + i, n - i)) : V::load(to + i, n - i);
-      for (int64_t r = first; r < rows; ++r) sum = Meet::meet(sum, Element::take(V::load(x + r * stride + i, n - i)));
+      V sum = first ? Element::apply(V::load(x + i, n - i)) : V::load(to + i, n - i);
+      for (int64_t r = first; r < rows; ++r) sum = Combine::combine(sum, Element::apply(V::load(x + r * stride + i, n - i)));
       sum.store(to + i, n - i);
     }
   }
@@ -166,23 +167,23 @@ struct Reduction {
     if (first)
       for (int64_t i = 0; i < n; ++i) totals[i] = block[i];
     else
-      for (int64_t i = 0; i < n; ++i) totals[i] = Meet::meet(totals[i], static_cast<Total<T>>(block[i]));
+      for (int64_t i = 0; i < n; ++i) totals[i] = Combine::combine(totals[i], static_cast<Total<T>>(block[i]));
   }
 
   static void combine(void* totals_address, const void* others_address, int64_t n) {
     auto* const totals = static_cast<Total<T>*>(totals_address);
     const auto* const others = static_cast<const Total<T>*>(others_address);
-    for (int64_t i = 0; i < n; ++i) totals[i] = Meet::meet(totals[i], others[i]);
+    for (int64_t i = 0; i < n; ++i) totals[i] = Combine::combine(totals[i], others[i]);
   }
 
   static constexpr Reducer reducer() { return {row, columns, absorb, combine}; }
 };
 
-template <class Element, class Meet>
+template <class Element, class Combine>
 void add(Isa& isa, Reduce op) {
-  isa.reduce[static_cast<int>(op)][kComputeFloat] = Reduction<float, Element, Meet>::reducer();
-  isa.reduce[static_cast<int>(op)][kComputeDouble] = Reduction<double, Element, Meet>::reducer();
-  isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Meet>::reducer();
+  isa.reduce[static_cast<int>(op)][kComputeFloat] = Reduction<float, Element, Combine>::reducer();
+  isa.reduce[static_cast<int>(op)][kComputeDouble] = Reduction<double, Element, Combine>::reducer();
+  isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Combine>::reducer();
 }
 
 template <class T>
@@ -219,9 +220,9 @@ void deviations(double* sums, const void* in, double center, int64_t n) {
   for (; i + step <= n; i += step)
     for (int64_t k = 0; k < parts; ++k) add(k, V::load(x + i + k * lanes) - middle);
   for (; i + lanes <= n; i += lanes) add(0, V::load(x + i) - middle);
-  if (i < n) add(1, first_of(V::load(x + i, n - i) - middle, n - i, T(0)));
+  if (i < n) add(1, keep_first(V::load(x + i, n - i) - middle, n - i, T(0)));
   absorb();
-  for (int k = 0; k < 2; ++k) sums[k] += total(all[k]);
+  for (int k = 0; k < 2; ++k) sums[k] += reduce_add(all[k]);
 }
 
 }  // namespace
@@ -231,13 +232,13 @@ void add_reductions(Isa& isa) {
   add<Plain, Add>(isa, Reduce::Sum);
   add<Plain, Add>(isa, Reduce::Mean);
   add<Plain, Multiply>(isa, Reduce::Prod);
-  add<Plain, Greater>(isa, Reduce::Max);
-  add<Plain, Lesser>(isa, Reduce::Min);
-  add<NotZero, Greater>(isa, Reduce::Any);
-  add<NotZero, Lesser>(isa, Reduce::All);
+  add<Plain, Max>(isa, Reduce::Max);
+  add<Plain, Min>(isa, Reduce::Min);
+  add<NotZero, Max>(isa, Reduce::Any);
+  add<NotZero, Min>(isa, Reduce::All);
   add<Magnitude, Add>(isa, Reduce::Norm1);
   add<Squared, Add>(isa, Reduce::Norm2);
-  add<Magnitude, Greater>(isa, Reduce::NormInf);
+  add<Magnitude, Max>(isa, Reduce::NormInf);
   add<Squared, Add>(isa, Reduce::SumOfSquares);
   add<NotZero, Add>(isa, Reduce::CountNonzero);
   isa.deviations[kComputeFloat] = deviations<float>;

@@ -20,7 +20,7 @@ TD_INLINE Vec<float> polynomial_of(const Sixteen (&table)[n], Raw<int32_t> bits,
   for (size_t k = n - 1; k-- > 0;) y = fma(y, r, lookup(table[k], bits));
   return y;
 }
-/// The lesser magnitude of x and limit with the sign of x; limit where x is nan.
+/// The smaller magnitude of x and limit with the sign of x; limit where x is nan.
 TD_INLINE Vec<float> bounded(Vec<float> x, float limit) { return Vec<float>(_mm512_range_ps(x.v, Vec<float>(limit).v, 2)); }
 
 /// mantissa * 2^n, n rounded down.
@@ -79,7 +79,7 @@ TD_INLINE Vec<float> exp2_by_table(Vec<float> x, Vec<float> low = Vec<float>(-0.
 /// (e^x - 1) / 4, for x up to 89.5: a quarter cannot overflow early. Denormal x lose digits.
 TD_INLINE Vec<float> quarter_expm1_by_table(Vec<float> x) {
   using V = Vec<float>;
-  const Sixteenths a = sixteenths_of_exp(lesser(V(89.5), x), V(-0.0));
+  const Sixteenths a = sixteenths_of_exp(min(V(89.5), x), V(-0.0));
   const V p = fma(fma(polynomial(a.r, 0.5, 0.16666667, 0.041666668), a.r, V(1)), a.r, lookup(kSixteenthsLost, a.bits));
   const V quarter = Scaled{lookup(kSixteenths, a.bits), a.n - V(2)}.value();
   return fma(quarter, p, quarter - V(0.25));
@@ -132,7 +132,7 @@ TD_INLINE Vec<float> in_base(const Logarithm& a) {
 TD_INLINE Vec<float> log1p_by_table(Vec<float> x) {
   using V = Vec<float>;
   const V u = x + V(1), y = in_base<kNatural>(logarithm(u, x - (u - V(1))));
-  return select(x < V(__builtin_inff()), with_sign(y, x), x);  // nan and infinity stay
+  return select(x < V(__builtin_inff()), copysign(y, x), x);  // nan and infinity stay
 }
 
 /// A number as the sum of two: the second has the digits that the first has no room for.
@@ -212,7 +212,7 @@ TD_INLINE Vec<float> log1p_exp_by_table(Vec<float> x) {
        -0.0455131233F, -0.0387790687F, -0.0332459919F, -0.0286657009F, -0.0248478595F, -0.0216450691F, -0.0189421438F, -0.0166483056F},
   };
   const V a = exp_by_table(x).value(), shift(0x1.8p19);
-  const V shifted(_mm512_add_round_ps(lesser(V(0.96), a).v, shift.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));  // down to sixteenths
+  const V shifted(_mm512_add_round_ps(min(V(0.96), a).v, shift.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));  // down to sixteenths
   return polynomial_of(table, shifted.bits(), a - (shifted - shift));
 }
 
@@ -233,8 +233,8 @@ TD_INLINE Vec<float> tanh_by_table(Vec<float> x) {
       {0.0161438733F, 0.0026069039F, -0.000685092586F, -0.000571774319F, -0.000179277864F, -2.59191529e-05F, -3.53853852e-06F,
        -4.79453604e-07F, -3.04161425e-08F, -5.57098756e-10F, 0.0F, 0.0F, -0.0369779468F, -0.0703331754F, -0.0277740248F, 0.01148884F},
   };
-  const Piece a = piece_of(lesser(Vec<float>(9.02), absolute(x)));
-  return with_sign(polynomial_of(table, a.bits, a.r), x);
+  const Piece a = piece_of(min(Vec<float>(9.02), abs(x)));
+  return copysign(polynomial_of(table, a.bits, a.r), x);
 }
 
 TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
@@ -255,12 +255,12 @@ TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
       {0.104511164F, 0.0514976569F, -0.0217886791F, -0.0652609095F, -0.0629019737F, -0.0334059857F, -0.00415041344F, 0.0107702371F,
        0.0126511315F, 0.00874808151F, 0.00452238088F, 0.00187493348F, 0.000643379521F, 0.000185927216F, 4.57386777e-05F, 9.647757e-06F},
   };
-  const V a = lesser(V(3.99), absolute(x)), shift(0x1.8p21);
+  const V a = min(V(3.99), abs(x)), shift(0x1.8p21);
   const V shifted(_mm512_add_round_ps(a.v, shift.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));  // down to quarters
-  return with_sign(polynomial_of(table, shifted.bits(), a - (shifted - shift)), x);
+  return copysign(polynomial_of(table, shifted.bits(), a - (shifted - shift)), x);
 }
 
-/// exp(-x^2) times a polynomial of |x|, turned round below 0.
+/// exp(-x^2) times a polynomial of |x|, reflected below 0.
 TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
   using V = Vec<float>;
   constexpr Sixteen table[] = {
@@ -280,7 +280,7 @@ TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
       {0.00396594265F, 0.00114369486F, 0.000379159144F, 0.000141350756F, 4.15998147e-05F, 9.44051044e-06F, 2.70346004e-06F, 9.2177936e-07F,
        2.53532392e-07F, 5.53374768e-08F, 0.0F, 0.0F, 0.11462602F, 0.0490059257F, 0.0221187789F, 0.0104967318F},
   };
-  const V a = lesser(V(10.5), absolute(x)), square = a * a, lost(_mm512_fmsub_ps(a.v, a.v, square.v));
+  const V a = min(V(10.5), abs(x)), square = a * a, lost(_mm512_fmsub_ps(a.v, a.v, square.v));
   const Piece piece = piece_of(a);
   const Scaled e = exp_by_table(-square, -lost);
   const V y = Scaled{e.mantissa * polynomial_of(table, piece.bits, piece.r), e.n}.value();

@@ -8,12 +8,9 @@
 #include "kernels/cpu/isa/math.h"
 // after math.h, whose functions the functors look up
 #include "kernels/pointwise.h"
+#include "kernels/pointwise_call.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
-
-enum class Rule : uint8_t { Same, NoBool, Widen, Float, Floating, Integer, Shift, Compare, Logical };
-constexpr bool of_floats(Rule rule) { return rule == Rule::Float || rule == Rule::Floating; }
-constexpr bool of_integers(Rule rule) { return rule == Rule::Integer || rule == Rule::Shift; }
 
 template <class T>
 TD_INLINE void put(void* out, int64_t i, Vec<T> y) {

@@ -14,7 +14,7 @@ inline constexpr double kLargestAngle = 0x1p20;
 
 TD_INLINE Quadrant reduce_angle(Vec<double> x) {
   using V = Vec<double>;
-  const V n = nearest(x * V(6.36619772367581382433e-01));
+  const V n = round(x * V(6.36619772367581382433e-01));
   const V first = x - n * V(1.57079632673412561417e+00), second = n * V(6.07710050630396597660e-11);
   const V r = first - second, lost = ((first - r) - second) - n * V(2.02226624879595063154e-21);
   const V head = r + lost;
@@ -38,7 +38,7 @@ TD_INLINE Vec<double> cos_kernel(Vec<double> x, Vec<double> tail) {
 /// y, but what the library says where x is too large for the reduction above.
 template <class F>
 TD_INLINE Vec<double> or_library(Vec<double> x, Vec<double> y, F library) {
-  const Mask<double> large = !(absolute(x) < Vec<double>(kLargestAngle));
+  const Mask<double> large = !(abs(x) < Vec<double>(kLargestAngle));
   return any(large) ? select(large, each(x, library), y) : y;
 }
 /// sin of x + shift pi/2.
@@ -73,7 +73,7 @@ TD_INLINE Vec<float> sin_of_rest(Vec<float> x, Vec<float> half_turns, Raw<int32_
   using V = Vec<float>;
   const V r = angle_rest(x, half_turns, -3.14159274F, 8.74227766e-08F, 3.43024902e-15F), s = r * r;
   const V y = fma(polynomial(s, -0.166666597, 0.00833306927, -0.000198097739, 2.60608181e-06) * s, r, r);
-  return V::of_bits(lesser(V(1), greater(V(-1), y)).bits() ^ (bits << 31));  // rounding shall not lead beyond 1
+  return V::of_bits(min(V(1), max(V(-1), y)).bits() ^ (bits << 31));  // rounding shall not lead beyond 1
 }
 TD_INLINE Vec<float> sin_of(Vec<float> x) {
   using V = Vec<float>;

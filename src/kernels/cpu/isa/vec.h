@@ -205,7 +205,7 @@ TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
 #endif
 /// Which lanes have a sign, -0 and -nan too.
 template <class T>
-TD_INLINE Mask<T> has_sign(Vec<T> x) {
+TD_INLINE Mask<T> signbit(Vec<T> x) {
   return has_bits(x, std::numeric_limits<Bits<T>>::min());
 }
 

@@ -42,11 +42,11 @@ Key key_of(const Problem& p) {
 
 /// At most one plan, and whether it is of the single operation.
 struct Choice {
-  std::vector<Plan> plans;
+  std::vector<ExecutionPlan> plans;
   bool single = false;
 };
 
-using Card = CudnnCard<Key, Choice>;
+using DeviceState = CudnnState<Key, Choice>;
 
 #if CUDNN_VERSION >= 91700
 /// The graph of one operation.
@@ -120,11 +120,11 @@ void describe_forward(const Problem& p, Graph& graph) {
 /// The gradient of keys or values: the transposed weights, or their gradient, times `rows`, summed over heads that share them.
 void describe_gradient(const Problem& p, Graph& graph, const Descriptor& weights, const Descriptor& rows, int64_t name,
                        const Graph::Sizes& sizes) {
-  const Descriptor& turned = graph.reshape(weights, p.scores().transposed(), p.type());
+  const Descriptor& transposed = graph.reshape(weights, p.scores().transposed(), p.type());
   const Descriptor& result = graph.tensor(name, p.type(), Graph::Layout::dense(sizes));
-  if (p.g == p.h) return graph.matmul(turned, rows, result);
+  if (p.g == p.h) return graph.matmul(transposed, rows, result);
   const Descriptor& of_heads = graph.between(Graph::Layout::dense({p.b, p.h, sizes[2], sizes[3]}), p.type());
-  graph.matmul(turned, rows, of_heads);
+  graph.matmul(transposed, rows, of_heads);
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, result, of_heads);
 }
 
@@ -174,9 +174,9 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
   find(graph);
 }
 
-/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
-Choice& choice_for(Card& card, const Problem& p) {
-  return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
+/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The GPU's mutex is held.
+Choice& choice_for(DeviceState& state, const Problem& p) {
+  return state.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether cuDNN may be asked. Its gradients are added up in any order, and wrong in some versions where keys do not fill their blocks.
@@ -208,10 +208,10 @@ Problem problem_of(const View& q, const View& k, const View& v, const Attention&
 struct Parts {
   int64_t stats, grad, sums, query_sums;
   explicit Parts(const Problem& p)
-      : stats(p.backward ? 0 : lines(p.b * p.h * p.m * 4)),
-        grad(p.backward ? lines(p.b * p.h * p.m * p.e * 2) : 0),
-        sums(p.backward ? lines(p.b * p.h * p.m * 4) : 0),
-        query_sums(p.backward ? lines(p.b * p.h * p.m * p.d * 4) : 0) {}
+      : stats(p.backward ? 0 : align_up(p.b * p.h * p.m * 4)),
+        grad(p.backward ? align_up(p.b * p.h * p.m * p.e * 2) : 0),
+        sums(p.backward ? align_up(p.b * p.h * p.m * 4) : 0),
+        query_sums(p.backward ? align_up(p.b * p.h * p.m * p.d * 4) : 0) {}
   [[nodiscard]] int64_t bytes() const { return stats + grad + sums + query_sums; }
 };
 
@@ -230,7 +230,7 @@ struct Bound {
 /// Calls `bind(bound, single)` and runs the plan for a problem; false where there is none, or it fails.
 template <class Bind>
 bool run(const Queue& queue, const Problem& p, const Attention& how, char* workspace, Bind bind) {
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
@@ -253,9 +253,9 @@ size_t attention_workspace(const View& q, const View& k, const View& v, const Vi
   const size_t own = cuda::attention_workspace(q, k, v, mask, how, backward);
   if (suits(q, k, v, mask, how, backward)) {
     const Problem p = problem_of(q, k, v, how, backward);
-    const int device = card_of(q.data);
-    const CardGuard current(device);
-    Card& owner = card<Card>(device);
+    const int device = device_of(q.data);
+    const CudaDeviceGuard current(device);
+    DeviceState& owner = state_of<DeviceState>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, p);
     if (!choice.plans.empty()) return std::max(own, static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace));

@@ -45,15 +45,15 @@ Key key_of(const Problem& p) {
 
 /// The plans of a shape. Of several, the fastest is not known yet.
 struct Choice {
-  std::vector<Plan> plans;
+  std::vector<ExecutionPlan> plans;
   [[nodiscard]] size_t workspace() const {
-    int64_t most = 0;
-    for (const Plan& plan : plans) most = std::max(most, plan.workspace);
-    return static_cast<size_t>(most);
+    int64_t largest = 0;
+    for (const ExecutionPlan& plan : plans) largest = std::max(largest, plan.workspace);
+    return static_cast<size_t>(largest);
   }
 };
 
-using Card = CudnnCard<Key, Choice>;
+using DeviceState = CudnnState<Key, Choice>;
 
 /// The first of the three spatial dimensions that counts: two-dimensional engines are more and better than three-dimensional ones.
 int first_dim(const Problem& p) {
@@ -161,29 +161,30 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
              [&](const Descriptor& config) { return allowed(p, config); });
 }
 
-/// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The card's mutex is held.
-Choice& choice_for(Card& card, const Problem& p) {
-  return card.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
+/// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The GPU's mutex is held.
+Choice& choice_for(DeviceState& state, const Problem& p) {
+  return state.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether it was queued.
-bool run(Card& card, const Plan& plan, cudaStream_t stream, const void* data, const void* weight, const void* result, void* workspace) {
+bool run(DeviceState& state, const ExecutionPlan& plan, cudaStream_t stream, const void* data, const void* weight, const void* result,
+         void* workspace) {
   const void* const pointers[3] = {data, weight, result};
   const int64_t names[3] = {kData, kWeight, kResult};
-  return run_plan_on(stream, card.handle, plan, 3, names, pointers, workspace);
+  return run_plan_on(stream, state.handle, plan, 3, names, pointers, workspace);
 }
 
 /// Keeps the fastest of several plans: each runs once to warm up and once between two events.
-void keep_fastest(Card& card, Choice& choice, cudaStream_t stream, const void* data, const void* weight, const void* result,
+void keep_fastest(DeviceState& state, Choice& choice, cudaStream_t stream, const void* data, const void* weight, const void* result,
                   void* workspace) {
   cudaEvent_t began = nullptr, ended = nullptr;
   if (cudaEventCreate(&began) != cudaSuccess || cudaEventCreate(&ended) != cudaSuccess) return;
   size_t best = 0;
   float best_ms = 0;
   for (size_t i = 0; i < choice.plans.size(); ++i) {
-    if (!run(card, choice.plans[i], stream, data, weight, result, workspace)) continue;
+    if (!run(state, choice.plans[i], stream, data, weight, result, workspace)) continue;
     float ms = 0;
-    if (cudaEventRecord(began, stream) != cudaSuccess || !run(card, choice.plans[i], stream, data, weight, result, workspace) ||
+    if (cudaEventRecord(began, stream) != cudaSuccess || !run(state, choice.plans[i], stream, data, weight, result, workspace) ||
         cudaEventRecord(ended, stream) != cudaSuccess || cudaEventSynchronize(ended) != cudaSuccess ||
         cudaEventElapsedTime(&ms, began, ended) != cudaSuccess)
       continue;
@@ -216,7 +217,7 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
               int64_t groups, void* workspace) {
   if (!suits(in.dtype)) return false;
   const Problem p = problem_of(part, out, in, weight, windows, groups);
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   Choice& choice = choice_for(owner, p);
   if (choice.plans.empty()) return false;
@@ -250,9 +251,9 @@ size_t convolution_workspace(ConvolutionPart part, const View& out, const View& 
                              int64_t groups, bool bias) {
   const size_t own = cuda::convolution_workspace(part, out, in, weight, windows, groups, bias);
   if (suits(in.dtype)) {
-    const int device = card_of(in.data);
-    const CardGuard current(device);
-    Card& owner = card<Card>(device);
+    const int device = device_of(in.data);
+    const CudaDeviceGuard current(device);
+    DeviceState& owner = state_of<DeviceState>(device);
     const std::lock_guard lock(owner.mutex);
     const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
     return std::max(own, choice.workspace());  // where the plan fails, our own kernel takes over

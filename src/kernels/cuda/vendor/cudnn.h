@@ -1,4 +1,4 @@
-// cuDNN's graph interface: its functions, descriptors that free themselves, a handle for each card.
+// cuDNN's graph interface: its functions, descriptors that free themselves, a handle for each GPU.
 #pragma once
 
 #include <cudnn.h>
@@ -38,7 +38,7 @@ inline Cudnn& cudnn() {
 inline const char* failed(const char* call, cudnnStatus_t status) {
   return cudnn().library.failed(call, cudnn().cudnnGetErrorString(status));
 }
-/// One of CUDA that was made for cuDNN.
+/// The same for a call of CUDA that was made for cuDNN.
 inline const char* failed(const char* call, cudaError_t status) { return cudnn().library.failed(call, cudaGetErrorString(status)); }
 
 /// Whether cuDNN has to give the same bits each time.
@@ -102,17 +102,17 @@ class Descriptor {
   cudnnStatus_t status_ = CUDNN_STATUS_NOT_INITIALIZED;
 };
 
-/// Handle of a card, and what is kept for each shape; for good, as programs have few.
-template <class Key, class Kept>
-struct CudnnCard {
+/// The handle of a device, and an entry for each shape that was asked for; entries stay, as programs have few shapes.
+template <class Key, class Entry>
+struct CudnnState {
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
-  std::map<Key, Kept> kept;
+  std::map<Key, Entry> entries;
 
-  /// What is kept for `key`, made by make(handle, kept) where it is new and cuDNN works on this card. The mutex is held.
+  /// The entry of `key`, made by make(handle, entry) where it is new and cuDNN works on this GPU. The mutex is held.
   template <class Make>
-  Kept& of(const Key& key, Make make) {
-    const auto [found, is_new] = kept.try_emplace(key);
+  Entry& of(const Key& key, Make make) {
+    const auto [found, is_new] = entries.try_emplace(key);
     if (is_new) {
       if (const cudnnStatus_t status = handle ? CUDNN_STATUS_SUCCESS : cudnn().cudnnCreate(&handle); status != CUDNN_STATUS_SUCCESS) {
         (void)failed("cudnnCreate", status);

@@ -8,8 +8,8 @@
 
 namespace tandem::kernels::cuda::vendor {
 
-/// Something that can be run, and the bytes that it wants.
-struct Plan {
+/// cuDNN's execution plan of a graph, and the bytes of workspace that it needs.
+struct ExecutionPlan {
   Descriptor config, plan;  // a plan may refer to what it was made from
   int64_t workspace = 0;
 };
@@ -17,7 +17,7 @@ struct Plan {
 /// Adds plans for a graph, in the order of the heuristics, until there are as many as wanted: those whose engine configuration `accept`
 /// takes.
 template <class Accept>
-void find_plans(cudnnHandle_t handle, const Descriptor& graph, size_t wanted, std::vector<Plan>& plans, Accept accept) {
+void find_plans(cudnnHandle_t handle, const Descriptor& graph, size_t wanted, std::vector<ExecutionPlan>& plans, Accept accept) {
   constexpr int kProposed = 16;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -42,8 +42,8 @@ void find_plans(cudnnHandle_t handle, const Descriptor& graph, size_t wanted, st
 }
 
 /// Queues a plan on tensors of these names.
-inline cudnnStatus_t run_plan(cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names, const void* const* pointers,
-                              void* workspace) {
+inline cudnnStatus_t run_plan(cudnnHandle_t handle, const ExecutionPlan& plan, int64_t count, const int64_t* names,
+                              const void* const* pointers, void* workspace) {
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, pointers)
       .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, names)
@@ -52,9 +52,9 @@ inline cudnnStatus_t run_plan(cudnnHandle_t handle, const Plan& plan, int64_t co
   return pack.good() ? cudnn().cudnnBackendExecute(handle, plan.plan.get(), pack.get()) : pack.status();
 }
 
-/// The same on a stream of the handle's card. Where cuDNN fails, that is noted, and the caller does it by a kernel of ours: nothing has
+/// The same on a stream of the handle's GPU. Where cuDNN fails, that is noted, and the caller does it by a kernel of ours: nothing has
 /// been written. Whether it was queued.
-inline bool run_plan_on(cudaStream_t stream, cudnnHandle_t handle, const Plan& plan, int64_t count, const int64_t* names,
+inline bool run_plan_on(cudaStream_t stream, cudnnHandle_t handle, const ExecutionPlan& plan, int64_t count, const int64_t* names,
                         const void* const* pointers, void* workspace) {
   if (const cudnnStatus_t status = cudnn().cudnnSetStream(handle, stream); status != CUDNN_STATUS_SUCCESS)
     return failed("cudnnSetStream", status), false;

@@ -1,5 +1,5 @@
 // Decompositions through cuSOLVER, a matrix at a time. Each is copied into the workspace column by column, as cuSOLVER wants it, worked on
-// there, and what is asked for is copied out by the kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the card, which a
+// there, and what is asked for is copied out by the kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the GPU, which a
 // kernel of one thread reports.
 #include <cusolverDn.h>
 
@@ -55,8 +55,8 @@ std::string text_of(cusolverStatus_t status) {
   }
 }
 
-/// A card's handle, and the host memory that some algorithms want; one call at a time.
-struct Card {
+/// A GPU's handle, and the host memory that some algorithms want; one call at a time.
+struct DeviceState {
   std::mutex mutex;
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t params = nullptr;
@@ -81,7 +81,7 @@ struct Card {
 struct Layout {
   int64_t m, n, k;  // the matrix as it is worked on: an svd of a wide one works on its transpose
   int64_t u, v;     // columns of the left vectors and rows of the right ones that are wanted, of the matrix worked on
-  bool turned = false;
+  bool transposed = false;
   size_t matrix, vector, left, right, pivots, info, buffer, device_bytes = 0, host_bytes = 0, bytes = 0;
 };
 
@@ -89,15 +89,15 @@ cudaDataType type_of(DType dtype) { return dtype == DType::Float64 ? CUDA_R_64F 
 
 int64_t last_size(const View& v, int from_end) { return v.data ? v.sizes[v.ndim - from_end] : 0; }
 
-Layout layout_of(Card& card, Decomposition kind, const View& a, const View& c, const View& in) {
+Layout layout_of(DeviceState& state, Decomposition kind, const View& a, const View& c, const View& in) {
   Layout l{};
   l.m = in.sizes[in.ndim - 2];
   l.n = in.sizes[in.ndim - 1];
   const bool svd = kind == Decomposition::Svd;
-  l.turned = svd && l.m < l.n;
+  l.transposed = svd && l.m < l.n;
   l.u = svd || kind == Decomposition::Qr ? last_size(a, 1) : 0;
   l.v = svd ? last_size(c, 2) : 0;
-  if (l.turned) {
+  if (l.transposed) {
     std::swap(l.m, l.n);
     std::swap(l.u, l.v);
   }
@@ -117,36 +117,37 @@ Layout layout_of(Card& card, Decomposition kind, const View& a, const View& c, c
   }
   l.pivots = take(l.k, sizeof(int64_t));
   l.info = take(1, sizeof(int));
-  if (l.k > 0 && !card.why_not()) {
+  if (l.k > 0 && !state.why_not()) {
     const cudaDataType type = type_of(in.dtype);
     const auto job = static_cast<signed char>(l.u == 0 ? 'N' : l.u > l.k ? 'A' : 'S');
     int work = 0;
     switch (kind) {
       case Decomposition::Cholesky:
-        solver().cusolverDnXpotrf_bufferSize(card.handle, card.params, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr, l.n, type,
+        solver().cusolverDnXpotrf_bufferSize(state.handle, state.params, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr, l.n, type,
                                              &l.device_bytes, &l.host_bytes);
         break;
       case Decomposition::Lu:
-        solver().cusolverDnXgetrf_bufferSize(card.handle, card.params, l.m, l.n, type, nullptr, l.m, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXgetrf_bufferSize(state.handle, state.params, l.m, l.n, type, nullptr, l.m, type, &l.device_bytes,
+                                             &l.host_bytes);
         break;
       case Decomposition::Qr:
-        solver().cusolverDnXgeqrf_bufferSize(card.handle, card.params, l.m, l.n, type, nullptr, l.m, type, nullptr, type, &l.device_bytes,
+        solver().cusolverDnXgeqrf_bufferSize(state.handle, state.params, l.m, l.n, type, nullptr, l.m, type, nullptr, type, &l.device_bytes,
                                              &l.host_bytes);
         if (in.dtype == DType::Float64)
-          solver().cusolverDnDorgqr_bufferSize(card.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
+          solver().cusolverDnDorgqr_bufferSize(state.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
                                                static_cast<int>(l.m), nullptr, &work);
         else
-          solver().cusolverDnSorgqr_bufferSize(card.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
+          solver().cusolverDnSorgqr_bufferSize(state.handle, static_cast<int>(l.m), static_cast<int>(l.u), static_cast<int>(l.k), nullptr,
                                                static_cast<int>(l.m), nullptr, &work);
         if (static_cast<size_t>(work) * element > l.device_bytes) l.device_bytes = static_cast<size_t>(work) * element;
         break;
       case Decomposition::Eigh:
-        solver().cusolverDnXsyevd_bufferSize(card.handle, card.params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, l.n, type, nullptr,
-                                             l.n, type, nullptr, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXsyevd_bufferSize(state.handle, state.params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, l.n, type,
+                                             nullptr, l.n, type, nullptr, type, &l.device_bytes, &l.host_bytes);
         break;
       case Decomposition::Svd:
-        solver().cusolverDnXgesvd_bufferSize(card.handle, card.params, job, job, l.m, l.n, type, nullptr, l.m, type, nullptr, type, nullptr,
-                                             l.m, type, nullptr, l.n, type, &l.device_bytes, &l.host_bytes);
+        solver().cusolverDnXgesvd_bufferSize(state.handle, state.params, job, job, l.m, l.n, type, nullptr, l.m, type, nullptr, type,
+                                             nullptr, l.m, type, nullptr, l.n, type, &l.device_bytes, &l.host_bytes);
         break;
     }
   }
@@ -160,7 +161,7 @@ struct Judge {
   int64_t name;
   Trouble trouble;
   Reporter report;
-  TD_CARD void operator()(int64_t) const {
+  TD_DEVICE void operator()(int64_t) const {
     if (*info != 0) report(trouble, name, *info);
   }
 };
@@ -172,7 +173,7 @@ struct Triangle {
   const T* in;
   int64_t columns, row, column, leading, rows_there;
   bool lower;
-  TD_CARD void operator()(int64_t at) const {
+  TD_DEVICE void operator()(int64_t at) const {
     const int64_t i = at / columns, j = at % columns;
     const bool there = lower ? j <= i : i <= j && i < rows_there;
     out[i * row + j * column] = there ? in[j * leading + i] : T(0);
@@ -187,7 +188,7 @@ struct Pivots {
   T* sign;
   const int64_t* pivots;
   int64_t count;
-  TD_CARD void operator()(int64_t) const {
+  TD_DEVICE void operator()(int64_t) const {
     T parity = 1;
     for (int64_t i = 0; i < count; ++i) {
       out[i * stride] = static_cast<int32_t>(pivots[i]);
@@ -202,7 +203,7 @@ template <class T>
 struct Identity {
   T* out;
   int64_t columns, row, column;
-  TD_CARD void operator()(int64_t at) const {
+  TD_DEVICE void operator()(int64_t at) const {
     const int64_t i = at / columns, j = at % columns;
     out[i * row + j * column] = i == j ? T(1) : T(0);
   }
@@ -212,11 +213,7 @@ struct Identity {
 template <class V>
 V matrix_at(V view, int batch, int64_t index) {
   if (!view.data) return view;
-  int64_t offset = 0;
-  for (int d = batch - 1; d >= 0; --d) {
-    offset += index % view.sizes[d] * view.strides[d];
-    index /= view.sizes[d];
-  }
+  const int64_t offset = offset_of(index, batch, view.sizes, view.strides);
   view.data = static_cast<char*>(view.data) + offset * static_cast<int64_t>(size_of(view.dtype));
   view.ndim -= batch;
   for (int d = 0; d < view.ndim; ++d) {
@@ -228,31 +225,31 @@ V matrix_at(V view, int batch, int64_t index) {
 
 /// The column-major matrix (rows, columns) in the workspace, or its transpose as a row-major reader sees it.
 template <class V>
-V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t leading, bool turned = false) {
+V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t leading, bool transposed = false) {
   V v;
   v.data = data;
   v.dtype = dtype;
   v.ndim = 2;
-  v.sizes[0] = turned ? columns : rows;
-  v.sizes[1] = turned ? rows : columns;
-  v.strides[0] = turned ? leading : 1;
-  v.strides[1] = turned ? 1 : leading;
+  v.sizes[0] = transposed ? columns : rows;
+  v.sizes[1] = transposed ? rows : columns;
+  v.strides[0] = transposed ? leading : 1;
+  v.strides[1] = transposed ? 1 : leading;
   return v;
 }
 
 template <class T>
 class Run {
  public:
-  Run(const Queue& queue, Card& card, const Layout& l, DType dtype, void* workspace)
-      : queue_(queue), card_(card), l_(l), dtype_(dtype), type_(type_of(dtype)), memory_(static_cast<char*>(workspace)) {
-    if (card.host.size() < l.host_bytes) card.host.resize(l.host_bytes);
+  Run(const Queue& queue, DeviceState& state, const Layout& l, DType dtype, void* workspace)
+      : queue_(queue), state_(state), l_(l), dtype_(dtype), type_(type_of(dtype)), memory_(static_cast<char*>(workspace)) {
+    if (state.host.size() < l.host_bytes) state.host.resize(l.host_bytes);
   }
 
   void cholesky(const Out& a, const View& in, int64_t name) {
     if (l_.n == 0) return;
     take(in);
-    call("cusolverDnXpotrf", solver().cusolverDnXpotrf(card_.handle, card_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n,
-                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+    call("cusolverDnXpotrf", solver().cusolverDnXpotrf(state_.handle, state_.params, CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n,
+                                                       type_, buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NotPositive, name);
     for_each(queue_, l_.n * l_.n, Triangle<T>{a.as<T>(), matrix(), l_.n, a.strides[0], a.strides[1], l_.n, l_.n, true});
   }
@@ -261,8 +258,8 @@ class Run {
     if (l_.k > 0) {
       take(in);
       call("cusolverDnXgetrf",
-           solver().cusolverDnXgetrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
-                                     buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+           solver().cusolverDnXgetrf(state_.handle, state_.params, l_.m, l_.n, type_, matrix(), l_.m, part<int64_t>(l_.pivots), type_,
+                                     buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
       if (strict) judge(Trouble::Singular, name);
       cuda::copy(queue_, a, columns_of<View>(matrix(), dtype_, l_.m, l_.n, l_.m));
     }
@@ -274,16 +271,16 @@ class Run {
     if (l_.k == 0) return identity(q);
     take(in);
     call("cusolverDnXgeqrf",
-         solver().cusolverDnXgeqrf(card_.handle, card_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
-                                   buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+         solver().cusolverDnXgeqrf(state_.handle, state_.params, l_.m, l_.n, type_, matrix(), l_.m, type_, part<T>(l_.vector), type_,
+                                   buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     for_each(queue_, r.sizes[0] * l_.n, Triangle<T>{r.as<T>(), matrix(), l_.n, r.strides[0], r.strides[1], l_.m, l_.k, false});
     const int m = static_cast<int>(l_.m), columns = static_cast<int>(l_.u), k = static_cast<int>(l_.k);
     const int work = static_cast<int>(l_.device_bytes / sizeof(T));
     if constexpr (sizeof(T) == 8)
-      call("cusolverDnDorgqr", solver().cusolverDnDorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+      call("cusolverDnDorgqr", solver().cusolverDnDorgqr(state_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
                                                          static_cast<T*>(buffer()), work, info()));
     else
-      call("cusolverDnSorgqr", solver().cusolverDnSorgqr(card_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
+      call("cusolverDnSorgqr", solver().cusolverDnSorgqr(state_.handle, m, columns, k, matrix(), m, part<T>(l_.vector),
                                                          static_cast<T*>(buffer()), work, info()));
     cuda::copy(queue_, q, columns_of<View>(matrix(), dtype_, l_.m, l_.u, l_.m));
   }
@@ -292,15 +289,15 @@ class Run {
     if (l_.n == 0) return;
     take(in);
     call("cusolverDnXsyevd",
-         solver().cusolverDnXsyevd(card_.handle, card_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
+         solver().cusolverDnXsyevd(state_.handle, state_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
                                    CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n, type_, part<T>(l_.vector), type_, buffer(),
-                                   l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+                                   l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
     row(values);
     if (vectors.data) cuda::copy(queue_, vectors, columns_of<View>(matrix(), dtype_, l_.n, l_.n, l_.n));
   }
 
-  /// U and Vᵀ of the matrix worked on are Vᵀ and U, turned, where it is the transpose.
+  /// U and Vᵀ of the matrix worked on are Vᵀ and U, transposed, where it is the transpose.
   void svd(const Out& u, const Out& values, const Out& vh, const View& in, int64_t name) {
     if (l_.k == 0) {
       if (u.data) identity(u);
@@ -309,16 +306,16 @@ class Run {
     }
     take(in);
     const auto job = static_cast<signed char>(!u.data ? 'N' : l_.u > l_.k ? 'A' : 'S');
-    call("cusolverDnXgesvd", solver().cusolverDnXgesvd(card_.handle, card_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
+    call("cusolverDnXgesvd", solver().cusolverDnXgesvd(state_.handle, state_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
                                                        part<T>(l_.vector), type_, part<T>(l_.left), l_.m, type_, part<T>(l_.right), l_.n,
-                                                       type_, buffer(), l_.device_bytes, card_.host.data(), l_.host_bytes, info()));
+                                                       type_, buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
     judge(Trouble::NoConvergence, name);
     row(values);
     if (!u.data) return;
-    const Out& left = l_.turned ? vh : u;
-    const Out& right = l_.turned ? u : vh;
-    cuda::copy(queue_, left, columns_of<View>(part<T>(l_.left), dtype_, l_.m, l_.u, l_.m, l_.turned));
-    cuda::copy(queue_, right, columns_of<View>(part<T>(l_.right), dtype_, l_.v, l_.n, l_.n, l_.turned));
+    const Out& left = l_.transposed ? vh : u;
+    const Out& right = l_.transposed ? u : vh;
+    cuda::copy(queue_, left, columns_of<View>(part<T>(l_.left), dtype_, l_.m, l_.u, l_.m, l_.transposed));
+    cuda::copy(queue_, right, columns_of<View>(part<T>(l_.right), dtype_, l_.v, l_.n, l_.n, l_.transposed));
   }
 
  private:
@@ -330,7 +327,7 @@ class Run {
   int* info() { return part<int>(l_.info); }
   void* buffer() { return memory_ + l_.buffer; }
 
-  void take(const View& in) { cuda::copy(queue_, columns_of<Out>(matrix(), dtype_, l_.m, l_.n, l_.m, l_.turned), in); }
+  void take(const View& in) { cuda::copy(queue_, columns_of<Out>(matrix(), dtype_, l_.m, l_.n, l_.m, l_.transposed), in); }
   void call(const char* name, cusolverStatus_t status) {
     if (status != CUSOLVER_STATUS_SUCCESS) report(queue_, solver().library.failed(name, text_of(status)));
   }
@@ -349,7 +346,7 @@ class Run {
   }
 
   const Queue& queue_;
-  Card& card_;
+  DeviceState& state_;
   const Layout& l_;
   DType dtype_;
   cudaDataType type_;
@@ -357,10 +354,10 @@ class Run {
 };
 
 template <class T>
-void decompose_all(const Queue& queue, Card& card, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
+void decompose_all(const Queue& queue, DeviceState& state, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
                    bool strict, void* workspace) {
-  const Layout layout = layout_of(card, kind, a, c, in);
-  Run<T> run(queue, card, layout, in.dtype, workspace);
+  const Layout layout = layout_of(state, kind, a, c, in);
+  Run<T> run(queue, state, layout, in.dtype, workspace);
   const int batch = in.ndim - 2;
   int64_t count = 1;
   for (int d = 0; d < batch; ++d) count *= in.sizes[d];
@@ -387,9 +384,9 @@ tandem::cuda::Library describe_cusolver() {
 }
 
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
-  const int device = card_of(in.data);
-  const CardGuard current(device);
-  Card& owner = card<Card>(device);
+  const int device = device_of(in.data);
+  const CudaDeviceGuard current(device);
+  DeviceState& owner = state_of<DeviceState>(device);
   const std::lock_guard lock(owner.mutex);
   return layout_of(owner, kind, a, c, in).bytes;
 }
@@ -397,7 +394,7 @@ size_t decompose_workspace(Decomposition kind, const View& a, const View& c, con
 void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace) {
   if (in.dtype != DType::Float32 && in.dtype != DType::Float64)
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   if (const char* const why = owner.why_not()) return report(queue, why);
   if (const cusolverStatus_t status = solver().cusolverDnSetStream(owner.handle, stream_of(queue)); status != CUSOLVER_STATUS_SUCCESS)

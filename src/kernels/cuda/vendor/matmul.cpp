@@ -47,9 +47,9 @@ CublasLt& lt() {
 
 const char* failed(const char* call, cublasStatus_t status) { return lt().library.failed(call, lt().cublasLtGetStatusName(status)); }
 
-/// A matrix of the transposed problem: stored column by column, `ld` apart; turned where its rows are the dense dimension.
+/// A matrix of the transposed problem: stored column by column, `ld` apart; transposed where its rows are the dense dimension.
 struct Matrix {
-  bool turned = false;
+  bool transposed = false;
   int64_t ld = 0, batch_stride = 0;
 };
 
@@ -85,7 +85,7 @@ std::optional<Problem> problem_of(const View& out, const View& a, const View& b,
     return matrix_of(rows, columns, x.strides[last - 1], x.strides[last]);
   };
   const auto o = find(out, p.m, p.n), left = find(a, p.m, p.k), right = find(b, p.k, p.n);
-  if (!o || o->turned || !left || !right) return std::nullopt;
+  if (!o || o->transposed || !left || !right) return std::nullopt;
   p.out = *o;
   p.a = *left;
   p.b = *right;
@@ -97,7 +97,7 @@ std::optional<Problem> problem_of(const View& out, const View& a, const View& b,
       p.bias_row = true;
     } else {
       const auto c = find(bias, p.m, p.n);
-      if (!c || c->turned || (bias.strides[last - 1] == 0 && p.m > 1)) return std::nullopt;
+      if (!c || c->transposed || (bias.strides[last - 1] == 0 && p.m > 1)) return std::nullopt;
       p.has_c = true;
       p.c = *c;
     }
@@ -120,7 +120,7 @@ using Key = std::array<int64_t, 26>;
 enum class KeepsNan : uint8_t { Unknown, Yes, No };
 
 /// A prepared call: descriptors and the algorithm. `usable` is false where cuBLASLt proposes none.
-struct Plan {
+struct MatmulPlan {
   cublasLtMatmulDesc_t desc = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr, d = nullptr;
   cublasLtMatmulAlgo_t algorithm{};
@@ -128,11 +128,11 @@ struct Plan {
   KeepsNan keeps_nan = KeepsNan::Unknown;  // its activation
 };
 
-/// Handle and plans of a card. Plans are kept for good: programs have few shapes.
-struct Card {
+/// Handle and plans of a GPU. Plans are kept for good: programs have few shapes.
+struct DeviceState {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
-  std::map<Key, Plan> plans;
+  std::map<Key, MatmulPlan> plans;
 };
 
 cublasLtEpilogue_t epilogue_of(const Problem& p) {
@@ -147,15 +147,15 @@ class Maker {
  public:
   explicit Maker(const Problem& p) : p_(p) {}
 
-  Plan make(cublasLtHandle_t handle, const void* bias, const uint32_t (&alignment)[4], size_t workspace) {
+  MatmulPlan make(cublasLtHandle_t handle, const void* bias, const uint32_t (&alignment)[4], size_t workspace) {
     const bool is_double = p_.dtype == DType::Float64;
     const bool tf32 = p_.dtype == DType::Float32 && backends::cuda::matmul::allow_tf32.load(std::memory_order_relaxed);
     const auto compute = is_double ? CUBLAS_COMPUTE_64F : tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    Plan plan;
+    MatmulPlan plan;
     good(lt().cublasLtMatmulDescCreate(&plan.desc, compute, is_double ? CUDA_R_64F : CUDA_R_32F));
     // The first operand of the transposed problem is b, n by k.
-    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, p_.b.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, p_.a.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, p_.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, p_.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(plan.desc, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p_));
     if (p_.bias_row) {
       set(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
@@ -200,7 +200,7 @@ class Maker {
   /// A matrix of `rows` by `columns` of the transposed problem, as it is stored.
   cublasLtMatrixLayout_t layout(const Matrix& x, int64_t rows, int64_t columns) {
     cublasLtMatrixLayout_t made = nullptr;
-    if (x.turned) std::swap(rows, columns);
+    if (x.transposed) std::swap(rows, columns);
     if (good_)
       good(lt().cublasLtMatrixLayoutCreate(&made, type_of(p_.dtype), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns), x.ld));
     if (p_.batch > 1) {
@@ -214,8 +214,8 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem, made where it is new. The card's mutex is held.
-Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_t workspace) {
+/// The plan of a problem, made where it is new. The GPU's mutex is held.
+MatmulPlan& plan_for(DeviceState& state, const Problem& p, const void* const (&data)[4], size_t workspace) {
   uint32_t alignment[4];
   for (int i = 0; i < 4; ++i) alignment[i] = alignment_of(data[i]);
   Key key = {p.m,
@@ -229,17 +229,17 @@ Plan& plan_for(Card& card, const Problem& p, const void* const (&data)[4], size_
              static_cast<int64_t>(p.activation)};
   size_t at = 9;
   for (const Matrix* x : {&p.out, &p.a, &p.b, &p.c})
-    for (const int64_t number : {static_cast<int64_t>(x->turned), x->ld, x->batch_stride}) key[at++] = number;
+    for (const int64_t number : {static_cast<int64_t>(x->transposed), x->ld, x->batch_stride}) key[at++] = number;
   for (const uint32_t bytes : alignment) key[at++] = bytes;
   key[at] = static_cast<int64_t>(workspace);
-  const auto [found, is_new] = card.plans.try_emplace(key);
+  const auto [found, is_new] = state.plans.try_emplace(key);
   if (is_new) {
-    if (const cublasStatus_t status = card.handle ? CUBLAS_STATUS_SUCCESS : lt().cublasLtCreate(&card.handle);
+    if (const cublasStatus_t status = state.handle ? CUBLAS_STATUS_SUCCESS : lt().cublasLtCreate(&state.handle);
         status != CUBLAS_STATUS_SUCCESS) {
       (void)failed("cublasLtCreate", status);
-      card.handle = nullptr;
+      state.handle = nullptr;
     }
-    if (card.handle) found->second = Maker(p).make(card.handle, data[3], alignment, workspace);
+    if (state.handle) found->second = Maker(p).make(state.handle, data[3], alignment, workspace);
   }
   return found->second;
 }
@@ -254,7 +254,7 @@ struct Call {
   bool captured;  // for a graph
 };
 
-cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const Plan& plan, const Call& call) {
+cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const MatmulPlan& plan, const Call& call) {
   const float alpha = static_cast<float>(call.alpha), beta = static_cast<float>(call.beta);
   const bool is_double = p.dtype == DType::Float64;
   if (p.bias_row)
@@ -267,7 +267,7 @@ cublasStatus_t run(cublasLtHandle_t handle, const Problem& p, const Plan& plan, 
 
 /// Whether a plan's activation keeps nan, as PyTorch's do. Found out at its first use by a run with a factor of nan, whose first and last
 /// elements are read; a graph that is being captured can't wait for that, and gets the answer no.
-bool keeps_nan(cublasLtHandle_t handle, const Problem& p, Plan& plan, Call call) {
+bool keeps_nan(cublasLtHandle_t handle, const Problem& p, MatmulPlan& plan, Call call) {
   if (plan.keeps_nan != KeepsNan::Unknown) return plan.keeps_nan == KeepsNan::Yes;
   if (call.captured) return false;
   call.alpha = std::numeric_limits<double>::quiet_NaN();
@@ -326,7 +326,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   char* const base[4] = {out.as<char>(), a.as<char>(), b.as<char>(), bias.as<char>()};
   Call call{{}, epilogue.alpha, p->has_c ? epilogue.beta : 0, workspace, bytes, stream_of(queue), is_captured(queue)};
 
-  Card& owner = card<Card>(queue.device);
+  DeviceState& owner = state_of<DeviceState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   for (int64_t outer = 0; outer < batches.count / p->batch; ++outer) {
     int64_t at[4] = {}, rest = outer;
@@ -335,10 +335,10 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
       rest /= batches.size(d);
     }
     for (int k = 0; k < 4; ++k) call.data[k] = base[k] ? base[k] + at[k] * element : nullptr;
-    Plan* plan = nullptr;
+    MatmulPlan* plan = nullptr;
     if (batches.count == p->batch && may_ride(epilogue.activation, out, bias)) {
       p->activation = epilogue.activation;
-      Plan& fused = plan_for(owner, *p, call.data, bytes);
+      MatmulPlan& fused = plan_for(owner, *p, call.data, bytes);
       if (fused.usable && keeps_nan(owner.handle, *p, fused, call)) plan = &fused;
       else p->activation = Activation::None;
     }

@@ -42,7 +42,7 @@ CudnnRnn& rnn() {
   return *library;
 }
 
-/// Who does a call. A reserve is as many bytes longer than whole lines as the number of the way that forward took.
+/// Who does a call. A reserve is as many bytes longer than a multiple of kAlignment as the number of the way that forward took.
 enum class Way : size_t { Own, Cudnn, CudnnTf32 };
 
 Way way_now(DType dtype) {
@@ -50,7 +50,7 @@ Way way_now(DType dtype) {
   if (!cudnn().library.complete() || !rnn().library.complete()) return Way::Own;
   return dtype == DType::Float32 && backends::cudnn::allow_tf32.load() ? Way::CudnnTf32 : Way::Cudnn;
 }
-Way way_of(const View& reserve) { return static_cast<Way>(static_cast<size_t>(reserve.sizes[0]) % kLine); }
+Way way_of(const View& reserve) { return static_cast<Way>(static_cast<size_t>(reserve.sizes[0]) % kAlignment); }
 
 struct Problem {
   RecurrentLayers layers;
@@ -86,7 +86,7 @@ struct Piece {
   size_t from, to, size;
 };
 
-struct Plan {
+struct RnnDescriptors {
   cudnnRNNDescriptor_t layers = nullptr;
   cudnnRNNDataDescriptor_t in = nullptr, out = nullptr;
   cudnnTensorDescriptor_t state = nullptr;
@@ -96,10 +96,10 @@ struct Plan {
   bool usable = false, proven = false;  // proven: forward has run, so a failure is an error and not a refusal
 
   /// Workspace: weights, their gradients, the gradient of an input that nobody wants, cuDNN's own.
-  [[nodiscard]] size_t workspace(const Problem& p) const { return 2 * lines(weights) + lines(p.input_bytes()) + scratch; }
+  [[nodiscard]] size_t workspace(const Problem& p) const { return 2 * align_up(weights) + align_up(p.input_bytes()) + scratch; }
 };
 
-using Card = CudnnCard<Key, Plan>;
+using DeviceState = CudnnState<Key, RnnDescriptors>;
 
 cudnnRNNMode_t mode_of(RecurrentCell cell) {
   switch (cell) {
@@ -120,25 +120,30 @@ class Maker {
  public:
   Maker(const Problem& p, cudnnHandle_t handle) : p_(p), handle_(handle) {}
 
-  Plan make(int device) {
-    Plan plan;
+  RnnDescriptors make(int device) {
+    RnnDescriptors descriptors;
     int major = 0;
     good_ = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess;
-    good_ &= p_.dtype != DType::BFloat16 || major >= 8;  // older cards have no such products
+    good_ &= p_.dtype != DType::BFloat16 || major >= 8;  // older GPUs have no such products
     for (const int64_t size : {p_.steps, p_.batch, p_.input, p_.hidden * p_.directions(), p_.layers.layers * p_.directions()})
       good_ &= size <= std::numeric_limits<int>::max() / 2;
-    layers(plan);
-    data(plan.in, p_.input);
-    data(plan.out, p_.hidden * p_.directions());
-    state(plan.state);
-    run([&] { return rnn().cudnnCreateTensorDescriptor(&plan.piece); });
-    run([&] { return rnn().cudnnGetRNNWeightSpaceSize(handle_, plan.layers, &plan.weights); });
+    layers(descriptors);
+    data(descriptors.in, p_.input);
+    data(descriptors.out, p_.hidden * p_.directions());
+    state(descriptors.state);
+    run([&] { return rnn().cudnnCreateTensorDescriptor(&descriptors.piece); });
+    run([&] { return rnn().cudnnGetRNNWeightSpaceSize(handle_, descriptors.layers, &descriptors.weights); });
     size_t training = 0, inference = 0;
-    run([&] { return rnn().cudnnGetRNNTempSpaceSizes(handle_, plan.layers, CUDNN_FWD_MODE_TRAINING, plan.in, &training, &plan.reserve); });
-    run([&] { return rnn().cudnnGetRNNTempSpaceSizes(handle_, plan.layers, CUDNN_FWD_MODE_INFERENCE, plan.in, &inference, nullptr); });
-    plan.scratch = std::max(training, inference);
-    plan.usable = good_;
-    return plan;
+    run([&] {
+      return rnn().cudnnGetRNNTempSpaceSizes(handle_, descriptors.layers, CUDNN_FWD_MODE_TRAINING, descriptors.in, &training,
+                                             &descriptors.reserve);
+    });
+    run([&] {
+      return rnn().cudnnGetRNNTempSpaceSizes(handle_, descriptors.layers, CUDNN_FWD_MODE_INFERENCE, descriptors.in, &inference, nullptr);
+    });
+    descriptors.scratch = std::max(training, inference);
+    descriptors.usable = good_;
+    return descriptors;
   }
 
  private:
@@ -147,18 +152,19 @@ class Maker {
     if (good_) good_ = f() == CUDNN_STATUS_SUCCESS;
   }
 
-  void layers(Plan& plan) {
+  void layers(RnnDescriptors& descriptors) {
     cudnnDropoutDescriptor_t none = nullptr;
     run([&] { return rnn().cudnnCreateDropoutDescriptor(&none); });
     run([&] { return rnn().cudnnSetDropoutDescriptor(none, handle_, 0, nullptr, 0, 0); });
-    run([&] { return rnn().cudnnCreateRNNDescriptor(&plan.layers); });
+    run([&] { return rnn().cudnnCreateRNNDescriptor(&descriptors.layers); });
     const auto hidden = static_cast<int32_t>(p_.hidden);
     run([&] {
-      return rnn().cudnnSetRNNDescriptor_v8(
-          plan.layers, CUDNN_RNN_ALGO_STANDARD, mode_of(p_.layers.cell), p_.layers.biases ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
-          p_.layers.bidirectional ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, type_of(p_.dtype),
-          p_.dtype == DType::Float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, math_of(p_), static_cast<int32_t>(p_.input), hidden, hidden,
-          p_.layers.layers, none, CUDNN_RNN_PADDED_IO_ENABLED);
+      return rnn().cudnnSetRNNDescriptor_v8(descriptors.layers, CUDNN_RNN_ALGO_STANDARD, mode_of(p_.layers.cell),
+                                            p_.layers.biases ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+                                            p_.layers.bidirectional ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
+                                            type_of(p_.dtype), p_.dtype == DType::Float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+                                            math_of(p_), static_cast<int32_t>(p_.input), hidden, hidden, p_.layers.layers, none,
+                                            CUDNN_RNN_PADDED_IO_ENABLED);
     });
   }
   /// (steps, batch, columns), all sequences of the same length.
@@ -183,19 +189,19 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem on a card, made where it is new. The card's mutex is held.
-Plan& plan_for(Card& card, const Problem& p, int device) {
-  return card.of(key_of(p), [&](cudnnHandle_t handle, Plan& plan) { plan = Maker(p, handle).make(device); });
+/// The plan of a problem on a GPU, made where it is new. The GPU's mutex is held.
+RnnDescriptors& descriptors_for(DeviceState& state, const Problem& p, int device) {
+  return state.of(key_of(p), [&](cudnnHandle_t handle, RnnDescriptors& descriptors) { descriptors = Maker(p, handle).make(device); });
 }
 
-/// One call of either direction: a plan, its stream, and the workspace shared out.
+/// One call of either direction: its descriptors, its stream, and the workspace shared out.
 class Call {
  public:
-  Call(const Queue& queue, const Problem& p, Card& card, Plan& plan, void* workspace)
-      : queue_(queue), p_(p), plan_(plan), handle_(card.handle), weights_(static_cast<char*>(workspace)) {
-    weight_grads_ = weights_ + lines(plan.weights);
-    in_grad_ = weight_grads_ + lines(plan.weights);
-    scratch_ = in_grad_ + lines(p.input_bytes());
+  Call(const Queue& queue, const Problem& p, DeviceState& state, RnnDescriptors& descriptors, void* workspace)
+      : queue_(queue), p_(p), descriptors_(descriptors), handle_(state.handle), weights_(static_cast<char*>(workspace)) {
+    weight_grads_ = weights_ + align_up(descriptors.weights);
+    in_grad_ = weight_grads_ + align_up(descriptors.weights);
+    scratch_ = in_grad_ + align_up(p.input_bytes());
   }
 
   /// Whether cuDNN did it. Where it refuses at the first call, the plan is not used any more; later a failure is an error where backward
@@ -204,13 +210,14 @@ class Call {
                const Span<View>& weights) {
     start(weights);
     run("cudnnRNNForward", [&] {
-      return rnn().cudnnRNNForward(handle_, plan_.layers, reserve.data ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
-                                   plan_.in, in.data, plan_.out, out.data, plan_.state, h0.data, h.data, cells(), c0.data, c.data,
-                                   plan_.weights, weights_, plan_.scratch, scratch_, reserve.data ? plan_.reserve : 0, reserve.data);
+      return rnn().cudnnRNNForward(handle_, descriptors_.layers, reserve.data ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
+                                   descriptors_.in, in.data, descriptors_.out, out.data, descriptors_.state, h0.data, h.data, cells(),
+                                   c0.data, c.data, descriptors_.weights, weights_, descriptors_.scratch, scratch_,
+                                   reserve.data ? descriptors_.reserve : 0, reserve.data);
     });
-    plan_.proven |= !failed_;
-    plan_.usable = plan_.proven;
-    if (failed_ && !(plan_.proven && reserve.data)) return false;
+    descriptors_.proven |= !failed_;
+    descriptors_.usable = descriptors_.proven;
+    if (failed_ && !(descriptors_.proven && reserve.data)) return false;
     finish();
     return true;
   }
@@ -220,19 +227,19 @@ class Call {
                 const Span<View>& weights) {
     start(weights);
     run("cudnnRNNBackwardData_v8", [&] {
-      return rnn().cudnnRNNBackwardData_v8(handle_, plan_.layers, nullptr, plan_.out, out.data, grad.data, plan_.in,
-                                           in_grad.data ? in_grad.data : in_grad_, plan_.state, h0.data, h_grad.data, h0_grad.data, cells(),
-                                           c0.data, c_grad.data, c0_grad.data, plan_.weights, weights_, plan_.scratch, scratch_,
-                                           plan_.reserve, reserve.data);
+      return rnn().cudnnRNNBackwardData_v8(handle_, descriptors_.layers, nullptr, descriptors_.out, out.data, grad.data, descriptors_.in,
+                                           in_grad.data ? in_grad.data : in_grad_, descriptors_.state, h0.data, h_grad.data, h0_grad.data,
+                                           cells(), c0.data, c_grad.data, c0_grad.data, descriptors_.weights, weights_,
+                                           descriptors_.scratch, scratch_, descriptors_.reserve, reserve.data);
     });
     if (std::any_of(weight_grads.begin(), weight_grads.end(), [](const Out& w) { return w.data != nullptr; })) {
       clear(weight_grads_);  // they are added to
       run("cudnnRNNBackwardWeights_v8", [&] {
-        return rnn().cudnnRNNBackwardWeights_v8(handle_, plan_.layers, CUDNN_WGRAD_MODE_ADD, nullptr, plan_.in, in.data, plan_.state,
-                                                h0.data, plan_.out, out.data, plan_.weights, weight_grads_, plan_.scratch, scratch_,
-                                                plan_.reserve, reserve.data);
+        return rnn().cudnnRNNBackwardWeights_v8(handle_, descriptors_.layers, CUDNN_WGRAD_MODE_ADD, nullptr, descriptors_.in, in.data,
+                                                descriptors_.state, h0.data, descriptors_.out, out.data, descriptors_.weights,
+                                                weight_grads_, descriptors_.scratch, scratch_, descriptors_.reserve, reserve.data);
       });
-      for (const Piece& piece : plan_.pieces)
+      for (const Piece& piece : descriptors_.pieces)
         if (char* const to = weight_grads[piece.parameter].as<char>()) copy(to + piece.from, weight_grads_ + piece.to, piece.size);
     }
     finish();
@@ -252,17 +259,17 @@ class Call {
     run("cudaMemcpyAsync", [&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(queue_)); });
   }
   void clear(char* weights) {
-    run("cudaMemsetAsync", [&] { return cudaMemsetAsync(weights, 0, plan_.weights, stream_of(queue_)); });
+    run("cudaMemsetAsync", [&] { return cudaMemsetAsync(weights, 0, descriptors_.weights, stream_of(queue_)); });
   }
-  [[nodiscard]] cudnnTensorDescriptor_t cells() const { return p_.layers.cell == RecurrentCell::Lstm ? plan_.state : nullptr; }
+  [[nodiscard]] cudnnTensorDescriptor_t cells() const { return p_.layers.cell == RecurrentCell::Lstm ? descriptors_.state : nullptr; }
 
   void start(const Span<View>& weights) {
     run("cudnnSetStream", [&] { return cudnn().cudnnSetStream(handle_, stream_of(queue_)); });
-    if (plan_.pieces.empty()) find_pieces();
+    if (descriptors_.pieces.empty()) find_pieces();
     size_t packed = 0;
-    for (const Piece& piece : plan_.pieces) packed += piece.size;
-    if (packed < plan_.weights) clear(weights_);  // there are gaps
-    for (const Piece& piece : plan_.pieces) copy(weights_ + piece.to, weights[piece.parameter].as<char>() + piece.from, piece.size);
+    for (const Piece& piece : descriptors_.pieces) packed += piece.size;
+    if (packed < descriptors_.weights) clear(weights_);  // there are gaps
+    for (const Piece& piece : descriptors_.pieces) copy(weights_ + piece.to, weights[piece.parameter].as<char>() + piece.from, piece.size);
   }
 
   /// Where cuDNN wants each gate of each parameter; neighbours are joined.
@@ -277,12 +284,12 @@ class Call {
         for (int64_t gate = 0; gate < gates; ++gate) {
           void* address = nullptr;
           run("cudnnGetRNNWeightParams", [&] {
-            return rnn().cudnnGetRNNWeightParams(handle_, plan_.layers, static_cast<int32_t>(part), plan_.weights, weights_,
-                                                 static_cast<int32_t>(of_input ? gate : gates + gate), bias ? nullptr : plan_.piece,
-                                                 bias ? nullptr : &address, bias ? plan_.piece : nullptr, bias ? &address : nullptr);
+            return rnn().cudnnGetRNNWeightParams(handle_, descriptors_.layers, static_cast<int32_t>(part), descriptors_.weights, weights_,
+                                                 static_cast<int32_t>(of_input ? gate : gates + gate), bias ? nullptr : descriptors_.piece,
+                                                 bias ? nullptr : &address, bias ? descriptors_.piece : nullptr, bias ? &address : nullptr);
           });
           const size_t to = static_cast<size_t>(static_cast<char*>(address) - weights_), from = static_cast<size_t>(gate) * size;
-          if (!failed_ && (!address || to > plan_.weights || size > plan_.weights - to))
+          if (!failed_ && (!address || to > descriptors_.weights || size > descriptors_.weights - to))
             failed_ = vendor::failed("cudnnGetRNNWeightParams", CUDNN_STATUS_BAD_PARAM);
           if (failed_) return;
           if (gate && pieces.back().to + pieces.back().size == to) pieces.back().size += size;
@@ -290,12 +297,12 @@ class Call {
         }
       }
     }
-    plan_.pieces = std::move(pieces);
+    descriptors_.pieces = std::move(pieces);
   }
 
   const Queue& queue_;
   const Problem& p_;
-  Plan& plan_;
+  RnnDescriptors& descriptors_;
   cudnnHandle_t handle_;
   char *weights_, *weight_grads_, *in_grad_, *scratch_;
   const char* failed_ = nullptr;  // the text
@@ -305,26 +312,27 @@ class Call {
 
 RecurrentMemory recurrent_memory(const View& in, const View& h0, const RecurrentLayers& layers) {
   RecurrentMemory memory = cuda::recurrent_memory(in, h0, layers);
-  memory.reserve = lines(memory.reserve);
+  memory.reserve = align_up(memory.reserve);
   const Problem p(in, h0, layers, way_now(in.dtype));
   if (p.way == Way::Own) return memory;
-  const int device = card_of(in.data);
-  const CardGuard current(device);
-  Card& owner = card<Card>(device);
+  const int device = device_of(in.data);
+  const CudaDeviceGuard current(device);
+  DeviceState& owner = state_of<DeviceState>(device);
   const std::lock_guard lock(owner.mutex);
-  const Plan& plan = plan_for(owner, p, device);
-  if (!plan.usable) return memory;
-  return {std::max(memory.workspace, plan.workspace(p)), std::max(memory.reserve, lines(plan.reserve)) + static_cast<size_t>(p.way)};
+  const RnnDescriptors& descriptors = descriptors_for(owner, p, device);
+  if (!descriptors.usable) return memory;
+  return {std::max(memory.workspace, descriptors.workspace(p)),
+          std::max(memory.reserve, align_up(descriptors.reserve)) + static_cast<size_t>(p.way)};
 }
 
 void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, View h0, View c0, Span<View> weights,
                RecurrentLayers layers, void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : way_now(in.dtype));
   if (p.way != Way::Own) {
-    Card& owner = card<Card>(queue.device);
+    DeviceState& owner = state_of<DeviceState>(queue.device);
     const std::lock_guard lock(owner.mutex);
-    Plan& plan = plan_for(owner, p, queue.device);
-    if (plan.usable && Call(queue, p, owner, plan, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
+    RnnDescriptors& descriptors = descriptors_for(owner, p, queue.device);
+    if (descriptors.usable && Call(queue, p, owner, descriptors, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
   }
   cuda::recurrent(queue, out, h, c, reserve, in, h0, c0, weights, layers, workspace);
 }
@@ -334,11 +342,11 @@ void recurrent_backward(const Queue& queue, Out in_grad, Out h0_grad, Out c0_gra
                         void* workspace) {
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : Way::Own);
   if (p.way != Way::Own) {
-    Card& owner = card<Card>(queue.device);
+    DeviceState& owner = state_of<DeviceState>(queue.device);
     const std::lock_guard lock(owner.mutex);
-    Plan& plan = plan_for(owner, p, queue.device);
-    if (plan.usable)
-      return Call(queue, p, owner, plan, workspace)
+    RnnDescriptors& descriptors = descriptors_for(owner, p, queue.device);
+    if (descriptors.usable)
+      return Call(queue, p, owner, descriptors, workspace)
           .backward(in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights);
   }
   cuda::recurrent_backward(queue, in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights, layers,

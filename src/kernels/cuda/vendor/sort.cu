@@ -34,7 +34,7 @@ struct MakeKeys {
   uint32_t* numbers;
   bool is_wide, descending;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     int64_t at[1];
     places(i, at);
     uint64_t key;
@@ -55,7 +55,7 @@ struct RowKeys {
   const uint32_t* numbers;
   uint32_t* rows;
   int64_t length;
-  TD_CARD void operator()(int64_t i) const { rows[i] = static_cast<uint32_t>(numbers[i] / length); }
+  TD_DEVICE void operator()(int64_t i) const { rows[i] = static_cast<uint32_t>(numbers[i] / length); }
 };
 
 /// Columns first … first + columns - 1 of the sorted rows.
@@ -69,7 +69,7 @@ struct Fetch {
   Places<2> places;  // of values and indices
   int64_t length, columns, first;
 
-  TD_CARD void operator()(int64_t i) const {
+  TD_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / columns;
     const int64_t number = numbers[row * length + first + i % columns];
     int64_t source[1], at[2];
@@ -115,7 +115,7 @@ bool too_many(const Rows& rows) { return rows.total() > INT32_MAX; }
 
 size_t sort_workspace(const View& in) {
   const Rows rows(in);
-  const CardGuard current(card_of(in.data));
+  const CudaDeviceGuard current(device_of(in.data));
   return rows.total() == 0 || too_many(rows) ? 0 : scratch_of(rows, wide(in.dtype)).bytes;
 }
 

@@ -15,18 +15,18 @@ namespace tandem::kernels::cuda::vendor {
 /// Puts the libraries' kernels into `table`, over our own.
 void fill_vendor(Table& table);
 
-/// The most cards a process uses (runtime/stream_record.h).
-inline constexpr int kMaxCards = 64;
+/// The most GPUs a process uses (runtime/stream_record.h).
+inline constexpr int kMaxDevices = 64;
 
-/// Workspace queries come before a queue has made the card current: a library's handle belongs to the card that is.
-using runtime::cuda_cards::CardGuard;
+/// Workspace queries come before a queue has made the GPU current: a library's handle belongs to the GPU that is.
+using runtime::cuda_gpu::CudaDeviceGuard;
 
-/// What a library keeps for a card: a Card for each, made at the first use of any, and not destroyed, as CUDA may be gone before static
+/// What a library keeps for a GPU: a GPU for each, made at the first use of any, and not destroyed, as CUDA may be gone before static
 /// objects are.
-template <class Card>
-Card& card(int device) {
-  static auto* const cards = new Card[kMaxCards];
-  return cards[device];
+template <class State>
+State& state_of(int device) {
+  static auto* const states = new State[kMaxDevices];
+  return states[device];
 }
 
 /// Whether a call is kept for a graph: then nothing can be waited for.
@@ -39,8 +39,8 @@ inline void report(const Queue& queue, const char* text) {
 
 inline cudaStream_t stream_of(const Queue& queue) { return static_cast<cudaStream_t>(queue.stream); }
 
-/// The card that an address belongs to; the current one where it belongs to none.
-inline int card_of(const void* address) {
+/// The GPU that an address belongs to; the current one where it belongs to none.
+inline int device_of(const void* address) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, address) == cudaSuccess && attributes.type == cudaMemoryTypeDevice) return attributes.device;
   (void)cudaGetLastError();
@@ -49,12 +49,12 @@ inline int card_of(const void* address) {
   return current;
 }
 
-/// Bytes in whole lines of kLine: parts of a workspace begin at multiples of it.
-inline constexpr size_t kLine = 256;
+/// `bytes` rounded up to a multiple of kAlignment: parts of a workspace begin at multiples of it.
+inline constexpr size_t kAlignment = 256;
 template <class Bytes>
-Bytes lines(Bytes bytes) {
-  constexpr auto line = static_cast<Bytes>(kLine);
-  return (bytes + line - 1) / line * line;
+Bytes align_up(Bytes bytes) {
+  constexpr auto alignment = static_cast<Bytes>(kAlignment);
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// How many bytes, at most 256, an address is aligned to.

@@ -1,4 +1,4 @@
-// The one entry of libtandem_walked.so: a table in which our own CUDA kernels stand, walked on the host. What a card leaves to a library
+// The one entry of libtandem_walked.so: a table in which our own CUDA kernels stand, walked on the host. What a GPU leaves to a library
 // (sorting, decompositions) stays the CPU's.
 #include "kernels/cuda/table.h"
 

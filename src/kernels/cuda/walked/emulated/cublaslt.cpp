@@ -1,4 +1,4 @@
-// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error, which on a card
+// cuBLASLt's products on the host, as its descriptors say. A description that makes no sense is an error, which on a GPU
 // kernels/cuda/vendor/matmul.cpp would answer with a kernel of our own.
 #include <cublasLt.h>
 
@@ -41,27 +41,27 @@ T read(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t what) {
   return value;
 }
 
-/// An operand: stored column by column, `ld` apart, and read with rows and columns exchanged where it is turned.
+/// An operand: stored column by column, `ld` apart, and read with rows and columns exchanged where it is transposed.
 struct Matrix {
   int64_t rows, columns, ld, batch, batch_stride;
   cudaDataType_t type;
-  bool turned;
+  bool transposed;
 
-  explicit Matrix(cublasLtMatrixLayout_t from, bool is_turned = false)
+  explicit Matrix(cublasLtMatrixLayout_t from, bool is_transposed = false)
       : rows(static_cast<int64_t>(read<uint64_t>(from, CUBLASLT_MATRIX_LAYOUT_ROWS))),
         columns(static_cast<int64_t>(read<uint64_t>(from, CUBLASLT_MATRIX_LAYOUT_COLS))),
         ld(read<int64_t>(from, CUBLASLT_MATRIX_LAYOUT_LD)),
         batch(read<int32_t>(from, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)),
         batch_stride(read<int64_t>(from, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)),
         type(static_cast<cudaDataType_t>(read<uint32_t>(from, CUBLASLT_MATRIX_LAYOUT_TYPE))),
-        turned(is_turned) {}
+        transposed(is_transposed) {}
 
   /// Whether it is (height, width) as it is read.
   [[nodiscard]] bool is(int64_t height, int64_t width) const {
-    return (turned ? columns : rows) == height && (turned ? rows : columns) == width;
+    return (transposed ? columns : rows) == height && (transposed ? rows : columns) == width;
   }
   [[nodiscard]] int64_t at(int64_t in_batch, int64_t row, int64_t column) const {
-    return in_batch * batch_stride + (turned ? column + row * ld : row + column * ld);
+    return in_batch * batch_stride + (transposed ? column + row * ld : row + column * ld);
   }
 };
 
@@ -72,7 +72,7 @@ struct Product {
   const void* bias;
 
   [[nodiscard]] bool makes_sense() const {
-    const int64_t inner = a.turned ? a.rows : a.columns;
+    const int64_t inner = a.transposed ? a.rows : a.columns;
     bool good = a.is(d.rows, inner) && b.is(inner, d.columns) && c.is(d.rows, d.columns);
     for (const Matrix* each : {&a, &b, &c, &d}) good &= each->ld >= each->rows && each->batch == d.batch && each->type == d.type;
     return good;
@@ -98,7 +98,7 @@ void multiply(const Product& p, const void* alpha, const void* a, const void* b,
   const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b), *added = static_cast<const T*>(c),
              *bias = static_cast<const T*>(p.bias);
   const Compute factor = *static_cast<const Compute*>(alpha), added_factor = *static_cast<const Compute*>(beta);
-  const int64_t inner = p.a.turned ? p.a.rows : p.a.columns;
+  const int64_t inner = p.a.transposed ? p.a.rows : p.a.columns;
   std::vector<Compute> column(static_cast<size_t>(p.d.rows));
   for (int64_t batch = 0; batch < p.d.batch; ++batch)
     for (int64_t j = 0; j < p.d.columns; ++j) {
@@ -134,12 +134,12 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void
                       const void* b, cublasLtMatrixLayout_t b_layout, const void* beta, const void* c, cublasLtMatrixLayout_t c_layout,
                       void* d, cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void* workspace, size_t workspace_bytes,
                       cudaStream_t) {
-  const auto turned = [&](cublasLtMatmulDescAttributes_t which) { return read<int32_t>(product, which) == CUBLAS_OP_T; };
+  const auto transposed = [&](cublasLtMatmulDescAttributes_t which) { return read<int32_t>(product, which) == CUBLAS_OP_T; };
   const auto epilogue = static_cast<cublasLtEpilogue_t>(read<uint32_t>(product, CUBLASLT_MATMUL_DESC_EPILOGUE));
   const bool has_bias =
       epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS || epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
-  const Product p{Matrix(a_layout, turned(CUBLASLT_MATMUL_DESC_TRANSA)),
-                  Matrix(b_layout, turned(CUBLASLT_MATMUL_DESC_TRANSB)),
+  const Product p{Matrix(a_layout, transposed(CUBLASLT_MATMUL_DESC_TRANSA)),
+                  Matrix(b_layout, transposed(CUBLASLT_MATMUL_DESC_TRANSB)),
                   Matrix(c_layout),
                   Matrix(d_layout),
                   epilogue,

@@ -1,5 +1,5 @@
 // What kernels/cuda/vendor/ asks of the CUDA runtime, where streams are a virtual GPU's: by the time it asks, what was queued before is
-// done. Any card is as good as another, and none can be timed.
+// done. Any GPU is as good as another, and none can be timed.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -36,9 +36,9 @@ cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t) { return cuda
 
 }  // extern "C"
 
-namespace tandem::runtime::cuda_cards {
+namespace tandem::runtime::cuda_gpu {
 
-int card_behind(int device) { return device; }
+int gpu_behind(int device) { return device; }
 bool has_context(int) noexcept { return true; }
 
-}  // namespace tandem::runtime::cuda_cards
+}  // namespace tandem::runtime::cuda_gpu

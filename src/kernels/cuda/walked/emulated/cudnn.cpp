@@ -1,4 +1,4 @@
-// cuDNN's convolutions on the host. Descriptors, heuristics and plans are cuDNN's own, made for a card that it is told of (h200.h) in place
+// cuDNN's convolutions on the host. Descriptors, heuristics and plans are cuDNN's own, made for a GPU that it is told of (h200.h) in place
 // of a handle's; what descriptors are given is kept beside them, and goes from a convolution by its graph, heuristics and configuration to
 // the plan that is executed.
 #include <cudnn.h>
@@ -29,14 +29,14 @@ struct Record {
   void* workspace = nullptr;
 };
 
-/// cuDNN's own functions, the card that it is told of, and all descriptors.
+/// cuDNN's own functions, the GPU that it is told of, and all descriptors.
 struct State {
   decltype(&::cudnnBackendCreateDescriptor) create = nullptr;
   decltype(&::cudnnBackendDestroyDescriptor) destroy = nullptr;
   decltype(&::cudnnBackendFinalize) finalize = nullptr;
   decltype(&::cudnnBackendSetAttribute) set = nullptr;
   decltype(&::cudnnBackendGetAttribute) get = nullptr;
-  cudnnBackendDescriptor_t card = nullptr;
+  cudnnBackendDescriptor_t device = nullptr;
   std::mutex mutex;
   std::map<cudnnBackendDescriptor_t, Record> records;
 
@@ -48,10 +48,10 @@ struct State {
     const bool complete = find(create, "cudnnBackendCreateDescriptor") && find(destroy, "cudnnBackendDestroyDescriptor") &&
                           find(finalize, "cudnnBackendFinalize") && find(set, "cudnnBackendSetAttribute") &&
                           find(get, "cudnnBackendGetAttribute");
-    if (!complete || create(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &card) != CUDNN_STATUS_SUCCESS ||
-        set(card, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, kH200.size(), kH200.data()) != CUDNN_STATUS_SUCCESS ||
-        finalize(card) != CUDNN_STATUS_SUCCESS)
-      fail("TANDEM_VIRTUAL_KERNELS=libraries needs NVIDIA's cuDNN 9.8 or newer: the one found takes no description of a card");
+    if (!complete || create(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &device) != CUDNN_STATUS_SUCCESS ||
+        set(device, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, kH200.size(), kH200.data()) != CUDNN_STATUS_SUCCESS ||
+        finalize(device) != CUDNN_STATUS_SUCCESS)
+      fail("TANDEM_VIRTUAL_KERNELS=libraries needs NVIDIA's cuDNN 9.8 or newer: the one found takes no description of a GPU");
   }
 };
 
@@ -164,21 +164,21 @@ void keep(Record& record, cudnnBackendAttributeName_t name, cudnnBackendAttribut
   }
 }
 
-/// The handle, which stands for no card, is left out: heuristics and plans are told of one instead.
+/// The handle, which stands for no GPU, is left out: heuristics and plans are told of one instead.
 cudnnStatus_t set_attribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                             int64_t count, const void* values) {
-  const auto tell_of_card = [&](cudnnBackendAttributeName_t property) {
-    return state().set(descriptor, property, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &state().card);
+  const auto tell_of_device = [&](cudnnBackendAttributeName_t property) {
+    return state().set(descriptor, property, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &state().device);
   };
   if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) return CUDNN_STATUS_SUCCESS;
-  if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE) return tell_of_card(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE) return tell_of_device(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
   const cudnnStatus_t status = state().set(descriptor, name, type, count, values);
   if (status != CUDNN_STATUS_SUCCESS) return status;
   {
     const std::lock_guard lock(state().mutex);
     keep(state().records[descriptor], name, type, count, values);
   }
-  return name == CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH ? tell_of_card(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP) : status;
+  return name == CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH ? tell_of_device(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP) : status;
 }
 
 /// The configurations that heuristics propose are for their convolution.

@@ -1,4 +1,4 @@
-// cuSOLVER's decompositions by LAPACK on the host. All of cuSOLVER wants a handle, and that a card: nothing of its own is called, but that
+// cuSOLVER's decompositions by LAPACK on the host. All of cuSOLVER wants a handle, and that a GPU: nothing of its own is called, but that
 // it has the functions of these names and signatures.
 #include <cusolverDn.h>
 

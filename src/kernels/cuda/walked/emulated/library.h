@@ -1,5 +1,5 @@
-// NVIDIA's libraries with a host in place of a card: kernels/cuda/vendor/ is compiled as it is and opens the libraries as always. Of their
-// functions, those that need a card are ours here. Descriptors, plans and heuristics stay the libraries' own, and what is to be computed is
+// NVIDIA's libraries with a host in place of a GPU: kernels/cuda/vendor/ is compiled as it is and opens the libraries as always. Of their
+// functions, those that need a GPU are ours here. Descriptors, plans and heuristics stay the libraries' own, and what is to be computed is
 // read out of them; cuSOLVER has none, and all of it is ours.
 #pragma once
 
@@ -27,7 +27,7 @@ void* cublaslt_stand_in(void* library, std::string_view name);
 void* cudnn_stand_in(void* library, std::string_view name);
 void* cusolver_stand_in(std::string_view name);
 
-/// What a card's memory may hold before anything is written to it: every byte of a workspace is this before a call.
+/// What a GPU's memory may hold before anything is written to it: every byte of a workspace is this before a call.
 inline constexpr int kRubbish = 0x5A;
 
 }  // namespace tandem::kernels::cuda::emulated

@@ -1,0 +1,23 @@
+// What all ranks must have alike before they can work on one model: the same tensors, with the same values. For the library.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/distributed.h"
+#include "tensor/tensor.h"
+
+namespace tandem::parallel::detail {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+/// Error, the same on every rank, unless all ranks of the group have tensors of the same names, sizes, dtypes and requires_grad, in the same
+/// order. `what`: "parameter" or "buffer"; names the first that differs.
+void check_alike(const char* op, const char* what, const NamedTensors& tensors, const distributed::ProcessGroup& group, Site site);
+
+/// In place: the values of the rank with number `root` in the group, on every rank. All on one device; small ones travel in one parcel. The
+/// root's own tensors count as unchanged.
+void broadcast_values(const std::vector<Tensor>& tensors, int root, const distributed::ProcessGroup& group, Site site);
+
+}  // namespace tandem::parallel::detail

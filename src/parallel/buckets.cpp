@@ -1,0 +1,38 @@
+#include "parallel/buckets.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tandem::parallel::detail {
+namespace {
+
+struct Bucket {
+  std::vector<size_t> numbers;
+  size_t bytes = 0, last = 0;  // last: the place of the item that came last
+};
+
+}  // namespace
+
+std::vector<std::vector<size_t>> plan_buckets(std::span<const BucketItem> items, size_t first_bytes, size_t bytes) {
+  std::vector<Bucket> full;
+  std::map<DType, std::pair<Bucket, size_t>> open;  // and the limit
+  for (size_t i = 0; i < items.size(); ++i) {
+    auto& [bucket, limit] = open.try_emplace(items[i].dtype, Bucket(), first_bytes).first->second;
+    bucket.numbers.push_back(items[i].number);
+    bucket.bytes += items[i].bytes;
+    bucket.last = i;
+    if (bucket.bytes < limit) continue;
+    full.push_back(std::exchange(bucket, Bucket()));
+    limit = bytes;
+  }
+  for (auto& [dtype, rest] : open)
+    if (!rest.first.numbers.empty()) full.push_back(std::move(rest.first));
+  std::sort(full.begin(), full.end(), [](const Bucket& a, const Bucket& b) { return a.last < b.last; });
+  std::vector<std::vector<size_t>> plan;
+  plan.reserve(full.size());
+  for (Bucket& bucket : full) plan.push_back(std::move(bucket.numbers));
+  return plan;
+}
+
+}  // namespace tandem::parallel::detail

@@ -1,0 +1,168 @@
+#include "parallel/flat_ranges.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "autograd/autograd.h"
+#include "autograd/history.h"
+#include "base/error.h"
+#include "ops/creation.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem::parallel::detail {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // elements
+
+int64_t aligned(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
+
+/// `count` elements of `flat` from `offset` on, as a tensor with a storage, and so a version, of its own.
+Tensor part_of(const Tensor& flat, int64_t offset, const Shape& sizes) {
+  const size_t width = flat.element_size();
+  const Ref<Storage> storage(
+      new Storage(*flat.impl().storage, static_cast<size_t>(offset) * width, static_cast<size_t>(sizes.numel()) * width));
+  return Tensor(TensorImpl::view(storage.get(), sizes, contiguous_strides(sizes), 0, flat.dtype()));
+}
+
+void move_into(const Tensor& place, const Tensor& parameter, Site site) {
+  place.copy_(parameter.detach(), false, site);
+  parameter.impl().replace_storage(place.impl());
+}
+
+}  // namespace
+
+FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site)
+    : parameters_(std::move(parameters)), places_(parameters_.size()), group_(group) {
+  if (!distributed::is_initialized())
+    fail("[", op, "] there is no process group yet: call distributed::init_process_group() first");
+  if (parameters_.empty()) fail("[", op, "] got an empty parameter list");
+  const NoGradGuard no_grad;
+  const int64_t ranks = group_.size(), rank = group_.rank();
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i];
+    if (!parameter.defined()) fail("[", op, "] parameter ", i, " is undefined: run a first forward of lazy modules before");
+    if (parameter.device() != parameters_[0].device())
+      fail("[", op, "] parameters must be on one device, but parameter 0 is on ", parameters_[0].device(), " and parameter ", i, " on ",
+           parameter.device());
+    const auto same = [&](const Flat& flat) { return parameters_[flat.numbers[0]].dtype() == parameter.dtype(); };
+    const auto found = std::find_if(flats_.begin(), flats_.end(), same);
+    Flat& flat = found == flats_.end() ? flats_.emplace_back() : *found;
+    flat.numbers.push_back(i);
+  }
+  for (Flat& flat : flats_) {
+    int64_t length = 0;
+    for (const size_t i : flat.numbers) length += aligned(parameters_[i].numel(), kAlignment);
+    flat.share = aligned((length + ranks - 1) / ranks, kAlignment);
+    const Tensor& first = parameters_[flat.numbers[0]];
+    flat.all = zeros({flat.share * ranks}, {.dtype = first.dtype(), .device = first.device()}, site);
+    int64_t offset = 0;
+    for (const size_t i : flat.numbers) {
+      const int64_t numel = parameters_[i].numel();
+      places_[i] = part_of(flat.all, offset, parameters_[i].sizes());
+      move_into(places_[i], parameters_[i], site);
+      const int64_t begin = std::clamp<int64_t>(flat.share * rank - offset, 0, numel);
+      const int64_t end = std::clamp<int64_t>(flat.share * (rank + 1) - offset, 0, numel);
+      if (end > begin) pieces_.push_back({i, begin, end - begin, parameters_[i].detach().view({-1}).narrow(0, begin, end - begin)});
+      offset += aligned(numel, kAlignment);
+    }
+  }
+  if (pieces_.empty()) pieces_.push_back({0, 0, 0, parameters_[0].detach().view({-1}).narrow(0, 0, 0)});
+}
+
+void FlatRanges::lend_gradients(Site site) const {
+  const NoGradGuard no_grad;
+  for (const Piece& piece : pieces_) {
+    const Tensor& grad = parameters_[piece.parameter].grad();
+    piece.values.grad() = grad.defined() ? grad.detach().contiguous(site).view({-1}).narrow(0, piece.begin, piece.count) : Tensor();
+  }
+}
+
+void FlatRanges::take_gradients_back() const {
+  for (const Piece& piece : pieces_) piece.values.grad() = Tensor();
+}
+
+void FlatRanges::check_places(const char* op, Site site) const {
+  const NoGradGuard no_grad;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i];
+    if (parameter.impl().data == places_[i].impl().data) continue;
+    if (parameter.device() != places_[i].device() || parameter.dtype() != places_[i].dtype() || parameter.sizes() != places_[i].sizes())
+      fail("[", op, "] parameter ", i, " is now ", parameter.dtype(), " ", parameter.sizes(), " on ", parameter.device(), ", but was ",
+           places_[i].dtype(), " ", places_[i].sizes(), " on ", places_[i].device(), ": move a module before its parameters are divided");
+    move_into(places_[i], parameter, site);
+  }
+}
+
+void FlatRanges::gather(Site site) const {
+  const NoGradGuard no_grad;
+  for (const Flat& flat : flats_)
+    distributed::all_gather_into_tensor(flat.all, flat.all.narrow(0, flat.share * group_.rank(), flat.share), {.group = group_}, site);
+  for (const Tensor& parameter : parameters_) parameter.impl().storage->bump_version();
+}
+
+namespace {
+
+void put(std::string& bytes, const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); }
+template <class T>
+void put(std::string& bytes, T value) {
+  put(bytes, &value, sizeof value);
+}
+
+/// Entry after entry: the name's length, the name, the dtype, the number of dimensions, the sizes, the elements.
+std::string packed(const StateDict& state) {
+  std::string bytes;
+  for (const auto& [name, value] : state) {
+    const Tensor dense = value.detach().cpu().contiguous();
+    put<int64_t>(bytes, static_cast<int64_t>(name.size()));
+    put(bytes, name.data(), name.size());
+    put<int64_t>(bytes, static_cast<int64_t>(dense.dtype()));
+    put<int64_t>(bytes, dense.dim());
+    for (const int64_t size : dense.sizes()) put<int64_t>(bytes, size);
+    put(bytes, dense.data_ptr(), dense.nbytes());
+  }
+  return bytes;
+}
+
+StateDict unpacked(const char* at, const char* end) {
+  const auto take = [&] {
+    int64_t value = 0;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+  };
+  StateDict state;
+  while (at < end) {
+    const auto length = static_cast<size_t>(take());
+    const std::string name(at, length);
+    at += length;
+    const auto dtype = static_cast<DType>(take());
+    Shape sizes;
+    sizes.resize(static_cast<size_t>(take()));
+    for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = take();
+    const Tensor value = empty(sizes, dtype);
+    std::memcpy(value.data_ptr(), at, value.nbytes());
+    at += value.nbytes();
+    state[name] = value;
+  }
+  return state;
+}
+
+}  // namespace
+
+std::vector<StateDict> gather_state_dicts(const StateDict& mine, const distributed::ProcessGroup& group, Site site) {
+  const std::string bytes = packed(mine);
+  std::vector<int64_t> lengths;
+  for (const Tensor& one : distributed::all_gather(tensor({static_cast<int64_t>(bytes.size())}, kInt64), {.group = group}, site))
+    lengths.push_back(one.item<int64_t>());
+  const Tensor padded = zeros({*std::max_element(lengths.begin(), lengths.end())}, kUInt8, site);
+  if (!bytes.empty()) std::memcpy(padded.data_ptr(), bytes.data(), bytes.size());
+  const std::vector<Tensor> all = distributed::all_gather(padded, {.group = group}, site);
+  std::vector<StateDict> states;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    const char* first = static_cast<const char*>(all[rank].data_ptr());
+    states.push_back(unpacked(first, first + lengths[rank]));
+  }
+  return states;
+}
+
+}  // namespace tandem::parallel::detail

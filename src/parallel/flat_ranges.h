@@ -1,0 +1,51 @@
+// Parameters one after another in flat memory, which the ranks divide into ranges of the same length. For the library.
+#pragma once
+
+#include <vector>
+
+#include "comm/distributed.h"
+#include "nn/state_dict.h"
+#include "tensor/tensor.h"
+
+namespace tandem::parallel::detail {
+
+/// The part of a parameter that lies in this rank's range.
+struct Piece {
+  size_t parameter = 0;          // its number
+  int64_t begin = 0, count = 0;  // its elements, in row-major order
+  Tensor values;                 // (count), the parameter's own memory
+};
+
+/// Flat memory for parameters of one device: one piece of memory for each dtype. The parameters are moved into it.
+class FlatRanges {
+ public:
+  FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site);
+
+  [[nodiscard]] const std::vector<Tensor>& parameters() const { return parameters_; }
+  /// This rank's; at least one, which may be empty.
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  /// Each piece's gradient is its part of the parameter's; none where the parameter has none.
+  void lend_gradients(Site site) const;
+  void take_gradients_back() const;
+  /// Error where a parameter was moved to another device or dtype; brings back those whose memory was replaced.
+  void check_places(const char* op, Site site) const;
+  /// Every rank gets the others' ranges of the parameters. A collective for each dtype.
+  void gather(Site site) const;
+
+ private:
+  struct Flat {
+    Tensor all;          // (ranks * share)
+    int64_t share = 0;   // elements of a rank
+    std::vector<size_t> numbers;
+  };
+  std::vector<Tensor> parameters_;
+  std::vector<Tensor> places_;  // where each parameter's elements belong, in its sizes
+  std::vector<Flat> flats_;
+  std::vector<Piece> pieces_;
+  distributed::ProcessGroup group_;
+};
+
+/// Every rank's dictionary, on the CPU, in the order of the ranks.
+[[nodiscard]] std::vector<StateDict> gather_state_dicts(const StateDict& mine, const distributed::ProcessGroup& group, Site site);
+
+}  // namespace tandem::parallel::detail

@@ -1,0 +1,136 @@
+// Parameters, gradients and optimizer states in shards, one on each rank; whole only for the time that a layer computes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "autograd/autograd.h"
+#include "comm/distributed.h"
+#include "nn/module.h"
+
+namespace tandem::parallel {
+
+struct FullyShardedOptions {
+  distributed::ProcessGroup process_group = {};  // all ranks unless given
+  /// Modules whose parameters, with those of all below, are gathered together for each call. Unless given: every module that has parameters
+  /// of its own, without those below, and attention and transformer layers as a whole.
+  std::function<bool(const nn::ModuleBase& module)> is_unit = {};
+};
+
+namespace detail {
+
+/// What stands behind a FullyShardedDataParallel, whatever its module's type.
+class Shards {
+ public:
+  Shards(nn::ModuleBase& module, const FullyShardedOptions& options, Site site);
+
+  void before_forward(Site site) const;
+  void after_forward(std::span<const Tensor> outputs, Site site) const;
+  [[nodiscard]] std::vector<Tensor> parameters() const;
+  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  [[nodiscard]] size_t local_parameter_bytes() const;
+  [[nodiscard]] StateDict full_state_dict(Site site) const;
+  void load_full_state_dict(const StateDict& state, Site site) const;
+  void save(const std::string& folder, Site site) const;
+  void load(const std::string& folder, Site site) const;
+  Tensor clip_grad_norm_(double max_norm, Site site) const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+template <class M, class Base>
+class FullyShardedOf : public Base {
+ public:
+  FullyShardedOf(M& module, const FullyShardedOptions& options, Site site) : module_(&module), shards_(module, options, site) {}
+
+  /// The module itself, under the name "module".
+  void fields(nn::Fields& f) override { f("module", *module_); }
+  [[nodiscard]] M& module() const { return *module_; }
+
+  /// This rank's shards, one leaf for each unit: what an optimizer is made of.
+  [[nodiscard]] std::vector<Tensor> parameters() const { return shards_.parameters(); }
+  /// The same, named by their units: "layers.0.flat_param".
+  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const { return shards_.named_parameters(); }
+  void zero_grad(Flag set_to_none = true, Site site = Site::here()) {
+    const NoGradGuard no_grad;
+    for (const Tensor& shard : parameters()) {
+      if (set_to_none) shard.grad() = Tensor();
+      else if (shard.grad().defined()) shard.grad().zero_(site);
+    }
+  }
+  /// Bytes of this rank's parameters.
+  [[nodiscard]] size_t local_parameter_bytes() const { return shards_.local_parameter_bytes(); }
+
+  /// The module's whole state, on every rank and on the module's device, as its state_dict would be without shards. Every rank calls it.
+  [[nodiscard]] StateDict full_state_dict(Site site = Site::here()) const { return shards_.full_state_dict(site); }
+  /// Takes a whole state over: every rank its part. Error where names or sizes differ; nothing has changed then.
+  void load_full_state_dict(const StateDict& state, Site site = Site::here()) { shards_.load_full_state_dict(state, site); }
+  /// Writes each rank's part to a file of its own in `folder`, which the ranks share, and an index beside them. Every rank calls it.
+  void save_shards(const std::string& folder, Site site = Site::here()) const { shards_.save(folder, site); }
+  /// Reads what `save_shards` wrote, on any number of ranks.
+  void load_shards(const std::string& folder, Site site = Site::here()) { shards_.load(folder, site); }
+  /// Scales the gradients so that the norm of all of them, on all ranks, is at most max_norm; gives the norm from before. Every rank calls
+  /// it.
+  Tensor clip_grad_norm_(double max_norm, Site site = Site::here()) { return shards_.clip_grad_norm_(max_norm, site); }
+
+ protected:
+  template <class F>
+  auto sharded(Site site, F&& call) {
+    shards_.before_forward(site);
+    auto result = call();
+    if constexpr (nn::detail::holds_tensors<decltype(result)>) shards_.after_forward(nn::detail::tensors_of(result), site);
+    else shards_.after_forward({}, site);
+    return result;
+  }
+
+ private:
+  M* module_;
+  Shards shards_;
+};
+
+}  // namespace detail
+
+/// Divides a module's parameters among the ranks: each keeps 1 / ranks of every unit's parameters, gradients and so optimizer states. A unit
+/// is gathered just before its module computes, forward and backward, beside the computing of the one before, and given up behind it; its
+/// gradients are averaged straight into the shards (Rajbhandari et al., "ZeRO", stage 3). The module is made alike by rank 0's values. It is
+/// referred to, and must outlive this; outside of calls its parameters have no values, and to compute with them is an error.
+///
+/// Optimizers are made of `parameters()` and work element by element. All ranks run the same modules in the same order. As
+/// torch.distributed.fsdp.FullyShardedDataParallel.
+template <class M, bool from_tensor_to_tensor = nn::IsTensorModule<M>>
+class FullyShardedDataParallel final : public detail::FullyShardedOf<M, nn::Module> {
+ public:
+  explicit FullyShardedDataParallel(M& module, const FullyShardedOptions& options = {}, Site site = Site::here())
+      : detail::FullyShardedOf<M, nn::Module>(module, options, site) {}
+  Tensor forward(const Tensor& x) override {
+    const Site site = nn::detail::call_site();
+    return this->sharded(site, [&] { return static_cast<nn::Module&>(this->module())(x, site); });
+  }
+};
+
+/// The same for a module with a signature of its own.
+template <class M>
+class FullyShardedDataParallel<M, false> final : public detail::FullyShardedOf<M, nn::Callable<FullyShardedDataParallel<M, false>>> {
+ public:
+  explicit FullyShardedDataParallel(M& module, const FullyShardedOptions& options = {}, Site site = Site::here())
+      : detail::FullyShardedOf<M, nn::Callable<FullyShardedDataParallel<M, false>>>(module, options, site), site_(site) {}
+  template <class... Args>
+  auto forward(Args&&... args) {
+    return this->sharded(site_, [&] { return this->module()(std::forward<Args>(args)...); });
+  }
+
+ private:
+  Site site_;
+};
+
+template <class M>
+FullyShardedDataParallel(M&, const FullyShardedOptions& = {}, Site = Site::here())
+    -> FullyShardedDataParallel<M, nn::IsTensorModule<M>>;
+
+}  // namespace tandem::parallel

@@ -1,0 +1,73 @@
+// Which parameters are gathered together, and their life in shards. For the library: see FullyShardedDataParallel.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/distributed.h"
+#include "comm/work.h"
+#include "nn/module.h"
+
+namespace tandem::parallel::detail {
+
+/// Parameters of one dtype that are in shards, and together for a while.
+class ShardUnit {
+ public:
+  struct Member {
+    std::string name;
+    Tensor whole;  // the module's own: without bytes while the unit is in shards
+    int64_t offset = 0;
+  };
+
+  ShardUnit(std::string name, nn::ModuleBase& module, std::vector<std::pair<std::string, Tensor>> parameters,
+            const distributed::ProcessGroup& group, Site site);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] nn::ModuleBase& module() const { return *module_; }
+  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+  /// This rank's range of the elements, a leaf: what optimizers step.
+  [[nodiscard]] const Tensor& shard() const { return shard_; }
+  [[nodiscard]] bool requires_grad() const { return shard_.requires_grad(); }
+  /// Elements of all members.
+  [[nodiscard]] int64_t numel() const;
+
+  /// Begins to bring the members together, beside other work; nothing where that has begun.
+  void begin_gather(Site site);
+  /// From here on the members have their values.
+  void gather(Site site);
+  /// The members lose their bytes.
+  void release();
+
+  /// Takes a member's gradient over, divided by the ranks; whether it was the last one of this backward.
+  bool add_gradient(size_t member, Site site);
+  /// Whether gradients have come that are not reduced yet.
+  [[nodiscard]] bool has_gradients() const { return gradients_.defined(); }
+  /// Begins to sum the ranks' gradients, beside other work; those of members that got none count as zero.
+  void begin_reduce(Site site);
+  /// The sum is added to the shard's gradient.
+  void finish_reduce(Site site);
+
+  /// Calls `f(member's number, first element in the member, first element in the shard, count)` for all that lies in this rank's shard.
+  void each_local_part(const std::function<void(size_t, int64_t, int64_t, int64_t)>& f) const;
+
+ private:
+  std::string name_;
+  nn::ModuleBase* module_;
+  distributed::ProcessGroup group_;
+  std::vector<Member> members_;
+  int64_t share_ = 0;  // elements of a rank
+  Tensor shard_;
+  Ref<Storage> storage_;  // of all members
+  Tensor together_;       // (ranks * share)
+  comm::Work gathering_, reducing_;
+  bool has_values_ = false;
+  uint32_t version_ = 0;  // of the shard, when it was last gathered
+  Tensor gradients_;      // (ranks * share), as they come
+  Tensor in_flight_;      // the same while they are being reduced
+  Tensor reduced_;        // (share)
+  std::vector<bool> arrived_;
+  size_t waiting_ = 0;
+};
+
+}  // namespace tandem::parallel::detail

@@ -1,0 +1,49 @@
+// Tests on ranks that are threads of this program, on the CPU and on virtual GPUs.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "comm/distributed.h"
+#include "nn/support.h"
+
+namespace tandem::testing {
+
+/// How many ranks, and whether rank r is on the GPU of its number.
+struct World {
+  int size;
+  bool on_gpus;
+};
+inline auto every_world() { return ::testing::Values(World{2, false}, World{3, false}, World{4, false}, World{2, true}); }
+inline std::string world_name(const ::testing::TestParamInfo<World>& info) {
+  return str(info.param.size, info.param.on_gpus ? "_gpus" : "_on_cpu");
+}
+
+class OnRanks : public ::testing::TestWithParam<World> {
+ protected:
+  [[nodiscard]] static int world() { return GetParam().size; }
+  /// Runs f(rank, device) on every rank. One that waits for others in vain ends by itself.
+  static void run(const std::function<void(int, Device)>& f) {
+    const World world = GetParam();
+    distributed::run_ranks(
+        world.size, [&](int rank) { f(rank, world.on_gpus ? gpu(rank) : cpu()); }, {.timeout = std::chrono::seconds(60)});
+  }
+  /// This rank's part of the rows, which the ranks divide evenly.
+  static Tensor share(const Tensor& x) {
+    const int64_t rows = x.size(0) / distributed::get_world_size();
+    return x.narrow(0, distributed::get_rank() * rows, rows);
+  }
+  /// All ranks have the same parameters and gradients, to the bit.
+  static void expect_same_bits(const nn::ModuleBase& module) {
+    for (const auto& [name, parameter] : module.named_parameters()) {
+      for (const Tensor& mine : {parameter.detach(), parameter.grad()}) {
+        if (!mine.defined()) continue;
+        for (const Tensor& other : distributed::all_gather(mine.cpu().contiguous()))
+          EXPECT_EQ(std::memcmp(other.data_ptr(), mine.cpu().contiguous().data_ptr(), mine.nbytes()), 0) << name;
+      }
+    }
+  }
+};
+
+}  // namespace tandem::testing
