@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/distributed.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace tandem::parallel::detail {
