@@ -1,5 +1,8 @@
 #include "parallel/gradient_buckets.h"
 
+
+#include <array>
+
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -57,7 +60,7 @@ void put_into_bucket(Parameter& parameter, double scale, Site site) {
   }
   const Operand factor(scale, site), gradient(grad, site);
   if (scale == 1) parameter.view.copy_(grad, false, site);
-  else ops::call_into(kernels::PointwiseOp::mul, "mul", ops::Rule::Same, parameter.view, {&gradient, &factor}, site);
+  else ops::pointwise_into({kernels::PointwiseOp::mul, "mul", "", "", ops::Rule::Same}, parameter.view, std::array<const Operand*, 2>{&gradient, &factor}, site);
   grad = parameter.view;
 }
 

@@ -1,5 +1,6 @@
 #include "parallel/shard_units.h"
 
+#include <array>
 #include <algorithm>
 
 #include "autograd/autograd.h"
@@ -99,7 +100,7 @@ bool ShardUnit::add_gradient(size_t number, Site site) {
   const Tensor place = gradients_.narrow(0, member.offset, gradient.numel(), site).view(gradient.sizes(), site);
   const Operand factor(1.0 / group_.size(), site), value(gradient, site);
   if (arrived_[number]) place.add_(gradient, 1.0 / group_.size(), site);
-  else ops::call_into(kernels::PointwiseOp::mul, "mul", ops::Rule::Same, place, {&value, &factor}, site);
+  else ops::pointwise_into({kernels::PointwiseOp::mul, "mul", "", "", ops::Rule::Same}, place, std::array<const Operand*, 2>{&value, &factor}, site);
   waiting_ -= !arrived_[number];
   arrived_[number] = true;
   return waiting_ == 0;
