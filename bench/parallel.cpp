@@ -27,6 +27,7 @@ using tools::UsageError;
 
 constexpr const char* kOverlap = "overlap";
 constexpr const char* kCollectives = "collectives";
+constexpr const char* kModel = "model";
 
 void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K" << text << std::flush;
@@ -57,7 +58,7 @@ class Progress {
 std::string known_names() {
   std::string names;
   for (const ParallelCase& c : parallel_cases()) names += str(c.name, ", ");
-  return names + kOverlap + ", " + kCollectives;
+  return names + kOverlap + ", " + kCollectives + ", " + kModel;
 }
 
 bool is_case(const std::string& name) {
@@ -100,7 +101,7 @@ ordered_json figures(const ParallelCase& c, const Side& side, const Side& first)
   const double speed_up = median_of(side) / median_of(first), times = static_cast<double>(side.devices.size()) / static_cast<double>(first.devices.size());
   return {{"name", c.name},           {"gpus", side.devices.size()}, {"batch", side.work.batch},          {"unit", c.unit},
           {"per_s", median_of(side)}, {"lowest", *lowest},           {"highest", *highest},               {"runs", side.per_second},
-          {"speed_up", speed_up},     {"efficiency", speed_up / times}, {"parameters", side.work.parameters}};
+          {"speed_up", speed_up},     {"efficiency", speed_up / times}};
 }
 
 /// All numbers of GPUs for one case.
@@ -153,31 +154,41 @@ void check_rates(const BenchParallelOptions& options) {
   }
 }
 
-/// What the model makes of one GPU's rate, measured here or given.
+/// What the model makes of one GPU's rate, given or among the rows that were measured.
 ordered_json model(const ordered_json& results, const BenchParallelOptions& options) {
   ordered_json rows = ordered_json::array();
-  for (const std::string& name : options.links) {
-    const Link link = link_named(name);
-    for (const ordered_json& one : results) {
-      const auto parameters = one["parameters"].get<int64_t>();
-      if (one["gpus"] != 1 || parameters == 0) continue;
-      const double given = given_rate(options, one["name"]), rate = given > 0 ? given : one["per_s"].get<double>();
-      const double pictures = one["batch"].get<double>();
-      const Modelled m = modelled(link, pictures / rate * 1e9, parameters);
-      const auto per_s = [&](double ns) { return pictures * link.count * 1e9 / ns; };
-      rows.push_back({{"link", link.name}, {"name", one["name"]}, {"gpus", link.count}, {"batch", pictures}, {"one_per_s", rate},
-                      {"measured_here", given == 0}, {"reduce_ms", m.reduce_ns / 1e6}, {"in_turn_per_s", per_s(m.in_turn_ns)},
-                      {"in_turn_efficiency", m.compute_ns / m.in_turn_ns}, {"overlapped_per_s", per_s(m.overlapped_ns)},
+  for (const std::string& name : options.links)
+    for (const ParallelCase& c : parallel_cases()) {
+      double rate = given_rate(options, c.name), batch = static_cast<double>(options.batch > 0 ? options.batch : c.batch);
+      const bool given = rate > 0;
+      for (const ordered_json& one : results)
+        if (!given && one["name"] == c.name && one["gpus"] == 1) {
+          rate = one["per_s"].get<double>();
+          batch = one["batch"].get<double>();
+        }
+      if (rate <= 0 || c.parameters == 0) continue;
+      const Link link = link_named(name);
+      const Modelled m = modelled(link, batch / rate * 1e9, c.parameters);
+      const auto per_s = [&](double ns) { return batch * link.count * 1e9 / ns; };
+      rows.push_back({{"link", name},
+                      {"name", c.name},
+                      {"gpus", link.count},
+                      {"batch", batch},
+                      {"one_per_s", rate},
+                      {"measured_here", !given},
+                      {"reduce_ms", m.reduce_ns / 1e6},
+                      {"in_turn_per_s", per_s(m.in_turn_ns)},
+                      {"in_turn_efficiency", m.compute_ns / m.in_turn_ns},
+                      {"overlapped_per_s", per_s(m.overlapped_ns)},
                       {"overlapped_efficiency", m.compute_ns / m.overlapped_ns}});
     }
-  }
   return rows;
 }
 
 /// Checks what was asked for, and that the GPUs are there.
 void check(BenchParallelOptions& options) {
   for (const std::string& name : options.only)
-    if (!is_case(name) && name != kOverlap && name != kCollectives)
+    if (!is_case(name) && name != kOverlap && name != kCollectives && name != kModel)
       throw UsageError(str("parallel: there is no case '", name, "'. There are: ", known_names()));
   if (!options.serve.empty() && !is_case(options.serve)) throw UsageError(str("parallel: --serve '", options.serve, "': there is no such case. There are: ", known_names()));
   for (const std::string& link : options.links) (void)link_named(link);
@@ -196,6 +207,12 @@ int bench_parallel(BenchParallelOptions options) {
     options.ms = std::min(options.ms, 50.0);
     options.size = std::min<int64_t>(options.size, 32);
     if (options.batch == 0) options.batch = 2;
+  }
+  if (options.only == std::vector<std::string>{kModel}) {  // it needs no GPU
+    const ordered_json rows = model({}, options);
+    if (options.json) std::cout << ordered_json{{"modelled", rows}}.dump(1) << "\n";
+    else print_model(rows, options.links);
+    return 0;
   }
   const int most = options.gpus.back();
   if (cuda::device_count() < most)

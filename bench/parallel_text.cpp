@@ -51,9 +51,9 @@ void print_model(const ordered_json& rows, const std::vector<std::string>& links
     const Link link = link_named(name);
     std::cout << "\nmodelled, not measured. " << assumptions(link) << '\n';
     for (const ordered_json& row : rows) {
-      if (row["link"] != link.name) continue;
-      std::snprintf(line, sizeof line, "  %-12s %.1f pictures/s on one GPU (%s): %.1f on %d (%.0f%%); overlapped %.1f (%.0f%%); gradients take %.2f ms",
-                    row["name"].get<std::string>().c_str(), row["one_per_s"].get<double>(), row["measured_here"] ? "measured" : "given",
+      if (row["link"] != name) continue;
+      std::snprintf(line, sizeof line, "  %-12s %.1f pictures/s on one GPU, batch %.0f (%s): %.1f on %d (%.0f%%); overlapped %.1f (%.0f%%); gradients take %.2f ms",
+                    row["name"].get<std::string>().c_str(), row["one_per_s"].get<double>(), row["batch"].get<double>(), row["measured_here"] ? "measured" : "given",
                     row["in_turn_per_s"].get<double>(), link.count, 100 * row["in_turn_efficiency"].get<double>(), row["overlapped_per_s"].get<double>(),
                     100 * row["overlapped_efficiency"].get<double>(), row["reduce_ms"].get<double>());
       std::cout << line << std::endl;

@@ -281,6 +281,10 @@ std::unique_ptr<Backend> make_backend(const Start& start) {
 
 std::vector<std::unique_ptr<Backend>> make_backends(std::span<const Device> devices) {
   if (const std::string why = why_not(); !why.empty()) fail(why);
+  for (size_t i = 0; i < devices.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (runtime::cuda_gpu::gpu_behind(devices[i].index()) == runtime::cuda_gpu::gpu_behind(devices[j].index()))
+        fail(functions().library.failed("ncclCommInitRankConfig", tandem::str(devices[j], " and ", devices[i], " are one GPU, which it does not take twice")));
   ncclUniqueId id;
   check(functions().ncclGetUniqueId(&id), "ncclGetUniqueId");
   const int size = static_cast<int>(devices.size());
