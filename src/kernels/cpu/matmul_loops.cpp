@@ -113,22 +113,22 @@ void finish_rows(const MatmulPlan& plan, const Matrix& out, const Matrix& produc
                  int64_t columns) {
   constexpr int64_t kBuffer = 1024;
   const auto size = static_cast<int64_t>(size_of(plan.dtype));
-  const Compute compute = compute_of(dtype_of<S>());
-  const auto dtype = static_cast<int>(plan.dtype);
+  const Pack pack = pack_to<S>(plan.dtype);
+  const Unpack unpack = unpack_from<S>(plan.dtype);
   alignas(64) S add[kBuffer], result[kBuffer];
   for (int64_t r = i; r < i + rows; ++r)
     for (int64_t c = j; c < j + columns; c += kBuffer) {
       const int64_t n = std::min(kBuffer, j + columns - c);
       const S* from = reinterpret_cast<const S*>(product.data) + r * product.row + c;
       if (plan.has_epilogue) {
-        if (bias.data) isa().pack[dtype][compute](add, bias.data + (r * bias.row + c * bias.column) * size, bias.column, n);
+        if (bias.data) pack(add, bias.data + (r * bias.row + c * bias.column) * size, bias.column, n);
         if constexpr (std::is_same_v<S, float>)
           isa().products.epilogue(result, n, from, n, 1, n, bias.data ? add : nullptr, 0, 1, plan.epilogue);
         else
           for (int64_t x = 0; x < n; ++x) result[x] = followed<S>(plan.epilogue, from[x], bias.data ? add[x] : S(0));
         from = result;
       }
-      isa().unpack[compute][dtype](out.data + (r * out.row + c * out.column) * size, out.column, from, n);
+      unpack(out.data + (r * out.row + c * out.column) * size, out.column, from, n);
     }
 }
 

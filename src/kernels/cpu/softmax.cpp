@@ -65,7 +65,7 @@ void forward(const Queue& queue, bool log, const Out& out_view, const View& in_v
   const Rows out(out_view), in(in_view);
   if (in.length() == 0) return;
   visit_compute(in.dtype(), [&]<class T>(T) {
-    const auto dense_rows = log ? functions<T>().log_softmax : functions<T>().softmax;
+    const auto dense_rows = log ? row_functions<T>().log_softmax : row_functions<T>().softmax;
     const bool direct = is_dense(out) && is_dense(in);
     parallel_for(in.count(), row_grain(in.length()), queue.threads, [&](int64_t begin, int64_t end) {
       if (direct) return dense_rows(out.address(begin), out.row_stride(), in.address(begin), in.row_stride(), end - begin, in.length());
@@ -78,7 +78,7 @@ void backward(const Queue& queue, bool log, const Out& out_view, const View& gra
   const Rows out(out_view), grad(grad_view), y(y_view);
   if (y.length() == 0) return;
   visit_compute(y.dtype(), [&]<class T>(T) {
-    const auto dense_rows = log ? functions<T>().log_softmax_backward : functions<T>().softmax_backward;
+    const auto dense_rows = log ? row_functions<T>().log_softmax_backward : row_functions<T>().softmax_backward;
     const bool direct = is_dense(out) && is_dense(grad) && is_dense(y);
     parallel_for(y.count(), row_grain(y.length()), queue.threads, [&](int64_t begin, int64_t end) {
       if (direct)

@@ -41,7 +41,7 @@ class Moments {
       const int64_t take = std::min(n, limit - held_);
       if (total_.count == 0) {
         double sum;
-        set_.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
+        set_.reductions.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
         center_on(sum / static_cast<double>(take));
       }
       set_.reductions.deviations[compute_](deviations_, from, center_, take);

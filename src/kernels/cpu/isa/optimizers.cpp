@@ -67,7 +67,7 @@ void step_loop(T* __restrict p, const T* __restrict g, T* __restrict s0, T* __re
   const T keep = static_cast<T>(parameter.keep), decay = static_cast<T>(parameter.weight_decay), sign = static_cast<T>(parameter.sign);
   T numbers[kStepNumbers];
   for (int i = 0; i < kStepNumbers; ++i) numbers[i] = static_cast<T>(parameter.numbers[i]);
-  constexpr bool has1 = F::states > 1, has2 = F::states > 2;
+  constexpr bool has1 = F::kStates > 1, has2 = F::kStates > 2;
   for (int64_t i = 0; i < n; ++i) {
     T x = p[i] * keep;
     T state[kStepStates] = {s0[i], T(0), T(0)};
