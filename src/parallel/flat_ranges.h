@@ -34,8 +34,8 @@ class FlatRanges {
 
  private:
   struct Flat {
-    Tensor all;          // (ranks * share)
-    int64_t share = 0;   // elements of a rank
+    Tensor all;         // (ranks * share)
+    int64_t share = 0;  // elements of a rank
     std::vector<size_t> numbers;
   };
   std::vector<Tensor> parameters_;
