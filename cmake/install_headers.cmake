@@ -2,12 +2,12 @@
 # ("base/error.h"); installed, relative to the include folder ("tandem/base/error.h"), so that -I PREFIX/include is all a
 # user needs and none of our names can meet another package's.
 #
-# Public is every header of a room except those in kernels/, tools/, virtual/, host/ and cuda/ folders, and whatever these include.
+# Public is every header of a room except those in kernels/, tools/, virtual/, host/, cuda/ and mpi/ folders, and whatever these include.
 cmake_policy(VERSION 3.25)  # an install script starts with none
 
 file(GLOB_RECURSE queue RELATIVE ${SOURCE} ${SOURCE}/*.h ${SOURCE}/*.inc)
 file(GLOB_RECURSE generated RELATIVE ${GENERATED} ${GENERATED}/*.h ${GENERATED}/*.inc)
-list(FILTER queue EXCLUDE REGEX "^kernels/|^tools/|(^|/)(cuda|host|virtual)/")
+list(FILTER queue EXCLUDE REGEX "^kernels/|^tools/|(^|/)(cuda|host|mpi|virtual)/")
 list(APPEND queue ${generated})
 set(public "")
 while(queue)

@@ -1,6 +1,6 @@
-# libtandem.so: every room except tools/ and the cuda/ folders.
+# libtandem.so: every room except tools/ and the folders of plug-ins, cuda/ and mpi/.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|^src/kernels/cpu/isa/")
+list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/isa/")
 list(TRANSFORM library_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 list(SORT library_sources)
 if(NOT library_sources)
@@ -47,11 +47,11 @@ endif()
 set(TANDEM_ISAS "${isas}" CACHE STRING "Instruction sets that the kernels are compiled for, baseline and up")
 list(TRANSFORM TANDEM_ISAS REPLACE "(.+)" "X(\\1)" OUTPUT_VARIABLE each_isa)
 list(JOIN each_isa " " each_isa)
-set_source_files_properties(src/kernels/cpu/dispatch.cpp PROPERTIES COMPILE_OPTIONS "-DTD_FOR_EACH_ISA(X)=${each_isa}")
+set_source_files_properties(src/kernels/cpu/instruction_set.cpp PROPERTIES COMPILE_OPTIONS "-DTD_FOR_EACH_ISA(X)=${each_isa}")
 if(isa_sources)
   foreach(isa ${TANDEM_ISAS})
     add_library(tandem_isa_${isa} OBJECT ${isa_sources})
-    target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa} TD_ISA_${isa}=1)
+    target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa})
     target_compile_options(tandem_isa_${isa} PRIVATE ${isa_flags_${isa}} -fno-math-errno -fno-trapping-math -ffp-contract=fast
       $<$<CONFIG:Release>:-O3>
       # The functions are as accurate as they are where products and sums become one instruction: at -O1 only with the first flag, and not where

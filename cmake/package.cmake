@@ -1,10 +1,10 @@
-# `cmake --install`: library, program, plug-in, public headers, and what find_package(tandem) reads. The package names no
+# `cmake --install`: library, program, plug-ins, public headers, and what find_package(tandem) reads. The package names no
 # dependency: those of the library are private to it.
 include(CMakePackageConfigHelpers)
 
 # What is installed, without tests and benchmarks.
 add_custom_target(product DEPENDS tandem)
-foreach(target tandem_program tandem_cuda)
+foreach(target tandem_program tandem_cuda tandem_mpi)
   if(TARGET ${target})
     add_dependencies(product ${target})
   endif()
@@ -16,9 +16,11 @@ install(TARGETS tandem EXPORT tandemTargets LIBRARY DESTINATION ${CMAKE_INSTALL_
 if(TARGET tandem_program)
   install(TARGETS tandem_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET tandem_cuda)
-  install(TARGETS tandem_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(plugin tandem_cuda tandem_mpi)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 
 install(CODE "
   set(SOURCE \"${CMAKE_SOURCE_DIR}/src\")

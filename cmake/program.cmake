@@ -5,7 +5,8 @@ add_library(tandem_command_line STATIC ${command_line})
 target_compile_definitions(tandem_command_line PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(tandem_command_line PUBLIC tandem CLI11::CLI11 PRIVATE tandem_flags)
 
-file(GLOB program_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/*.cpp ${CMAKE_SOURCE_DIR}/src/tools/recipes/*.cpp)
+file(GLOB program_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/*.cpp ${CMAKE_SOURCE_DIR}/src/tools/launch/*.cpp
+  ${CMAKE_SOURCE_DIR}/src/tools/recipes/*.cpp)
 list(REMOVE_ITEM program_sources ${command_line})
 add_executable(tandem_program ${program_sources})
 set_target_properties(tandem_program PROPERTIES OUTPUT_NAME tandem)

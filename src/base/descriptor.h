@@ -1,4 +1,4 @@
-// An open file's number, closed at its end.
+// A file descriptor with one owner.
 #pragma once
 
 #include <unistd.h>
@@ -7,25 +7,25 @@
 
 namespace tandem {
 
-/// Owns a file descriptor of this process.
+/// Closes its file descriptor when it ends; -1 is none.
 class Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
+    if (this != &other) {
+      reset();
+      number_ = std::exchange(other.number_, -1);
+    }
     return *this;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { reset(); }
 
-  /// The number; -1 where there is none.
   [[nodiscard]] int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
   void reset() {
-    if (number_ >= 0) close(std::exchange(number_, -1));
+    if (const int number = std::exchange(number_, -1); number >= 0) ::close(number);
   }
 
  private:

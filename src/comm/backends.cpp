@@ -1,10 +1,9 @@
 // Which back ends there are. A plug-in's stands here with the function that opens it.
-#include <unistd.h>
-
 #include <mutex>
 
 #include "comm/backend.h"
 #include "comm/local.h"
+#include "comm/mpi_plugin.h"
 
 namespace tandem::comm {
 namespace {
@@ -19,6 +18,7 @@ Registered& registered() {
 }
 
 const BackendFactory kBackends[] = {
+    mpi_backend(),
     {.name = "local", .started_by_it = started_locally, .ranks = local_ranks, .make = make_local_backend},
 };
 

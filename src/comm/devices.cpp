@@ -1,5 +1,5 @@
-// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues. All other lists of devices go by
-// ordinary copies and operations.
+// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues; real ones those of a back end that takes
+// them. All other lists of devices go by ordinary copies and operations.
 #include "comm/devices.h"
 
 #include <algorithm>
@@ -23,10 +23,12 @@ namespace tandem::comm {
 namespace {
 
 using Groups = std::vector<std::shared_ptr<Group>>;
+using Backends = std::vector<std::unique_ptr<Backend>>;
 
 struct Known {
   std::mutex mutex;
-  std::map<std::vector<int>, Groups> groups;  // by the devices' indices
+  std::map<std::vector<int>, Groups> groups;      // of virtual GPUs, by their indices
+  std::map<std::vector<int>, Backends> backends;  // of real ones; empty where no back end takes them
 };
 Known& known() {
   static auto* all = new Known;  // not destroyed: streams may still work
@@ -39,12 +41,32 @@ std::vector<int> indices(const std::vector<Device>& devices) {
   return all;
 }
 
-/// Whether they are ranks: several virtual GPUs, all different.
+/// The ranks of real GPUs. With the mutex of what is known held.
+Backends& backends_of(const std::vector<Device>& devices) {
+  auto& all = known().backends;
+  const auto key = indices(devices);
+  if (const auto found = all.find(key); found != all.end()) return found->second;
+  Backends& made = all[key];
+  for (const BackendFactory& factory : backends()) {
+    if (!factory.make_many || !made.empty()) continue;
+    try {
+      made = factory.make_many(devices);
+    } catch (const Error&) {
+      // Copies serve as well; cuda::libraries() says why.
+    }
+  }
+  return made;
+}
+
+/// Whether they are ranks: several GPUs, all different, virtual ones or such that a back end takes.
 bool are_ranks(const std::vector<Device>& devices) {
   if (devices.size() < 2 || !std::all_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); })) return false;
   std::vector<int> sorted = indices(devices);
   std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() && runtime::devices_are_virtual();
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
+  if (runtime::devices_are_virtual()) return true;
+  const std::lock_guard lock(known().mutex);
+  return !backends_of(devices).empty();
 }
 
 std::vector<Device> devices_of(const std::vector<Tensor>& tensors) {
@@ -68,15 +90,57 @@ void check_op(const char* op, const Tensor& t, ReduceOp reduction) {
     fail('[', op, "] AVG is for floating dtypes, but the tensors are ", t.dtype(), ": reduce by SUM and divide");
 }
 
+/// Calls of several ranks by this thread, which begin together at `end`; given up where an error ends the scope before.
+class Many {
+ public:
+  explicit Many(Backend& any) : any_(any) { any_.begin_many(); }
+  ~Many() {
+    if (!open_) return;
+    try {
+      any_.end_many();
+    } catch (const std::exception&) {
+      // There is an error already.
+    }
+  }
+  Many(const Many&) = delete;
+  Many& operator=(const Many&) = delete;
+  void end() {
+    open_ = false;
+    any_.end_many();
+  }
+
+ private:
+  Backend& any_;
+  bool open_ = true;
+};
+
+/// Queues every rank's part on the current stream of its device: part_of(i) gives its back end call.
+template <class PartOf>
+void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const Call& call, PartOf part_of) {
+  try {
+    Many together(*ranks[0]);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const runtime::StreamHandle stream = runtime::current_stream(devices[i].index())->handle;
+      part_of(i)(*ranks[i], Context{.call = call, .device = devices[i], .stream = stream, .deadline = Clock::now() + kTimeout});
+    }
+    together.end();
+  } catch (const std::exception& error) {
+    for (const auto& rank : ranks) rank->abort(error.what());
+    known().backends.erase(indices(devices));
+    throw;
+  }
+}
+
 /// Queues every rank's part: part(i) gives its back end call, ins[i] and outs[i] are its tensors.
 template <class PartOf>
-void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins,
-         const std::vector<Tensor>& outs, PartOf part_of) {
+void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins, const std::vector<Tensor>& outs,
+         PartOf part_of) {
   for (const Device device : devices)
     if (runtime::require_driver().capturing(runtime::current_stream(device.index())->handle))
       fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
   Known& all = known();
   const std::lock_guard lock(all.mutex);  // two threads' calls must not mix
+  if (!runtime::devices_are_virtual()) return run_on_streams(backends_of(devices), devices, call, part_of);
   Groups& groups = all.groups[indices(devices)];
   if (groups.empty()) {
     const auto team = make_thread_team(static_cast<int>(devices.size()));
@@ -86,7 +150,8 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
       groups.push_back(std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, ranks, kTimeout));
   }
   try {
-    for (size_t i = 0; i < devices.size(); ++i) groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
+    for (size_t i = 0; i < devices.size(); ++i)
+      groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
   } catch (const std::exception& error) {
     // Those that were queued would wait for the others for ever.
     for (const auto& group : groups) group->abort(error.what());
@@ -141,14 +206,13 @@ void all_reduce_coalesced(const std::vector<std::vector<Tensor>>& tensors, Reduc
   constexpr const char* kName = "all_reduce_coalesced";
   if (tensors.empty() || tensors[0].empty()) return;
   for (const auto& list : tensors) {
-    if (list.size() != tensors[0].size())
-      fail('[', kName, "] every device gives as many tensors, but there are ", tensors[0].size(), " and ", list.size());
+    if (list.size() != tensors[0].size()) fail('[', kName, "] every device gives as many tensors, but there are ", tensors[0].size(), " and ", list.size());
     for (const Tensor& t : list) {
       if (!t.defined()) fail('[', kName, "] expected tensors, but one is undefined");
       autograd::check_in_place(kName, t);
       if (t.device() != list[0].device() || t.dtype() != list[0].dtype())
-        fail('[', kName, "] a device's tensors must be on it and of one dtype, but there are ", list[0].dtype(), " on ", list[0].device(),
-             " and ", t.dtype(), " on ", t.device());
+        fail('[', kName, "] a device's tensors must be on it and of one dtype, but there are ", list[0].dtype(), " on ", list[0].device(), " and ",
+             t.dtype(), " on ", t.device());
     }
   }
   const NoGradGuard no_grad;
@@ -203,13 +267,11 @@ Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) 
   std::vector<Tensor> used = dense(tensors, site);
   const auto number = static_cast<size_t>(root - devices.begin());
   used[number] = used[number].clone(site);
-  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used,
-      [&](size_t i) {
-        return
-            [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
-              backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
-            };
-      });
+  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used, [&](size_t i) {
+    return [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
+      backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
+    };
+  });
   return used[number];
 }
 

@@ -124,7 +124,7 @@ struct Group::State {
 
   std::mutex mutex;  // numbers are given and work is queued under it
   uint64_t next = 0, next_message = 0;
-  std::map<int, runtime::StreamRecord*> streams;                                            // for asynchronous collectives, by device
+  std::map<int, runtime::StreamRecord*> streams;                       // for asynchronous collectives, by device
   std::map<std::tuple<Collective, int, int, int>, runtime::StreamRecord*> message_streams;  // kind, peer, tag, device
   std::map<std::tuple<Collective, int, int>, std::unique_ptr<Lane>> message_lanes;
   std::unique_ptr<Lane> lane;
@@ -207,9 +207,7 @@ bool Group::takes(Device device) const { return state_->host->takes(device) || (
 const char* Group::backend_name() const { return (state_->device ? state_->device : state_->host)->name(); }
 
 std::string Group::describe(int rank) const { return state_->host->describe(rank); }
-const void* Group::recorder_of(int rank) const {
-  return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank);
-}
+const void* Group::recorder_of(int rank) const { return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank); }
 
 Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
                 std::chrono::milliseconds limit) {
@@ -274,11 +272,11 @@ Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor
   call.number = number();
   const uint64_t place = state.recorder.queued(call);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
-  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part),
-                    limit](const std::string* spoiled) { keep->run(backend, call, place, device, handle, spoiled, part, limit); };
+  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part), limit](const std::string* spoiled) {
+    keep->run(backend, call, place, device, handle, spoiled, part, limit);
+  };
   if (backend.queues_on_streams()) run(nullptr);
-  else
-    queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
+  else queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
       // The program is ending, or memory is: partners are not to wait for a part that never comes.
       backend.abort(tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending"));
       if (!point_to_point(call.kind)) keep->end_turn(call.number);
@@ -308,17 +306,30 @@ void Group::abort(const std::string& reason) noexcept {
   state_->aborted.store(true);
 }
 
-void Group::leave(Site /*site*/) {
+void Group::leave(Site site) {
   if (state_->left.exchange(true)) return;
   uint64_t last = 0;
+  std::vector<runtime::StreamRecord*> streams;
   {
     const std::lock_guard lock(state_->mutex);
     last = state_->next;
     state_->message_lanes.clear();
+    for (const auto& [device, stream] : state_->streams) streams.push_back(stream);
+    for (const auto& [key, stream] : state_->message_streams) streams.push_back(stream);
   }
   state_->wait_turn(last + 1);
+  // Whoever gets the streams next is not to be told of what went wrong here.
+  std::exception_ptr first;
+  for (const runtime::StreamRecord* stream : streams) {
+    try {
+      runtime::require_driver().synchronize_stream(stream->handle, site);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
   state_->host->leave();
   if (state_->device) state_->device->leave();
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace tandem::comm

@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "comm/distributed.h"
+#include "comm/launched.h"
 #include "comm/local_backend.h"
 #include "runtime/capture.h"
+#include "runtime/driver.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
 #include "runtime/thread_devices.h"
@@ -15,7 +17,7 @@ namespace tandem::comm {
 namespace {
 
 constinit std::mutex process_mutex;
-std::shared_ptr<World>& process_world() {
+std::shared_ptr<World>& the_process_world() {
   static auto* world = new std::shared_ptr<World>;  // not destroyed: threads may outlive static objects
   return *world;
 }
@@ -34,12 +36,13 @@ void set_world(std::shared_ptr<World> world) {
     return;
   }
   const std::lock_guard lock(process_mutex);
-  process_world() = std::move(world);
+  the_process_world() = std::move(world);
 }
 
 /// The back end that is asked for, or that started this process.
 BackendFactory choose(std::string_view name) {
   std::string known;
+  if (!name.empty()) (void)runtime::driver();  // the plug-in of real GPUs brings one along
   const std::vector<BackendFactory> all = backends();
   for (const BackendFactory& factory : all) {
     if (name.empty() ? factory.started_by_it && factory.started_by_it() : factory.name == name) return factory;
@@ -51,11 +54,12 @@ BackendFactory choose(std::string_view name) {
 
 }  // namespace
 
-std::shared_ptr<World> world() {
-  if (own_world) return *own_world;
+std::shared_ptr<World> process_world() {
   const std::lock_guard lock(process_mutex);
-  return process_world();
+  return the_process_world();
 }
+
+std::shared_ptr<World> world() { return own_world ? *own_world : process_world(); }
 
 std::shared_ptr<World> require_world(const char* call) {
   std::shared_ptr<World> found = world();
@@ -81,8 +85,9 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   if (options.world_size >= 0) start.size = options.world_size;
   if (options.rank >= 0) start.rank = options.rank;
   if (start.size < 1 || start.rank < 0 || start.rank >= start.size)
-    fail("[init_process_group] rank ", start.rank, " is not one of a program of ", start.size,
-         " ranks: give .rank and .world_size, or set RANK ", "and WORLD_SIZE");
+    fail("[init_process_group] rank ", start.rank, " is not one of a program of ", start.size, " ranks: give .rank and .world_size, or set RANK ",
+         "and WORLD_SIZE");
+  if (!own_world) choose_device();
   std::unique_ptr<Backend> host = host_factory.make(start), device;
   if (factory.for_devices) {
     start.rank = host->rank();
@@ -94,20 +99,40 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   auto made = std::make_shared<World>();
   std::vector<int> ranks = first_ranks(host->size());
   made->everyone = std::make_shared<Group>(std::move(host), std::move(device), std::move(ranks), options.timeout);
+  const int rank = made->everyone->rank(), size = made->everyone->size();
   set_world(std::move(made));
+  if (!own_world) listen_to_launcher(rank, size);
 }
+
+namespace {
+
+/// The rank leaves all its groups; the first error of work that nobody has waited for comes out.
+void leave_all(World& world, Site site) {
+  std::vector<std::weak_ptr<Group>> others;
+  {
+    const std::lock_guard lock(world.mutex);
+    others.swap(world.others);
+  }
+  std::exception_ptr first;
+  const auto leave = [&](Group& group) {
+    try {
+      group.leave(site);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  for (const auto& other : others)
+    if (const auto group = other.lock()) leave(*group);
+  leave(*world.everyone);
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace
 
 void destroy_process_group(Site site) {
   const std::shared_ptr<World> leaving = require_world("destroy_process_group");
   set_world(nullptr);
-  std::vector<std::weak_ptr<Group>> others;
-  {
-    const std::lock_guard lock(leaving->mutex);
-    others.swap(leaving->others);
-  }
-  for (const auto& other : others)
-    if (const auto group = other.lock()) group->leave(site);
-  leaving->everyone->leave(site);
+  leave_all(*leaving, site);
 }
 
 bool is_initialized() { return world() != nullptr; }
@@ -117,7 +142,6 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
   const std::shared_ptr<Team> team = make_thread_team(count);
   const int devices = runtime::driver() ? cuda::device_count() : 0;
   const runtime::ThreadDevices devices_of_caller;  // of the calling thread, whose work comes before
-  std::vector<std::exception_ptr> errors(static_cast<size_t>(count));
   std::mutex mutex;
   std::exception_ptr first;  // by which the others were ended
   const auto work = [&](int rank) {
@@ -136,7 +160,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
       }
       if (devices > 0) cuda::set_device(rank % devices);
       f(rank);
-      for (int device = 0; device < devices; ++device) cuda::synchronize(device);
+      for (const runtime::StreamRecord* stream : streams) runtime::require_driver().synchronize_stream(stream->handle, Site::none());
     } catch (...) {
       {
         const std::lock_guard lock(mutex);
@@ -154,13 +178,19 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
     own_world = nullptr;
     if (mine) {
       try {
-        if (mine->everyone) mine->everyone->leave(Site::none());
+        if (mine->everyone) leave_all(*mine, Site::none());
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!first) first = std::current_exception();
       }
     }
-    for (runtime::StreamRecord* stream : streams) runtime::give_own_stream(stream);
+    for (runtime::StreamRecord* stream : streams) {
+      try {
+        runtime::require_driver().synchronize_stream(stream->handle, Site::none());
+      } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the rank has ended with an error already
+      }
+      runtime::give_own_stream(stream);
+    }
   };
   {
     std::vector<std::jthread> threads;

@@ -19,7 +19,9 @@ struct World {
 
 /// The calling thread's; nullptr where there is none.
 [[nodiscard]] std::shared_ptr<World> world();
-/// The same; error that names `call` where there is none.
+/// The process's own, whatever thread asks.
+[[nodiscard]] std::shared_ptr<World> process_world();
+/// That of the calling thread; error that names `call` where there is none.
 [[nodiscard]] std::shared_ptr<World> require_world(const char* call);
 
 }  // namespace tandem::comm

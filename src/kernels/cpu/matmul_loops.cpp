@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -122,7 +122,8 @@ void finish_rows(const MatmulPlan& plan, const Matrix& out, const Matrix& produc
       const S* from = reinterpret_cast<const S*>(product.data) + r * product.row + c;
       if (plan.has_epilogue) {
         if (bias.data) isa().pack[dtype][compute](add, bias.data + (r * bias.row + c * bias.column) * size, bias.column, n);
-        if constexpr (std::is_same_v<S, float>) dense().epilogue(result, n, from, n, 1, n, bias.data ? add : nullptr, 0, 1, plan.epilogue);
+        if constexpr (std::is_same_v<S, float>)
+          isa().products.epilogue(result, n, from, n, 1, n, bias.data ? add : nullptr, 0, 1, plan.epilogue);
         else
           for (int64_t x = 0; x < n; ++x) result[x] = followed<S>(plan.epilogue, from[x], bias.data ? add[x] : S(0));
         from = result;
@@ -148,9 +149,9 @@ void finish_product(const MatmulPlan& plan, const Matrix& out, const Matrix& pro
                     int64_t rows, int64_t columns) {
   if (plan.dtype == kFloat32 && out.column == 1 && bias.row >= 0 && bias.column >= 0) {
     const float* add = bias.data ? reinterpret_cast<const float*>(bias.data) + i * bias.row + j * bias.column : nullptr;
-    return dense().epilogue(reinterpret_cast<float*>(out.data) + i * out.row + j, out.row,
-                            reinterpret_cast<const float*>(product.data) + i * product.row + j, product.row, rows, columns, add, bias.row,
-                            bias.column, plan.epilogue);
+    return isa().products.epilogue(reinterpret_cast<float*>(out.data) + i * out.row + j, out.row,
+                                   reinterpret_cast<const float*>(product.data) + i * product.row + j, product.row, rows, columns, add,
+                                   bias.row, bias.column, plan.epilogue);
   }
   if (plan.result() == kFloat64) finish_rows<double>(plan, out, product, bias, i, j, rows, columns);
   else finish_rows<float>(plan, out, product, bias, i, j, rows, columns);

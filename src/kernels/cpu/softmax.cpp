@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu {
@@ -19,18 +19,13 @@ void for_pieces(int64_t length, F f) {
   for (int64_t c = 0; c < length; c += kBuffer) f(c, std::min(kBuffer, length - c));
 }
 
-template <class T>
-const RowFunctions& functions() {
-  return dense().rows[sizeof(T) == 8];
-}
-
 bool is_dense(const Rows& rows) { return rows.regular() && rows.stride() == 1 && (rows.dtype() == kFloat32 || rows.dtype() == kFloat64); }
 
 template <class T>
 void forward_row(bool log, const Rows& out, const Rows& in, int64_t r) {
   alignas(64) T buffer[kBuffer];
   const int64_t n = in.length();
-  const RowFunctions& call = functions<T>();
+  const RowFunctions& call = row_functions<T>();
   if (n <= kBuffer) {
     const T* x = in.read(r, 0, n, buffer);
     T* y = out.target(r, 0, buffer);
@@ -52,7 +47,7 @@ void forward_row(bool log, const Rows& out, const Rows& in, int64_t r) {
 template <class T>
 void backward_row(bool log, const Rows& out, const Rows& grad, const Rows& y, int64_t r) {
   alignas(64) T grad_buffer[kBuffer], y_buffer[kBuffer];
-  const RowFunctions& call = functions<T>();
+  const RowFunctions& call = row_functions<T>();
   double sum = 0;
   for_pieces(y.length(), [&](int64_t c, int64_t count) {
     const T* g = grad.read(r, c, count, grad_buffer);

@@ -1,0 +1,63 @@
+#include "comm/mpi_plugin.h"
+
+#include <dlfcn.h>
+
+#include <charconv>
+#include <initializer_list>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "runtime/beside_library.h"
+
+namespace tandem::comm {
+namespace {
+
+/// The first of these variables that is a whole number; -1 where none is. They are set by what starts ranks.
+int number_of(std::initializer_list<const char*> variables) {
+  for (const char* variable : variables) {
+    const auto text = environment(variable);
+    int value = -1;
+    if (text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && value >= 0)
+      return value;
+  }
+  return -1;
+}
+
+/// mpirun of OpenMPI; of MPICH, and srun.
+int mpi_rank() { return number_of({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}); }
+int mpi_size() { return number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}); }
+
+bool started_by_mpi() { return mpi_rank() >= 0 && mpi_size() > 0; }
+
+void ranks_of_mpi(int& rank, int& size) {
+  rank = started_by_mpi() ? mpi_rank() : 0;
+  size = started_by_mpi() ? mpi_size() : 1;
+}
+
+const MpiPlugin& plugin() {
+  // TANDEM_MPI_PLUGIN, or the file beside the library. It stays open.
+  const std::string path = environment("TANDEM_MPI_PLUGIN").value_or(runtime::beside_library("libtandem_mpi.so"));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* error = dlerror();
+    fail("[init_process_group] the MPI plug-in cannot be loaded: ", error ? error : path.c_str(),
+         "; it is built where MPI is found (apt-get install libopenmpi-dev), and without it ranks of one machine can use \"local\"");
+  }
+  const auto entry = reinterpret_cast<const MpiPlugin* (*)()>(dlsym(library, "tandem_mpi_plugin"));
+  const MpiPlugin* found = entry ? entry() : nullptr;
+  if (!found) fail("[init_process_group] the MPI plug-in ", path, " has no entry tandem_mpi_plugin");
+  if (found->version != kMpiPluginVersion)
+    fail("[init_process_group] the MPI plug-in ", path, " has version ", found->version, ", but this library needs ", kMpiPluginVersion,
+         ": build both together");
+  return *found;
+}
+
+}  // namespace
+
+BackendFactory mpi_backend() {
+  return {.name = "mpi", .started_by_it = started_by_mpi, .ranks = ranks_of_mpi, .make = [](const Start& start) {
+            return plugin().make(start);
+          }};
+}
+
+}  // namespace tandem::comm

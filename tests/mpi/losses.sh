@@ -1,0 +1,33 @@
+# What the other ranks are told when one goes wrong, under mpirun and under tandem launch: never a hang. $1: where the programs are.
+. "$(dirname "$0")/../cli/common.sh.inc"
+export TANDEM_VIRTUAL_GPUS=1x64MiB
+program=$1/mpi_losses
+
+# under_mpirun HOW: leaves all output in $out.
+under_mpirun() { out=$(timeout 100 mpirun --oversubscribe -n 3 "$program" "$1" 2>&1); status=$?; }
+expect_ended() { [ "$status" -ne 124 ] || fail "it hangs" "$out"; [ "$status" -ne 0 ] || fail "it succeeds" "$out"; }
+
+under_mpirun none; expect_status 0; [ "$(grep -c "no error" <<< "$out")" -eq 3 ] || fail "three ranks without an error" "$out"
+under_mpirun killed; expect_ended; expect_out "signal 9"
+under_mpirun exits; expect_ended
+under_mpirun leaves; expect_ended; expect_out "rank 1 (host "; expect_out "has left the group"
+under_mpirun aborts; expect_ended; expect_out "rank 1 has had enough"
+under_mpirun late; expect_ended; expect_out "the time limit has passed"; expect_out "is in recv of float32"
+
+export TANDEM_DISTRIBUTED_DEBUG=detail
+under_mpirun differs; expect_ended
+expect_out "ranks differ: rank 0 (host "; expect_out "called all_reduce of float32 [1000] (SUM) at "; expect_out "called broadcast of float32 [1000] from rank 0 at "
+unset TANDEM_DISTRIBUTED_DEBUG
+
+# Under the launcher every other rank is told of the rank that was lost, and the launcher ends as it did.
+under_launch() { call OMPI_MCA_rmaps_base_oversubscribe=1 -- launch -n 3 --mpi "$program" "$1"; }
+under_launch killed; expect_status 137
+for rank in 0 2; do expect_out "[rank $rank] error: "; done
+[ "$(grep -c "error: .*rank 1 .*ended with signal 9" <<< "$out")" -eq 2 ] || fail "both others name rank 1 and its signal" "$out$err"
+expect_err "ended with signal 9 (Killed)"
+under_launch exits; expect_status 3
+[ "$(grep -c "error: .*rank 1 .*ended with exit status 3" <<< "$out")" -eq 2 ] || fail "both others name rank 1 and its status" "$out$err"
+under_launch throws; expect_status 1
+[ "$(grep -c "error: .*rank 1 .*ended with exit status 1" <<< "$out")" -eq 2 ] || fail "both others name rank 1 and its status" "$out$err"
+
+finish
