@@ -161,6 +161,7 @@ void MpiBackend::leave() noexcept {
     if (!dead_.empty() || std::exchange(has_left_, true)) return;
   }
   engine_.tell(ranks_, make_notice(Notice::Kind::Left, ""));
+  engine_.flush();
 }
 
 bool MpiBackend::notice(const Notice& notice, Notice& answer) {

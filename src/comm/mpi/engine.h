@@ -67,6 +67,8 @@ class Engine {
 
   /// Sends a notice to ranks of the whole program, as far as they can be reached, and waits for nothing but a moment.
   void tell(const std::vector<int>& ranks, const Notice& notice) noexcept;
+  /// Waits until notices have gone out, at most a moment.
+  void flush();
   void add(uint64_t group, Listener& listener);
   void remove(uint64_t group);
   /// After a rank was lost MPI is not ended in order, which would wait for it.
@@ -81,7 +83,7 @@ class Engine {
   Engine();
   void send(int rank, const Notice& notice);
   void look_at_notices();
-  void finish_notices(std::chrono::milliseconds most);
+  void stop_receiving();
   void finish() noexcept;
 
   int rank_ = 0, size_ = 1;
