@@ -1,6 +1,5 @@
 #include "parallel/gradient_buckets.h"
 
-
 #include <array>
 
 #include "autograd/autograd.h"

@@ -1,7 +1,7 @@
 #include "parallel/shard_units.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 
 #include "autograd/autograd.h"
 #include "autograd/history.h"
