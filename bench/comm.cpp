@@ -23,7 +23,8 @@ double agreed(double number) {
 template <int64_t kBytes>
 Measured all_reduce(const char* name, double ms) {
   const Tensor t = zeros({kBytes / 4});
-  return measure_together(name, ms, [&] { distributed::all_reduce(t); }, agreed);
+  return measure_together(
+      name, ms, [&] { distributed::all_reduce(t); }, agreed);
 }
 
 /// 784-256-128-10, 64 samples a rank, the ranks' gradients averaged while backward runs.

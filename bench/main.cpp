@@ -114,21 +114,25 @@ void add_parallel(CLI::App& bench, Action& action) {
   parallel->add_option("--batch", options->batch, "Pictures a GPU; 0: as published, fewer on virtual GPUs")
       ->capture_default_str()
       ->check(whole_number_from(0, kMostInt));
-  parallel->add_option("--size", options->size, "Height and width of DenseNet's pictures")->capture_default_str()->check(whole_number_from(32));
+  parallel->add_option("--size", options->size, "Height and width of DenseNet's pictures")
+      ->capture_default_str()
+      ->check(whole_number_from(32));
   parallel->add_option("--rounds", options->rounds, "Rounds, each through --gpus and back")
       ->capture_default_str()
       ->check(whole_number_from(1, kMostInt));
   parallel->add_option("--ms", options->ms, "About how long a measurement takes, in milliseconds")
       ->capture_default_str()
       ->check(positive_number());
-  parallel->add_option("--link", options->links, "Model training over nvlink, pcie, ethernet100 or COUNT:GB/S:MICROSECONDS")->type_name("LINK");
+  parallel->add_option("--link", options->links, "Model training over nvlink, pcie, ethernet100 or COUNT:GB/S:MICROSECONDS")
+      ->type_name("LINK");
   parallel->add_option("--rate", options->rates, "CASE=IMAGES: one GPU's rate for the model, measured elsewhere")->type_name("RATE");
   parallel->add_option("--serve", options->serve, "Measure a case when a line of standard input names a number of GPUs")->type_name("CASE");
   parallel->callback([options, &action] { action = [options] { return bench_parallel(*options); }; });
 }
 
 void add_comm(CLI::App& bench, Action& action) {
-  CLI::App* comm = bench.add_subcommand("comm", "One rank of several: what collectives of CPU tensors and a step of data-parallel training take");
+  CLI::App* comm =
+      bench.add_subcommand("comm", "One rank of several: what collectives of CPU tensors and a step of data-parallel training take");
   const auto options = std::make_shared<BenchCommOptions>();
   comm->add_flag("--json", options->json, "Print a JSON document instead of a table; the first rank does");
   comm->add_option("--backend", options->backend, "local, mpi; without it, the one that the ranks were started by")->type_name("NAME");

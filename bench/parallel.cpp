@@ -49,7 +49,8 @@ class Progress {
   void draw() const {
     constexpr int kWidth = 20;
     const int filled = kWidth * done_ / std::max(steps_, 1);
-    say(str(name_, " [", std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kWidth - filled), '.'), "] ", done_, "/", steps_));
+    say(str(name_, " [", std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kWidth - filled), '.'), "] ", done_,
+            "/", steps_));
   }
   std::string name_;
   int steps_, done_ = 0;
@@ -98,9 +99,12 @@ Side prepare(const ParallelCase& c, int gpus, const ParallelSizes& sizes, double
 ordered_json figures(const ParallelCase& c, const Side& side, const Side& first) {
   const auto [lowest, highest] = std::minmax_element(side.per_second.begin(), side.per_second.end());
   const auto median_of = [](const Side& s) { return summarize("", s.per_second, 1).ns; };
-  const double speed_up = median_of(side) / median_of(first), times = static_cast<double>(side.devices.size()) / static_cast<double>(first.devices.size());
-  return {{"name", c.name},           {"gpus", side.devices.size()}, {"batch", side.work.batch},          {"unit", c.unit},
-          {"per_s", median_of(side)}, {"lowest", *lowest},           {"highest", *highest},               {"runs", side.per_second},
+  const double speed_up = median_of(side) / median_of(first),
+               times = static_cast<double>(side.devices.size()) / static_cast<double>(first.devices.size());
+  return {{"name", c.name},           {"gpus", side.devices.size()},
+          {"batch", side.work.batch}, {"unit", c.unit},
+          {"per_s", median_of(side)}, {"lowest", *lowest},
+          {"highest", *highest},      {"runs", side.per_second},
           {"speed_up", speed_up},     {"efficiency", speed_up / times}};
 }
 
@@ -133,7 +137,8 @@ int serve(const ParallelCase& c, const BenchParallelOptions& options, const Para
   for (std::string line; std::getline(std::cin, line);) {
     const auto side = std::find_if(sides.begin(), sides.end(), [&](const auto& each) { return line == str(each.first); });
     if (side == sides.end()) throw UsageError(str("parallel: --serve was asked for '", line, "' GPUs, which is not among --gpus"));
-    std::cout << ordered_json{{"gpus", side->first}, {"per_s", side->second.measure()}, {"batch", side->second.work.batch}}.dump() << std::endl;
+    std::cout << ordered_json{{"gpus", side->first}, {"per_s", side->second.measure()}, {"batch", side->second.work.batch}}.dump()
+              << std::endl;
   }
   return 0;
 }
@@ -190,7 +195,8 @@ void check(BenchParallelOptions& options) {
   for (const std::string& name : options.only)
     if (!is_case(name) && name != kOverlap && name != kCollectives && name != kModel)
       throw UsageError(str("parallel: there is no case '", name, "'. There are: ", known_names()));
-  if (!options.serve.empty() && !is_case(options.serve)) throw UsageError(str("parallel: --serve '", options.serve, "': there is no such case. There are: ", known_names()));
+  if (!options.serve.empty() && !is_case(options.serve))
+    throw UsageError(str("parallel: --serve '", options.serve, "': there is no such case. There are: ", known_names()));
   for (const std::string& link : options.links) (void)link_named(link);
   check_rates(options);
   std::sort(options.gpus.begin(), options.gpus.end());
@@ -216,7 +222,8 @@ int bench_parallel(BenchParallelOptions options) {
   }
   const int most = options.gpus.back();
   if (cuda::device_count() < most)
-    throw UsageError(str("parallel: --gpus asks for ", most, ", but there are ", cuda::device_count(), " GPUs: TANDEM_VIRTUAL_GPUS=", most, " makes virtual ones"));
+    throw UsageError(str("parallel: --gpus asks for ", most, ", but there are ", cuda::device_count(), " GPUs: TANDEM_VIRTUAL_GPUS=", most,
+                         " makes virtual ones"));
   const cuda::DeviceProperties& properties = cuda::get_device_properties(0);
   const ParallelSizes sizes{options.batch, options.size, options.quick ? 64 : properties.is_virtual ? 1000 : 8192, properties.is_virtual};
   const auto wanted = [&](const std::string& name) {
@@ -235,17 +242,20 @@ int bench_parallel(BenchParallelOptions options) {
     if (!options.json) print_cases(rows);
     results.insert(results.end(), rows.begin(), rows.end());
   }
-  ordered_json document = {{"library", "tandem"}, {"device", properties.name}, {"threads", get_num_threads()}, {"quick", options.quick}, {"results", results}};
+  ordered_json document = {
+      {"library", "tandem"}, {"device", properties.name}, {"threads", get_num_threads()}, {"quick", options.quick}, {"results", results}};
   if (wanted(kOverlap)) {
     say(kOverlap);
     const Overlap o = measure_overlap(gpu(0), options.quick ? 64 : 1024, options.rounds);
     say("");
     if (!options.json) print_overlap(o);
-    document["overlap"] = {{"products", o.products}, {"inner", o.inner}, {"run_ms", o.run_ms}, {"copy_ms", o.copy_ms},
-                           {"in_turn_ms", o.in_turn_ms}, {"overlapped_ms", o.overlapped_ms}, {"of_longer", o.of_longer()}};
+    document["overlap"] = {{"products", o.products},    {"inner", o.inner},           {"run_ms", o.run_ms},
+                           {"copy_ms", o.copy_ms},      {"in_turn_ms", o.in_turn_ms}, {"overlapped_ms", o.overlapped_ms},
+                           {"of_longer", o.of_longer()}};
   }
   if (wanted(kCollectives)) {
-    const std::vector<int64_t> bytes = options.quick ? std::vector<int64_t>{4, 4096} : std::vector<int64_t>{4, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
+    const std::vector<int64_t> bytes =
+        options.quick ? std::vector<int64_t>{4, 4096} : std::vector<int64_t>{4, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
     for (const int gpus : options.gpus) {
       if (gpus == 1) continue;
       say(str(kCollectives, " on ", gpus, " GPUs"));
@@ -255,7 +265,12 @@ int bench_parallel(BenchParallelOptions options) {
       say("");
       if (!options.json) print_moves(rows);
       for (const Moved& row : rows)
-        moves.push_back({{"name", row.name}, {"gpus", row.gpus}, {"bytes", row.bytes}, {"ns", row.ns}, {"gb_per_s", row.gb_per_s}, {"limit_gb_per_s", row.limit}});
+        moves.push_back({{"name", row.name},
+                         {"gpus", row.gpus},
+                         {"bytes", row.bytes},
+                         {"ns", row.ns},
+                         {"gb_per_s", row.gb_per_s},
+                         {"limit_gb_per_s", row.limit}});
     }
     document["collectives"] = moves;
   }

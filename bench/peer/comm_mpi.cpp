@@ -25,12 +25,13 @@ int main(int argc, char** argv) {
     return number;
   };
   std::vector<Measured> results;
-  for (const auto& [name, bytes] : {std::pair<const char*, int>{"all_reduce_4", 4}, {"all_reduce_1m", 1'000'000}, {"all_reduce_16m", 16'000'000}}) {
+  for (const auto& [name, bytes] :
+       {std::pair<const char*, int>{"all_reduce_4", 4}, {"all_reduce_1m", 1'000'000}, {"all_reduce_16m", 16'000'000}}) {
     if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;
     std::vector<float> data(static_cast<size_t>(bytes) / 4);
     results.push_back(measure_together(
-        name, ms,
-        [&] { MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); }, agree));
+        name, ms, [&] { MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); },
+        agree));
   }
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;

@@ -1,6 +1,7 @@
 #include "parallel/shard_units.h"
 
 #include <algorithm>
+#include <array>
 
 #include "autograd/autograd.h"
 #include "ops/creation.h"

@@ -74,16 +74,14 @@ TEST_P(NcclCollectives, Reduce) {
         EXPECT_TRUE(equal(at_root.cpu(), rank.rank == root ? all : part_of(rank.rank, dtype)));
         const int64_t whole = 3 * rank.size;
         const Tensor in = rank.here(part_of(rank.rank, dtype, whole)), out = empty({3}, {.dtype = dtype, .device = rank.device()});
-        rank.call(Collective::ReduceScatter, [&](const Context& c) {
-          rank.nccl.reduce_scatter(c, Rank::data(out), Rank::data(in), 3, dtype, op);
-        });
+        rank.call(Collective::ReduceScatter,
+                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(out), Rank::data(in), 3, dtype, op); });
         const Tensor own = reduced(all_parts(rank.size, dtype, whole), op).narrow(0, 3 * rank.rank, 3);
         EXPECT_TRUE(equal(out.cpu(), own));
         // In place.
         const Tensor place = in.narrow(0, 3 * rank.rank, 3);
-        rank.call(Collective::ReduceScatter, [&](const Context& c) {
-          rank.nccl.reduce_scatter(c, Rank::data(place), Rank::data(in), 3, dtype, op);
-        });
+        rank.call(Collective::ReduceScatter,
+                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(place), Rank::data(in), 3, dtype, op); });
         EXPECT_TRUE(equal(place.cpu(), own));
       });
     }
@@ -108,7 +106,8 @@ TEST_P(NcclCollectives, Move) {
       EXPECT_TRUE(equal(gathered.cpu(), rank.rank == root ? joined : zeros_like(joined)));
 
       const Tensor scattered = room(6), whole = rank.here(joined);
-      rank.call(Collective::Scatter, [&](const Context& c) { rank.nccl.scatter(c, Rank::data(scattered), Rank::data(whole), 6, dtype, root); });
+      rank.call(Collective::Scatter,
+                [&](const Context& c) { rank.nccl.scatter(c, Rank::data(scattered), Rank::data(whole), 6, dtype, root); });
       EXPECT_TRUE(equal(scattered.cpu(), part_of(rank.rank, dtype)));
 
       // Rank r sends s + 1 elements to rank s.
@@ -135,7 +134,8 @@ TEST_P(NcclCollectives, Messages) {
     // Everyone sends to all others before anyone receives.
     const Tensor own = rank.here(part_of(rank.rank, kInt16));
     for (int other = 0; other < rank.size; ++other)
-      if (other != rank.rank) rank.call(Collective::Send, [&](const Context& c) { rank.nccl.send(c, Rank::data(own), 6, kInt16, other, 0); });
+      if (other != rank.rank)
+        rank.call(Collective::Send, [&](const Context& c) { rank.nccl.send(c, Rank::data(own), 6, kInt16, other, 0); });
     for (int other = 0; other < rank.size; ++other) {
       if (other == rank.rank) continue;
       const Tensor in = rank.here(zeros({6}, {.dtype = kInt16}));

@@ -79,7 +79,8 @@ TEST_F(NcclFailures, MissingRanksAreToldAfterTheTimeLimit) {
           rank.call(Collective::Barrier, [&](const Context& c) { rank.host.barrier(c); });
           return false;
         } catch (const Error& error) {
-          EXPECT_NE(std::string(error.what()).find("all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit"), std::string::npos)
+          EXPECT_NE(std::string(error.what()).find("all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit"),
+                    std::string::npos)
               << error.what();
           return true;
         }
@@ -139,7 +140,8 @@ TEST_F(NcclFailures, RanksThatShareAGpuAreRefused) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  for (const std::string& error : errors) EXPECT_NE(error.find("which NCCL does not do: give each rank a GPU of its own"), std::string::npos) << error;
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("which NCCL does not do: give each rank a GPU of its own"), std::string::npos) << error;
 }
 
 TEST_F(NcclFailures, NeedAGpuAndAHost) {

@@ -1,4 +1,5 @@
-// One rank's communicator of NCCL. It is asynchronous: no call waits for other ranks without a limit, and another thread can end every wait.
+// One rank's communicator of NCCL. It is asynchronous: no call waits for other ranks without a limit, and another thread can end every
+// wait.
 #pragma once
 
 #include <nccl.h>
