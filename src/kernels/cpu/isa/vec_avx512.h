@@ -23,12 +23,12 @@ struct Mask {
 
 template <Order order, class T>
 TD_INLINE Mask<T> compare(Vec<T> a, Vec<T> b) {
-  constexpr int k = static_cast<int>(order);
   constexpr int floats[] = {_CMP_LT_OQ, _CMP_LE_OQ, _CMP_GT_OQ, _CMP_GE_OQ, _CMP_EQ_OQ, _CMP_NEQ_UQ, _CMP_UNORD_Q};
   constexpr int integers[] = {_MM_CMPINT_LT, _MM_CMPINT_LE, _MM_CMPINT_NLE, _MM_CMPINT_NLT, _MM_CMPINT_EQ, _MM_CMPINT_NE, 0};
-  if constexpr (std::is_integral_v<T>) return {_mm512_cmp_epi64_mask((__m512i)a.v, (__m512i)b.v, integers[k])};
-  else if constexpr (sizeof(T) == 4) return {_mm512_cmp_ps_mask(a.v, b.v, floats[k])};
-  else return {_mm512_cmp_pd_mask(a.v, b.v, floats[k])};
+  constexpr int predicate = (std::is_integral_v<T> ? integers : floats)[static_cast<int>(order)];
+  if constexpr (std::is_integral_v<T>) return {_mm512_cmp_epi64_mask((__m512i)a.v, (__m512i)b.v, predicate)};
+  else if constexpr (sizeof(T) == 4) return {_mm512_cmp_ps_mask(a.v, b.v, predicate)};
+  else return {_mm512_cmp_pd_mask(a.v, b.v, predicate)};
 }
 template <class T>
 TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
