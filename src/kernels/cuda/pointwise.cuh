@@ -114,8 +114,6 @@ template <class F, class T>
 inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F, Lgamma> && !std::is_same_v<F, Digamma> &&
                                    !std::is_same_v<F, Polygamma> && !std::is_same_v<F, Erfinv>;
 
-inline constexpr int64_t kNoStrides[kMaxDims] = {};
-
 template <class F, class T, int inputs, Rule rule>
 void launch(const Queue& queue, const Pointwise& call) {
   if constexpr (kComputes<rule, T>) {

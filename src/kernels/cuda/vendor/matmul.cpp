@@ -315,8 +315,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   if (!p) return cuda::matmul(queue, out, a, b, bias, epilogue, workspace);
   const size_t bytes = matmul_workspace(out, a, b, bias, epilogue);
   // cuBLASLt goes along the innermost of the merged batch dimensions, a loop here along the others.
-  const int64_t none[kMaxDims] = {};
-  const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : none});
+  const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : kNoStrides});
   const int inner = batches.ndim - 1;
   if (batches.count == 0) return;
   p->batch = inner >= 0 ? batches.size(inner) : 1;
