@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/futex.h"
+#include "process/peers.h"
 
 namespace tandem::multiprocessing {
 namespace detail {
