@@ -56,6 +56,13 @@ DataLoader::DataLoader(AnyDataset dataset, DataLoaderOptions options, Site site)
   check(options_);
 }
 
+int DataLoader::checked_workers(const DataLoaderOptions& options) {
+  check(options);
+  if (options.collate_fn)
+    fail("[DataLoader.in_processes] collate_fn cannot be called in another process: override the dataset's get_batch");
+  return std::max(options.num_workers, 1);
+}
+
 int64_t DataLoader::size() const { return batch_sampler()->size(); }
 
 AnyBatchSampler DataLoader::batch_sampler() const { return batches_of(*dataset_, options_); }

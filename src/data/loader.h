@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/process_dataset.h"
 #include "data/sampler.h"
 
 namespace tandem::data {
@@ -45,6 +46,18 @@ class DataLoader {
  public:
   /// Error where a number is out of range, or where options exclude each other.
   explicit DataLoader(AnyDataset dataset, DataLoaderOptions options = {}, Site site = Site::here());
+
+  /// A loader of the dataset that `make(arguments…)` gives, made in each of num_workers processes (one where that is 0) and read there: for
+  /// code that must not be called from several threads at once. The samples are those that the dataset gives in this process. main must
+  /// have called multiprocessing::init; `make` is a plain function, and its arguments are as those of multiprocessing::Process. An error in
+  /// a worker, or its end, is a multiprocessing::ProcessError where the loop asks for its batch. Error for options with collate_fn: the
+  /// dataset's get_batch is what makes batches.
+  template <class D, class... P, class... A>
+  requires std::derived_from<D, Dataset>
+  [[nodiscard]] static DataLoader in_processes(D (*make)(P...), DataLoaderOptions options, const A&... arguments) {
+    const AnyDataset dataset = detail::dataset_in_processes(checked_workers(options), make, arguments...);
+    return DataLoader(dataset, std::move(options));
+  }
 
   /// Batches an epoch.
   [[nodiscard]] int64_t size() const;
@@ -99,6 +112,9 @@ class DataLoader {
   [[nodiscard]] Iterator end() const { return {}; }
 
  private:
+  /// How many processes the options ask for. The errors of a loader, before a process is started.
+  static int checked_workers(const DataLoaderOptions& options);
+
   AnyDataset dataset_;
   DataLoaderOptions options_;
   Site site_;

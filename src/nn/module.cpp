@@ -1,13 +1,12 @@
 #include "nn/module.h"
 
-#include <cxxabi.h>
-
 #include <cstdlib>
 #include <memory>
 #include <typeinfo>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/type_name.h"
 #include "nn/walk.h"
 
 namespace tandem::nn {
@@ -69,11 +68,7 @@ Tensor Module::operator()(const Tensor& x, Site site) {
 
 int64_t ModuleBase::multiply_adds(std::span<const Tensor>, std::span<const Tensor>) const { return 0; }
 
-std::string ModuleBase::name() const {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
-  return last_part(status == 0 ? text.get() : typeid(*this).name());
-}
+std::string ModuleBase::name() const { return last_part(type_name(typeid(*this))); }
 
 std::string ModuleBase::extra_repr() const { return ""; }
 

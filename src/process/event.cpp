@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "process/peers.h"
 
 namespace tandem::multiprocessing {
 namespace detail {

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "base/type_name.h"
 #include "process/socket.h"
 #include "process/worker.h"
 #include "runtime/driver.h"
@@ -64,10 +64,7 @@ void tell(Report report, const std::string& type = {}, const std::string& text =
 
 std::string type_at_hand() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  if (!type) return "";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
-  return text ? text.get() : type->name();
+  return type ? type_name(*type) : "";
 }
 
 /// Errors of work that is still queued on GPUs belong to the function, too.

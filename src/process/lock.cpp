@@ -2,22 +2,45 @@
 
 #include <climits>
 #include <map>
+#include <mutex>
 
 #include "base/error.h"
 #include "base/futex.h"
+#include "process/peers.h"
 
 namespace tandem::multiprocessing {
 namespace detail {
 namespace {
 
-// The system finds the locks that a thread holds by their addresses when the thread ends: the memory of those must stay.
+// The system finds the locks that a thread holds by their addresses when the thread ends: the memory of those must stay mapped.
 struct Held {
-  std::shared_ptr<runtime::SharedMemory> memory;
-  int times = 0;
+  struct Lock {
+    std::shared_ptr<runtime::SharedMemory> memory;
+    int times = 0;
+  };
+  std::mutex mutex;
+  std::map<const RobustMutex*, Lock> locks;  // of all threads; each is held by one
 };
-std::map<const RobustMutex*, Held>& held() {
-  thread_local auto* const by_this_thread = new std::map<const RobustMutex*, Held>;  // outlives the thread, which may end with one held
-  return *by_this_thread;
+Held& held() {
+  static auto* all = new Held;  // not destroyed: static locks may outlive it otherwise
+  return *all;
+}
+
+void keep(const RobustMutex& mutex, const std::shared_ptr<runtime::SharedMemory>& memory) {
+  const std::lock_guard lock(held().mutex);
+  auto& mine = held().locks[&mutex];
+  mine.memory = memory;
+  ++mine.times;
+}
+
+/// No longer held; `all` of a recursive lock's times.
+void drop(const RobustMutex& mutex, bool all) {
+  std::shared_ptr<runtime::SharedMemory> last;
+  const std::lock_guard lock(held().mutex);
+  const auto mine = held().locks.find(&mutex);
+  if (mine == held().locks.end() || (--mine->second.times > 0 && !all)) return;
+  last = std::move(mine->second.memory);
+  held().locks.erase(mine);
 }
 
 }  // namespace
@@ -26,21 +49,19 @@ bool AnyLock::lock_for(Timeout timeout, const char* op) const {
   const auto taken = mutex_->lock(Deadline(timeout), op);
   if (taken == RobustMutex::Taken::No) return false;
   if (taken == RobustMutex::Taken::HolderDied) {
+    drop(*mutex_, true);
     mutex_->unlock(op);
     throw ProcessError(str('[', op,
                            "] the thread or process that held the lock has ended without releasing it: what the lock guards may be ",
                            "half changed; the lock itself is free again"));
   }
-  Held& mine = held()[&*mutex_];
-  mine.memory = mutex_.memory();
-  ++mine.times;
+  keep(*mutex_, mutex_.memory());
   return true;
 }
 
 void AnyLock::unlock() const {
   mutex_->unlock("Lock.unlock");
-  const auto mine = held().find(&*mutex_);
-  if (mine != held().end() && --mine->second.times == 0) held().erase(mine);
+  drop(*mutex_, false);  // another thread may have it by now: each counts its own times
 }
 
 }  // namespace detail

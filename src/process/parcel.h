@@ -11,7 +11,6 @@
 
 #include "base/descriptor.h"
 #include "base/ref.h"
-#include "process/peers.h"
 #include "tensor/tensor.h"
 
 namespace tandem {
@@ -22,6 +21,8 @@ class SharedMemory;
 }  // namespace tandem
 
 namespace tandem::multiprocessing::detail {
+
+class Peers;
 
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;

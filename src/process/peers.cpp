@@ -44,6 +44,14 @@ void Peers::drop_ended(bool forever, const char* op) {
     throw ProcessError(str('[', op, "] this would wait for ever: every process that it was given to has ended"));
 }
 
+void Peers::explain_closed(const char* op) {
+  constexpr int kMostMs = 200;  // a process that ends closes its files a little before its end can be seen
+  std::vector<pollfd> ends;
+  for (const auto& worker : running()) ends.push_back({worker->pidfd.get(), POLLIN, 0});
+  if (!ends.empty()) (void)poll(ends.data(), ends.size(), kMostMs);
+  drop_ended(false, op);
+}
+
 void Peers::check(bool forever, const char* op) { drop_ended(forever, op); }
 
 bool Peers::wait(int file, short events, const Deadline& deadline, const char* op) {

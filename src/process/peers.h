@@ -29,6 +29,8 @@ class Peers {
   /// Waits until `file` is ready for `events` (POLLIN or POLLOUT); false when the time is over. ProcessError when one of the processes
   /// fails meanwhile, once, or where the wait has no end and all of them have ended. `op` names the operation in errors.
   bool wait(int file, short events, const Deadline& deadline, const char* op);
+  /// The other end was closed: a failure of one of the processes comes before that, as soon as it is known.
+  void explain_closed(const char* op);
   /// The same errors, without waiting. For waits of other kinds, which look from time to time.
   void check(bool forever, const char* op);
 

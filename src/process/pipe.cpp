@@ -28,11 +28,21 @@ Channel Channel::take(Received& received) {
 }
 
 bool Channel::send(Parcel& parcel, const Deadline& deadline) const {
-  return detail::send(socket_->get(), parcel.finish(), deadline, *peers_, parcel.op());
+  try {
+    return detail::send(socket_->get(), parcel.finish(), deadline, *peers_, parcel.op());
+  } catch (const ConnectionClosed&) {
+    peers_->explain_closed(parcel.op());
+    throw;
+  }
 }
 
 std::optional<Received> Channel::receive(const Deadline& deadline, const char* op) const {
-  return detail::receive(socket_->get(), deadline, *peers_, op);
+  try {
+    return detail::receive(socket_->get(), deadline, *peers_, op);
+  } catch (const ConnectionClosed&) {
+    peers_->explain_closed(op);
+    throw;
+  }
 }
 
 bool Channel::poll(const Deadline& deadline, const char* op) const { return peers_->wait(socket_->get(), POLLIN, deadline, op); }

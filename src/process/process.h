@@ -1,7 +1,6 @@
 // Other processes of this program: Process runs one function in one, spawn runs one in several and waits for them.
 #pragma once
 
-#include <csignal>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -144,4 +144,8 @@ std::pair<AnyFunction, const Signature*> take_function(Received& received) {
   fail('[', received.op(), "] the worker knows no functions of type ", type, ": it was not started by the same program");
 }
 
+void check_signature(const Signature& taken, const Signature& wanted, const char* op) {
+  if (&taken != &wanted) refuse(op, str("a function of type ", taken.type, " in place of one of type ", wanted.type));
+}
+
 }  // namespace tandem::multiprocessing::detail

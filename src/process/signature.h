@@ -39,5 +39,24 @@ inline const Signature signature_of{typeid(R(*)(P...)).name(), run_function<R, P
 void put_function(Parcel& parcel, AnyFunction function, const Signature& signature);
 /// The function and its signature in this process. Error where the module is not here, or has no such function.
 [[nodiscard]] std::pair<AnyFunction, const Signature*> take_function(Received& received);
+/// Error unless both are the same.
+void check_signature(const Signature& taken, const Signature& wanted, const char* op);
 
 }  // namespace tandem::multiprocessing::detail
+
+namespace tandem::multiprocessing {
+
+/// A plain function, of the program or of a library that it is linked with, whose arguments could be sent, too.
+template <class R, class... P>
+struct Codec<R (*)(P...)> {
+  static void put(detail::Parcel& parcel, R (*function)(P...)) {
+    detail::put_function(parcel, reinterpret_cast<detail::AnyFunction>(function), detail::signature_of<R, P...>);
+  }
+  static auto take(detail::Received& received) -> R (*)(P...) {
+    const auto [function, signature] = detail::take_function(received);
+    detail::check_signature(*signature, detail::signature_of<R, P...>, received.op());
+    return reinterpret_cast<R (*)(P...)>(function);
+  }
+};
+
+}  // namespace tandem::multiprocessing

@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "process/deadline.h"
 #include "process/parcel.h"
+#include "process/peers.h"
 
 namespace tandem::multiprocessing::detail {
 

@@ -12,6 +12,7 @@
 
 #include "process/error.h"
 #include "process/parcel.h"
+#include "process/peers.h"
 #include "process/signature.h"
 
 namespace tandem::multiprocessing::detail {

@@ -33,6 +33,15 @@ void train(int rank, Net model) {  // its parameters are the shared ones
   }
 }
 
+struct Table : td::data::Dataset {
+  explicit Table(std::string path) : name(std::move(path)) {}
+  int64_t size() const override { return 200; }
+  td::data::Sample get(int64_t i) const override { return {{td::tensor(double(i)), td::tensor(double(name.size()))}}; }
+  std::string name;
+};
+
+Table open_table(std::string path) { return Table(path); }  // a Dataset whose code is not for several threads
+
 int main(int argc, char** argv) {
   mp::init(argc, argv);  // first: a worker begins here and never returns
   {
@@ -59,6 +68,13 @@ int main(int argc, char** argv) {
     model.share_memory();
     mp::spawn(train, 2, model);
     CHECK(td::allclose(model.fc.weight, td::tensor({{2.f, -3.4f}}), 0.05, 0.05));
+  }
+  {
+    double sum = 0;
+    const auto train_on = [&](const td::Tensor& x, const td::Tensor& y) { sum += (x.sum() + y.sum()).item<double>(); };
+    auto loader = td::data::DataLoader::in_processes(open_table, {.batch_size = 64, .num_workers = 4}, "table.csv");
+    for (const auto& [x, y] : loader) train_on(x, y);
+    CHECK(sum == 199 * 200 / 2 + 200 * 9);
   }
   return finish();
 }
