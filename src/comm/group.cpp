@@ -133,9 +133,14 @@ struct Group::State {
   std::atomic<uint32_t> done{0};  // collectives that are done: the low bits of the last one's number
   std::atomic<uint32_t> sleepers{0};
 
+  // After the last of its work, which holds it.
   ~State() {
     lane.reset();
     message_lanes.clear();
+    if (!left.load()) {
+      host->leave();
+      if (device) device->leave();
+    }
     for (const auto& [device, stream] : streams) runtime::give_own_stream(stream);
     for (const auto& [key, stream] : message_streams) runtime::give_own_stream(stream);
   }
@@ -197,9 +202,7 @@ Group::Group(std::unique_ptr<Backend> host, std::unique_ptr<Backend> device, std
   state_->recorder = Recorder(memory);
 }
 
-Group::~Group() {
-  if (!state_->left.load()) state_->host->leave();
-}
+Group::~Group() = default;
 
 int Group::rank() const { return state_->host->rank(); }
 int Group::size() const { return state_->host->size(); }
@@ -310,14 +313,18 @@ void Group::leave(Site site) {
   if (state_->left.exchange(true)) return;
   uint64_t last = 0;
   std::vector<runtime::StreamRecord*> streams;
+  decltype(state_->message_lanes) sends, receives;
   {
     const std::lock_guard lock(state_->mutex);
     last = state_->next;
+    for (auto& [key, lane] : state_->message_lanes) (std::get<0>(key) == Collective::Send ? sends : receives)[key] = std::move(lane);
     state_->message_lanes.clear();
     for (const auto& [device, stream] : state_->streams) streams.push_back(stream);
-    for (const auto& [key, stream] : state_->message_streams) streams.push_back(stream);
+    for (const auto& [key, stream] : state_->message_streams)
+      if (std::get<0>(key) == Collective::Send) streams.push_back(stream);
   }
   state_->wait_turn(last + 1);
+  sends.clear();
   // Whoever gets the streams next is not to be told of what went wrong here.
   std::exception_ptr first;
   for (const runtime::StreamRecord* stream : streams) {
@@ -329,6 +336,14 @@ void Group::leave(Site site) {
   }
   state_->host->leave();
   if (state_->device) state_->device->leave();
+  state_->aborted.store(true);  // messages that never came are not waited for any more
+  receives.clear();
+  for (const auto& [key, stream] : state_->message_streams) {
+    try {
+      runtime::require_driver().synchronize_stream(stream->handle, site);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): that they did not come
+    }
+  }
   if (first) std::rethrow_exception(first);
 }
 

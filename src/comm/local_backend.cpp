@@ -121,13 +121,21 @@ void pull_reduced(Transport& transport, void* out, const void* in, int blocks, s
   transport.finish();
 }
 
+/// Bytes cut into shares of whole cache lines, of which the last ones may be shorter or empty.
+struct Shares {
+  Shares(size_t bytes, int count)
+      : bytes(bytes), share(((bytes + static_cast<size_t>(count) - 1) / static_cast<size_t>(count) + kLine - 1) / kLine * kLine) {}
+  const size_t bytes, share;
+  [[nodiscard]] size_t begin_of(int i) const { return std::min(bytes, static_cast<size_t>(i) * share); }
+  [[nodiscard]] size_t bytes_of(int i) const { return begin_of(i + 1) - begin_of(i); }
+};
+
 // Of elements too many for one round: each rank reduces its share of them and shows the result.
 void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Elements e) {
   const int n = transport.size(), me = transport.rank();
-  const size_t share = (bytes + static_cast<size_t>(n) - 1) / static_cast<size_t>(n);
-  const size_t rounded = (share + kLine - 1) / kLine * kLine;
-  const auto begin_of = [&](int rank) { return std::min(bytes, static_cast<size_t>(rank) * rounded); };
-  const auto bytes_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
+  const Shares shares(bytes, n);
+  const auto begin_of = [&](int rank) { return shares.begin_of(rank); };
+  const auto bytes_of = [&](int rank) { return shares.bytes_of(rank); };
   if (transport.direct()) {
     if (bytes_of(me))
       reduce_shown(transport, data + begin_of(me), data + begin_of(me), bytes_of(me), e,
@@ -141,7 +149,7 @@ void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Eleme
     return transport.finish();
   }
   const size_t part = kPiece / static_cast<size_t>(n) / kLine * kLine;
-  const size_t windows = (rounded + part - 1) / part;
+  const size_t windows = (shares.share + part - 1) / part;
   const auto in_window = [&](int rank, size_t w) {
     return bytes_of(rank) > w * part ? std::min(part, bytes_of(rank) - w * part) : size_t{0};
   };
@@ -168,6 +176,23 @@ void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Eleme
                     in_window(peer, w));
     }
   }
+  transport.finish();
+}
+
+// Each of the others gets a share from the root and the rest from each other, so that the root's link carries the bytes once.
+void broadcast_by_shares(Transport& transport, std::byte* data, size_t bytes, int root) {
+  const int n = transport.size(), me = transport.rank();
+  const Shares shares(bytes, n - 1);
+  const auto get_share = [&](int owner, int from) {
+    const int share = owner < root ? owner : owner - 1;
+    const size_t begin = shares.begin_of(share);
+    transport.get(data + begin, from, transport.shown(from) + begin, shares.bytes_of(share));
+  };
+  if (me != root) get_share(me, root);
+  transport.signal();
+  transport.wait();
+  for (int k = 1; k < n && me != root; ++k)
+    if (const int peer = (me + k) % n; peer != root) get_share(peer, peer);
   transport.finish();
 }
 
@@ -202,7 +227,9 @@ void LocalBackend::reduce_scatter(const Context& context, void* out, const void*
 void LocalBackend::broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) {
   Transport transport(segment_, rank_, signals_, context);
   const size_t bytes = bytes_of(count, dtype);
-  transport.announce(data, rank_ == root ? bytes : 0);
+  const bool spreads = segment_.one_process() && size() > 2 && bytes > kInline;
+  transport.announce(data, rank_ == root || spreads ? bytes : 0);
+  if (spreads) return broadcast_by_shares(transport, static_cast<std::byte*>(data), bytes, root);
   const Want want{root, 0, data};
   pull(transport, data, 1, [&](int rank, int) { return Block{0, rank == root ? bytes : 0}; }, {&want, rank_ == root ? size_t{0} : 1});
 }
