@@ -16,8 +16,8 @@ constexpr double kBackwardShare = 2.0 / 3;  // of a step's computing: gradients 
 constexpr double kBucket = 25 << 20;        // bytes, as DistributedDataParallel's
 
 const std::array<Link, 3> kLinks = {{
-    {"nvlink", 8, 450, 3000},      // NVLink 4: 18 links of 25 GB/s each way
-    {"pcie", 4, 25, 5000},         // PCIe 4.0 x16
+    {"nvlink", 8, 450, 3000},         // NVLink 4: 18 links of 25 GB/s each way
+    {"pcie", 4, 25, 5000},            // PCIe 4.0 x16
     {"ethernet100", 4, 12.5, 20000},  // 100 Gb/s
 }};
 
@@ -36,7 +36,8 @@ Link link_named(const std::string& text) {
     at = next;
   }
   if (!good || at != end || values[0] < 1 || values[0] > 1e6 || values[0] != std::floor(values[0]) || values[1] <= 0 || values[2] < 0)
-    throw tools::UsageError(str("parallel: --link '", text, "' is neither nvlink, pcie nor ethernet100, nor COUNT:GB/S:MICROSECONDS like 8:450:3"));
+    throw tools::UsageError(
+        str("parallel: --link '", text, "' is neither nvlink, pcie nor ethernet100, nor COUNT:GB/S:MICROSECONDS like 8:450:3"));
   return {text, static_cast<int>(values[0]), values[1], values[2] * 1e3};
 }
 
@@ -56,11 +57,12 @@ Modelled modelled(const Link& link, double compute_ns, int64_t parameters) {
 
 std::string assumptions(const Link& link) {
   char text[600];
-  std::snprintf(text, sizeof text,
-                "%s: %d GPUs in a ring, %.4g GB/s each way between neighbours, %.4g us a message; float32 gradients;\n"
-                "  a sum over all takes 2 (n-1) x (bytes / n / speed + latency); backward is two thirds of a step's computing;\n"
-                "  overlapped: buckets of 25 MiB, the last one is waited for. Reading data, stragglers and the links' own protocol cost nothing.",
-                link.name.c_str(), link.count, link.bytes_per_ns, link.latency_ns / 1e3);
+  std::snprintf(
+      text, sizeof text,
+      "%s: %d GPUs in a ring, %.4g GB/s each way between neighbours, %.4g us a message; float32 gradients;\n"
+      "  a sum over all takes 2 (n-1) x (bytes / n / speed + latency); backward is two thirds of a step's computing;\n"
+      "  overlapped: buckets of 25 MiB, the last one is waited for. Reading data, stragglers and the links' own protocol cost nothing.",
+      link.name.c_str(), link.count, link.bytes_per_ns, link.latency_ns / 1e3);
   return text;
 }
 

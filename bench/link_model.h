@@ -10,9 +10,9 @@ namespace tandem::bench {
 /// GPUs (or servers of one GPU each) in a ring.
 struct Link {
   std::string name;
-  int count = 0;              // of the GPUs
-  double bytes_per_ns = 0;    // GB/s, in each direction
-  double latency_ns = 0;      // of one message
+  int count = 0;            // of the GPUs
+  double bytes_per_ns = 0;  // GB/s, in each direction
+  double latency_ns = 0;    // of one message
 };
 
 /// `nvlink` (8 GPUs), `pcie` (4), `ethernet100` (4 servers), or COUNT:GB/S:MICROSECONDS. UsageError for anything else.

@@ -27,6 +27,7 @@ using tools::UsageError;
 
 constexpr const char* kOverlap = "overlap";
 constexpr const char* kCollectives = "collectives";
+constexpr const char* kModel = "model";
 
 void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K" << text << std::flush;
@@ -48,7 +49,8 @@ class Progress {
   void draw() const {
     constexpr int kWidth = 20;
     const int filled = kWidth * done_ / std::max(steps_, 1);
-    say(str(name_, " [", std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kWidth - filled), '.'), "] ", done_, "/", steps_));
+    say(str(name_, " [", std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kWidth - filled), '.'), "] ", done_,
+            "/", steps_));
   }
   std::string name_;
   int steps_, done_ = 0;
@@ -57,7 +59,7 @@ class Progress {
 std::string known_names() {
   std::string names;
   for (const ParallelCase& c : parallel_cases()) names += str(c.name, ", ");
-  return names + kOverlap + ", " + kCollectives;
+  return names + kOverlap + ", " + kCollectives + ", " + kModel;
 }
 
 bool is_case(const std::string& name) {
@@ -97,10 +99,13 @@ Side prepare(const ParallelCase& c, int gpus, const ParallelSizes& sizes, double
 ordered_json figures(const ParallelCase& c, const Side& side, const Side& first) {
   const auto [lowest, highest] = std::minmax_element(side.per_second.begin(), side.per_second.end());
   const auto median_of = [](const Side& s) { return summarize("", s.per_second, 1).ns; };
-  const double speed_up = median_of(side) / median_of(first), times = static_cast<double>(side.devices.size()) / static_cast<double>(first.devices.size());
-  return {{"name", c.name},           {"gpus", side.devices.size()}, {"batch", side.work.batch},          {"unit", c.unit},
-          {"per_s", median_of(side)}, {"lowest", *lowest},           {"highest", *highest},               {"runs", side.per_second},
-          {"speed_up", speed_up},     {"efficiency", speed_up / times}, {"parameters", side.work.parameters}};
+  const double speed_up = median_of(side) / median_of(first),
+               times = static_cast<double>(side.devices.size()) / static_cast<double>(first.devices.size());
+  return {{"name", c.name},           {"gpus", side.devices.size()},
+          {"batch", side.work.batch}, {"unit", c.unit},
+          {"per_s", median_of(side)}, {"lowest", *lowest},
+          {"highest", *highest},      {"runs", side.per_second},
+          {"speed_up", speed_up},     {"efficiency", speed_up / times}};
 }
 
 /// All numbers of GPUs for one case.
@@ -132,7 +137,8 @@ int serve(const ParallelCase& c, const BenchParallelOptions& options, const Para
   for (std::string line; std::getline(std::cin, line);) {
     const auto side = std::find_if(sides.begin(), sides.end(), [&](const auto& each) { return line == str(each.first); });
     if (side == sides.end()) throw UsageError(str("parallel: --serve was asked for '", line, "' GPUs, which is not among --gpus"));
-    std::cout << ordered_json{{"gpus", side->first}, {"per_s", side->second.measure()}, {"batch", side->second.work.batch}}.dump() << std::endl;
+    std::cout << ordered_json{{"gpus", side->first}, {"per_s", side->second.measure()}, {"batch", side->second.work.batch}}.dump()
+              << std::endl;
   }
   return 0;
 }
@@ -153,33 +159,44 @@ void check_rates(const BenchParallelOptions& options) {
   }
 }
 
-/// What the model makes of one GPU's rate, measured here or given.
+/// What the model makes of one GPU's rate, given or among the rows that were measured.
 ordered_json model(const ordered_json& results, const BenchParallelOptions& options) {
   ordered_json rows = ordered_json::array();
-  for (const std::string& name : options.links) {
-    const Link link = link_named(name);
-    for (const ordered_json& one : results) {
-      const auto parameters = one["parameters"].get<int64_t>();
-      if (one["gpus"] != 1 || parameters == 0) continue;
-      const double given = given_rate(options, one["name"]), rate = given > 0 ? given : one["per_s"].get<double>();
-      const double pictures = one["batch"].get<double>();
-      const Modelled m = modelled(link, pictures / rate * 1e9, parameters);
-      const auto per_s = [&](double ns) { return pictures * link.count * 1e9 / ns; };
-      rows.push_back({{"link", link.name}, {"name", one["name"]}, {"gpus", link.count}, {"batch", pictures}, {"one_per_s", rate},
-                      {"measured_here", given == 0}, {"reduce_ms", m.reduce_ns / 1e6}, {"in_turn_per_s", per_s(m.in_turn_ns)},
-                      {"in_turn_efficiency", m.compute_ns / m.in_turn_ns}, {"overlapped_per_s", per_s(m.overlapped_ns)},
+  for (const std::string& name : options.links)
+    for (const ParallelCase& c : parallel_cases()) {
+      double rate = given_rate(options, c.name), batch = static_cast<double>(options.batch > 0 ? options.batch : c.batch);
+      const bool given = rate > 0;
+      for (const ordered_json& one : results)
+        if (!given && one["name"] == c.name && one["gpus"] == 1) {
+          rate = one["per_s"].get<double>();
+          batch = one["batch"].get<double>();
+        }
+      if (rate <= 0 || c.parameters == 0) continue;
+      const Link link = link_named(name);
+      const Modelled m = modelled(link, batch / rate * 1e9, c.parameters);
+      const auto per_s = [&](double ns) { return batch * link.count * 1e9 / ns; };
+      rows.push_back({{"link", name},
+                      {"name", c.name},
+                      {"gpus", link.count},
+                      {"batch", batch},
+                      {"one_per_s", rate},
+                      {"measured_here", !given},
+                      {"reduce_ms", m.reduce_ns / 1e6},
+                      {"in_turn_per_s", per_s(m.in_turn_ns)},
+                      {"in_turn_efficiency", m.compute_ns / m.in_turn_ns},
+                      {"overlapped_per_s", per_s(m.overlapped_ns)},
                       {"overlapped_efficiency", m.compute_ns / m.overlapped_ns}});
     }
-  }
   return rows;
 }
 
 /// Checks what was asked for, and that the GPUs are there.
 void check(BenchParallelOptions& options) {
   for (const std::string& name : options.only)
-    if (!is_case(name) && name != kOverlap && name != kCollectives)
+    if (!is_case(name) && name != kOverlap && name != kCollectives && name != kModel)
       throw UsageError(str("parallel: there is no case '", name, "'. There are: ", known_names()));
-  if (!options.serve.empty() && !is_case(options.serve)) throw UsageError(str("parallel: --serve '", options.serve, "': there is no such case. There are: ", known_names()));
+  if (!options.serve.empty() && !is_case(options.serve))
+    throw UsageError(str("parallel: --serve '", options.serve, "': there is no such case. There are: ", known_names()));
   for (const std::string& link : options.links) (void)link_named(link);
   check_rates(options);
   std::sort(options.gpus.begin(), options.gpus.end());
@@ -197,9 +214,16 @@ int bench_parallel(BenchParallelOptions options) {
     options.size = std::min<int64_t>(options.size, 32);
     if (options.batch == 0) options.batch = 2;
   }
+  if (options.only == std::vector<std::string>{kModel}) {  // it needs no GPU
+    const ordered_json rows = model({}, options);
+    if (options.json) std::cout << ordered_json{{"modelled", rows}}.dump(1) << "\n";
+    else print_model(rows, options.links);
+    return 0;
+  }
   const int most = options.gpus.back();
   if (cuda::device_count() < most)
-    throw UsageError(str("parallel: --gpus asks for ", most, ", but there are ", cuda::device_count(), " GPUs: TANDEM_VIRTUAL_GPUS=", most, " makes virtual ones"));
+    throw UsageError(str("parallel: --gpus asks for ", most, ", but there are ", cuda::device_count(), " GPUs: TANDEM_VIRTUAL_GPUS=", most,
+                         " makes virtual ones"));
   const cuda::DeviceProperties& properties = cuda::get_device_properties(0);
   const ParallelSizes sizes{options.batch, options.size, options.quick ? 64 : properties.is_virtual ? 1000 : 8192, properties.is_virtual};
   const auto wanted = [&](const std::string& name) {
@@ -218,17 +242,20 @@ int bench_parallel(BenchParallelOptions options) {
     if (!options.json) print_cases(rows);
     results.insert(results.end(), rows.begin(), rows.end());
   }
-  ordered_json document = {{"library", "tandem"}, {"device", properties.name}, {"threads", get_num_threads()}, {"quick", options.quick}, {"results", results}};
+  ordered_json document = {
+      {"library", "tandem"}, {"device", properties.name}, {"threads", get_num_threads()}, {"quick", options.quick}, {"results", results}};
   if (wanted(kOverlap)) {
     say(kOverlap);
     const Overlap o = measure_overlap(gpu(0), options.quick ? 64 : 1024, options.rounds);
     say("");
     if (!options.json) print_overlap(o);
-    document["overlap"] = {{"products", o.products}, {"inner", o.inner}, {"run_ms", o.run_ms}, {"copy_ms", o.copy_ms},
-                           {"in_turn_ms", o.in_turn_ms}, {"overlapped_ms", o.overlapped_ms}, {"of_longer", o.of_longer()}};
+    document["overlap"] = {{"products", o.products},    {"inner", o.inner},           {"run_ms", o.run_ms},
+                           {"copy_ms", o.copy_ms},      {"in_turn_ms", o.in_turn_ms}, {"overlapped_ms", o.overlapped_ms},
+                           {"of_longer", o.of_longer()}};
   }
   if (wanted(kCollectives)) {
-    const std::vector<int64_t> bytes = options.quick ? std::vector<int64_t>{4, 4096} : std::vector<int64_t>{4, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
+    const std::vector<int64_t> bytes =
+        options.quick ? std::vector<int64_t>{4, 4096} : std::vector<int64_t>{4, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
     for (const int gpus : options.gpus) {
       if (gpus == 1) continue;
       say(str(kCollectives, " on ", gpus, " GPUs"));
@@ -238,7 +265,12 @@ int bench_parallel(BenchParallelOptions options) {
       say("");
       if (!options.json) print_moves(rows);
       for (const Moved& row : rows)
-        moves.push_back({{"name", row.name}, {"gpus", row.gpus}, {"bytes", row.bytes}, {"ns", row.ns}, {"gb_per_s", row.gb_per_s}, {"limit_gb_per_s", row.limit}});
+        moves.push_back({{"name", row.name},
+                         {"gpus", row.gpus},
+                         {"bytes", row.bytes},
+                         {"ns", row.ns},
+                         {"gb_per_s", row.gb_per_s},
+                         {"limit_gb_per_s", row.limit}});
     }
     document["collectives"] = moves;
   }

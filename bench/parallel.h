@@ -12,11 +12,11 @@ struct BenchParallelOptions {
   bool quick = false;             // small pictures, small batches, one round: whether it works, no figures
   std::vector<std::string> only;  // these cases alone
   std::vector<int> gpus = {1, 2};
-  int64_t batch = 0;              // pictures a GPU; 0: the published number, fewer on virtual GPUs
-  int64_t size = 224;             // of DenseNet's pictures
-  int rounds = 5;                 // each once forwards and once backwards through `gpus`
-  double ms = 2000;               // about how long a measurement takes
-  std::string serve;              // a case: measured when a line of standard input says on how many GPUs
+  int64_t batch = 0;               // pictures a GPU; 0: the published number, fewer on virtual GPUs
+  int64_t size = 224;              // of DenseNet's pictures
+  int rounds = 5;                  // each once forwards and once backwards through `gpus`
+  double ms = 2000;                // about how long a measurement takes
+  std::string serve;               // a case: measured when a line of standard input says on how many GPUs
   std::vector<std::string> links;  // links to be modelled
   std::vector<std::string> rates;  // CASE=IMAGES: a GPU's rate for the model, where it was measured elsewhere
 };

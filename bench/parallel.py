@@ -158,45 +158,162 @@ def places_of(program, options, most):
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(str(k) for k in range(len(real)))).split(",")
         return base, lambda k: {**base, "CUDA_VISIBLE_DEVICES": visible[k]}, real[0]["name"], False
     threads = max(1, len(os.sched_getaffinity(0)) // most)
-    # The memory of each: half of the machine's would be shared by as many processes otherwise.
     settings = os.environ.get("TANDEM_VIRTUAL_GPUS", "").partition(",")[2]
     spec = lambda count: f"{count}" + (f",{settings}" if settings else "")
     together = {**base, "TANDEM_VIRTUAL_GPUS": spec(most)}
     return together, lambda _: {**base, "TANDEM_VIRTUAL_GPUS": spec(1), "TANDEM_NUM_THREADS": str(threads)}, "virtual GPUs", True
 
 
-def moves(options, program, wanted, environment, say):
-    """Overlap, collectives and the model: in one process, which prints a document."""
-    names = [name for name in MOVES if name in wanted]
-    if not names and not options.link:
-        return {}
-    say(" and ".join(names) or "the model")
-    arguments = ["--gpus", ",".join(map(str, options.gpus)), "--rounds", str(options.rounds), "--ms", str(options.ms)] + ["--quick"] * options.quick
-    done = subprocess.run([program, "parallel", "--json", *arguments, *[part for name in names for part in ("--only", name)]], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, env=environment)
+def program_says(command, environment):
+    """What tandem_bench prints as a document."""
+    done = subprocess.run([*map(str, command), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     if done.returncode != 0:
         raise BenchError((done.stderr.strip().splitlines() or ["tandem_bench printed nothing"])[-1])
     return json.loads(done.stdout)
 
 
-def model(options, program, rows):
-    """What the program's model makes of the rates on one GPU."""
-    if not options.link:
-        return ""
-    given = {rate.partition("=")[0] for rate in options.rate}
+def moves(options, program, names, environment):
+    """Overlap and collectives, in one process."""
+    chosen = [part for name in names for part in ("--only", name)]
+    return program_says([program, "parallel", "--gpus", ",".join(map(str, options.gpus)), "--rounds", options.rounds, "--ms", options.ms, *chosen,
+                         *["--quick"] * options.quick], environment)
+
+
+def modelled(options, program, rows):
+    """What the model makes of one GPU's rates: given ones at the published batch, else those measured here."""
+    given = {rate.partition("=")[0]: rate.partition("=")[2] for rate in options.rate}
     ones = {row["name"]: row for row in rows if row["kind"] == "together" and row["gpus"] == 1 and row["name"] != "products"}
-    rates = options.rate + [f"{name}={row['per_s']}" for name, row in ones.items() if name not in given]
-    batches = [part for name, row in ones.items() for part in ("--model-batch", f"{name}={row['batch']}")]
-    command = [program, "parallel", "--model", *[part for link in options.link for part in ("--link", link)], *[part for rate in rates for part in ("--rate", rate)], *batches]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise BenchError((done.stderr.strip().splitlines() or ["tandem_bench printed nothing"])[-1])
-    return done.stdout
+    links = [part for link in options.link for part in ("--link", link)]
+    out = []
+    for name in given | ones:
+        rate = given.get(name) or ones[name]["per_s"]
+        batch = [] if name in given else ["--batch", ones[name]["batch"]]
+        found = program_says([program, "parallel", "--only", "model", *links, "--rate", f"{name}={rate}", *batch], None)["modelled"]
+        out += [row | {"measured_here": name not in given} for row in found]
+    return out
+
+
+def table(header, rows):
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [header, *rows])
+
+
+def markdown_table(header, rows):
+    return "\n".join(["| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def case_rows(result):
+    rows = []
+    for row in result["cases"]:
+        who = "" if row["kind"] == "together" else "processes of their own"
+        against = ""
+        if "of_independent" in row:
+            low, high = row["of_independent_range"]
+            against = f"{row['of_independent']:.1%} ({low:.1%}-{high:.1%})"
+        rows.append([row["name"], f"{row['gpus']} x {row['batch']}", who, f"{row['per_s']:.4g}/s ({row['lowest']:.4g}-{row['highest']:.4g})",
+                     f"{row['speed_up']:.2f}x", f"{row['efficiency']:.0%}", against, {True: "pass", False: "FAIL", None: ""}[row.get("holds")]])
+    return ["case", "GPUs x batch", "", "pictures or products", "speed-up", "efficiency", "of what independent processes reach", ""], rows
+
+
+def size_text(size):
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB" if size >= 1 << 10 else f"{size} B"
+
+
+def move_rows(result):
+    rows = [[row["name"], str(row["gpus"]), size_text(row["bytes"]), f"{row['ns'] / 1e3:.4g} us", f"{row['gb_per_s']:.3g}", f"{row['gb_per_s'] / row['limit_gb_per_s']:.0%}"]
+            for row in result["moves"].get("collectives", [])]
+    return ["what", "GPUs", "a GPU's bytes", "time", "GB/s a link", "of a plain copy"], rows
+
+
+def model_rows(result):
+    rows = [[row["link"], row["name"], f"{row['one_per_s']:.4g}/s, {'measured' if row['measured_here'] else 'given'}", f"{row['gpus']} x {row['batch']:.0f}",
+             f"{row['in_turn_per_s']:.4g}/s ({row['in_turn_efficiency']:.0%})", f"{row['overlapped_per_s']:.4g}/s ({row['overlapped_efficiency']:.0%})"]
+            for row in result["modelled"]]
+    return ["link", "case", "one GPU", "GPUs x batch", "gradients after backward", "gradients beside backward"], rows
+
+
+ASSUMPTIONS = """Modelled, not measured: GPUs in a ring; the sum of float32 gradients takes 2 (n-1) x (bytes / n / speed + latency); backward is two thirds
+of a step; beside backward: buckets of 25 MiB, the last one is waited for; reading data, stragglers and protocols cost nothing.
+nvlink is 8 GPUs, 450 GB/s each way, 3 us a message; pcie 4 GPUs, 25 GB/s, 5 us; ethernet100 4 servers of one GPU, 12.5 GB/s, 20 us."""
+
+
+def overlap_text(o):
+    return (f"{o['products']} products and the copies of their results to the host: run {o['run_ms']:.2f} ms, copy {o['copy_ms']:.2f} ms, one after the other "
+            f"{o['in_turn_ms']:.2f} ms, overlapped {o['overlapped_ms']:.2f} ms: {o['of_longer']:.2f}x the longer of the two")
+
+
+def busy(result):
+    return result["setting"]["others_share"] > BUSY
+
+
+def summary(result):
+    s = result["setting"]
+    return (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['device']} · {s['tandem']} ({s['commit']}) · {s['rounds']} rounds forwards and backwards, "
+            f"{s['ms']:g} ms a measurement" + (" · QUICK: THE FIGURES MEAN NOTHING" if s["quick"] else "") +
+            (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if busy(result) else ""))
+
+
+def text(result, make_table, heading):
+    parts = [summary(result)]
+    if result["cases"]:
+        parts.append(make_table(*case_rows(result)))
+    if "overlap" in result["moves"]:
+        parts += [heading + "Copies beside computing", overlap_text(result["moves"]["overlap"])]
+    if result["moves"].get("collectives"):
+        parts += [heading + "Collectives", make_table(*move_rows(result))]
+    if result["modelled"]:
+        parts += [heading + "Other links", ASSUMPTIONS, make_table(*model_rows(result))]
+    return "\n\n".join(parts)
 
 
 def main():
     options = parse()
-    print(options)
+    program = options.build / "bin/tandem_bench"
+    if not program.exists():
+        fail(f"{program} is not there: build first with ./dev build, or name the build folder with --build DIR")
+    wanted = options.only or TRAINING + MOVES
+    try:
+        together, alone, device, is_virtual = places_of(options.build / "bin/tandem", options, options.gpus[-1])
+        others = others_share()
+        training = [name for name in TRAINING if name in wanted]
+        measurements = len(options.gpus) * (1 if options.no_independent else 2) * 2 * options.rounds
+        progress = Progress(max(1, len(training) * measurements))
+        cases = []
+        for name in training:
+            rates, batch = measure_case(name, options, program, (together, alone), progress)
+            cases += figures(name, rates, batch, options)
+        names = [name for name in MOVES if name in wanted]
+        moved = moves(options, program, names, together) if names else {}
+        model = modelled(options, program, cases)
+        others = max(others, others_share())
+    except (BenchError, OSError, subprocess.CalledProcessError) as error:
+        fail(error)
+    for row in cases:
+        if "of_independent" in row and is_virtual and row["name"] in FLOORS and not options.quick and others <= BUSY:
+            row["holds"] = row["of_independent"] >= FLOORS[row["name"]]
+    result = {
+        "setting": {
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
+            "device": device, "gpus": options.gpus, "rounds": options.rounds, "ms": options.ms, "quick": options.quick,
+            "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]),
+            "others_share": round(others, 3),
+        },
+        "cases": cases, "moves": moved, "modelled": model,
+    }
+    print(json.dumps(result, indent=1) if options.json else text(result, table, ""))
+    whole = not (options.only or options.quick or options.no_independent or busy(result))
+    out = options.out or (ROOT / "bench/results" if whole else None)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "parallel.md").write_text("# Several GPUs\n\n" + text(result, markdown_table, "## ") + "\n")
+        (out / "parallel.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(f"written to {out}/parallel.md and parallel.json", file=sys.stderr)
+    short = [row["name"] for row in cases if row.get("holds") is False]
+    if short:
+        print(f"below the floor: {', '.join(short)}", file=sys.stderr)
+    if busy(result):
+        print("the machine was busy with other work: no floor was checked, and only --out writes such results", file=sys.stderr)
+    return 1 if options.check and (short or busy(result)) else 0
 
 
 if __name__ == "__main__":

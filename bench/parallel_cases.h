@@ -24,7 +24,6 @@ struct ParallelWork {
   std::function<void()> step;  // queues one step
   double units = 0;            // pictures or products a step
   int64_t batch = 0;           // of these, how many a device gets
-  int64_t parameters = 0;      // numbers whose gradients the devices exchange at each step
 };
 
 struct ParallelCase {
@@ -32,6 +31,8 @@ struct ParallelCase {
   const char* what;
   const char* unit;
   ParallelWork (*make)(std::span<const Device> devices, const ParallelSizes& sizes);
+  int64_t batch;       // a GPU, as published
+  int64_t parameters;  // whose gradients the GPUs exchange at each step; 0: nothing is exchanged
 };
 
 [[nodiscard]] std::span<const ParallelCase> parallel_cases();

@@ -119,8 +119,12 @@ std::vector<Moved> measure_moves(std::span<const Device> devices, std::span<cons
       rows.push_back({name, static_cast<int>(devices.size()), bytes, time.ns, static_cast<double>(bytes) * share / time.ns, link});
     };
     const std::vector<Device> all(devices.begin(), devices.end());
-    collective("broadcast", 1, [&] { (void)parallel::broadcast_coalesced({tensors[0]}, all); });
-    collective("gather", (n - 1) / n, [&] { (void)parallel::gather(tensors, all[0]); });
+    // What a ring sends over each link, in parts of `bytes`.
+    collective("all_reduce", 2 * (n - 1) / n, [&] { comm::all_reduce(tensors); });
+    collective("broadcast", 1, [&] { (void)comm::broadcast(tensors[0], all); });
+    collective("all_gather", n - 1, [&] { (void)comm::all_gather(tensors); });
+    if (tensors[0].size(0) % static_cast<int64_t>(devices.size()) == 0)
+      collective("reduce_scatter", (n - 1) / n, [&] { (void)comm::reduce_scatter(tensors); });
   }
   return rows;
 }

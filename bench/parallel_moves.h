@@ -24,9 +24,9 @@ struct Moved {
   std::string name;
   int gpus = 0;
   int64_t bytes = 0;
-  double ns = 0;         // median
-  double gb_per_s = 0;   // bytes that each link carries, over the time
-  double limit = 0;      // GB/s of a plain copy over the same link, or within memory
+  double ns = 0;        // median
+  double gb_per_s = 0;  // bytes that each link carries, over the time
+  double limit = 0;     // GB/s of a plain copy over the same link, or within memory
 };
 [[nodiscard]] std::vector<Moved> measure_moves(std::span<const Device> devices, std::span<const int64_t> bytes, double ms);
 

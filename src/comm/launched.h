@@ -3,8 +3,8 @@
 
 namespace tandem::comm {
 
-/// Makes the GPU of this rank's number on its machine the calling thread's current one, in turn where there are fewer GPUs than ranks. Nothing
-/// where whoever started the process did not tell that number.
+/// Makes the GPU of this rank's number on its machine the calling thread's current one, in turn where there are fewer GPUs than ranks.
+/// Nothing where whoever started the process did not tell that number.
 void choose_device();
 /// Listens to `tandem launch` from now on, where that started this process: when a rank or host is lost, all groups of the process are
 /// aborted with an error that names it. Once for a process.

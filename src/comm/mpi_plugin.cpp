@@ -17,7 +17,8 @@ int number_of(std::initializer_list<const char*> variables) {
   for (const char* variable : variables) {
     const auto text = environment(variable);
     int value = -1;
-    if (text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && value >= 0) return value;
+    if (text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && value >= 0)
+      return value;
   }
   return -1;
 }
@@ -46,17 +47,17 @@ const MpiPlugin& plugin() {
   const MpiPlugin* found = entry ? entry() : nullptr;
   if (!found) fail("[init_process_group] the MPI plug-in ", path, " has no entry tandem_mpi_plugin");
   if (found->version != kMpiPluginVersion)
-    fail("[init_process_group] the MPI plug-in ", path, " has version ", found->version, ", but this library needs ", kMpiPluginVersion, ": build both together");
+    fail("[init_process_group] the MPI plug-in ", path, " has version ", found->version, ", but this library needs ", kMpiPluginVersion,
+         ": build both together");
   return *found;
 }
 
 }  // namespace
 
 BackendFactory mpi_backend() {
-  return {.name = "mpi",
-          .started_by_it = started_by_mpi,
-          .ranks = ranks_of_mpi,
-          .make = [](const Start& start) { return plugin().make(start); }};
+  return {.name = "mpi", .started_by_it = started_by_mpi, .ranks = ranks_of_mpi, .make = [](const Start& start) {
+            return plugin().make(start);
+          }};
 }
 
 }  // namespace tandem::comm

@@ -8,6 +8,7 @@
 #include "comm/launched.h"
 #include "comm/local_backend.h"
 #include "runtime/capture.h"
+#include "runtime/driver.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
 #include "runtime/thread_devices.h"
@@ -41,6 +42,7 @@ void set_world(std::shared_ptr<World> world) {
 /// The back end that is asked for, or that started this process.
 BackendFactory choose(std::string_view name) {
   std::string known;
+  if (!name.empty()) (void)runtime::driver();  // the plug-in of real GPUs brings one along
   const std::vector<BackendFactory> all = backends();
   for (const BackendFactory& factory : all) {
     if (name.empty() ? factory.started_by_it && factory.started_by_it() : factory.name == name) return factory;

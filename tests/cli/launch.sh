@@ -79,7 +79,7 @@ kill -0 "$(cat orphan)" 2> /dev/null && fail "a rank outlives its launcher" "$(c
 wrong "which program?" launch -n 2
 wrong "how many ranks?" launch true
 wrong "did you mean --restarts" launch --restart 2 true
-wrong "-n" launch -n 0 true
+wrong "ranks" launch -n 0 true
 wrong "cannot be read" launch --hosts nowhere true
 printf 'node1 slots=two\n' > hosts; wrong "hosts:1: 'slots=two' needs a whole number" launch --hosts hosts true
 printf 'node1 cores=2\n' > hosts; wrong "hosts:1: 'cores=2' is not understood" launch --hosts hosts true

@@ -99,7 +99,8 @@ struct Listening {
   std::vector<int> came;
   std::vector<std::string> said, gone;
   Peer* peer = nullptr;
-  Server server{"127.0.0.1", "secret",
+  Server server{"127.0.0.1",
+                "secret",
                 {[this](Peer& p) {
                    came.push_back(p.hello.rank);
                    peer = &p;
@@ -155,7 +156,7 @@ TEST(ControlServer, ClosesTheConnectionOfWhoDoesNot) {
 TEST(ControlServer, ClosesOnBytesThatAreNoMessages) {
   Listening listening;
   for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(4, '\0'), std::string("\xff\xff\xff\xff\x01", 5),
-                                  std::string("\x05\0\0\0\x01\xff\xff\xff\xff", 9)}) {
+                                   std::string("\x05\0\0\0\x01\xff\xff\xff\xff", 9)}) {
     Link link = listening.connect();
     ASSERT_EQ(::send(link.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
     listening.until_closed(link);
@@ -181,7 +182,8 @@ TEST(ControlServer, KeepsFewStrangers) {
 
 struct Told {
   std::promise<std::string> lost;
-  RankChannel::Calls calls{[] { return std::string("1 all_reduce\n2 broadcast"); }, [this](const std::string& why) { lost.set_value(why); }};
+  RankChannel::Calls calls{[] { return std::string("1 all_reduce\n2 broadcast"); },
+                           [this](const std::string& why) { lost.set_value(why); }};
 };
 
 TEST(ControlRank, HearsWhoWasLostAndSendsItsRecorder) {

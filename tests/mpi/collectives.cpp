@@ -103,7 +103,8 @@ TEST_P(Collectives, Scatter) {
 TEST_P(Collectives, AllToAllOfDifferentSizes) {
   for_all([](int rank, const td::Tensor& own) {
     Results inputs;
-    for (int to = 0; to < dist::get_world_size(); ++to) inputs.push_back(values((rank + 2 * to) * own.numel() / 12, own.dtype(), rank + to, own.device()));
+    for (int to = 0; to < dist::get_world_size(); ++to)
+      inputs.push_back(values((rank + 2 * to) * own.numel() / 12, own.dtype(), rank + to, own.device()));
     return dist::all_to_all(inputs);
   });
 }
@@ -152,7 +153,8 @@ TEST_P(Collectives, AsynchronousOnesOfSeveralGroups) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Collectives, testing::Values("cpu", "cuda:0"), [](const auto& device) { return std::string(device.param).substr(0, 4); });
+INSTANTIATE_TEST_SUITE_P(On, Collectives, testing::Values("cpu", "cuda:0"),
+                         [](const auto& device) { return std::string(device.param).substr(0, 4); });
 
 TEST(Mpi, IsTheBackEnd) { EXPECT_EQ(dist::get_backend(), "mpi"); }
 

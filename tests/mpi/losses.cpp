@@ -17,6 +17,12 @@ int main(int argc, char** argv) {
   try {
     auto t = td::ones({1000}, device);
     for (int i = 0; i < 10; ++i) dist::all_reduce(t);
+    if (what == "differs") {
+      if (rank == 1) dist::broadcast(t, 0);
+      else dist::all_reduce(t);
+      if (device.is_cuda()) td::cuda::synchronize();
+      return 0;
+    }
     if (rank == 1) {
       if (what == "killed") (void)raise(SIGKILL);
       if (what == "exits") std::_Exit(3);
@@ -26,6 +32,7 @@ int main(int argc, char** argv) {
       if (what == "late") {  // takes part in another call only once the others have given up
         try {
           dist::recv(t, 0);
+          if (device.is_cuda()) td::cuda::synchronize();
         } catch (const td::Error& error) {
           std::printf("error: %s\n", error.what());
         }

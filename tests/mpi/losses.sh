@@ -14,6 +14,11 @@ under_mpirun leaves; expect_ended; expect_out "rank 1 (host "; expect_out "has l
 under_mpirun aborts; expect_ended; expect_out "rank 1 has had enough"
 under_mpirun late; expect_ended; expect_out "the time limit has passed"; expect_out "is in recv of float32"
 
+export TANDEM_DISTRIBUTED_DEBUG=detail
+under_mpirun differs; expect_ended
+expect_out "ranks differ: rank 0 (host "; expect_out "called all_reduce of float32 [1000] (SUM) at "; expect_out "called broadcast of float32 [1000] from rank 0 at "
+unset TANDEM_DISTRIBUTED_DEBUG
+
 # Under the launcher every other rank is told of the rank that was lost, and the launcher ends as it did.
 under_launch() { call OMPI_MCA_rmaps_base_oversubscribe=1 -- launch -n 3 --mpi "$program" "$1"; }
 under_launch killed; expect_status 137

@@ -20,17 +20,19 @@ class NcclCollectives : public ::testing::TestWithParam<int> {
   NcclCollectives() {
     if (!stand_in()) throw Error("the stand-in of NCCL was not found: run by ctest");
     stand_in()->clear();
+    alive_ = stand_in()->alive;
   }
   ~NcclCollectives() override {
-    EXPECT_TRUE(testing::comes_true([] {
+    EXPECT_TRUE(testing::comes_true([this] {
       const std::lock_guard lock(stand_in()->mutex);
-      return stand_in()->alive == 0;
+      return stand_in()->alive == alive_;
     })) << "a communicator was left";
     const std::lock_guard lock(stand_in()->mutex);
     EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
     EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
     EXPECT_EQ(stand_in()->aborted, 0);
   }
+  int alive_ = 0;
 };
 
 /// What rank r has: small whole numbers, the same on every device and dtype; 0 and 1 for bool.
@@ -72,16 +74,14 @@ TEST_P(NcclCollectives, Reduce) {
         EXPECT_TRUE(equal(at_root.cpu(), rank.rank == root ? all : part_of(rank.rank, dtype)));
         const int64_t whole = 3 * rank.size;
         const Tensor in = rank.here(part_of(rank.rank, dtype, whole)), out = empty({3}, {.dtype = dtype, .device = rank.device()});
-        rank.call(Collective::ReduceScatter, [&](const Context& c) {
-          rank.nccl.reduce_scatter(c, Rank::data(out), Rank::data(in), 3, dtype, op);
-        });
+        rank.call(Collective::ReduceScatter,
+                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(out), Rank::data(in), 3, dtype, op); });
         const Tensor own = reduced(all_parts(rank.size, dtype, whole), op).narrow(0, 3 * rank.rank, 3);
         EXPECT_TRUE(equal(out.cpu(), own));
         // In place.
         const Tensor place = in.narrow(0, 3 * rank.rank, 3);
-        rank.call(Collective::ReduceScatter, [&](const Context& c) {
-          rank.nccl.reduce_scatter(c, Rank::data(place), Rank::data(in), 3, dtype, op);
-        });
+        rank.call(Collective::ReduceScatter,
+                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(place), Rank::data(in), 3, dtype, op); });
         EXPECT_TRUE(equal(place.cpu(), own));
       });
     }
@@ -106,7 +106,8 @@ TEST_P(NcclCollectives, Move) {
       EXPECT_TRUE(equal(gathered.cpu(), rank.rank == root ? joined : zeros_like(joined)));
 
       const Tensor scattered = room(6), whole = rank.here(joined);
-      rank.call(Collective::Scatter, [&](const Context& c) { rank.nccl.scatter(c, Rank::data(scattered), Rank::data(whole), 6, dtype, root); });
+      rank.call(Collective::Scatter,
+                [&](const Context& c) { rank.nccl.scatter(c, Rank::data(scattered), Rank::data(whole), 6, dtype, root); });
       EXPECT_TRUE(equal(scattered.cpu(), part_of(rank.rank, dtype)));
 
       // Rank r sends s + 1 elements to rank s.
@@ -133,7 +134,8 @@ TEST_P(NcclCollectives, Messages) {
     // Everyone sends to all others before anyone receives.
     const Tensor own = rank.here(part_of(rank.rank, kInt16));
     for (int other = 0; other < rank.size; ++other)
-      if (other != rank.rank) rank.call(Collective::Send, [&](const Context& c) { rank.nccl.send(c, Rank::data(own), 6, kInt16, other, 0); });
+      if (other != rank.rank)
+        rank.call(Collective::Send, [&](const Context& c) { rank.nccl.send(c, Rank::data(own), 6, kInt16, other, 0); });
     for (int other = 0; other < rank.size; ++other) {
       if (other == rank.rank) continue;
       const Tensor in = rank.here(zeros({6}, {.dtype = kInt16}));
@@ -193,6 +195,51 @@ TEST_P(NcclCollectives, CallsNcclAsItIsMeant) {
       EXPECT_TRUE(call.type == ncclUint8 || call.type == ncclInt32);
     }
   }
+}
+
+TEST(NcclOfOneThread, CallsEveryDeviceTogether) {
+  ASSERT_NE(stand_in(), nullptr);
+  stand_in()->clear();
+  for (const int size : {2, 3, testing::kDevices}) {
+    std::vector<Device> devices;
+    std::vector<Tensor> tensors;
+    const std::vector<Tensor> parts = all_parts(size, kFloat32, 6 * size);
+    for (int r = 0; r < size; ++r) {
+      devices.push_back(gpu(r));
+      tensors.push_back(parts[static_cast<size_t>(r)].to(gpu(r)));
+    }
+    const auto count = [](const char* function) {
+      const std::lock_guard lock(stand_in()->mutex);
+      return stand_in()->functions[function];
+    };
+    const int before = count("ncclAllGather");
+    for (const Tensor& all : comm::all_gather(tensors)) EXPECT_TRUE(equal(all.cpu(), cat(parts)));
+    EXPECT_EQ(count("ncclAllGather"), before + size);
+    const auto scattered = comm::reduce_scatter(tensors);
+    for (int r = 0; r < size; ++r)
+      EXPECT_TRUE(equal(scattered[static_cast<size_t>(r)].cpu(), reduced(parts, ReduceOp::SUM).narrow(0, 6 * r, 6)));
+    EXPECT_TRUE(equal(comm::reduce_add(tensors, gpu(1)).cpu(), reduced(parts, ReduceOp::SUM)));
+    for (const Tensor& copy : comm::broadcast(tensors[1], devices)) EXPECT_TRUE(equal(copy.cpu(), parts[1]));
+    std::vector<Tensor> shorts;
+    for (const Tensor& t : tensors) shorts.push_back(t.to(kInt16));
+    comm::all_reduce(shorts, ReduceOp::MAX);
+    comm::all_reduce(tensors);
+    for (int r = 0; r < size; ++r) {
+      EXPECT_TRUE(equal(tensors[static_cast<size_t>(r)].cpu(), reduced(parts, ReduceOp::SUM)));
+      EXPECT_TRUE(equal(shorts[static_cast<size_t>(r)].cpu(), reduced(parts, ReduceOp::MAX).to(kInt16)));
+    }
+    {
+      const std::lock_guard lock(stand_in()->mutex);
+      stand_in()->fail["ncclAllReduce"] = ncclUnhandledCudaError;
+    }
+    EXPECT_ERROR(comm::all_reduce(tensors), Error, "NCCL's ncclAllReduce failed");
+    for (int r = 0; r < size; ++r) tensors[static_cast<size_t>(r)].copy_(parts[static_cast<size_t>(r)]);
+    comm::all_reduce(tensors);  // with new communicators
+    for (const Tensor& t : tensors) EXPECT_TRUE(equal(t.cpu(), reduced(parts, ReduceOp::SUM)));
+  }
+  const std::lock_guard lock(stand_in()->mutex);
+  EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
+  EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, NcclCollectives, ::testing::Range(1, testing::kDevices + 1));

@@ -19,17 +19,19 @@ class NcclFailures : public ::testing::Test {
   NcclFailures() {
     if (!stand_in()) throw Error("the stand-in of NCCL was not found: run by ctest");
     stand_in()->clear();
+    alive_ = stand_in()->alive;
   }
   ~NcclFailures() override {
-    EXPECT_TRUE(testing::comes_true([] {
+    EXPECT_TRUE(testing::comes_true([this] {
       const std::lock_guard lock(stand_in()->mutex);
-      return stand_in()->alive == 0;
+      return stand_in()->alive == alive_;
     })) << "a communicator was left";
     const std::lock_guard lock(stand_in()->mutex);
     EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
     EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
     stand_in()->trouble = ncclSuccess;
   }
+  int alive_ = 0;
   static void wish(const char* function, ncclResult_t result) {
     const std::lock_guard lock(stand_in()->mutex);
     stand_in()->fail[function] = result;
@@ -46,8 +48,11 @@ TEST_F(NcclFailures, SayWhichCallFailed) {
     wish("ncclAllReduce", ncclUnhandledCudaError);
     EXPECT_ERROR(all_reduce(rank, t), Error, "NCCL's ncclAllReduce failed: a stand-in's error: as the test wished");
     all_reduce(rank, t);
-    for (const cuda::Library& library : cuda::libraries())
-      if (library.name == "NCCL") EXPECT_TRUE(library.failure.starts_with("NCCL's ncclAllReduce failed")) << library.failure;
+    for (const cuda::Library& library : cuda::libraries()) {
+      if (library.name == "NCCL") {
+        EXPECT_TRUE(library.failure.starts_with("NCCL's ncclAllReduce failed")) << library.failure;
+      }
+    }
   });
   wish("ncclCommInitRankConfig", ncclInvalidUsage);
   EXPECT_ERROR(run_ranks(1, [](Rank&) {}), Error, "NCCL's ncclCommInitRankConfig failed");
@@ -74,7 +79,8 @@ TEST_F(NcclFailures, MissingRanksAreToldAfterTheTimeLimit) {
           rank.call(Collective::Barrier, [&](const Context& c) { rank.host.barrier(c); });
           return false;
         } catch (const Error& error) {
-          EXPECT_NE(std::string(error.what()).find("all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit"), std::string::npos)
+          EXPECT_NE(std::string(error.what()).find("all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit"),
+                    std::string::npos)
               << error.what();
           return true;
         }
@@ -134,7 +140,8 @@ TEST_F(NcclFailures, RanksThatShareAGpuAreRefused) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  for (const std::string& error : errors) EXPECT_NE(error.find("which NCCL does not do: give each rank a GPU of its own"), std::string::npos) << error;
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("which NCCL does not do: give each rank a GPU of its own"), std::string::npos) << error;
 }
 
 TEST_F(NcclFailures, NeedAGpuAndAHost) {

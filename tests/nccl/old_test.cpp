@@ -20,7 +20,8 @@ TEST(OldNccl, SaysWhatItLacks) {
   EXPECT_TRUE(listed);
   for (const comm::BackendFactory& each : comm::backends())
     if (each.name == "nccl")
-      EXPECT_ERROR((void)each.make({.rank = 0, .size = 1, .device = gpu(0)}), Error, "NCCL cannot be used: it lacks ncclGetUniqueId: it is too old");
+      EXPECT_ERROR((void)each.make({.rank = 0, .size = 1, .device = gpu(0)}), Error,
+                   "NCCL cannot be used: it lacks ncclGetUniqueId: it is too old");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The CUDA plug-in over a CUDA runtime without a GPU, for tests: driver, collectives and entry are the plug-in's own, kernels are the CPU's.
+// The CUDA plug-in over a CUDA runtime without a GPU, for tests: driver, collectives and entry are the plug-in's own, kernels are the
+// CPU's.
 #include <cuda_runtime.h>
 
 #include "cuda/fake_cuda.h"
@@ -29,7 +30,7 @@ int current_device() {
 
 /// For a test: so many devices, and what NCCL's stand-in asks.
 extern "C" [[gnu::visibility("default")]] void tandem_fake_cuda(int devices, void (**hold)(CUstream_st*), void (**release)(CUstream_st*),
-                                                               int (**device_of)(CUstream_st*), int (**current)()) {
+                                                                int (**device_of)(CUstream_st*), int (**current)()) {
   tandem::testing::fake_cuda().devices = devices;
   *hold = tandem::testing::hold;
   *release = tandem::testing::release;

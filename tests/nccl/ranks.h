@@ -22,7 +22,8 @@ namespace tandem::testing {
 
 inline constexpr int kDevices = 4;
 
-/// The stand-in, which the plug-in finds by NCCL's name, and the CUDA runtime under it. nullptr where another library of that name is found.
+/// The stand-in, which the plug-in finds by NCCL's name, and the CUDA runtime under it. nullptr where another library of that name is
+/// found.
 inline NcclStandIn* stand_in() {
   static NcclStandIn* const one = [] {
     void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);

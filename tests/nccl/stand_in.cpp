@@ -58,9 +58,9 @@ struct Collective {
 struct Clique {
   int size = 0;
   std::map<int, ncclComm_t> members;
-  std::map<int, Collective> collectives;                                     // by number
-  std::map<std::pair<int, int>, std::list<std::vector<char>>> messages;      // by sender and receiver
-  std::map<std::pair<int, int>, std::shared_ptr<Clique>> parts;              // of splits: by number and color
+  std::map<int, Collective> collectives;                                 // by number
+  std::map<std::pair<int, int>, std::list<std::vector<char>>> messages;  // by sender and receiver
+  std::map<std::pair<int, int>, std::shared_ptr<Clique>> parts;          // of splits: by number and color
 };
 
 }  // namespace
@@ -332,7 +332,8 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   --state().alive;
   ++state().aborted;
   for (auto& [number, all] : comm->clique->collectives)
-    if (const auto own = all.parts.find(comm->rank); !all.done && own != all.parts.end() && own->second.stream) state().release(own->second.stream);
+    if (const auto own = all.parts.find(comm->rank); !all.done && own != all.parts.end() && own->second.stream)
+      state().release(own->second.stream);
   changed().notify_all();
   return counted("ncclCommAbort");
 }
@@ -360,7 +361,8 @@ ncclResult_t ncclGroupEnd() {
   return calls.empty() ? ncclSuccess : ncclInProgress;
 }
 
-ncclResult_t ncclAllReduce(const void* in, void* out, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t ncclAllReduce(const void* in, void* out, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+                           cudaStream_t stream) {
   return enqueue("ncclAllReduce", comm, {"", in, out, count, type, op, -1, stream});
 }
 ncclResult_t ncclBroadcast(const void* in, void* out, size_t count, ncclDataType_t type, int root, ncclComm_t comm, cudaStream_t stream) {

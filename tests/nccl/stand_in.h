@@ -1,5 +1,5 @@
-// A stand-in for NCCL that computes on the host: a library of its name with the functions of its header that tandem uses, for a CUDA runtime
-// without a GPU (cuda/fake_cuda.h). It is strict about what NCCL's documentation asks for, and what a test looks at is counted.
+// A stand-in for NCCL that computes on the host: a library of its name with the functions of its header that tandem uses, for a CUDA
+// runtime without a GPU (cuda/fake_cuda.h). It is strict about what NCCL's documentation asks for, and what a test looks at is counted.
 #pragma once
 
 #include <nccl.h>

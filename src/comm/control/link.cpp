@@ -26,7 +26,8 @@ sockaddr_in socket_address(const Address& address) {
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_port = htons(static_cast<uint16_t>(address.port));
-  if (inet_pton(AF_INET, address.ip.c_str(), &where.sin_addr) != 1) fail("[control] '", address.ip, "' is no IPv4 address such as 10.0.0.1");
+  if (inet_pton(AF_INET, address.ip.c_str(), &where.sin_addr) != 1)
+    fail("[control] '", address.ip, "' is no IPv4 address such as 10.0.0.1");
   return where;
 }
 
@@ -140,7 +141,8 @@ Descriptor connect_to(const Address& address, double seconds) {
   const sockaddr_in where = socket_address(address);
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   const auto left_ms = [&] {
-    return static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count()));
+    return static_cast<int>(
+        std::max<int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count()));
   };
   for (;;) {
     Descriptor made = make_socket(SOCK_STREAM);

@@ -27,7 +27,8 @@ class Link {
   explicit Link(Descriptor socket) : socket_(std::move(socket)) {}
 
   [[nodiscard]] int fd() const { return socket_.get(); }
-  /// Takes in the bytes that are there. False where the other side has closed, or the connection broke: `next` still gives what came before.
+  /// Takes in the bytes that are there. False where the other side has closed, or the connection broke: `next` still gives what came
+  /// before.
   [[nodiscard]] bool receive();
   /// The next whole message. Error where the bytes are none.
   [[nodiscard]] std::optional<Message> next();

@@ -82,10 +82,12 @@ Hello decode_hello(const Message& message) {
   hello.host = in.text();
   in.finish();
   if (hello.rank >= hello.world_size || hello.local_rank >= hello.local_world_size)
-    fail("[control] rank ", hello.rank, " of ", hello.world_size, ", locally ", hello.local_rank, " of ", hello.local_world_size, ", cannot be");
+    fail("[control] rank ", hello.rank, " of ", hello.world_size, ", locally ", hello.local_rank, " of ", hello.local_world_size,
+         ", cannot be");
   if (hello.host.size() > 255) fail("[control] a host's name has ", hello.host.size(), " bytes");
   // It goes to a terminal.
-  if (!std::all_of(hello.host.begin(), hello.host.end(), [](char c) { return c > ' ' && c < 127; })) fail("[control] a host's name has bytes that no name has");
+  if (!std::all_of(hello.host.begin(), hello.host.end(), [](char c) { return c > ' ' && c < 127; }))
+    fail("[control] a host's name has bytes that no name has");
   return hello;
 }
 

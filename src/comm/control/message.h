@@ -10,17 +10,17 @@
 namespace tandem::comm::control {
 
 enum class Kind : uint8_t {
-  Hello = 1,     // agent or rank: who it is; the first message of a connection
-  Start,         // launcher to agent: every rank is there, start yours
-  Alive,         // launcher and agents: nothing else to say
-  Output,        // agent: bytes that its rank wrote
-  Taken,         // launcher to agent: so many bytes of output have been written
-  Ended,         // agent: how its rank ended
-  Failed,        // agent: its rank could not be started
-  Lost,          // launcher to ranks: the job cannot go on, and why
-  Recorder,      // rank: its last collectives, as text; the answer to Lost
-  End,           // launcher to agent: end your rank by this signal
-  Leave,         // launcher to agent: nothing more is wanted
+  Hello = 1,  // agent or rank: who it is; the first message of a connection
+  Start,      // launcher to agent: every rank is there, start yours
+  Alive,      // launcher and agents: nothing else to say
+  Output,     // agent: bytes that its rank wrote
+  Taken,      // launcher to agent: so many bytes of output have been written
+  Ended,      // agent: how its rank ended
+  Failed,     // agent: its rank could not be started
+  Lost,       // launcher to ranks: the job cannot go on, and why
+  Recorder,   // rank: its last collectives, as text; the answer to Lost
+  End,        // launcher to agent: end your rank by this signal
+  Leave,      // launcher to agent: nothing more is wanted
 };
 
 /// The longest message, kind and fields together.

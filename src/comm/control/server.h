@@ -31,7 +31,7 @@ class Server {
   /// What is done with what comes. A peer is valid until `gone` was called with it. An Error thrown by `said` closes the connection, as any
   /// bytes do that are no messages.
   struct Calls {
-    std::function<void(Peer&)> came;                 // it has said Hello with the token
+    std::function<void(Peer&)> came;  // it has said Hello with the token
     std::function<void(Peer&, const Message&)> said;
     std::function<void(Peer&, const std::string& why)> gone;  // `why` is empty where it closed
   };

@@ -82,8 +82,7 @@ class NcclBackend::Scratch {
   cudaStream_t stream_;
 };
 
-NcclBackend::NcclBackend(int rank, int size, Device device, std::shared_ptr<Communicator> communicator, Meeting meeting,
-                         Backend* told)
+NcclBackend::NcclBackend(int rank, int size, Device device, std::shared_ptr<Communicator> communicator, Meeting meeting, Backend* told)
     : rank_(rank),
       size_(size),
       device_(device),
@@ -116,7 +115,8 @@ void NcclBackend::reduce_wide(const Context& context, const char* function, cons
   auto* const wide = static_cast<int32_t*>(scratch->address());
   convert(queue, dense(wide, in_count, kInt32), dense(const_cast<void*>(in), in_count, kInt16));
   this->queue(context, communicator_, function, [&](ncclComm_t comm, cudaStream_t stream) { return work(wide, comm, stream); });
-  Held::afterwards([=] { convert(queue, dense(out, out_count, kInt16), dense(static_cast<int32_t*>(scratch->address()) + at, out_count, kInt32)); });
+  Held::afterwards(
+      [=] { convert(queue, dense(out, out_count, kInt16), dense(static_cast<int32_t*>(scratch->address()) + at, out_count, kInt32)); });
 }
 
 void NcclBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
@@ -281,13 +281,19 @@ std::unique_ptr<Backend> make_backend(const Start& start) {
 
 std::vector<std::unique_ptr<Backend>> make_backends(std::span<const Device> devices) {
   if (const std::string why = why_not(); !why.empty()) fail(why);
+  for (size_t i = 0; i < devices.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (runtime::cuda_gpu::gpu_behind(devices[i].index()) == runtime::cuda_gpu::gpu_behind(devices[j].index()))
+        fail(functions().library.failed("ncclCommInitRankConfig",
+                                        tandem::str(devices[j], " and ", devices[i], " are one GPU, which it does not take twice")));
   ncclUniqueId id;
   check(functions().ncclGetUniqueId(&id), "ncclGetUniqueId");
   const int size = static_cast<int>(devices.size());
   std::vector<std::shared_ptr<Communicator>> communicators;
   Held::begin();
   try {
-    for (int r = 0; r < size; ++r) communicators.push_back(std::make_shared<Communicator>(devices[static_cast<size_t>(r)].index(), size, r, id));
+    for (int r = 0; r < size; ++r)
+      communicators.push_back(std::make_shared<Communicator>(devices[static_cast<size_t>(r)].index(), size, r, id));
   } catch (...) {
     Held::drop();
     throw;
@@ -297,7 +303,8 @@ std::vector<std::unique_ptr<Backend>> make_backends(std::span<const Device> devi
   for (int r = 0; r < size; ++r) {
     auto& communicator = communicators[static_cast<size_t>(r)];
     communicator->settle("ncclCommInitRankConfig", {Clock::now() + kTimeout, nullptr});
-    ranks.push_back(std::make_unique<NcclBackend>(r, size, devices[static_cast<size_t>(r)], std::move(communicator), meeting_of(nullptr, size, r), nullptr));
+    ranks.push_back(std::make_unique<NcclBackend>(r, size, devices[static_cast<size_t>(r)], std::move(communicator),
+                                                  meeting_of(nullptr, size, r), nullptr));
   }
   return ranks;
 }

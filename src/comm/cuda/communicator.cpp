@@ -1,5 +1,6 @@
 #include "comm/cuda/communicator.h"
 
+#include <exception>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -126,6 +127,7 @@ void Held::begin() {
 }
 
 void Held::end() {
+  if (std::uncaught_exceptions() > 0) return drop();
   if (--held.depth > 0) return;
   const auto afterwards = std::exchange(held.afterwards, {});
   check(functions().ncclGroupEnd(), "ncclGroupEnd");
@@ -133,6 +135,7 @@ void Held::end() {
 }
 
 void Held::drop() noexcept {
+  if (held.depth == 0) return;
   held.depth = 0;
   held.afterwards.clear();
   (void)functions().ncclGroupEnd();

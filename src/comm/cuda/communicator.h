@@ -1,4 +1,5 @@
-// One rank's communicator of NCCL. It is asynchronous: no call waits for other ranks without a limit, and another thread can end every wait.
+// One rank's communicator of NCCL. It is asynchronous: no call waits for other ranks without a limit, and another thread can end every
+// wait.
 #pragma once
 
 #include <nccl.h>
@@ -65,9 +66,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 class Held {
  public:
   static void begin();
-  /// All begin, and then what was given to `afterwards` is done.
+  /// All begin, and then what was given to `afterwards` is done. Where an exception unwinds the stack they are given up.
   static void end();
-  /// They are left alone: an error is under way.
+  /// Gives them up: what has been called may begin, but nothing waits for it.
   static void drop() noexcept;
   /// Does `f` once the calls have begun: at once where none are held.
   static void afterwards(std::function<void()> f);

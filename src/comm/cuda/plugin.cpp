@@ -28,12 +28,11 @@ extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_
       tandem::runtime::set_libraries(libraries);
       try {
         plugin.driver = new CudaDriver;  // never destroyed: CUDA may be gone before static objects are
-<<<<<<<< HEAD:src/kernels/cuda/plugin.cpp
         tandem::kernels::set_gpu_table(tandem::kernels::cuda::table());
-========
-        tandem::kernels::set_gpu_table(tandem::kernels::cuda::table());
-        tandem::comm::register_backend({.name = "nccl", .make = tandem::comm::nccl::make_backend, .for_devices = true});
->>>>>>>> nccl:src/comm/cuda/plugin.cpp
+        tandem::comm::register_backend({.name = "nccl",
+                                        .make = tandem::comm::nccl::make_backend,
+                                        .for_devices = true,
+                                        .make_many = tandem::comm::nccl::make_backends});
       } catch (const std::exception& e) {
         why = e.what();
         plugin.why = why.c_str();

@@ -12,8 +12,8 @@
 namespace tandem::comm::nccl {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{10};        // between two looks
-constexpr std::chrono::seconds kTimeToLeave{10};       // for other ranks to take their leave too
+constexpr std::chrono::milliseconds kPause{10};   // between two looks
+constexpr std::chrono::seconds kTimeToLeave{10};  // for other ranks to take their leave too
 
 /// A call whose work is queued.
 struct Queued {

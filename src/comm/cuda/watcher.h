@@ -31,8 +31,8 @@ class Rank {
   std::string reason_;  // it is dead
 };
 
-/// Looks after the work that `queue` has got with the call of `context`: where it fails, or is not done by its deadline, the rank is aborted
-/// and the stream's next synchronization throws why. Nothing where the stream is being captured.
+/// Looks after the work that `queue` has got with the call of `context`: where it fails, or is not done by its deadline, the rank is
+/// aborted and the stream's next synchronization throws why. Nothing where the stream is being captured.
 void watch(std::shared_ptr<Rank> rank, std::shared_ptr<Communicator> communicator, const Context& context, const Queue& queue);
 
 /// Lets communicators go whose work is done: without waiting, but so that the other ranks can end theirs.

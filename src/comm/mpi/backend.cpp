@@ -1,9 +1,12 @@
 #include "comm/mpi/backend.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <optional>
 #include <utility>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "base/splitmix.h"
 #include "comm/mpi/types.h"
@@ -20,8 +23,8 @@ constexpr int64_t kPatiencePerByte = 4;  // nanoseconds
 constexpr int64_t kPieceBytes = int64_t{8} << 20, kSmallBytes = int64_t{16} << 10;
 // How long ranks that are asked where they are have to answer. One that is in no collective cannot.
 constexpr std::chrono::milliseconds kAnswerTime{1000};
-// The number of the group of all ranks.
-constexpr uint64_t kWorld = 1;
+// How many groups of all ranks there have been: the same on every rank, and the number of the group.
+std::atomic<uint64_t> worlds{0};
 
 char* at(void* data, int64_t elements, DType dtype) { return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype)); }
 const char* at(const void* data, int64_t elements, DType dtype) {
@@ -74,7 +77,8 @@ class MpiBackend::Wait final : public Limit {
     for (int rank = 0; rank < group_.size(); ++rank) {
       if (rank == group_.rank_) continue;
       const auto answer = group_.answers_.find(rank);
-      out += tandem::str("; ", group_.describe(rank), answer == group_.answers_.end() ? " does not answer: it waits in no collective" : " is " + answer->second);
+      out += tandem::str("; ", group_.describe(rank),
+                         answer == group_.answers_.end() ? " does not answer: it waits in no collective" : " is " + answer->second);
     }
     return out;
   }
@@ -84,7 +88,7 @@ class MpiBackend::Wait final : public Limit {
   std::optional<Clock::time_point> asked_;
 };
 
-MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), kWorld, {}, 0) {
+MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), ++worlds, {}, 0) {
   for (int rank = 0; rank < engine_.size(); ++rank) ranks_.push_back(rank);
   rank_ = engine_.rank();
   if (start.size != size() || start.rank != rank_)
@@ -103,7 +107,12 @@ MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), kWorld, {
 }
 
 MpiBackend::MpiBackend(Engine& engine, uint64_t id, std::vector<int> ranks, int rank)
-    : engine_(engine), id_(id), ranks_(std::move(ranks)), rank_(rank), recorder_(recorder_bytes()) {
+    : engine_(engine),
+      id_(id),
+      ranks_(std::move(ranks)),
+      rank_(rank),
+      compares_(environment("TANDEM_DISTRIBUTED_DEBUG") == "detail"),
+      recorder_(recorder_bytes()) {
   engine_.add(id_, *this);
 }
 
@@ -152,6 +161,7 @@ void MpiBackend::leave() noexcept {
     if (!dead_.empty() || std::exchange(has_left_, true)) return;
   }
   engine_.tell(ranks_, make_notice(Notice::Kind::Left, ""));
+  engine_.flush();
 }
 
 bool MpiBackend::notice(const Notice& notice, Notice& answer) {
@@ -177,6 +187,34 @@ bool MpiBackend::notice(const Notice& notice, Notice& answer) {
     }
   }
   return false;
+}
+
+void MpiBackend::begin(const Context& context) {
+  if (!compares_) return;
+  struct Said {
+    uint64_t number = 0;
+    std::array<char, 500> call{};   // with its line
+    std::array<char, 300> alike{};  // without
+  };
+  Said own;
+  own.number = context.call.number;
+  Call call = context.call;
+  const auto put = [](auto& to, const std::string& text) { std::copy_n(text.begin(), std::min(text.size(), to.size() - 1), to.begin()); };
+  put(own.call, comm::str(call));
+  call.site = Site::none();
+  put(own.alike, comm::str(call));
+  std::vector<Said> all(ranks_.size());
+  run(context, 0, [&](std::vector<MPI_Request>& requests) {
+    return MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_, requests.data());
+  });
+  for (int rank = 1; rank < size(); ++rank) {
+    const Said &first = all[0], &other = all[static_cast<size_t>(rank)];
+    if (first.number == other.number && first.alike == other.alike) continue;
+    const std::string why = tandem::str("ranks differ: ", describe(0), " called ", first.call.data(), ", ", describe(rank), " called ",
+                                        other.call.data(), "; every rank of a group calls the same collectives in the same order");
+    die(why, false);  // they find the same
+    fail("[", comm::name(context.call.kind), "] ", why);
+  }
 }
 
 void MpiBackend::run(const Context& context, int64_t bytes, const Post& post) {
@@ -211,8 +249,10 @@ void MpiBackend::reduce_parts(const Context& context, void* out, const std::vect
       const int rank = (rank_ + i) % size();
       const Part& part = parts[static_cast<size_t>(rank)];
       if (count > 0)
-        code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype), rank, 0, comm_, next++);
-      if (part.count > 0 && code == MPI_SUCCESS) code = MPI_Isend(part.data, static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
+        code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype), rank, 0, comm_,
+                         next++);
+      if (part.count > 0 && code == MPI_SUCCESS)
+        code = MPI_Isend(part.data, static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
     }
     return code;
   });
@@ -241,6 +281,7 @@ void MpiBackend::reduce_shares(const Context& context, void* data, int64_t count
 }
 
 void MpiBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
+  begin(context);
   if (bytes_of(count * size(), dtype) <= kSmallBytes) {  // one round: everybody reduces everything
     received_.resize(std::max(received_.size(), static_cast<size_t>(kSmallBytes)));
     run(context, 0, [&](std::vector<MPI_Request>& requests) {
@@ -260,8 +301,10 @@ void MpiBackend::all_reduce(const Context& context, void* data, int64_t count, D
       for (int i = 1; i < size() && code == MPI_SUCCESS; ++i) {
         const int rank = (rank_ + i) % size();
         const Part& part = shares[static_cast<size_t>(rank)];
-        if (part.count > 0) code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
-        if (count_of_own > 0 && code == MPI_SUCCESS) code = MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), rank, 0, comm_, next++);
+        if (part.count > 0)
+          code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
+        if (count_of_own > 0 && code == MPI_SUCCESS)
+          code = MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), rank, 0, comm_, next++);
       }
       return code;
     });
@@ -269,6 +312,7 @@ void MpiBackend::all_reduce(const Context& context, void* data, int64_t count, D
 }
 
 void MpiBackend::broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) {
+  begin(context);
   run(context, bytes_of(count, dtype), [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     return MPI_Ibcast(data, many.count(), many.type(), root, comm_, requests.data());
@@ -276,6 +320,7 @@ void MpiBackend::broadcast(const Context& context, void* data, int64_t count, DT
 }
 
 void MpiBackend::reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) {
+  begin(context);
   const bool is_root = rank_ == root;
   reduce_shares(context, data, count, dtype, op, is_root, [&](const std::vector<Part>& shares, const void* own) {
     run(context, kPieceBytes, [&](std::vector<MPI_Request>& requests) {
@@ -289,7 +334,8 @@ void MpiBackend::reduce(const Context& context, void* data, int64_t count, DType
       for (int rank = 0; rank < size() && code == MPI_SUCCESS; ++rank) {
         const Part& part = shares[static_cast<size_t>(rank)];
         if (rank == root || part.count == 0) continue;
-        code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, &requests[static_cast<size_t>(rank)]);
+        code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_,
+                         &requests[static_cast<size_t>(rank)]);
       }
       return code;
     });
@@ -297,6 +343,7 @@ void MpiBackend::reduce(const Context& context, void* data, int64_t count, DType
 }
 
 void MpiBackend::all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) {
+  begin(context);
   run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     const bool in_place = in == at(out, rank_ * count, dtype);
@@ -305,6 +352,7 @@ void MpiBackend::all_gather(const Context& context, void* out, const void* in, i
 }
 
 void MpiBackend::reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) {
+  begin(context);
   const int64_t most = std::max<int64_t>(1, kPieceBytes / static_cast<int64_t>(size_of(dtype)) / size());
   std::vector<Part> parts(static_cast<size_t>(size()));
   for (int64_t begin = 0; begin < count || begin == 0; begin += most) {
@@ -316,6 +364,7 @@ void MpiBackend::reduce_scatter(const Context& context, void* out, const void* i
 
 void MpiBackend::all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
                             DType dtype) {
+  begin(context);
   int64_t bytes = 0;
   for (int rank = 0; rank < size(); ++rank) bytes += bytes_of(std::max(out_counts[rank], in_counts[rank]), dtype);
   run(context, bytes, [&](std::vector<MPI_Request>& requests) {
@@ -336,14 +385,17 @@ void MpiBackend::all_to_all(const Context& context, void* out, const int64_t* ou
 }
 
 void MpiBackend::gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
+  begin(context);
   run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     const bool in_place = rank_ == root && in == at(out, rank_ * count, dtype);
-    return MPI_Igather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), root, comm_, requests.data());
+    return MPI_Igather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), root, comm_,
+                       requests.data());
   });
 }
 
 void MpiBackend::scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
+  begin(context);
   run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     void* to = rank_ == root && out == at(in, rank_ * count, dtype) ? MPI_IN_PLACE : out;
@@ -352,6 +404,7 @@ void MpiBackend::scatter(const Context& context, void* out, const void* in, int6
 }
 
 void MpiBackend::barrier(const Context& context) {
+  begin(context);
   run(context, 0, [&](std::vector<MPI_Request>& requests) { return MPI_Ibarrier(comm_, requests.data()); });
 }
 

@@ -24,6 +24,7 @@ class MpiBackend final : public Backend, public Listener {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] bool takes(Device device) const override;
+  [[nodiscard]] bool compares_calls() const override { return compares_; }
 
   void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) override;
   void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) override;
@@ -51,6 +52,8 @@ class MpiBackend final : public Backend, public Listener {
   class Wait;
   MpiBackend(Engine& engine, uint64_t id, std::vector<int> ranks, int rank);
 
+  /// The beginning of every collective: where calls are compared, an error on every rank unless all make the same one.
+  void begin(const Context& context);
   /// Runs an operation that moves about `bytes`.
   void run(const Context& context, int64_t bytes, const Post& post);
   /// Elements of one rank's buffer.
@@ -73,6 +76,7 @@ class MpiBackend final : public Backend, public Listener {
   std::vector<int> ranks_;  // of the whole program
   int rank_;
   MPI_Comm comm_ = MPI_COMM_NULL, pairs_ = MPI_COMM_NULL;  // collectives; send and recv
+  const bool compares_;                                    // TANDEM_DISTRIBUTED_DEBUG=detail
   uint64_t sub_groups_ = 0;
   std::vector<char> recorder_;
   std::vector<char> received_, reduced_;  // of the collective that is under way

@@ -67,8 +67,10 @@ Engine::Engine() {
     ours_ = true;
   }
   if (provided < MPI_THREAD_SERIALIZED)
-    fail("[init_process_group] MPI was initialized for a single thread: call MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or leave it to "
-         "init_process_group");
+    fail(
+        "[init_process_group] MPI was initialized for a single thread: call MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or leave "
+        "it to "
+        "init_process_group");
   world_ = duplicate(MPI_COMM_WORLD);
   notices_ = duplicate(world_);
   check(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
@@ -79,7 +81,8 @@ Engine::Engine() {
   const std::string text = str("host ", host.data(), ", process ", static_cast<int>(getpid()));
   std::copy_n(text.begin(), std::min(text.size(), own.size() - 1), own.begin());
   std::vector<char> all(own.size() * static_cast<size_t>(size_));
-  check(MPI_Allgather(own.data(), static_cast<int>(own.size()), MPI_BYTE, all.data(), static_cast<int>(own.size()), MPI_BYTE, world_), "MPI_Allgather");
+  check(MPI_Allgather(own.data(), static_cast<int>(own.size()), MPI_BYTE, all.data(), static_cast<int>(own.size()), MPI_BYTE, world_),
+        "MPI_Allgather");
   for (int i = 0; i < size_; ++i) names_.push_back(str("rank ", i, " (", all.data() + own.size() * static_cast<size_t>(i), ")"));
   if (ours_) std::atexit([] { get().finish(); });
 }
@@ -119,7 +122,7 @@ void Engine::run(const Post& post, Limit& limit, std::chrono::nanoseconds patien
       pause = std::min(pause * 2, kLongestPause);
       polls = kPollsPerLook - 1;  // from here on each poll is a look
     }
-    if (!why.empty()) finish_notices(kNoticeTime);  // what `over` told others
+    if (!why.empty()) flush();  // what `over` told others
     lock.lock();
     if (why.empty()) continue;
     // MPI may write into the operation's buffers whenever it is called, so it is called no more.
@@ -143,8 +146,8 @@ void Engine::look_at_notices() {
   }
 }
 
-void Engine::finish_notices(milliseconds most) {
-  const auto until = Clock::now() + most;
+void Engine::flush() {
+  const auto until = Clock::now() + kNoticeTime;
   while (Clock::now() < until) {
     {
       const std::lock_guard lock(mutex_);
@@ -177,6 +180,14 @@ void Engine::add(uint64_t group, Listener& listener) {
 void Engine::remove(uint64_t group) {
   const std::lock_guard lock(mutex_);
   listeners_.erase(group);
+  if (listeners_.empty()) stop_receiving();  // the program may end MPI now
+}
+
+void Engine::stop_receiving() {
+  int finalized = 1;
+  if (receiving_ == MPI_REQUEST_NULL || !broken_.empty() || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
+  (void)MPI_Cancel(&receiving_);
+  (void)MPI_Wait(&receiving_, MPI_STATUS_IGNORE);
 }
 
 void Engine::give_up() noexcept {
@@ -191,14 +202,11 @@ void Engine::finish() noexcept {
     listeners = listeners_;
   }
   for (const auto& [group, listener] : listeners) listener->ending();
-  finish_notices(kNoticeTime);
+  flush();
   const std::lock_guard lock(mutex_);
   int finalized = 1;
   if (given_up_ || !broken_.empty() || running_ > 0 || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
-  if (receiving_ != MPI_REQUEST_NULL) {
-    (void)MPI_Cancel(&receiving_);
-    (void)MPI_Wait(&receiving_, MPI_STATUS_IGNORE);
-  }
+  stop_receiving();
   (void)MPI_Finalize();
   broken_ = "MPI has been finalized";
 }

@@ -1,7 +1,7 @@
-// The one place that calls MPI. MPI wants one thread at a time (MPI_THREAD_SERIALIZED), so a mutex stands around every call. It moves data only
-// while it is called, by whichever thread: whoever waits polls, each for its own operation, and all of them move everybody's data. So a wait
-// costs no other thread's waking. Every operation is a non-blocking one, so that each wait can end: by a time limit, by abort, by a word from
-// another rank.
+// The one place that calls MPI. MPI wants one thread at a time (MPI_THREAD_SERIALIZED), so a mutex stands around every call. It moves data
+// only while it is called, by whichever thread: whoever waits polls, each for its own operation, and all of them move everybody's data. So
+// a wait costs no other thread's waking. Every operation is a non-blocking one, so that each wait can end: by a time limit, by abort, by a
+// word from another rank.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 /// A few words from one rank of a group to another, beside the collectives. Plain bytes: ranks run the same program.
 struct Notice {
   enum class Kind : uint32_t { Aborted, Left, WhereAreYou, IAmHere };
-  uint64_t group = 0;   // which group it is about
+  uint64_t group = 0;  // which group it is about
   Kind kind = Kind::Aborted;
   int32_t from = 0;     // the sender's rank in the whole program
   uint64_t number = 0;  // of the sender's last call
@@ -67,6 +67,8 @@ class Engine {
 
   /// Sends a notice to ranks of the whole program, as far as they can be reached, and waits for nothing but a moment.
   void tell(const std::vector<int>& ranks, const Notice& notice) noexcept;
+  /// Waits until notices have gone out, at most a moment.
+  void flush();
   void add(uint64_t group, Listener& listener);
   void remove(uint64_t group);
   /// After a rank was lost MPI is not ended in order, which would wait for it.
@@ -81,7 +83,7 @@ class Engine {
   Engine();
   void send(int rank, const Notice& notice);
   void look_at_notices();
-  void finish_notices(std::chrono::milliseconds most);
+  void stop_receiving();
   void finish() noexcept;
 
   int rank_ = 0, size_ = 1;
@@ -89,7 +91,7 @@ class Engine {
   MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
   std::vector<std::string> names_;
 
-  std::mutex mutex_;  // around every call of MPI, and what follows
+  std::mutex mutex_;    // around every call of MPI, and what follows
   std::string broken_;  // why no call may be made any more
   bool given_up_ = false;
   int running_ = 0;  // operations that are under way

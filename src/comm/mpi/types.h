@@ -10,8 +10,8 @@ namespace tandem::comm::mpi {
 
 /// MPI's type of an element as it lies in memory. MPI moves elements; it does not compute with them.
 [[nodiscard]] MPI_Datatype type_of(DType dtype);
-/// A type for `count` elements that lie together, for counts that MPI's int cannot hold. Made and freed under the engine's lock; operations that
-/// have begun keep it.
+/// A type for `count` elements that lie together, for counts that MPI's int cannot hold. Made and freed under the engine's lock; operations
+/// that have begun keep it.
 class ManyType {
  public:
   ManyType(int64_t count, DType dtype);

@@ -14,7 +14,7 @@ namespace tandem::kernels::cuda {
 template <Rule rule, class T>
 inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
 
-/// What a kernel keeps of an operand: elements, or one number for all.
+/// An operand: elements, or one number for all of them.
 template <class T>
 struct Source {
   const void* data;

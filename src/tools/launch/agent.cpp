@@ -54,8 +54,9 @@ int free_port(const comm::control::Link& link) {
 std::string devices_of(int local_rank, int local_ranks, int count) {
   const int there = cuda::device_count();
   if (there < local_ranks * count)
-    fail("[launch] ", local_ranks, " ranks with ", count, count == 1 ? " GPU" : " GPUs", " each need ", local_ranks * count, " on ", comm::control::host_name(),
-         ", where there are ", there, ": start fewer ranks there, or set TANDEM_VIRTUAL_GPUS=", local_ranks * count);
+    fail("[launch] ", local_ranks, " ranks with ", count, count == 1 ? " GPU" : " GPUs", " each need ", local_ranks * count, " on ",
+         comm::control::host_name(), ", where there are ", there,
+         ": start fewer ranks there, or set TANDEM_VIRTUAL_GPUS=", local_ranks * count);
   std::vector<std::string> names;
   if (const auto chosen = environment("CUDA_VISIBLE_DEVICES")) {
     for (size_t begin = 0; begin <= chosen->size();) {
@@ -182,7 +183,10 @@ class Agent {
     const ssize_t got = read(outputs_[stream].get(), bytes.data(), bytes.size());
     if (got > 0) {
       unwritten_ += static_cast<size_t>(got);
-      link_.send(comm::control::Writer(Kind::Output).number(static_cast<uint32_t>(stream + 1)).text({bytes.data(), static_cast<size_t>(got)}).done());
+      link_.send(comm::control::Writer(Kind::Output)
+                     .number(static_cast<uint32_t>(stream + 1))
+                     .text({bytes.data(), static_cast<size_t>(got)})
+                     .done());
       said_ = Clock::now();
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       outputs_[stream].reset();
@@ -205,7 +209,8 @@ class Agent {
   void look_at_clock() {
     if (lost_after_.count() == 0) return;
     const auto now = Clock::now();
-    if (now - heard_ > lost_after_) give_up(str("nothing was heard from the launcher at ", control_, " for ", static_cast<double>(lost_after_.count()) / 1000, " s"));
+    if (now - heard_ > lost_after_)
+      give_up(str("nothing was heard from the launcher at ", control_, " for ", static_cast<double>(lost_after_.count()) / 1000, " s"));
     if (now - said_ > lost_after_ / 5) {
       link_.send({Kind::Alive, {}});
       said_ = now;

@@ -16,7 +16,8 @@ namespace tandem::tools {
 /// Variables to set in a child's environment, over those of this process.
 using Variables = std::map<std::string, std::string>;
 
-/// What a child is started with. Its standard input is empty, it has a process group of its own, and signals do to it what they do by default.
+/// What a child is started with. Its standard input is empty, it has a process group of its own, and signals do to it what they do by
+/// default.
 struct ChildOptions {
   std::vector<std::string> command;  // a program, looked for in PATH, and its arguments
   Variables variables;

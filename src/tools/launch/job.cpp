@@ -213,7 +213,9 @@ void Job::look_at_starters() {
     const int own = options_.mpi ? -1 : static_cast<int>(i);
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       if ((own >= 0 && own != static_cast<int>(rank)) || ranks_[rank].came || std::exchange(ranks_[rank].over, true)) continue;
-      fail_by(own, str(options_.mpi ? "mpirun" : str("the agent of ", name_of(own)), " ended before the ranks were started: ", text_of(*ended)), 1);
+      fail_by(own,
+              str(options_.mpi ? "mpirun" : str("the agent of ", name_of(own)), " ended before the ranks were started: ", text_of(*ended)),
+              1);
     }
   }
 }
@@ -233,7 +235,10 @@ void Job::look_for_the_lost() {
         }
       const std::string host = ranks_[i].host;
       lost_host_ = true;
-      fail_by(static_cast<int>(i), str(count == 1 ? "rank " : "ranks ", numbers, " on host ", host, count == 1 ? " is" : " are", " lost: nothing was heard from there for ", seconds(limit), " s"), 1);
+      fail_by(static_cast<int>(i),
+              str(count == 1 ? "rank " : "ranks ", numbers, " on host ", host, count == 1 ? " is" : " are",
+                  " lost: nothing was heard from there for ", seconds(limit), " s"),
+              1);
       for (Rank& rank : ranks_)
         if (rank.host == host && rank.agent && !rank.over && now - rank.agent->heard > limit / 2) {
           rank.over = true;
@@ -247,7 +252,10 @@ void Job::look_for_the_lost() {
     std::string missing;
     for (size_t i = 0; i < ranks_.size(); ++i)
       if (!ranks_[i].came) missing += str(missing.empty() ? "" : ", ", i);
-    fail_by(-1, str("ranks ", missing, " did not come within ", seconds(std::chrono::milliseconds(options_.start_ms)), " s: are their hosts up, and can they reach ", server_.address().str(), "?"), 1);
+    fail_by(-1,
+            str("ranks ", missing, " did not come within ", seconds(std::chrono::milliseconds(options_.start_ms)),
+                " s: are their hosts up, and can they reach ", server_.address().str(), "?"),
+            1);
     for (Rank& rank : ranks_)
       if (!rank.came) rank.over = true;
   }
@@ -320,7 +328,7 @@ void Job::finish_starters() {
     if (rank.recorder.empty()) continue;
     std::string last = rank.recorder;
     while (last.ends_with('\n')) last.pop_back();
-    printer_.print(STDERR_FILENO, str("rank ", &rank - ranks_.data(), " was last in ", last.substr(last.rfind('\n') + 1), "\n"));
+    printer_.print(STDERR_FILENO, str("rank ", &rank - ranks_.data(), " was ", last.substr(last.rfind('\n') + 1), "\n"));
   }
   if (first_failed_ >= 0) printer_.print(STDERR_FILENO, ranks_[static_cast<size_t>(first_failed_)].last_errors);
 }

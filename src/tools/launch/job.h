@@ -16,8 +16,8 @@ namespace tandem::tools {
 
 /// How a run ended.
 struct Outcome {
-  int status = 0;           // what the launcher exits with, were this the last run
-  std::string error;        // what failed first; empty where nothing did
+  int status = 0;            // what the launcher exits with, were this the last run
+  std::string error;         // what failed first; empty where nothing did
   bool interrupted = false;  // by a signal to the launcher
 };
 
@@ -36,8 +36,8 @@ class Job {
     comm::control::Peer* agent = nullptr;
     comm::control::Peer* channel = nullptr;  // of the rank's own process, where that is a program of tandem that has made a process group
     std::string host;
-    bool came = false;  // its agent has
-    bool over = false;  // nothing more will be heard of it
+    bool came = false;   // its agent has
+    bool over = false;   // nothing more will be heard of it
     bool alive = false;  // it has been started, and has not ended
     Lines output[2];
     std::string last_errors;  // of what it wrote to standard error, the last lines

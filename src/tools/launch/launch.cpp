@@ -39,7 +39,9 @@ std::string address_for(const Hosts& hosts) {
     if (ip.empty() || ip.starts_with("127.")) continue;
     if (std::string own = comm::control::address_towards(ip); !own.empty()) return own;
   }
-  throw UsageError("launch: the hosts' names lead to no address, so that it cannot be told which of this machine's they reach it by: give it with --address");
+  throw UsageError(
+      "launch: the hosts' names lead to no address, so that it cannot be told which of this machine's they reach it by: give it with "
+      "--address");
 }
 
 /// Fills in what follows from other options; UsageError where they do not go together.
@@ -50,7 +52,8 @@ void complete(LaunchOptions& options) {
     options.mpi = true;
     if (options.ranks == 0) options.ranks = hosts.slots;
     if (options.ranks > hosts.slots)
-      throw UsageError(str("launch: -n ", options.ranks, " is more than the ", hosts.slots, " slots of ", options.hosts, ": write slots=N behind a host that takes N ranks"));
+      throw UsageError(str("launch: -n ", options.ranks, " is more than the ", hosts.slots, " slots of ", options.hosts,
+                           ": write slots=N behind a host that takes N ranks"));
     if (options.address.empty()) options.address = address_for(hosts);
   }
   if (options.ranks == 0) throw UsageError("launch: how many ranks? give -n N, or --hosts FILE");
@@ -92,6 +95,7 @@ Hosts read_hosts(const std::string& file) {
 int run_launch(const LaunchOptions& options) {
   const Descriptor signals = interrupts();
   (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGTSTP, SIG_IGN);  // a launcher that stands still is silent, which ends its ranks
   for (int restart = 0;; ++restart) {
     Outcome outcome;
     {
@@ -116,14 +120,17 @@ void add_launch(CLI::App& app, Action& action) {
   const auto options = std::make_shared<LaunchOptions>();
   const auto agent = std::make_shared<bool>(false);
   const auto seconds = [&](const char* name, int64_t& ms, const char* help) {
-    launch->add_option_function<double>(name, [&ms](const double& value) { ms = static_cast<int64_t>(value * 1000); }, help)
+    launch
+        ->add_option_function<double>(
+            name, [&ms](const double& value) { ms = static_cast<int64_t>(value * 1000); }, help)
         ->check(CLI::Range(0., 1e6))
         ->type_name("SECONDS");
   };
   launch->add_option("-n,--ranks", options->ranks, "How many ranks; with --hosts all their slots unless given")
       ->check(whole_number_from(1, 1 << 16))
       ->type_name("N");
-  launch->add_option("--hosts", options->hosts, "Hosts to run on, a line each: a name and slots=N; they are reached by mpirun")->type_name("FILE");
+  launch->add_option("--hosts", options->hosts, "Hosts to run on, a line each: a name and slots=N; they are reached by mpirun")
+      ->type_name("FILE");
   launch->add_flag("--mpi", options->mpi, "Start the ranks by mpirun on this machine, too");
   launch->add_option("--gpus-per-rank", options->gpus_per_rank, "So many GPUs for each rank, which sees no others")
       ->check(whole_number_from(1, 1024))
@@ -132,11 +139,15 @@ void add_launch(CLI::App& app, Action& action) {
       ->check(whole_number_from(0, kMostInt))
       ->type_name("K");
   launch->add_option("--address", options->address, "The IPv4 address of this machine by which hosts reach it")->type_name("IP");
-  launch->add_option("--env", options->variables, "A variable that ranks on other hosts get too; may be repeated")->type_name("NAME")->expected(1)->take_all();
+  launch->add_option("--env", options->variables, "A variable that ranks on other hosts get too; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
   seconds("--start-within", options->start_ms, "Time for all hosts to answer (60)");
   seconds("--lost-after", options->lost_after_ms, "A host that is silent for so long is lost; 0: never (15)");
   seconds("--grace", options->grace_ms, "Time that ranks get to end by themselves when one has failed (5)");
-  launch->add_option("--recorders", options->recorders, "Where to write each rank's last collectives when one has failed")->type_name("FOLDER");
+  launch->add_option("--recorders", options->recorders, "Where to write each rank's last collectives when one has failed")
+      ->type_name("FOLDER");
   launch->add_flag("--agent", *agent, "Be the agent of one rank")->group("");
   launch->callback([launch, options, agent, &action] {
     action = [launch, options, agent] {
@@ -146,7 +157,8 @@ void add_launch(CLI::App& app, Action& action) {
         std::vector<std::string> known;
         for (const CLI::Option* option : launch->get_options()) known.push_back(option->get_name());
         const std::string& given = options->program.front();
-        throw UsageError(str("unknown option ", given, " of 'tandem launch'", did_you_mean(given, known), "; tandem launch --help tells more"));
+        throw UsageError(
+            str("unknown option ", given, " of 'tandem launch'", did_you_mean(given, known), "; tandem launch --help tells more"));
       }
       if (*agent) return run_agent(options->program);
       complete(*options);

@@ -1,7 +1,7 @@
 // Rows of softmax, log-softmax and normalizations, a vector at a time. A row is passed over three times - maximum; exponentials and their
 // sum; scaling - while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
-#include "kernels/cpu/isa/dense.h"
-#include "kernels/cpu/isa/exponential.h"
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/math.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
@@ -55,8 +55,8 @@ TD_INLINE T exp_sum_of(const T* in, int64_t n, T shift) {
   struct Sum {
     const T* in;
     V by;
-    TD_INLINE V operator()(int64_t i) const { return exp_of(V::load(in + i) - by); }
-    TD_INLINE V operator()(int64_t i, int64_t n) const { return keep_first(exp_of(V::load(in + i, n) - by), n, T(0)); }
+    TD_INLINE V operator()(int64_t i) const { return exp(V::load(in + i) - by); }
+    TD_INLINE V operator()(int64_t i, int64_t n) const { return keep_first(exp(V::load(in + i, n) - by), n, T(0)); }
   };
   return sum_of<T>(n, Sum{in, by});
 }
@@ -93,26 +93,26 @@ struct Rows {
     T* to;
     V shift;
     TD_INLINE V operator()(int64_t i) const {
-      const V e = exp_of(V::load(from + i) - shift);
+      const V e = exp(V::load(from + i) - shift);
       e.store(to + i);
       return e;
     }
     TD_INLINE V operator()(int64_t i, int64_t left) const {
-      const V e = exp_of(V::load(from + i, left) - shift);
+      const V e = exp(V::load(from + i, left) - shift);
       e.store(to + i, left);
       return keep_first(e, left, T(0));
     }
   };
 
   /// Rows that one vector holds: everything stays in registers.
-  template <bool log>
+  template <bool log_softmax>
   static void short_rows(T* to, int64_t y_stride, const T* from, int64_t x_stride, int64_t rows, int64_t n) {
     for (int64_t r = 0; r < rows; ++r, from += x_stride, to += y_stride) {
       const V x = n == V::kLanes ? V::load(from) : keep_first(V::load(from, n), n, -kInf<T>);
       const V shifted = x - V(reduce_max(x));
-      const V e = exp_of(shifted);
+      const V e = exp(shifted);
       const V sum(reduce_add(n == V::kLanes ? e : keep_first(e, n, T(0))));
-      const V result = log ? shifted - log_of(sum) : e * (V(1) / sum);
+      const V result = log_softmax ? shifted - log(sum) : e * (V(1) / sum);
       if (n == V::kLanes) result.store(to);
       else result.store(to, n);
     }
@@ -133,7 +133,7 @@ struct Rows {
     for (int64_t r = 0; r < rows; ++r) {
       const T* from = in(x) + r * x_stride;
       const T top = max_of(from, n);
-      const V shift(top), log_sum(log_of(V(exp_sum_of(from, n, top))).v[0]);
+      const V shift(top), log_sum(log(V(exp_sum_of(from, n, top))).v[0]);
       map(
           out(y) + r * y_stride, n, [&](V v) __attribute__((always_inline)) { return (v - shift) - log_sum; }, from);
     }
@@ -163,7 +163,7 @@ struct Rows {
   static void exp_scaled(void* y, const void* x, int64_t n, double shift, double factor) {
     const V by(shift), times(factor);
     map(
-        out(y), n, [&](V v) __attribute__((always_inline)) { return exp_of(v - by) * times; }, in(x));
+        out(y), n, [&](V v) __attribute__((always_inline)) { return exp(v - by) * times; }, in(x));
   }
   static void subtract(void* y, const void* x, int64_t n, double shift, double more) {
     const V by(shift), then_by(more);
@@ -178,7 +178,7 @@ struct Rows {
   static void log_softmax_gradient(void* dx, const void* g, const void* y, int64_t n, double sum) {
     const V by(sum);
     map(
-        out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return grad - exp_of(v) * by; }, in(g), in(y));
+        out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return grad - exp(v) * by; }, in(g), in(y));
   }
 
   static void normalize(void* y, const void* x, int64_t n, double mean, double factor, const void* weight, const void* bias, double shift) {
@@ -260,9 +260,9 @@ struct Rows {
 
 }  // namespace
 
-void add_rows(Dense& dense) {
-  dense.rows[0] = Rows<float>::functions();
-  dense.rows[1] = Rows<double>::functions();
+void fill_rows(RowFunctions (&rows)[2]) {
+  rows[0] = Rows<float>::functions();
+  rows[1] = Rows<double>::functions();
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,44 +1,19 @@
 // Philox and the ways from its words to floats, a vector at a time: operation by operation what kernels/random.h does for one number.
+#include "kernels/random.h"
+
 #include <algorithm>
 
-#include "kernels/cpu/isa/dense.h"
-#include "kernels/cpu/isa/lanes.h"
-#include "kernels/random.h"
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/vec.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 
 using Floats = Vec<float>;
 using Words = Raw<uint32_t>;
-using Pairs = Raw<uint64_t>;
 using Ints = Raw<int32_t>;
 constexpr int kWords = kVectorBytes / 4, kPairs = kVectorBytes / 8;
 
-/// a * b + c in one rounding, whatever the compiler's mind on contraction.
-TD_INLINE Floats fused(Floats a, Floats b, Floats c) {
-#if defined(__AVX512F__)
-  return Floats(_mm512_fmadd_ps(a.v, b.v, c.v));
-#elif defined(__FMA__)
-  return Floats(_mm256_fmadd_ps(a.v, b.v, c.v));
-#else
-  for (int i = 0; i < Floats::kLanes; ++i) a.v[i] = __builtin_fmaf(a.v[i], b.v[i], c.v[i]);
-  return a;
-#endif
-}
-
-/// The products of the lower halves of 64-bit lanes.
-TD_INLINE Pairs times(Pairs a, Pairs b) {
-#if defined(__AVX512F__)
-  return reinterpret_cast<Pairs>(_mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-  return reinterpret_cast<Pairs>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#elif defined(__SSE2__)
-  return reinterpret_cast<Pairs>(_mm_mul_epu32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#else
-  return (a & 0xffffffffU) * (b & 0xffffffffU);
-#endif
-}
-
-TD_INLINE Pairs spread(uint64_t x) { return Pairs{} + x; }
+TD_INLINE Words64 broadcast(uint64_t x) { return Words64{} + x; }
 
 template <class V>
 TD_INLINE V load(const void* from) {
@@ -50,25 +25,25 @@ TD_INLINE V load(const void* from) {
 /// Counters first … first + kPairs - 1, one a 64-bit lane. Only the lower half of a lane counts until the end, so halves need no masking on
 /// the way.
 TD_INLINE void philox_block(uint32_t* words, uint64_t seed, uint64_t first) {
-  Pairs numbers;
+  Words64 numbers;
   for (int i = 0; i < kPairs; ++i) numbers[i] = static_cast<uint64_t>(i);
-  const Pairs counter = spread(first) + numbers;
-  Pairs x0 = counter, x1 = counter >> 32, x2{}, x3{};
+  const Words64 counter = broadcast(first) + numbers;
+  Words64 x0 = counter, x1 = counter >> 32, x2{}, x3{};
   auto key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-  const Pairs m0 = spread(kPhiloxMultiplier0), m1 = spread(kPhiloxMultiplier1);
+  const Words64 m0 = broadcast(kPhiloxMultiplier0), m1 = broadcast(kPhiloxMultiplier1);
 #pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
-    const Pairs p0 = times(x0, m0), p1 = times(x2, m1);
-    x0 = (p1 >> 32) ^ x1 ^ spread(key0);
+    const Words64 p0 = multiply_low(x0, m0), p1 = multiply_low(x2, m1);
+    x0 = (p1 >> 32) ^ x1 ^ broadcast(key0);
     x1 = p1;
-    x2 = (p0 >> 32) ^ x3 ^ spread(key1);
+    x2 = (p0 >> 32) ^ x3 ^ broadcast(key1);
     x3 = p0;
     key0 += kPhiloxKey0;
     key1 += kPhiloxKey1;
   }
-  const Pairs a = (x0 & 0xffffffffU) | x1 << 32, b = (x2 & 0xffffffffU) | x3 << 32;
-  const Pairs front = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs; });
-  const Pairs back = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs + kPairs / 2; });
+  const Words64 a = (x0 & 0xffffffffU) | x1 << 32, b = (x2 & 0xffffffffU) | x3 << 32;
+  const Words64 front = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs; });
+  const Words64 back = shuffle(a, b, [](int i) { return i / 2 + i % 2 * kPairs + kPairs / 2; });
   std::memcpy(words, &front, sizeof front);
   std::memcpy(words + kWords, &back, sizeof back);
 }
@@ -159,13 +134,13 @@ void dropout(float* out, uint8_t* mask, const float* in, const uint32_t* words, 
   }
 }
 
-void add_random(Dense& dense) {
-  dense.philox = philox_words;
-  dense.uniform = uniform;
-  dense.normal = normal;
-  dense.exponential = exponential;
-  dense.bernoulli = bernoulli;
-  dense.dropout = dropout;
+void fill_random(RandomFunctions& random) {
+  random.philox = philox_words;
+  random.uniform = uniform;
+  random.normal = normal;
+  random.exponential = exponential;
+  random.bernoulli = bernoulli;
+  random.dropout = dropout;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

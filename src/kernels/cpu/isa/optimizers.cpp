@@ -2,7 +2,7 @@
 // settings that change what is read or written are template parameters.
 #include <cmath>
 
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/vec.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
@@ -67,7 +67,7 @@ void step_loop(T* __restrict p, const T* __restrict g, T* __restrict s0, T* __re
   const T keep = static_cast<T>(parameter.keep), decay = static_cast<T>(parameter.weight_decay), sign = static_cast<T>(parameter.sign);
   T numbers[kStepNumbers];
   for (int i = 0; i < kStepNumbers; ++i) numbers[i] = static_cast<T>(parameter.numbers[i]);
-  constexpr bool has1 = F::states > 1, has2 = F::states > 2;
+  constexpr bool has1 = F::kStates > 1, has2 = F::kStates > 2;
   for (int64_t i = 0; i < n; ++i) {
     T x = p[i] * keep;
     T state[kStepStates] = {s0[i], T(0), T(0)};
@@ -111,19 +111,16 @@ void scale(void* values, int64_t n, double factor) {
   for (int64_t i = 0; i < n; ++i) x[i] *= by;
 }
 
+template <class T>
+constexpr OptimizerFunctions functions() {
+  return {sgd<T>, adam<T>, optimizer_step<T>, sum_of_squares<T>, scale<T>};
+}
+
 }  // namespace
 
-void add_optimizers(Dense& dense) {
-  dense.sgd[0] = sgd<float>;
-  dense.sgd[1] = sgd<double>;
-  dense.adam[0] = adam<float>;
-  dense.adam[1] = adam<double>;
-  dense.optimizer_step[0] = optimizer_step<float>;
-  dense.optimizer_step[1] = optimizer_step<double>;
-  dense.sum_of_squares[0] = sum_of_squares<float>;
-  dense.sum_of_squares[1] = sum_of_squares<double>;
-  dense.scale[0] = scale<float>;
-  dense.scale[1] = scale<double>;
+void fill_optimizers(OptimizerFunctions (&optimizers)[2]) {
+  optimizers[0] = functions<float>();
+  optimizers[1] = functions<double>();
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

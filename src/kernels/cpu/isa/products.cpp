@@ -4,18 +4,38 @@
 // dimension; large products copy b into blocks first.
 #include <algorithm>
 
-#include "kernels/cpu/isa/dense.h"
-#include "kernels/cpu/isa/exponential.h"
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/math.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
 
 constexpr int kRows = 4;
-#if defined(__AVX512F__)
-constexpr int kVectors = 4;
-#else
-constexpr int kVectors = 2;
-#endif
+constexpr int kVectors = kVectorBytes == 64 ? 4 : 2;  // AVX-512 has twice the registers
+
+using Four = Raw<float, 16>;
+/// The lanes of x in four sums: its halves are added until four are left.
+template <class R>
+TD_INLINE Four four_sums(R x) {
+  if constexpr (sizeof(R) == 64) {
+    return four_sums(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  } else if constexpr (sizeof(R) == 32) {
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  } else {
+    return x;
+  }
+}
+
+/// to[r * to_stride + c] = from[c * from_stride + r] for r and c up to 4.
+TD_INLINE void transpose_4x4(float* to, int64_t to_stride, const float* from, int64_t from_stride) {
+  Four a[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&a[i], from + i * from_stride, sizeof a[i]);
+  const Four low01 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5), high01 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7),
+             low23 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5), high23 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
+  const Four rows[] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                       __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_stride, &rows[i], sizeof rows[i]);
+}
 
 template <class T>
 struct Products {
@@ -73,12 +93,11 @@ struct Products {
     switch ((columns + kLanes - 1) / kLanes) {
       case 1: return last_panel<1, adds, padded>(p, j, columns);
       case 2: return last_panel<2, adds, padded>(p, j, columns);
-#if defined(__AVX512F__)
-      case 3: return last_panel<3, adds, padded>(p, j, columns);
-      default: return last_panel<4, adds, padded>(p, j, columns);
-#else
-      default: return;
-#endif
+      case 3:
+        if constexpr (kVectors > 2) return last_panel<3, adds, padded>(p, j, columns);
+        [[fallthrough]];
+      default:
+        if constexpr (kVectors > 2) return last_panel<4, adds, padded>(p, j, columns);
     }
   }
 
@@ -95,25 +114,15 @@ struct Products {
   /// to[r][c] = from[c][r]: `columns` contiguous runs become columns.
   static void transpose(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns) {
     int64_t c = 0;
-#if defined(__SSE4_1__)
     if constexpr (sizeof(T) == 4) {
       for (; c + 4 <= columns; c += 4) {
         const T* column = from + c * from_column;
         int64_t r = 0;
-        for (; r + 4 <= rows; r += 4) {
-          __m128 x0 = _mm_loadu_ps(column + r), x1 = _mm_loadu_ps(column + from_column + r),
-                 x2 = _mm_loadu_ps(column + 2 * from_column + r), x3 = _mm_loadu_ps(column + 3 * from_column + r);
-          _MM_TRANSPOSE4_PS(x0, x1, x2, x3);
-          _mm_storeu_ps(to + r * to_row + c, x0);
-          _mm_storeu_ps(to + (r + 1) * to_row + c, x1);
-          _mm_storeu_ps(to + (r + 2) * to_row + c, x2);
-          _mm_storeu_ps(to + (r + 3) * to_row + c, x3);
-        }
+        for (; r + 4 <= rows; r += 4) transpose_4x4(to + r * to_row + c, to_row, column + r, from_column);
         for (; r < rows; ++r)
           for (int x = 0; x < 4; ++x) to[r * to_row + c + x] = column[x * from_column + r];
       }
     }
-#endif
     for (; c + 4 <= columns; c += 4)
       for (int64_t r = 0; r < rows; ++r)
         for (int x = 0; x < 4; ++x) to[r * to_row + c + x] = from[(c + x) * from_column + r];
@@ -205,18 +214,18 @@ struct Products {
     }
   }
 
-  static constexpr ProductFunctions<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
+  static constexpr ProductFunctionsOf<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
 
   /// The sums of four vectors' lanes, side by side.
   TD_INLINE static void store_sums(T* to, V a, V b, V c, V d) {
-#if defined(__SSE4_1__)
     if constexpr (sizeof(T) == 4) {
-      const __m128 w = half(a), x = half(b), y = half(c), z = half(d);
-      const __m128 wx = _mm_add_ps(_mm_unpacklo_ps(w, x), _mm_unpackhi_ps(w, x)),
-                   yz = _mm_add_ps(_mm_unpacklo_ps(y, z), _mm_unpackhi_ps(y, z));
-      return _mm_storeu_ps(to, _mm_add_ps(_mm_movelh_ps(wx, yz), _mm_movehl_ps(yz, wx)));
+      const Four w = four_sums(a.v), x = four_sums(b.v), y = four_sums(c.v), z = four_sums(d.v);
+      const Four wx = __builtin_shufflevector(w, x, 0, 4, 1, 5) + __builtin_shufflevector(w, x, 2, 6, 3, 7),
+                 yz = __builtin_shufflevector(y, z, 0, 4, 1, 5) + __builtin_shufflevector(y, z, 2, 6, 3, 7);
+      const Four sums = __builtin_shufflevector(wx, yz, 0, 1, 4, 5) + __builtin_shufflevector(wx, yz, 2, 3, 6, 7);
+      std::memcpy(to, &sums, sizeof sums);
+      return;
     }
-#endif
     const V all[] = {a, b, c, d};
     for (int k = 0; k < 4; ++k) {
       T sum = 0;
@@ -224,16 +233,6 @@ struct Products {
       to[k] = sum;
     }
   }
-#if defined(__AVX512F__)
-  TD_INLINE static __m128 half(Vec<float> x) {
-    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
-    return _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
-  }
-#elif defined(__AVX2__)
-  TD_INLINE static __m128 half(Vec<float> x) { return _mm_add_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1)); }
-#elif defined(__SSE4_1__)
-  TD_INLINE static __m128 half(Vec<float> x) { return x.v; }
-#endif
 };
 
 using V = Vec<float>;
@@ -242,9 +241,9 @@ constexpr int64_t kLanes = V::kLanes;
 template <Activation activation>
 TD_INLINE V activate(V x) {
   if constexpr (activation == Activation::Relu) return select(x < V(0), V(0), x);  // nan stays
-  else if constexpr (activation == Activation::Tanh) return tanh_of(x);
-  else if constexpr (activation == Activation::Sigmoid) return V(1) / (V(1) + exp_of(-x));
-  else if constexpr (activation == Activation::Gelu) return V(0.5F) * x * (V(1) + tanh_of(V(0.79788456F) * (x + V(0.044715F) * x * x * x)));
+  else if constexpr (activation == Activation::Tanh) return tanh(x);
+  else if constexpr (activation == Activation::Sigmoid) return V(1) / (V(1) + exp(-x));
+  else if constexpr (activation == Activation::Gelu) return V(0.5F) * x * (V(1) + tanh(V(0.79788456F) * (x + V(0.044715F) * x * x * x)));
   else return x;
 }
 
@@ -294,10 +293,10 @@ void epilogue(float* out, int64_t out_row, const float* in, int64_t in_row, int6
 
 }  // namespace
 
-void add_products(Dense& dense) {
-  dense.single_products = Products<float>::functions();
-  dense.double_products = Products<double>::functions();
-  dense.epilogue = epilogue;
+void fill_products(ProductFunctions& products) {
+  products.of_float = Products<float>::functions();
+  products.of_double = Products<double>::functions();
+  products.epilogue = epilogue;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

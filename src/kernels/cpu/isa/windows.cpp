@@ -1,8 +1,8 @@
 // Pooling, a vector of outputs at a time: what a window sees is compared or added in registers, one place of the window after another.
 #include <limits>
 
-#include "kernels/cpu/isa/dense.h"
-#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/isa/vec.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
@@ -77,14 +77,14 @@ void deinterleave(float* even, float* odd, const float* from, int64_t n) {
 
 }  // namespace
 
-void add_windows(Dense& dense) {
-  dense.window_max[kComputeFloat] = Windowed<float>::max;
-  dense.window_max[kComputeDouble] = Windowed<double>::max;
-  dense.window_max[kComputeInt] = Windowed<int64_t>::max;
-  dense.window_sum[kComputeFloat] = Windowed<float>::sum;
-  dense.window_sum[kComputeDouble] = Windowed<double>::sum;
-  dense.window_sum[kComputeInt] = Windowed<int64_t>::sum;
-  dense.deinterleave = deinterleave;
+void fill_windows(WindowFunctions& windows) {
+  windows.max[kComputeFloat] = Windowed<float>::max;
+  windows.max[kComputeDouble] = Windowed<double>::max;
+  windows.max[kComputeInt] = Windowed<int64_t>::max;
+  windows.sum[kComputeFloat] = Windowed<float>::sum;
+  windows.sum[kComputeDouble] = Windowed<double>::sum;
+  windows.sum[kComputeInt] = Windowed<int64_t>::sum;
+  windows.deinterleave = deinterleave;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,10 +1,9 @@
-// Functions of floats whose argument's leading digits choose a row of a table that stands in registers, which leaves a short polynomial of
-// the rest. AVX-512 only: its permutation looks sixteen floats up in one instruction.
+// AVX-512's own functions of floats, chosen before the templates of the other headers: the argument's leading digits choose a row of a
+// table that stands in registers, since a permutation looks sixteen floats up in one instruction, and the rest is a short polynomial.
 #pragma once
 
-#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/hyperbolic.h"
 
-#if defined(__AVX512F__)
 namespace tandem::kernels::cpu::TD_ISA {
 
 using Sixteen = Raw<float>;
@@ -70,20 +69,22 @@ TD_INLINE Scaled exp_by_table(Vec<float> x, Vec<float> low = Vec<float>(-0.0)) {
   return {fma(power, p, power), a.n};
 }
 /// 2^(x + low).
-TD_INLINE Vec<float> exp2_by_table(Vec<float> x, Vec<float> low = Vec<float>(-0.0)) {
+TD_INLINE Vec<float> exp2(Vec<float> x, Vec<float> low = Vec<float>(-0.0)) {
   using V = Vec<float>;
   const V shift(kSixteenthShift), shifted = x + shift, n = shifted - shift;
   const V r = bounded((x - n) + low, 0.04F), power = lookup(kSixteenths, shifted.bits());
   return Scaled{fma(power, polynomial(r, 0.693147182, 0.24023436, 0.0555001497) * r, power), n}.value();
 }
+TD_INLINE Vec<float> exp(Vec<float> x) { return exp_by_table(x).value(); }
 /// (e^x - 1) / 4, for x up to 89.5: a quarter cannot overflow early. Denormal x lose digits.
-TD_INLINE Vec<float> quarter_expm1_by_table(Vec<float> x) {
+TD_INLINE Vec<float> quarter_expm1(Vec<float> x) {
   using V = Vec<float>;
   const Sixteenths a = sixteenths_of_exp(min(V(89.5), x), V(-0.0));
   const V p = fma(fma(polynomial(a.r, 0.5, 0.16666667, 0.041666668), a.r, V(1)), a.r, lookup(kSixteenthsLost, a.bits));
   const V quarter = Scaled{lookup(kSixteenths, a.bits), a.n - V(2)}.value();
   return fma(quarter, p, quarter - V(0.25));
 }
+TD_INLINE Vec<float> expm1(Vec<float> x) { return select(abs(x) < Vec<float>(0x1p-25), x, quarter_expm1(x) * Vec<float>(4)); }
 
 /// x = 2^whole (1 + rest): whole has sixteen binary places at most, rest lies between -0.034 and 0.063; near 1, whole is 0. Of 0, infinity
 /// and negative numbers, whole is what a logarithm gives.
@@ -129,7 +130,10 @@ TD_INLINE Vec<float> in_base(const Logarithm& a) {
   if constexpr (base.of_two == 1) return a.whole + y;
   else return fma(a.whole, V(base.of_two), y);
 }
-TD_INLINE Vec<float> log1p_by_table(Vec<float> x) {
+TD_INLINE Vec<float> log(Vec<float> x) { return in_base<kNatural>(logarithm(x)); }
+TD_INLINE Vec<float> log2(Vec<float> x) { return in_base<kBase2>(logarithm(x)); }
+TD_INLINE Vec<float> log10(Vec<float> x) { return in_base<kBase10>(logarithm(x)); }
+TD_INLINE Vec<float> log1p(Vec<float> x) {
   using V = Vec<float>;
   const V u = x + V(1), y = in_base<kNatural>(logarithm(u, x - (u - V(1))));
   return select(x < V(__builtin_inff()), copysign(y, x), x);  // nan and infinity stay
@@ -196,7 +200,7 @@ TD_INLINE Piece piece_of(Vec<float> a) {
 }
 
 /// log(1 + e^x), for x <= 0.
-TD_INLINE Vec<float> log1p_exp_by_table(Vec<float> x) {
+TD_INLINE Vec<float> log1p_exp(Vec<float> x) {
   using V = Vec<float>;
   // of log(1 + a) from sixteenth to sixteenth
   constexpr Sixteen table[] = {
@@ -216,7 +220,7 @@ TD_INLINE Vec<float> log1p_exp_by_table(Vec<float> x) {
   return polynomial_of(table, shifted.bits(), a - (shifted - shift));
 }
 
-TD_INLINE Vec<float> tanh_by_table(Vec<float> x) {
+TD_INLINE Vec<float> tanh(Vec<float> x) {
   constexpr Sixteen table[] = {
       {0.761594176F, 0.905148268F, 0.964027584F, 0.986614287F, 0.995054781F, 0.999329329F, 0.999909222F, 0.999987721F, 0.999998331F, 1.0F,
        0.0F, 0.0F, 0.0F, 0.244918659F, 0.462117165F, 0.635148942F},
@@ -237,7 +241,7 @@ TD_INLINE Vec<float> tanh_by_table(Vec<float> x) {
   return copysign(polynomial_of(table, a.bits, a.r), x);
 }
 
-TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
+TD_INLINE Vec<float> erf(Vec<float> x) {
   using V = Vec<float>;
   constexpr Sixteen table[] = {
       {0.0F, 0.276326388F, 0.520499885F, 0.711155653F, 0.842700779F, 0.92290014F, 0.966105163F, 0.986671686F, 0.995322287F, 0.998537302F,
@@ -261,7 +265,7 @@ TD_INLINE Vec<float> erf_by_table(Vec<float> x) {
 }
 
 /// exp(-x^2) times a polynomial of |x|, reflected below 0.
-TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
+TD_INLINE Vec<float> erfc(Vec<float> x) {
   using V = Vec<float>;
   constexpr Sixteen table[] = {
       // of exp(x^2) erfc(x)
@@ -287,5 +291,43 @@ TD_INLINE Vec<float> erfc_by_table(Vec<float> x) {
   return select(x < V(0), V(2) - y, y);
 }
 
+inline constexpr float kLargestSquared = 0x1p60F;
+TD_INLINE Vec<float> sinh(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = abs(x), quarter = quarter_expm1(a), half = quarter + quarter;
+  return select(a < V(0x1p-12), x, copysign(half + quarter / (half + V(0.5)), x));  // (e + e / (e + 1)) / 2
+}
+TD_INLINE Vec<float> cosh(Vec<float> x) {
+  using V = Vec<float>;
+  const Scaled e = exp_by_table(abs(x));
+  const V half = Scaled{e.mantissa, e.n - V(1)}.value();
+  return half + V(0.25) / half;
+}
+TD_INLINE Vec<float> asinh(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = abs(x), y = copysign(log1p(a + a * a / (V(1) + sqrt(fma(a, a, V(1))))), x);
+  if (any_beyond(x, kLargestSquared)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestSquared, [](Vec<double> v) { return asinh_for_float(v); });
+  return y;
+}
+TD_INLINE Vec<float> acosh(Vec<float> x) {
+  using V = Vec<float>;
+  const V t = x - V(1), y = select(x < V(1), V(kNan<float>), log1p(t + sqrt(t * (t + V(2)))));
+  if (any_beyond(x, kLargestSquared)) [[unlikely]]
+    return beyond_in_double(x, y, kLargestSquared, [](Vec<double> v) { return acosh_for_float(v); });
+  return y;
+}
+TD_INLINE Vec<float> atanh(Vec<float> x) {
+  using V = Vec<float>;
+  const V a = abs(x);
+  return copysign(select(a < V(0x1p-12), a, V(0.5) * log1p((a + a) / (V(1) - a))), x);
+}
+
+/// 2^(b log2(a)), the logarithm and the product in two parts.
+TD_INLINE Vec<float> positive_pow(Vec<float> a, Vec<float> b) {
+  const Parts logarithm = log2_in_parts(a);
+  const Parts power = product(b, logarithm.high);
+  return exp2(power.high, fma(b, logarithm.low, power.low));
+}
+
 }  // namespace tandem::kernels::cpu::TD_ISA
-#endif
