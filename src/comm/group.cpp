@@ -124,7 +124,7 @@ struct Group::State {
 
   std::mutex mutex;  // numbers are given and work is queued under it
   uint64_t next = 0, next_message = 0;
-  std::map<int, runtime::StreamRecord*> streams;                       // for asynchronous collectives, by device
+  std::map<int, runtime::StreamRecord*> streams;                                            // for asynchronous collectives, by device
   std::map<std::tuple<Collective, int, int, int>, runtime::StreamRecord*> message_streams;  // kind, peer, tag, device
   std::map<std::tuple<Collective, int, int>, std::unique_ptr<Lane>> message_lanes;
   std::unique_ptr<Lane> lane;
@@ -210,7 +210,9 @@ bool Group::takes(Device device) const { return state_->host->takes(device) || (
 const char* Group::backend_name() const { return (state_->device ? state_->device : state_->host)->name(); }
 
 std::string Group::describe(int rank) const { return state_->host->describe(rank); }
-const void* Group::recorder_of(int rank) const { return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank); }
+const void* Group::recorder_of(int rank) const {
+  return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank);
+}
 
 Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
                 std::chrono::milliseconds limit) {
@@ -275,11 +277,11 @@ Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor
   call.number = number();
   const uint64_t place = state.recorder.queued(call);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
-  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part), limit](const std::string* spoiled) {
-    keep->run(backend, call, place, device, handle, spoiled, part, limit);
-  };
+  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part),
+                    limit](const std::string* spoiled) { keep->run(backend, call, place, device, handle, spoiled, part, limit); };
   if (backend.queues_on_streams()) run(nullptr);
-  else queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
+  else
+    queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
       // The program is ending, or memory is: partners are not to wait for a part that never comes.
       backend.abort(tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending"));
       if (!point_to_point(call.kind)) keep->end_turn(call.number);

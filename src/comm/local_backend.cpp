@@ -1,5 +1,5 @@
-// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and gets
-// the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
+// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and
+// gets the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
 #include "comm/local_backend.h"
 
 #include <algorithm>
@@ -53,15 +53,16 @@ void pull(Transport& transport, const void* in, int blocks, const std::function<
     const auto in_window = [&](Block block) { return block.bytes > w * part ? std::min(part, block.bytes - w * part) : size_t{0}; };
     for (int b = 0; b < blocks && !transport.is_inline(me); ++b) {
       const Block block = block_of(me, b);
-      if (const size_t bytes = in_window(block)) transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, block.offset + w * part), bytes);
+      if (const size_t bytes = in_window(block))
+        transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, block.offset + w * part), bytes);
     }
     transport.signal();
     transport.wait();
     for (const Want& want : wants) {
       if (want.peer == me || transport.is_inline(want.peer)) continue;
       if (const size_t bytes = in_window(block_of(want.peer, want.block)))
-        transport.get(bytes_at(want.to, w * part), want.peer,
-                      transport.piece(want.peer, half) + static_cast<size_t>(want.block) * part, bytes);
+        transport.get(bytes_at(want.to, w * part), want.peer, transport.piece(want.peer, half) + static_cast<size_t>(want.block) * part,
+                      bytes);
     }
   }
   transport.finish();
@@ -110,8 +111,7 @@ void pull_reduced(Transport& transport, void* out, const void* in, int blocks, s
     const int half = static_cast<int>(w & 1);
     const size_t bytes = std::min(part, block_bytes - begin);
     for (int b = 0; b < blocks; ++b)
-      if (b != mine)
-        transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, static_cast<size_t>(b) * block_bytes + begin), bytes);
+      if (b != mine) transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, static_cast<size_t>(b) * block_bytes + begin), bytes);
     transport.signal();
     transport.wait();
     if (mine < 0) continue;
@@ -243,7 +243,12 @@ void LocalBackend::all_gather(const Context& context, void* out, const void* in,
     const int peer = (rank_ + k) % size();
     wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
   }
-  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+  pull(
+      transport, in, 1,
+      [&](int, int) {
+        return Block{0, bytes};
+      },
+      wants);
 }
 
 void LocalBackend::gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
@@ -252,7 +257,12 @@ void LocalBackend::gather(const Context& context, void* out, const void* in, int
   transport.announce(in, bytes);
   std::vector<Want> wants;
   for (int peer = 0; peer < size() && rank_ == root; ++peer) wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
-  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+  pull(
+      transport, in, 1,
+      [&](int, int) {
+        return Block{0, bytes};
+      },
+      wants);
 }
 
 void LocalBackend::scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
@@ -260,8 +270,7 @@ void LocalBackend::scatter(const Context& context, void* out, const void* in, in
   const size_t bytes = bytes_of(count, dtype);
   transport.announce(in, rank_ == root ? bytes * static_cast<size_t>(size()) : 0);
   const Want want{root, rank_, out};
-  pull(
-      transport, in, size(), [&](int rank, int b) { return Block{static_cast<size_t>(b) * bytes, rank == root ? bytes : 0}; }, {&want, 1});
+  pull(transport, in, size(), [&](int rank, int b) { return Block{static_cast<size_t>(b) * bytes, rank == root ? bytes : 0}; }, {&want, 1});
 }
 
 void LocalBackend::all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,

@@ -20,7 +20,7 @@ enum class CallState : uint8_t { Queued, Started, Completed, Failed };
 struct RecordedCall {
   uint64_t number = 0;
   CallState state = CallState::Queued;
-  std::string text;  // as str(Call)
+  std::string text;             // as str(Call)
   bool point_to_point = false;  // Send or Recv, which have numbers of their own
   int64_t queued = 0, started = 0, ended = 0;
 };

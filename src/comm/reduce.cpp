@@ -27,7 +27,9 @@ PointwiseOp pointwise(ReduceOp op, DType dtype) {
   }
 }
 
-const std::byte* at(const void* data, int64_t index, size_t size) { return static_cast<const std::byte*>(data) + index * static_cast<int64_t>(size); }
+const std::byte* at(const void* data, int64_t index, size_t size) {
+  return static_cast<const std::byte*>(data) + index * static_cast<int64_t>(size);
+}
 
 template <class T>
 void divide(void* block, int64_t n, int count) {

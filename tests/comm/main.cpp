@@ -1,5 +1,5 @@
-// Eight virtual GPUs, so that there are as many as ranks, with the options that TANDEM_VIRTUAL_GPUS has behind its count. A process of a test
-// begins here too.
+// Eight virtual GPUs, so that there are as many as ranks, with the options that TANDEM_VIRTUAL_GPUS has behind its count. A process of a
+// test begins here too.
 #include <gtest/gtest.h>
 
 #include <string>

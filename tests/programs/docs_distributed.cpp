@@ -14,7 +14,7 @@ void first() {
   const int rank = dist::get_rank(), world = dist::get_world_size();
 
   auto t = td::ones({3}, td::try_gpu()) * (rank + 1);
-  dist::all_reduce(t);                                     // in place: the sum of all ranks' t
+  dist::all_reduce(t);                                           // in place: the sum of all ranks' t
   const auto all = dist::all_gather(td::full({1}, 1.0 * rank));  // every rank's tensor, in their order
   dist::barrier();
   dist::destroy_process_group();
