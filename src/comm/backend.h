@@ -120,7 +120,8 @@ struct BackendFactory {
   void (*ranks)(int& rank, int& size) = nullptr;
   std::unique_ptr<Backend> (*make)(const Start& start) = nullptr;
   bool for_devices = false;  // it takes devices' tensors only, so that a host's back end is made beside it
-  /// The ranks of one process, one for each of the devices, which one thread calls, between begin_many and end_many; nullptr: it makes none.
+  /// The ranks of one process, one for each of the devices, which one thread calls, between begin_many and end_many; nullptr: it makes
+  /// none.
   std::vector<std::unique_ptr<Backend>> (*make_many)(std::span<const Device> devices) = nullptr;
 };
 

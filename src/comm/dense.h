@@ -20,7 +20,8 @@ class CopiesBack {
   [[nodiscard]] Tensor writable(const Tensor& t);
   /// `stand_in`, a dense tensor, gives its values to `t` when the collective is done.
   void add(const Tensor& t, const Tensor& stand_in) { pairs_.emplace_back(t, stand_in); }
-  /// The handle of the whole: where there is something to copy, at once after a collective that is not asynchronous, else in the Work's wait.
+  /// The handle of the whole: where there is something to copy, at once after a collective that is not asynchronous, else in the Work's
+  /// wait.
   [[nodiscard]] Work finish(Work work, bool async_op) &&;
 
  private:

@@ -1,5 +1,5 @@
-// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues; real ones those of a back end that takes
-// them. All other lists of devices go by ordinary copies and operations.
+// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues; real ones those of a back end that
+// takes them. All other lists of devices go by ordinary copies and operations.
 #include "comm/devices.h"
 
 #include <algorithm>
@@ -133,8 +133,8 @@ void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const C
 
 /// Queues every rank's part: part(i) gives its back end call, ins[i] and outs[i] are its tensors.
 template <class PartOf>
-void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins, const std::vector<Tensor>& outs,
-         PartOf part_of) {
+void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins,
+         const std::vector<Tensor>& outs, PartOf part_of) {
   for (const Device device : devices)
     if (runtime::require_driver().capturing(runtime::current_stream(device.index())->handle))
       fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
@@ -150,8 +150,7 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
       groups.push_back(std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, ranks, kTimeout));
   }
   try {
-    for (size_t i = 0; i < devices.size(); ++i)
-      groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
+    for (size_t i = 0; i < devices.size(); ++i) groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
   } catch (const std::exception& error) {
     // Those that were queued would wait for the others for ever.
     for (const auto& group : groups) group->abort(error.what());
@@ -206,13 +205,14 @@ void all_reduce_coalesced(const std::vector<std::vector<Tensor>>& tensors, Reduc
   constexpr const char* kName = "all_reduce_coalesced";
   if (tensors.empty() || tensors[0].empty()) return;
   for (const auto& list : tensors) {
-    if (list.size() != tensors[0].size()) fail('[', kName, "] every device gives as many tensors, but there are ", tensors[0].size(), " and ", list.size());
+    if (list.size() != tensors[0].size())
+      fail('[', kName, "] every device gives as many tensors, but there are ", tensors[0].size(), " and ", list.size());
     for (const Tensor& t : list) {
       if (!t.defined()) fail('[', kName, "] expected tensors, but one is undefined");
       autograd::check_in_place(kName, t);
       if (t.device() != list[0].device() || t.dtype() != list[0].dtype())
-        fail('[', kName, "] a device's tensors must be on it and of one dtype, but there are ", list[0].dtype(), " on ", list[0].device(), " and ",
-             t.dtype(), " on ", t.device());
+        fail('[', kName, "] a device's tensors must be on it and of one dtype, but there are ", list[0].dtype(), " on ", list[0].device(),
+             " and ", t.dtype(), " on ", t.device());
     }
   }
   const NoGradGuard no_grad;
@@ -267,11 +267,13 @@ Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) 
   std::vector<Tensor> used = dense(tensors, site);
   const auto number = static_cast<size_t>(root - devices.begin());
   used[number] = used[number].clone(site);
-  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used, [&](size_t i) {
-    return [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
-      backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
-    };
-  });
+  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used,
+      [&](size_t i) {
+        return
+            [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
+              backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
+            };
+      });
   return used[number];
 }
 

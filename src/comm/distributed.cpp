@@ -60,7 +60,8 @@ void check_op(const char* op, const Tensor& t, ReduceOp reduction) {
 
 void check_alike(const char* op, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) fail('[', op, "] tensors must have one dtype, but there are ", a.dtype(), " and ", b.dtype());
-  if (a.device() != b.device()) fail('[', op, "] tensors must be on one device, but there are some on ", a.device(), " and on ", b.device());
+  if (a.device() != b.device())
+    fail('[', op, "] tensors must be on one device, but there are some on ", a.device(), " and on ", b.device());
 }
 
 Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp::SUM, int root = -1, int tag = 0) {
@@ -81,7 +82,9 @@ void check_blocking(const char* op, const CollectiveOptions& options, const char
   if (options.async_op) fail('[', op, "] gives its result, so it cannot be asynchronous: use ", instead);
 }
 
-Tensor empty_beside(const Tensor& t, const Shape& sizes, Site site) { return Tensor(TensorImpl::make(sizes, t.dtype(), t.device(), false, site)); }
+Tensor empty_beside(const Tensor& t, const Shape& sizes, Site site) {
+  return Tensor(TensorImpl::make(sizes, t.dtype(), t.device(), false, site));
+}
 
 /// Tensors over consecutive parts of a dense one, each with a storage of its own, so that changing one in place counts for none of the
 /// others.
@@ -194,9 +197,8 @@ Work reduce(const Tensor& t, int dst, ReduceOp op, const CollectiveOptions& opti
   CopiesBack copies(*group, site);
   const Tensors used{group->rank() == root ? copies.writable(t) : copies.readable(t)};
   Work work = group->run(call_of(Collective::Reduce, t, site, op, root), used, used, options.async_op,
-                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op, root](Backend& backend, const Context& context) {
-                           backend.reduce(context, data, count, dtype, op, root);
-                         });
+                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op, root](
+                             Backend& backend, const Context& context) { backend.reduce(context, data, count, dtype, op, root); });
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -273,8 +275,8 @@ std::vector<int64_t> split_counts(const char* what, const Tensor& t, const std::
     negative |= size < 0;
   }
   if (counts.size() != static_cast<size_t>(parts) || sum != t.size(0) || negative)
-    fail('[', kName, "] ", what, " of sizes ", t.sizes(), " needs split sizes for ", parts, " ranks that add up to ", t.size(0), ", but got ",
-         Shape(counts));
+    fail('[', kName, "] ", what, " of sizes ", t.sizes(), " needs split sizes for ", parts, " ranks that add up to ", t.size(0),
+         ", but got ", Shape(counts));
   const int64_t row = t.size(0) == 0 ? 0 : t.numel() / t.size(0);
   for (int64_t& count : counts) count *= row;
   return counts;
@@ -365,7 +367,8 @@ Work scatter(const Tensor& out, const std::vector<Tensor>& parts, int src, const
   const int root = rank_in("scatter", "src", *group, src);
   const bool here = group->rank() == root;
   if (parts.size() != (here ? static_cast<size_t>(group->size()) : 0))
-    fail("[scatter] rank ", src, " gives a tensor for each of the ", group->size(), " ranks, and the others none, but there are ", parts.size());
+    fail("[scatter] rank ", src, " gives a tensor for each of the ", group->size(), " ranks, and the others none, but there are ",
+         parts.size());
   for (const Tensor& part : parts) {
     check_defined("scatter", part);
     check_alike("scatter", out, part);
@@ -409,8 +412,12 @@ Work run_recv(const Tensor& t, int src, int tag, const CollectiveOptions& option
 
 }  // namespace
 
-void send(const Tensor& t, int dst, int tag, const CollectiveOptions& options, Site site) { (void)run_send(t, dst, tag, options, false, site); }
-void recv(const Tensor& t, int src, int tag, const CollectiveOptions& options, Site site) { (void)run_recv(t, src, tag, options, false, site); }
+void send(const Tensor& t, int dst, int tag, const CollectiveOptions& options, Site site) {
+  (void)run_send(t, dst, tag, options, false, site);
+}
+void recv(const Tensor& t, int src, int tag, const CollectiveOptions& options, Site site) {
+  (void)run_recv(t, src, tag, options, false, site);
+}
 Work isend(const Tensor& t, int dst, int tag, const CollectiveOptions& options, Site site) {
   return run_send(t, dst, tag, options, true, site);
 }
@@ -430,8 +437,9 @@ void monitored_barrier(const ProcessGroup& group, std::chrono::milliseconds time
   if (timeout.count() <= 0) fail("[monitored_barrier] timeout must be positive, but is ", timeout.count(), " ms");
   Call call;
   call.site = site;
-  (void)group_of("monitored_barrier", group)->run(
-      call, {}, {}, false, [](Backend& backend, const Context& context) { backend.barrier(context); }, timeout);
+  (void)group_of("monitored_barrier", group)
+      ->run(
+          call, {}, {}, false, [](Backend& backend, const Context& context) { backend.barrier(context); }, timeout);
 }
 
 }  // namespace tandem::distributed

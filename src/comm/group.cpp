@@ -124,7 +124,7 @@ struct Group::State {
 
   std::mutex mutex;  // numbers are given and work is queued under it
   uint64_t next = 0, next_message = 0;
-  std::map<int, runtime::StreamRecord*> streams;                       // for asynchronous collectives, by device
+  std::map<int, runtime::StreamRecord*> streams;                                            // for asynchronous collectives, by device
   std::map<std::tuple<Collective, int, int, int>, runtime::StreamRecord*> message_streams;  // kind, peer, tag, device
   std::map<std::tuple<Collective, int, int>, std::unique_ptr<Lane>> message_lanes;
   std::unique_ptr<Lane> lane;
@@ -133,9 +133,14 @@ struct Group::State {
   std::atomic<uint32_t> done{0};  // collectives that are done: the low bits of the last one's number
   std::atomic<uint32_t> sleepers{0};
 
+  // After the last of its work, which holds it.
   ~State() {
     lane.reset();
     message_lanes.clear();
+    if (!left.load()) {
+      host->leave();
+      if (device) device->leave();
+    }
     for (const auto& [device, stream] : streams) runtime::give_own_stream(stream);
     for (const auto& [key, stream] : message_streams) runtime::give_own_stream(stream);
   }
@@ -156,24 +161,33 @@ struct Group::State {
     if (sleepers.load() != 0) tandem::detail::futex_wake(done, INT32_MAX);
   }
 
-  // Runs a call on this thread; what goes wrong is thrown.
+  // Of the next call of this sort; under the mutex.
+  uint64_t number_of(const Call& call) { return point_to_point(call.kind) ? ++next_message : ++next; }
+
+  /// While it lives, the call has its turn. Told to the recorder as failed unless `well`.
+  struct Turn {
+    Turn(State& on, const Call& of, uint64_t at) : state(on), call(of), place(at) {
+      if (!point_to_point(call.kind)) state.wait_turn(call.number);
+    }
+    ~Turn() {
+      state.recorder.ended(place, well);
+      if (!point_to_point(call.kind)) state.end_turn(call.number);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    State& state;
+    const Call& call;
+    const uint64_t place;
+    mutable bool well = false;
+  };
+
+  // Runs a queued call on this thread; what goes wrong is thrown.
   void run(Backend& backend, const Call& call, uint64_t place, Device device, runtime::StreamHandle stream, const std::string* spoiled,
            const Part& part, std::chrono::milliseconds limit) {
-    const bool in_turn = !point_to_point(call.kind);
-    if (in_turn) wait_turn(call.number);
-    struct End {
-      State& state;
-      const Call& call;
-      uint64_t place;
-      bool in_turn, well = false;
-      ~End() {
-        state.recorder.ended(place, well);
-        if (in_turn) state.end_turn(call.number);
-      }
-    } end{*this, call, place, in_turn};
+    const Turn turn(*this, call, place);
     recorder.started(place);
     part(backend, Context{call, device, stream, Clock::now() + limit, &aborted, spoiled});
-    end.well = true;
+    turn.well = true;
   }
 
   // The stream for asynchronous calls of this sort, which no other rank's work stands in.
@@ -197,9 +211,7 @@ Group::Group(std::unique_ptr<Backend> host, std::unique_ptr<Backend> device, std
   state_->recorder = Recorder(memory);
 }
 
-Group::~Group() {
-  if (!state_->left.load()) state_->host->leave();
-}
+Group::~Group() = default;
 
 int Group::rank() const { return state_->host->rank(); }
 int Group::size() const { return state_->host->size(); }
@@ -207,30 +219,43 @@ bool Group::takes(Device device) const { return state_->host->takes(device) || (
 const char* Group::backend_name() const { return (state_->device ? state_->device : state_->host)->name(); }
 
 std::string Group::describe(int rank) const { return state_->host->describe(rank); }
-const void* Group::recorder_of(int rank) const { return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank); }
+const void* Group::recorder_of(int rank) const {
+  return rank == this->rank() ? state_->recorder_memory : state_->host->recorder_memory_of(rank);
+}
 
-Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
-                std::chrono::milliseconds limit) {
-  if (limit.count() == 0) limit = timeout_;
-  State& state = *state_;
+Group::State& Group::state_for(Call& call) const {
   call.site = tandem::detail::site_of_work(call.site);
-  if (state.left.load()) fail('[', name(call.kind), "] this rank has left the group: destroy_process_group was called");
+  if (state_->left.load()) fail('[', name(call.kind), "] this rank has left the group: destroy_process_group was called");
+  return *state_;
+}
+
+void Group::run_here(Call call, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
+                     std::chrono::milliseconds limit) {
+  State& state = state_for(call);
+  const auto now = Clock::now();
+  std::unique_lock lock(state.mutex);
+  call.number = state.number_of(call);
+  const uint64_t place = state.recorder.queued(call, now, true);
+  lock.unlock();
+  const State::Turn turn(state, call, place);
+  call_part(part, *state.host, Context{call, Device(), nullptr, now + (limit.count() ? limit : timeout_), &state.aborted, nullptr});
+  for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+  turn.well = true;
+}
+
+Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+                  std::chrono::milliseconds limit) {
+  State& state = state_for(call);
+  if (limit.count() == 0) limit = timeout_;
   const Tensor* const any = !writes.empty() ? &writes[0] : !reads.empty() ? &reads[0] : nullptr;
   const Device device = any ? any->device() : Device();
   Backend& backend = state.device && state.device->takes(device) ? *state.device : *state.host;
   const bool messages = point_to_point(call.kind);
-  const auto number = [&] { return messages ? ++state.next_message : ++state.next; };
 
   if (device.is_cpu()) {
-    std::unique_lock lock(state.mutex);
-    call.number = number();
-    const uint64_t place = state.recorder.queued(call);
-    if (!async_op) {
-      lock.unlock();
-      state.run(backend, call, place, device, nullptr, nullptr, part, limit);
-      for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
-      return {};
-    }
+    const std::lock_guard lock(state.mutex);
+    call.number = state.number_of(call);
+    const uint64_t place = state.recorder.queued(call, Clock::now(), false);
     for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
     auto work = std::make_shared<HostWork>();
     auto& lane = messages ? state.message_lanes[{call.kind, call.root, call.tag}] : state.lane;
@@ -269,14 +294,14 @@ Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor
     if (last && last != stream) runtime::order_streams(*last, *stream);
     last = stream;
   }
-  call.number = number();
-  const uint64_t place = state.recorder.queued(call);
+  call.number = state.number_of(call);
+  const uint64_t place = state.recorder.queued(call, Clock::now(), false);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
-  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part), limit](const std::string* spoiled) {
-    keep->run(backend, call, place, device, handle, spoiled, part, limit);
-  };
+  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part),
+                    limit](const std::string* spoiled) { keep->run(backend, call, place, device, handle, spoiled, part, limit); };
   if (backend.queues_on_streams()) run(nullptr);
-  else queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
+  else
+    queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
       // The program is ending, or memory is: partners are not to wait for a part that never comes.
       backend.abort(tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending"));
       if (!point_to_point(call.kind)) keep->end_turn(call.number);
@@ -310,14 +335,18 @@ void Group::leave(Site site) {
   if (state_->left.exchange(true)) return;
   uint64_t last = 0;
   std::vector<runtime::StreamRecord*> streams;
+  decltype(state_->message_lanes) sends, receives;
   {
     const std::lock_guard lock(state_->mutex);
     last = state_->next;
+    for (auto& [key, lane] : state_->message_lanes) (std::get<0>(key) == Collective::Send ? sends : receives)[key] = std::move(lane);
     state_->message_lanes.clear();
     for (const auto& [device, stream] : state_->streams) streams.push_back(stream);
-    for (const auto& [key, stream] : state_->message_streams) streams.push_back(stream);
+    for (const auto& [key, stream] : state_->message_streams)
+      if (std::get<0>(key) == Collective::Send) streams.push_back(stream);
   }
   state_->wait_turn(last + 1);
+  sends.clear();
   // Whoever gets the streams next is not to be told of what went wrong here.
   std::exception_ptr first;
   for (const runtime::StreamRecord* stream : streams) {
@@ -329,6 +358,14 @@ void Group::leave(Site site) {
   }
   state_->host->leave();
   if (state_->device) state_->device->leave();
+  state_->aborted.store(true);  // messages that never came are not waited for any more
+  receives.clear();
+  for (const auto& [key, stream] : state_->message_streams) {
+    try {
+      runtime::require_driver().synchronize_stream(stream->handle, site);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): that they did not come
+    }
+  }
   if (first) std::rethrow_exception(first);
 }
 

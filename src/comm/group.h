@@ -41,14 +41,20 @@ class Group : public std::enable_shared_from_this<Group> {
   /// group on this rank are done, on the thread or the stream where the tensors are. Tensors are dense and on one device; none: the CPU's.
   /// They are held until it is done. `limit` takes the place of the group's timeout where it is given.
   using Part = std::function<void(Backend&, const Context&)>;
-  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
-           std::chrono::milliseconds limit = {});
+  template <class F>
+  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, F part,
+           std::chrono::milliseconds limit = {}) {
+    if (async_op || on_device(reads) || on_device(writes)) return queue(std::move(call), reads, writes, async_op, std::move(part), limit);
+    const auto call_part = [](void* f, Backend& backend, const Context& context) { (*static_cast<F*>(f))(backend, context); };
+    run_here(std::move(call), writes, &part, call_part, limit);
+    return {};
+  }
   /// The group of some members; nullptr where this rank is not one. Every rank of this group calls it.
   [[nodiscard]] std::shared_ptr<Group> sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site);
   /// From any thread: every wait in this group ends with an error that says `reason`. The group is dead from then on.
   void abort(const std::string& reason) noexcept;
-  /// This rank leaves: waits for its own collectives that are under way, tells the others. Later calls are errors. Throws the first error of
-  /// asynchronous work that nobody has waited for.
+  /// This rank leaves: waits for its own collectives that are under way, tells the others. Later calls are errors. Throws the first error
+  /// of asynchronous work that nobody has waited for.
   void leave(Site site);
   /// What the recorders that can be seen hold, a line a call, ranks in order.
   [[nodiscard]] std::string recorded_text() const;
@@ -62,6 +68,13 @@ class Group : public std::enable_shared_from_this<Group> {
 
  private:
   struct State;
+  static bool on_device(std::span<const Tensor> tensors) { return !tensors.empty() && tensors[0].is_cuda(); }
+  [[nodiscard]] State& state_for(Call& call) const;
+  // What returns when it is done, without a copy of the part.
+  void run_here(Call call, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
+                std::chrono::milliseconds limit);
+  Work queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+             std::chrono::milliseconds limit);
   std::vector<int> ranks_;
   std::chrono::milliseconds timeout_;
   std::shared_ptr<State> state_;

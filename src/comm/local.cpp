@@ -33,8 +33,8 @@ std::string meeting_place(const Start& start) {
     return tandem::str("launch-", std::hash<std::string>()(*token + environment("TANDEM_LAUNCH_RESTART").value_or("")));
   const auto address = environment("MASTER_ADDR"), port = environment("MASTER_PORT");
   if (!address && !port)
-    fail("[init_process_group] rank ", start.rank, " of ", start.size, " does not know where the ranks meet: give .init_method, the same name on ",
-         "all of them, or set MASTER_ADDR and MASTER_PORT");
+    fail("[init_process_group] rank ", start.rank, " of ", start.size,
+         " does not know where the ranks meet: give .init_method, the same name on ", "all of them, or set MASTER_ADDR and MASTER_PORT");
   return address.value_or("") + ":" + port.value_or("");
 }
 

@@ -1,5 +1,5 @@
-// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and gets
-// the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
+// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and
+// gets the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
 #include "comm/local_backend.h"
 
 #include <algorithm>
@@ -53,15 +53,16 @@ void pull(Transport& transport, const void* in, int blocks, const std::function<
     const auto in_window = [&](Block block) { return block.bytes > w * part ? std::min(part, block.bytes - w * part) : size_t{0}; };
     for (int b = 0; b < blocks && !transport.is_inline(me); ++b) {
       const Block block = block_of(me, b);
-      if (const size_t bytes = in_window(block)) transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, block.offset + w * part), bytes);
+      if (const size_t bytes = in_window(block))
+        transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, block.offset + w * part), bytes);
     }
     transport.signal();
     transport.wait();
     for (const Want& want : wants) {
       if (want.peer == me || transport.is_inline(want.peer)) continue;
       if (const size_t bytes = in_window(block_of(want.peer, want.block)))
-        transport.get(bytes_at(want.to, w * part), want.peer,
-                      transport.piece(want.peer, half) + static_cast<size_t>(want.block) * part, bytes);
+        transport.get(bytes_at(want.to, w * part), want.peer, transport.piece(want.peer, half) + static_cast<size_t>(want.block) * part,
+                      bytes);
     }
   }
   transport.finish();
@@ -110,8 +111,7 @@ void pull_reduced(Transport& transport, void* out, const void* in, int blocks, s
     const int half = static_cast<int>(w & 1);
     const size_t bytes = std::min(part, block_bytes - begin);
     for (int b = 0; b < blocks; ++b)
-      if (b != mine)
-        transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, static_cast<size_t>(b) * block_bytes + begin), bytes);
+      if (b != mine) transport.put(half, static_cast<size_t>(b) * part, bytes_at(in, static_cast<size_t>(b) * block_bytes + begin), bytes);
     transport.signal();
     transport.wait();
     if (mine < 0) continue;
@@ -121,13 +121,21 @@ void pull_reduced(Transport& transport, void* out, const void* in, int blocks, s
   transport.finish();
 }
 
+/// Bytes cut into shares of whole cache lines, of which the last ones may be shorter or empty.
+struct Shares {
+  Shares(size_t bytes, int count)
+      : bytes(bytes), share(((bytes + static_cast<size_t>(count) - 1) / static_cast<size_t>(count) + kLine - 1) / kLine * kLine) {}
+  const size_t bytes, share;
+  [[nodiscard]] size_t begin_of(int i) const { return std::min(bytes, static_cast<size_t>(i) * share); }
+  [[nodiscard]] size_t bytes_of(int i) const { return begin_of(i + 1) - begin_of(i); }
+};
+
 // Of elements too many for one round: each rank reduces its share of them and shows the result.
 void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Elements e) {
   const int n = transport.size(), me = transport.rank();
-  const size_t share = (bytes + static_cast<size_t>(n) - 1) / static_cast<size_t>(n);
-  const size_t rounded = (share + kLine - 1) / kLine * kLine;
-  const auto begin_of = [&](int rank) { return std::min(bytes, static_cast<size_t>(rank) * rounded); };
-  const auto bytes_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
+  const Shares shares(bytes, n);
+  const auto begin_of = [&](int rank) { return shares.begin_of(rank); };
+  const auto bytes_of = [&](int rank) { return shares.bytes_of(rank); };
   if (transport.direct()) {
     if (bytes_of(me))
       reduce_shown(transport, data + begin_of(me), data + begin_of(me), bytes_of(me), e,
@@ -141,7 +149,7 @@ void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Eleme
     return transport.finish();
   }
   const size_t part = kPiece / static_cast<size_t>(n) / kLine * kLine;
-  const size_t windows = (rounded + part - 1) / part;
+  const size_t windows = (shares.share + part - 1) / part;
   const auto in_window = [&](int rank, size_t w) {
     return bytes_of(rank) > w * part ? std::min(part, bytes_of(rank) - w * part) : size_t{0};
   };
@@ -168,6 +176,23 @@ void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Eleme
                     in_window(peer, w));
     }
   }
+  transport.finish();
+}
+
+// Each of the others gets a share from the root and the rest from each other, so that the root's link carries the bytes once.
+void broadcast_by_shares(Transport& transport, std::byte* data, size_t bytes, int root) {
+  const int n = transport.size(), me = transport.rank();
+  const Shares shares(bytes, n - 1);
+  const auto get_share = [&](int owner, int from) {
+    const int share = owner < root ? owner : owner - 1;
+    const size_t begin = shares.begin_of(share);
+    transport.get(data + begin, from, transport.shown(from) + begin, shares.bytes_of(share));
+  };
+  if (me != root) get_share(me, root);
+  transport.signal();
+  transport.wait();
+  for (int k = 1; k < n && me != root; ++k)
+    if (const int peer = (me + k) % n; peer != root) get_share(peer, peer);
   transport.finish();
 }
 
@@ -202,7 +227,9 @@ void LocalBackend::reduce_scatter(const Context& context, void* out, const void*
 void LocalBackend::broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) {
   Transport transport(segment_, rank_, signals_, context);
   const size_t bytes = bytes_of(count, dtype);
-  transport.announce(data, rank_ == root ? bytes : 0);
+  const bool spreads = segment_.one_process() && size() > 2 && bytes > kInline;
+  transport.announce(data, rank_ == root || spreads ? bytes : 0);
+  if (spreads) return broadcast_by_shares(transport, static_cast<std::byte*>(data), bytes, root);
   const Want want{root, 0, data};
   pull(transport, data, 1, [&](int rank, int) { return Block{0, rank == root ? bytes : 0}; }, {&want, rank_ == root ? size_t{0} : 1});
 }
@@ -216,7 +243,12 @@ void LocalBackend::all_gather(const Context& context, void* out, const void* in,
     const int peer = (rank_ + k) % size();
     wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
   }
-  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+  pull(
+      transport, in, 1,
+      [&](int, int) {
+        return Block{0, bytes};
+      },
+      wants);
 }
 
 void LocalBackend::gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
@@ -225,7 +257,12 @@ void LocalBackend::gather(const Context& context, void* out, const void* in, int
   transport.announce(in, bytes);
   std::vector<Want> wants;
   for (int peer = 0; peer < size() && rank_ == root; ++peer) wants.push_back({peer, 0, bytes_at(out, static_cast<size_t>(peer) * bytes)});
-  pull(transport, in, 1, [&](int, int) { return Block{0, bytes}; }, wants);
+  pull(
+      transport, in, 1,
+      [&](int, int) {
+        return Block{0, bytes};
+      },
+      wants);
 }
 
 void LocalBackend::scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
@@ -233,8 +270,7 @@ void LocalBackend::scatter(const Context& context, void* out, const void* in, in
   const size_t bytes = bytes_of(count, dtype);
   transport.announce(in, rank_ == root ? bytes * static_cast<size_t>(size()) : 0);
   const Want want{root, rank_, out};
-  pull(
-      transport, in, size(), [&](int rank, int b) { return Block{static_cast<size_t>(b) * bytes, rank == root ? bytes : 0}; }, {&want, 1});
+  pull(transport, in, size(), [&](int rank, int b) { return Block{static_cast<size_t>(b) * bytes, rank == root ? bytes : 0}; }, {&want, 1});
 }
 
 void LocalBackend::all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,

@@ -31,7 +31,8 @@ void LocalBackend::write(const Context& context, int peer, const void* data, int
   while (bytes > 0) {
     const uint32_t written = channel.written.load(std::memory_order_relaxed);
     const auto room = [&] { return kChannel - (written - channel.read.load(std::memory_order_acquire)); };
-    if (room() == 0) segment_.wait_slowly(context, peer, channel.read, channel.writer_sleeps, [&](int rank) { return rank != peer || room() > 0; });
+    if (room() == 0)
+      segment_.wait_slowly(context, peer, channel.read, channel.writer_sleeps, [&](int rank) { return rank != peer || room() > 0; });
     const size_t at = written % kChannel;
     const size_t part = std::min({bytes, room(), kChannel - at});
     move(channel.data + at, -1, from, device, part);
@@ -47,7 +48,8 @@ void LocalBackend::read(const Context& context, int peer, void* data, int device
   while (bytes > 0) {
     const uint32_t read = channel.read.load(std::memory_order_relaxed);
     const auto held = [&] { return size_t{channel.written.load(std::memory_order_acquire) - read}; };
-    if (held() == 0) segment_.wait_slowly(context, peer, channel.written, channel.reader_sleeps, [&](int rank) { return rank != peer || held() > 0; });
+    if (held() == 0)
+      segment_.wait_slowly(context, peer, channel.written, channel.reader_sleeps, [&](int rank) { return rank != peer || held() > 0; });
     const size_t at = read % kChannel;
     const size_t part = std::min({bytes, held(), kChannel - at});
     move(to, device, channel.data + at, -1, part);

@@ -39,7 +39,9 @@ const Memory& memory_of(const void* memory) { return *static_cast<const Memory*>
 // The words between two looks at `place` are loaded and stored so that they stay between them.
 constexpr auto relaxed = std::memory_order_relaxed, acquire = std::memory_order_acquire, release = std::memory_order_release;
 
-int64_t now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+// Times are kept as the steady clock's, which all processes of a machine share and which waits are measured by too.
+int64_t nanoseconds(auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count(); }
+int64_t now() { return nanoseconds(std::chrono::steady_clock::now()); }
 
 uint64_t kind_word(const Call& call, CallState state) {
   return static_cast<uint64_t>(call.kind) | static_cast<uint64_t>(call.op) << 8 | static_cast<uint64_t>(call.dtype) << 16 |
@@ -86,17 +88,18 @@ bool read(const Record& record, RecordedCall& out) {
 
 size_t recorder_bytes() { return sizeof(Memory); }
 
-uint64_t Recorder::queued(const Call& call) {
+uint64_t Recorder::queued(const Call& call, std::chrono::steady_clock::time_point now, bool started) {
+  const int64_t time = nanoseconds(now);
   auto& memory = *static_cast<Memory*>(memory_);
   const uint64_t place = memory.places.fetch_add(1, relaxed) + 1;
   Record& record = memory.records[place % kRecordedCalls];
   record.place.store(0, relaxed);
   record.number.store(call.number, release);
-  record.kind.store(kind_word(call, CallState::Queued), release);
+  record.kind.store(kind_word(call, started ? CallState::Started : CallState::Queued), release);
   record.root_and_tag.store(static_cast<uint32_t>(call.root) | static_cast<uint64_t>(static_cast<uint32_t>(call.tag)) << 32, release);
   record.line.store(call.site.line, release);
-  record.queued.store(now(), release);
-  record.started.store(0, release);
+  record.queued.store(time, release);
+  record.started.store(started ? time : 0, release);
   record.ended.store(0, release);
   for (size_t i = 0; i < std::min<size_t>(call.sizes.size(), kSizes); ++i) record.sizes[i].store(call.sizes[i], release);
   std::string_view file(call.site.file);
@@ -126,9 +129,14 @@ void Recorder::ended(uint64_t place, bool well) {
 
 std::vector<RecordedCall> recorded_calls(const void* memory) {
   std::vector<RecordedCall> calls;
+  const int64_t since_1970 = nanoseconds(std::chrono::system_clock::now()) - now();
   const uint64_t last = memory_of(memory).places.load(acquire);
   for (uint64_t place = last > kRecordedCalls ? last - kRecordedCalls + 1 : 1; place <= last; ++place)
-    if (RecordedCall call; read(memory_of(memory).records[place % kRecordedCalls], call)) calls.push_back(std::move(call));
+    if (RecordedCall call; read(memory_of(memory).records[place % kRecordedCalls], call)) {
+      for (int64_t* const time : {&call.queued, &call.started, &call.ended})
+        if (*time) *time += since_1970;
+      calls.push_back(std::move(call));
+    }
   return calls;
 }
 
@@ -138,7 +146,8 @@ std::string last_seen(const void* memory) {
   // The first that has not ended is what holds the rank up.
   const auto held = std::find_if(calls.begin(), calls.end(), [](const RecordedCall& call) { return call.ended == 0; });
   const RecordedCall& call = held != calls.end() ? *held : calls.back();
-  const auto seconds = [](int64_t since) { return tandem::str(static_cast<double>((now() - since) / 10000000) / 100, " s"); };
+  const int64_t asked = nanoseconds(std::chrono::system_clock::now());
+  const auto seconds = [&](int64_t since) { return tandem::str(static_cast<double>((asked - since) / 10000000) / 100, " s"); };
   const std::string which = tandem::str(call.text, " (its call ", call.number, ')');
   switch (call.state) {
     case CallState::Queued: return tandem::str("with ", which, " queued for ", seconds(call.queued));

@@ -2,6 +2,7 @@
 // memory, which other processes may read also after its rank has died.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,7 +21,7 @@ enum class CallState : uint8_t { Queued, Started, Completed, Failed };
 struct RecordedCall {
   uint64_t number = 0;
   CallState state = CallState::Queued;
-  std::string text;  // as str(Call)
+  std::string text;             // as str(Call)
   bool point_to_point = false;  // Send or Recv, which have numbers of their own
   int64_t queued = 0, started = 0, ended = 0;
 };
@@ -33,8 +34,8 @@ class Recorder {
  public:
   explicit Recorder(void* memory) : memory_(memory) {}
 
-  /// A call begins its life; gives where it is kept, for the calls below. Overwrites the oldest one.
-  uint64_t queued(const Call& call);
+  /// A call begins its life, and starts at once where `started`; gives where it is kept, for the calls below. Overwrites the oldest one.
+  uint64_t queued(const Call& call, std::chrono::steady_clock::time_point now, bool started);
   void started(uint64_t place);
   void ended(uint64_t place, bool well);
 

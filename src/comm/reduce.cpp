@@ -1,85 +1,76 @@
+// Reductions by the CPU's pointwise kernels, which are compiled for each instruction set: a block of elements at a time, which stays in the
+// first cache while all ranks' are taken into it.
 #include "comm/reduce.h"
 
 #include <algorithm>
-#include <cmath>
-#include <type_traits>
+#include <cstddef>
+#include <cstring>
+
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::comm {
 namespace {
 
-constexpr int64_t kBlock = 512;  // elements that stay in the first cache
+namespace cpu = kernels::cpu;
+using kernels::PointwiseOp;
 
-struct Sum {
-  template <class T>
-  static T apply(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a || b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
-    else return a + b;
+constexpr int64_t kBlock = 1024;  // elements
+
+PointwiseOp pointwise(ReduceOp op, DType dtype) {
+  switch (op) {
+    // Of truth values: or, and.
+    case ReduceOp::SUM:
+    case ReduceOp::AVG: return dtype == DType::Bool ? PointwiseOp::maximum : PointwiseOp::add;
+    case ReduceOp::PRODUCT: return dtype == DType::Bool ? PointwiseOp::minimum : PointwiseOp::mul;
+    case ReduceOp::MIN: return PointwiseOp::minimum;
+    default: return PointwiseOp::maximum;
   }
-};
-struct Product {
-  template <class T>
-  static T apply(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a && b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else return a * b;
-  }
-};
-// A nan on either side is the result, as in PyTorch's minimum and maximum.
-struct Min {
-  template <class T>
-  static T apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a < b || a != a ? a : b;
-    else return a < b ? a : b;
-  }
-};
-struct Max {
-  template <class T>
-  static T apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a > b || a != a ? a : b;
-    else return a > b ? a : b;
-  }
-};
+}
+
+const std::byte* at(const void* data, int64_t index, size_t size) {
+  return static_cast<const std::byte*>(data) + index * static_cast<int64_t>(size);
+}
 
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
-
-template <class T, class Op>
-void reduce_blocks(T* out, const void* const* inputs, int n, int64_t count, bool average) {
-  using W = Wide<T>;
-  const auto input = [&](int i) { return static_cast<const T*>(inputs[i]); };
-  for (int64_t begin = 0; begin < count; begin += kBlock) {
-    const int64_t size = std::min(kBlock, count - begin);
-    W sums[kBlock];
-    const T* first = input(0) + begin;
-    for (int64_t k = 0; k < size; ++k) sums[k] = static_cast<W>(first[k]);
-    for (int i = 1; i < n; ++i) {
-      const T* next = input(i) + begin;
-      for (int64_t k = 0; k < size; ++k) sums[k] = Op::template apply<W>(sums[k], static_cast<W>(next[k]));
-    }
-    if constexpr (std::is_floating_point_v<W>) {
-      if (average)
-        for (int64_t k = 0; k < size; ++k) sums[k] /= static_cast<W>(n);
-    }
-    T* to = out + begin;
-    for (int64_t k = 0; k < size; ++k) to[k] = static_cast<T>(sums[k]);
-  }
+void divide(void* block, int64_t n, int count) {
+  auto* x = static_cast<T*>(block);
+  for (int64_t i = 0; i < n; ++i) x[i] /= static_cast<T>(count);
 }
 
 }  // namespace
 
-void reduce_elements(void* out, const void* const* inputs, int n, int64_t count, DType dtype, ReduceOp op) {
-  visit(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    auto* to = static_cast<T*>(out);
-    switch (op) {
-      case ReduceOp::SUM: return reduce_blocks<T, Sum>(to, inputs, n, count, false);
-      case ReduceOp::AVG: return reduce_blocks<T, Sum>(to, inputs, n, count, true);
-      case ReduceOp::PRODUCT: return reduce_blocks<T, Product>(to, inputs, n, count, false);
-      case ReduceOp::MIN: return reduce_blocks<T, Min>(to, inputs, n, count, false);
-      default: return reduce_blocks<T, Max>(to, inputs, n, count, false);
+void reduce_elements(void* out, const void* const* inputs, int count_of_inputs, int64_t count, DType dtype, ReduceOp op) {
+  const cpu::Isa& isa = cpu::isa();
+  const cpu::Compute compute = cpu::compute_of(dtype);
+  const cpu::Tile tile = isa.tiles[static_cast<int>(pointwise(op, dtype))][compute];
+  const size_t size = size_of(dtype), wide = size_of(cpu::dtype_for(compute));
+  const bool packs = cpu::dtype_for(compute) != dtype;
+  const cpu::Pack pack = isa.pack[static_cast<int>(dtype)][compute];
+  const cpu::Unpack unpack = isa.unpack[compute][static_cast<int>(dtype)];
+  if (count_of_inputs == 2 && !packs && op != ReduceOp::AVG) return tile(out, inputs, count);  // `out` may be either of them
+  alignas(64) std::byte sums[kBlock * 8], next[kBlock * 8];
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t n = std::min(kBlock, count - begin);
+    const size_t bytes = static_cast<size_t>(n) * wide;
+    const auto elements = [&](int rank, std::byte* packed) -> const void* {
+      const std::byte* const from = at(inputs[rank], begin, size);
+      if (!packs) return from;
+      pack(packed, from, 1, n);
+      return packed;
+    };
+    if (const void* first = elements(0, sums); first != sums) std::memcpy(sums, first, bytes);
+    for (int rank = 1; rank < count_of_inputs; ++rank) {
+      const void* const pair[] = {sums, elements(rank, next)};
+      tile(sums, pair, n);
     }
-  });
+    if (op == ReduceOp::AVG) {
+      if (compute == cpu::kComputeFloat) divide<float>(sums, n, count_of_inputs);
+      else divide<double>(sums, n, count_of_inputs);
+    }
+    void* const to = const_cast<std::byte*>(at(out, begin, size));
+    if (packs) unpack(to, 1, sums, n);
+    else std::memcpy(to, sums, bytes);
+  }
 }
 
 }  // namespace tandem::comm

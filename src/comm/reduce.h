@@ -7,8 +7,8 @@
 
 namespace tandem::comm {
 
-/// out[i] = inputs[0][i] op inputs[1][i] op …, in that order. `out` may be one of the inputs. Half types are computed in float32 and rounded
-/// once. SUM, PRODUCT of bool are or, and.
+/// out[i] = inputs[0][i] op inputs[1][i] op …, in that order. `out` may be one of the inputs. Half types are computed in float32 and
+/// rounded once. SUM, PRODUCT of bool are or, and.
 void reduce_elements(void* out, const void* const* inputs, int count_of_inputs, int64_t count, DType dtype, ReduceOp op);
 
 }  // namespace tandem::comm

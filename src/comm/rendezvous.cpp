@@ -108,7 +108,8 @@ class Host {
         refuse(tandem::str("after ", seconds(timeout), " these ranks of ", met_.pids.size(), " have not come: ", missing_ranks(met_.pids)));
       for (size_t i = known_from; i < files.size(); ++i)
         if (files[i].revents)
-          refuse(tandem::str("rank ", ranks[i - known_from], " (pid ", met_.pids[ranks[i - known_from]], ") ended before all ranks had come"));
+          refuse(
+              tandem::str("rank ", ranks[i - known_from], " (pid ", met_.pids[ranks[i - known_from]], ") ended before all ranks had come"));
       for (size_t i = known_from; i-- > 1;)
         if (files[i].revents) greet(i - 1);
       if (files[0].revents)
@@ -128,7 +129,8 @@ class Host {
     const auto who = peer_of(socket.get());
     if (!who || recv(socket.get(), &hello, sizeof hello, MSG_DONTWAIT) != sizeof hello || hello.magic != kMagic) return;
     const auto size = static_cast<int32_t>(met_.pids.size());
-    if (hello.size != size) return refuse_one(socket, tandem::str("rank ", hello.rank, " speaks of ", hello.size, " ranks, rank 0 of ", size));
+    if (hello.size != size)
+      return refuse_one(socket, tandem::str("rank ", hello.rank, " speaks of ", hello.size, " ranks, rank 0 of ", size));
     if (hello.rank < 1 || hello.rank >= size) return refuse_one(socket, tandem::str("there is no rank ", hello.rank, " of ", size));
     const auto rank = static_cast<size_t>(hello.rank);
     if (met_.pids[rank] != 0)
@@ -249,7 +251,8 @@ Descriptor receive_descriptor(int socket, uint64_t number, Clock::time_point dea
   const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (got <= 0) fail("rank 0 has ended before it gave a segment");
   Descriptor file;
-  if (const cmsghdr* const head = CMSG_FIRSTHDR(&message); head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
+  if (const cmsghdr* const head = CMSG_FIRSTHDR(&message);
+      head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
     int opened = -1;
     std::memcpy(&opened, CMSG_DATA(head), sizeof opened);
     file = Descriptor(opened);

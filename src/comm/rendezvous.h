@@ -38,8 +38,8 @@ struct Connections {
   std::vector<int> pids;  // of all ranks
 };
 
-/// Meets all ranks at `name`, which they agree on. Only processes of the same user count. Errors: ranks that do not come in time, each named;
-/// two that call themselves by one number; ranks that disagree on how many they are; one that ends meanwhile.
+/// Meets all ranks at `name`, which they agree on. Only processes of the same user count. Errors: ranks that do not come in time, each
+/// named; two that call themselves by one number; ranks that disagree on how many they are; one that ends meanwhile.
 [[nodiscard]] Connections meet(const std::string& name, int rank, int size, std::chrono::milliseconds timeout);
 
 /// Hands a descriptor over, under a number that the receiver expects.

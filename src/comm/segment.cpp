@@ -1,5 +1,5 @@
-// Waiting: a thread looks for 50 microseconds, then sleeps on the word by a futex. It wakes every few milliseconds to see whether the rank it
-// waits for is still there and whether the time is up, which costs nothing beside what goes wrong then.
+// Waiting: a thread looks for 50 microseconds, then sleeps on the word by a futex. It wakes every few milliseconds to see whether the rank
+// it waits for is still there and whether the time is up, which costs nothing beside what goes wrong then.
 #include "comm/segment.h"
 
 #include <poll.h>
@@ -125,7 +125,8 @@ void Segment::wake(std::atomic<uint32_t>& word) const { tandem::detail::futex_wa
 
 void Segment::check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const {
   check_alive(context);
-  if (context.aborted && context.aborted->load(std::memory_order_acquire)) fail_dead(context);
+  if (context.aborted && context.aborted->load(std::memory_order_acquire))
+    fail('[', name(context.call.kind), "] this rank has left the group, and ", str(context.call), " has not ended");
   if (seat(peer).left.load() && !ready(peer))
     fail_all(context, tandem::str(describe(peer), " has left the group, but ", str(context.call), " waits for it; it was last seen ",
                                   last_seen(recorder(peer))));

@@ -14,18 +14,18 @@
 
 namespace tandem::comm {
 
-inline constexpr size_t kInline = size_t{32} << 10;  // bytes that travel with the announcement of a call, in one round
-inline constexpr size_t kPiece = size_t{256} << 10;  // bytes that a rank shows the others at once of longer ones
+inline constexpr size_t kInline = size_t{32} << 10;   // bytes that travel with the announcement of a call, in one round
+inline constexpr size_t kPiece = size_t{256} << 10;   // bytes that a rank shows the others at once of longer ones
 inline constexpr size_t kChannel = size_t{64} << 10;  // bytes that one rank has sent to another and that are not received yet
 
 /// What a rank tells of a call before it starts. Every rank compares.
 struct alignas(64) Announcement {
-  std::atomic<uint32_t> number{0};  // the low bits of the call's number; written last
-  int32_t device = -1;              // where its memory is, -1: the host
-  uint64_t signature = 0;           // of everything that must be the same on all ranks
-  uint64_t bytes = 0;               // that it gives to others
-  const std::byte* address = nullptr;  // where they are, for ranks of one process
-  uint32_t spoiled = 0;                // 1: its earlier work failed
+  std::atomic<uint32_t> number{0};          // the low bits of the call's number; written last
+  int32_t device = -1;                      // where its memory is, -1: the host
+  uint64_t signature = 0;                   // of everything that must be the same on all ranks
+  uint64_t bytes = 0;                       // that it gives to others
+  const std::byte* address = nullptr;       // where they are, for ranks of one process
+  uint32_t spoiled = 0;                     // 1: its earlier work failed
   alignas(8) std::byte data[kInline + 24];  // up to kInline bytes of them, or, where `spoiled`, why
 };
 
@@ -40,15 +40,15 @@ struct alignas(64) Channel {
 struct alignas(4096) Seat {
   alignas(64) std::atomic<uint32_t> signal{0};    // counts what it has told the others during calls
   alignas(64) std::atomic<uint32_t> sleepers{0};  // how many sleep on its words
-  alignas(64) std::atomic<uint32_t> readers{0};  // ranks of this process that are reading its memory
+  alignas(64) std::atomic<uint32_t> readers{0};   // ranks of this process that are reading its memory
   std::atomic<int32_t> pid{0};
   std::atomic<uint32_t> left{0};
   alignas(4096) Announcement announcements[2];
   alignas(4096) std::byte pieces[2][kPiece];
 };
 
-/// The whole, as every rank of a group sees it. The first `size` seats' memory is followed by their recorders, and those by channels, one for
-/// each pair. All of it begins as zeros.
+/// The whole, as every rank of a group sees it. The first `size` seats' memory is followed by their recorders, and those by channels, one
+/// for each pair. All of it begins as zeros.
 class Segment {
  public:
   /// `memory` of bytes_for(size), zeros, which `keeper` holds.
@@ -75,7 +75,8 @@ class Segment {
   [[nodiscard]] std::string reason() const;
   /// Throws where the group is dead.
   void check_alive(const Context& context) const {
-    if (dead()) [[unlikely]] fail_dead(context);
+    if (dead()) [[unlikely]]
+      fail_dead(context);
   }
   /// "rank 1 (pid 1234)".
   [[nodiscard]] std::string describe(int rank) const;
@@ -98,8 +99,8 @@ class Segment {
       wait_slowly(context, peer, word_of(peer), seat(peer).sleepers, [&](int rank) { return rank == me || reached(word_of(rank), value); });
     }
   }
-  /// Until ready(peer), which another rank makes true and then publishes `word`. Errors as above; `ready` is asked of other ranks than `peer`
-  /// too, to name all that are missing.
+  /// Until ready(peer), which another rank makes true and then publishes `word`. Errors as above; `ready` is asked of other ranks than
+  /// `peer` too, to name all that are missing.
   void wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
                    const std::function<bool(int)>& ready) const;
   /// Throws `text` in every rank: the group is dead.

@@ -91,8 +91,8 @@ void Transport::compare() const {
   }
   for (int peer = 0; peer < size(); ++peer) {
     if (!at(peer).spoiled) continue;
-    throw SpoiledError(tandem::str('[', name(context_.call.kind), "] work of ", segment_.describe(peer), " before it failed: ",
-                                   reinterpret_cast<const char*>(at(peer).data)));
+    throw SpoiledError(tandem::str('[', name(context_.call.kind), "] work of ", segment_.describe(peer),
+                                   " before it failed: ", reinterpret_cast<const char*>(at(peer).data)));
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace tandem::comm {
 
-/// A call under way. Its rank shows bytes to the others: up to kInline of them lie in its announcement. More are read where they are by ranks
-/// of the same process (`direct`); by other processes in windows: each rank puts a piece of them into the segment at a time.
+/// A call under way. Its rank shows bytes to the others: up to kInline of them lie in its announcement. More are read where they are by
+/// ranks of the same process (`direct`); by other processes in windows: each rank puts a piece of them into the segment at a time.
 class Transport {
  public:
   /// `signals` counts on over the calls of a rank.
@@ -24,8 +24,8 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// Shows [in, in + bytes), before which `head` goes into the announcement, and meets all ranks. Throws on every rank where calls differ, and
-  /// where earlier work of a rank has failed.
+  /// Shows [in, in + bytes), before which `head` goes into the announcement, and meets all ranks. Throws on every rank where calls differ,
+  /// and where earlier work of a rank has failed.
   void announce(const void* in, size_t bytes, std::span<const std::byte> head = {});
   [[nodiscard]] const std::byte* head_of(int rank) const { return at(rank).data; }
   [[nodiscard]] size_t bytes_of(int rank) const { return at(rank).bytes; }
@@ -42,8 +42,8 @@ class Transport {
   void put(int half, size_t offset, const void* from, size_t bytes) const { move(piece(rank_, half) + offset, home_, from, here_, bytes); }
   /// To this rank's memory, from where `peer` shows it.
   void get(void* to, int peer, const void* from, size_t bytes) const { move(to, here_, from, device_of(peer), bytes); }
-  /// Where this rank's host code can read what `peer` shows: in place, or copied over the link between their devices to scratch memory number
-  /// `slot`, of at most kPiece bytes.
+  /// Where this rank's host code can read what `peer` shows: in place, or copied over the link between their devices to scratch memory
+  /// number `slot`, of at most kPiece bytes.
   [[nodiscard]] const void* seen(int peer, const void* from, size_t bytes, size_t slot);
   /// What this rank did before is told to all ranks; and waiting for the same from all of them.
   void signal();

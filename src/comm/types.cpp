@@ -13,7 +13,7 @@ const char* name(ReduceOp op) {
 
 const char* name(Collective kind) {
   constexpr const char* names[] = {"all_reduce", "broadcast", "reduce",  "all_gather", "reduce_scatter", "all_to_all",
-                                   "gather",     "scatter",   "barrier", "new_group", "send", "recv"};
+                                   "gather",     "scatter",   "barrier", "new_group",  "send",           "recv"};
   return names[static_cast<int>(kind)];
 }
 

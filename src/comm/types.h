@@ -15,7 +15,20 @@ namespace tandem::comm {
 enum class ReduceOp : uint8_t { SUM, AVG, PRODUCT, MIN, MAX };
 
 /// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group. The sizes of NewGroup are its ranks.
-enum class Collective : uint8_t { AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll, Gather, Scatter, Barrier, NewGroup, Send, Recv };
+enum class Collective : uint8_t {
+  AllReduce,
+  Broadcast,
+  Reduce,
+  AllGather,
+  ReduceScatter,
+  AllToAll,
+  Gather,
+  Scatter,
+  Barrier,
+  NewGroup,
+  Send,
+  Recv
+};
 
 /// As "SUM", "all_reduce".
 [[nodiscard]] const char* name(ReduceOp op);

@@ -85,8 +85,8 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   if (options.world_size >= 0) start.size = options.world_size;
   if (options.rank >= 0) start.rank = options.rank;
   if (start.size < 1 || start.rank < 0 || start.rank >= start.size)
-    fail("[init_process_group] rank ", start.rank, " is not one of a program of ", start.size, " ranks: give .rank and .world_size, or set RANK ",
-         "and WORLD_SIZE");
+    fail("[init_process_group] rank ", start.rank, " is not one of a program of ", start.size,
+         " ranks: give .rank and .world_size, or set RANK ", "and WORLD_SIZE");
   if (!own_world) choose_device();
   std::unique_ptr<Backend> host = host_factory.make(start), device;
   if (factory.for_devices) {

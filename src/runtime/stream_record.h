@@ -42,8 +42,8 @@ StreamRecord* first_current_stream(int device);
 /// The stream of GPU `device` for copies that the library makes ahead of their use: one a GPU, none of those that users are given.
 [[nodiscard]] StreamRecord* copy_stream(int device);
 
-/// A stream of GPU `device` for whoever holds it alone: none of those that users are given. For work that waits for partners, which must not
-/// stand behind another's. Given back, it serves the next one.
+/// A stream of GPU `device` for whoever holds it alone: none of those that users are given. For work that waits for partners, which must
+/// not stand behind another's. Given back, it serves the next one.
 [[nodiscard]] StreamRecord* take_own_stream(int device);
 void give_own_stream(StreamRecord* stream);
 

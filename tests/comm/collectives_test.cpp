@@ -162,8 +162,7 @@ TEST_P(Collectives, SendAndRecvGoRoundTheRing) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, testing::Combine(testing::Values(2, 3, 4, 8), testing::Bool()), [](const auto& info) {
-  return td::str(std::get<1>(info.param) ? "gpu" : "cpu", std::get<0>(info.param));
-});
+INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, testing::Combine(testing::Values(2, 3, 4, 8), testing::Bool()),
+                         [](const auto& info) { return td::str(std::get<1>(info.param) ? "gpu" : "cpu", std::get<0>(info.param)); });
 
 }  // namespace

@@ -79,7 +79,8 @@ TEST_P(Devices, ReduceScatterGivesEachItsPart) {
 
 TEST_P(Devices, ManyTensorsAtOnce) {
   std::vector<std::vector<td::Tensor>> tensors;
-  for (int i = 0; i < GetParam(); ++i) tensors.push_back({td::full({3, 2}, i + 1., td::gpu(i)), td::full({4}, 2. * i, td::gpu(i)).narrow(0, 1, 2)});
+  for (int i = 0; i < GetParam(); ++i)
+    tensors.push_back({td::full({3, 2}, i + 1., td::gpu(i)), td::full({4}, 2. * i, td::gpu(i)).narrow(0, 1, 2)});
   td::comm::all_reduce_coalesced(tensors);
   const int n = GetParam();
   for (const auto& list : tensors)
@@ -122,7 +123,9 @@ TEST(SomeDevices, ChecksNameBothTensors) {
   EXPECT_TRUE(has(error_of([&] { td::comm::all_reduce(sizes); }),
                   "[all_reduce] tensors must have one size and dtype, but there are float32 [3] on cuda:0 and float32 [4] on cuda:1"));
   EXPECT_TRUE(has(error_of([] { td::comm::all_reduce(std::vector<td::Tensor>{}); }), "no tensors were given"));
-  EXPECT_TRUE(has(error_of([] { (void)td::comm::reduce_scatter({td::ones({3}, td::gpu(0)), td::ones({3}, td::gpu(1))}); }),
+  EXPECT_TRUE(has(error_of([] {
+                    (void)td::comm::reduce_scatter({td::ones({3}, td::gpu(0)), td::ones({3}, td::gpu(1))});
+                  }),
                   "must be cut into 2 equal parts, but the sizes are [3]"));
 }
 

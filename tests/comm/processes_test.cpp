@@ -1,4 +1,6 @@
 // Ranks that are processes of this machine, and what becomes of the others when one of them dies, leaves, differs or does not come.
+#include "comm/processes.h"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
@@ -16,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "comm/processes.h"
 #include "comm/ranks.h"
 
 extern char** environ;
@@ -144,7 +145,8 @@ void too_late(int rank, int /*size*/) {
     if (rank == 1) dist::recv(t, 0);
     else dist::monitored_barrier({}, std::chrono::milliseconds(200));
   });
-  HOLDS(has(error, "the time limit was reached") && has(error, "rank 1 (pid ") && has(error, "last seen in recv of float32 [3] from rank 0"));
+  HOLDS(has(error, "the time limit was reached") && has(error, "rank 1 (pid ") &&
+        has(error, "last seen in recv of float32 [3] from rank 0"));
 }
 
 void left(int rank, int /*size*/) {
@@ -158,8 +160,14 @@ void aborted(int rank, int /*size*/) {
 }
 
 const std::map<std::string, void (*)(int, int)> kFunctions = {
-    {"every_collective", every_collective}, {"sub_groups", sub_groups}, {"killed", killed},   {"killed_in_stream", killed_in_stream},
-    {"different", different},               {"too_late", too_late},     {"left", left},       {"aborted", aborted},
+    {"every_collective", every_collective},
+    {"sub_groups", sub_groups},
+    {"killed", killed},
+    {"killed_in_stream", killed_in_stream},
+    {"different", different},
+    {"too_late", too_late},
+    {"left", left},
+    {"aborted", aborted},
 };
 
 // --- Starting them
@@ -217,7 +225,8 @@ int run_as_rank(int argc, char** argv) {
   try {
     if (function == "alone") {  // the others do not come
       const std::string error = error_in([&] {
-        dist::init_process_group("local", {.timeout = std::chrono::milliseconds(300), .rank = rank, .world_size = size, .init_method = argv[5]});
+        dist::init_process_group("local",
+                                 {.timeout = std::chrono::milliseconds(300), .rank = rank, .world_size = size, .init_method = argv[5]});
       });
       return has(error, argv[6]) ? 0 : 1;
     }

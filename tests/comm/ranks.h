@@ -12,7 +12,8 @@
 #include "tandem.h"
 
 /// The texts of the errors that the ranks' f threw; "no error" where a rank threw none. The ranks go on until all have ended by themselves.
-inline std::vector<std::string> errors_of_ranks(int count, const std::function<void(int)>& f, const tandem::distributed::InitOptions& options = {}) {
+inline std::vector<std::string> errors_of_ranks(int count, const std::function<void(int)>& f,
+                                                const tandem::distributed::InitOptions& options = {}) {
   std::vector<std::string> errors(static_cast<size_t>(count), "no error");
   tandem::distributed::run_ranks(
       count,

@@ -106,8 +106,7 @@ uint64_t number_of(int argc, char** argv, const char* option, uint64_t otherwise
 
 int main(int argc, char** argv) {
   td::cuda::use_virtual_gpus("6x64MiB");
-  if (argc == 5 && std::strcmp(argv[1], "--rank") == 0)
-    return run_rank(std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]), argv[4]);
+  if (argc == 5 && std::strcmp(argv[1], "--rank") == 0) return run_rank(std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]), argv[4]);
   const uint64_t seed = number_of(argc, argv, "--seed", 1), rounds = number_of(argc, argv, "--rounds", 200),
                  process_rounds = number_of(argc, argv, "--process-rounds", 10);
   uint64_t bad = 0;

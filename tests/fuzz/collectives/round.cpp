@@ -54,9 +54,7 @@ Call random_call(Random& random, int groups) {
 }
 
 /// What rank `rank` gives: whole numbers, so that every order of additions gives the same.
-td::Tensor given(const Call& call, int rank) {
-  return td::arange(call.count).remainder(5 + rank % 4).add(rank % 3).to(call.dtype);
-}
+td::Tensor given(const Call& call, int rank) { return td::arange(call.count).remainder(5 + rank % 4).add(rank % 3).to(call.dtype); }
 
 td::Tensor reduced(const std::vector<td::Tensor>& inputs, ReduceOp op) {
   const td::DType dtype = inputs[0].dtype();
@@ -79,7 +77,8 @@ void check(const Call& call, const char* what, const td::Tensor& got, const td::
 
 class Player {
  public:
-  Player(const Round& round, int rank) : round_(round), rank_(rank), random_(round.seed), delays_(round.seed * 31 + static_cast<uint64_t>(rank)) {}
+  Player(const Round& round, int rank)
+      : round_(round), rank_(rank), random_(round.seed), delays_(round.seed * 31 + static_cast<uint64_t>(rank)) {}
 
   void play() {
     groups_.emplace_back();
@@ -146,9 +145,7 @@ class Player {
       own = wide.select(1, 1);
     }
     switch (call.kind) {
-      case Call::AllReduce:
-        dist::all_reduce(own, call.op, options).wait();
-        return check(call, "all_reduce", own, reduced(inputs, call.op));
+      case Call::AllReduce: dist::all_reduce(own, call.op, options).wait(); return check(call, "all_reduce", own, reduced(inputs, call.op));
       case Call::Broadcast: dist::broadcast(own, members[root], options).wait(); return check(call, "broadcast", own, inputs[root]);
       case Call::Reduce:
         dist::reduce(own, members[root], call.op, options).wait();
@@ -221,10 +218,11 @@ Round make_round(uint64_t seed, bool processes) {
 }
 
 std::string describe(const Round& round) {
-  constexpr const char* kFaults[] = {"nothing",      "throws", "calls another collective", "gives another dtype", "gives another size", "leaves",
-                                     "aborts", "is killed"};
+  constexpr const char* kFaults[] = {
+      "nothing", "throws", "calls another collective", "gives another dtype", "gives another size", "leaves", "aborts", "is killed"};
   std::string text = td::str(round.ranks, round.processes ? " processes, " : " threads, ", round.calls, " calls");
-  if (round.fault != Round::Fault::Nothing) text += td::str(", rank ", round.culprit, ' ', kFaults[static_cast<int>(round.fault)], " at ", round.at);
+  if (round.fault != Round::Fault::Nothing)
+    text += td::str(", rank ", round.culprit, ' ', kFaults[static_cast<int>(round.fault)], " at ", round.at);
   return text;
 }
 
