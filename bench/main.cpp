@@ -1,11 +1,13 @@
 // The program `tandem_bench`, which ./dev bench calls: measurements. See docs/benchmarks.md for the comparison that is made of them.
 #include <memory>
 
+#include "bench/comm.h"
 #include "bench/features.h"
 #include "bench/gpu.h"
 #include "bench/loader.h"
 #include "bench/micro.h"
 #include "bench/ops.h"
+#include "bench/parallel.h"
 #include "data/prefetch.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
@@ -17,6 +19,8 @@ using tools::Action;
 using tools::kMostInt;
 using tools::positive_number;
 using tools::whole_number_from;
+
+constexpr int64_t kMostGpus = 64;  // that a process can use
 
 void add_micro(CLI::App& bench, Action& action) {
   CLI::App* micro = bench.add_subcommand("micro", "What the smallest things cost: an empty tensor, an addition, a step of training");
@@ -97,7 +101,51 @@ void add_features(CLI::App& bench, Action& action) {
   features->callback([options, &action] { action = [options] { return bench_features(*options); }; });
 }
 
-constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_loader, add_gpu, add_features};
+void add_parallel(CLI::App& bench, Action& action) {
+  CLI::App* parallel = bench.add_subcommand("parallel", "What several GPUs do that one does not: training, products, copies, collectives");
+  const auto options = std::make_shared<BenchParallelOptions>();
+  parallel->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  parallel->add_flag("--quick", options->quick, "Everything small and once: whether it works; the figures mean nothing");
+  parallel->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  parallel->add_option("--gpus", options->gpus, "Numbers of GPUs, separated by commas")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(whole_number_from(1, kMostGpus));
+  parallel->add_option("--batch", options->batch, "Pictures a GPU; 0: as published, fewer on virtual GPUs")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  parallel->add_option("--size", options->size, "Height and width of DenseNet's pictures")
+      ->capture_default_str()
+      ->check(whole_number_from(32));
+  parallel->add_option("--rounds", options->rounds, "Rounds, each through --gpus and back")
+      ->capture_default_str()
+      ->check(whole_number_from(1, kMostInt));
+  parallel->add_option("--ms", options->ms, "About how long a measurement takes, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  parallel->add_option("--link", options->links, "Model training over nvlink, pcie, ethernet100 or COUNT:GB/S:MICROSECONDS")
+      ->type_name("LINK");
+  parallel->add_option("--rate", options->rates, "CASE=IMAGES: one GPU's rate for the model, measured elsewhere")->type_name("RATE");
+  parallel->add_option("--serve", options->serve, "Measure a case when a line of standard input names a number of GPUs")->type_name("CASE");
+  parallel->callback([options, &action] { action = [options] { return bench_parallel(*options); }; });
+}
+
+void add_comm(CLI::App& bench, Action& action) {
+  CLI::App* comm =
+      bench.add_subcommand("comm", "One rank of several: what collectives of CPU tensors and a step of data-parallel training take");
+  const auto options = std::make_shared<BenchCommOptions>();
+  comm->add_flag("--json", options->json, "Print a JSON document instead of a table; the first rank does");
+  comm->add_option("--backend", options->backend, "local, mpi; without it, the one that the ranks were started by")->type_name("NAME");
+  comm->add_option("--meet", options->meet, "Where ranks of one machine meet: a name that all of them give")->type_name("NAME");
+  comm->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  comm->add_option("--threads", options->threads, "Threads of each rank")->capture_default_str()->check(whole_number_from(1, kMostInt));
+  comm->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  comm->callback([options, &action] { action = [options] { return bench_comm(*options); }; });
+}
+
+constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_loader, add_gpu, add_features, add_parallel, add_comm};
 
 constexpr tools::Program kProgram = {
     .name = "tandem_bench",

@@ -61,6 +61,28 @@ Measured measure(std::string name, double budget_ms, F body) {
   return summarize(std::move(name), std::move(per_iteration), batch);
 }
 
+/// The same for ranks that call `body` together: all make the same number of calls, which the first rank's times decide. `agree` gives
+/// every rank the first one's number.
+template <class F, class Agree>
+Measured measure_together(std::string name, double budget_ms, F body, Agree agree) {
+  constexpr int kBatches = 15;
+  const double budget_ns = budget_ms * 1e6;
+  int64_t batch = 1;
+  double warm_ns = 0;
+  for (;;) {
+    const double ns = agree(time_ns(batch, body));
+    warm_ns += ns;
+    if (warm_ns >= budget_ns / 4) {
+      batch = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(batch) * (budget_ns / 20) / std::max(ns, 1.0)));
+      break;
+    }
+    if (ns < budget_ns / 40) batch *= 2;
+  }
+  std::vector<double> per_iteration;
+  for (int i = 0; i < kBatches; ++i) per_iteration.push_back(time_ns(batch, body) / static_cast<double>(batch));
+  return summarize(std::move(name), std::move(per_iteration), batch);
+}
+
 /// A time for people: `184 ns`, `5.60 us`, `1.20 ms`.
 inline std::string readable(double ns) {
   char text[32];

@@ -44,6 +44,13 @@ if(NOT nvcc_version VERSION_GREATER_EQUAL 12.0)
   tandem_no_cuda("${TANDEM_NVCC} is ${nvcc_version}, and C++20 needs 12.0")
 endif()
 
+get_filename_component(nvcc_folder ${TANDEM_NVCC} REALPATH)
+get_filename_component(nvcc_folder ${nvcc_folder} DIRECTORY)
+find_path(TANDEM_NCCL_INCLUDE nccl.h HINTS ${TANDEM_CUDA_INCLUDE} ${nvcc_folder}/../include)
+if(NOT TANDEM_NCCL_INCLUDE)
+  tandem_no_cuda("there is no nccl.h (apt-get install libnccl-dev)")
+endif()
+
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)  # 90 brings its PTX along, which newer GPUs compile
 endif()
@@ -59,7 +66,7 @@ set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 add_library(tandem_cuda MODULE ${cuda_sources})
 set_target_properties(tandem_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static)
-target_include_directories(tandem_cuda SYSTEM PRIVATE ${TANDEM_CUDA_HEADERS})
+target_include_directories(tandem_cuda SYSTEM PRIVATE ${TANDEM_CUDA_HEADERS} ${TANDEM_NCCL_INCLUDE})
 target_compile_definitions(tandem_cuda PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
 target_compile_options(tandem_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>

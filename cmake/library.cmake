@@ -47,11 +47,11 @@ endif()
 set(TANDEM_ISAS "${isas}" CACHE STRING "Instruction sets that the kernels are compiled for, baseline and up")
 list(TRANSFORM TANDEM_ISAS REPLACE "(.+)" "X(\\1)" OUTPUT_VARIABLE each_isa)
 list(JOIN each_isa " " each_isa)
-set_source_files_properties(src/kernels/cpu/dispatch.cpp PROPERTIES COMPILE_OPTIONS "-DTD_FOR_EACH_ISA(X)=${each_isa}")
+set_source_files_properties(src/kernels/cpu/instruction_set.cpp PROPERTIES COMPILE_OPTIONS "-DTD_FOR_EACH_ISA(X)=${each_isa}")
 if(isa_sources)
   foreach(isa ${TANDEM_ISAS})
     add_library(tandem_isa_${isa} OBJECT ${isa_sources})
-    target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa} TD_ISA_${isa}=1)
+    target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa})
     target_compile_options(tandem_isa_${isa} PRIVATE ${isa_flags_${isa}} -fno-math-errno -fno-trapping-math -ffp-contract=fast
       $<$<CONFIG:Release>:-O3>
       # The functions are as accurate as they are where products and sums become one instruction: at -O1 only with the first flag, and not where

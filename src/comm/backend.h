@@ -80,7 +80,8 @@ class Backend {
   virtual void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) = 0;
   virtual void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) = 0;
 
-  /// Between begin_many and end_many one thread makes the same call for several ranks. For those that queue on streams.
+  /// Between begin_many and end_many one thread makes the same call for several ranks. For those that queue on streams. Where an exception
+  /// unwinds the stack, end_many gives up what was called.
   virtual void begin_many() {}
   virtual void end_many() {}
 
@@ -105,9 +106,9 @@ class Backend {
 struct Start {
   int rank = 0, size = 1;
   std::chrono::milliseconds timeout{};
-  std::string init_method;  // where ranks meet: what the user gave, or empty
-  Device device;            // the calling rank's device, for one that needs it; the CPU where there is none
-  Backend* host = nullptr;  // another back end of the same ranks that takes host memory, to exchange a few bytes over; nullptr: none
+  std::string init_method = {};  // where ranks meet: what the user gave, or empty
+  Device device = {};            // the calling rank's device, for one that needs it; the CPU where there is none
+  Backend* host = nullptr;       // another back end of the same ranks that takes host memory, to exchange a few bytes over; nullptr: none
 };
 
 /// A way to make a back end. Ones for devices (NCCL) are made beside one for the host.
@@ -119,6 +120,8 @@ struct BackendFactory {
   void (*ranks)(int& rank, int& size) = nullptr;
   std::unique_ptr<Backend> (*make)(const Start& start) = nullptr;
   bool for_devices = false;  // it takes devices' tensors only, so that a host's back end is made beside it
+  /// The ranks of one process, one for each of the devices, which one thread calls, between begin_many and end_many; nullptr: it makes none.
+  std::vector<std::unique_ptr<Backend>> (*make_many)(std::span<const Device> devices) = nullptr;
 };
 
 /// The back ends that there are, in the order in which they are tried. The first with a name counts.

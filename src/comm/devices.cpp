@@ -1,5 +1,5 @@
-// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues. All other lists of devices go by ordinary
-// copies and operations.
+// Virtual GPUs, each with one tensor, are the ranks of a group whose every part this thread queues; real ones those of a back end that takes
+// them. All other lists of devices go by ordinary copies and operations.
 #include "comm/devices.h"
 
 #include <algorithm>
@@ -23,10 +23,12 @@ namespace tandem::comm {
 namespace {
 
 using Groups = std::vector<std::shared_ptr<Group>>;
+using Backends = std::vector<std::unique_ptr<Backend>>;
 
 struct Known {
   std::mutex mutex;
-  std::map<std::vector<int>, Groups> groups;  // by the devices' indices
+  std::map<std::vector<int>, Groups> groups;      // of virtual GPUs, by their indices
+  std::map<std::vector<int>, Backends> backends;  // of real ones; empty where no back end takes them
 };
 Known& known() {
   static auto* all = new Known;  // not destroyed: streams may still work
@@ -39,12 +41,32 @@ std::vector<int> indices(const std::vector<Device>& devices) {
   return all;
 }
 
-/// Whether they are ranks: several virtual GPUs, all different.
+/// The ranks of real GPUs. With the mutex of what is known held.
+Backends& backends_of(const std::vector<Device>& devices) {
+  auto& all = known().backends;
+  const auto key = indices(devices);
+  if (const auto found = all.find(key); found != all.end()) return found->second;
+  Backends& made = all[key];
+  for (const BackendFactory& factory : backends()) {
+    if (!factory.make_many || !made.empty()) continue;
+    try {
+      made = factory.make_many(devices);
+    } catch (const Error&) {
+      // Copies serve as well; cuda::libraries() says why.
+    }
+  }
+  return made;
+}
+
+/// Whether they are ranks: several GPUs, all different, virtual ones or such that a back end takes.
 bool are_ranks(const std::vector<Device>& devices) {
   if (devices.size() < 2 || !std::all_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); })) return false;
   std::vector<int> sorted = indices(devices);
   std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() && runtime::devices_are_virtual();
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
+  if (runtime::devices_are_virtual()) return true;
+  const std::lock_guard lock(known().mutex);
+  return !backends_of(devices).empty();
 }
 
 std::vector<Device> devices_of(const std::vector<Tensor>& tensors) {
@@ -68,6 +90,47 @@ void check_op(const char* op, const Tensor& t, ReduceOp reduction) {
     fail('[', op, "] AVG is for floating dtypes, but the tensors are ", t.dtype(), ": reduce by SUM and divide");
 }
 
+/// Calls of several ranks by this thread, which begin together at `end`; given up where an error ends the scope before.
+class Many {
+ public:
+  explicit Many(Backend& any) : any_(any) { any_.begin_many(); }
+  ~Many() {
+    if (!open_) return;
+    try {
+      any_.end_many();
+    } catch (const std::exception&) {
+      // There is an error already.
+    }
+  }
+  Many(const Many&) = delete;
+  Many& operator=(const Many&) = delete;
+  void end() {
+    open_ = false;
+    any_.end_many();
+  }
+
+ private:
+  Backend& any_;
+  bool open_ = true;
+};
+
+/// Queues every rank's part on the current stream of its device: part_of(i) gives its back end call.
+template <class PartOf>
+void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const Call& call, PartOf part_of) {
+  try {
+    Many together(*ranks[0]);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const runtime::StreamHandle stream = runtime::current_stream(devices[i].index())->handle;
+      part_of(i)(*ranks[i], Context{.call = call, .device = devices[i], .stream = stream, .deadline = Clock::now() + kTimeout});
+    }
+    together.end();
+  } catch (const std::exception& error) {
+    for (const auto& rank : ranks) rank->abort(error.what());
+    known().backends.erase(indices(devices));
+    throw;
+  }
+}
+
 /// Queues every rank's part: part(i) gives its back end call, ins[i] and outs[i] are its tensors.
 template <class PartOf>
 void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins, const std::vector<Tensor>& outs,
@@ -77,6 +140,7 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
       fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
   Known& all = known();
   const std::lock_guard lock(all.mutex);  // two threads' calls must not mix
+  if (!runtime::devices_are_virtual()) return run_on_streams(backends_of(devices), devices, call, part_of);
   Groups& groups = all.groups[indices(devices)];
   if (groups.empty()) {
     const auto team = make_thread_team(static_cast<int>(devices.size()));

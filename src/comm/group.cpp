@@ -306,17 +306,30 @@ void Group::abort(const std::string& reason) noexcept {
   state_->aborted.store(true);
 }
 
-void Group::leave(Site /*site*/) {
+void Group::leave(Site site) {
   if (state_->left.exchange(true)) return;
   uint64_t last = 0;
+  std::vector<runtime::StreamRecord*> streams;
   {
     const std::lock_guard lock(state_->mutex);
     last = state_->next;
     state_->message_lanes.clear();
+    for (const auto& [device, stream] : state_->streams) streams.push_back(stream);
+    for (const auto& [key, stream] : state_->message_streams) streams.push_back(stream);
   }
   state_->wait_turn(last + 1);
+  // Whoever gets the streams next is not to be told of what went wrong here.
+  std::exception_ptr first;
+  for (const runtime::StreamRecord* stream : streams) {
+    try {
+      runtime::require_driver().synchronize_stream(stream->handle, site);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
   state_->host->leave();
   if (state_->device) state_->device->leave();
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace tandem::comm

@@ -47,7 +47,8 @@ class Group : public std::enable_shared_from_this<Group> {
   [[nodiscard]] std::shared_ptr<Group> sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site);
   /// From any thread: every wait in this group ends with an error that says `reason`. The group is dead from then on.
   void abort(const std::string& reason) noexcept;
-  /// This rank leaves: waits for its own collectives that are under way, tells the others. Later calls are errors.
+  /// This rank leaves: waits for its own collectives that are under way, tells the others. Later calls are errors. Throws the first error of
+  /// asynchronous work that nobody has waited for.
   void leave(Site site);
   /// What the recorders that can be seen hold, a line a call, ranks in order.
   [[nodiscard]] std::string recorded_text() const;

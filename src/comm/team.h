@@ -1,9 +1,10 @@
 // The ranks of one machine that share a segment, and how some of them come to share another one.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "comm/segment.h"
 
@@ -21,5 +22,7 @@ class Team {
 
 /// A team whose ranks are threads of this process.
 [[nodiscard]] std::shared_ptr<Team> make_thread_team(int size);
+/// This process's view of a team of processes of this machine, all of which give the same name and size. Waits for all of them.
+[[nodiscard]] std::shared_ptr<Team> make_process_team(const std::string& name, int rank, int size, std::chrono::milliseconds timeout);
 
 }  // namespace tandem::comm

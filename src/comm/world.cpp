@@ -8,6 +8,7 @@
 #include "comm/launched.h"
 #include "comm/local_backend.h"
 #include "runtime/capture.h"
+#include "runtime/driver.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
 #include "runtime/thread_devices.h"
@@ -41,6 +42,7 @@ void set_world(std::shared_ptr<World> world) {
 /// The back end that is asked for, or that started this process.
 BackendFactory choose(std::string_view name) {
   std::string known;
+  if (!name.empty()) (void)runtime::driver();  // the plug-in of real GPUs brings one along
   const std::vector<BackendFactory> all = backends();
   for (const BackendFactory& factory : all) {
     if (name.empty() ? factory.started_by_it && factory.started_by_it() : factory.name == name) return factory;
@@ -102,17 +104,35 @@ void init_process_group(std::string_view backend, const InitOptions& options, Si
   if (!own_world) listen_to_launcher(rank, size);
 }
 
+namespace {
+
+/// The rank leaves all its groups; the first error of work that nobody has waited for comes out.
+void leave_all(World& world, Site site) {
+  std::vector<std::weak_ptr<Group>> others;
+  {
+    const std::lock_guard lock(world.mutex);
+    others.swap(world.others);
+  }
+  std::exception_ptr first;
+  const auto leave = [&](Group& group) {
+    try {
+      group.leave(site);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  for (const auto& other : others)
+    if (const auto group = other.lock()) leave(*group);
+  leave(*world.everyone);
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace
+
 void destroy_process_group(Site site) {
   const std::shared_ptr<World> leaving = require_world("destroy_process_group");
   set_world(nullptr);
-  std::vector<std::weak_ptr<Group>> others;
-  {
-    const std::lock_guard lock(leaving->mutex);
-    others.swap(leaving->others);
-  }
-  for (const auto& other : others)
-    if (const auto group = other.lock()) group->leave(site);
-  leaving->everyone->leave(site);
+  leave_all(*leaving, site);
 }
 
 bool is_initialized() { return world() != nullptr; }
@@ -122,7 +142,6 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
   const std::shared_ptr<Team> team = make_thread_team(count);
   const int devices = runtime::driver() ? cuda::device_count() : 0;
   const runtime::ThreadDevices devices_of_caller;  // of the calling thread, whose work comes before
-  std::vector<std::exception_ptr> errors(static_cast<size_t>(count));
   std::mutex mutex;
   std::exception_ptr first;  // by which the others were ended
   const auto work = [&](int rank) {
@@ -141,7 +160,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
       }
       if (devices > 0) cuda::set_device(rank % devices);
       f(rank);
-      for (int device = 0; device < devices; ++device) cuda::synchronize(device);
+      for (const runtime::StreamRecord* stream : streams) runtime::require_driver().synchronize_stream(stream->handle, Site::none());
     } catch (...) {
       {
         const std::lock_guard lock(mutex);
@@ -159,13 +178,19 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
     own_world = nullptr;
     if (mine) {
       try {
-        if (mine->everyone) mine->everyone->leave(Site::none());
+        if (mine->everyone) leave_all(*mine, Site::none());
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!first) first = std::current_exception();
       }
     }
-    for (runtime::StreamRecord* stream : streams) runtime::give_own_stream(stream);
+    for (runtime::StreamRecord* stream : streams) {
+      try {
+        runtime::require_driver().synchronize_stream(stream->handle, Site::none());
+      } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the rank has ended with an error already
+      }
+      runtime::give_own_stream(stream);
+    }
   };
   {
     std::vector<std::jthread> threads;

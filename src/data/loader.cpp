@@ -56,7 +56,16 @@ DataLoader::DataLoader(AnyDataset dataset, DataLoaderOptions options, Site site)
   check(options_);
 }
 
-int64_t DataLoader::size() const { return batches_of(*dataset_, options_)->size(); }
+int64_t DataLoader::size() const { return batch_sampler()->size(); }
+
+AnyBatchSampler DataLoader::batch_sampler() const { return batches_of(*dataset_, options_); }
+
+void DataLoader::set_batch_sampler(AnyBatchSampler batches) {
+  options_.batch_size = 1;
+  options_.shuffle = options_.drop_last = false;
+  options_.sampler.reset();
+  options_.batch_sampler = std::move(batches);
+}
 
 void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch) {
   if (first_batch < 0 || first_batch > size())
@@ -69,7 +78,7 @@ DataLoader::Iterator DataLoader::begin() {
   const uint64_t epoch = epoch_++;
   const Device device = options_.device ? tandem::detail::resolve(*options_.device) : cpu();
   const BatchOptions reading = {.pin_memory = options_.pin_memory || device.is_cuda(), .seed = options_.seed, .epoch = epoch};
-  std::vector<std::vector<int64_t>> batches = order_of(batches_of(*dataset_, options_), epoch);
+  std::vector<std::vector<int64_t>> batches = order_of(batch_sampler(), epoch);
   if (static_cast<int64_t>(batches.size()) != size())
     fail("[DataLoader] the batch sampler gave ", batches.size(), " batches, but its size is ", size());
   Iterator iterator;

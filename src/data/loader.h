@@ -54,6 +54,10 @@ class DataLoader {
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   /// The next loop is epoch `epoch`, from its batch `first_batch` on: where a run that was interrupted goes on.
   void set_epoch(uint64_t epoch, int64_t first_batch = 0);
+  /// What makes an epoch's batches: the options' batch_sampler, or one of the order and batch_size.
+  [[nodiscard]] AnyBatchSampler batch_sampler() const;
+  /// From the next loop on `batches` makes them, instead of the options.
+  void set_batch_sampler(AnyBatchSampler batches);
   void set_pin_memory(bool pin_memory) { options_.pin_memory = pin_memory; }
   /// From the next loop on batches are handed out on `device`.
   void set_device(Device device) { options_.device = device; }

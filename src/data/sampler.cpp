@@ -24,6 +24,12 @@ void check_count(const char* op, const char* what, int64_t count) {
   if (count < 0) fail("[", op, "] ", what, " must not be negative, but is ", count);
 }
 
+void check_rank(const char* op, int num_replicas, int rank) {
+  if (num_replicas < 1) fail("[", op, "] num_replicas must be positive, but is ", num_replicas);
+  if (rank < 0 || rank >= num_replicas)
+    fail("[", op, "] rank ", rank, " is not one of the ", num_replicas, " replicas: 0 to ", num_replicas - 1);
+}
+
 }  // namespace
 
 std::vector<int64_t> shuffled_indices(int64_t count, uint64_t seed, uint64_t epoch) {
@@ -111,9 +117,7 @@ std::vector<int64_t> WeightedRandomSampler::indices(uint64_t epoch) const {
 DistributedSampler::DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options)
     : count_(count), num_replicas_(num_replicas), rank_(rank), options_(options) {
   check_count("DistributedSampler", "the number of samples", count);
-  if (num_replicas_ < 1) fail("[DistributedSampler] num_replicas must be positive, but is ", num_replicas_);
-  if (rank_ < 0 || rank_ >= num_replicas_)
-    fail("[DistributedSampler] rank ", rank_, " is not one of the ", num_replicas_, " replicas: 0 to ", num_replicas_ - 1);
+  check_rank("DistributedSampler", num_replicas, rank);
   share_ = options_.drop_last ? count / num_replicas_ : (count + num_replicas_ - 1) / num_replicas_;
 }
 
@@ -144,6 +148,35 @@ std::vector<std::vector<int64_t>> BatchSampler::batches(uint64_t epoch) const {
     batches.emplace_back(first, first + std::min<int64_t>(batch_size_, indices.end() - first));
   }
   return batches;
+}
+
+DistributedBatchSampler::DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank)
+    : batches_(std::move(batches)), num_replicas_(num_replicas), rank_(rank) {
+  check_rank("DistributedBatchSampler", num_replicas, rank);
+}
+
+std::pair<int64_t, int64_t> DistributedBatchSampler::part(int64_t samples) const {
+  return {samples * rank_ / num_replicas_, samples * (rank_ + 1) / num_replicas_};
+}
+
+std::vector<std::vector<int64_t>> DistributedBatchSampler::batches(uint64_t epoch) const {
+  std::vector<std::vector<int64_t>> batches = batches_->batches(epoch);
+  for (std::vector<int64_t>& batch : batches) {
+    if (batch.empty()) continue;
+    const auto [first, last] = part(static_cast<int64_t>(batch.size()));
+    batch = first == last ? std::vector{batch[0]} : std::vector(batch.begin() + first, batch.begin() + last);
+  }
+  return batches;
+}
+
+std::vector<double> DistributedBatchSampler::weights(uint64_t epoch) const {
+  std::vector<double> weights;
+  for (const std::vector<int64_t>& batch : batches_->batches(epoch)) {
+    const auto samples = static_cast<int64_t>(batch.size());
+    const auto [first, last] = part(samples);
+    weights.push_back(samples ? static_cast<double>((last - first) * num_replicas_) / static_cast<double>(samples) : 0);
+  }
+  return weights;
 }
 
 }  // namespace tandem::data

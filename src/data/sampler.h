@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "data/shared_value.h"
@@ -124,6 +125,25 @@ class BatchSampler : public BatchSource {
   AnySampler sampler_;
   int64_t batch_size_;
   bool drop_last_;
+};
+
+/// Rank `rank`'s part of each batch, which `num_replicas` ranks divide: parts whose sizes differ by one sample at most. Where there are fewer
+/// samples than ranks, a rank without any gets the batch's first one, which its weight makes count as nothing. Error where there is no such
+/// rank.
+class DistributedBatchSampler : public BatchSource {
+ public:
+  DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank);
+  [[nodiscard]] int64_t size() const override { return batches_->size(); }
+  [[nodiscard]] std::vector<std::vector<int64_t>> batches(uint64_t epoch) const override;
+  /// For each batch of an epoch the rank's part of its samples, times the number of ranks: the average over the ranks of means over their
+  /// parts, each times this, is the mean over the batch.
+  [[nodiscard]] std::vector<double> weights(uint64_t epoch) const;
+
+ private:
+  [[nodiscard]] std::pair<int64_t, int64_t> part(int64_t samples) const;
+
+  AnyBatchSampler batches_;
+  int num_replicas_, rank_;
 };
 
 }  // namespace tandem::data

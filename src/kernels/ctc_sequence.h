@@ -1,4 +1,5 @@
-// What both backends' CTC losses know of a sequence: its target with blanks between the labels, and sums of probabilities as logarithms.
+// A sequence of the CTC loss, the same in every back end: its target with blanks between the labels, and sums of probabilities as
+// logarithms.
 #pragma once
 
 #include <limits>
@@ -14,8 +15,8 @@ inline constexpr T kNever = -std::numeric_limits<T>::infinity();
 /// log(exp(a) + exp(b) + exp(c)).
 template <class T>
 TD_HOST_DEVICE inline T log_sum(T a, T b, T c = kNever<T>) {
-  const T two = a > b ? a : b, most = two > c ? two : c;
-  return most == kNever<T> ? most : most + math::log(math::exp(a - most) + math::exp(b - most) + math::exp(c - most));
+  const T two = a > b ? a : b, max = two > c ? two : c;
+  return max == kNever<T> ? max : max + math::log(math::exp(a - max) + math::exp(b - max) + math::exp(c - max));
 }
 
 /// One sequence: its lengths, its labels, and where its logarithms of probabilities are.

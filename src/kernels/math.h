@@ -145,8 +145,8 @@ requires std::is_floating_point_v<T> TD_HOST_DEVICE inline T floor_divide(T a, T
   T q = (a - r) / b;
   if (r != 0 && (b < 0) != (r < 0)) q -= 1;
   if (q == 0) return copysign(T(0), a / b);
-  const T down = floor(q);
-  return q - down > T(0.5) ? down + 1 : down;
+  const T below = floor(q);
+  return q - below > T(0.5) ? below + 1 : below;
 }
 
 TD_HOST_DEVICE inline float pow(float a, float b) { return ::powf(a, b); }

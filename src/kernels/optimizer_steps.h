@@ -47,97 +47,110 @@ concept OptimizerParameter = requires(const T& parameter) {
   parameter.changed();
 };
 
+// Each step names the states it keeps for an element and the numbers it is given; formulas as on PyTorch's page of the optimizer.
 namespace steps {
 
-struct Adadelta {  // square average, accumulated deltas; rho, eps, lr
-  static constexpr int states = 2;
+struct Adadelta {
+  enum State { kSquareAverage, kAccumulatedDelta, kStates };
+  enum Number { kRho, kEps, kLr };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] = c[0] * s[0] + (T(1) - c[0]) * g * g;
-    const T delta = std::sqrt(s[1] + c[1]) / std::sqrt(s[0] + c[1]) * g;
-    s[1] = c[0] * s[1] + (T(1) - c[0]) * delta * delta;
-    p -= c[2] * delta;
+    s[kSquareAverage] = c[kRho] * s[kSquareAverage] + (T(1) - c[kRho]) * g * g;
+    const T delta = std::sqrt(s[kAccumulatedDelta] + c[kEps]) / std::sqrt(s[kSquareAverage] + c[kEps]) * g;
+    s[kAccumulatedDelta] = c[kRho] * s[kAccumulatedDelta] + (T(1) - c[kRho]) * delta * delta;
+    p -= c[kLr] * delta;
   }
 };
 
-struct Adagrad {  // sum of squares; decayed lr, eps
-  static constexpr int states = 1;
+struct Adagrad {
+  enum State { kSum, kStates };
+  enum Number { kDecayedLr, kEps };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] += g * g;
-    p -= c[0] * g / (std::sqrt(s[0]) + c[1]);
+    s[kSum] += g * g;
+    p -= c[kDecayedLr] * g / (std::sqrt(s[kSum]) + c[kEps]);
   }
 };
 
-struct Adamax {  // mean, infinity norm; 1 - beta1, beta2, eps, lr / (1 - beta1^step)
-  static constexpr int states = 2;
+struct Adamax {
+  enum State { kMean, kInfinityNorm, kStates };
+  enum Number { kOneMinusBeta1, kBeta2, kEps, kStepSize };  // step size: lr / (1 - beta1^step)
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] += c[0] * (g - s[0]);
-    const T before = c[1] * s[1], now = (g < T(0) ? -g : g) + c[2];
-    s[1] = before > now ? before : now;
-    p -= c[3] * s[0] / s[1];
+    s[kMean] += c[kOneMinusBeta1] * (g - s[kMean]);
+    const T before = c[kBeta2] * s[kInfinityNorm], now = (g < T(0) ? -g : g) + c[kEps];
+    s[kInfinityNorm] = before > now ? before : now;
+    p -= c[kStepSize] * s[kMean] / s[kInfinityNorm];
   }
 };
 
-struct Asgd {  // average of the parameter; eta, mu
-  static constexpr int states = 1;
+struct Asgd {
+  enum State { kAverage, kStates };  // of the parameter
+  enum Number { kEta, kMu };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    p -= c[0] * g;
-    s[0] += c[1] * (p - s[0]);
+    p -= c[kEta] * g;
+    s[kAverage] += c[kMu] * (p - s[kAverage]);
   }
 };
 
-struct Nadam {  // mean, square; 1 - beta1, beta2, 1 / sqrt(1 - beta2^step), eps, what the gradient and what the mean counts
-  static constexpr int states = 2;
+struct Nadam {
+  enum State { kMean, kSquare, kStates };
+  // kRootScale: 1 / sqrt(1 - beta2^step); the last two: the step sizes of the gradient and of the mean
+  enum Number { kOneMinusBeta1, kBeta2, kRootScale, kEps, kGradientStep, kMeanStep };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] += c[0] * (g - s[0]);
-    s[1] = c[1] * s[1] + (T(1) - c[1]) * g * g;
-    p -= (c[4] * g + c[5] * s[0]) / (std::sqrt(s[1]) * c[2] + c[3]);
+    s[kMean] += c[kOneMinusBeta1] * (g - s[kMean]);
+    s[kSquare] = c[kBeta2] * s[kSquare] + (T(1) - c[kBeta2]) * g * g;
+    p -= (c[kGradientStep] * g + c[kMeanStep] * s[kMean]) / (std::sqrt(s[kSquare]) * c[kRootScale] + c[kEps]);
   }
 };
 
-struct Radam {  // mean, square; 1 - beta1, beta2, eps, what the rectified and what the plain step counts
-  static constexpr int states = 2;
+struct Radam {
+  enum State { kMean, kSquare, kStates };
+  enum Number { kOneMinusBeta1, kBeta2, kEps, kRectifiedStep, kPlainStep };  // of the two step sizes one is 0
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] += c[0] * (g - s[0]);
-    s[1] = c[1] * s[1] + (T(1) - c[1]) * g * g;
-    p -= s[0] * (c[3] / (std::sqrt(s[1]) + c[2]) + c[4]);
+    s[kMean] += c[kOneMinusBeta1] * (g - s[kMean]);
+    s[kSquare] = c[kBeta2] * s[kSquare] + (T(1) - c[kBeta2]) * g * g;
+    p -= s[kMean] * (c[kRectifiedStep] / (std::sqrt(s[kSquare]) + c[kEps]) + c[kPlainStep]);
   }
 };
 
+/// The numbers of RmsProp, whatever states it keeps.
+struct RmsPropNumbers {
+  enum Number { kAlpha, kEps, kLr, kMomentum };
+};
 template <bool centered, bool momentum>
-struct RmsProp {  // square average, gradient average where centered, momentum; alpha, eps, lr, momentum
-  static constexpr int states = 1 + centered + momentum;
-  static constexpr int velocity = 1 + centered;
+struct RmsProp : RmsPropNumbers {
+  // The gradient's average where centered, the velocity with momentum.
+  enum State { kSquareAverage, kGradientAverage, kVelocity = 1 + centered, kStates = 1 + centered + momentum };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    s[0] = c[0] * s[0] + (T(1) - c[0]) * g * g;
-    T variance = s[0];
+    s[kSquareAverage] = c[kAlpha] * s[kSquareAverage] + (T(1) - c[kAlpha]) * g * g;
+    T variance = s[kSquareAverage];
     if constexpr (centered) {
-      s[1] += (T(1) - c[0]) * (g - s[1]);
-      variance -= s[1] * s[1];
+      s[kGradientAverage] += (T(1) - c[kAlpha]) * (g - s[kGradientAverage]);
+      variance -= s[kGradientAverage] * s[kGradientAverage];
     }
-    const T scaled = g / (std::sqrt(variance) + c[1]);
-    if constexpr (momentum) s[velocity] = c[3] * s[velocity] + scaled;
-    p -= c[2] * (momentum ? s[velocity] : scaled);
+    const T scaled = g / (std::sqrt(variance) + c[kEps]);
+    if constexpr (momentum) s[kVelocity] = c[kMomentum] * s[kVelocity] + scaled;
+    p -= c[kLr] * (momentum ? s[kVelocity] : scaled);
   }
 };
 
-struct Rprop {  // gradient before, step size; eta below and above, smallest and largest step size
-  static constexpr int states = 2;
+struct Rprop {
+  enum State { kPreviousGradient, kStepSize, kStates };
+  enum Number { kEtaMinus, kEtaPlus, kMinStepSize, kMaxStepSize };
   template <class T>
   TD_HOST_DEVICE static void apply(T& p, T g, T* s, const T* c) {
-    const T agreement = g * s[0];
-    T size = s[1] * (agreement > T(0) ? c[1] : agreement < T(0) ? c[0] : T(1));
-    size = size < c[2] ? c[2] : size > c[3] ? c[3] : size;
+    const T agreement = g * s[kPreviousGradient];
+    T size = s[kStepSize] * (agreement > T(0) ? c[kEtaPlus] : agreement < T(0) ? c[kEtaMinus] : T(1));
+    size = size < c[kMinStepSize] ? c[kMinStepSize] : size > c[kMaxStepSize] ? c[kMaxStepSize] : size;
     const T used = agreement < T(0) ? T(0) : g;
     p -= used > T(0) ? size : used < T(0) ? -size : T(0);
-    s[0] = used;
-    s[1] = size;
+    s[kPreviousGradient] = used;
+    s[kStepSize] = size;
   }
 };
 

@@ -15,7 +15,7 @@ TD_HOST_DEVICE inline int64_t padding_source(int64_t i, int64_t before, int64_t 
     case Padding::Constant: return at >= 0 && at < size ? at : -1;
     case Padding::Reflect: return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
     case Padding::Replicate: return std::clamp<int64_t>(at, 0, size - 1);
-    default: {  // around go the elements that are left where the other side is cut
+    default: {  // Circular: only the elements that are not cut off go round
       const int64_t first = std::max<int64_t>(0, -before), last = size - std::max<int64_t>(0, before + size - padded);
       return at < first ? at + (last - first) : at >= last ? at - (last - first) : at;
     }

@@ -1,4 +1,5 @@
-// What both passes over recurrent layers stand on: their sizes, steps as matrices, what forward keeps, and calls of a table's entries.
+// What the forward and the backward pass over recurrent layers share: their sizes, steps as matrices, what forward keeps for backward, and
+// calls of a table's entries.
 #pragma once
 
 #include <algorithm>

@@ -91,7 +91,7 @@ struct StridedDims {
     int64_t* lists[N];
     for (int k = 0; k < N; ++k) lists[k] = strides[k];
     ndim = push_dim(ndim, sizes, lists, size, by, N, may_join);
-    numel *= size;
+    numel = wrapping_product(numel, size);
   }
   /// A single element gets a dimension, too.
   void require_one() {

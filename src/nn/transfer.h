@@ -5,7 +5,7 @@
 
 #include "nn/clone.h"
 #include "nn/module.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 #include "process/codec.h"
 
 namespace tandem::nn::detail {

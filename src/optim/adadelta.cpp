@@ -30,12 +30,13 @@ void AdadeltaState::each(Visitor& visitor) {
 Parts AdadeltaState::parts(const AdadeltaOptions&) { return {{{&square_avg}, {&acc_delta}}}; }
 
 void AdadeltaState::advance(const AdadeltaOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Adadelta;
   ++step;
   item.sign = options.maximize ? -1 : 1;
   item.weight_decay = options.weight_decay;
-  item.numbers[0] = options.rho;
-  item.numbers[1] = options.eps;
-  item.numbers[2] = options.lr;
+  item.numbers[Step::kRho] = options.rho;
+  item.numbers[Step::kEps] = options.eps;
+  item.numbers[Step::kLr] = options.lr;
 }
 
 kernels::OptimizerStep AdadeltaState::kind(const AdadeltaOptions&) { return kernels::OptimizerStep::Adadelta; }

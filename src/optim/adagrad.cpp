@@ -31,11 +31,12 @@ void AdagradState::each(Visitor& visitor) {
 Parts AdagradState::parts(const AdagradOptions& options) { return {{{&sum, options.initial_accumulator_value}}}; }
 
 void AdagradState::advance(const AdagradOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Adagrad;
   ++step;
   item.sign = options.maximize ? -1 : 1;
   item.weight_decay = options.weight_decay;
-  item.numbers[0] = options.lr / (1 + static_cast<double>(step - 1) * options.lr_decay);
-  item.numbers[1] = options.eps;
+  item.numbers[Step::kDecayedLr] = options.lr / (1 + static_cast<double>(step - 1) * options.lr_decay);
+  item.numbers[Step::kEps] = options.eps;
 }
 
 kernels::OptimizerStep AdagradState::kind(const AdagradOptions&) { return kernels::OptimizerStep::Adagrad; }

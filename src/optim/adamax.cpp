@@ -27,13 +27,14 @@ void AdamaxState::each(Visitor& visitor) {
 Parts AdamaxState::parts(const AdamaxOptions&) { return {{{&exp_avg}, {&exp_inf}}}; }
 
 void AdamaxState::advance(const AdamaxOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Adamax;
   ++step;
   item.sign = options.maximize ? -1 : 1;
   item.weight_decay = options.weight_decay;
-  item.numbers[0] = 1 - options.betas.first;
-  item.numbers[1] = options.betas.second;
-  item.numbers[2] = options.eps;
-  item.numbers[3] = options.lr / (1 - std::pow(options.betas.first, static_cast<double>(step)));
+  item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
+  item.numbers[Step::kBeta2] = options.betas.second;
+  item.numbers[Step::kEps] = options.eps;
+  item.numbers[Step::kStepSize] = options.lr / (1 - std::pow(options.betas.first, static_cast<double>(step)));
 }
 
 kernels::OptimizerStep AdamaxState::kind(const AdamaxOptions&) { return kernels::OptimizerStep::Adamax; }

@@ -33,13 +33,14 @@ void AsgdState::each(Visitor& visitor) {
 Parts AsgdState::parts(const ASGDOptions&) { return {{{&ax}}}; }
 
 void AsgdState::advance(const ASGDOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Asgd;
   if (step == 0) eta = options.lr;
   ++step;
   item.sign = options.maximize ? -1 : 1;
   item.weight_decay = options.weight_decay;
   item.keep = 1 - options.lambd * eta;
-  item.numbers[0] = eta;
-  item.numbers[1] = mu;
+  item.numbers[Step::kEta] = eta;
+  item.numbers[Step::kMu] = mu;
   const auto t = static_cast<double>(step);
   eta = options.lr / std::pow(1 + options.lambd * options.lr * t, options.alpha);
   mu = 1 / std::max(1.0, t - options.t0);

@@ -33,6 +33,7 @@ void NadamState::each(Visitor& visitor) {
 Parts NadamState::parts(const NAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
 
 void NadamState::advance(const NAdamOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Nadam;
   const auto t = static_cast<double>(++step);
   const auto momentum = [&](double at) { return options.betas.first * (1 - 0.5 * std::pow(0.96, at * options.momentum_decay)); };
   const double mu = momentum(t), mu_next = momentum(t + 1);
@@ -40,12 +41,12 @@ void NadamState::advance(const NAdamOptions& options, kernels::StepParameter& it
   item.sign = options.maximize ? -1 : 1;
   if (options.decoupled_weight_decay) item.keep = 1 - options.lr * options.weight_decay;
   else item.weight_decay = options.weight_decay;
-  item.numbers[0] = 1 - options.betas.first;
-  item.numbers[1] = options.betas.second;
-  item.numbers[2] = 1 / std::sqrt(1 - std::pow(options.betas.second, t));
-  item.numbers[3] = options.eps;
-  item.numbers[4] = options.lr * (1 - mu) / (1 - mu_product);
-  item.numbers[5] = options.lr * mu_next / (1 - mu_product * mu_next);
+  item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
+  item.numbers[Step::kBeta2] = options.betas.second;
+  item.numbers[Step::kRootScale] = 1 / std::sqrt(1 - std::pow(options.betas.second, t));
+  item.numbers[Step::kEps] = options.eps;
+  item.numbers[Step::kGradientStep] = options.lr * (1 - mu) / (1 - mu_product);
+  item.numbers[Step::kMeanStep] = options.lr * mu_next / (1 - mu_product * mu_next);
 }
 
 kernels::OptimizerStep NadamState::kind(const NAdamOptions&) { return kernels::OptimizerStep::Nadam; }

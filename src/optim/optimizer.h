@@ -53,7 +53,7 @@ class Optimizer {
   /// One step for all parameters: one kernel a group and device. Waits for nothing.
   virtual void step(Site site = Site::here()) = 0;
   /// Forgets all gradients; with `set_to_none` off they are filled with zeros instead.
-  void zero_grad(Flag set_to_none = true, Site site = Site::here());
+  virtual void zero_grad(Flag set_to_none = true, Site site = Site::here());
   /// The groups, with what all optimizers have. The optimizer's own `param_groups` gives all its options.
   [[nodiscard]] std::vector<ParamGroupView> param_groups();
 

@@ -28,20 +28,21 @@ void RadamState::each(Visitor& visitor) {
 Parts RadamState::parts(const RAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
 
 void RadamState::advance(const RAdamOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Radam;
   const auto t = static_cast<double>(++step);
   const double beta2_power = std::pow(options.betas.second, t), length = 2 / (1 - options.betas.second) - 1;
   const double now = length - 2 * t * beta2_power / (1 - beta2_power), step_size = options.lr / (1 - std::pow(options.betas.first, t));
   item.sign = options.maximize ? -1 : 1;
   if (options.decoupled_weight_decay) item.keep = 1 - options.lr * options.weight_decay;
   else item.weight_decay = options.weight_decay;
-  item.numbers[0] = 1 - options.betas.first;
-  item.numbers[1] = options.betas.second;
-  item.numbers[2] = options.eps;
+  item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
+  item.numbers[Step::kBeta2] = options.betas.second;
+  item.numbers[Step::kEps] = options.eps;
   if (now > 5) {
     const double rectification = std::sqrt((now - 4) * (now - 2) * length / ((length - 4) * (length - 2) * now));
-    item.numbers[3] = step_size * rectification * std::sqrt(1 - beta2_power);
+    item.numbers[Step::kRectifiedStep] = step_size * rectification * std::sqrt(1 - beta2_power);
   } else {
-    item.numbers[4] = step_size;
+    item.numbers[Step::kPlainStep] = step_size;
   }
 }
 

@@ -38,13 +38,14 @@ Parts RmsPropState::parts(const RMSpropOptions& options) {
 }
 
 void RmsPropState::advance(const RMSpropOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::RmsPropNumbers;
   ++step;
   item.sign = options.maximize ? -1 : 1;
   item.weight_decay = options.weight_decay;
-  item.numbers[0] = options.alpha;
-  item.numbers[1] = options.eps;
-  item.numbers[2] = options.lr;
-  item.numbers[3] = options.momentum;
+  item.numbers[Step::kAlpha] = options.alpha;
+  item.numbers[Step::kEps] = options.eps;
+  item.numbers[Step::kLr] = options.lr;
+  item.numbers[Step::kMomentum] = options.momentum;
 }
 
 kernels::OptimizerStep RmsPropState::kind(const RMSpropOptions& options) {

@@ -27,12 +27,13 @@ void RpropState::each(Visitor& visitor) {
 Parts RpropState::parts(const RpropOptions& options) { return {{{&prev}, {&step_size, options.lr}}}; }
 
 void RpropState::advance(const RpropOptions& options, kernels::StepParameter& item) {
+  using Step = kernels::steps::Rprop;
   ++step;
   item.sign = options.maximize ? -1 : 1;
-  item.numbers[0] = options.etas.first;
-  item.numbers[1] = options.etas.second;
-  item.numbers[2] = options.step_sizes.first;
-  item.numbers[3] = options.step_sizes.second;
+  item.numbers[Step::kEtaMinus] = options.etas.first;
+  item.numbers[Step::kEtaPlus] = options.etas.second;
+  item.numbers[Step::kMinStepSize] = options.step_sizes.first;
+  item.numbers[Step::kMaxStepSize] = options.step_sizes.second;
 }
 
 kernels::OptimizerStep RpropState::kind(const RpropOptions&) { return kernels::OptimizerStep::Rprop; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "parallel/parcel.h"

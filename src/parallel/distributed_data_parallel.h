@@ -3,11 +3,11 @@
 
 #include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "nn/module.h"
 #include "parallel/reducer.h"
+#include "parallel/wrapper.h"
 
 namespace tandem::parallel {
 
@@ -27,18 +27,21 @@ class NoSync {
   bool before_;
 };
 
-namespace detail {
-
-/// What the wrappers of all modules share.
-template <class M, class Base>
-class DistributedDataParallelOf : public Base {
+/// Wraps a module of which every rank has one, made alike by rank 0's parameters and buffers. Calls go to the module; backward adds the
+/// average of all ranks' gradients up in the parameters' `.grad`: it divides by the number of ranks, then sums, in buckets and while it
+/// computes further gradients. So after each step all ranks have the same parameters, to the bit. Refers to the module, which must outlive
+/// this and must not be moved to another device meanwhile. Gradients are views of buckets: they change with the next backward.
+///
+/// Error where ranks' modules differ, which names the parameter; where parameters are on several devices; without a process group; for a
+/// module that is wrapped already. A step that leaves parameters without gradients is an error of the next forward, which names them. Every
+/// rank calls forward, and backward, equally often: evaluation on one rank alone goes through `module()`. As
+/// torch.nn.parallel.DistributedDataParallel.
+template <class M>
+class DistributedDataParallel final : public detail::Wrapper<DistributedDataParallel<M>, M> {
  public:
-  DistributedDataParallelOf(M& module, const DistributedDataParallelOptions& options, Site site)
-      : module_(&module), reducer_(std::make_shared<Reducer>(module, options, site)) {}
-
-  /// The module itself, under the name "module".
-  void fields(nn::Fields& f) override { f("module", *module_); }
-  [[nodiscard]] M& module() const { return *module_; }
+  explicit DistributedDataParallel(M& module, const DistributedDataParallelOptions& options = {}, Site site = Site::here())
+      : detail::Wrapper<DistributedDataParallel<M>, M>(module, site),
+        reducer_(std::make_shared<detail::Reducer>(module, options, site)) {}
 
   /// `auto quiet = ddp.no_sync();`: gradients of the forwards in this scope stay on their rank.
   [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
@@ -51,62 +54,12 @@ class DistributedDataParallelOf : public Base {
   /// How many collectives a step takes for the gradients.
   [[nodiscard]] size_t bucket_count() const { return reducer_->bucket_count(); }
 
- protected:
-  /// The result of `call`, which calls the module.
-  template <class F>
-  auto averaged(Site site, F&& call) {
-    reducer_->before_forward(site);
-    auto result = call();
-    if constexpr (nn::detail::holds_tensors<decltype(result)>) reducer_->after_forward(nn::detail::tensors_of(result));
-    else reducer_->after_forward({});
-    return result;
-  }
-
  private:
-  M* module_;
-  std::shared_ptr<Reducer> reducer_;
+  friend class detail::Wrapper<DistributedDataParallel<M>, M>;
+  void before(Site site) { reducer_->before_forward(site); }
+  void after(const std::vector<Tensor>& outputs, Site) { reducer_->after_forward(outputs); }
+
+  std::shared_ptr<detail::Reducer> reducer_;
 };
-
-}  // namespace detail
-
-/// Wraps a module of which every rank has one, made alike by rank 0's parameters and buffers. Calls go to the module; backward adds the
-/// average of all ranks' gradients up in the parameters' `.grad`: it divides by the number of ranks, then sums, in buckets and while it
-/// computes further gradients. So after each step all ranks have the same parameters, to the bit. Refers to the module, which must outlive
-/// this and must not be moved to another device meanwhile. Gradients are views of buckets: they change with the next backward.
-///
-/// Error where ranks' modules differ, which names the parameter; where parameters are on several devices; without a process group; for a
-/// module that is wrapped already. A step that leaves parameters without gradients is an error of the next forward, which names them. Every
-/// rank calls forward, and backward, equally often: evaluation on one rank alone goes through `module()`. As
-/// torch.nn.parallel.DistributedDataParallel.
-template <class M, bool from_tensor_to_tensor = nn::IsTensorModule<M>>
-class DistributedDataParallel final : public detail::DistributedDataParallelOf<M, nn::Module> {
- public:
-  explicit DistributedDataParallel(M& module, const DistributedDataParallelOptions& options = {}, Site site = Site::here())
-      : detail::DistributedDataParallelOf<M, nn::Module>(module, options, site) {}
-  Tensor forward(const Tensor& x) override {
-    const Site site = nn::detail::call_site();
-    return this->averaged(site, [&] { return static_cast<nn::Module&>(this->module())(x, site); });
-  }
-};
-
-/// The same for a module with a signature of its own.
-template <class M>
-class DistributedDataParallel<M, false> final
-    : public detail::DistributedDataParallelOf<M, nn::Callable<DistributedDataParallel<M, false>>> {
- public:
-  explicit DistributedDataParallel(M& module, const DistributedDataParallelOptions& options = {}, Site site = Site::here())
-      : detail::DistributedDataParallelOf<M, nn::Callable<DistributedDataParallel<M, false>>>(module, options, site), site_(site) {}
-  template <class... Args>
-  auto forward(Args&&... args) {
-    return this->averaged(site_, [&] { return this->module()(std::forward<Args>(args)...); });
-  }
-
- private:
-  Site site_;
-};
-
-template <class M>
-DistributedDataParallel(M&, const DistributedDataParallelOptions& = {}, Site = Site::here())
-    -> DistributedDataParallel<M, nn::IsTensorModule<M>>;
 
 }  // namespace tandem::parallel

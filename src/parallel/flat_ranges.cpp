@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "tensor/tensor_impl.h"
@@ -32,7 +31,7 @@ void move_into(const Tensor& place, const Tensor& parameter, Site site) {
 }  // namespace
 
 FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site)
-    : parameters_(std::move(parameters)), places_(parameters_.size()), group_(group) {
+    : parameters_(std::move(parameters)), places_(parameters_.size()), flat_places_(parameters_.size()), group_(group) {
   if (!distributed::is_initialized())
     fail("[", op, "] there is no process group yet: call distributed::init_process_group() first");
   if (parameters_.empty()) fail("[", op, "] got an empty parameter list");
@@ -49,7 +48,8 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
     Flat& flat = found == flats_.end() ? flats_.emplace_back() : *found;
     flat.numbers.push_back(i);
   }
-  for (Flat& flat : flats_) {
+  for (size_t f = 0; f < flats_.size(); ++f) {
+    Flat& flat = flats_[f];
     int64_t length = 0;
     for (const size_t i : flat.numbers) length += aligned(parameters_[i].numel(), kAlignment);
     flat.share = aligned((length + ranks - 1) / ranks, kAlignment);
@@ -59,6 +59,7 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
     for (const size_t i : flat.numbers) {
       const int64_t numel = parameters_[i].numel();
       places_[i] = part_of(flat.all, offset, parameters_[i].sizes());
+      flat_places_[i] = {f, offset};
       move_into(places_[i], parameters_[i], site);
       const int64_t begin = std::clamp<int64_t>(flat.share * rank - offset, 0, numel);
       const int64_t end = std::clamp<int64_t>(flat.share * (rank + 1) - offset, 0, numel);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/distributed.h"
-#include "nn/state_dict.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace tandem::parallel::detail {
@@ -22,6 +22,16 @@ class FlatRanges {
   FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site);
 
   [[nodiscard]] const std::vector<Tensor>& parameters() const { return parameters_; }
+  /// Where a parameter's elements lie: in which piece of flat memory, and from which element on.
+  struct Place {
+    size_t flat = 0;
+    int64_t offset = 0;
+  };
+  [[nodiscard]] const Place& place(size_t parameter) const { return flat_places_[parameter]; }
+  [[nodiscard]] size_t flat_count() const { return flats_.size(); }
+  /// Elements of each rank's range.
+  [[nodiscard]] int64_t share(size_t flat) const { return flats_[flat].share; }
+  [[nodiscard]] DType dtype(size_t flat) const { return flats_[flat].all.dtype(); }
   /// This rank's; at least one, which may be empty.
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   /// Each piece's gradient is its part of the parameter's; none where the parameter has none.
@@ -34,12 +44,13 @@ class FlatRanges {
 
  private:
   struct Flat {
-    Tensor all;          // (ranks * share)
-    int64_t share = 0;   // elements of a rank
+    Tensor all;         // (ranks * share)
+    int64_t share = 0;  // elements of a rank
     std::vector<size_t> numbers;
   };
   std::vector<Tensor> parameters_;
   std::vector<Tensor> places_;  // where each parameter's elements belong, in its sizes
+  std::vector<Place> flat_places_;
   std::vector<Flat> flats_;
   std::vector<Piece> pieces_;
   distributed::ProcessGroup group_;

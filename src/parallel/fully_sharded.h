@@ -4,13 +4,12 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "autograd/autograd.h"
 #include "comm/distributed.h"
-#include "nn/module.h"
+#include "parallel/wrapper.h"
 
 namespace tandem::parallel {
 
@@ -44,14 +43,20 @@ class Shards {
   std::shared_ptr<State> state_;
 };
 
-template <class M, class Base>
-class FullyShardedOf : public Base {
- public:
-  FullyShardedOf(M& module, const FullyShardedOptions& options, Site site) : module_(&module), shards_(module, options, site) {}
+}  // namespace detail
 
-  /// The module itself, under the name "module".
-  void fields(nn::Fields& f) override { f("module", *module_); }
-  [[nodiscard]] M& module() const { return *module_; }
+/// Divides a module's parameters among the ranks: each keeps 1 / ranks of every unit's parameters, gradients and so optimizer states. A unit
+/// is gathered just before its module computes, forward and backward, beside the computing of the one before, and given up behind it; its
+/// gradients are averaged straight into the shards (Rajbhandari et al., "ZeRO", stage 3). The module is made alike by rank 0's values. It is
+/// referred to, and must outlive this; outside of calls its parameters have no values, and to compute with them is an error.
+///
+/// Optimizers are made of `parameters()` and work element by element. All ranks run the same modules in the same order. As
+/// torch.distributed.fsdp.FullyShardedDataParallel.
+template <class M>
+class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataParallel<M>, M> {
+ public:
+  explicit FullyShardedDataParallel(M& module, const FullyShardedOptions& options = {}, Site site = Site::here())
+      : detail::Wrapper<FullyShardedDataParallel<M>, M>(module, site), shards_(module, options, site) {}
 
   /// This rank's shards, one leaf for each unit: what an optimizer is made of.
   [[nodiscard]] std::vector<Tensor> parameters() const { return shards_.parameters(); }
@@ -79,58 +84,12 @@ class FullyShardedOf : public Base {
   /// it.
   Tensor clip_grad_norm_(double max_norm, Site site = Site::here()) { return shards_.clip_grad_norm_(max_norm, site); }
 
- protected:
-  template <class F>
-  auto sharded(Site site, F&& call) {
-    shards_.before_forward(site);
-    auto result = call();
-    if constexpr (nn::detail::holds_tensors<decltype(result)>) shards_.after_forward(nn::detail::tensors_of(result), site);
-    else shards_.after_forward({}, site);
-    return result;
-  }
-
  private:
-  M* module_;
-  Shards shards_;
+  friend class detail::Wrapper<FullyShardedDataParallel<M>, M>;
+  void before(Site site) { shards_.before_forward(site); }
+  void after(const std::vector<Tensor>& outputs, Site site) { shards_.after_forward(outputs, site); }
+
+  detail::Shards shards_;
 };
-
-}  // namespace detail
-
-/// Divides a module's parameters among the ranks: each keeps 1 / ranks of every unit's parameters, gradients and so optimizer states. A unit
-/// is gathered just before its module computes, forward and backward, beside the computing of the one before, and given up behind it; its
-/// gradients are averaged straight into the shards (Rajbhandari et al., "ZeRO", stage 3). The module is made alike by rank 0's values. It is
-/// referred to, and must outlive this; outside of calls its parameters have no values, and to compute with them is an error.
-///
-/// Optimizers are made of `parameters()` and work element by element. All ranks run the same modules in the same order. As
-/// torch.distributed.fsdp.FullyShardedDataParallel.
-template <class M, bool from_tensor_to_tensor = nn::IsTensorModule<M>>
-class FullyShardedDataParallel final : public detail::FullyShardedOf<M, nn::Module> {
- public:
-  explicit FullyShardedDataParallel(M& module, const FullyShardedOptions& options = {}, Site site = Site::here())
-      : detail::FullyShardedOf<M, nn::Module>(module, options, site) {}
-  Tensor forward(const Tensor& x) override {
-    const Site site = nn::detail::call_site();
-    return this->sharded(site, [&] { return static_cast<nn::Module&>(this->module())(x, site); });
-  }
-};
-
-/// The same for a module with a signature of its own.
-template <class M>
-class FullyShardedDataParallel<M, false> final : public detail::FullyShardedOf<M, nn::Callable<FullyShardedDataParallel<M, false>>> {
- public:
-  explicit FullyShardedDataParallel(M& module, const FullyShardedOptions& options = {}, Site site = Site::here())
-      : detail::FullyShardedOf<M, nn::Callable<FullyShardedDataParallel<M, false>>>(module, options, site), site_(site) {}
-  template <class... Args>
-  auto forward(Args&&... args) {
-    return this->sharded(site_, [&] { return this->module()(std::forward<Args>(args)...); });
-  }
-
- private:
-  Site site_;
-};
-
-template <class M>
-FullyShardedDataParallel(M&, const FullyShardedOptions& = {}, Site = Site::here())
-    -> FullyShardedDataParallel<M, nn::IsTensorModule<M>>;
 
 }  // namespace tandem::parallel

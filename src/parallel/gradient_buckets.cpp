@@ -3,8 +3,8 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
-#include "ops/elementwise.h"
 #include "ops/view.h"
+#include "parallel/scaled_copy.h"
 
 namespace tandem::parallel::detail {
 
@@ -55,9 +55,7 @@ void put_into_bucket(Parameter& parameter, double scale, Site site) {
     if (scale != 1) parameter.view.mul_(scale, site);
     return;
   }
-  const Operand factor(scale, site), gradient(grad, site);
-  if (scale == 1) parameter.view.copy_(grad, false, site);
-  else ops::call_into(kernels::PointwiseOp::mul, "mul", ops::Rule::Same, parameter.view, {&gradient, &factor}, site);
+  copy_scaled(parameter.view, grad, scale, site);
   grad = parameter.view;
 }
 

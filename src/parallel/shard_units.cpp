@@ -1,11 +1,11 @@
 #include "parallel/shard_units.h"
 
 #include <algorithm>
+#include <array>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "ops/creation.h"
-#include "ops/elementwise.h"
+#include "parallel/scaled_copy.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::parallel::detail {
@@ -80,7 +80,8 @@ void ShardUnit::gather(Site site) {
 }
 
 void ShardUnit::release() {
-  std::exchange(gathering_, {}).wait();
+  if (!together_.defined()) return;
+  std::exchange(gathering_, {}).wait(Site::here());
   storage_->clear();
   for (const Member& member : members_) member.whole.impl().refresh();
   together_ = Tensor();
@@ -97,9 +98,8 @@ bool ShardUnit::add_gradient(size_t number, Site site) {
   }
   const Tensor gradient = std::exchange(member.whole.grad(), Tensor()).detach();
   const Tensor place = gradients_.narrow(0, member.offset, gradient.numel(), site).view(gradient.sizes(), site);
-  const Operand factor(1.0 / group_.size(), site), value(gradient, site);
   if (arrived_[number]) place.add_(gradient, 1.0 / group_.size(), site);
-  else ops::call_into(kernels::PointwiseOp::mul, "mul", ops::Rule::Same, place, {&value, &factor}, site);
+  else copy_scaled(place, gradient, 1.0 / group_.size(), site);
   waiting_ -= !arrived_[number];
   arrived_[number] = true;
   return waiting_ == 0;

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "autograd/autograd.h"
-#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
 

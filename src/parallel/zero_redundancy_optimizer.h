@@ -9,11 +9,15 @@
 #include "optim/lbfgs.h"
 #include "optim/optimizer.h"
 #include "parallel/flat_ranges.h"
+#include "parallel/gradient_ranges.h"
 
 namespace tandem::optim {
 
 struct ZeroRedundancyOptions {
   distributed::ProcessGroup process_group = {};  // all ranks unless given
+  /// Average gradients, too, each straight into the range of the rank that steps it, while backward goes on (stage 2). Then there is no
+  /// DistributedDataParallel, `.grad` of a parameter is empty after backward, and a parameter without a gradient counts as one of zero.
+  bool shard_gradients = false;
 };
 
 namespace detail {
@@ -27,8 +31,8 @@ namespace detail {
 }  // namespace detail
 
 /// Steps as an `O` of all parameters would, with 1 / ranks of its state on each rank (Rajbhandari et al., "ZeRO: Memory optimizations toward
-/// training trillion parameter models", stage 1). Gradients are expected to be the same on all ranks, as DistributedDataParallel leaves
-/// them; then parameters are, too, to the bit. The parameters are moved into flat memory, one piece a group and dtype, on one device.
+/// training trillion parameter models", stage 1; stage 2 with shard_gradients). Gradients are expected to be the same on all ranks, as
+/// DistributedDataParallel leaves them; then parameters are, too, to the bit. The parameters are moved into flat memory, one piece a group and dtype, on one device.
 ///
 /// Every rank calls step, state_dict and load_state_dict. Error without a process group, and for optimizers that look at a parameter as a
 /// whole (LBFGS). As torch.distributed.optim.ZeroRedundancyOptimizer.
@@ -41,7 +45,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
 
   explicit ZeroRedundancyOptimizer(std::vector<Tensor> params, const Options& options = {}, const ZeroRedundancyOptions& sharding = {},
                                    Site site = Site::here())
-      : Optimizer("ZeroRedundancyOptimizer"), group_(sharding.process_group), inner_(divide(std::move(params), site), options) {}
+      : Optimizer("ZeroRedundancyOptimizer"), sharding_(sharding), inner_(divide(std::move(params), site), options) {}
 
   /// Another group with options of its own.
   void add_param_group(std::vector<Tensor> params, const Options& options = {}, Site site = Site::here()) {
@@ -52,9 +56,10 @@ class ZeroRedundancyOptimizer final : public Optimizer {
   [[nodiscard]] auto& param_groups() { return inner_.param_groups(); }
 
   void step(Site site = Site::here()) override {
-    for (const auto& range : ranges_) {
-      range.check_places(name(), site);
-      range.lend_gradients(site);
+    for (size_t g = 0; g < ranges_.size(); ++g) {
+      ranges_[g].check_places(name(), site);
+      if (sharding_.shard_gradients) gradients_[g].lend();
+      else ranges_[g].lend_gradients(site);
     }
     inner_.step(site);
     for (const auto& range : ranges_) {
@@ -63,10 +68,15 @@ class ZeroRedundancyOptimizer final : public Optimizer {
     }
   }
 
+  void zero_grad(Flag set_to_none = true, Site site = Site::here()) override {
+    Optimizer::zero_grad(set_to_none, site);
+    for (auto& gradients : gradients_) gradients.clear();
+  }
+
   /// The state of the whole optimizer, on every rank and on the CPU, as an `O` of all parameters gives it: it can be loaded onto any number of
   /// ranks, and into an `O`.
   [[nodiscard]] StateDict state_dict() const override {
-    return detail::whole_state(static_cast<const Optimizer&>(inner_).state_dict(), ranges_, group_, Site::here());
+    return detail::whole_state(static_cast<const Optimizer&>(inner_).state_dict(), ranges_, sharding_.process_group, Site::here());
   }
   void load_state_dict(const StateDict& state, Site site = Site::here()) override {
     inner_.load_state_dict(detail::divided_state(state, ranges_), site);
@@ -88,14 +98,16 @@ class ZeroRedundancyOptimizer final : public Optimizer {
   /// This rank's pieces of a group, as the inner optimizer's parameters.
   std::vector<Tensor> divide(std::vector<Tensor> params, Site site) {
     whole_.push_back(params);
-    const auto& range = ranges_.emplace_back("ZeroRedundancyOptimizer", std::move(params), group_, site);
+    const auto& range = ranges_.emplace_back("ZeroRedundancyOptimizer", std::move(params), sharding_.process_group, site);
+    if (sharding_.shard_gradients) gradients_.emplace_back(range, sharding_.process_group, site);
     std::vector<Tensor> pieces;
     for (const auto& piece : range.pieces()) pieces.push_back(piece.values);
     return pieces;
   }
 
-  distributed::ProcessGroup group_;
+  ZeroRedundancyOptions sharding_;
   std::deque<parallel::detail::FlatRanges> ranges_;  // as the groups
+  std::deque<parallel::detail::GradientRanges> gradients_;
   std::deque<std::vector<Tensor>> whole_;
   O inner_;
 };

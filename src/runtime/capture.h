@@ -1,4 +1,4 @@
-// The graph that the calling thread captures. For the library: who must act otherwise while work is kept and not done.
+// The graph that the calling thread captures. For the library, where it has to act otherwise while work is recorded and not run.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ extern constinit thread_local Capture* capture;
 /// The calling thread's capture, where its current stream of `device` is a part of it; else nullptr.
 [[nodiscard]] Capture* capture_of_current_stream(Device device);
 
-/// Error where `stream` is being captured, by this thread or another: `op` would wait for work that is only kept.
+/// Error where `stream` is being captured, by this thread or another: `op` would wait for work that is recorded and not run.
 void refuse_capture(const StreamRecord& stream, const char* op);
 
 /// Memory of the caching allocators that only captures with this number take. Everything of it that is free can be given back once the last

@@ -23,7 +23,7 @@ struct ShareHandle {
   std::array<unsigned char, 128> bytes{};
 };
 
-/// One kind of GPUs: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
+/// GPUs of one kind: virtual ones or CUDA ones. Indices are those after CUDA_VISIBLE_DEVICES.
 /// Functions may be called from any thread. Failures other than exhaustion throw Error.
 class Driver {
  public:
@@ -73,8 +73,8 @@ class Driver {
   virtual EventHandle open_event(int device, const ShareHandle& handle) = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
   virtual void record_event(EventHandle event, StreamHandle stream) = 0;
-  /// The same, but nothing where work for `stream` is being kept; whether it was recorded. For what the library does to a stream that
-  /// another thread may be capturing: to wait for such a stream, or to put an event of ours into it, would spoil the capture.
+  /// The same, but nothing where `stream` is being captured; whether the event was recorded. For what the library does to a stream that
+  /// another thread may be capturing: to wait for such a stream, or to put an event of ours into it, would make the capture invalid.
   [[nodiscard]] virtual bool record_event_outside_capture(EventHandle event, StreamHandle stream) = 0;
   /// Work queued on `stream` from now on waits for the record that `event` has now.
   virtual void wait_event(StreamHandle stream, EventHandle event) = 0;
@@ -91,17 +91,17 @@ class Driver {
   /// Queues a host function: `run(context)` is called when the stream gets there, also where the stream is poisoned.
   virtual void host_function(StreamHandle stream, void (*run)(void*), void* context) = 0;
 
-  /// From here on work for `stream` is kept, not done, whoever queues it; and so on streams that wait for it. Error where it is captured
-  /// already.
+  /// From here on work for `stream` is recorded, not run, whoever queues it; so is work for streams that wait for it. Error where it is
+  /// captured already.
   virtual void begin_capture(StreamHandle stream) = 0;
-  /// Whether work for `stream` is being kept.
+  /// Whether `stream` is being captured.
   [[nodiscard]] virtual bool capturing(StreamHandle stream) = 0;
-  /// What was kept since begin_capture on this stream. Error where a stream that joined has not been waited for, or nothing can be made of
-  /// it; the capture has ended all the same.
+  /// The work recorded since begin_capture on this stream, as a graph. Error where a stream that joined has not been waited for, or nothing
+  /// can be made of it; the capture has ended all the same.
   [[nodiscard]] virtual GraphHandle end_capture(StreamHandle stream) = 0;
   /// Queues all the work of a graph. Its kernels find `replay` in their queue; nullptr where none of them looks.
   virtual void launch_graph(GraphHandle graph, StreamHandle stream, const Replay* replay, Site site) = 0;
-  /// Work that has been queued is done all the same.
+  /// Replays that are queued still run.
   virtual void destroy_graph(GraphHandle graph) noexcept = 0;
 
   /// What a kernel queued on `stream` is handed.

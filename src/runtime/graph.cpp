@@ -29,7 +29,8 @@ std::atomic<int> captures{0};
 
 void refuse_capture(const StreamRecord& stream, const char* op) {
   if (captures.load(std::memory_order_relaxed) != 0 && require_driver().capturing(stream.handle))
-    fail('[', op, "] would wait for a stream that is being captured, whose work is only kept: do it before or after the capture (a copy: ",
+    fail('[', op,
+         "] would wait for a stream that is being captured, whose work is recorded, not run: do it before or after the capture (a copy: ",
          "from pinned memory, with non_blocking)");
 }
 

@@ -46,7 +46,7 @@ class Graph {
  public:
   Graph();
 
-  /// From here on the calling thread's work on the current stream is kept, not done, and its tensors come from `pool` (a new one where
+  /// From here on the calling thread's work on the current stream is recorded, not run, and its tensors come from `pool` (a new one where
   /// that is empty). Error on a default stream, in another capture, or where the graph holds something.
   void capture_begin(const GraphPool& pool = {}, Site site = Site::here());
   /// Ends it. Error where it cannot be replayed; the graph then holds nothing.
@@ -71,7 +71,7 @@ struct GraphOptions {
 /// throws, so does this, and the graph holds nothing.
 void graph(Graph& graph, const std::function<void()>& work, const GraphOptions& options = {}, Site site = Site::here());
 
-/// Whether work queued on the calling thread's current stream is kept for a graph.
+/// Whether work queued on the calling thread's current stream is recorded for a graph.
 [[nodiscard]] bool is_current_stream_capturing();
 
 }  // namespace tandem::cuda

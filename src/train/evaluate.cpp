@@ -40,7 +40,8 @@ class Mean {
     else sum_ = mul(number.to(kFloat64, {}, site), weight, site);
     weight_ += weight;
   }
-  [[nodiscard]] double read(Site site) const { return sum_.item<double>(site) / weight_; }
+  [[nodiscard]] double sum(Site site) const { return sum_.item<double>(site); }
+  [[nodiscard]] double weight() const { return weight_; }
 
  private:
   Tensor sum_;
@@ -49,7 +50,8 @@ class Mean {
 
 }  // namespace
 
-Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on, Site site) {
+Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on,
+                 const Ranks& ranks, Site site) {
   const NoGradGuard no_grad;
   const nn::detail::Evaluation evaluation(model);
   std::vector<std::pair<std::string, Mean>> means;
@@ -57,18 +59,24 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
   int64_t done = 0;
   loader.set_device(device);
   loader.set_epoch(0);  // random numbers of its samples are the same each time
+  const std::vector<double> weights = ranks.weights(loader, 0);
   for (const data::Batch& batch : loader) {
     if (done++ == limit) break;
+    // A rank that has no sample of a batch computes one for nothing.
+    const bool counts = weights.empty() || weights[static_cast<size_t>(done - 1)] > 0;
     for (const auto& [name, value] : model.validation_step(batch)) {
       auto found = std::find_if(means.begin(), means.end(), [&, &name = name](const auto& mean) { return mean.first == name; });
       if (found == means.end()) found = means.insert(means.end(), {name, Mean()});
-      found->second.add(value, static_cast<double>(batch.size()), site);
+      found->second.add(value, counts ? static_cast<double>(batch.size()) : 0, site);
     }
     pace.batch_queued(site);
     if (!go_on()) return {};
   }
   Figures figures;
-  for (const auto& [name, mean] : means) figures.emplace_back(name, mean.read(site));
+  std::vector<double> sums;
+  for (const auto& [name, mean] : means) sums.insert(sums.end(), {mean.sum(site), mean.weight()});
+  ranks.add_up(sums, site);
+  for (size_t i = 0; i < means.size(); ++i) figures.emplace_back(means[i].first, sums[2 * i] / sums[2 * i + 1]);
   return figures;
 }
 

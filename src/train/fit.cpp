@@ -8,6 +8,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "autograd/autograd.h"
 #include "base/error.h"
 #include "nn/utils.h"
 #include "ops/pointwise.h"
@@ -29,24 +30,27 @@ void make_folder(const std::string& path) {
 
 }  // namespace
 
-Fit::Fit(Trainer& trainer, Progress& progress, Module& model, nn::Copier copier, const DataModule& data, Site site)
+Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model, nn::Copier copier, const DataModule& data, Site site)
     : trainer_(trainer),
       progress_(progress),
       options_(trainer.options()),
+      ranks_(ranks),
       model_(model),
       copier_(copier),
       device_(progress.devices[0]),
       site_(site),
       checkpoint_path_(trainer.checkpoint_path()),
-      callbacks_(options_.callbacks),
+      callbacks_(ranks.is_first() ? options_.callbacks : std::vector<std::shared_ptr<Callback>>()),
       loader_(data.train_dataloader()),
       val_loader_(data.val_dataloader()),
       batches_(at_most(loader_.size(), options_.limit_train_batches)) {
   // Data, model, optimizer, in that order: a lazy model learns its sizes from the data, and an optimizer needs parameters that are there.
   if (batches_ == 0) fail("[Trainer.fit] there is nothing to train on: the loader has no batches");
   if (options_.early_stopping) callbacks_.push_back(std::make_shared<EarlyStopping>(*options_.early_stopping));
-  if (!options_.checkpoint_dir.empty()) make_folder(options_.checkpoint_dir);
+  if (!options_.checkpoint_dir.empty() && ranks_.is_first()) make_folder(options_.checkpoint_dir);
   loader_.set_device(device_);
+  ranks_.divide(loader_);
+  if (val_loader_) ranks_.divide(*val_loader_);
   model.to(device_, site);
   if (model.has_uninitialized_params()) {
     const int64_t first = 0;
@@ -59,7 +63,8 @@ Fit::Fit(Trainer& trainer, Progress& progress, Module& model, nn::Copier copier,
   schedules_ = model.configure_schedules(*optimizer_, steps_an_epoch * options_.max_epochs);
   if (options_.resume && std::filesystem::exists(checkpoint_path_)) load();
   if (progress.devices.size() > 1) parallel_.emplace(model, copier, progress.devices);
-  if (!options_.quiet) {
+  if (ranks_.several()) reducer_.emplace(model, parallel::DistributedDataParallelOptions(), site);
+  if (!options_.quiet && ranks_.is_first()) {
     std::ostream& out = options_.output ? *options_.output : std::cerr;
     const Terminal terminal = options_.output ? Terminal() : terminal_of(2);
     bar_.emplace(out, terminal);
@@ -112,8 +117,8 @@ void Fit::run() {
       if (!figures) break;
       end_epoch(*figures);
     }
-    progress_.interrupted = interrupt_.requested();
-    if (batch_ > 0 && !checkpoint_path_.empty()) save(checkpoint_path_);
+    progress_.interrupted = ranks_.any(interrupt_.requested(), site_);
+    if (batch_ > 0 && !checkpoint_path_.empty()) save_run();
     tell([&](Callback& callback) { callback.on_fit_end(trainer_, model_); });
     if (progress_.interrupted) say_interrupted();
   } catch (const std::exception& error) {
@@ -125,6 +130,7 @@ void Fit::run() {
 bool Fit::train_epoch() {
   model_.train();
   if (!losses_) losses_.emplace(device_, batches_);
+  weights_ = ranks_.weights(loader_, static_cast<uint64_t>(progress_.epoch));
   if (batch_ < batches_) {
     loader_.set_epoch(static_cast<uint64_t>(progress_.epoch), batch_);
     for (const data::Batch& batch : loader_) {
@@ -135,7 +141,7 @@ bool Fit::train_epoch() {
       if (should_stop()) break;
       if (options_.checkpoint_every > 0 && progress_.step % options_.checkpoint_every == 0 && !checkpoint_path_.empty()) {
         losses_->finish(progress_.epoch, site_);
-        save(checkpoint_path_);
+        save_run();
       }
     }
   }
@@ -145,11 +151,14 @@ bool Fit::train_epoch() {
 }
 
 void Fit::train_batch(const data::Batch& batch) {
-  const Tensor loss = model_.training_step(batch);
   const int64_t in_group = batch_ % options_.accumulate;
+  const bool steps = in_group == options_.accumulate - 1 || batch_ == batches_ - 1;
+  if (reducer_) reducer_->set_averages(steps);
+  Tensor loss = model_.training_step(batch);
+  if (!weights_.empty() && weights_[static_cast<size_t>(batch_)] != 1) loss = mul(loss, weights_[static_cast<size_t>(batch_)], site_);
   if (in_group == 0) optimizer_->zero_grad(true, site_);
   (options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss).backward({}, {}, site_);
-  if (in_group == options_.accumulate - 1 || batch_ == batches_ - 1) step();
+  if (steps) step();
   losses_->add(batch_, loss, progress_.epoch, site_);
   ++batch_;
   progress_.memory.record(progress_.epoch + static_cast<double>(batch_) / static_cast<double>(batches_));
@@ -169,6 +178,16 @@ void Fit::step() {
 }
 
 Tensor Fit::forward(const Tensor& input, Site from) {
+  if (reducer_ && is_grad_enabled()) {
+    reducer_->before_forward(from);
+    Tensor output = computed(input, from);
+    reducer_->after_forward({&output, 1});
+    return output;
+  }
+  return computed(input, from);
+}
+
+Tensor Fit::computed(const Tensor& input, Site from) {
   if (!options_.precision) return parallel_ ? (*parallel_)(input, from) : model_(input, from);
   const nn::AnyModule lowered = in_precision(model_, copier_, *options_.precision, from);
   const Tensor x = input.is_floating_point() ? input.to(*options_.precision, {}, from) : input;
@@ -181,13 +200,15 @@ std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
   const auto generators = generators_now(progress_.devices);
   Figures figures = evaluate(
-      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return !interrupt_.requested(); }, site_);
-  if (!interrupt_.requested()) return figures;
+      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); }, ranks_,
+      site_);
+  if (!ranks_.any(interrupt_.requested(), site_)) return figures;
   set_generators(generators, progress_.devices);
   return {};
 }
 
 void Fit::end_epoch(const Figures& validated) {
+  losses_->set_halves(all_halves());
   draw_losses();
   Figures figures = {{"train_loss", losses_->mean()}};
   for (const auto& [name, value] : validated) {
@@ -200,7 +221,7 @@ void Fit::end_epoch(const Figures& validated) {
   batch_ = 0;
   losses_.reset();
   tell([&](Callback& callback) { callback.on_epoch_end(trainer_, model_, figures); });
-  if (!checkpoint_path_.empty()) save(checkpoint_path_);
+  if (!checkpoint_path_.empty()) save_run();
   if (picture_) picture_->erase();
   if (bar_) bar_->end_epoch(figures);
   if (picture_) picture_->draw(progress_.board);
@@ -225,7 +246,7 @@ void Fit::step_schedules(bool each_step, const Figures& figures) {
 }
 
 bool Fit::should_stop() const {
-  return progress_.stop || interrupt_.requested() || (options_.max_steps >= 0 && progress_.step >= options_.max_steps);
+  return ranks_.any(progress_.stop || interrupt_.requested() || (options_.max_steps >= 0 && progress_.step >= options_.max_steps), site_);
 }
 
 void Fit::say_interrupted() {
@@ -234,6 +255,12 @@ void Fit::say_interrupted() {
       batch_ == 0 ? str("after epoch ", progress_.epoch) : str("in epoch ", progress_.epoch + 1, " after batch ", batch_, " of ", batches_);
   bar_->say(checkpoint_path_.empty() ? str("interrupted ", where, "; nothing was saved, since there is no checkpoint_dir")
                                      : str("interrupted ", where, ": saved ", checkpoint_path_, "; resume = true goes on from there"));
+}
+
+void Fit::save_run() {
+  if (losses_) losses_->set_halves(all_halves());
+  if (ranks_.is_first()) save(checkpoint_path_);
+  ranks_.wait_for_all(site_);
 }
 
 void Fit::save(const std::string& path) const {
@@ -250,6 +277,17 @@ void Fit::save(const std::string& path) const {
   checkpoint.notes = to_notes(state);
   checkpoint.notes.insert(options_.notes.begin(), options_.notes.end());
   save_checkpoint(path, model_, optimizer_.get(), checkpoint, site_);
+}
+
+std::array<LossMean, 2> Fit::all_halves() const {
+  std::array<LossMean, 2> halves = losses_->halves();
+  // A batch's loss is already its part of the average, times the number of ranks.
+  std::vector<double> sums;
+  for (const LossMean& half : halves) sums.insert(sums.end(), {half.sum, static_cast<double>(half.batches)});
+  ranks_.add_up(sums, site_);
+  for (size_t i = 0; i < halves.size(); ++i)
+    if (sums[2 * i + 1] > 0) halves[i].sum = sums[2 * i] * static_cast<double>(halves[i].batches) / sums[2 * i + 1];
+  return halves;
 }
 
 }  // namespace tandem::train::detail

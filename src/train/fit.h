@@ -1,6 +1,7 @@
 // One call of Trainer.fit: what it has at hand, and the loop. For the library.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "train/losses.h"
 #include "train/notes.h"
 #include "train/progress_bar.h"
+#include "train/ranks.h"
 #include "train/trainer.h"
 
 namespace tandem::train::detail {
@@ -22,25 +24,31 @@ namespace tandem::train::detail {
 class Fit {
  public:
   /// Brings model, data and optimizer together and reads the checkpoint where the run is to go on. `progress` is the trainer's.
-  Fit(Trainer& trainer, Progress& progress, Module& model, nn::Copier copier, const DataModule& data, Site site);
+  Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model, nn::Copier copier, const DataModule& data, Site site);
   void run();
   void save(const std::string& path) const;
   [[nodiscard]] optim::Optimizer& optimizer() { return *optimizer_; }
 
  private:
   void load();
+  /// The run's checkpoint, by rank 0 for all.
+  void save_run();
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
   void train_batch(const data::Batch& batch);
   void step();
   /// The model's output, computed on all GPUs and in the precision asked for.
   Tensor forward(const Tensor& input, Site from);
+  Tensor computed(const Tensor& input, Site from);
   /// What validation gives; nothing where the run was interrupted in it.
   std::optional<Figures> judge();
   void end_epoch(const Figures& validated);
   void draw_losses();
   void step_schedules(bool each_step, const Figures& figures);
+  /// Whether the run is to end here, on any rank.
   [[nodiscard]] bool should_stop() const;
+  /// The halves' means over all ranks.
+  [[nodiscard]] std::array<LossMean, 2> all_halves() const;
   void say_interrupted();
   template <class F>
   void tell(F&& f) {
@@ -50,6 +58,7 @@ class Fit {
   Trainer& trainer_;
   Progress& progress_;
   const TrainerOptions& options_;
+  const Ranks& ranks_;
   Module& model_;
   nn::Copier copier_;
   Device device_;
@@ -63,6 +72,8 @@ class Fit {
   std::vector<Scheduled> schedules_;
   std::vector<Tensor> parameters_;
   std::optional<parallel::DataParallel> parallel_;
+  std::optional<parallel::detail::Reducer> reducer_;
+  std::vector<double> weights_;  // of the epoch's batches on this rank
   std::optional<ProgressBar> bar_;
   std::optional<LiveBoard> picture_;
   Interrupt interrupt_;

@@ -8,6 +8,7 @@
 #include "ops/random.h"
 #include "train/fit.h"
 #include "train/precision.h"
+#include "train/ranks.h"
 
 namespace tandem::train {
 namespace {
@@ -24,6 +25,7 @@ std::vector<Device> choose_devices(int num_gpus_wanted) {
 
 Trainer::Trainer(TrainerOptions options) : options_(std::move(options)) {
   if (options_.max_epochs < 0) fail("[Trainer] max_epochs must not be negative, but is ", options_.max_epochs);
+  if (options_.num_nodes < 1) fail("[Trainer] num_nodes must be positive, but is ", options_.num_nodes);
   if (options_.num_gpus < 0) fail("[Trainer] num_gpus must not be negative, but is ", options_.num_gpus);
   if (!(options_.gradient_clip_val >= 0)) fail("[Trainer] gradient_clip_val must not be negative, but is ", options_.gradient_clip_val);
   if (options_.accumulate < 1) fail("[Trainer] accumulate must be positive, but is ", options_.accumulate);
@@ -40,8 +42,9 @@ std::string Trainer::checkpoint_path() const {
 
 void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site site) {
   if (options_.seed) manual_seed(*options_.seed);
-  progress_ = {.devices = choose_devices(options_.num_gpus)};
-  detail::Fit fit(*this, progress_, model, copier, data, site);
+  const detail::Ranks ranks(options_.num_nodes, site);
+  progress_ = {.devices = ranks.several() ? std::vector{ranks.device(options_.num_gpus)} : choose_devices(options_.num_gpus)};
+  detail::Fit fit(*this, progress_, ranks, model, copier, data, site);
   struct UnderWay {
     detail::Fit*& pointer;
     ~UnderWay() { pointer = nullptr; }
@@ -64,7 +67,7 @@ std::map<std::string, double> Trainer::validate(Module& model, const DataModule&
   const std::vector<Tensor> parameters = model.parameters();
   const Device device = parameters.empty() ? cpu() : parameters[0].device();
   const Figures figures = detail::evaluate(
-      model, *loader, device, options_.limit_val_batches, [] { return true; }, site);
+      model, *loader, device, options_.limit_val_batches, [] { return true; }, detail::Ranks::alone(), site);
   return {figures.begin(), figures.end()};
 }
 

@@ -27,6 +27,7 @@ struct TrainerOptions {
   int max_epochs = 1;
   int64_t max_steps = -1;               // steps of the optimizer after which the run ends; negative: no such end
   int num_gpus = 0;                     // GPUs to train on, data-parallel from two on; as many as there are where there are fewer
+  int num_nodes = 1;                    // servers that a launcher must have started this program on
   double gradient_clip_val = 0;         // the most the gradients' norm may be; 0 leaves them as they are
   int accumulate = 1;                   // batches whose gradients' mean makes one step
   std::optional<DType> precision = {};  // what the model computes in, such as kBFloat16; parameters, loss and optimizer stay as they are
@@ -58,6 +59,10 @@ struct Progress {
 
 /// Trains a model as the Trainer of "Dive into Deep Learning" does. Per batch: move it, loss, zero_grad, backward, clip, step; after each
 /// epoch an evaluation without gradients. Waits for no result within an epoch: losses come home a few batches late.
+///
+/// Several ranks (of `tandem launch`, mpirun, or a process group that is there) divide each batch, average their gradients as
+/// DistributedDataParallel does, and so train as one process would; each has one GPU where num_gpus is not 0. Figures are those over all
+/// ranks. Rank 0 alone writes, shows progress and calls callbacks; to resume, all read its checkpoint.
 class Trainer {
  public:
   /// Error for numbers that make no sense, and for `resume` without a checkpoint_dir.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "support/on_device.h"
 #include "tandem.h"
 
 /// The texts of the errors that the ranks' f threw; "no error" where a rank threw none. The ranks go on until all have ended by themselves.

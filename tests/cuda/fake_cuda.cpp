@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -29,6 +30,7 @@ struct CUstream_st {
   int device;
   Capture* capture = nullptr;
   std::map<Graph*, int> replays{};
+  bool held = false;  // its work is not done
 };
 struct CUevent_st {
   int device;
@@ -39,6 +41,7 @@ struct CUevent_st {
 namespace {
 
 std::recursive_mutex mutex;
+std::condition_variable_any released;
 thread_local int current = 0;
 std::map<void*, int> memory;  // of devices
 // For good, as the driver's streams are; and events name the captures that have ended.
@@ -59,6 +62,10 @@ cudaError_t spoil(Capture* capture, cudaError_t error) {
   capture->good = false;
   return error;
 }
+void wait_until_released(CUstream_st* stream) {
+  std::unique_lock lock(mutex);
+  released.wait(lock, [stream] { return !stream || !stream->held; });
+}
 void reach_end(CUstream_st* stream) {
   for (const auto& [graph, count] : stream->replays) graph->running -= count;
   stream->replays.clear();
@@ -70,6 +77,17 @@ tandem::testing::FakeCuda& tandem::testing::fake_cuda() {
   static FakeCuda state;
   return state;
 }
+
+void tandem::testing::hold(CUstream_st* stream) {
+  const std::lock_guard lock(mutex);
+  stream->held = true;
+}
+void tandem::testing::release(CUstream_st* stream) {
+  const std::lock_guard lock(mutex);
+  stream->held = false;
+  released.notify_all();
+}
+int tandem::testing::device_of(CUstream_st* stream) { return stream->device; }
 
 extern "C" {
 
@@ -94,14 +112,18 @@ cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
+  properties->uuid.bytes[0] = static_cast<char>(device);
   std::strcpy(properties->name, "a fake GPU");
   properties->multiProcessorCount = 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char*, int, int) { return cudaErrorNotSupported; }
-cudaError_t cudaDeviceCanAccessPeer(int*, int, int) { return cudaErrorNotSupported; }
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaErrorNotSupported; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
@@ -150,11 +172,20 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stre
   std::memset(to, value, bytes);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  wait_until_released(stream);
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t) { return cudaErrorNotSupported; }
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+cudaError_t cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  expect_device(stream->device);
+  return cudaMalloc(out, bytes);
+}
+cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return cudaFree(address); }
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) { return cudaErrorNotSupported; }
 cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) { return cudaErrorNotSupported; }
 cudaError_t cudaIpcCloseMemHandle(void*) { return cudaErrorNotSupported; }
@@ -171,9 +202,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const std::lock_guard lock(mutex);
   if (stream->capture) return spoil(stream->capture, cudaErrorStreamCaptureUnsupported);
   if (fake_cuda().failing) return cudaErrorUnknown;
-  return stream->replays.empty() ? cudaSuccess : cudaErrorNotReady;
+  return stream->replays.empty() && !stream->held ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  wait_until_released(stream);
   const std::lock_guard lock(mutex);
   if (stream->capture) return spoil(stream->capture, cudaErrorStreamCaptureUnsupported);
   reach_end(stream);
@@ -209,9 +241,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard lock(mutex);
-  return event->capture ? spoil(event->capture, cudaErrorCapturedEvent) : cudaSuccess;
+  if (event->capture) return spoil(event->capture, cudaErrorCapturedEvent);
+  return event->stream && event->stream->held ? cudaErrorNotReady : cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  wait_until_released(event->stream);
   const std::lock_guard lock(mutex);
   if (event->capture) return spoil(event->capture, cudaErrorCapturedEvent);
   if (event->stream) reach_end(event->stream);

@@ -4,6 +4,8 @@
 
 #include <set>
 
+struct CUstream_st;
+
 namespace tandem::testing {
 
 struct FakeCuda {
@@ -17,5 +19,11 @@ struct FakeCuda {
   std::set<int> contexts;      // devices that have been used
 };
 FakeCuda& fake_cuda();
+
+/// Work that the stream has been given is not done from now on, as of a library that waits for other devices; all of it is. Copies wait for
+/// it.
+void hold(CUstream_st* stream);
+void release(CUstream_st* stream);
+[[nodiscard]] int device_of(CUstream_st* stream);
 
 }  // namespace tandem::testing

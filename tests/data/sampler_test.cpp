@@ -108,6 +108,30 @@ TEST(Samplers, ShareTheSamplesAmongProcesses) {
   EXPECT_NE(DistributedSampler(50, 1, 0).indices(0), DistributedSampler(50, 1, 0).indices(1));
 }
 
+TEST(Samplers, DivideBatchesAmongProcesses) {
+  const BatchSampler whole(RandomSampler(11, {.seed = 3}), 4);  // 4, 4, 3
+  for (const int ranks : {1, 2, 3, 5}) {
+    std::vector<Indices> joined(3);
+    std::vector<double> sums(3, 0);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const DistributedBatchSampler part(whole, ranks, rank);
+      EXPECT_EQ(part.size(), 3);
+      const auto batches = part.batches(1);
+      const auto weights = part.weights(1);
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_FALSE(batches[i].empty());  // every rank has something to compute
+        sums[i] += weights[i] / ranks;
+        if (weights[i] > 0) joined[i].insert(joined[i].end(), batches[i].begin(), batches[i].end());
+        else EXPECT_EQ(batches[i], Indices{whole.batches(1)[i][0]});
+      }
+    }
+    EXPECT_EQ(joined, whole.batches(1)) << ranks;
+    for (const double sum : sums) EXPECT_NEAR(sum, 1, 1e-12);
+  }
+  EXPECT_EQ(error_of([&] { DistributedBatchSampler none(whole, 2, 2); }),
+            "[DistributedBatchSampler] rank 2 is not one of the 2 replicas: 0 to 1");
+}
+
 TEST(Samplers, MakeBatches) {
   const BatchSampler all(SequentialSampler(5), 2), full(SequentialSampler(5), 2, true);
   EXPECT_EQ(all.size(), 3);

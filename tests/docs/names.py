@@ -88,6 +88,8 @@ for page in pages:
     look_at_paths(page, text)
     look_at_links(page, text)
     for variable in sorted(set(re.findall(r"\bTANDEM_[A-Z0-9_]+", text)) - known):
+        if page.name == "CHANGELOG.md":
+            continue  # it names what was
         faults.append(f"{page.relative_to(root)}: nothing reads {variable}")
     for verb in re.findall(r"\./dev ([a-z][a-z-]*)", text):
         if verb not in verbs:

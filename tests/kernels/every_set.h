@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/instruction_set.h"
 
 namespace tandem::kernels::testing {
 

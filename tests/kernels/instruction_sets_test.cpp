@@ -27,7 +27,7 @@ TEST(InstructionSets, AreFoundByName) {
   EXPECT_EQ(names.front(), "baseline");
   for (const std::string_view name : names) {
     ASSERT_NE(instruction_set(name), nullptr) << name;
-    EXPECT_EQ(instruction_set(name)->isa.name, name);
+    EXPECT_EQ(instruction_set(name)->name, name);
     EXPECT_EQ(&wanted_instruction_set(std::string(name)), instruction_set(name));
   }
   EXPECT_EQ(&wanted_instruction_set(std::nullopt), instruction_set(names.back()));
@@ -46,7 +46,7 @@ TEST(InstructionSets, OnesThatAreNotThereAreErrors) {
 
 // The tables hold names and functions only, so they can be gone through as pointers.
 TEST(InstructionSets, HaveNoFunctionInCommon) {
-  constexpr size_t kPointers = sizeof(InstructionSet) / sizeof(void*);
+  constexpr size_t kPointers = sizeof(Isa) / sizeof(void*);
   const auto names = instruction_sets();
   for (size_t a = 0; a < names.size(); ++a)
     for (size_t b = a + 1; b < names.size(); ++b) {
@@ -64,17 +64,14 @@ class ChosenSet : public testing::EverySet {};
 using tandem::kernels::testing::set_name;
 TD_EVERY_SET(ChosenSet);
 
-TEST_P(ChosenSet, GivesAllTables) {
-  EXPECT_EQ(&isa(), &instruction_set(GetParam())->isa);
-  EXPECT_EQ(&dense(), &instruction_set(GetParam())->dense);
-}
+TEST_P(ChosenSet, GivesAllTables) { EXPECT_EQ(&isa(), instruction_set(GetParam())); }
 
 // --- Each set beside the lowest
 
 using Numbers = std::vector<double>;
 
 /// `run` computes with one set's tables; what it gives must be the same with all, up to `tolerance` of a number's size (at least 1).
-void same_on_all(const std::string& what, double tolerance, const std::function<Numbers(const InstructionSet&)>& run) {
+void same_on_all(const std::string& what, double tolerance, const std::function<Numbers(const Isa&)>& run) {
   const auto names = instruction_sets();
   const Numbers expected = run(*instruction_set(names.front()));
   for (const std::string_view name : names) {
@@ -123,8 +120,8 @@ TYPED_TEST_SUITE(Floats, Types);
 TYPED_TEST(Floats, SoftmaxAndNormalization) {
   using T = TypeParam;
   for (const int64_t n : kLengths)
-    same_on_all(str("rows of ", n), this->kTolerance * 10, [&](const InstructionSet& set) {
-      const RowFunctions& f = set.dense.rows[TestFixture::kType];
+    same_on_all(str("rows of ", n), this->kTolerance * 10, [&](const Isa& set) {
+      const RowFunctions& f = set.rows[TestFixture::kType];
       constexpr int64_t kRows = 3;
       const std::vector<T> x = some<T>(n * kRows, 1), grad = some<T>(n * kRows, 2), weight = some<T>(n, 3), bias = some<T>(n, 4);
       std::vector<T> y(x.size()), log_y(x.size()), out(x.size()), sums(static_cast<size_t>(n)), biases(static_cast<size_t>(n));
@@ -176,7 +173,7 @@ TYPED_TEST(Floats, Optimizers) {
       return all;
     };
     for (int kind = 0; kind < kOptimizerSteps; ++kind)
-      same_on_all(str("step ", kind, " of ", n), this->kTolerance, [&](const InstructionSet& set) {
+      same_on_all(str("step ", kind, " of ", n), this->kTolerance, [&](const Isa& set) {
         return with_states([&](std::vector<T>& p, std::vector<T>& g, std::vector<T>(&states)[3]) {
           StepParameter parameter{};
           parameter.numel = n;
@@ -185,43 +182,38 @@ TYPED_TEST(Floats, Optimizers) {
           parameter.sign = 1;
           for (int i = 0; i < kStepNumbers; ++i) parameter.numbers[i] = 0.5 + i * 0.0625;
           void* data[] = {p.data(), g.data(), states[0].data(), states[1].data(), states[2].data()};
-          set.dense.optimizer_step[TestFixture::kType](static_cast<OptimizerStep>(kind), data, n, parameter);
+          set.optimizers[TestFixture::kType].step(static_cast<OptimizerStep>(kind), data, n, parameter);
         });
       });
     for (const bool first : {true, false})
-      same_on_all(str("sgd of ", n), this->kTolerance, [&](const InstructionSet& set) {
+      same_on_all(str("sgd of ", n), this->kTolerance, [&](const Isa& set) {
         return with_states([&](std::vector<T>& p, std::vector<T>& g, std::vector<T>(&states)[3]) {
-          set.dense.sgd[TestFixture::kType](p.data(), g.data(), states[0].data(), n, SgdSettings{0.1, 0.9, 0.25, 0.5, true, false}, first);
+          set.optimizers[TestFixture::kType].sgd(p.data(), g.data(), states[0].data(), n, SgdSettings{0.1, 0.9, 0.25, 0.5, true, false},
+                                                 first);
         });
       });
-    same_on_all(str("adam of ", n), this->kTolerance, [&](const InstructionSet& set) {
+    same_on_all(str("adam of ", n), this->kTolerance, [&](const Isa& set) {
       return with_states([&](std::vector<T>& p, std::vector<T>& g, std::vector<T>(&states)[3]) {
-        set.dense.adam[TestFixture::kType](p.data(), g.data(), states[0].data(), states[1].data(), states[2].data(), n,
-                                           AdamStep{0.75, 0.25, 1, 0.9, 0.99, 0.1, 0.5, 1e-3});
+        set.optimizers[TestFixture::kType].adam(p.data(), g.data(), states[0].data(), states[1].data(), states[2].data(), n,
+                                                AdamStep{0.75, 0.25, 1, 0.9, 0.99, 0.1, 0.5, 1e-3});
       });
     });
-    same_on_all(str("norm and clip of ", n), this->kTolerance, [&](const InstructionSet& set) {
+    same_on_all(str("norm and clip of ", n), this->kTolerance, [&](const Isa& set) {
       std::vector<T> x = some<T>(n, 1);
-      Numbers all = {set.dense.sum_of_squares[TestFixture::kType](x.data(), n)};
-      set.dense.scale[TestFixture::kType](x.data(), n, 0.3);
+      Numbers all = {set.optimizers[TestFixture::kType].sum_of_squares(x.data(), n)};
+      set.optimizers[TestFixture::kType].scale(x.data(), n, 0.3);
       append(all, x);
       return all;
     });
   }
 }
 
-template <class T>
-const ProductFunctions<T>& products(const InstructionSet& set) {
-  if constexpr (sizeof(T) == 8) return set.dense.double_products;
-  else return set.dense.single_products;
-}
-
 TYPED_TEST(Floats, Products) {
   using T = TypeParam;
   constexpr int64_t kSizes[][3] = {{1, 1, 1}, {3, 5, 7}, {17, 33, 9}, {6, 100, 70}, {40, 600, 130}};
   for (const auto& [m, n, k] : kSizes)
-    same_on_all(str(m, "x", n, "x", k), this->kTolerance * 10, [&, m = m, n = n, k = k](const InstructionSet& set) {
-      const ProductFunctions<T>& f = products<T>(set);
+    same_on_all(str(m, "x", n, "x", k), this->kTolerance * 10, [&, m = m, n = n, k = k](const Isa& set) {
+      const ProductFunctionsOf<T>& f = set.products.of<T>();
       const std::vector<T> a = some<T>(m * k, 1), b = some<T>(k * n, 2);
       std::vector<T> out(static_cast<size_t>(m * n)), scratch(kProductScratch), transposed(static_cast<size_t>(k * n));
       const DenseProduct<T> by_rows{out.data(), a.data(), b.data(), m, n, k, n, k, 1, n, 1};
@@ -248,10 +240,10 @@ TYPED_TEST(Floats, Products) {
 TEST(InstructionSets, AgreeOnEpilogues) {
   for (const int64_t n : kLengths)
     for (const Activation activation : {Activation::None, Activation::Relu, Activation::Tanh, Activation::Sigmoid})
-      same_on_all(str("an epilogue of ", n), 1e-5, [&](const InstructionSet& set) {
+      same_on_all(str("an epilogue of ", n), 1e-5, [&](const Isa& set) {
         const std::vector<float> in = some<float>(3 * n, 1), bias = some<float>(n, 2);
         std::vector<float> out(in.size());
-        set.dense.epilogue(out.data(), n, in.data(), n, 3, n, bias.data(), 0, 1, Epilogue{activation, 0.5, 2});
+        set.products.epilogue(out.data(), n, in.data(), n, 3, n, bias.data(), 0, 1, Epilogue{activation, 0.5, 2});
         Numbers all;
         append(all, out);
         return all;
@@ -260,23 +252,23 @@ TEST(InstructionSets, AgreeOnEpilogues) {
 
 TEST(InstructionSets, AgreeOnRandomNumbersToTheBit) {
   for (const int64_t n : {4, 36, 1000})
-    same_on_all(str(n, " random numbers"), 0, [&](const InstructionSet& set) {
+    same_on_all(str(n, " random numbers"), 0, [&](const Isa& set) {
       const auto count = static_cast<size_t>(n);
       std::vector<uint32_t> words(count);
       std::vector<float> out(count), in = some<float>(n, 1);
       std::vector<uint8_t> mask(count);
       Numbers all;
-      set.dense.philox(words.data(), 0x123456789ULL, (uint64_t{1} << 33) + 77, n / 4);
+      set.random.philox(words.data(), 0x123456789ULL, (uint64_t{1} << 33) + 77, n / 4);
       append(all, words);
-      set.dense.uniform(out.data(), words.data(), n, 24, -1, 2);
+      set.random.uniform(out.data(), words.data(), n, 24, -1, 2);
       append(all, out);
-      set.dense.normal(out.data(), words.data(), n, 0.5F, 2);
+      set.random.normal(out.data(), words.data(), n, 0.5F, 2);
       append(all, out);
-      set.dense.exponential(out.data(), words.data(), n, 1.5F);
+      set.random.exponential(out.data(), words.data(), n, 1.5F);
       append(all, out);
-      set.dense.bernoulli(out.data(), words.data(), n, uint64_t{1} << 31);
+      set.random.bernoulli(out.data(), words.data(), n, uint64_t{1} << 31);
       append(all, out);
-      set.dense.dropout(out.data(), mask.data(), in.data(), words.data(), n, uint64_t{1} << 31, 2);
+      set.random.dropout(out.data(), mask.data(), in.data(), words.data(), n, uint64_t{1} << 31, 2);
       append(all, out);
       append(all, mask);
       return all;
@@ -287,10 +279,10 @@ TEST(InstructionSets, AgreeOnRandomNumbersToTheBit) {
 template <class T, class Total>
 void reduce_on_all(Compute compute, double tolerance) {
   for (int reduction = 0; reduction < kReductions; ++reduction) {
-    if (!instruction_set("baseline")->isa.reduce[reduction][compute].row) continue;
+    if (!instruction_set("baseline")->reductions.reduce[reduction][compute].row) continue;
     for (const int64_t n : kLengths)
-      same_on_all(str("reduction ", reduction, " of ", n), tolerance, [&](const InstructionSet& set) {
-        const Reducer& f = set.isa.reduce[reduction][compute];
+      same_on_all(str("reduction ", reduction, " of ", n), tolerance, [&](const Isa& set) {
+        const Reducer& f = set.reductions.reduce[reduction][compute];
         constexpr int64_t kRows = 5;
         std::vector<T> in = some<T>(kRows * n, 1), block(static_cast<size_t>(n));
         if constexpr (std::is_integral_v<T>)
@@ -316,10 +308,10 @@ TEST(InstructionSets, AgreeOnReductions) {
   reduce_on_all<double, double>(kComputeDouble, 1e-12);
   reduce_on_all<int64_t, int64_t>(kComputeInt, 0);
   for (const int64_t n : kLengths)
-    same_on_all(str("deviations of ", n), 1e-5, [&](const InstructionSet& set) {
+    same_on_all(str("deviations of ", n), 1e-5, [&](const Isa& set) {
       double sums[4] = {};
-      set.isa.deviations[0](sums, some<float>(n, 1).data(), 0.25, n);
-      set.isa.deviations[1](sums + 2, some<double>(n, 1).data(), 0.25, n);
+      set.reductions.deviations[0](sums, some<float>(n, 1).data(), 0.25, n);
+      set.reductions.deviations[1](sums + 2, some<double>(n, 1).data(), 0.25, n);
       return Numbers(sums, sums + 4);
     });
 }

@@ -143,17 +143,6 @@ TEST_P(ModuleOn, CopySharesAndCloneOwns) {
   EXPECT_EQ(own.state_dict().keys(), net.state_dict().keys());
 }
 
-struct Tied : nn::Module {
-  nn::Linear in{3, 3};
-  nn::Linear out{3, 3};
-  Tied() { out.weight = in.weight; }
-  void fields(nn::Fields& f) override {
-    f("in", in);
-    f("out", out);
-  }
-  Tensor forward(const Tensor& x) override { return out(in(x)); }
-};
-
 TEST_P(ModuleOn, TiedParametersStayTied) {
   Tied net;
   EXPECT_EQ(names(net.named_parameters()), (std::vector<std::string>{"in.weight", "in.bias", "out.bias"}));

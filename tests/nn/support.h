@@ -40,4 +40,16 @@ std::string shown(const T& value) {
   return out.str();
 }
 
+/// Two layers with one weight.
+struct Tied : nn::Module {
+  nn::Linear in{3, 3};
+  nn::Linear out{3, 3};
+  Tied() { out.weight = in.weight; }
+  void fields(nn::Fields& f) override {
+    f("in", in);
+    f("out", out);
+  }
+  Tensor forward(const Tensor& x) override { return out(in(x)); }
+};
+
 }  // namespace tandem::testing

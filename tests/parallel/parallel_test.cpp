@@ -154,17 +154,6 @@ TEST(Replicate, LivesOnEachDeviceAndSendsItsGradientsBack) {
   EXPECT_EQ(net.calls.item<int64_t>(), 2);  // this call and replica 0's
 }
 
-struct Tied : nn::Module {
-  nn::Linear in{3, 3};
-  nn::Linear out{3, 3};
-  Tied() { out.weight = in.weight; }
-  void fields(nn::Fields& f) override {
-    f("in", in);
-    f("out", out);
-  }
-  Tensor forward(const Tensor& x) override { return out(in(x)); }
-};
-
 TEST(Replicate, TiedParametersStayTied) {
   Tied net;
   net.to(gpu(0));

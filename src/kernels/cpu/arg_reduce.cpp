@@ -50,7 +50,7 @@ bool better(bool largest, T a, T b) {  // whether a comes before b
 template <class E, class T>  // compute type, type of totals
 Found<T> find(bool largest, const View& in, const CollapsedDims& reduced, int64_t offset, int64_t begin, int64_t end, Compute compute,
               const Isa& set) {
-  const Reducer& reducer = set.reduce[static_cast<int>(largest ? Reduce::Max : Reduce::Min)][compute];
+  const Reducer& reducer = set.reductions.reduce[static_cast<int>(largest ? Reduce::Max : Reduce::Min)][compute];
   Found<T> best{T(0), begin, begin};
   int64_t at = begin;
   for_elements(in, reduced, offset, begin, end, compute, set, [&](const void* elements, int64_t n) {
@@ -90,8 +90,8 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
     if (!values.data) return;
     const int64_t value_offset = value_places.locate(i)[kOut];
     const Compute total = compute == kComputeInt ? kComputeInt : kComputeDouble;
-    set.unpack[total][static_cast<int>(values.dtype)](values.as<char>() + value_offset * static_cast<int64_t>(size_of(values.dtype)), 1,
-                                                      &found.value, 1);
+    set.conversions.unpack_from(total, values.dtype)(values.as<char>() + value_offset * static_cast<int64_t>(size_of(values.dtype)), 1,
+                                                     &found.value, 1);
   };
   const int64_t pieces = results >= 16 ? 1 : std::min(count / kPiece, kMaxPieces);
   if (pieces <= 1) {

@@ -97,7 +97,7 @@ class Forward {
                                     .a_column = 1,
                                     .b_row = sizes_.e,
                                     .b_column = 1};
-      (j > 0 ? products_of<T>().add_rows : products_of<T>().rows)(product);
+      (j > 0 ? product_functions<T>().add_rows : product_functions<T>().rows)(product);
     }
     for (int64_t r = 0; r < rows; ++r) {
       scale(sums + r * sizes_.e, sizes_.e, totals[r] == 0 ? 0 : 1 / totals[r]);

@@ -137,17 +137,17 @@ class Backward {
     }
     // The gradients of values and keys take the transposed blocks.
     const auto add = [&](T* to, int64_t m, int64_t k, int64_t n, const T* a, int64_t a_row, int64_t a_column, const T* from) {
-      products_of<T>().add_rows({.out = to,
-                                 .a = a,
-                                 .b = from,
-                                 .m = m,
-                                 .n = n,
-                                 .k = k,
-                                 .out_row = n,
-                                 .a_row = a_row,
-                                 .a_column = a_column,
-                                 .b_row = n,
-                                 .b_column = 1});
+      product_functions<T>().add_rows({.out = to,
+                                       .a = a,
+                                       .b = from,
+                                       .m = m,
+                                       .n = n,
+                                       .k = k,
+                                       .out_row = n,
+                                       .a_row = a_row,
+                                       .a_column = a_column,
+                                       .b_row = n,
+                                       .b_column = 1});
     };
     add(part.value_grads, count, rows, e, part.weights, 1, kKeyBlock, grads);
     add(part.key_grads, count, rows, d, part.weight_grads, 1, kKeyBlock, part.queries);

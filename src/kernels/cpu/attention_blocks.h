@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/shares.h"
 #include "kernels/cpu/workspace.h"
@@ -25,22 +25,13 @@ inline constexpr int64_t kFewQueries = 8;  // up to which inner products with th
 inline int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
 
 template <class T>
-const ProductFunctions<T>& products_of() {
-  if constexpr (sizeof(T) == 8) return dense().double_products;
-  else return dense().single_products;
-}
-template <class T>
-const RowFunctions& row_functions() {
-  return dense().rows[sizeof(T) == 8];
-}
-template <class T>
 void scale(T* values, int64_t n, double factor) {
-  dense().scale[sizeof(T) == 8](values, n, factor);
+  isa().optimizers[sizeof(T) == 8].scale(values, n, factor);
 }
 template <class T>
 void apply(PointwiseOp op, T* values, const T* others, int64_t n) {
   const void* const inputs[] = {values, others};
-  isa().tiles[static_cast<int>(op)][compute_of(dtype_of<T>())](values, inputs, n);
+  tile_of<T>(op)(values, inputs, n);
 }
 
 /// The sizes that kernels/entries.def names.
@@ -71,10 +62,10 @@ struct Heads {
   }
   /// Rows as T, one after another in `to`.
   void read(T* to, int64_t b, int64_t head, int64_t i, int64_t count) const {
-    const auto pack = isa().pack[static_cast<int>(view.dtype)][compute_of(dtype_of<T>())];
+    const auto pack = pack_to<T>(view.dtype);
     for (int64_t r = 0; r < count; ++r) pack(to + r * columns(), row(b, head, i + r), 1, columns());
   }
-  /// The same, where they lie if they lie so.
+  /// The same; without a copy where they are dense rows of T already.
   const T* at(int64_t b, int64_t head, int64_t i, int64_t count, T* buffer) const {
     if (dense_rows()) return reinterpret_cast<const T*>(row(b, head, i));
     read(buffer, b, head, i, count);
@@ -82,7 +73,7 @@ struct Heads {
   }
   /// The reverse of `read`.
   void write(const T* from, int64_t b, int64_t head, int64_t i, int64_t count) const {
-    const auto unpack = isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(view.dtype)];
+    const auto unpack = unpack_from<T>(view.dtype);
     for (int64_t r = 0; r < count; ++r) unpack(row(b, head, i + r), 1, from + r * columns(), columns());
   }
 };
@@ -91,39 +82,39 @@ struct Heads {
 template <class T>
 void to_panels(T* panels, const T* rows, int64_t count, int64_t length) {
   for (int64_t j = 0; j < count; j += kKeyPanel, panels += length * kKeyPanel)
-    products_of<T>().transpose(panels, kKeyPanel, rows + j * length, length, length, std::min(kKeyPanel, count - j));
+    product_functions<T>().transpose(panels, kKeyPanel, rows + j * length, length, length, std::min(kKeyPanel, count - j));
 }
 /// out (m, n) = a (m, length) times the n columns that panels hold.
 template <class T>
 void times_panels(T* out, int64_t out_row, const T* a, const T* panels, int64_t m, int64_t n, int64_t length) {
   for (int64_t j = 0; j < n; j += kKeyPanel, panels += length * kKeyPanel)
-    products_of<T>().rows({.out = out + j,
-                           .a = a,
-                           .b = panels,
-                           .m = m,
-                           .n = std::min(kKeyPanel, n - j),
-                           .k = length,
-                           .out_row = out_row,
-                           .a_row = length,
-                           .a_column = 1,
-                           .b_row = kKeyPanel,
-                           .b_column = 1});
+    product_functions<T>().rows({.out = out + j,
+                                 .a = a,
+                                 .b = panels,
+                                 .m = m,
+                                 .n = std::min(kKeyPanel, n - j),
+                                 .k = length,
+                                 .out_row = out_row,
+                                 .a_row = length,
+                                 .a_column = 1,
+                                 .b_row = kKeyPanel,
+                                 .b_column = 1});
 }
 
 /// The same with n columns that are dense in memory.
 template <class T>
 void times_columns(T* out, int64_t out_row, const T* a, const T* columns, int64_t m, int64_t n, int64_t length) {
-  products_of<T>().columns({.out = out,
-                            .a = a,
-                            .b = columns,
-                            .m = m,
-                            .n = n,
-                            .k = length,
-                            .out_row = out_row,
-                            .a_row = length,
-                            .a_column = 1,
-                            .b_row = 1,
-                            .b_column = length});
+  product_functions<T>().columns({.out = out,
+                                  .a = a,
+                                  .b = columns,
+                                  .m = m,
+                                  .n = n,
+                                  .k = length,
+                                  .out_row = out_row,
+                                  .a_row = length,
+                                  .a_column = 1,
+                                  .b_row = 1,
+                                  .b_column = length});
 }
 
 /// What hides keys from queries, and what is added to scores.
@@ -141,7 +132,7 @@ struct AttentionMask {
       alignas(64) T added[kKeyBlock];
       const int64_t at = b * mask.strides[0] + head * mask.strides[1] + i * mask.strides[2] + j * mask.strides[3];
       const char* const from = mask.as<char>() + at * static_cast<int64_t>(size_of(mask.dtype));
-      isa().pack[static_cast<int>(mask.dtype)][compute_of(dtype_of<T>())](added, from, mask.strides[3], n);
+      pack_to<T>(mask.dtype)(added, from, mask.strides[3], n);
       if (mask.dtype == kBool)
         for (int64_t c = 0; c < n; ++c) added[c] = added[c] != 0 ? T(0) : hidden;
       apply(PointwiseOp::add, scores, added, n);
@@ -165,12 +156,12 @@ struct AttentionDropout {
   void operator()(T* factors, int64_t first, int64_t n) const {
     alignas(64) uint32_t words[kKeyBlock + 8];
     const int64_t skip = first % 4;
-    dense().philox(words, seed, offset + static_cast<uint64_t>(first / 4), (skip + n + 3) / 4);
+    isa().random.philox(words, seed, offset + static_cast<uint64_t>(first / 4), (skip + n + 3) / 4);
     for (int64_t c = 0; c < n; ++c) factors[c] = words[skip + c] < threshold ? factor : T(0);
   }
 };
 
-/// Into how many parts, each with scratch of its own, `tasks` with so many multiplications in all are split.
+/// How many parts work side by side, each with scratch of its own, for tasks of so many multiplications in all.
 inline int64_t attention_parts(int64_t tasks, double multiplications) {
   constexpr double kWorthwhile = 200e3;  // another thread
   return std::min({int64_t{shares()}, tasks, static_cast<int64_t>(std::max(1.0, multiplications / kWorthwhile))});

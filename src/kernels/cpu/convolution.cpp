@@ -19,7 +19,7 @@ struct Operands {
   const char* bias;
 
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(size_of(plan.dtype)); }
-  /// The part of an image's channels that `unit` begins.
+  /// Where the channels of `unit` begin in an image.
   [[nodiscard]] char* in_at(int64_t image, int64_t unit) const {
     const int64_t channel = plan.groups > 1 ? unit * (plan.ic / plan.groups) : plan.part == ConvolutionPart::Input ? unit : 0;
     return in + (image * plan.ic + channel) * plan.in_places() * size();

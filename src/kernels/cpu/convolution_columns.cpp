@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/convolution_plan.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -23,13 +23,11 @@ void product(const DenseProduct<T>& p, T* scratch) {
       }
     }
   } else {
-    const ProductFunctions<T>* functions;
-    if constexpr (std::is_same_v<T, float>) functions = &dense().single_products;
-    else functions = &dense().double_products;
+    const ProductFunctionsOf<T>& functions = product_functions<T>();
     const bool small = p.m <= 64 && p.k <= 1024;
-    if (p.b_column == 1 && small) functions->rows(p);
-    else if (p.b_column != 1 && p.a_column == 1 && p.m <= 32) functions->columns(p);
-    else functions->blocked(p, scratch);
+    if (p.b_column == 1 && small) functions.rows(p);
+    else if (p.b_column != 1 && p.a_column == 1 && p.m <= 32) functions.columns(p);
+    else functions.blocked(p, scratch);
   }
 }
 
@@ -97,7 +95,7 @@ struct Columns {
 
   /// Fills the columns from the channels of a group.
   void gather(const char* from, int64_t first, int64_t count) const {
-    const auto pack = isa().pack[static_cast<int>(plan.dtype)][compute_of(dtype_of<T>())];
+    const auto pack = pack_to<T>(plan.dtype);
     each_run(first, count, [&](T* to, int64_t length, int64_t at) {
       if (at < 0) std::fill(to, to + length, T(0));
       else pack(to, from + at * static_cast<int64_t>(size_of(plan.dtype)), plan.windows.stride[2], length);
@@ -123,7 +121,7 @@ struct Columns {
       return reinterpret_cast<const T*>(from) + first;
     }
     row = count;
-    const auto pack = isa().pack[static_cast<int>(plan.dtype)][compute_of(dtype_of<T>())];
+    const auto pack = pack_to<T>(plan.dtype);
     for (int64_t c = 0; c < outputs; ++c)
       pack(other + c * count, from + (c * out_places + first) * static_cast<int64_t>(size_of(plan.dtype)), 1, count);
     return other;
@@ -135,8 +133,8 @@ struct Columns {
     T* const to = own_type ? reinterpret_cast<T*>(out) + first : other;
     const int64_t row = own_type ? out_places : count;
     product<T>({to, weight, columns, outputs, count, seen, row, seen, 1, count, 1}, products);
-    const auto pack = isa().pack[static_cast<int>(plan.dtype)][compute_of(dtype_of<T>())];
-    const auto unpack = isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(plan.dtype)];
+    const auto pack = pack_to<T>(plan.dtype);
+    const auto unpack = unpack_from<T>(plan.dtype);
     for (int64_t c = 0; c < outputs; ++c) {
       T* const line = to + c * row;
       if (bias) {
@@ -158,7 +156,7 @@ struct Columns {
       product<T>({columns, weight, from, seen, count, outputs, count, 1, seen, row, 1}, products);
       scatter(to, first, count);
     }
-    if (!own_type) isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(plan.dtype)](in, 1, image, inputs * in_places);
+    if (!own_type) unpack_from<T>(plan.dtype)(in, 1, image, inputs * in_places);
   }
 
   void gradient_of_weight(T* sums, const char* out, const char* in) const {
@@ -207,8 +205,7 @@ void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out
     const bool gradient = plan.part == ConvolutionPart::Weight;
     // The weight as T.
     const T* weight = reinterpret_cast<const T*>(own_type ? weight_data : workspace);
-    if (!own_type && !gradient)
-      isa().pack[static_cast<int>(plan.dtype)][compute_of(dtype_of<T>())](workspace, weight_data, 1, weight_elements);
+    if (!own_type && !gradient) pack_to<T>(plan.dtype)(workspace, weight_data, 1, weight_elements);
 
     const int64_t blocks = plan.part == ConvolutionPart::Forward ? (plan.out_places() + plan.places - 1) / plan.places : 1;
     const int64_t tasks = (gradient ? plan.runs : plan.n) * plan.groups * blocks;
@@ -244,7 +241,7 @@ void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out
     T* const sums = reinterpret_cast<T*>(workspace);
     for (int64_t run = 1; run < plan.runs; ++run)
       Columns<T>::add(sums, reinterpret_cast<const T*>(workspace + run * static_cast<int64_t>(plan.weight_bytes)), weight_elements);
-    isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(plan.dtype)](weight_data, 1, sums, weight_elements);
+    unpack_from<T>(plan.dtype)(weight_data, 1, sums, weight_elements);
   });
 }
 

@@ -1,6 +1,6 @@
 #include "kernels/cpu/convolution_plan.h"
 
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/shares.h"
 

@@ -41,7 +41,7 @@ template <class E>
 void copy_runs(const Queue& queue, const Layout& layout, E* out, const E* in) {
   const int64_t out_stride = layout.strides[kOut][layout.ndim - 1], in_stride = layout.strides[kIn][layout.ndim - 1];
   const bool rows = out_stride == 1 && in_stride == 1, reversed = out_stride == 1 && in_stride == -1;
-  const Reverse reverse = isa().reverse[std::countr_zero(sizeof(E))];
+  const Reverse reverse = isa().conversions.reverse[std::countr_zero(sizeof(E))];
   parallel_for(layout.numel, kGrainBytes / static_cast<int64_t>(sizeof(E)), queue.threads, [&](int64_t begin, int64_t end) {
     for_runs<2>(layout.ndim, layout.sizes, {layout.strides[kOut], layout.strides[kIn]}, begin, end,
                 [&](const int64_t* offsets, int64_t, int64_t n) {
@@ -76,7 +76,8 @@ void copy_transposed(const Queue& queue, const Layout& layout, int k, E* out, co
       const auto [out_base, in_base] = matrices.locate(at / row_blocks);
       const int64_t row = at % row_blocks * block, height = std::min(block, rows - row);
       if constexpr (sizeof(E) >= 4) {
-        isa().transpose[sizeof(E) == 8](out + out_base + row * out_row, out_row, in + in_base + row, in_column, height, columns);
+        isa().conversions.transpose[sizeof(E) == 8](out + out_base + row * out_row, out_row, in + in_base + row, in_column, height,
+                                                    columns);
         continue;
       }
       for (int64_t column = 0; column < columns; column += block) {
@@ -112,8 +113,8 @@ void copy_elements(const Queue& queue, const Layout& layout, void* out, const vo
 
 void convert_runs(const Queue& queue, const Layout& layout, const Out& out, const View& in) {
   const Compute compute = compute_of(in.dtype);
-  const Pack pack = isa().pack[static_cast<int>(in.dtype)][compute];
-  const Unpack unpack = isa().unpack[compute][static_cast<int>(out.dtype)];
+  const Pack pack = isa().conversions.pack_to(compute, in.dtype);
+  const Unpack unpack = isa().conversions.unpack_from(compute, out.dtype);
   const int64_t out_size = static_cast<int64_t>(size_of(out.dtype)), in_size = static_cast<int64_t>(size_of(in.dtype));
   const int64_t out_stride = layout.strides[kOut][layout.ndim - 1], in_stride = layout.strides[kIn][layout.ndim - 1];
   const bool straight = in_stride == 1 && in.dtype == dtype_for(compute);

@@ -2,7 +2,7 @@
 // log-probabilities in one pass: scale (p sum(q) - q), q being the smoothed and weighted target.
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu {
@@ -13,14 +13,12 @@ constexpr int64_t kBuffer = 2048;
 template <class T>
 T read_one(const View& view, int64_t i) {
   T x;
-  isa().pack[static_cast<int>(view.dtype)][compute_of(dtype_of<T>())](
-      &x, view.as<char>() + (view.ndim ? i * view.strides[0] : 0) * static_cast<int64_t>(size_of(view.dtype)), 1, 1);
+  pack_to<T>(view.dtype)(&x, view.as<char>() + (view.ndim ? i * view.strides[0] : 0) * static_cast<int64_t>(size_of(view.dtype)), 1, 1);
   return x;
 }
 template <class T>
 void write_one(const View& view, int64_t i, T x) {
-  isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(view.dtype)](
-      view.as<char>() + i * view.strides[0] * static_cast<int64_t>(size_of(view.dtype)), 1, &x, 1);
+  unpack_from<T>(view.dtype)(view.as<char>() + i * view.strides[0] * static_cast<int64_t>(size_of(view.dtype)), 1, &x, 1);
 }
 
 /// A row's class: one to count, one to pass over, or one that does not exist (reported).
@@ -42,7 +40,7 @@ template <class T>
 double weighted_sum(const View& weight, int64_t classes, const Rows* values, int64_t row) {
   if (!weight.data && !values) return static_cast<double>(classes);
   const Rows weights(weight.data ? weight : View{});
-  const RowFunctions& call = dense().rows[sizeof(T) == 8];
+  const RowFunctions& call = row_functions<T>();
   alignas(64) T value_buffer[kBuffer], weight_buffer[kBuffer];
   double sum = 0;
   for (int64_t c = 0; c < classes; c += kBuffer) {
@@ -58,7 +56,7 @@ template <class T>
 void backward_row(const Rows& out, const Rows& log_probabilities, const View& weight, int64_t row, bool counted, int64_t label, T scale,
                   T smoothing, T target_sum) {
   const int64_t classes = out.length();
-  const RowFunctions& call = dense().rows[sizeof(T) == 8];
+  const RowFunctions& call = row_functions<T>();
   alignas(64) T buffer[kBuffer], weight_buffer[kBuffer];
   for (int64_t c = 0; c < classes; c += kBuffer) {
     const int64_t n = std::min(kBuffer, classes - c);

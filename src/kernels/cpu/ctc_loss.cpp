@@ -1,6 +1,6 @@
 // Connectionist temporal classification: sums over all alignments by dynamic programming over the target with blanks between its labels
-// (Graves et al. 2006, section 4). Logarithms throughout. Sequences of a batch are shared out among threads; everything of one is done by
-// one.
+// (Graves et al. 2006, section 4). Everything is computed in logarithms. Each sequence of the batch
+// is done by one thread.
 #include <algorithm>
 #include <cmath>
 

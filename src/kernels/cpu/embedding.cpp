@@ -1,5 +1,5 @@
 // Looking up rows of a table, and adding gradients to them. The gradient shares out the columns among the threads and goes through the
-// indices in order: no thread meets another, and the sums don't depend on how many there are.
+// indices in order: no two threads write to one element, and the sums don't depend on how many there are.
 #include <algorithm>
 
 #include "base/parallel.h"

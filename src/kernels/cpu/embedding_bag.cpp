@@ -18,9 +18,9 @@ void embedding_bag(const Queue& queue, Out out, Out bag_of, Out counts, Out chos
   const auto index_at = [&](int64_t i) { return indices.as<int64_t>()[i * indices.strides[0]]; };
   const auto offset_at = [&](int64_t b) { return b < offsets.sizes[0] ? offsets.as<int64_t>()[b * offsets.strides[0]] : total; };
   visit_compute(out.dtype, [&]<class T>(T) {
-    const auto pack = isa().pack[static_cast<int>(table.dtype)][compute_of(dtype_of<T>())];
-    const auto pack_weight = isa().pack[static_cast<int>(weights.dtype)][compute_of(dtype_of<T>())];
-    const auto unpack = isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(out.dtype)];
+    const auto pack = pack_to<T>(table.dtype);
+    const auto pack_weight = pack_to<T>(weights.dtype);
+    const auto unpack = unpack_from<T>(out.dtype);
     const auto bytes = [](const View& v, int64_t at) { return v.as<char>() + at * static_cast<int64_t>(size_of(v.dtype)); };
     parallel_for(bags, row_grain(width * std::max<int64_t>(1, total / bags)), queue.threads, [&](int64_t begin, int64_t end) {
       T sum[kPiece], row[kPiece];

@@ -1,5 +1,5 @@
-// What sliding windows see, laid out one after another, and the sums that bring it back. A thread takes whole channels, so that sums meet
-// no other thread.
+// What sliding windows see, laid out one after another, and the sums that bring it back. A thread takes whole channels, so that no two
+// threads add to one element.
 #include <algorithm>
 
 #include "base/parallel.h"

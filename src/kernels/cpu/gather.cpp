@@ -21,7 +21,7 @@ void each_within(const Queue& queue, const int64_t* index, Step step, int64_t n,
   constexpr int64_t some = 256;
   for (int64_t first = 0; first < n; first += some) {
     const int64_t end = std::min(n, first + some);
-    if (step == 1 && isa().all_within(index + first, end - first, size)) {
+    if (step == 1 && isa().conversions.all_within(index + first, end - first, size)) {
       for (int64_t i = first; i < end; ++i) f(i, index[i]);
     } else {
       for (int64_t i = first; i < end; ++i)
@@ -53,7 +53,7 @@ void each(const Queue& queue, const View& whole, const View& part, const View& i
         T* part_row = part.as<T>() + at[1];
         const int64_t* index_row = index.as<const int64_t>() + at[2];
         if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1) {
-          // A short row that will be needed all over is called into the cache in its own order, which is faster than at random.
+          // Most of a short row will be read, in any order: it is prefetched in its own order, which is faster.
           if (const int64_t bytes = size * static_cast<int64_t>(sizeof(T)); bytes <= kShortRow && size <= 2 * length)
             for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(reinterpret_cast<const char*>(whole_row) + b);
           return each_within(queue, index_row, std::integral_constant<int64_t, 1>(), length, size,

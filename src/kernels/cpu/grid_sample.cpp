@@ -1,6 +1,6 @@
 // Reading images and volumes at points between their elements. An element's weight is the product over the axes of what grid_taps.h finds.
-// The gradient of the grid shares out points, that of the input shares out channels, so no thread meets another. Half types are computed in
-// their own precision, coordinates too, as PyTorch's CPU does: a coordinate rounded there reads other elements.
+// The gradient of the grid shares out points, that of the input shares out channels, so no two threads write to one element. Half types are
+// computed in their own precision, coordinates too, as PyTorch's CPU does: a coordinate rounded there reads other elements.
 #include <algorithm>
 
 #include "base/parallel.h"

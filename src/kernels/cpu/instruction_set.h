@@ -6,23 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/cpu/isa/dense.h"
 #include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 
-/// All that is compiled for one of them.
-struct InstructionSet {
-  Isa isa;
-  Dense dense;
-};
-
 /// The names of those that this library was built for and the processor has, the lowest first.
 [[nodiscard]] std::vector<std::string_view> instruction_sets();
 /// The tables of one of them; nullptr where the library or the processor lacks it.
-[[nodiscard]] const InstructionSet* instruction_set(std::string_view name);
+[[nodiscard]] const Isa* instruction_set(std::string_view name);
 /// The set that `wish` names (TANDEM_ISA's value), the best one without a wish. Error where there is no such set, or the processor lacks
 /// it.
-[[nodiscard]] const InstructionSet& wanted_instruction_set(const std::optional<std::string>& wish);
+[[nodiscard]] const Isa& wanted_instruction_set(const std::optional<std::string>& wish);
+/// Makes another set the one that isa() gives, for tests; false where the processor or the build does not have it. No kernel may be
+/// running.
+bool use_isa(std::string_view name);
 
 }  // namespace tandem::kernels::cpu

@@ -1,4 +1,4 @@
-// LAPACK, from OpenBLAS: opened at the first call, so that programs which need none of it start as fast as before.
+// LAPACK, from OpenBLAS: opened at the first call, so that programs which need none of it start without it.
 #pragma once
 
 #include <cstddef>

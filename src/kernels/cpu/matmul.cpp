@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/matmul_loops.h"
 #include "kernels/cpu/matmul_plan.h"
 
@@ -27,11 +27,11 @@ struct Task {
 
 /// Transposes stretches of a matrix with contiguous columns into one with contiguous rows.
 template <class T>
-void transpose(const Queue& queue, const ProductFunctions<T>& functions, char* to, const Matrix& x, int64_t rows, int64_t columns) {
+void transpose(const Queue& queue, char* to, const Matrix& x, int64_t rows, int64_t columns) {
   const int64_t stretch = std::max<int64_t>(16, 16384 / std::max<int64_t>(1, rows) / 16 * 16);
   parallel_for(columns, stretch, queue.threads, [&](int64_t begin, int64_t end) {
-    functions.transpose(reinterpret_cast<T*>(to) + begin, columns, reinterpret_cast<const T*>(x.data) + begin * x.column, x.column, rows,
-                        end - begin);
+    product_functions<T>().transpose(reinterpret_cast<T*>(to) + begin, columns, reinterpret_cast<const T*>(x.data) + begin * x.column,
+                                     x.column, rows, end - begin);
   });
 }
 
@@ -39,12 +39,12 @@ void transpose(const Queue& queue, const ProductFunctions<T>& functions, char* t
 void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType from, const Matrix& laid, int64_t rows, int64_t columns) {
   const bool by_rows = laid.column == 1;
   if (by_rows && x.row == 1 && x.column != 1 && from == to) {
-    if (to == kFloat32) return transpose(queue, dense().single_products, to_data, x, rows, columns);
-    if (to == kFloat64) return transpose(queue, dense().double_products, to_data, x, rows, columns);
+    if (to == kFloat32) return transpose<float>(queue, to_data, x, rows, columns);
+    if (to == kFloat64) return transpose<double>(queue, to_data, x, rows, columns);
   }
   const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows, step = by_rows ? x.row : x.column,
                 stride = by_rows ? x.column : x.row;
-  const auto copy_line = isa().pack[static_cast<int>(from)][compute_of(to)];
+  const auto copy_line = isa().conversions.pack_to(compute_of(to), from);
   const bool narrow = to == kBFloat16;  // not a type to compute in: its elements are moved as they are
   parallel_for(lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, length)), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t l = begin; l < end; ++l) {
@@ -60,8 +60,7 @@ void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType fr
 }
 
 template <class T>
-void run_dense(const ProductFunctions<T>& functions, const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows,
-               int64_t columns, void* scratch) {
+void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns, void* scratch) {
   const DenseProduct<T> p{.out = reinterpret_cast<T*>(element(task.product, plan.packed, i, j)),
                           .a = reinterpret_cast<const T*>(element(task.a, plan.packed, i, 0)),
                           .b = reinterpret_cast<const T*>(element(task.b, plan.packed, 0, j)),
@@ -73,6 +72,7 @@ void run_dense(const ProductFunctions<T>& functions, const MatmulPlan& plan, con
                           .a_column = task.a.column,
                           .b_row = task.b.row,
                           .b_column = task.b.column};
+  const ProductFunctionsOf<T>& functions = product_functions<T>();
   if (plan.route == Route::Rows) functions.rows(p);
   else if (plan.route == Route::Columns) functions.columns(p);
   else functions.blocked(p, static_cast<T*>(scratch));
@@ -87,9 +87,9 @@ void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int
                                 element(task.b, plan.packed, 0, j), scratch);
     if (status) return queue.status->report(Trouble::Library, status);
   } else if (plan.packed == kFloat64) {
-    run_dense(dense().double_products, plan, task, i, j, rows, columns, scratch);
+    run_dense<double>(plan, task, i, j, rows, columns, scratch);
   } else {
-    run_dense(dense().single_products, plan, task, i, j, rows, columns, scratch);
+    run_dense<float>(plan, task, i, j, rows, columns, scratch);
   }
   if (plan.has_epilogue || plan.apart) finish_product(plan, task.out, task.product, task.bias, i, j, rows, columns);
 }

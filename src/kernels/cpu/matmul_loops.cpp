@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -113,21 +113,22 @@ void finish_rows(const MatmulPlan& plan, const Matrix& out, const Matrix& produc
                  int64_t columns) {
   constexpr int64_t kBuffer = 1024;
   const auto size = static_cast<int64_t>(size_of(plan.dtype));
-  const Compute compute = compute_of(dtype_of<S>());
-  const auto dtype = static_cast<int>(plan.dtype);
+  const Pack pack = pack_to<S>(plan.dtype);
+  const Unpack unpack = unpack_from<S>(plan.dtype);
   alignas(64) S add[kBuffer], result[kBuffer];
   for (int64_t r = i; r < i + rows; ++r)
     for (int64_t c = j; c < j + columns; c += kBuffer) {
       const int64_t n = std::min(kBuffer, j + columns - c);
       const S* from = reinterpret_cast<const S*>(product.data) + r * product.row + c;
       if (plan.has_epilogue) {
-        if (bias.data) isa().pack[dtype][compute](add, bias.data + (r * bias.row + c * bias.column) * size, bias.column, n);
-        if constexpr (std::is_same_v<S, float>) dense().epilogue(result, n, from, n, 1, n, bias.data ? add : nullptr, 0, 1, plan.epilogue);
+        if (bias.data) pack(add, bias.data + (r * bias.row + c * bias.column) * size, bias.column, n);
+        if constexpr (std::is_same_v<S, float>)
+          isa().products.epilogue(result, n, from, n, 1, n, bias.data ? add : nullptr, 0, 1, plan.epilogue);
         else
           for (int64_t x = 0; x < n; ++x) result[x] = followed<S>(plan.epilogue, from[x], bias.data ? add[x] : S(0));
         from = result;
       }
-      isa().unpack[compute][dtype](out.data + (r * out.row + c * out.column) * size, out.column, from, n);
+      unpack(out.data + (r * out.row + c * out.column) * size, out.column, from, n);
     }
 }
 
@@ -148,9 +149,9 @@ void finish_product(const MatmulPlan& plan, const Matrix& out, const Matrix& pro
                     int64_t rows, int64_t columns) {
   if (plan.dtype == kFloat32 && out.column == 1 && bias.row >= 0 && bias.column >= 0) {
     const float* add = bias.data ? reinterpret_cast<const float*>(bias.data) + i * bias.row + j * bias.column : nullptr;
-    return dense().epilogue(reinterpret_cast<float*>(out.data) + i * out.row + j, out.row,
-                            reinterpret_cast<const float*>(product.data) + i * product.row + j, product.row, rows, columns, add, bias.row,
-                            bias.column, plan.epilogue);
+    return isa().products.epilogue(reinterpret_cast<float*>(out.data) + i * out.row + j, out.row,
+                                   reinterpret_cast<const float*>(product.data) + i * product.row + j, product.row, rows, columns, add,
+                                   bias.row, bias.column, plan.epilogue);
   }
   if (plan.result() == kFloat64) finish_rows<double>(plan, out, product, bias, i, j, rows, columns);
   else finish_rows<float>(plan, out, product, bias, i, j, rows, columns);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/align.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/shares.h"
 
 namespace tandem::kernels::cpu {

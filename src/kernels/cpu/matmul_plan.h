@@ -33,7 +33,7 @@ struct MatmulPlan {
   Epilogue epilogue;
   bool has_epilogue = false;  // anything but a b
   bool pack_a = false, pack_b = false;
-  Matrix laid_a, laid_b;  // the strides that the route sees, after packing
+  Matrix laid_a, laid_b;  // a's and b's strides after packing
   bool apart = false;     // the product goes to memory of its own, and from there through the epilogue to out
   Walk<4> batch;          // offsets of out, a, b, bias
 

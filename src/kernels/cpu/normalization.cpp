@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu {
@@ -41,7 +41,7 @@ struct Blocks {
   const T* read(int64_t row, int64_t run, int64_t at, int64_t n, T* buffer) const {
     const char* from = address(row, run, at);
     if (view->dtype == dtype_of<T>() && (stride == 1 || n == 1)) return reinterpret_cast<const T*>(from);
-    isa().pack[static_cast<int>(view->dtype)][compute_of(dtype_of<T>())](buffer, from, stride, n);
+    pack_to<T>(view->dtype)(buffer, from, stride, n);
     return buffer;
   }
   template <class T>
@@ -51,8 +51,7 @@ struct Blocks {
   template <class T>
   void written(int64_t row, int64_t run, int64_t at, int64_t n, const T* values) const {
     char* to = address(row, run, at);
-    if (reinterpret_cast<const char*>(values) != to)
-      isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(view->dtype)](to, stride, values, n);
+    if (reinterpret_cast<const char*>(values) != to) unpack_from<T>(view->dtype)(to, stride, values, n);
   }
   /// Calls f(run, at, n) for the pieces of a row.
   template <class F>
@@ -77,13 +76,13 @@ struct Parameter {
     if (!view->data) return nullptr;
     const char* from = address(row, at);
     if (view->dtype == dtype_of<T>() && view->strides[1] == 1) return reinterpret_cast<const T*>(from);
-    isa().pack[static_cast<int>(view->dtype)][compute_of(dtype_of<T>())](buffer, from, view->strides[1], n);
+    pack_to<T>(view->dtype)(buffer, from, view->strides[1], n);
     return buffer;
   }
   [[nodiscard]] double of_run(int64_t row, int64_t run) const {
     if (!view->data) return neutral;
     double value;
-    isa().pack[static_cast<int>(view->dtype)][kComputeDouble](&value, address(row, run), 1, 1);
+    isa().conversions.pack_to(kComputeDouble, view->dtype)(&value, address(row, run), 1, 1);
     return value;
   }
 };
@@ -106,8 +105,8 @@ struct Moments {
   void add(const T* x, int64_t n, bool centered) {
     const auto size = static_cast<double>(n);
     double center = 0, sums[2] = {};
-    if (centered) center = static_cast<double>(static_cast<T>(dense().rows[sizeof(T) == 8].sum(x, n) / size));
-    isa().deviations[compute_of(dtype_of<T>())](sums, x, center, n);
+    if (centered) center = static_cast<double>(static_cast<T>(row_functions<T>().sum(x, n) / size));
+    isa().reductions.deviations[compute_of(dtype_of<T>())](sums, x, center, n);
     if (!centered) {
       count += size;
       squares += sums[1];
@@ -128,7 +127,7 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
   const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
   const bool centered = mean.data != nullptr;
   visit_compute(in_view.dtype, [&]<class T>(T) {
-    const RowFunctions& call = dense().rows[sizeof(T) == 8];
+    const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
       alignas(64) T buffer[kPiece], weights[kPiece], biases[kPiece];
       for (int64_t r = begin; r < end; ++r) {
@@ -155,7 +154,7 @@ void normalize_backward(const Queue& queue, Out out_view, View grad_view, View i
   const Parameter weight{&weight_view, 1};
   const bool centered = mean.data != nullptr;
   visit_compute(in_view.dtype, [&]<class T>(T) {
-    const RowFunctions& call = dense().rows[sizeof(T) == 8];
+    const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
       alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece];
       for (int64_t r = begin; r < end; ++r) {
@@ -196,7 +195,7 @@ void normalize_parameters(const Queue& queue, Out weight, Out bias, View grad_vi
   };
   const auto factor_of = [&](int64_t row) { return 1 / std::sqrt(statistic(variance, row) + eps); };
   visit_compute(in_view.dtype, [&]<class T>(T) {
-    const RowFunctions& call = dense().rows[sizeof(T) == 8];
+    const RowFunctions& call = row_functions<T>();
     if (!in.varying) {  // a sum over the runs of all rows of a group
       const int64_t each = in.rows / groups * in.length;
       return parallel_for(groups * runs, row_grain(2 * each), queue.threads, [&](int64_t begin, int64_t end) {

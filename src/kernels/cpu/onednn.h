@@ -1,6 +1,6 @@
 // Products by oneDNN. The primitives are kept, with memory objects (onednn_cache.h), so that running one again costs about a microsecond.
-// Scratch memory is always the caller's: a primitive's own is not safe
-// from two threads. OpenMP is told to stay single while one is made or run: threads are ours (base/parallel.h).
+// Scratch memory is always the caller's: a primitive's own is not safe from two threads. OpenMP has one thread while a primitive is made or
+// run: the threads are those of base/parallel.h.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace tandem::kernels::cpu {
 
-/// A product out (m, n) = a (m, k) b (k, n) as oneDNN knows it; strides in elements, one of each pair is 1. What follows a product is ours:
-/// oneDNN's relu makes 0 of nan.
+/// A product out (m, n) = a (m, k) b (k, n) for oneDNN; strides in elements, one of each pair is 1. The epilogue is
+/// not oneDNN's, because its relu makes 0 of nan.
 struct DnnlProduct {
   int64_t m, n, k;
   int64_t a_row, a_column, b_row, b_column, out_row;

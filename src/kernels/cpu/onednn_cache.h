@@ -1,5 +1,5 @@
-// The primitives that are kept for the next call: one bound for the process, the least recently used go first. What is made for a shape is
-// shared by all threads; the memory objects that it runs on are one thread's at a time, which holds on to those that it used last.
+// A cache of oneDNN's primitives: one bound on bytes for the process, and the least recently used go first. A primitive is shared by all
+// threads. The memory objects that it runs on belong to one thread at a time, which keeps those that it used last.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tandem::kernels::cpu {
 
-/// What is kept for one shape, of whatever kind.
+/// The cache's entry for one shape, of whatever kind of primitive.
 class CachedPrimitive {
  public:
   explicit CachedPrimitive(size_t bytes) : bytes_(bytes) {}
@@ -33,7 +33,7 @@ class CachedPrimitive {
   const std::list<CachedPrimitive*>::iterator place_ = node_.begin();
 };
 
-/// All of them. Its functions are called under `mutex`.
+/// All entries of all kinds. Its functions are called under `mutex`.
 class PrimitiveList {
  public:
   tandem::detail::ForkSafeMutex mutex;
@@ -52,8 +52,8 @@ class PrimitiveList {
 };
 PrimitiveList& all_primitives();
 
-/// Those of one kind. A Made is made from a Key, and its Made::Arguments, the memory objects, from a const Made&. `kBytes` of each is about
-/// what one takes. Never destroyed.
+/// The entries of one kind. A Made is made from a Key, and its Made::Arguments, the memory objects, from a const Made&. `kBytes` of each is
+/// about what one takes. Never destroyed.
 template <class Key, class Made, class Hash>
 class PrimitiveCache {
   using Arguments = typename Made::Arguments;
@@ -102,7 +102,7 @@ class PrimitiveCache {
     std::unique_ptr<Arguments> arguments_;
   };
 
-  /// The calling thread's lease of what is kept for `key`, until it asks for another of this kind; nullptr where nothing is.
+  /// The calling thread's lease of the entry for `key`, until it asks for another of this kind; nullptr where there is no entry.
   Lease* find(const Key& key) {
     Lease& mine = own();
     if (mine.entry_ && mine.entry_->key == key) return &mine;
@@ -114,7 +114,7 @@ class PrimitiveCache {
     return &mine;
   }
 
-  /// The same, made from the key and `more` where nothing is kept.
+  /// The same, made from the key and `more` where there is no entry.
   template <class... More>
   Lease& make(const Key& key, const More&... more) {
     const std::lock_guard making(all_primitives().making);

@@ -1,4 +1,4 @@
-// What every use of oneDNN shares: the engine, a thread's stream, and its word to OpenMP. For onednn*.cpp.
+// What every use of oneDNN shares: the engine, a stream for each thread, and the number of OpenMP's threads. For onednn*.cpp.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.h>

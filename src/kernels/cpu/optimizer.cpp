@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -48,7 +48,7 @@ char* at(void* data, DType dtype, int64_t i) {
   return data ? static_cast<char*>(data) + i * static_cast<int64_t>(size_of(dtype)) : nullptr;
 }
 
-/// Up to five half arrays seen as float ones for a moment. `written` says which are to be put back.
+/// Runs f on float copies of up to five arrays of a half type, piece by piece; those that `written` names are converted back.
 template <int arrays, class F>
 void through_float(DType dtype, void* const (&data)[arrays], const bool (&written)[arrays], int64_t begin, int64_t end, F f) {
   alignas(64) float buffers[arrays][kBuffer];
@@ -57,20 +57,21 @@ void through_float(DType dtype, void* const (&data)[arrays], const bool (&writte
     float* floats[arrays];
     for (int k = 0; k < arrays; ++k) {
       floats[k] = data[k] ? buffers[k] : nullptr;
-      if (data[k]) isa().pack[static_cast<int>(dtype)][kComputeFloat](buffers[k], at(data[k], dtype, i), 1, n);
+      if (data[k]) isa().conversions.pack_to(kComputeFloat, dtype)(buffers[k], at(data[k], dtype, i), 1, n);
     }
     f(floats, n);
     for (int k = 0; k < arrays; ++k)
-      if (data[k] && written[k]) isa().unpack[kComputeFloat][static_cast<int>(dtype)](at(data[k], dtype, i), 1, buffers[k], n);
+      if (data[k] && written[k]) isa().conversions.unpack_from(kComputeFloat, dtype)(at(data[k], dtype, i), 1, buffers[k], n);
   }
 }
 
 bool is_native(DType dtype) { return dtype == kFloat32 || dtype == kFloat64; }
 
 double squares(const View& x, int64_t begin, int64_t end) {
-  if (is_native(x.dtype)) return dense().sum_of_squares[x.dtype == kFloat64](at(x.data, x.dtype, begin), end - begin);
+  if (is_native(x.dtype)) return isa().optimizers[x.dtype == kFloat64].sum_of_squares(at(x.data, x.dtype, begin), end - begin);
   double sum = 0;
-  through_float<1>(x.dtype, {x.data}, {false}, begin, end, [&](float* const* v, int64_t n) { sum += dense().sum_of_squares[0](v[0], n); });
+  through_float<1>(x.dtype, {x.data}, {false}, begin, end,
+                   [&](float* const* v, int64_t n) { sum += isa().optimizers[0].sum_of_squares(v[0], n); });
   return sum;
 }
 
@@ -79,10 +80,10 @@ double squares(const View& x, int64_t begin, int64_t end) {
 void sgd(const Queue& queue, Span<SgdParameter> parameters, SgdSettings settings) {
   for_pieces(queue, parameters, [&](const SgdParameter& p, int64_t begin, int64_t end) {
     if (is_native(p.dtype))
-      return dense().sgd[p.dtype == kFloat64](at(p.parameter, p.dtype, begin), at(p.gradient, p.dtype, begin),
-                                              at(p.momentum, p.dtype, begin), end - begin, settings, p.first);
+      return isa().optimizers[p.dtype == kFloat64].sgd(at(p.parameter, p.dtype, begin), at(p.gradient, p.dtype, begin),
+                                                       at(p.momentum, p.dtype, begin), end - begin, settings, p.first);
     through_float<3>(p.dtype, {p.parameter, p.gradient, p.momentum}, {true, false, true}, begin, end,
-                     [&](float* const* v, int64_t n) { dense().sgd[0](v[0], v[1], v[2], n, settings, p.first); });
+                     [&](float* const* v, int64_t n) { isa().optimizers[0].sgd(v[0], v[1], v[2], n, settings, p.first); });
   });
 }
 
@@ -98,10 +99,11 @@ void adam(const Queue& queue, Span<AdamParameter> parameters, AdamSettings setti
                         .bias_correction2_sqrt = std::sqrt(1 - std::pow(settings.beta2, t)),
                         .eps = settings.eps};
     if (is_native(p.dtype))
-      return dense().adam[p.dtype == kFloat64](at(p.parameter, p.dtype, begin), at(p.gradient, p.dtype, begin), at(p.mean, p.dtype, begin),
-                                               at(p.square, p.dtype, begin), at(p.max_square, p.dtype, begin), end - begin, step);
+      return isa().optimizers[p.dtype == kFloat64].adam(at(p.parameter, p.dtype, begin), at(p.gradient, p.dtype, begin),
+                                                        at(p.mean, p.dtype, begin), at(p.square, p.dtype, begin),
+                                                        at(p.max_square, p.dtype, begin), end - begin, step);
     through_float<5>(p.dtype, {p.parameter, p.gradient, p.mean, p.square, p.max_square}, {true, false, true, true, true}, begin, end,
-                     [&](float* const* v, int64_t n) { dense().adam[0](v[0], v[1], v[2], v[3], v[4], n, step); });
+                     [&](float* const* v, int64_t n) { isa().optimizers[0].adam(v[0], v[1], v[2], v[3], v[4], n, step); });
   });
 }
 
@@ -111,11 +113,11 @@ void optimizer_step(const Queue& queue, OptimizerStep step, Span<StepParameter> 
     if (!is_native(p.dtype))
       return through_float<5>(p.dtype, data, {true, false, true, true, true}, begin, end, [&](float* const* v, int64_t n) {
         void* const floats[] = {v[0], v[1], v[2], v[3], v[4]};
-        dense().optimizer_step[0](step, floats, n, p);
+        isa().optimizers[0].step(step, floats, n, p);
       });
     void* from[5];
     for (int k = 0; k < 5; ++k) from[k] = at(data[k], p.dtype, begin);
-    dense().optimizer_step[p.dtype == kFloat64](step, from, end - begin, p);
+    isa().optimizers[p.dtype == kFloat64].step(step, from, end - begin, p);
   });
 }
 
@@ -138,10 +140,11 @@ void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspa
 
 void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {
   const double factor = max_norm / (static_cast<double>(*norm.as<float>()) + 1e-6);
-  if (factor >= 1) return;  // nan is no reason to leave them as they are
+  if (factor >= 1) return;  // a factor of nan does multiply them
   for_pieces(queue, tensors, [&](const View& x, int64_t begin, int64_t end) {
-    if (is_native(x.dtype)) return dense().scale[x.dtype == kFloat64](at(x.data, x.dtype, begin), end - begin, factor);
-    through_float<1>(x.dtype, {x.data}, {true}, begin, end, [&](float* const* v, int64_t n) { dense().scale[0](v[0], n, factor); });
+    if (is_native(x.dtype)) return isa().optimizers[x.dtype == kFloat64].scale(at(x.data, x.dtype, begin), end - begin, factor);
+    through_float<1>(x.dtype, {x.data}, {true}, begin, end,
+                     [&](float* const* v, int64_t n) { isa().optimizers[0].scale(v[0], n, factor); });
   });
 }
 

@@ -1,6 +1,6 @@
 // Padding by a value, or by the elements themselves: mirrored, repeated, or from the other end. A row of the result is a row of `in` with
 // something at both ends, and every other dimension only says which row. Gradients are added up a row after another; rows of the dimensions
-// that are not padded are shared out, so no two threads meet.
+// that are not padded are shared out, so no two threads write to one element.
 #include <algorithm>
 
 #include "base/parallel.h"

@@ -52,7 +52,7 @@ void pointwise(const Queue& queue, Pointwise call) {
   const Compute compute = compute_of(call.compute);
   bool of_numbers = row.inputs == 3;
   for (int i = 1; i < row.inputs; ++i) of_numbers &= !call.in[i].data;
-  const Tile tile = (of_numbers ? set.tiles_of_numbers : set.tiles)[static_cast<int>(op)][compute];
+  const Tile tile = (of_numbers ? set.pointwise.tiles_of_numbers : set.pointwise.tiles)[static_cast<int>(op)][compute];
   if (!tile || row.inputs > call.inputs) {
     queue.status->report(Trouble::Unsupported, static_cast<int64_t>(call.compute));
     return;

@@ -33,7 +33,7 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
     }
     in[i] = buffers[i].bytes;
     if (!data) continue;  // a number: filled beforehand
-    const Pack pack = plan.set.pack[static_cast<int>(operand.dtype)][plan.compute];
+    const Pack pack = plan.set.conversions.pack_to(plan.compute, operand.dtype);
     const size_t size = size_of(operand.dtype);
     if (plan.dense[i]) {
       pack(buffers[i].bytes, data + static_cast<size_t>(begin) * size, 1, n);
@@ -60,7 +60,7 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
   const char* from = result.bytes;
   const int64_t stride = call.out_strides[call.ndim - 1];
   if (plan.natural == kBool && call.out_dtype != kBool) {  // a comparison into another type: through the compute type
-    plan.set.pack[static_cast<int>(kBool)][plan.compute](buffers[kMaxOperands + 1].bytes, result.bytes, 1, n);
+    plan.set.conversions.pack_to(plan.compute, kBool)(buffers[kMaxOperands + 1].bytes, result.bytes, 1, n);
     from = buffers[kMaxOperands + 1].bytes;
   }
   if (plan.natural == kBool && call.out_dtype == kBool) {
@@ -69,7 +69,7 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
     });
     return;
   }
-  const Unpack unpack = plan.set.unpack[plan.compute][static_cast<int>(call.out_dtype)];
+  const Unpack unpack = plan.set.conversions.unpack_from(plan.compute, call.out_dtype);
   if (plan.out_dense) {
     unpack(out + static_cast<size_t>(begin) * size, 1, from, n);
   } else {
@@ -102,7 +102,7 @@ void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& s
   if (compute == kComputeFloat) number.single = value.to<float>();
   else if (compute == kComputeDouble) number.wide = value.to<double>();
   else number.integer = value.to<int64_t>();
-  set.pack[static_cast<int>(dtype_for(compute))][compute](to, &number, 0, n);
+  set.conversions.pack_to(compute, dtype_for(compute))(to, &number, 0, n);
 }
 
 void run_tiles(const Queue& queue, const TilePlan& plan) {
@@ -154,7 +154,7 @@ void run_panels(const Queue& queue, const TilePlan& plan) {
                    for (int i = 0; i < plan.inputs; ++i) {
                      if (!is_transposed[i]) continue;
                      const char* from = static_cast<const char*>(call.in[i].data) + bases[i] * width;
-                     plan.set.transpose[width == 8](panel[i].bytes, kPanelStride, from, call.in[i].strides[last], height, n);
+                     plan.set.conversions.transpose[width == 8](panel[i].bytes, kPanelStride, from, call.in[i].strides[last], height, n);
                    }
                    for (int64_t r = 0; r < height; ++r) {
                      const void* in[kMaxOperands];
@@ -166,7 +166,7 @@ void run_panels(const Queue& queue, const TilePlan& plan) {
                        const char* from = static_cast<const char*>(operand.data) + offset * size;
                        if (is_transposed[i]) in[i] = panel[i].bytes + r * kPanelStride * width;
                        else if (operand.strides[last] == 1 && operand.dtype == call.compute) in[i] = from;
-                       else plan.set.pack[static_cast<int>(operand.dtype)][plan.compute](buffers[i].bytes, from, operand.strides[last], n);
+                       else plan.set.conversions.pack_to(plan.compute, operand.dtype)(buffers[i].bytes, from, operand.strides[last], n);
                      }
                      if (plan.checks_divisor && has_zero(static_cast<const int64_t*>(in[1]), n))
                        queue.status->report(Trouble::DivisionByZero);

@@ -1,5 +1,5 @@
 // Pooling. Where windows are regular and small, the rows that a few rows of the result need are laid out in a first-cache buffer, padded
-// and split up by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/dense_windows.cpp).
+// and split up by the stride, so that what neighbouring outputs see lies side by side; SIMD code goes over them (isa/windows.cpp).
 // Adaptive and very large windows are taken one by one.
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/pooling_windows.h"
 
 namespace tandem::kernels::cpu {
@@ -60,7 +60,7 @@ struct Buffer {
 template <class T>
 void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in, const char* plane, int64_t slot, int64_t y0, int64_t count,
              T outside) {
-  const auto pack = isa().pack[static_cast<int>(in.dtype)][compute_of(dtype_of<T>())];
+  const auto pack = pack_to<T>(in.dtype);
   const auto size = static_cast<int64_t>(size_of(in.dtype));
   for (int64_t r = 0; r < count; ++r) {
     const int64_t y = y0 + r;
@@ -91,7 +91,7 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
           odd_begin = begin;
         }
         const int64_t both = std::max<int64_t>(0, std::min(end, odd_end) - begin);
-        dense().deinterleave(even + begin, odd + begin, from + 2 * begin - a.w.padding, both);
+        isa().windows.deinterleave(even + begin, odd + begin, from + 2 * begin - a.w.padding, both);
         for (int64_t i = begin + both; i < end; ++i) even[i] = from[2 * i - a.w.padding];
         for (int64_t i = odd_begin + both; i < odd_end; ++i) odd[i] = from[2 * i + 1 - a.w.padding];
         continue;
@@ -200,8 +200,8 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
     using W = Wide<T>;
     constexpr W lowest = std::is_floating_point_v<W> ? -std::numeric_limits<W>::infinity() : std::numeric_limits<W>::lowest();
     if (band.rows && a.d.in * a.h.in * a.w.in < int64_t{1} << 30) {
-      const auto largest = dense().window_max[compute_of(dtype_of<W>())];
-      const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
+      const auto largest = isa().windows.max[compute_of(dtype_of<W>())];
+      const auto unpack = unpack_from<W>(out.dtype);
       return each_row<W>(
           queue, a, band, in, lowest, [](const PoolingRange& w) { return w.begin; },
           [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
@@ -239,8 +239,8 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   visit(in.dtype, [&]<class T>(T) {
     using W = Wide<T>;
     if (band.rows) {
-      const auto totals = dense().window_sum[compute_of(dtype_of<W>())];
-      const auto unpack = isa().unpack[compute_of(dtype_of<W>())][static_cast<int>(out.dtype)];
+      const auto totals = isa().windows.sum[compute_of(dtype_of<W>())];
+      const auto unpack = unpack_from<W>(out.dtype);
       const auto column = [&](const PoolingRange& w) { return pooling.divisor ? 1 : length_of(pooling, w); };
       return each_row<W>(queue, a, band, in, W(0), column, [&](int64_t plane, int64_t od, int64_t oh, const Taps& taps, Buffer<W>& buffer) {
         const int64_t rest = pooling.divisor ? pooling.divisor : length_of(pooling, a.d.at(od)) * length_of(pooling, a.h.at(oh));

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -23,7 +23,7 @@ void for_blocks(const Queue& queue, int64_t numel, bool wide, uint64_t seed, uin
     alignas(64) uint32_t words[2 * kBuffer];
     for (int64_t i = begin; i < end; i += kBuffer) {
       const int64_t count = std::min(kBuffer, end - i), counters = (count * words_per_element + 3) / 4;
-      dense().philox(words, start.key(), start.counter() + static_cast<uint64_t>(i * words_per_element / 4), counters);
+      isa().random.philox(words, start.key(), start.counter() + static_cast<uint64_t>(i * words_per_element / 4), counters);
       f(i, count, words);
     }
   });
@@ -45,8 +45,8 @@ void floats_to(const Out& out, int64_t first, int64_t count, const uint32_t* wor
   if (out.dtype == kFloat32) return make(out.as<float>() + first, words, count);
   alignas(64) float buffer[kBuffer];
   make(buffer, words, count);
-  isa().unpack[kComputeFloat][static_cast<int>(out.dtype)](out.as<char>() + first * static_cast<int64_t>(size_of(out.dtype)), 1, buffer,
-                                                           count);
+  isa().conversions.unpack_from(kComputeFloat, out.dtype)(out.as<char>() + first * static_cast<int64_t>(size_of(out.dtype)), 1, buffer,
+                                                          count);
 }
 
 void fill_uniform(const Queue& queue, const Out& out, int64_t numel, double a, double b, uint64_t seed, uint64_t offset) {
@@ -65,7 +65,7 @@ void fill_uniform(const Queue& queue, const Out& out, int64_t numel, double a, d
   const float from = rounded(a), to = rounded(b);
   for_blocks(queue, numel, false, seed, offset, [&](int64_t first, int64_t count, const uint32_t* words) {
     floats_to(out, first, count, words, [&](float* y, const uint32_t* w, int64_t n) {
-      dense().uniform(y, w, n, uniform_bits(out.dtype), from, to);
+      isa().random.uniform(y, w, n, uniform_bits(out.dtype), from, to);
       if (out.dtype == kFloat32) return;
       for (int64_t i = 0; i < n; ++i)
         if (rounded(y[i]) >= to) y[i] = from;
@@ -76,19 +76,19 @@ void fill_uniform(const Queue& queue, const Out& out, int64_t numel, double a, d
 void fill_normal(const Queue& queue, const Out& out, int64_t numel, double mean, double deviation, uint64_t seed, uint64_t offset) {
   for_blocks(queue, numel, false, seed, offset, [&](int64_t first, int64_t count, uint32_t* words) {
     if (out.dtype != kFloat64) {
-      // The last number of an odd count comes from a pair whose other half has no place.
+      // Numbers come in pairs: of the last pair of an odd count only the first is stored.
       floats_to(out, first, count & ~1LL, words, [&](float* y, const uint32_t* w, int64_t n) {
-        dense().normal(y, w, n, static_cast<float>(mean), static_cast<float>(deviation));
+        isa().random.normal(y, w, n, static_cast<float>(mean), static_cast<float>(deviation));
       });
       if (count & 1) {
         float pair[2];
-        dense().normal(pair, words + count - 1, 2, static_cast<float>(mean), static_cast<float>(deviation));
+        isa().random.normal(pair, words + count - 1, 2, static_cast<float>(mean), static_cast<float>(deviation));
         visit(out.dtype, [&]<class T>(T) { out.as<T>()[first + count - 1] = number<T>(pair[0]); });
       }
       return;
     }
     alignas(64) float buffer[kBuffer];
-    dense().normal(buffer, words, (count + 1) & ~1LL, 0.0F, 1.0F);
+    isa().random.normal(buffer, words, (count + 1) & ~1LL, 0.0F, 1.0F);
     for (int64_t i = 0; i < count; ++i) out.as<double>()[first + i] = normal_from(buffer[i], mean, deviation);
   });
 }
@@ -97,9 +97,9 @@ void fill_exponential(const Queue& queue, const Out& out, int64_t numel, double 
   for_blocks(queue, numel, false, seed, offset, [&](int64_t first, int64_t count, const uint32_t* words) {
     if (out.dtype != kFloat64)
       return floats_to(out, first, count, words,
-                       [&](float* y, const uint32_t* w, int64_t n) { dense().exponential(y, w, n, static_cast<float>(1 / rate)); });
+                       [&](float* y, const uint32_t* w, int64_t n) { isa().random.exponential(y, w, n, static_cast<float>(1 / rate)); });
     alignas(64) float buffer[kBuffer];
-    dense().exponential(buffer, words, count, 1.0F);
+    isa().random.exponential(buffer, words, count, 1.0F);
     for (int64_t i = 0; i < count; ++i) out.as<double>()[first + i] = static_cast<double>(buffer[i]) / rate;
   });
 }
@@ -115,7 +115,7 @@ void random(const Queue& queue, Out out, Random kind, double a, double b, uint64
     case Random::Bernoulli: {
       const uint64_t threshold = bernoulli_threshold(a);
       return for_blocks(queue, numel, false, seed, offset, [&](int64_t first, int64_t count, const uint32_t* words) {
-        floats_to(out, first, count, words, [&](float* y, const uint32_t* w, int64_t n) { dense().bernoulli(y, w, n, threshold); });
+        floats_to(out, first, count, words, [&](float* y, const uint32_t* w, int64_t n) { isa().random.bernoulli(y, w, n, threshold); });
       });
     }
     case Random::Integers: {
@@ -152,8 +152,8 @@ void dropout(const Queue& queue, Out out, Out mask, View in, double p, uint64_t 
   const double factor = p < 1 ? 1 / (1 - p) : 0;
   for_blocks(queue, out.numel(), false, seed, offset, [&](int64_t first, int64_t count, const uint32_t* words) {
     if (out.dtype == kFloat32)
-      return dense().dropout(out.as<float>() + first, mask.as<uint8_t>() + first, in.as<float>() + first, words, count, threshold,
-                             static_cast<float>(factor));
+      return isa().random.dropout(out.as<float>() + first, mask.as<uint8_t>() + first, in.as<float>() + first, words, count, threshold,
+                                  static_cast<float>(factor));
     visit(out.dtype, [&]<class T>(T) {
       using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
       if constexpr (is_floating(dtype_of<T>())) {

@@ -14,7 +14,7 @@ constexpr int64_t kPiece = 256;
 template <class T>
 void apply(PointwiseOp op, T* values, const T* in, int64_t n) {
   const void* const inputs[] = {in};
-  isa().tiles[static_cast<int>(op)][compute_of(dtype_of<T>())](values, inputs, n);
+  tile_of<T>(op)(values, inputs, n);
 }
 
 /// Calls f(row, at, n) for pieces of the rows of n hidden elements.

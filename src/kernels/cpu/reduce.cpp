@@ -55,11 +55,11 @@ void store(const Call& call, Total* totals, int64_t n, int64_t offset, int64_t s
       if (integer) x = static_cast<double>(totals[i].integer);
       x = call.op == Reduce::Mean ? x / static_cast<double>(call.count) : std::sqrt(x);
     }
-    call.set.unpack[kComputeDouble][static_cast<int>(call.out.dtype)](
+    call.set.conversions.unpack_from(kComputeDouble, call.out.dtype)(
         call.out.as<char>() + offset * static_cast<int64_t>(size_of(call.out.dtype)), stride, totals, n);
     return;
   }
-  call.set.unpack[integer ? kComputeInt : kComputeDouble][static_cast<int>(call.out.dtype)](
+  call.set.conversions.unpack_from(integer ? kComputeInt : kComputeDouble, call.out.dtype)(
       call.out.as<char>() + offset * static_cast<int64_t>(size_of(call.out.dtype)), stride, totals, n);
 }
 
@@ -108,7 +108,7 @@ void column_totals(const Call& call, Total* totals, int64_t offset, int64_t widt
   const int64_t size = static_cast<int64_t>(size_of(call.in.dtype)), row_stride = call.reduced.strides[kIn][call.reduced.ndim - 1];
   const int64_t column_stride = call.kept.strides[kIn][call.kept.ndim - 1];
   const bool straight = column_stride == 1 && call.in.dtype == dtype_for(call.compute);
-  const Pack pack = call.set.pack[static_cast<int>(call.in.dtype)][call.compute];
+  const Pack pack = call.set.conversions.pack_to(call.compute, call.in.dtype);
   const char* const base = call.in.as<const char>() + offset * size;
   int64_t taken = 0;  // rows in block
   bool first = true;
@@ -188,8 +188,16 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
   const Compute compute = compute_of(tests ? in.dtype : out.dtype);
   const Isa& set = isa();
   const int kept = in.ndim - reduced;
-  Call call{op, out,     in,  collapsed_dims(in, &out, 0, kept, false), collapsed_dims(in, nullptr, kept, in.ndim, false), 0,
-            0,  compute, set, set.reduce[static_cast<int>(op)][compute]};
+  Call call{op,
+            out,
+            in,
+            collapsed_dims(in, &out, 0, kept, false),
+            collapsed_dims(in, nullptr, kept, in.ndim, false),
+            0,
+            0,
+            compute,
+            set,
+            set.reductions.reduce[static_cast<int>(op)][compute]};
   call.results = call.kept.numel;
   call.count = call.reduced.numel;
   if (call.results == 0) return;

@@ -1,4 +1,4 @@
-// What all reductions share: the kept and the reduced dimensions joined where they can be, and runs of elements in the compute type.
+// What all reductions share: their dimensions, collapsed where the strides allow it, and runs of elements in the compute type.
 #pragma once
 
 #include <numeric>
@@ -32,7 +32,7 @@ void for_elements(const View& in, const CollapsedDims& reduced, int64_t offset, 
                   F&& f) {
   const int64_t stride = reduced.strides[kIn][reduced.ndim - 1], size = static_cast<int64_t>(size_of(in.dtype));
   const bool straight = stride == 1 && in.dtype == dtype_for(compute);
-  const Pack pack = set.pack[static_cast<int>(in.dtype)][compute];
+  const Pack pack = set.conversions.pack_to(compute, in.dtype);
   const auto run = [&](const char* from, int64_t n) {
     if (straight) {
       f(static_cast<const void*>(from), n);

@@ -48,7 +48,7 @@ class Rows {
   const T* read(int64_t row, int64_t column, int64_t n, T* buffer) const {
     const char* from = address(row, column);
     if (dtype_of<T>() == view_.dtype && (stride_ == 1 || n == 1)) return reinterpret_cast<const T*>(from);
-    isa().pack[static_cast<int>(view_.dtype)][compute_of(dtype_of<T>())](buffer, from, stride_, n);
+    pack_to<T>(view_.dtype)(buffer, from, stride_, n);
     return buffer;
   }
   /// Where to put n elements of a row before `written`: in their place, or in `buffer`.
@@ -59,8 +59,7 @@ class Rows {
   template <class T>
   void written(int64_t row, int64_t column, int64_t n, const T* values) const {
     char* to = address(row, column);
-    if (reinterpret_cast<const char*>(values) != to)
-      isa().unpack[compute_of(dtype_of<T>())][static_cast<int>(view_.dtype)](to, stride_, values, n);
+    if (reinterpret_cast<const char*>(values) != to) unpack_from<T>(view_.dtype)(to, stride_, values, n);
   }
 
  private:

@@ -222,7 +222,7 @@ void recurrence(const Queue& queue, Out out, View factor, View in) {
       each_group<3>(queue, {out, factor, in}, [&](const Group<3>& group) {
         double totals[kLanes] = {};
         along(group, [&, to = out.as<T>(), by = factor.as<const T>(), from = in.as<const T>()](int64_t i, int64_t lane, const int64_t* at) {
-          const double before = i == 0 ? 0 : carried(by[at[1]]) * totals[lane];  // the first factor has nothing to multiply
+          const double before = i == 0 ? 0 : carried(by[at[1]]) * totals[lane];  // before the first factor there is no product
           to[at[0]] = stored<T>(totals[lane] = before + carried(from[at[2]]));
         });
       });

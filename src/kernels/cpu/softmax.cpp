@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
-#include "kernels/cpu/isa/dense.h"
+#include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu {
@@ -19,18 +19,13 @@ void for_pieces(int64_t length, F f) {
   for (int64_t c = 0; c < length; c += kBuffer) f(c, std::min(kBuffer, length - c));
 }
 
-template <class T>
-const RowFunctions& functions() {
-  return dense().rows[sizeof(T) == 8];
-}
-
 bool is_dense(const Rows& rows) { return rows.regular() && rows.stride() == 1 && (rows.dtype() == kFloat32 || rows.dtype() == kFloat64); }
 
 template <class T>
 void forward_row(bool log, const Rows& out, const Rows& in, int64_t r) {
   alignas(64) T buffer[kBuffer];
   const int64_t n = in.length();
-  const RowFunctions& call = functions<T>();
+  const RowFunctions& call = row_functions<T>();
   if (n <= kBuffer) {
     const T* x = in.read(r, 0, n, buffer);
     T* y = out.target(r, 0, buffer);
@@ -52,7 +47,7 @@ void forward_row(bool log, const Rows& out, const Rows& in, int64_t r) {
 template <class T>
 void backward_row(bool log, const Rows& out, const Rows& grad, const Rows& y, int64_t r) {
   alignas(64) T grad_buffer[kBuffer], y_buffer[kBuffer];
-  const RowFunctions& call = functions<T>();
+  const RowFunctions& call = row_functions<T>();
   double sum = 0;
   for_pieces(y.length(), [&](int64_t c, int64_t count) {
     const T* g = grad.read(r, c, count, grad_buffer);
@@ -70,7 +65,7 @@ void forward(const Queue& queue, bool log, const Out& out_view, const View& in_v
   const Rows out(out_view), in(in_view);
   if (in.length() == 0) return;
   visit_compute(in.dtype(), [&]<class T>(T) {
-    const auto dense_rows = log ? functions<T>().log_softmax : functions<T>().softmax;
+    const auto dense_rows = log ? row_functions<T>().log_softmax : row_functions<T>().softmax;
     const bool direct = is_dense(out) && is_dense(in);
     parallel_for(in.count(), row_grain(in.length()), queue.threads, [&](int64_t begin, int64_t end) {
       if (direct) return dense_rows(out.address(begin), out.row_stride(), in.address(begin), in.row_stride(), end - begin, in.length());
@@ -83,7 +78,7 @@ void backward(const Queue& queue, bool log, const Out& out_view, const View& gra
   const Rows out(out_view), grad(grad_view), y(y_view);
   if (y.length() == 0) return;
   visit_compute(y.dtype(), [&]<class T>(T) {
-    const auto dense_rows = log ? functions<T>().log_softmax_backward : functions<T>().softmax_backward;
+    const auto dense_rows = log ? row_functions<T>().log_softmax_backward : row_functions<T>().softmax_backward;
     const bool direct = is_dense(out) && is_dense(grad) && is_dense(y);
     parallel_for(y.count(), row_grain(y.length()), queue.threads, [&](int64_t begin, int64_t end) {
       if (direct)

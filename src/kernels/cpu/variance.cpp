@@ -1,7 +1,7 @@
 // Variance in one pass over memory. Elements come in blocks; of a block, the distances to the mean of all before it and their squares are
 // summed, which gives its own mean and squares, and these are joined with those before by Chan's formula. No block is longer than thrice
-// all before it: then what the squares have too much for the other mean is at most four times what the formula adds, so no digits are
-// lost, however the mean wanders. The first block, still in the first cache, takes a pass for its mean.
+// all before it: then the squares around the old mean are at most a few times those around the new one, so no digits are lost, however the
+// mean drifts. The mean of the first block takes a pass of its own, while the block is in the first cache.
 #include <limits>
 
 #include "base/parallel.h"
@@ -41,10 +41,10 @@ class Moments {
       const int64_t take = std::min(n, limit - held_);
       if (total_.count == 0) {
         double sum;
-        set_.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
+        set_.reductions.reduce[static_cast<int>(Reduce::Sum)][compute_].row(&sum, from, take);
         center_on(sum / static_cast<double>(take));
       }
-      set_.deviations[compute_](deviations_, from, center_, take);
+      set_.reductions.deviations[compute_](deviations_, from, center_, take);
       held_ += take;
       from += take * size;
       n -= take;
@@ -100,8 +100,8 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   };
   const auto n = static_cast<double>(count);
   const auto put = [&](const Out& out, int64_t offset, double value) {
-    set.unpack[kComputeDouble][static_cast<int>(out.dtype)](out.as<char>() + offset * static_cast<int64_t>(size_of(out.dtype)), 1, &value,
-                                                            1);
+    set.conversions.unpack_from(kComputeDouble, out.dtype)(out.as<char>() + offset * static_cast<int64_t>(size_of(out.dtype)), 1, &value,
+                                                           1);
   };
   const auto finish = [&](int64_t i, const Sums& all) {
     const double divisor = n - correction > 0 ? n - correction : 0;

@@ -15,24 +15,17 @@ struct Found {
 template <class C>
 struct ArgReduction {
   using Total = Found<C>;
-  static constexpr int kArrays = 1;
-  static constexpr int kMost = 1024;
   Converted<C> in;
   Results values;
   int64_t* indices;
-  Places<3> rows;  // of in, of indices, of values
+  Places<2> results;  // of indices, of values
   bool largest;
 
-  TD_DEVICE Total none() const { return {C(0), -1}; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
-    int64_t all[3];
-    rows(row, all);
-    at[0] = all[0];
-  }
+  TD_DEVICE Total identity() const { return {C(0), -1}; }
   template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
+  TD_DEVICE void add(Total& total, const int64_t (&at)[n], int64_t number, int step) const {
     C x[n];
-    in.read(at[0], x);
+    in.read(at, x);
     Total best{x[0], number};
     for (int k = 1; k < n; ++k)
       if (better(x[k], best.value)) best = {x[k], number + k * step};
@@ -48,11 +41,11 @@ struct ArgReduction {
     if (math::isnan(a)) return !math::isnan(b);
     return largest ? a > b : a < b;
   }
-  TD_DEVICE void write(int64_t row, const Total& total) const {
-    int64_t at[3];
-    rows(row, at);
-    indices[at[1]] = total.index;
-    if (values.data) values.put(at[2], total.value);
+  TD_DEVICE void store(int64_t row, const Total& total) const {
+    int64_t at[2];
+    results(row, at);
+    indices[at[0]] = total.index;
+    if (values.data) values.put(at[1], total.value);
   }
 };
 
@@ -60,12 +53,12 @@ struct ArgReduction {
 
 void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* workspace) {
   if (in.numel() == 0) return;
-  const int kept = in.ndim - reduced;
+  const int outer = in.ndim - reduced;
   visit_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    const Places<3> rows = Dims(in, 0, kept, true).places(in, indices, values.data ? values : indices);
-    reduce_rows(queue, Cut(in, reduced), Dims(in, kept, in.ndim, false).places(in),
-                ArgReduction<C>{in, values, indices.as<int64_t>(), rows, largest}, workspace);
+    const Places<2> results = places_in(in, 0, outer, true, indices, values.data ? values : indices);
+    reduce_rows(queue, Cut(in, reduced), places_in(in, 0, outer, true, in), places_in(in, outer, in.ndim, false, in),
+                ArgReduction<C>{in, values, indices.as<int64_t>(), results, largest}, workspace);
   });
 }
 

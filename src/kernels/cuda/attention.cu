@@ -12,9 +12,9 @@
 namespace tandem::kernels::cuda {
 namespace {
 
-constexpr int kSide = 16;            // threads along a side of a tile
-constexpr int kDepth = 16;           // of the pieces of operands in shared memory
-constexpr int kMostLines = 1 << 20;  // more than a tile ever has
+constexpr int kSide = 16;          // threads along a side of a tile
+constexpr int kDepth = 16;         // of the pieces of operands in shared memory
+constexpr int kMaxRows = 1 << 20;  // more rows than any tile has
 static_assert(kSide * kSide == kThreads);
 
 /// The shape of tiles: of scores `kRows` a side, and a result of kColumns columns; kEach, kWide: what a thread has of both.
@@ -34,7 +34,7 @@ struct Matrix {
   explicit Matrix(const View& v)
       : data(v.as<T>()), batch(v.strides[0]), head(v.strides[1]), row(v.strides[2]), rows(v.sizes[2]), columns(v.sizes[3]) {}
   TD_DEVICE T* at(int64_t b, int64_t h) const { return data + b * batch + h * head; }
-  /// What is left from row i and column j on of the matrix that begins at `from`, up to a tile of it.
+  /// The part of the matrix at `from` that begins at row i and column j, cut to a tile.
   struct Rest {
     const T* from;
     int64_t row;
@@ -45,7 +45,7 @@ struct Matrix {
   TD_DEVICE Rest rest(const T* from, int64_t i, int64_t j) const {
     return {from + i * row + j, row, limited(rows - i), limited(columns - j)};
   }
-  TD_DEVICE static int limited(int64_t n) { return n < kMostLines ? static_cast<int>(n) : kMostLines; }
+  TD_DEVICE static int limited(int64_t n) { return n < kMaxRows ? static_cast<int>(n) : kMaxRows; }
 };
 
 /// The score of a query and a key, and the weight that dropout leaves of it.
@@ -207,11 +207,11 @@ struct AttentionForward {
     Pieces<C, kRows> pieces;
     C weights[kRows][kRows + 4];
     C values[kDepth][Shape::kColumns];
-    C most[kRows][kSide + 1];  // of a thread's scores in a row, then its part of the row's sum
+    C partial[kRows][kSide + 1];  // of each thread in a row: the maximum of its scores, then its sum of exponentials
   };
-  /// What a thread knows of its rows: the largest score of all, and the sum over its own columns.
-  struct Rows {
-    C most[kEach], sum[kEach];
+  /// Of the rows of a thread: the maximum of the scores so far, and the sum of exponentials over its own columns.
+  struct RowState {
+    C max[kEach], sum[kEach];
   };
 
   Matrix<T> q, k, v, out;
@@ -227,11 +227,11 @@ struct AttentionForward {
     const T *const query = q.at(b, h), *const key = k.at(b, h / group_size), *const value = v.at(b, h / group_size);
     typename Group<kThreads>::template Local<Block<C, kEach, kEach>> block;
     typename Group<kThreads>::template Local<Block<C, kEach, kWide>> sums;
-    typename Group<kThreads>::template Local<Rows> rows;
+    typename Group<kThreads>::template Local<RowState> rows;
     group.each([&](int t) {
       TD_UNROLL
       for (int r = 0; r < kEach; ++r) {
-        rows[t].most[r] = -std::numeric_limits<C>::infinity();
+        rows[t].max[r] = -std::numeric_limits<C>::infinity();
         rows[t].sum[r] = 0;
         TD_UNROLL
         for (int c = 0; c < kWide; ++c) sums[t].at[r][c] = 0;
@@ -244,25 +244,25 @@ struct AttentionForward {
         const int down = t / kSide * kEach, across = t % kSide * kEach;
         TD_UNROLL
         for (int r = 0; r < kEach; ++r) {
-          C most = -std::numeric_limits<C>::infinity();
+          C max = -std::numeric_limits<C>::infinity();
           scores(block[t].at[r], b, h, i0 + down + r, j0 + across);
           TD_UNROLL
-          for (int c = 0; c < kEach; ++c) most = block[t].at[r][c] > most ? block[t].at[r][c] : most;
-          shared.most[down + r][t % kSide] = most;
+          for (int c = 0; c < kEach; ++c) max = block[t].at[r][c] > max ? block[t].at[r][c] : max;
+          shared.partial[down + r][t % kSide] = max;
         }
       });
       group.each([&](int t) {
         const int down = t / kSide * kEach, across = t % kSide * kEach;
         TD_UNROLL
         for (int r = 0; r < kEach; ++r) {
-          C most = rows[t].most[r];
+          C max = rows[t].max[r];
           for (int s = 0; s < kSide; ++s) {
-            const C other = shared.most[down + r][s];
-            most = other > most ? other : most;
+            const C other = shared.partial[down + r][s];
+            max = other > max ? other : max;
           }
-          const C shift = most == -std::numeric_limits<C>::infinity() ? C(0) : most;
-          const C by = math::exp(rows[t].most[r] - shift);
-          rows[t].most[r] = most;
+          const C shift = max == -std::numeric_limits<C>::infinity() ? C(0) : max;
+          const C by = math::exp(rows[t].max[r] - shift);
+          rows[t].max[r] = max;
           C sum = 0;
           TD_UNROLL
           for (int c = 0; c < kEach; ++c) {
@@ -283,17 +283,17 @@ struct AttentionForward {
     }
     group.each([&](int t) {
       TD_UNROLL
-      for (int r = 0; r < kEach; ++r) shared.most[t / kSide * kEach + r][t % kSide] = rows[t].sum[r];
+      for (int r = 0; r < kEach; ++r) shared.partial[t / kSide * kEach + r][t % kSide] = rows[t].sum[r];
     });
     group.each([&](int t) {
       const int down = t / kSide * kEach, across = t % kSide;
       TD_UNROLL
       for (int r = 0; r < kEach; ++r) {
         C sum = 0;
-        for (int s = 0; s < kSide; ++s) sum += shared.most[down + r][s];
+        for (int s = 0; s < kSide; ++s) sum += shared.partial[down + r][s];
         const int64_t i = i0 + down + r;
         if (i >= q.rows) continue;
-        if (normalizer && first == 0 && across == 0) normalizer[(b * scores.heads + h) * q.rows + i] = rows[t].most[r] + math::log(sum);
+        if (normalizer && first == 0 && across == 0) normalizer[(b * scores.heads + h) * q.rows + i] = rows[t].max[r] + math::log(sum);
         const C by = sum == 0 ? C(0) : 1 / sum;
         T* const to = out.at(b, h) + i * out.row;
         TD_UNROLL

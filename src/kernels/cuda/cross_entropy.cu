@@ -1,12 +1,12 @@
 // Cross-entropy with class indices over rows of logits: the log-softmax, then the loss of each row from it. The gradient is made from the
 // log-probabilities in one pass: scale (p sum(q) - q), q being the smoothed and weighted target.
 #include "kernels/cuda/entries.h"
-#include "kernels/cuda/reduction.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace tandem::kernels::cuda {
 namespace {
 
-/// What both directions know of the targets: their classes and the weights of these.
+/// The classes of the targets and their weights, for the loss and its gradient.
 template <class C>
 struct Targets {
   const int64_t* labels;
@@ -37,83 +37,101 @@ struct Targets {
   TD_DEVICE C weight(int64_t label) const { return weights.data ? weights[label * weight_step] : C(1); }
 };
 
-/// With smoothing, a row's total is that of weight * log-probability.
+/// The loss of each row, from its log-probabilities.
 template <class C>
 struct Loss {
-  using Total = C;
-  static constexpr int kArrays = 1;
-  static constexpr int kMost = 512;
   Targets<C> targets;
   Results losses, weights;
   Converted<C> log_probabilities;
   int64_t loss_step, weight_step, row_step, class_step;
 
-  TD_DEVICE Total none() const { return 0; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const { at[0] = row * row_step; }
-  template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t number, int step) const {
-    C x[n];
-    log_probabilities.read(at[0], x);
-    for (int k = 0; k < n; ++k) total += x[k] * targets.weight(number + k * step);
-  }
-  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
-  TD_DEVICE void write(int64_t row, Total total) const {
+  /// `weighted`: the sum of weight * log-probability over all classes, which smoothing asks for.
+  TD_DEVICE void store(int64_t row, C weighted) const {
     C loss = 0, weight = 0;
     if (const int64_t label = targets.label(row); label >= 0) {
       weight = targets.weight(label);
       loss = -weight * log_probabilities[row * row_step + label * class_step];
-      if (targets.smoothing != 0) loss = (1 - targets.smoothing) * loss - targets.smoothing / static_cast<C>(targets.classes) * total;
+      if (targets.smoothing != 0) loss = (1 - targets.smoothing) * loss - targets.smoothing / static_cast<C>(targets.classes) * weighted;
     }
     losses.put(row * loss_step, loss);
     weights.put(row * weight_step, weight);
   }
-  /// Without smoothing a thread does a row.
-  TD_DEVICE void operator()(int64_t row) const { write(row, 0); }
+  /// Without smoothing, by a thread a row.
+  TD_DEVICE void operator()(int64_t row) const { store(row, 0); }
 };
 
-/// A row's total is that of the weights, where smoothing asks for it.
-template <class C>
+template <class C, int threads>
+struct SmoothedLoss {
+  struct Shared {
+    C sums[threads];
+  };
+  Loss<C> loss;
+  Rows<1> rows;  // of the log-probabilities
+
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    group.each([&](int t) {
+      C sum = 0;
+      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[1][n], int64_t number) {
+        C x[n];
+        loss.log_probabilities.read(at[0], x);
+        for (int k = 0; k < n; ++k) sum += x[k] * loss.targets.weight(number + k * rows.lanes);
+      });
+      shared.sums[t] = sum;
+    });
+    rows.reduce(group, shared.sums, [](C a, C b) { return a + b; });
+    group.each([&](int t) {
+      if (const int64_t row = rows.row(i, t); rows.leads(t, row)) loss.store(row, shared.sums[t]);
+    });
+  }
+};
+
+template <class C, int threads>
 struct LossGradient {
-  using Total = C;
-  static constexpr int kArrays = 2;  // out, log-probabilities
-  static constexpr int kMost = 512;
+  struct Shared {
+    C weights[threads];
+  };
   Targets<C> targets;
   Floats<C> out, log_probabilities;
   Converted<C> scale;
-  Places<2> rows;
   int64_t scale_step;
+  Rows<2> rows;  // of out, of the log-probabilities
 
-  struct Settings {
-    int64_t label;
-    C scale, target_sum, share;  // share: what smoothing gives each class
-  };
-
-  TD_DEVICE bool gathers() const { return targets.smoothing != 0 && targets.weights.data; }
-  TD_DEVICE Total none() const { return 0; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
-  template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&)[2][n], int64_t number, int step) const {
-    for (int k = 0; k < n; ++k) total += targets.weight(number + k * step);
-  }
-  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
-  TD_DEVICE void write(int64_t, Total) const {}
-  TD_DEVICE Settings settings(int64_t row, Total total) const {
-    const int64_t label = targets.label(row);
-    if (label < 0) return {label, 0, 0, 0};
-    const C all = gathers() ? total : static_cast<C>(targets.classes), share = targets.smoothing / static_cast<C>(targets.classes);
-    return {label, scale[row * scale_step], (1 - targets.smoothing) * targets.weight(label) + share * all, share};
-  }
-  template <int n>
-  TD_DEVICE void put(const Settings& row, const int64_t (&at)[2][n], int64_t number, int step) const {
-    C x[n];
-    log_probabilities.read(at[1], x);
-    for (int k = 0; k < n; ++k) {
-      C target = 0;
-      if (row.share != 0) target = row.share * targets.weight(number + k * step);
-      if (number + k * step == row.label) target += (1 - targets.smoothing) * targets.weight(row.label);
-      x[k] = row.label < 0 ? C(0) : row.scale * (math::exp(x[k]) * row.target_sum - target);
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    const bool weighs = targets.smoothing != 0 && targets.weights.data;
+    if (weighs) {
+      group.each([&](int t) {
+        C sum = 0;
+        rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&)[2][n], int64_t number) {
+          for (int k = 0; k < n; ++k) sum += targets.weight(number + k * rows.lanes);
+        });
+        shared.weights[t] = sum;
+      });
+      rows.reduce(group, shared.weights, [](C a, C b) { return a + b; });
     }
-    out.write(at[0], x);
+    group.each([&](int t) {
+      const int64_t row = rows.row(i, t);
+      if (row >= rows.starts.count) return;
+      const int64_t label = targets.label(row);
+      const C share = targets.smoothing / static_cast<C>(targets.classes);  // what smoothing gives each class
+      C row_scale = 0, weight = 0, target_sum = 0;
+      if (label >= 0) {
+        row_scale = scale[row * scale_step];
+        weight = targets.weight(label);
+        target_sum = (1 - targets.smoothing) * weight + share * (weighs ? shared.weights[rows.first(t)] : static_cast<C>(targets.classes));
+      }
+      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[2][n], int64_t number) {
+        C x[n];
+        log_probabilities.read(at[1], x);
+        for (int k = 0; k < n; ++k) {
+          const int64_t c = number + k * rows.lanes;
+          C target = 0;
+          if (share != 0) target = share * targets.weight(c);
+          if (c == label) target += (1 - targets.smoothing) * weight;
+          x[k] = label < 0 ? C(0) : row_scale * (math::exp(x[k]) * target_sum - target);
+        }
+        out.write(at[0], x);
+      });
+    });
   }
 };
 
@@ -134,8 +152,11 @@ void cross_entropy(const Queue& queue, Out losses, Out weights, Out log_probabil
                        log_probabilities.strides[0],
                        log_probabilities.strides[1]};
     if (smoothing == 0) return for_each(queue, logits.sizes[0], loss);
-    reduce_rows(queue, logits.sizes[0], Dims(log_probabilities, 1, 2, false).places(log_probabilities), dense_rows(log_probabilities, 1),
-                loss);
+    const View& in = log_probabilities;
+    split_rows<512>(Rows<1>(places_in(in, 0, 1, false, in), places_in(in, 1, 2, false, in), dense_rows(in, 1)),
+                    [&](auto threads, const Rows<1>& rows) {
+                      for_groups<threads>(queue, rows.groups(), SmoothedLoss<C, threads>{loss, rows});
+                    });
   });
 }
 
@@ -143,11 +164,13 @@ void cross_entropy_backward(const Queue& queue, Out out, View scale, View log_pr
                             double smoothing) {
   visit_floating_compute(out.dtype, [&](auto zero) {
     using C = decltype(zero);
-    const Places<2> rows = Dims(out, 0, 1, false).places(out, log_probabilities),
-                    elements = Dims(out, 1, 2, false).places(out, log_probabilities);
-    change_rows(queue, rows.count, elements, dense_rows(out, 1),
-                LossGradient<C>{Targets<C>(queue, target, weight, out.sizes[1], ignore, smoothing), out, log_probabilities, scale, rows,
-                                scale.ndim ? scale.strides[0] : 0});
+    const Targets<C> targets(queue, target, weight, out.sizes[1], ignore, smoothing);
+    const int64_t scale_step = scale.ndim ? scale.strides[0] : 0;
+    const Rows<2> all(places_in(out, 0, 1, false, out, log_probabilities), places_in(out, 1, 2, false, out, log_probabilities),
+                      dense_rows(out, 1));
+    split_rows<512>(all, [&](auto threads, const Rows<2>& rows) {
+      for_groups<threads>(queue, rows.groups(), LossGradient<C, threads>{targets, out, log_probabilities, scale, scale_step, rows});
+    });
   });
 }
 

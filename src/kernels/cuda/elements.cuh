@@ -142,6 +142,20 @@ void visit_width(DType dtype, F&& f) {
   }
 }
 
+/// Calls f with a zero of the type that a dtype computes in: float, double or int64_t.
+template <class F>
+void visit_compute(DType dtype, F&& f) {
+  if (dtype == DType::Float64) f(double{});
+  else if (is_floating(dtype)) f(float{});
+  else f(int64_t{});
+}
+/// The same for floating dtypes.
+template <class F>
+void visit_floating_compute(DType dtype, F&& f) {
+  if (dtype == DType::Float64) f(double{});
+  else f(float{});
+}
+
 // --- Elements as numbers to compute with
 /// Calls f with a zero of the floating type that `dtype` names, or of int64_t for all integer dtypes and bool.
 template <class F>
@@ -165,6 +179,91 @@ struct Numbers {
   TD_DEVICE void set(int64_t i, Compute<T> value) const {
     if constexpr (std::is_integral_v<T>) store(data, dtype, i, value);
     else static_cast<T*>(data)[i] = to_element<T>(value);
+  }
+};
+
+/// n elements of any dtype, converted to C: one question about the dtype, then n loads at once.
+template <class C, int n>
+TD_DEVICE void load_at(const void* data, DType dtype, const int64_t (&at)[n], C (&x)[n]) {
+  const auto as = [&](auto zero) {
+    using T = decltype(zero);
+    for (int k = 0; k < n; ++k) {
+      if constexpr (std::is_integral_v<T>) x[k] = static_cast<C>(static_cast<const T*>(data)[at[k]]);
+      else x[k] = to_element<C>(to_compute(static_cast<const T*>(data)[at[k]]));
+    }
+  };
+  switch (dtype) {
+    case DType::Bool: {
+      for (int k = 0; k < n; ++k) x[k] = static_cast<C>(static_cast<const uint8_t*>(data)[at[k]] != 0);
+      break;
+    }
+    case DType::UInt8: as(uint8_t{}); break;
+    case DType::Int8: as(int8_t{}); break;
+    case DType::Int16: as(int16_t{}); break;
+    case DType::Int32: as(int32_t{}); break;
+    case DType::Int64: as(int64_t{}); break;
+    case DType::Float16: as(Half{}); break;
+    case DType::BFloat16: as(BFloat16{}); break;
+    case DType::Float32: as(float{}); break;
+    default: as(double{}); break;
+  }
+}
+
+/// Elements of any dtype as C, or none.
+template <class C>
+struct Converted {
+  const void* data;
+  DType dtype;
+
+  Converted(const View& view) : data(view.data), dtype(view.dtype) {}
+  TD_DEVICE C operator[](int64_t at) const { return load<C>(data, dtype, at); }
+  template <int n>
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
+    load_at(data, dtype, at, x);
+  }
+};
+
+/// Where results go, converted; may have no data.
+struct Results {
+  void* data;
+  DType dtype;
+
+  Results(const Out& out) : data(out.data), dtype(out.dtype) {}
+  template <class C>
+  TD_DEVICE void put(int64_t at, C value) const {
+    store(data, dtype, at, value);
+  }
+};
+
+/// Elements to read or write, of a floating dtype that computes in C.
+template <class C>
+struct Floats {
+  void* data;
+  DType dtype;
+
+  Floats(const View& view) : data(view.data), dtype(view.dtype) {}
+  template <int n>
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
+    visit([&](auto zero) {
+      using T = decltype(zero);
+      for (int k = 0; k < n; ++k) x[k] = to_compute(static_cast<const T*>(data)[at[k]]);
+    });
+  }
+  template <int n>
+  TD_DEVICE void write(const int64_t (&at)[n], const C (&x)[n]) const {
+    visit([&](auto zero) {
+      using T = decltype(zero);
+      for (int k = 0; k < n; ++k) static_cast<T*>(data)[at[k]] = to_element<T>(x[k]);
+    });
+  }
+
+ private:
+  template <class F>
+  TD_DEVICE void visit(F&& f) const {
+    if constexpr (std::is_same_v<C, double>) f(double{});
+    else if (dtype == DType::Float32) f(float{});
+    else if (dtype == DType::Float16) f(Half{});
+    else f(BFloat16{});
   }
 };
 

@@ -1,5 +1,5 @@
 // Sums, means and maxima over bags of rows of a table. A bag belongs to a group of threads: these go over its indices together once, then
-// each takes every so many-th column and goes over the rows in order, so that neighbours read neighbouring elements.
+// each takes some columns and goes over the rows in order, so that neighbours read neighbouring elements.
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
 

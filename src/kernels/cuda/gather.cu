@@ -49,7 +49,7 @@ struct Gather {
   }
 };
 
-/// What is scattered, and along what.
+/// The arrays of a scatter, and how they lie along its dimension.
 template <class T>
 struct Scattering {
   Scatter mode;

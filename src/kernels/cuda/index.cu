@@ -15,8 +15,6 @@ constexpr int64_t kOwned = 4 * kOrdered;
 constexpr int kGroup = 128;
 constexpr int kCompared = 8;  // positions that a thread compares before the group adds up the matches
 
-inline constexpr int64_t kNoStrides[kMaxDims] = {};
-
 /// `whole` is the tensor that is indexed, `part` the one whose sizes are the index tensors' and then the sliced dimensions'. Up to
 /// `max_indices` dimensions are indexed.
 template <int max_indices>

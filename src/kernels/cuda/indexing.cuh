@@ -1,4 +1,4 @@
-// What the indexing kernels share: checking an index, and combining elements that meet at one place.
+// What the indexing kernels share: checking an index, and combining elements that go to one place.
 #pragma once
 
 #include "kernels/cuda/elements.cuh"

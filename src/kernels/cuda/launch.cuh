@@ -277,7 +277,7 @@ template <int threads, class Kernel>
 void for_groups(const Queue&, int64_t count, const Kernel& kernel) {
   for (int64_t i = count - 1; i >= 0; --i) {
     typename Kernel::Shared shared;
-    std::memset(static_cast<void*>(&shared), 0xA5, sizeof shared);  // what no thread has written is no zero on a GPU either
+    std::memset(static_cast<void*>(&shared), 0xA5, sizeof shared);  // shared memory of a GPU is not zeroed either
     Group<threads> group;
     kernel(group, i, shared);
   }

@@ -1,7 +1,7 @@
 // Means and squared deviations in one pass, joined in double, so that large means cost no digits (Chan, Golub and LeVeque 1979).
 #pragma once
 
-#include "kernels/cuda/reduction.cuh"
+#include "kernels/host_device.h"
 
 namespace tandem::kernels::cuda {
 

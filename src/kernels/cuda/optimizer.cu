@@ -179,19 +179,19 @@ struct Step {
     C numbers[kStepNumbers];
     for (int k = 0; k < kStepNumbers; ++k) numbers[k] = static_cast<C>(item.numbers[k]);
     for_elements(group, first, item.numel, [&](int64_t i) {
-      C p[kTogether], g[kTogether], state[F::states][kTogether];
+      C p[kTogether], g[kTogether], state[F::kStates][kTogether];
       read<T>(item.parameter, i, item.numel, p);
       read<T>(item.gradient, i, item.numel, g);
-      for (int s = 0; s < F::states; ++s) read<T>(item.state[s], i, item.numel, state[s]);
+      for (int s = 0; s < F::kStates; ++s) read<T>(item.state[s], i, item.numel, state[s]);
       for (int k = 0; k < kTogether; ++k) {
-        C x = p[k] * keep, own[F::states];
-        for (int s = 0; s < F::states; ++s) own[s] = state[s][k];
+        C x = p[k] * keep, own[F::kStates];
+        for (int s = 0; s < F::kStates; ++s) own[s] = state[s][k];
         F::apply(x, sign * g[k] + weight_decay * p[k], own, numbers);
         p[k] = x;
-        for (int s = 0; s < F::states; ++s) state[s][k] = own[s];
+        for (int s = 0; s < F::kStates; ++s) state[s][k] = own[s];
       }
       write<T>(item.parameter, i, item.numel, p);
-      for (int s = 0; s < F::states; ++s) write<T>(item.state[s], i, item.numel, state[s]);
+      for (int s = 0; s < F::kStates; ++s) write<T>(item.state[s], i, item.numel, state[s]);
     });
   }
 };

@@ -120,6 +120,9 @@ struct Places {
   }
 };
 
+/// The strides of an operand that repeats one element.
+inline constexpr int64_t kNoStrides[kMaxDims] = {};
+
 /// The places of views of the same sizes.
 inline Places<1> places_of(const View& a) { return {a.ndim, a.sizes, {a.strides}}; }
 inline Places<2> places_of(const View& a, const View& b) { return {a.ndim, a.sizes, {a.strides, b.strides}}; }

@@ -14,7 +14,7 @@ namespace tandem::kernels::cuda {
 template <Rule rule, class T>
 inline constexpr bool kComputes = of_floats(rule) ? std::is_floating_point_v<T> : !of_integers(rule) || std::is_integral_v<T>;
 
-/// What a kernel keeps of an operand: elements, or one number for all.
+/// An operand: elements, or one number for all of them.
 template <class T>
 struct Source {
   const void* data;
@@ -113,8 +113,6 @@ struct ApplyStrided {
 template <class F, class T>
 inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F, Lgamma> && !std::is_same_v<F, Digamma> &&
                                    !std::is_same_v<F, Polygamma> && !std::is_same_v<F, Erfinv>;
-
-inline constexpr int64_t kNoStrides[kMaxDims] = {};
 
 template <class F, class T, int inputs, Rule rule>
 void launch(const Queue& queue, const Pointwise& call) {

@@ -14,7 +14,7 @@ struct Words {
   RandomStart start;
 
   TD_DEVICE PhiloxWords operator()(int64_t i) const { return philox(start.key(), start.counter() + static_cast<uint64_t>(i)); }
-  /// Two a element.
+  /// Two words for each element.
   TD_DEVICE void wide(int64_t i, uint64_t (&bits)[kFour]) const {
     for (int half = 0; half < 2; ++half) {
       const PhiloxWords w = philox(start.key(), start.counter() + 2 * static_cast<uint64_t>(i) + static_cast<uint64_t>(half));

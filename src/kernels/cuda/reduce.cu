@@ -52,17 +52,15 @@ TD_DEVICE C transformed(Reduce op, C x) {
 template <class C>
 struct Reduction {
   using Total = std::conditional_t<std::is_integral_v<C>, int64_t, double>;
-  static constexpr int kArrays = 1;
-  static constexpr int kMost = 1024;
   Converted<C> in;
   Results out;
-  Places<2> rows;  // of in, of out
+  Places<1> results;
   Reduce op;
   Combine how;
   int64_t count;
   bool fours;  // what is counted as an element is four of them, of a dtype computed in float, at an address for all of them
 
-  TD_DEVICE Total none() const {
+  TD_DEVICE Total identity() const {
     using Limits = std::numeric_limits<Total>;
     switch (how) {
       case Combine::Add: return 0;
@@ -71,27 +69,22 @@ struct Reduction {
       default: return std::is_integral_v<Total> ? Limits::max() : Limits::infinity();
     }
   }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
-    int64_t both[2];
-    rows(row, both);
-    at[0] = both[0];
-  }
   template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void add(Total& total, const int64_t (&at)[n], int64_t, int) const {
     if constexpr (std::is_same_v<C, float>) {
-      if (fours) return add_fours(total, at[0]);
+      if (fours) return add_fours(total, at);
     }
     C x[n];
-    in.read(at[0], x);
+    in.read(at, x);
     add_all(total, x);
   }
   TD_DEVICE Total combine(Total a, Total b) const { return combined(how, a, b); }
-  TD_DEVICE void write(int64_t row, Total total) const {
-    int64_t at[2];
-    rows(row, at);
-    if (op == Reduce::Mean) out.put(at[1], static_cast<double>(total) / static_cast<double>(count));
-    else if (op == Reduce::Norm2) out.put(at[1], math::sqrt(static_cast<double>(total)));
-    else out.put(at[1], total);
+  TD_DEVICE void store(int64_t row, Total total) const {
+    int64_t at[1];
+    results(row, at);
+    if (op == Reduce::Mean) out.put(at[0], static_cast<double>(total) / static_cast<double>(count));
+    else if (op == Reduce::Norm2) out.put(at[0], math::sqrt(static_cast<double>(total)));
+    else out.put(at[0], total);
   }
 
  private:
@@ -119,10 +112,10 @@ struct Reduction {
 };
 
 /// Whether the elements of a row lie together and can be read four at a time in every row.
-bool come_in_fours(const View& in, int kept, const Places<1>& elements) {
+bool come_in_fours(const View& in, int outer, const Places<1>& elements) {
   const bool floats = in.dtype == DType::Float32 || in.dtype == DType::Float16 || in.dtype == DType::BFloat16;
   if (!floats || elements.ndim != 1 || elements.strides[0][0] != 1 || elements.count % kFour != 0) return false;
-  for (int d = 0; d < kept; ++d)
+  for (int d = 0; d < outer; ++d)
     if (in.sizes[d] > 1 && in.strides[d] % kFour != 0) return false;
   return reinterpret_cast<uintptr_t>(in.data) % (kFour * size_of(in.dtype)) == 0;
 }
@@ -152,17 +145,16 @@ Value neutral(Reduce op, DType dtype) {
 size_t reduce_workspace(const View& in, int32_t reduced) { return Cut(in, reduced).workspace(); }
 
 void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* workspace) {
-  const int kept = in.ndim - reduced;
-  const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
+  const int outer = in.ndim - reduced;
+  const Places<1> elements = places_in(in, outer, in.ndim, true, in);
   if (elements.count == 0) return fill(queue, out, neutral(op, out.dtype));
   const bool tests = op == Reduce::Any || op == Reduce::All || op == Reduce::CountNonzero || op == Reduce::Max || op == Reduce::Min;
   visit_compute(tests ? in.dtype : out.dtype, [&](auto zero) {
     using C = decltype(zero);
-    const Places<2> rows = Dims(in, 0, kept, true).places(in, out);
-    const bool fours = std::is_same_v<C, float> && come_in_fours(in, kept, elements);
+    const bool fours = std::is_same_v<C, float> && come_in_fours(in, outer, elements);
     const int64_t counted = elements.count / kFour, step = kFour;
-    reduce_rows(queue, Cut(in, reduced), fours ? Places<1>(1, &counted, {&step}) : elements,
-                Reduction<C>{in, out, rows, op, combine_of(op), elements.count, fours}, workspace);
+    reduce_rows(queue, Cut(in, reduced), places_in(in, 0, outer, true, in), fours ? Places<1>(1, &counted, {&step}) : elements,
+                Reduction<C>{in, out, places_in(in, 0, outer, true, out), op, combine_of(op), elements.count, fours}, workspace);
   });
 }
 

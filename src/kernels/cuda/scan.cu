@@ -1,12 +1,12 @@
 // Running totals along rows. Where neighbouring threads can take neighbouring rows, or rows are short, a thread goes along each. Else a
 // group goes along a row, some elements a thread at a time: a thread adds up its own, the group scans these sums, and what came before is
 // carried. A few long rows are cut into pieces for many groups, each scanned by itself; then the last elements of the pieces are, and at
-// last all others are joined to the piece before theirs. So no scratch is needed but the result; where that says too little to go on from -
-// recurrences, sums of half types - a group goes along the whole row.
+// last all others are joined to the piece before theirs. The result serves as scratch; where it is not precise enough for that
+// (recurrences, sums of half types) a group goes along the whole row.
 #include <algorithm>
 
 #include "kernels/cuda/entries.h"
-#include "kernels/cuda/reduction.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace tandem::kernels::cuda {
 namespace {
@@ -26,7 +26,7 @@ struct RowSteps {
 
   template <class... Views>
   explicit RowSteps(const View& first, const Views&... more)
-      : rows(Dims(first, 0, first.ndim - 1, true).places(first, more...)),
+      : rows(places_in(first, 0, first.ndim - 1, true, first, more...)),
         length(first.sizes[first.ndim - 1]),
         along{first.strides[first.ndim - 1], more.strides[more.ndim - 1]...} {}
 

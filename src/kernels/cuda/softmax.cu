@@ -1,117 +1,127 @@
-// Softmax and log-softmax over rows, and their gradients. A total is the maximum so far and the sum of the exponentials from it, so that a
-// row is read once for both, and once more, mostly from a cache, for the result.
+// Softmax and log-softmax over rows, and their gradients. A group of threads reads its rows for their totals, combines these, and reads
+// the rows once more, mostly from a cache, for the results.
 #include <limits>
 
 #include "kernels/cuda/entries.h"
-#include "kernels/cuda/reduction.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace tandem::kernels::cuda {
 namespace {
 
-/// The maximum of some numbers, nan apart, and the sum of exp(x - shift): shift is the maximum, or 0 where that is -infinity.
+/// The maximum of some numbers, nan apart, and the sum of exp(x - shift()), so that a row is read once for both.
 template <class C>
 struct Exponentials {
-  C most, sum;
+  C max, sum;
 
-  TD_DEVICE C shift() const { return most == -std::numeric_limits<C>::infinity() ? C(0) : most; }
-};
-
-template <class C>
-struct Softmax {
-  using Total = Exponentials<C>;
-  static constexpr int kArrays = 2;  // out, in
-  static constexpr int kMost = 1024;
-  Floats<C> out, in;
-  Places<2> rows;
-  bool log;
-
-  struct Settings {
-    C most, by;  // the factor, or the logarithm of the sum
-  };
-
-  TD_DEVICE bool gathers() const { return true; }
-  TD_DEVICE Total none() const { return {-std::numeric_limits<C>::infinity(), C(0)}; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[2]) const { rows(row, at); }
+  TD_DEVICE static Exponentials none() { return {-std::numeric_limits<C>::infinity(), C(0)}; }
+  TD_DEVICE C shift() const { return max == -std::numeric_limits<C>::infinity() ? C(0) : max; }
   template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[2][n], int64_t, int) const {
-    C x[n];
-    in.read(at[1], x);
-    Total more = none();
-    for (int k = 0; k < n; ++k) more.most = x[k] > more.most ? x[k] : more.most;
-    if (more.most > total.most) {
-      total.sum *= math::exp(total.most - more.most);
-      total.most = more.most;
+  TD_DEVICE void add(const C (&x)[n]) {
+    C larger = max;
+    for (int k = 0; k < n; ++k) larger = x[k] > larger ? x[k] : larger;
+    if (larger > max) {
+      sum *= math::exp(max - larger);
+      max = larger;
     }
-    for (int k = 0; k < n; ++k) total.sum += math::exp(x[k] - total.shift());
+    for (int k = 0; k < n; ++k) sum += math::exp(x[k] - shift());
   }
-  TD_DEVICE Total combine(const Total& a, const Total& b) const {
-    Total both{a.most > b.most ? a.most : b.most, C(0)};
-    both.sum = a.sum * math::exp(a.most - both.shift()) + b.sum * math::exp(b.most - both.shift());
+  TD_DEVICE Exponentials combined(const Exponentials& other) const {
+    Exponentials both{max > other.max ? max : other.max, C(0)};
+    both.sum = sum * math::exp(max - both.shift()) + other.sum * math::exp(other.max - both.shift());
     return both;
   }
-  TD_DEVICE void write(int64_t, const Total&) const {}
-  TD_DEVICE Settings settings(int64_t, const Total& total) const { return {total.most, log ? math::log(total.sum) : 1 / total.sum}; }
-  template <int n>
-  TD_DEVICE void put(const Settings& row, const int64_t (&at)[2][n], int64_t, int) const {
-    C x[n];
-    in.read(at[1], x);
-    for (int k = 0; k < n; ++k) x[k] = log ? x[k] - row.most - row.by : math::exp(x[k] - row.most) * row.by;
-    out.write(at[0], x);
+};
+
+template <class C, int threads>
+struct Softmax {
+  struct Shared {
+    Exponentials<C> totals[threads];
+  };
+  Floats<C> out, in;
+  Rows<2> rows;  // of out, of in
+  bool log;
+
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    group.each([&](int t) {
+      Exponentials<C> total = Exponentials<C>::none();
+      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[2][n], int64_t) {
+        C x[n];
+        in.read(at[1], x);
+        total.add(x);
+      });
+      shared.totals[t] = total;
+    });
+    rows.reduce(group, shared.totals, [](const Exponentials<C>& a, const Exponentials<C>& b) { return a.combined(b); });
+    group.each([&](int t) {
+      const Exponentials<C> total = shared.totals[rows.first(t)];
+      const C max = total.max, last = log ? math::log(total.sum) : 1 / total.sum;  // what is subtracted last, or a factor
+      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[2][n], int64_t) {
+        C x[n];
+        in.read(at[1], x);
+        for (int k = 0; k < n; ++k) x[k] = log ? x[k] - max - last : math::exp(x[k] - max) * last;
+        out.write(at[0], x);
+      });
+    });
   }
 };
 
-template <class C>
+template <class C, int threads>
 struct SoftmaxGradient {
-  using Total = C;
-  static constexpr int kArrays = 3;  // out, grad, y
-  static constexpr int kMost = 1024;
+  struct Shared {
+    C sums[threads];
+  };
   Floats<C> out, grad, y;
-  Places<3> rows;
+  Rows<3> rows;  // of out, of grad, of y
   bool log;
 
-  TD_DEVICE bool gathers() const { return true; }
-  TD_DEVICE Total none() const { return 0; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[3]) const { rows(row, at); }
-  template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[3][n], int64_t, int) const {
-    C g[n];
-    grad.read(at[1], g);
-    if (!log) {
-      C v[n];
-      y.read(at[2], v);
-      for (int k = 0; k < n; ++k) g[k] *= v[k];
-    }
-    for (int k = 1; k < n; ++k) g[0] += g[k];
-    total += g[0];
-  }
-  TD_DEVICE Total combine(Total a, Total b) const { return a + b; }
-  TD_DEVICE void write(int64_t, Total) const {}
-  TD_DEVICE C settings(int64_t, Total total) const { return total; }
-  template <int n>
-  TD_DEVICE void put(C sum, const int64_t (&at)[3][n], int64_t, int) const {
-    C g[n], v[n];
-    grad.read(at[1], g);
-    y.read(at[2], v);
-    for (int k = 0; k < n; ++k) g[k] = log ? g[k] - math::exp(v[k]) * sum : v[k] * (g[k] - sum);
-    out.write(at[0], g);
+  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    group.each([&](int t) {  // the sum of grad, or of grad * y
+      C sum = 0;
+      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[3][n], int64_t) {
+        C g[n];
+        grad.read(at[1], g);
+        if (!log) {
+          C v[n];
+          y.read(at[2], v);
+          for (int k = 0; k < n; ++k) g[k] *= v[k];
+        }
+        for (int k = 1; k < n; ++k) g[0] += g[k];
+        sum += g[0];
+      });
+      shared.sums[t] = sum;
+    });
+    rows.reduce(group, shared.sums, [](C a, C b) { return a + b; });
+    group.each([&](int t) {
+      const C sum = shared.sums[rows.first(t)];
+      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[3][n], int64_t) {
+        C g[n], v[n];
+        grad.read(at[1], g);
+        y.read(at[2], v);
+        for (int k = 0; k < n; ++k) g[k] = log ? g[k] - math::exp(v[k]) * sum : v[k] * (g[k] - sum);
+        out.write(at[0], g);
+      });
+    });
   }
 };
 
 void forward(const Queue& queue, bool log, const Out& out, const View& in) {
-  const int rows_of = in.ndim > 0 ? in.ndim - 1 : 0;
-  const Places<2> rows = Dims(in, 0, rows_of, true).places(out, in), elements = Dims(in, rows_of, in.ndim, false).places(out, in);
+  const int outer = in.ndim > 0 ? in.ndim - 1 : 0;
+  const Rows<2> all(places_in(in, 0, outer, true, out, in), places_in(in, outer, in.ndim, false, out, in), dense_rows(in, in.ndim - outer));
   visit_floating_compute(in.dtype, [&](auto zero) {
-    using C = decltype(zero);
-    change_rows(queue, rows.count, elements, dense_rows(in, in.ndim - rows_of), Softmax<C>{out, in, rows, log});
+    split_rows<1024>(all, [&](auto threads, const Rows<2>& rows) {
+      for_groups<threads>(queue, rows.groups(), Softmax<decltype(zero), threads>{out, in, rows, log});
+    });
   });
 }
 
 void backward(const Queue& queue, bool log, const Out& out, const View& grad, const View& y) {
-  const int rows_of = y.ndim > 0 ? y.ndim - 1 : 0;
-  const Places<3> rows = Dims(y, 0, rows_of, true).places(out, grad, y), elements = Dims(y, rows_of, y.ndim, false).places(out, grad, y);
+  const int outer = y.ndim > 0 ? y.ndim - 1 : 0;
+  const Rows<3> all(places_in(y, 0, outer, true, out, grad, y), places_in(y, outer, y.ndim, false, out, grad, y),
+                    dense_rows(y, y.ndim - outer));
   visit_floating_compute(y.dtype, [&](auto zero) {
-    using C = decltype(zero);
-    change_rows(queue, rows.count, elements, dense_rows(y, y.ndim - rows_of), SoftmaxGradient<C>{out, grad, y, rows, log});
+    split_rows<1024>(all, [&](auto threads, const Rows<3>& rows) {
+      for_groups<threads>(queue, rows.groups(), SoftmaxGradient<decltype(zero), threads>{out, grad, y, rows, log});
+    });
   });
 }
 

@@ -67,8 +67,7 @@ template <class T, int threads>
 void solve_in(const Queue& queue, Solver kind, const Out& out, const View& a, const View& pivots, const View& b) {
   const int batch = a.ndim - 2;
   const bool lu = kind == Solver::Lu;
-  const int64_t none[kMaxDims] = {};
-  const Places<4> batches(batch, a.sizes, {out.strides, a.strides, b.strides, lu ? pivots.strides : none});
+  const Places<4> batches(batch, a.sizes, {out.strides, a.strides, b.strides, lu ? pivots.strides : kNoStrides});
   const int64_t columns = b.sizes[batch + 1];
   const bool lower = lu || kind == Solver::LowerTriangle || kind == Solver::LowerUnitTriangle;
   const bool unit = lu || kind == Solver::LowerUnitTriangle || kind == Solver::UpperUnitTriangle;

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/moments.cuh"
+#include "kernels/cuda/reduction.cuh"
 
 namespace tandem::kernels::cuda {
 namespace {
@@ -10,43 +11,36 @@ namespace {
 template <class C>
 struct Variance {
   using Total = Moments;
-  static constexpr int kArrays = 1;
-  static constexpr int kMost = 1024;
   Converted<C> in;
   Results variance, mean;
-  Places<3> rows;  // of in, of variance, of mean
+  Places<2> results;  // of variance, of mean
   double correction;
 
-  TD_DEVICE Total none() const { return {0, 0, 0}; }
-  TD_DEVICE void base(int64_t row, int64_t (&at)[1]) const {
-    int64_t all[3];
-    rows(row, all);
-    at[0] = all[0];
-  }
+  TD_DEVICE Total identity() const { return {0, 0, 0}; }
   template <int n>
-  TD_DEVICE void take(Total& total, const int64_t (&at)[1][n], int64_t, int) const {
+  TD_DEVICE void add(Total& total, const int64_t (&at)[n], int64_t, int) const {
     C x[n];
-    in.read(at[0], x);
+    in.read(at, x);
     total.add(x);
   }
   TD_DEVICE Total combine(Total a, const Total& b) const {
     a.join(b);
     return a;
   }
-  TD_DEVICE void write(int64_t row, const Total& total) const {
-    int64_t at[3];
-    rows(row, at);
+  TD_DEVICE void store(int64_t row, const Total& total) const {
+    int64_t at[2];
+    results(row, at);
     const double freedom = total.count - correction;
-    variance.put(at[1], total.squares / (freedom > 0 ? freedom : 0));
-    if (mean.data) mean.put(at[2], total.mean);
+    variance.put(at[0], total.squares / (freedom > 0 ? freedom : 0));
+    if (mean.data) mean.put(at[1], total.mean);
   }
 };
 
 }  // namespace
 
 void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduced, double correction, void* workspace) {
-  const int kept = in.ndim - reduced;
-  const Places<1> elements = Dims(in, kept, in.ndim, true).places(in);
+  const int outer = in.ndim - reduced;
+  const Places<1> elements = places_in(in, outer, in.ndim, true, in);
   if (elements.count == 0) {
     const Value nan{std::numeric_limits<double>::quiet_NaN(), 0, true};
     fill(queue, variance, nan);
@@ -55,8 +49,9 @@ void variance(const Queue& queue, Out variance, Out mean, View in, int32_t reduc
   }
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    const Places<3> rows = Dims(in, 0, kept, true).places(in, variance, mean.data ? mean : variance);
-    reduce_rows(queue, Cut(in, reduced), elements, Variance<C>{in, variance, mean, rows, correction}, workspace);
+    const Places<2> results = places_in(in, 0, outer, true, variance, mean.data ? mean : variance);
+    reduce_rows(queue, Cut(in, reduced), places_in(in, 0, outer, true, in), elements, Variance<C>{in, variance, mean, results, correction},
+                workspace);
   });
 }
 

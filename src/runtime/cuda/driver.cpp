@@ -48,7 +48,7 @@ struct CudaStream {
   std::vector<std::shared_ptr<CudaGraph>> replayed;  // graphs that were launched here since the last synchronization
 };
 
-/// What CUDA numbers captures with.
+/// The type of CUDA's numbers for captures.
 using CaptureId = unsigned long long;  // NOLINT(google-runtime-int): CUDA's own type
 
 /// A graph, or a capture that is to become one. Its kernels report to a status of its own, as it is replayed on any stream.
@@ -90,7 +90,7 @@ namespace {
 
 using GraphOwner = std::shared_ptr<CudaGraph>;
 
-/// The number of the capture that a stream is a part of; 0 where it is in none, or one that was spoilt.
+/// The number of the capture that a stream is a part of; 0 where it is in none, or in one that became invalid.
 CaptureId capture_id(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   CaptureId id = 0;
@@ -103,7 +103,7 @@ CaptureId capture_id(cudaStream_t stream) {
 }
 
 CudaStream& stream_of(StreamHandle handle) { return *static_cast<CudaStream*>(handle); }
-/// CUDA's own handles, which are plain bytes, and back.
+/// CUDA's handles for other processes, which are plain bytes, as ShareHandle and back.
 template <class Handle>
 ShareHandle to_share(const Handle& handle) {
   static_assert(sizeof(Handle) <= sizeof(ShareHandle) && std::is_trivially_copyable_v<Handle>);
@@ -120,7 +120,7 @@ Handle from_share(const ShareHandle& share) {
 
 CudaEvent& event_of(EventHandle handle) { return *static_cast<CudaEvent*>(handle); }
 
-/// CUDA would end the capture for such a question.
+/// An event that may be queried and waited for. Error for one that was recorded in a capture: CUDA would end the capture.
 CudaEvent& own_time_of(EventHandle handle, const char* op) {
   CudaEvent& event = event_of(handle);
   if (event.captured.load()) fail('[', op, "] the event was recorded in a capture: it has no time of its own");
@@ -204,14 +204,14 @@ CudaDriver::CudaDriver() {
 
 CudaDriver::~CudaDriver() = default;
 
-/// A stream is waited for from here on: holds the graphs that it has replayed, whose kernels' reports come with its own.
+/// Held while a stream is waited for: the graphs that it has replayed, whose kernels report to statuses of their own.
 class CudaDriver::Waiting {
  public:
   Waiting(CudaDriver& driver, CudaStream& stream) : driver_(driver), stream_(stream) {
     const std::lock_guard lock(driver_.mutex_);
     replayed_.swap(stream_.replayed);
   }
-  /// What has not been looked at waits for the next time.
+  /// Graphs whose status was not checked are left for the next wait.
   ~Waiting() {
     if (replayed_.empty()) return;
     const std::lock_guard lock(driver_.mutex_);
@@ -341,7 +341,7 @@ StreamHandle CudaDriver::create_stream(int device, int priority) {
 bool CudaDriver::query_stream(StreamHandle handle) {
   const CudaStream& stream = stream_of(handle);
   const CudaDeviceGuard current(stream.device);
-  if (in_capture(stream.stream)) fail("[query] the stream is being captured: its work is only kept");
+  if (in_capture(stream.stream)) fail("[query] the stream is being captured: its work is recorded, not run");
   const cudaError_t code = cudaStreamQuery(stream.stream);
   if (code == cudaErrorNotReady) {
     (void)cudaGetLastError();
@@ -354,7 +354,7 @@ bool CudaDriver::query_stream(StreamHandle handle) {
 void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
   CudaStream& stream = stream_of(handle);
   const CudaDeviceGuard current(stream.device);
-  if (in_capture(stream.stream)) fail("[synchronize] the stream is being captured: its work is only kept");
+  if (in_capture(stream.stream)) fail("[synchronize] the stream is being captured: its work is recorded, not run");
   Waiting waiting(*this, stream);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
   waiting.check();
@@ -494,7 +494,7 @@ CudaGraph* CudaDriver::capture_of(cudaStream_t stream) {
   return nullptr;
 }
 
-/// Also in one that was spoilt: until its end nothing else can be done with the stream.
+/// True also for a capture that became invalid: until its end nothing else can be done with the stream.
 bool CudaDriver::in_capture(cudaStream_t stream) const {
   if (captures_count_.load() == 0) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -513,13 +513,13 @@ void CudaDriver::begin_capture(StreamHandle handle) {
   void* replay = nullptr;
   check(cudaMalloc(&replay, sizeof(Replay)), "cudaMalloc");
   graph->replay = static_cast<Replay*>(replay);
-  // Any stream may replay it: it is written before one can. On the stream, since the legacy one would wait for others.
+  // Waited for, as any stream may replay the graph; on this stream, since the legacy default stream would wait for all others.
   check_work(cudaMemsetAsync(replay, 0, sizeof(Replay), stream.stream), "cudaMemsetAsync", &stream);
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
   const std::lock_guard entering(entering_);
   const std::lock_guard lock(mutex_);
   captures_.reserve(captures_.size() + 1);
-  captures_count_.store(captures_.size() + 1);  // before it begins: who finds none asks no further
+  captures_count_.store(captures_.size() + 1);  // before it begins, so that no launch of it is missed
   const cudaError_t code = cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed);
   if (code == cudaSuccess) {
     graph->id = capture_id(stream.stream);
@@ -578,7 +578,7 @@ void CudaDriver::destroy_graph(GraphHandle handle) noexcept { delete static_cast
 Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   CudaStream& stream = stream_of(handle);
   stream.last.set(op, site);
-  check(cudaSetDevice(gpu_behind(stream.device)), "cudaSetDevice");  // a launch goes to the current GPU, whatever its stream
+  check(cudaSetDevice(gpu_behind(stream.device)), "cudaSetDevice");  // kernels are launched on the current GPU, whatever their stream
   Queue queue;
   queue.stream = stream.stream;
   queue.late = stream.status;
@@ -588,7 +588,7 @@ Queue CudaDriver::queue(StreamHandle handle, const char* op, Site site) {
   }
   queue.op = op;
   queue.site = site;
-  queue.device = gpu_behind(stream.device);  // libraries keep what they need for each GPU
+  queue.device = gpu_behind(stream.device);  // libraries have a state for each GPU
   return queue;
 }
 

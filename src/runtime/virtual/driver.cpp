@@ -74,7 +74,7 @@ void refuse_own_stream(const Stream& stream) {
 
 /// As CUDA, which ends the capture besides.
 void refuse_captured(Stream& stream, const char* op) {
-  if (stream.recording()) fail('[', op, "] the stream is being captured: its work is only kept");
+  if (stream.recording()) fail('[', op, "] the stream is being captured: its work is recorded, not run");
 }
 
 std::vector<std::string> uuids(int count) {

@@ -1,4 +1,4 @@
-// A graph of virtual GPUs: work that a capture keeps, to be done again and again in the order in which it was queued.
+// A graph of virtual GPUs: work that a capture has recorded, to be run again and again in the order in which it was queued.
 #pragma once
 
 #include <cstddef>

@@ -23,30 +23,6 @@ TD_INLINE To converted(From from) {
   else return static_cast<To>(from);
 }
 
-/// Half types from and to float, a register at a time; says how many elements are done.
-TD_INLINE int64_t convert_block(float* to, const Half* from, int64_t n) {
-  int64_t i = 0;
-#if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i))));
-#elif defined(__F16C__)
-  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-#else
-  (void)to, (void)from, (void)n;
-#endif
-  return i;
-}
-TD_INLINE int64_t convert_block(Half* to, const float* from, int64_t n) {
-  int64_t i = 0;
-#if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm512_cvtps_ph(_mm512_loadu_ps(from + i), 0));
-#elif defined(__F16C__)
-  for (; i + 8 <= n; i += 8) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
-#else
-  (void)to, (void)from, (void)n;
-#endif
-  return i;
-}
-
 /// What elements are read as: bool as the byte that it is, which converts many at a time.
 template <class T>
 using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
@@ -60,8 +36,8 @@ void pack(void* to_address, const void* from_address, int64_t stride, int64_t n)
     if constexpr (std::is_same_v<To, From>) {
       std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
       return;
-    } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
-      i = convert_block(to, from, n);
+    } else if constexpr (kConvertsHalf && std::is_same_v<To, float> && std::is_same_v<From, Half>) {
+      for (; i + Vec<To>::kLanes <= n; i += Vec<To>::kLanes) load_half(from + i).store(to + i);
     }
     for (; i < n; ++i) to[i] = converted<To>(from[i]);
   } else if (stride == 0) {
@@ -81,8 +57,8 @@ void unpack(void* to_address, int64_t stride, const void* from_address, int64_t 
     if constexpr (std::is_same_v<To, From>) {
       std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
       return;
-    } else if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>) {
-      i = convert_block(to, from, n);
+    } else if constexpr (kConvertsHalf && std::is_same_v<To, Half> && std::is_same_v<From, float>) {
+      for (; i + Vec<From>::kLanes <= n; i += Vec<From>::kLanes) store_half(Vec<From>::load(from + i), to + i);
     }
     for (; i < n; ++i) to[i] = converted<To>(from[i]);
   } else {
@@ -161,23 +137,23 @@ bool all_within(const int64_t* index, int64_t n, int64_t size) {
 
 }  // namespace
 
-void add_conversions(Isa& isa) {
-  isa.transpose[0] = transpose<uint32_t>;
-  isa.transpose[1] = transpose<uint64_t>;
-  isa.all_within = all_within;
-  isa.reverse[0] = reverse<uint8_t>;
-  isa.reverse[1] = reverse<uint16_t>;
-  isa.reverse[2] = reverse<uint32_t>;
-  isa.reverse[3] = reverse<uint64_t>;
+void fill_conversions(ConversionFunctions& conversions) {
+  conversions.transpose[0] = transpose<uint32_t>;
+  conversions.transpose[1] = transpose<uint64_t>;
+  conversions.all_within = all_within;
+  conversions.reverse[0] = reverse<uint8_t>;
+  conversions.reverse[1] = reverse<uint16_t>;
+  conversions.reverse[2] = reverse<uint32_t>;
+  conversions.reverse[3] = reverse<uint64_t>;
   for (int d = 0; d < kDTypes; ++d)
     visit(static_cast<DType>(d), [&](auto zero) {
       using T = decltype(zero);
-      isa.pack[d][kComputeFloat] = pack<float, T>;
-      isa.pack[d][kComputeDouble] = pack<double, T>;
-      isa.pack[d][kComputeInt] = pack<int64_t, T>;
-      isa.unpack[kComputeFloat][d] = unpack<T, float>;
-      isa.unpack[kComputeDouble][d] = unpack<T, double>;
-      isa.unpack[kComputeInt][d] = unpack<T, int64_t>;
+      conversions.pack[d][kComputeFloat] = pack<float, T>;
+      conversions.pack[d][kComputeDouble] = pack<double, T>;
+      conversions.pack[d][kComputeInt] = pack<int64_t, T>;
+      conversions.unpack[kComputeFloat][d] = unpack<T, float>;
+      conversions.unpack[kComputeDouble][d] = unpack<T, double>;
+      conversions.unpack[kComputeInt][d] = unpack<T, int64_t>;
     });
 }
 

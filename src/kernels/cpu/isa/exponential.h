@@ -2,9 +2,7 @@
 // last place, right at nan, infinities, denormal numbers and overflow, and the same for an element wherever it stands.
 #pragma once
 
-#include <limits>
-
-#include "kernels/cpu/isa/tables.h"
+#include "kernels/cpu/isa/vec.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 
@@ -43,30 +41,19 @@ TD_INLINE Vec<T> clip_exp(Vec<T> x) {
 }
 
 template <class T>
-TD_INLINE Vec<T> exp_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return exp_by_table(x).value();
-#endif
+TD_INLINE Vec<T> exp(Vec<T> x) {
   const Reduced<T> a = reduce_exp(clip_exp(x));
   return scale(fma(exp_tail(a.r) * a.r, a.r, a.r) + Vec<T>(1), a.n);
 }
 template <class T>
-TD_INLINE Vec<T> exp2_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return exp2_by_table(x);
-#endif
+TD_INLINE Vec<T> exp2(Vec<T> x) {
   constexpr bool single = sizeof(T) == 4;
   x = min(Vec<T>(single ? 129.0 : 1025.0), max(Vec<T>(single ? -151.0 : -1076.0), x));
   const Vec<T> n = round(x), r = (x - n) * Vec<T>(0.69314718055994530942);
   return scale(fma(exp_tail(r) * r, r, r) + Vec<T>(1), n);
 }
 template <class T>
-TD_INLINE Vec<T> expm1_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) {
-    return select(abs(x) < Vec<T>(0x1p-25), x, quarter_expm1_by_table(x) * Vec<T>(4));
-  }
-#endif
+TD_INLINE Vec<T> expm1(Vec<T> x) {
   const Reduced<T> a = reduce_exp(clip_exp(max(Vec<T>(-50.0), x)));
   const Vec<T> p = fma(exp_tail(a.r) * a.r, a.r, a.r),
                half = power_of_two(a.n - Vec<T>(1));  // half of 2^n: 2^n itself may overflow too early
@@ -121,10 +108,7 @@ TD_INLINE Vec<double> log_tail(Vec<double> f) {  // as in fdlibm: an even polyno
 }
 
 template <class T>
-TD_INLINE Vec<T> log_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return in_base<kNatural>(logarithm(x));
-#endif
+TD_INLINE Vec<T> log(Vec<T> x) {
   using V = Vec<T>;
   constexpr bool single = sizeof(T) == 4;
   const Split<T> a = split(x);
@@ -132,17 +116,22 @@ TD_INLINE Vec<T> log_of(Vec<T> x) {
           high = V(single ? 0.693359375 : 6.93147180369123816490e-01);
   return log_specials(x, a.e * high + (f + (log_tail(f) + a.e * low)));
 }
-/// log(x) times a constant given as two parts, plus e times another: log2 and log10.
+/// log(x) times a constant, e times another: log2 and log10, to a float's precision.
 TD_INLINE Vec<double> log_in_base(Vec<double> x, double factor, double of_two) {
   const Split<double> a = split(x);
   const Vec<double> f = a.m - Vec<double>(1);
   return log_specials(x, fma(f + log_tail(f), Vec<double>(factor), a.e * Vec<double>(of_two)));
 }
+template <std::same_as<float> T>
+TD_INLINE Vec<T> log2(Vec<T> x) {
+  return in_double(x, [](Vec<double> v) { return log_in_base(v, 1.44269504088896340736, 1); });
+}
+template <std::same_as<float> T>
+TD_INLINE Vec<T> log10(Vec<T> x) {
+  return in_double(x, [](Vec<double> v) { return log_in_base(v, 0.43429448190325182765, 0.30102999566398119521); });
+}
 template <class T>
-TD_INLINE Vec<T> log1p_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return log1p_by_table(x);
-#endif
+TD_INLINE Vec<T> log1p(Vec<T> x) {
   using V = Vec<T>;
   const V u = x + V(1), lost = x - (u - V(1));  // what rounding took from 1 + x
   const Split<T> a = split(u);
@@ -154,10 +143,7 @@ TD_INLINE Vec<T> log1p_of(Vec<T> x) {
 }
 
 template <class T>
-TD_INLINE Vec<T> tanh_of(Vec<T> x) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return tanh_by_table(x);
-#endif
+TD_INLINE Vec<T> tanh(Vec<T> x) {
   using V = Vec<T>;
   const V a = min(V(sizeof(T) == 4 ? 10.0 : 20.0), abs(x));
   const Reduced<T> e = reduce_exp(a + a);
@@ -167,18 +153,16 @@ TD_INLINE Vec<T> tanh_of(Vec<T> x) {
 }
 
 /// Near zero a polynomial, else 1 - exp of one.
-TD_INLINE Vec<float> erf_of(Vec<float> x) {
-#if defined(__AVX512F__)
-  return erf_by_table(x);
-#else
-  using V = Vec<float>;
+template <std::same_as<float> T>
+TD_INLINE Vec<T> erf(Vec<T> x) {
+  using V = Vec<T>;
   const V t = min(V(4), abs(x)), s = t * t;
   V far = fma(V(-1.72853470e-5F), t, V(3.83197126e-4F));
   far = fma(far, s, fma(V(-3.88396438e-3F), t, V(2.42546219e-2F)));
   far = fma(far, t, V(-1.06777877e-1F));
   far = fma(far, t, V(-6.34846687e-1F));
   far = fma(far, t, V(-1.28717512e-1F));
-  far = V(1) - exp_of(fma(far, t, -t));
+  far = V(1) - exp(fma(far, t, -t));
   V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
   near = fma(near, s, V(-2.67681349e-2F));
   near = fma(near, s, V(1.12819925e-1F));
@@ -186,7 +170,11 @@ TD_INLINE Vec<float> erf_of(Vec<float> x) {
   near = fma(near, s, V(1.28379166e-1F));
   near = fma(near, t, t);
   return copysign(select(t > V(0.927734375F), far, near), x);
-#endif
+}
+/// log(1 + e^x), for x <= 0.
+template <class T>
+TD_INLINE Vec<T> log1p_exp(Vec<T> x) {
+  return log1p(exp(x));
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

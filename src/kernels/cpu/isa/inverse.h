@@ -24,12 +24,12 @@ TD_INLINE Arc arc_of(Vec<float> x) {
   const V z = select(far, fma(a, V(-0.5), V(0.5)), a * a);
   return {far, arc_of_sine(select(far, sqrt(z), a), z)};
 }
-TD_INLINE Vec<float> asin_of(Vec<float> x) {
+TD_INLINE Vec<float> asin(Vec<float> x) {
   using V = Vec<float>;
   const Arc a = arc_of(x);
   return copysign(select(a.far, V(kHalfPi) - (a.y + a.y - V(kHalfPiLow)), a.y), x);
 }
-TD_INLINE Vec<float> acos_of(Vec<float> x) {
+TD_INLINE Vec<float> acos(Vec<float> x) {
   using V = Vec<float>;
   const Arc a = arc_of(x);
   const Mask<float> negative = x < V(0);
@@ -45,14 +45,14 @@ TD_INLINE Vec<float> arc_of_tangent(Vec<float> t) {
       polynomial(z, -0.333331525, 0.199937671, -0.14211002, 0.106657535, -0.0755156949, 0.0432028063, -0.0163614228, 0.00291882618) * z, t,
       t);
 }
-TD_INLINE Vec<float> atan_of(Vec<float> x) {
+TD_INLINE Vec<float> atan(Vec<float> x) {
   using V = Vec<float>;
   const V a = abs(x);
   const Mask<float> far = a > V(1);
   const V y = arc_of_tangent(select(far, V(-1), a) / select(far, a, V(1)));
   return copysign(select(far, V(kHalfPi) + (y + V(kHalfPiLow)), y), x);
 }
-TD_INLINE Vec<float> atan2_of(Vec<float> y, Vec<float> x) {
+TD_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) {
   using V = Vec<float>;
   const V a = abs(y), b = abs(x);
   const Mask<float> steep = a > b, left = signbit(x);

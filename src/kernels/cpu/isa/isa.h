@@ -1,6 +1,6 @@
 // What is compiled once per instruction set, as tables of functions over contiguous memory. The files of this folder are compiled with
-// TD_ISA set to the name of the set (baseline, avx2, avx512), which is also their namespace; kernels/cpu/dispatch.cpp chooses one for the
-// process.
+// TD_ISA set to the name of the set (baseline, avx2, avx512), which is also their namespace; instruction_set.h finds a set's tables by its
+// name.
 #pragma once
 
 #include "kernels/pointwise_call.h"
@@ -15,10 +15,30 @@ constexpr DType dtype_for(Compute compute) { return compute == kComputeFloat ? k
 
 /// out[i] = f(in0[i], in1[i], …) for n elements of the compute type; comparisons write bool.
 using Tile = void (*)(void* out, const void* const* in, int64_t n);
+struct PointwiseFunctions {
+  Tile tiles[kPointwiseOps][kComputes];
+  Tile tiles_of_numbers[kPointwiseOps][kComputes];  // all operands but the first are numbers; of operations with three
+};
+
 /// to[i] = from[i * stride], converted to a compute type.
 using Pack = void (*)(void* to, const void* from, int64_t stride, int64_t n);
 /// to[i * stride] = from[i], converted from a compute type.
 using Unpack = void (*)(void* to, int64_t stride, const void* from, int64_t n);
+/// to[r * to_stride + c] = from[c * from_stride + r], for `rows` r and `columns` c.
+using Transpose = void (*)(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t rows, int64_t columns);
+/// to[i] = from[n - 1 - i]; the two don't overlap.
+using Reverse = void (*)(void* to, const void* from, int64_t n);
+struct ConversionFunctions {
+  Pack pack[kDTypes][kComputes];
+  Unpack unpack[kComputes][kDTypes];
+  Transpose transpose[2];  // of 4 and of 8 bytes
+  Reverse reverse[4];      // of 1, 2, 4 and 8 bytes
+  /// Whether n indices all lie in [0, size).
+  bool (*all_within)(const int64_t* index, int64_t n, int64_t size);
+
+  [[nodiscard]] Pack pack_to(Compute to, DType from) const { return pack[static_cast<int>(from)][to]; }
+  [[nodiscard]] Unpack unpack_from(Compute from, DType to) const { return unpack[from][static_cast<int>(to)]; }
+};
 
 /// One reduction over one compute type. Totals are double for float and double, int64 for int64: a total is exact in both, or has digits to
 /// spare.
@@ -34,31 +54,158 @@ struct Reducer {
   void (*combine)(void* totals, const void* others, int64_t n);
 };
 inline constexpr int kReductions = static_cast<int>(Reduce::CountNonzero) + 1;
-
-/// to[r * to_stride + c] = from[c * from_stride + r], for `rows` r and `columns` c.
-using Transpose = void (*)(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t rows, int64_t columns);
-
-/// to[i] = from[n - 1 - i]; the two don't overlap.
-using Reverse = void (*)(void* to, const void* from, int64_t n);
-
-struct Isa {
-  const char* name;
-  Tile tiles[kPointwiseOps][kComputes];
-  Tile tiles_of_numbers[kPointwiseOps][kComputes];  // all operands but the first are numbers; of operations with three
-  Pack pack[kDTypes][kComputes];
-  Unpack unpack[kComputes][kDTypes];
-  Transpose transpose[2];  // of 4 and of 8 bytes
-  Reverse reverse[4];      // of 1, 2, 4 and 8 bytes
+struct ReductionFunctions {
   Reducer reduce[kReductions][kComputes];
-  /// Whether n indices all lie in [0, size).
-  bool (*all_within)(const int64_t* index, int64_t n, int64_t size);
   /// The sums of x - center and of its square over n contiguous floats or doubles, added to sums[0] and sums[1].
   void (*deviations[2])(double* sums, const void* in, double center, int64_t n);
 };
 
-/// The chosen set: the best that the processor has, or TANDEM_ISA (baseline, avx2, avx512).
+/// Random numbers (kernels/random.h).
+struct RandomFunctions {
+  void (*philox)(uint32_t* words, uint64_t seed, uint64_t counter, int64_t counters);  // 4 words a counter
+  void (*uniform)(float* out, const uint32_t* words, int64_t n, int bits, float a, float b);
+  void (*normal)(float* out, const uint32_t* words, int64_t n, float mean, float deviation);  // n even
+  void (*exponential)(float* out, const uint32_t* words, int64_t n, float scale);
+  void (*bernoulli)(float* out, const uint32_t* words, int64_t n, uint64_t threshold);
+  void (*dropout)(float* out, uint8_t* mask, const float* in, const uint32_t* words, int64_t n, uint64_t threshold, float scale);
+};
+
+/// Functions over rows of n contiguous elements of one type; strides in elements, from row to row. `out` may be an input.
+struct RowFunctions {
+  void (*softmax)(void* out, int64_t out_stride, const void* in, int64_t in_stride, int64_t rows, int64_t n);
+  void (*log_softmax)(void* out, int64_t out_stride, const void* in, int64_t in_stride, int64_t rows, int64_t n);
+  void (*softmax_backward)(void* out, int64_t out_stride, const void* grad, int64_t grad_stride, const void* y, int64_t y_stride,
+                           int64_t rows, int64_t n);
+  void (*log_softmax_backward)(void* out, int64_t out_stride, const void* grad, int64_t grad_stride, const void* y, int64_t y_stride,
+                               int64_t rows, int64_t n);
+  // Parts of a row, for rows that are taken in pieces. `shift`, `sum`, `factor`: one element of the type.
+  double (*max)(const void* in, int64_t n);                                    // of those that are not nan; -inf without any
+  double (*exp_sum)(const void* in, int64_t n, double shift);                  // sum of exp(in - shift)
+  double (*exp_with_sum)(void* out, const void* in, int64_t n, double shift);  // out = exp(in - shift), and its sum
+  double (*sum)(const void* in, int64_t n);
+  double (*dot)(const void* a, const void* b, int64_t n);
+  void (*exp_scaled)(void* out, const void* in, int64_t n, double shift, double factor);            // exp(in - shift) * factor
+  void (*subtract)(void* out, const void* in, int64_t n, double shift, double more);                // (in - shift) - more
+  void (*softmax_gradient)(void* out, const void* grad, const void* y, int64_t n, double dot);      // y (grad - dot)
+  void (*log_softmax_gradient)(void* out, const void* grad, const void* y, int64_t n, double sum);  // grad - exp(y) sum
+  // Normalization. `weight` and `bias` have n elements or are nullptr (1 and 0); `mean`, `factor`: one element of the type.
+  /// out = (in - mean) * factor * weight + bias + shift.
+  void (*normalize)(void* out, const void* in, int64_t n, double mean, double factor, const void* weight, const void* bias, double shift);
+  /// sums[0] += grad * weight, sums[1] += grad * weight * (in - mean), over n elements.
+  void (*normalize_sums)(double* sums, const void* grad, const void* in, int64_t n, double mean, const void* weight);
+  /// out = (grad * weight - shift) * factor - (in - mean) * slope; without weight all have `scale`.
+  void (*normalize_gradient)(void* out, const void* grad, const void* in, int64_t n, double mean, const void* weight, double scale,
+                             double shift, double factor, double slope);
+  /// weights[i] += grad[i] * (in[i] - mean) * factor, biases[i] += grad[i].
+  void (*normalize_parameters)(void* weights, void* biases, const void* grad, const void* in, int64_t n, double mean, double factor);
+};
+
+/// The numbers of an Adam step that are the same for all elements of a parameter.
+struct AdamStep {
+  double decay;         // what the parameter is multiplied by first (1: nothing)
+  double weight_decay;  // times the parameter, added to the gradient
+  double sign;          // -1 where maximizing
+  double beta1, beta2;
+  double step_size;              // lr / (1 - beta1^step)
+  double bias_correction2_sqrt;  // sqrt(1 - beta2^step)
+  double eps;
+};
+
+/// Optimizers over n elements of float or double.
+struct OptimizerFunctions {
+  void (*sgd)(void* parameter, const void* gradient, void* momentum, int64_t n, const SgdSettings& settings, bool first);
+  void (*adam)(void* parameter, const void* gradient, void* mean, void* square, void* max_square, int64_t n, const AdamStep& step);
+  /// data: the parameter, its gradient, and the states that the step has.
+  void (*step)(OptimizerStep step, void* const* data, int64_t n, const StepParameter& parameter);
+  double (*sum_of_squares)(const void* in, int64_t n);
+  void (*scale)(void* values, int64_t n, double factor);
+};
+
+/// out (m, n) = a (m, k) b (k, n) on the calling thread; strides in elements, out's rows are contiguous.
+template <class T>
+struct DenseProduct {
+  T* out;
+  const T *a, *b;
+  int64_t m, n, k;
+  int64_t out_row, a_row, a_column, b_row, b_column;
+};
+/// For float or double.
+template <class T>
+struct ProductFunctionsOf {
+  void (*rows)(const DenseProduct<T>& p);                 // b's rows are contiguous: outer products, for small ones and few rows
+  void (*add_rows)(const DenseProduct<T>& p);             // the same, added to what out has
+  void (*columns)(const DenseProduct<T>& p);              // b's columns and a's rows are contiguous: inner products, likewise
+  void (*blocked)(const DenseProduct<T>& p, T* scratch);  // b's rows or columns are contiguous; kProductScratch elements
+  /// to[r][c] = from[c][r]; rows of `to` and of `from` are contiguous.
+  void (*transpose)(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns);
+};
+inline constexpr int64_t kProductDepth = 128, kProductColumns = 512, kProductScratch = kProductDepth * kProductColumns;
+
+struct ProductFunctions {
+  ProductFunctionsOf<float> of_float;
+  ProductFunctionsOf<double> of_double;
+  /// out[i][j] = activation(alpha * in[i][j] + beta * bias[i][j]) over rows of n; bias may be nullptr, has strides.
+  void (*epilogue)(float* out, int64_t out_row, const float* in, int64_t in_row, int64_t m, int64_t n, const float* bias, int64_t bias_row,
+                   int64_t bias_column, const Epilogue& epilogue);
+
+  template <class T>
+  [[nodiscard]] const ProductFunctionsOf<T>& of() const {
+    if constexpr (sizeof(T) == 8) return of_double;
+    else return of_float;
+  }
+};
+
+/// What n outputs of a row see through their windows: taps[k][i] is what output i sees at place k.
+struct Taps {
+  const void* const* taps;
+  const int64_t* places;  // of what the first output sees, in its volume
+  int64_t count, step;    // of places from an output to the next
+};
+
+/// For each compute type. Whole vectors of taps are read, and of `first`: the places that are named before anything is found.
+struct WindowFunctions {
+  void (*max[kComputes])(void* values, int64_t* indices, const int64_t* first, const Taps& taps, int64_t n);  // indices: or nullptr
+  void (*sum[kComputes])(void* values, const Taps& taps, int64_t n);
+  /// even[i] = from[2 i], odd[i] = from[2 i + 1] for n of each.
+  void (*deinterleave)(float* even, float* odd, const float* from, int64_t n);
+};
+
+/// All tables of an instruction set.
+struct Isa {
+  const char* name;
+  PointwiseFunctions pointwise;
+  ConversionFunctions conversions;
+  ReductionFunctions reductions;
+  RandomFunctions random;
+  RowFunctions rows[2];              // float, double
+  OptimizerFunctions optimizers[2];  // float, double
+  ProductFunctions products;
+  WindowFunctions windows;
+};
+
+/// The tables of the chosen set: the best that the processor has, or TANDEM_ISA (baseline, avx2, avx512).
 const Isa& isa();
-/// Chooses another set for the process, for tests; false where the processor or the build does not have it. No kernel may be running.
-bool use_isa(const char* name);
+
+// Tables of the chosen set for a type: T is a compute type, in rows and products float or double.
+template <class T>
+Pack pack_to(DType from) {
+  return isa().conversions.pack_to(compute_of(dtype_of<T>()), from);
+}
+template <class T>
+Unpack unpack_from(DType to) {
+  return isa().conversions.unpack_from(compute_of(dtype_of<T>()), to);
+}
+template <class T>
+Tile tile_of(PointwiseOp op) {
+  return isa().pointwise.tiles[static_cast<int>(op)][compute_of(dtype_of<T>())];
+}
+template <class T>
+const RowFunctions& row_functions() {
+  return isa().rows[sizeof(T) == 8];
+}
+template <class T>
+const ProductFunctionsOf<T>& product_functions() {
+  return isa().products.of<T>();
+}
 
 }  // namespace tandem::kernels::cpu

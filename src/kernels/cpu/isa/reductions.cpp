@@ -180,10 +180,10 @@ struct Reduction {
 };
 
 template <class Element, class Combine>
-void add(Isa& isa, Reduce op) {
-  isa.reduce[static_cast<int>(op)][kComputeFloat] = Reduction<float, Element, Combine>::reducer();
-  isa.reduce[static_cast<int>(op)][kComputeDouble] = Reduction<double, Element, Combine>::reducer();
-  isa.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Combine>::reducer();
+void add(ReductionFunctions& table, Reduce op) {
+  table.reduce[static_cast<int>(op)][kComputeFloat] = Reduction<float, Element, Combine>::reducer();
+  table.reduce[static_cast<int>(op)][kComputeDouble] = Reduction<double, Element, Combine>::reducer();
+  table.reduce[static_cast<int>(op)][kComputeInt] = Reduction<int64_t, Element, Combine>::reducer();
 }
 
 template <class T>
@@ -227,22 +227,22 @@ void deviations(double* sums, const void* in, double center, int64_t n) {
 
 }  // namespace
 
-void add_reductions(Isa& isa) {
+void fill_reductions(ReductionFunctions& table) {
   using cpu::TD_ISA::Add;
-  add<Plain, Add>(isa, Reduce::Sum);
-  add<Plain, Add>(isa, Reduce::Mean);
-  add<Plain, Multiply>(isa, Reduce::Prod);
-  add<Plain, Max>(isa, Reduce::Max);
-  add<Plain, Min>(isa, Reduce::Min);
-  add<NotZero, Max>(isa, Reduce::Any);
-  add<NotZero, Min>(isa, Reduce::All);
-  add<Magnitude, Add>(isa, Reduce::Norm1);
-  add<Squared, Add>(isa, Reduce::Norm2);
-  add<Magnitude, Max>(isa, Reduce::NormInf);
-  add<Squared, Add>(isa, Reduce::SumOfSquares);
-  add<NotZero, Add>(isa, Reduce::CountNonzero);
-  isa.deviations[kComputeFloat] = deviations<float>;
-  isa.deviations[kComputeDouble] = deviations<double>;
+  add<Plain, Add>(table, Reduce::Sum);
+  add<Plain, Add>(table, Reduce::Mean);
+  add<Plain, Multiply>(table, Reduce::Prod);
+  add<Plain, Max>(table, Reduce::Max);
+  add<Plain, Min>(table, Reduce::Min);
+  add<NotZero, Max>(table, Reduce::Any);
+  add<NotZero, Min>(table, Reduce::All);
+  add<Magnitude, Add>(table, Reduce::Norm1);
+  add<Squared, Add>(table, Reduce::Norm2);
+  add<Magnitude, Max>(table, Reduce::NormInf);
+  add<Squared, Add>(table, Reduce::SumOfSquares);
+  add<NotZero, Add>(table, Reduce::CountNonzero);
+  table.deviations[kComputeFloat] = deviations<float>;
+  table.deviations[kComputeDouble] = deviations<double>;
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,5 +1,5 @@
-// From functors to tile functions. A file of this folder defines which rows of pointwise.def it takes and includes the list (see
-// binary.cpp); spread over several files they compile side by side.
+// From functors to tile functions. The rows of pointwise.def are spread over several files (pointwise*.cpp), so that they compile side by
+// side.
 #pragma once
 
 #include <utility>
@@ -21,14 +21,6 @@ TD_INLINE void put(void* out, int64_t i, Vec<T> y, int64_t n) {
   y.store(static_cast<T*>(out) + i, n);
 }
 /// Masks are written as bool.
-template <class T>
-TD_INLINE auto to_bytes(Mask<T> y) {
-#if defined(__AVX512F__)
-  return _mm_maskz_set1_epi8(y.v, 1);  // of eight lanes, the lower half
-#else
-  return __builtin_convertvector(y.v, Raw<int8_t, Vec<T>::kLanes>) & 1;
-#endif
-}
 template <class T>
 TD_INLINE void put(void* out, int64_t i, Mask<T> y) {
   const auto bytes = to_bytes(y);
@@ -69,22 +61,39 @@ void tile_of_numbers(void* out, const void* const* in, int64_t n) {
   tile_loop_of_numbers<F, T>(out, in, n, std::make_index_sequence<inputs - 1>());
 }
 
-/// Adds the tiles of a row, for those of the types Ts that its rule allows.
-template <bool chosen, class F, Rule rule, int inputs, class... Ts>
-void add_row(Tile (&tiles)[kComputes], Tile (&tiles_of_numbers)[kComputes]) {
-  if constexpr (chosen) {
-    const auto add = [&]<class T>(T) {
-      constexpr bool floating = std::is_floating_point_v<T>;
-      constexpr Compute compute = floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt;
-      if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating)) {
-        tiles[compute] = tile<F, T, inputs>;
-        if constexpr (inputs == 3) tiles_of_numbers[compute] = tile_of_numbers<F, T, inputs>;
-      }
-    };
-    (add(Ts()), ...);
-  } else {
-    (void)tiles, (void)tiles_of_numbers;
-  }
+/// Adds the tiles of an operation, for those of the types Ts that its rule allows.
+template <class F, Rule rule, int inputs, class... Ts>
+void add_row(PointwiseFunctions& table, PointwiseOp op) {
+  const auto add = [&]<class T>(T) {
+    constexpr bool floating = std::is_floating_point_v<T>;
+    constexpr Compute compute = floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt;
+    if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating)) {
+      table.tiles[static_cast<int>(op)][compute] = tile<F, T, inputs>;
+      if constexpr (inputs == 3) table.tiles_of_numbers[static_cast<int>(op)][compute] = tile_of_numbers<F, T, inputs>;
+    }
+  };
+  (add(Ts()), ...);
+}
+
+/// The parts that pointwise.def falls into.
+enum class Part : uint8_t {
+  Functions,   // of one floating number
+  Arithmetic,  // one operand, which may be an integer: signs, rounding, tests
+  Binary,      // two operands
+  Parameters   // operands that are parameters: operations called by hand
+};
+
+/// Adds the rows of a part for the types Ts.
+template <Part part, class... Ts>
+void add_rows(PointwiseFunctions& table) {
+#define TD_ADD(name, Functor, rule, inputs, in) \
+  if constexpr (part == (in)) add_row<Functor, Rule::rule, inputs, Ts...>(table, PointwiseOp::name);
+#define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, of_floats(Rule::rule) ? Part::Functions : Part::Arithmetic)
+#define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, Part::Binary)
+#define TD_KERNEL(name, Functor, rule, inputs) \
+  TD_ADD(name, Functor, rule, inputs, inputs > 1 ? Part::Parameters : of_floats(Rule::rule) ? Part::Functions : Part::Arithmetic)
+#include "kernels/pointwise.def"
+#undef TD_ADD
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -48,19 +48,19 @@ TD_INLINE Vec<double> sin_shifted(const Quadrant& a, int shift) {
   const Vec<double> y = select(odd, cos_kernel(a.head, a.tail), sin_kernel(a.head, a.tail));
   return select(negative, -y, y);
 }
-TD_INLINE Vec<double> sin_of(Vec<double> x) {
+TD_INLINE Vec<double> sin(Vec<double> x) {
   return or_library(x, select(x == Vec<double>(0), x, sin_shifted(reduce_angle(x), 0)), [](double v) { return std::sin(v); });
 }
-TD_INLINE Vec<double> cos_of(Vec<double> x) {
+TD_INLINE Vec<double> cos(Vec<double> x) {
   return or_library(x, sin_shifted(reduce_angle(x), 1), [](double v) { return std::cos(v); });
 }
-TD_INLINE Vec<double> tan_of(Vec<double> x) {
+/// Of a double, good to a float's precision.
+TD_INLINE Vec<double> tan_for_float(Vec<double> x) {
   const Quadrant a = reduce_angle(x);
   return or_library(x, select(x == Vec<double>(0), x, sin_shifted(a, 0) / sin_shifted(a, 1)), [](double v) { return std::tan(v); });
 }
 
-#if defined(__FMA__)
-// In float where products are exact enough (one rounding with the sum) and the angle is not large, else through double.
+// In float where products and sums are fused, so exact enough, and the angle is not large; else through double.
 /// x - n times the number whose parts they are: the angle's rest, right to the last digit for |n| < 2^14.
 TD_INLINE Vec<float> angle_rest(Vec<float> x, Vec<float> n, float first, float second, float third) {
   using V = Vec<float>;
@@ -75,23 +75,29 @@ TD_INLINE Vec<float> sin_of_rest(Vec<float> x, Vec<float> half_turns, Raw<int32_
   const V y = fma(polynomial(s, -0.166666597, 0.00833306927, -0.000198097739, 2.60608181e-06) * s, r, r);
   return V::of_bits(min(V(1), max(V(-1), y)).bits() ^ (bits << 31));  // rounding shall not lead beyond 1
 }
-TD_INLINE Vec<float> sin_of(Vec<float> x) {
+TD_INLINE Vec<float> sin(Vec<float> x) {
+  const auto of_double = [](Vec<double> v) { return sin(v); };
+  if constexpr (!kHasFma) return in_double(x, of_double);
   using V = Vec<float>;
   const V shifted = fma(x, V(0.318309886F), V(kWhole));
   const V y = select(x == V(0), x, sin_of_rest(x, shifted - V(kWhole), shifted.bits()));
   if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
-    return beyond_in_double(x, y, kLargestFloatAngle, [](Vec<double> v) { return sin_of(v); });
+    return beyond_in_double(x, y, kLargestFloatAngle, of_double);
   return y;
 }
-TD_INLINE Vec<float> cos_of(Vec<float> x) {  // cos(x) = sin(x + pi/2)
+TD_INLINE Vec<float> cos(Vec<float> x) {  // cos(x) = sin(x + pi/2)
+  const auto of_double = [](Vec<double> v) { return cos(v); };
+  if constexpr (!kHasFma) return in_double(x, of_double);
   using V = Vec<float>;
   const V shifted = fma(x, V(0.318309886F), V(-0.5)) + V(kWhole);
   const V y = sin_of_rest(x, (shifted - V(kWhole)) + V(0.5), ~shifted.bits());
   if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
-    return beyond_in_double(x, y, kLargestFloatAngle, [](Vec<double> v) { return cos_of(v); });
+    return beyond_in_double(x, y, kLargestFloatAngle, of_double);
   return y;
 }
-TD_INLINE Vec<float> tan_of(Vec<float> x) {
+TD_INLINE Vec<float> tan(Vec<float> x) {
+  const auto of_double = [](Vec<double> v) { return tan_for_float(v); };
+  if constexpr (!kHasFma) return in_double(x, of_double);
   using V = Vec<float>;
   const V shifted = fma(x, V(0.636619747F), V(kWhole));
   const V r = angle_rest(x, shifted - V(kWhole), -1.57079637F, 4.37113883e-08F, 1.71512451e-15F), s = r * r;
@@ -99,19 +105,8 @@ TD_INLINE Vec<float> tan_of(Vec<float> x) {
   const Mask<float> odd = has_bits(shifted, 1);
   const V quotient = select(x == V(0), x, select(odd, V(-1), y) / select(odd, y, V(1)));
   if (any_beyond(x, kLargestFloatAngle)) [[unlikely]]
-    return beyond_in_double(x, quotient, kLargestFloatAngle, [](Vec<double> v) { return tan_of(v); });
+    return beyond_in_double(x, quotient, kLargestFloatAngle, of_double);
   return quotient;
 }
-#else
-TD_INLINE Vec<float> sin_of(Vec<float> x) {
-  return in_double(x, [](Vec<double> v) { return sin_of(v); });
-}
-TD_INLINE Vec<float> cos_of(Vec<float> x) {
-  return in_double(x, [](Vec<double> v) { return cos_of(v); });
-}
-TD_INLINE Vec<float> tan_of(Vec<float> x) {
-  return in_double(x, [](Vec<double> v) { return tan_of(v); });
-}
-#endif
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -1,219 +1,146 @@
-// SIMD vectors for functors: one register of float, double or int64 for the instruction set that the file is compiled for. GCC's vector
-// extensions with the few instructions they lack. Everything is inlined, and lies in the namespace of the instruction set, so nothing is
-// shared between sets.
+// The SIMD vector of the instruction set that a file is compiled for, and the functions on it. A set has one header, which defines what the
+// sets do by different instructions:
+//
+//   kVectorBytes, kHasFma, kConvertsHalf   the length of a register; whether there are fused products and conversions of float16
+//   Vec<T>                                 a register of float, double or int64_t (vec_type.h)
+//   Mask<T>, compare<order>(a, b)          a truth value for each lane; & | ^ ! on them, and what < <= > >= == != do
+//   has_bits(x, bits)                      which lanes have some of `bits` set
+//   any(mask), select(mask, a, b)          whether some lane is true; a where true, else b
+//   to_bytes(mask)                         1 or 0 in a byte for each lane
+//   load_first(zero, address, n)           the first n lanes from memory, 0 < n < kLanes, the others zero
+//   store_first(x, address, n)             the first n lanes to memory
+//   sqrt, rsqrt, round, floor, ceil, trunc round: to the nearest even
+//   min, max                               a < b ? a : b and a > b ? a : b, so b where one is nan
+//   scale(p, n)                            p * 2^n for whole n, into the denormal numbers and to infinity
+//   fused(a, b, c)                         a * b + c in one rounding, always
+//   multiply_low(a, b)                     the products of the lower halves of 64-bit lanes
+//   widen(x), narrow(halves)               float to double and back
+//   load_half, store_half(x, address)      float16 to float and back, where kConvertsHalf
+//
+// What follows from these is here.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <type_traits>
-
-#if defined(__x86_64__)
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push  // gcc 12 warns of its own "undefined" registers in here
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+#if defined(__AVX512F__)
+#include "kernels/cpu/isa/vec_avx512.h"
+#elif defined(__AVX2__)
+#include "kernels/cpu/isa/vec_avx2.h"
+#elif defined(__SSE4_1__)
+#include "kernels/cpu/isa/vec_baseline.h"
+#else
+namespace tandem::kernels::cpu::TD_ISA {
+inline constexpr int kVectorBytes = 16;
+inline constexpr bool kHasFma = false, kConvertsHalf = false;
+}  // namespace tandem::kernels::cpu::TD_ISA
+#include "kernels/cpu/isa/vec_portable.h"
 #endif
 
-#define TD_INLINE [[gnu::always_inline]] inline
+#include <utility>
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
-template <class T, int bytes>
-struct RawOf {
-  typedef T type __attribute__((vector_size(bytes)));
-};
-template <class T, int bytes = kVectorBytes>
-using Raw = typename RawOf<T, bytes>::type;
-
-/// The integer as wide as T.
-template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-
-/// A truth value for each lane: a bit, where the instruction set has registers of them, else all ones or all zeros.
-#if defined(__AVX512F__)
-template <class T>
-struct Mask {
-  using Word = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
-  Word v;
-
-  TD_INLINE friend Mask operator&(Mask a, Mask b) { return {static_cast<Word>(a.v & b.v)}; }
-  TD_INLINE friend Mask operator|(Mask a, Mask b) { return {static_cast<Word>(a.v | b.v)}; }
-  TD_INLINE friend Mask operator^(Mask a, Mask b) { return {static_cast<Word>(a.v ^ b.v)}; }
-  TD_INLINE friend Mask operator!(Mask a) { return {static_cast<Word>(~a.v)}; }
-};
-#else
-template <class T>
-struct Mask {
-  using Lanes = Raw<Bits<T>>;
-  Lanes v;
-
-  TD_INLINE friend Mask operator&(Mask a, Mask b) { return {a.v & b.v}; }
-  TD_INLINE friend Mask operator|(Mask a, Mask b) { return {a.v | b.v}; }
-  TD_INLINE friend Mask operator^(Mask a, Mask b) { return {a.v ^ b.v}; }
-  TD_INLINE friend Mask operator!(Mask a) { return {~a.v}; }
-};
-#endif
-
-/// A register of T.
-template <class T>
-struct Vec {
-  using Lane = T;
-  using Lanes = Raw<T>;
-  using BitLanes = Raw<Bits<T>>;
-  using Wrapping = Raw<std::conditional_t<std::is_integral_v<T>, uint64_t, T>>;
-  static constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-  Lanes v;
-
-  Vec() = default;
-  TD_INLINE Vec(Lanes lanes) : v(lanes) {}
-  template <class S>
-  requires std::is_arithmetic_v<S> TD_INLINE explicit Vec(S number) {
-    for (int i = 0; i < kLanes; ++i) v[i] = static_cast<T>(number);
-  }
-
-  TD_INLINE static Vec load(const void* from) {
-    Vec x;
-    std::memcpy(&x.v, from, sizeof x.v);
-    return x;
-  }
-  TD_INLINE void store(void* to) const { std::memcpy(to, &v, sizeof v); }
-  /// The first n lanes, 0 < n < kLanes; the others are zero.
-  TD_INLINE static Vec load(const void* from, int64_t n) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 4) return Vec((Lanes)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1U << n) - 1), from));
-    else return Vec((Lanes)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1U << n) - 1), from));
-#elif defined(__AVX2__)
-    if constexpr (sizeof(T) == 4) return Vec((Lanes)_mm256_maskload_epi32(static_cast<const int*>(from), first(n)));
-    else return Vec((Lanes)_mm256_maskload_epi64(static_cast<const long long*>(from), first(n)));
-#else
-    Vec x(0);
-    for (int64_t i = 0; i < n; ++i) x.v[i] = static_cast<const T*>(from)[i];
-    return x;
-#endif
-  }
-  TD_INLINE void store(void* to, int64_t n) const {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 4) _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1U << n) - 1), (__m512i)v);
-    else _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1U << n) - 1), (__m512i)v);
-#elif defined(__AVX2__)
-    if constexpr (sizeof(T) == 4) _mm256_maskstore_epi32(static_cast<int*>(to), first(n), (__m256i)v);
-    else _mm256_maskstore_epi64(static_cast<long long*>(to), first(n), (__m256i)v);
-#else
-    for (int64_t i = 0; i < n; ++i) static_cast<T*>(to)[i] = v[i];
-#endif
-  }
-#if defined(__AVX2__) && !defined(__AVX512F__)
-  TD_INLINE static __m256i first(int64_t n) {
-    if constexpr (sizeof(T) == 4)
-      return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    else return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
-  }
-#endif
-
-  TD_INLINE BitLanes bits() const { return reinterpret_cast<BitLanes>(v); }
-  TD_INLINE static Vec of_bits(BitLanes bits) { return Vec(reinterpret_cast<Lanes>(bits)); }
-
-  // Integers wrap: they are added and multiplied as unsigned ones.
-  TD_INLINE friend Vec operator+(Vec a, Vec b) { return Vec((Lanes)((Wrapping)a.v + (Wrapping)b.v)); }
-  TD_INLINE friend Vec operator-(Vec a, Vec b) { return Vec((Lanes)((Wrapping)a.v - (Wrapping)b.v)); }
-  TD_INLINE friend Vec operator*(Vec a, Vec b) { return Vec((Lanes)((Wrapping)a.v * (Wrapping)b.v)); }
-  TD_INLINE friend Vec operator/(Vec a, Vec b) {
-    static_assert(std::is_floating_point_v<T>, "integers divide by math::floor_divide and its kind, which look at the divisor");
-    return Vec(a.v / b.v);
-  }
-  TD_INLINE friend Vec operator-(Vec a) { return Vec((Lanes)(-(Wrapping)a.v)); }
-  TD_INLINE friend Vec operator&(Vec a, Vec b) { return Vec(a.v & b.v); }  // & | ^: integers only
-  TD_INLINE friend Vec operator|(Vec a, Vec b) { return Vec(a.v | b.v); }
-  TD_INLINE friend Vec operator^(Vec a, Vec b) { return Vec(a.v ^ b.v); }
-#if defined(__AVX512F__)
-  template <int order, int integer_order>  // of floating numbers and of integers
-  TD_INLINE static Mask<T> compare(Vec a, Vec b) {
-    if constexpr (std::is_integral_v<T>) return {_mm512_cmp_epi64_mask((__m512i)a.v, (__m512i)b.v, integer_order)};
-    else if constexpr (sizeof(T) == 4) return {_mm512_cmp_ps_mask(a.v, b.v, order)};
-    else return {_mm512_cmp_pd_mask(a.v, b.v, order)};
-  }
-  TD_INLINE friend Mask<T> operator<(Vec a, Vec b) { return compare<_CMP_LT_OQ, _MM_CMPINT_LT>(a, b); }
-  TD_INLINE friend Mask<T> operator<=(Vec a, Vec b) { return compare<_CMP_LE_OQ, _MM_CMPINT_LE>(a, b); }
-  TD_INLINE friend Mask<T> operator>(Vec a, Vec b) { return compare<_CMP_GT_OQ, _MM_CMPINT_NLE>(a, b); }
-  TD_INLINE friend Mask<T> operator>=(Vec a, Vec b) { return compare<_CMP_GE_OQ, _MM_CMPINT_NLT>(a, b); }
-  TD_INLINE friend Mask<T> operator==(Vec a, Vec b) { return compare<_CMP_EQ_OQ, _MM_CMPINT_EQ>(a, b); }
-  TD_INLINE friend Mask<T> operator!=(Vec a, Vec b) { return compare<_CMP_NEQ_UQ, _MM_CMPINT_NE>(a, b); }
-#else
-  TD_INLINE friend Mask<T> operator<(Vec a, Vec b) { return {a.v < b.v}; }
-  TD_INLINE friend Mask<T> operator<=(Vec a, Vec b) { return {a.v <= b.v}; }
-  TD_INLINE friend Mask<T> operator>(Vec a, Vec b) { return {a.v > b.v}; }
-  TD_INLINE friend Mask<T> operator>=(Vec a, Vec b) { return {a.v >= b.v}; }
-  TD_INLINE friend Mask<T> operator==(Vec a, Vec b) { return {a.v == b.v}; }
-  TD_INLINE friend Mask<T> operator!=(Vec a, Vec b) { return {a.v != b.v}; }
-#endif
-};
-
-#if defined(__AVX512F__)
-template <class T>
-TD_INLINE Vec<T> select(Mask<T> mask, Vec<T> a, Vec<T> b) {
-  if constexpr (std::is_integral_v<T>) return Vec<T>((Raw<T>)_mm512_mask_blend_epi64(mask.v, (__m512i)b.v, (__m512i)a.v));
-  else if constexpr (sizeof(T) == 4) return Vec<T>(_mm512_mask_blend_ps(mask.v, b.v, a.v));
-  else return Vec<T>(_mm512_mask_blend_pd(mask.v, b.v, a.v));
+/// The lanes order(0), order(1), … of a and b laid end to end. `order` is a lambda without captures.
+template <class V, class Order, size_t... i>
+TD_INLINE V shuffle(V a, V b, Order, std::index_sequence<i...>) {
+  return __builtin_shufflevector(a, b, Order{}(static_cast<int>(i))...);
 }
-template <class T>
-TD_INLINE bool any(Mask<T> mask) {
-  return mask.v != 0;
+template <class V, class Order>
+TD_INLINE V shuffle(V a, V b, Order order) {
+  return shuffle(a, b, order, std::make_index_sequence<sizeof(V) / sizeof(a[0])>());
 }
-/// Which lanes have some of `bits` set.
+
+/// a * b + c: in one rounding where the processor can (the compiler contracts it).
 template <class T>
-TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
-  if constexpr (sizeof(T) == 4) return {_mm512_test_epi32_mask((__m512i)x.v, _mm512_set1_epi32(bits))};
-  else return {_mm512_test_epi64_mask((__m512i)x.v, _mm512_set1_epi64(bits))};
+TD_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
+  return a * b + c;
 }
-#else
+/// c[0] + x (c[1] + x (c[2] + …)).
+template <class T, class... Rest>
+TD_INLINE Vec<T> polynomial(Vec<T> x, double first, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) return Vec<T>(first);
+  else return fma(polynomial(x, rest...), x, Vec<T>(first));
+}
+
+/// 2^n for whole n from -126 to 127 (-1022 to 1023).
+TD_INLINE Vec<float> power_of_two(Vec<float> n) { return Vec<float>::of_bits((__builtin_convertvector(n.v, Raw<int32_t>) + 127) << 23); }
+TD_INLINE Vec<double> power_of_two(Vec<double> n) {
+  return Vec<double>::of_bits(((n + Vec<double>(0x1.8p52)).bits() + 1023) << 52);  // the sum's low bits are n
+}
+
 template <class T>
-TD_INLINE Vec<T> select(Mask<T> mask, Vec<T> a, Vec<T> b) {
-  return Vec<T>(mask.v ? a.v : b.v);
+TD_INLINE Vec<T> abs(Vec<T> x) {
+  return Vec<T>::of_bits(x.bits() & ~Vec<T>(-0.0).bits());
 }
+/// The magnitude of the first with the sign of the second.
 template <class T>
-TD_INLINE bool any(Mask<T> mask) {
-#if defined(__AVX2__)
-  return !_mm256_testz_si256(reinterpret_cast<__m256i>(mask.v), reinterpret_cast<__m256i>(mask.v));
-#elif defined(__SSE4_1__)
-  return !_mm_testz_si128(reinterpret_cast<__m128i>(mask.v), reinterpret_cast<__m128i>(mask.v));
-#else
-  Bits<T> found = 0;
-  for (int i = 0; i < Vec<T>::kLanes; ++i) found |= mask.v[i];
-  return found != 0;
-#endif
+TD_INLINE Vec<T> copysign(Vec<T> x, Vec<T> sign) {
+  const auto bit = Vec<T>(-0.0).bits();
+  return Vec<T>::of_bits((x.bits() & ~bit) | (sign.bits() & bit));
 }
-/// Which lanes have some of `bits` set.
+
+/// Which lanes have nan in a or b.
 template <class T>
-TD_INLINE Mask<T> has_bits(Vec<T> x, Bits<T> bits) {
-  return {(x.bits() & bits) != 0};
+TD_INLINE Mask<T> unordered(Vec<T> a, Vec<T> b) {
+  return compare<Order::Unordered>(a, b);
 }
-#endif
 /// Which lanes have a sign, -0 and -nan too.
 template <class T>
 TD_INLINE Mask<T> signbit(Vec<T> x) {
   return has_bits(x, std::numeric_limits<Bits<T>>::min());
 }
 
-/// Reads as one thing what was written as another of the same size.
-template <class To, class From>
-TD_INLINE To recast(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  return reinterpret_cast<To>(from);
+/// Whether some lane is not below `limit` in magnitude: too large, or nan.
+template <class T>
+TD_INLINE bool any_beyond(Vec<T> x, double limit) {
+  return any(!(abs(x) < Vec<T>(limit)));
+}
+
+/// All lanes into one by `f`, in halves.
+template <int half, class T, class F>
+TD_INLINE T reduce_by(Vec<T> x, F f) {
+  if constexpr (half == 0) {
+    return x.v[0];
+  } else {
+    return reduce_by<half / 2>(f(x, Vec<T>(shuffle(x.v, x.v, [](int i) { return i ^ half; }))), f);
+  }
+}
+template <class T, class F>
+TD_INLINE T reduce(Vec<T> x, F f) {
+  return reduce_by<Vec<T>::kLanes / 2>(x, f);
+}
+template <class T>
+TD_INLINE T reduce_add(Vec<T> x) {
+  return reduce(
+      x, [](Vec<T> a, Vec<T> b) __attribute__((always_inline)) { return a + b; });
+}
+template <class T>
+TD_INLINE T reduce_max(Vec<T> x) {
+  return reduce(
+      x, [](Vec<T> a, Vec<T> b) __attribute__((always_inline)) { return max(a, b); });
+}
+/// The first n lanes of x; `fill` in the others.
+template <class T>
+TD_INLINE Vec<T> keep_first(Vec<T> x, int64_t n, T fill) {
+  Vec<T> number;
+  for (int i = 0; i < Vec<T>::kLanes; ++i) number.v[i] = static_cast<T>(i);
+  return select(number < Vec<T>(static_cast<T>(n)), x, Vec<T>(fill));
+}
+
+/// A float function computed in double and rounded once.
+template <class F>
+TD_INLINE Vec<float> in_double(Vec<float> x, F f) {
+  const Halves wide = widen(x);
+  return narrow({f(wide.low), f(wide.high)});
+}
+template <class F>
+TD_INLINE Vec<float> in_double(Vec<float> x, Vec<float> y, F f) {
+  const Halves a = widen(x), b = widen(y);
+  return narrow({f(a.low, b.low), f(a.high, b.high)});
+}
+
+/// y, but what f says in double where x is not below `limit` in magnitude. Not inlined: it is rare, and the loop keeps its registers.
+template <class F>
+[[gnu::noinline, gnu::cold]] Vec<float> beyond_in_double(Vec<float> x, Vec<float> y, float limit, F f) {
+  return select(abs(x) < Vec<float>(limit), y, in_double(x, f));
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

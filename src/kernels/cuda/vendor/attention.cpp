@@ -104,14 +104,14 @@ void describe_forward(const Problem& p, Graph& graph) {
                    &v = graph.tensor(kV, p.type(), p.v), &scale = graph.number(kScale);
   const Descriptor* scores = &scaled_scores(p, graph, q, k, scale);
   if (p.causal) scores = &hidden_after(p, graph, *scores);
-  const Descriptor& most = graph.between(p.rows());
-  graph.reduce(CUDNN_REDUCE_TENSOR_MAX, most, *scores);
-  const Descriptor& shifted = graph.pointwise(CUDNN_POINTWISE_SUB, p.scores(), *scores, &most);
+  const Descriptor& max = graph.between(p.rows());
+  graph.reduce(CUDNN_REDUCE_TENSOR_MAX, max, *scores);
+  const Descriptor& shifted = graph.pointwise(CUDNN_POINTWISE_SUB, p.scores(), *scores, &max);
   const Descriptor& exponentials = graph.pointwise(CUDNN_POINTWISE_EXP, p.scores(), shifted);
   const Descriptor& sum = graph.between(p.rows());
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, sum, exponentials);
   const Descriptor& logarithm = graph.pointwise(CUDNN_POINTWISE_LOG, p.rows(), sum);
-  graph.pointwise(CUDNN_POINTWISE_ADD, graph.tensor(kStats, CUDNN_DATA_FLOAT, p.rows()), most, &logarithm);
+  graph.pointwise(CUDNN_POINTWISE_ADD, graph.tensor(kStats, CUDNN_DATA_FLOAT, p.rows()), max, &logarithm);
   const Descriptor& weights = graph.between(p.scores(), p.type());
   graph.pointwise(CUDNN_POINTWISE_DIV, weights, exponentials, &sum);
   graph.matmul(weights, v, graph.tensor(kOut, p.type(), p.out()));

@@ -22,10 +22,11 @@ Library::Library(const char* name, const char* file) : name_(name), file_(file) 
   if (handle_) why_.clear();
 }
 
+void* Library::look_up(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
+
 void* Library::find(const char* name) {
-  if (!handle_) return nullptr;
-  void* const found = dlsym(handle_, name);
-  if (!found && why_.empty()) why_ = str("it lacks ", name, ": it is too old");
+  void* const found = look_up(name);
+  if (handle_ && !found && why_.empty()) why_ = str("it lacks ", name, ": it is too old");
   return found;
 }
 

@@ -23,8 +23,13 @@ class Library {
   [[nodiscard]] Function function(const char* name) {
     return reinterpret_cast<Function>(find(name));
   }
+  /// One that older versions lack and that can be done without.
+  template <class Function>
+  [[nodiscard]] Function optional(const char* name) const {
+    return reinterpret_cast<Function>(look_up(name));
+  }
 
-  /// A call of it has failed: says so in `description` from now on. The text, which stays for good: "cuDNN's cudnnBackendExecute failed:
+  /// Notes that a call has failed, for `description`. The text, which is never freed: "cuDNN's cudnnBackendExecute failed:
   /// CUDNN_STATUS_EXECUTION_FAILED".
   const char* failed(const char* call, const std::string& status);
   /// The same for a library that cannot be used at all.
@@ -33,11 +38,12 @@ class Library {
 
  private:
   void* find(const char* name);
+  void* look_up(const char* name) const;
   const char* keep(std::string text);
 
   const std::string name_, file_;
   void* handle_ = nullptr;
-  std::string why_;  // it cannot be used
+  std::string why_;  // the library cannot be used
   mutable std::mutex mutex_;
   std::set<std::string> texts_;  // few: as many as calls and ways to fail
   std::string failure_;

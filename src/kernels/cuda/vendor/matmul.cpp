@@ -1,8 +1,8 @@
-// Products through cuBLASLt. It thinks in columns: what it is asked for is outᵀ = bᵀ aᵀ, whose columns are our rows. Batches run along one
-// stride; where those of a call do not, several calls do. The algorithm that its heuristics put first is kept by shape. A bias along the
-// columns of out rides along as its epilogue; a bias of out's shape is its C. ReLU, and GELU of half types, ride along too where they keep
-// nan, which is not said and so found out for each plan; all other activations are a pass of our own over the result. All else that the
-// entry allows - integers, operands without a dense dimension - is our own kernel's.
+// Products through cuBLASLt. It stores matrices column by column, so it is asked for outᵀ = bᵀ aᵀ. A batch has one stride; where a call's
+// batches have several, cuBLASLt is called several times. The algorithm that its heuristics propose first is cached by shape. A bias along
+// the columns of out is part of the epilogue; a bias of out's shape is its C. ReLU, and GELU of half types, are part of it too where they
+// propagate nan, which is not documented and so tested for each plan; other activations are a pass of our own over the result. Integers
+// and operands without a dense dimension are left to our own kernel.
 #include <cublasLt.h>
 
 #include <array>
@@ -53,13 +53,13 @@ struct Matrix {
   int64_t ld = 0, batch_stride = 0;
 };
 
-/// How cuBLASLt sees one call.
+/// One call of cuBLASLt.
 struct Problem {
-  int64_t m = 0, n = 0, k = 0, batch = 1;  // ours
+  int64_t m = 0, n = 0, k = 0, batch = 1;  // of out = a b
   DType dtype = DType::Float32;
   Matrix out, a, b, c;
   bool has_c = false, bias_row = false;
-  Activation activation = Activation::None;  // that rides along
+  Activation activation = Activation::None;  // in the epilogue
 };
 
 /// The row-major matrix (rows, columns) with these strides, as the transposed problem stores it; nothing where no dimension is dense.
@@ -71,7 +71,7 @@ std::optional<Matrix> matrix_of(int64_t rows, int64_t columns, int64_t row, int6
   return std::nullopt;
 }
 
-/// What cuBLASLt can be asked for; nothing where our own kernel has to do it.
+/// The call as cuBLASLt takes it; nothing where our own kernel has to do it.
 std::optional<Problem> problem_of(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
   if (!lt().library.complete() || !is_floating(out.dtype)) return std::nullopt;
   const int last = out.ndim - 1;
@@ -282,8 +282,8 @@ bool keeps_nan(cublasLtHandle_t handle, const Problem& p, MatmulPlan& plan, Call
   return plan.keeps_nan == KeepsNan::Yes;
 }
 
-/// Whether an activation may ride along. The precision of GELU's tanh is not said: it is left to types that show little of it. out is
-/// written twice at the first use, which a bias in its place would not survive.
+/// Whether an activation may be part of the epilogue. The precision of GELU's tanh is not said: it is left to types that show little of it.
+/// out is written twice at the first use, which a bias in its place would not survive.
 bool may_ride(Activation activation, const Out& out, const View& bias) {
   return bias.data != out.data && (activation == Activation::Relu || (activation == Activation::Gelu && is_half(out.dtype)));
 }
@@ -314,9 +314,8 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   auto p = problem_of(out, a, b, bias, epilogue);
   if (!p) return cuda::matmul(queue, out, a, b, bias, epilogue, workspace);
   const size_t bytes = matmul_workspace(out, a, b, bias, epilogue);
-  // The innermost of the merged batch dimensions is cuBLASLt's, the others are a loop here.
-  const int64_t none[kMaxDims] = {};
-  const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : none});
+  // cuBLASLt goes along the innermost of the merged batch dimensions, a loop here along the others.
+  const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : kNoStrides});
   const int inner = batches.ndim - 1;
   if (batches.count == 0) return;
   p->batch = inner >= 0 ? batches.size(inner) : 1;

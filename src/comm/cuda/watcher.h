@@ -1,0 +1,41 @@
+// What collectives that were queued on streams come to: a thread looks after them, since no host thread waits for them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/queue.h"
+#include "comm/cuda/communicator.h"
+
+namespace tandem::comm::nccl {
+
+/// The communicators of a rank, which live and die together.
+class Rank {
+ public:
+  /// `host` is told of what goes wrong, so that it can tell other ranks; nullptr: nobody is.
+  explicit Rank(Backend* host) : host_(host) {}
+
+  void add(std::shared_ptr<Communicator> communicator);
+  /// Ends all of them, and by `host` the other ranks' waits.
+  void abort(const std::string& reason) noexcept;
+  /// Error that says why where it has been aborted.
+  void refuse_dead() const;
+  /// From now on `host` is not used any more. Gives the communicators back.
+  [[nodiscard]] std::vector<std::shared_ptr<Communicator>> leave() noexcept;
+
+ private:
+  mutable std::mutex mutex_;
+  Backend* host_;
+  std::vector<std::shared_ptr<Communicator>> communicators_;
+  std::string reason_;  // it is dead
+};
+
+/// Looks after the work that `queue` has got with the call of `context`: where it fails, or is not done by its deadline, the rank is
+/// aborted and the stream's next synchronization throws why. Nothing where the stream is being captured.
+void watch(std::shared_ptr<Rank> rank, std::shared_ptr<Communicator> communicator, const Context& context, const Queue& queue);
+
+/// Lets communicators go whose work is done: without waiting, but so that the other ranks can end theirs.
+void close(std::vector<std::shared_ptr<Communicator>> communicators) noexcept;
+
+}  // namespace tandem::comm::nccl

@@ -1,0 +1,262 @@
+#include "comm/rendezvous.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "base/error.h"
+
+namespace tandem::comm {
+namespace {
+
+constexpr const char* kCall = "[init_process_group] ";
+constexpr uint64_t kMagic = 0x74616e64656d0001U;  // who else connects is not one of us
+
+struct Hello {
+  uint64_t magic = kMagic;
+  int32_t rank = 0, size = 0;
+};
+/// Rank 0's answer; the ranks' process numbers follow where `why` is empty.
+struct Answer {
+  uint64_t magic = kMagic;
+  char why[496] = {};
+};
+
+std::string seconds(std::chrono::milliseconds time) { return tandem::str(static_cast<double>(time.count()) / 1000, " s"); }
+
+Descriptor make_socket() {
+  Descriptor file(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (file.get() < 0) fail(kCall, "no new socket: ", std::strerror(errno), errno == EMFILE ? "; raise `ulimit -n`" : "");
+  return file;
+}
+
+/// An address without a file, which is gone with its last socket.
+socklen_t address_of(const std::string& name, sockaddr_un& address) {
+  const std::string whole = "tandem-" + std::to_string(geteuid()) + "-" + name;
+  if (whole.size() > sizeof address.sun_path - 1)
+    fail(kCall, "init_method may have about 80 characters, but '", name, "' has ", name.size());
+  address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, whole.data(), whole.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + whole.size());
+}
+
+std::optional<ucred> peer_of(int file) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (getsockopt(file, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return {};
+  return who;
+}
+
+/// Waits for something to read, or the other end's going; false where the time is over.
+bool wait_readable(std::vector<pollfd>& files, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    const int count = poll(files.data(), files.size(), static_cast<int>(std::min<int64_t>(left, 1000)));
+    if (count > 0) return true;
+    if (count < 0 && errno != EINTR) fail(kCall, "poll failed: ", std::strerror(errno));
+  }
+}
+
+std::string missing_ranks(const std::vector<int>& pids) {
+  std::string text;
+  for (size_t rank = 0; rank < pids.size(); ++rank)
+    if (pids[rank] == 0) text += tandem::str(text.empty() ? "" : ", ", rank);
+  return text;
+}
+
+/// Rank 0's part.
+class Host {
+ public:
+  Host(const std::string& name, int size, Clock::time_point deadline) : deadline_(deadline), listener_(make_socket()) {
+    met_.sockets.resize(static_cast<size_t>(size));
+    met_.pids.resize(static_cast<size_t>(size));
+    met_.pids[0] = getpid();
+    sockaddr_un address;
+    const socklen_t length = address_of(name, address);
+    // Another job's, or our own last one's, may still be there for a moment.
+    while (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+      if (errno != EADDRINUSE || Clock::now() >= deadline)
+        fail(kCall, "the ranks cannot meet at '", name, "': ", std::strerror(errno),
+             errno == EADDRINUSE ? "; another program meets there, or two ranks call themselves 0" : "");
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (listen(listener_.get(), size) != 0) fail(kCall, "listening failed: ", std::strerror(errno));
+  }
+
+  Connections meet(std::chrono::milliseconds timeout) {
+    while (std::count(met_.pids.begin(), met_.pids.end(), 0) > 0) {
+      std::vector<pollfd> files{{listener_.get(), POLLIN, 0}};
+      for (const Descriptor& socket : strangers_) files.push_back({socket.get(), POLLIN, 0});
+      const size_t known_from = files.size();
+      std::vector<size_t> ranks;
+      for (size_t rank = 1; rank < met_.sockets.size(); ++rank) {
+        if (met_.pids[rank] == 0) continue;
+        files.push_back({met_.sockets[rank].get(), POLLIN, 0});  // says nothing more, so this is its end
+        ranks.push_back(rank);
+      }
+      if (!wait_readable(files, deadline_))
+        refuse(tandem::str("after ", seconds(timeout), " these ranks of ", met_.pids.size(), " have not come: ", missing_ranks(met_.pids)));
+      for (size_t i = known_from; i < files.size(); ++i)
+        if (files[i].revents)
+          refuse(tandem::str("rank ", ranks[i - known_from], " (pid ", met_.pids[ranks[i - known_from]], ") ended before all ranks had come"));
+      for (size_t i = known_from; i-- > 1;)
+        if (files[i].revents) greet(i - 1);
+      if (files[0].revents)
+        if (Descriptor stranger(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); stranger.get() >= 0)
+          strangers_.push_back(std::move(stranger));
+    }
+    for (size_t rank = 1; rank < met_.sockets.size(); ++rank) answer(met_.sockets[rank].get(), "");
+    return std::move(met_);
+  }
+
+ private:
+  // Somebody has said who he is.
+  void greet(size_t i) {
+    Descriptor socket = std::move(strangers_[i]);
+    strangers_.erase(strangers_.begin() + static_cast<std::ptrdiff_t>(i));
+    Hello hello;
+    const auto who = peer_of(socket.get());
+    if (!who || recv(socket.get(), &hello, sizeof hello, MSG_DONTWAIT) != sizeof hello || hello.magic != kMagic) return;
+    const auto size = static_cast<int32_t>(met_.pids.size());
+    if (hello.size != size) return refuse_one(socket, tandem::str("rank ", hello.rank, " speaks of ", hello.size, " ranks, rank 0 of ", size));
+    if (hello.rank < 1 || hello.rank >= size) return refuse_one(socket, tandem::str("there is no rank ", hello.rank, " of ", size));
+    const auto rank = static_cast<size_t>(hello.rank);
+    if (met_.pids[rank] != 0)
+      return refuse_one(socket, tandem::str("two processes call themselves rank ", rank, ": ", met_.pids[rank], " and ", who->pid));
+    met_.pids[rank] = who->pid;
+    met_.sockets[rank] = std::move(socket);
+  }
+
+  void answer(int socket, const std::string& why) const {
+    std::vector<std::byte> bytes(sizeof(Answer) + (why.empty() ? met_.pids.size() * sizeof(int) : 0));
+    Answer head;
+    std::memcpy(head.why, why.data(), std::min(why.size(), sizeof head.why - 1));
+    std::memcpy(bytes.data(), &head, sizeof head);
+    if (why.empty()) std::memcpy(bytes.data() + sizeof head, met_.pids.data(), met_.pids.size() * sizeof(int));
+    (void)::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);  // who is gone is found out later
+  }
+  // One rank too many, or one of another program: no rank can go on.
+  void refuse_one(const Descriptor& socket, const std::string& why) {
+    answer(socket.get(), why);
+    refuse(why);
+  }
+  [[noreturn]] void refuse(const std::string& why) {
+    for (size_t rank = 1; rank < met_.sockets.size(); ++rank)
+      if (met_.sockets[rank].get() >= 0) answer(met_.sockets[rank].get(), why);
+    fail(kCall, why);
+  }
+
+  Clock::time_point deadline_;
+  Descriptor listener_;
+  std::vector<Descriptor> strangers_;
+  Connections met_;
+};
+
+Connections join(const std::string& name, int rank, int size, Clock::time_point deadline, std::chrono::milliseconds timeout) {
+  sockaddr_un address;
+  const socklen_t length = address_of(name, address);
+  Descriptor socket = make_socket();
+  auto nap = std::chrono::microseconds(200);
+  while (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+    const int error = errno;
+    if ((error != ECONNREFUSED && error != EAGAIN && error != EINTR) || Clock::now() >= deadline)
+      fail(kCall, "after ", seconds(timeout), " rank ", rank, " has not met rank 0 at '", name, "': ", std::strerror(error));
+    std::this_thread::sleep_for(nap);
+    nap = std::min<std::chrono::microseconds>(nap * 2, std::chrono::milliseconds(20));
+  }
+  if (!peer_of(socket.get())) fail(kCall, "'", name, "' belongs to another user");
+  const Hello hello{kMagic, rank, size};
+  (void)::send(socket.get(), &hello, sizeof hello, MSG_NOSIGNAL);
+  std::vector<pollfd> files{{socket.get(), POLLIN, 0}};
+  // Rank 0 keeps the time for all and says who is missing, so it has a little more.
+  if (!wait_readable(files, deadline + std::chrono::seconds(5)))
+    fail(kCall, "after ", seconds(timeout), " rank 0 has not said that all ranks have come");
+  std::vector<std::byte> bytes(sizeof(Answer) + static_cast<size_t>(size) * sizeof(int));
+  const ssize_t got = recv(socket.get(), bytes.data(), bytes.size(), 0);
+  if (got < static_cast<ssize_t>(sizeof(Answer))) fail(kCall, "rank 0 ended before all ranks had come");
+  Answer head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  head.why[sizeof head.why - 1] = 0;
+  if (head.why[0]) fail(kCall, static_cast<const char*>(head.why));
+  if (head.magic != kMagic || got != static_cast<ssize_t>(bytes.size())) fail(kCall, "rank 0 at '", name, "' is of another version");
+  Connections met;
+  met.pids.resize(static_cast<size_t>(size));
+  std::memcpy(met.pids.data(), bytes.data() + sizeof head, met.pids.size() * sizeof(int));
+  met.sockets.push_back(std::move(socket));
+  return met;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    if (file_ >= 0) close(file_);
+    file_ = other.release();
+  }
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (file_ >= 0) close(file_);
+}
+
+Connections meet(const std::string& name, int rank, int size, std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  return rank == 0 ? Host(name, size, deadline).meet(timeout) : join(name, rank, size, deadline, timeout);
+}
+
+void send_descriptor(int socket, uint64_t number, int file) {
+  iovec part{&number, sizeof number};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(head), &file, sizeof(int));
+  while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == EPIPE || errno == ECONNRESET) return;  // it has ended, which whoever waits for it finds out
+    fail("a segment cannot be handed to another rank: ", std::strerror(errno));
+  }
+}
+
+Descriptor receive_descriptor(int socket, uint64_t number, Clock::time_point deadline) {
+  std::vector<pollfd> files{{socket, POLLIN, 0}};
+  if (!wait_readable(files, deadline)) fail("rank 0 has not given a segment in time");
+  uint64_t given = 0;
+  iovec part{&given, sizeof given};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (got <= 0) fail("rank 0 has ended before it gave a segment");
+  Descriptor file;
+  if (const cmsghdr* const head = CMSG_FIRSTHDR(&message); head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int opened = -1;
+    std::memcpy(&opened, CMSG_DATA(head), sizeof opened);
+    file = Descriptor(opened);
+  }
+  if (message.msg_flags & MSG_CTRUNC) fail("a segment cannot be opened: too many files are open; raise `ulimit -n`");
+  if (got != sizeof given || given != number || file.get() < 0) fail("rank 0 gave another segment than the one that was waited for");
+  return file;
+}
+
+}  // namespace tandem::comm

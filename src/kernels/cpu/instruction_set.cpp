@@ -1,0 +1,94 @@
+// The registry of instruction sets, and the choice of one, once a process: the best that the processor has, or the one that TANDEM_ISA
+// names.
+#include "kernels/cpu/instruction_set.h"
+
+#include <atomic>
+
+#include "base/env.h"
+#include "base/error.h"
+
+namespace tandem::kernels::cpu {
+
+// TD_FOR_EACH_ISA(X) is X(set) for each set that is built: cmake/library.cmake defines it.
+#define TD_DECLARE(set)           \
+  namespace set {                 \
+  Isa make_isa(const char* name); \
+  }
+TD_FOR_EACH_ISA(TD_DECLARE)
+#undef TD_DECLARE
+
+namespace {
+
+struct Built {
+  std::string_view name;
+  const Isa& (*tables)();  // only for a processor that has the set: its own instructions may fill them
+};
+#define TD_BUILT(set)                             \
+  {#set, []() -> const Isa& {                     \
+     static const Isa made = set::make_isa(#set); \
+     return made;                                 \
+   }},
+constexpr Built kBuilt[] = {TD_FOR_EACH_ISA(TD_BUILT)};  // baseline and up
+#undef TD_BUILT
+
+bool processor_has(std::string_view name) {
+  if (name == "baseline") return true;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (name == "avx2") return v3;
+  return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+#else
+  return false;
+#endif
+}
+
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+constinit std::atomic<const Isa*> chosen{nullptr};
+
+}  // namespace
+
+std::vector<std::string_view> instruction_sets() {
+  std::vector<std::string_view> names;
+  for (const Built& built : kBuilt)
+    if (processor_has(built.name)) names.push_back(built.name);
+  return names;
+}
+
+const Isa* instruction_set(std::string_view name) {
+  for (const Built& built : kBuilt)
+    if (built.name == name) return processor_has(name) ? &built.tables() : nullptr;
+  return nullptr;
+}
+
+const Isa& wanted_instruction_set(const std::optional<std::string>& wish) {
+  const std::vector<std::string_view> usable = instruction_sets();
+  const Isa* set = instruction_set(wish ? std::string_view(*wish) : usable.back());
+  if (set) return *set;
+  std::vector<std::string_view> names;
+  for (const Built& built : kBuilt) names.push_back(built.name);
+  for (const std::string_view name : names)
+    if (name == *wish) fail("TANDEM_ISA='", *wish, "': this processor does not have it; it has ", listed(usable));
+  fail("TANDEM_ISA='", *wish, "' is no instruction set: this library has ", listed(names));
+}
+
+const Isa& isa() {
+  if (const Isa* set = chosen.load(std::memory_order_acquire)) return *set;
+  const Isa& first = wanted_instruction_set(environment("TANDEM_ISA"));
+  chosen.store(&first, std::memory_order_release);
+  return first;
+}
+
+bool use_isa(std::string_view name) {
+  const Isa* set = instruction_set(name);
+  if (set) chosen.store(set, std::memory_order_release);
+  return set != nullptr;
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,370 @@
+// Hooks around each unit's module gather its parameters and give them up; a hook on its outputs gathers them again before its backward; its
+// leaves' accumulation reduces their gradients. The order of the first forward says which unit is wanted next, and is gathered ahead.
+#include "parallel/fully_sharded.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "nn/attention.h"
+#include "nn/transformer.h"
+#include "nn/walk.h"
+#include "ops/arithmetic.h"
+#include "ops/creation.h"
+#include "ops/operators.h"
+#include "ops/pointwise.h"
+#include "ops/reduce.h"
+#include "parallel/agreement.h"
+#include "parallel/shard_files.h"
+#include "parallel/shard_units.h"
+
+namespace tandem::parallel::detail {
+namespace {
+
+constexpr const char* kName = "FullyShardedDataParallel";
+constexpr int64_t kSmallUnit = 4096;  // elements: fewer are gathered with the root, where one collective does for many
+
+bool is_whole_layer(const nn::ModuleBase& module) {
+  return dynamic_cast<const nn::MultiheadAttention*>(&module) || dynamic_cast<const nn::TransformerEncoderLayer*>(&module) ||
+         dynamic_cast<const nn::TransformerDecoderLayer*>(&module);
+}
+
+}  // namespace
+
+struct Shards::State {
+  State(nn::ModuleBase& wrapped, const FullyShardedOptions& options) : module(wrapped), group(options.process_group), is_unit(options.is_unit) {}
+  ~State() {
+    for (nn::HookHandle& hook : module_hooks) hook.remove();
+    for (const auto& [leaf, number] : leaf_hooks) leaf.remove_hook(number);
+  }
+
+  void start(const std::shared_ptr<State>& self, Site site);
+  void divide(Site site);
+  void hook();
+  void enter(size_t unit, bool backward);
+  void leave(size_t unit, std::span<const Tensor> outputs);
+  void watch(size_t unit, std::span<const Tensor> outputs);
+  void gather_ahead(size_t unit, bool backward);
+  void arrived(size_t unit, size_t member);
+  void reduce(size_t unit);
+  void finish_backward();
+
+  nn::ModuleBase& module;
+  distributed::ProcessGroup group;
+  std::function<bool(const nn::ModuleBase&)> is_unit;
+  std::vector<ShardUnit> units;
+  size_t roots = 0;  // the first units are the root's: whole from the start of forward to its end, and in backward
+  std::vector<nn::HookHandle> module_hooks;
+  std::vector<std::pair<Tensor, int64_t>> leaf_hooks;
+  std::vector<size_t> order;      // of the units in the first forward
+  std::vector<size_t> place;      // in `order`, by unit; none: npos
+  bool order_known = false;
+  bool in_backward = false;
+  std::weak_ptr<State> self;
+  Site site = Site::none();
+};
+
+namespace {
+constexpr size_t kNowhere = static_cast<size_t>(-1);
+}
+
+void Shards::State::start(const std::shared_ptr<State>& own, Site here) {
+  site = here;
+  self = own;
+  if (!distributed::is_initialized())
+    fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
+  if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
+  if (module.has_uninitialized_params())
+    fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
+  const NamedTensors all = module.named_parameters(), buffers = module.named_buffers();
+  if (all.empty()) fail("[", kName, "] ", module.name(), " has no parameters, so there is nothing to divide");
+  std::vector<Tensor> values;
+  for (const NamedTensors* list : {&all, &buffers}) {
+    for (const auto& [name, tensor] : *list) {
+      if (tensor.device() != all[0].second.device())
+        fail("[", kName, "] parameters and buffers must be on one device, but '", all[0].first, "' is on ", all[0].second.device(),
+             " and '", name, "' on ", tensor.device());
+      tensor.impl().check_bytes();  // in shards already
+      values.push_back(tensor);
+    }
+  }
+  check_alike(kName, "parameter", all, group, site);
+  check_alike(kName, "buffer", buffers, group, site);
+  broadcast_values(values, 0, group, site);
+  divide(site);
+  hook();
+}
+
+/// Which parameters belong to which module's unit. Those that several units use, small ones, and the root's own, are the root's.
+void Shards::State::divide(Site here) {
+  std::unordered_map<const nn::ModuleBase*, nn::ModuleBase*> unit_of;  // by module
+  std::vector<nn::ModuleBase*> modules{&module};
+  std::unordered_map<const nn::ModuleBase*, std::string> names;
+  const auto starts_unit = [&](const nn::ModuleBase& part, bool has_own) { return is_unit ? is_unit(part) : has_own || is_whole_layer(part); };
+  const std::function<void(nn::ModuleBase&, const std::string&, nn::ModuleBase&, bool)> visit =
+      [&](nn::ModuleBase& part, const std::string& name, nn::ModuleBase& above, bool whole) {
+        bool has_own = false;
+        nn::detail::walk(part, false, [&](const nn::detail::Field& field) {
+          has_own |= field.module == &part && field.is_parameter() && field.tensor->defined();
+        });
+        nn::ModuleBase* unit = &above;
+        bool keeps_all_below = whole;
+        if (!whole && &part != &module && starts_unit(part, has_own)) {
+          unit = &part;
+          keeps_all_below = is_unit != nullptr || is_whole_layer(part);
+          modules.push_back(&part);
+          names[&part] = name;
+        }
+        unit_of[&part] = unit;
+        for (const auto& [child, below] : part.named_children())
+          visit(*below, name.empty() ? child : name + "." + child, keeps_all_below ? *unit : module, keeps_all_below);
+      };
+  visit(module, "", module, false);
+
+  struct Found {
+    std::string name;
+    Tensor tensor;
+    nn::ModuleBase* unit;
+  };
+  std::vector<Found> parameters;
+  std::unordered_map<const TensorImpl*, size_t> known;
+  nn::detail::walk(module, true, [&](const nn::detail::Field& field) {
+    if (!field.is_parameter() || !field.tensor->defined()) return;
+    nn::ModuleBase* unit = unit_of.at(field.module);
+    const auto [at, fresh] = known.try_emplace(&field.tensor->impl(), parameters.size());
+    if (fresh) parameters.push_back({std::string(field.name), *field.tensor, unit});
+    else if (parameters[at->second].unit != unit) parameters[at->second].unit = &module;
+  });
+  std::unordered_map<const nn::ModuleBase*, int64_t> sizes;
+  for (const Found& parameter : parameters) sizes[parameter.unit] += parameter.tensor.numel();
+  if (!is_unit)
+    for (Found& parameter : parameters)
+      if (sizes[parameter.unit] < kSmallUnit) parameter.unit = &module;
+
+  for (nn::ModuleBase* owner : modules) {
+    // One unit for each dtype, and for those that are trained and those that are not.
+    std::vector<NamedTensors> kinds;
+    for (const Found& parameter : parameters) {
+      if (parameter.unit != owner) continue;
+      const auto same = [&](const NamedTensors& kind) {
+        return kind[0].second.dtype() == parameter.tensor.dtype() && kind[0].second.requires_grad() == parameter.tensor.requires_grad();
+      };
+      const auto found = std::find_if(kinds.begin(), kinds.end(), same);
+      (found == kinds.end() ? kinds.emplace_back() : *found).emplace_back(parameter.name, parameter.tensor);
+    }
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      const std::string name = (owner == &module ? "" : names[owner] + ".") + (i ? str("flat_param_", i) : "flat_param");
+      units.emplace_back(name, *owner, std::move(kinds[i]), group, here);
+    }
+    if (owner == &module) roots = units.size();
+  }
+  place.assign(units.size(), kNowhere);
+}
+
+void Shards::State::hook() {
+  for (size_t u = 0; u < units.size(); ++u) {
+    if (u >= roots) {
+      nn::ModuleBase& part = units[u].module();
+      module_hooks.push_back(part.register_forward_pre_hook([this, u](nn::ModuleBase&, std::span<Tensor>) { enter(u, false); }));
+      module_hooks.push_back(part.register_forward_hook(
+          [this, u](nn::ModuleBase&, std::span<const Tensor>, std::span<Tensor> outputs) { leave(u, outputs); }));
+    }
+    if (!units[u].requires_grad()) continue;
+    for (size_t m = 0; m < units[u].members().size(); ++m) {
+      const Tensor& leaf = units[u].members()[m].whole;
+      leaf_hooks.emplace_back(leaf, leaf.register_post_accumulate_grad_hook([this, u, m](const Tensor&) { arrived(u, m); }));
+    }
+  }
+}
+
+/// The unit's parameters are wanted from here on, by the module's forward or backward.
+void Shards::State::enter(size_t u, bool backward) {
+  units[u].gather(site);
+  if (u < roots) return;
+  if (!order_known && !backward && place[u] == kNowhere) {
+    place[u] = order.size();
+    order.push_back(u);
+  }
+  gather_ahead(u, backward);
+}
+
+void Shards::State::gather_ahead(size_t u, bool backward) {
+  if (!order_known || place[u] == kNowhere) return;
+  const size_t at = place[u];
+  if (backward ? at == 0 : at + 1 >= order.size()) return;
+  units[order[backward ? at - 1 : at + 1]].begin_gather(site);
+}
+
+void Shards::State::leave(size_t u, std::span<const Tensor> outputs) {
+  watch(u, outputs);
+  units[u].release();
+}
+
+/// Before the backward of the module that made these, the unit is gathered again.
+void Shards::State::watch(size_t u, std::span<const Tensor> outputs) {
+  if (!is_grad_enabled()) return;
+  for (const Tensor& output : outputs) {
+    if (!output.defined() || !output.requires_grad()) continue;
+    output.register_hook([weak = self, u](const Tensor&) {
+      if (const auto state = weak.lock()) {
+        if (!std::exchange(state->in_backward, true)) autograd::queue_callback([state] { state->finish_backward(); });
+        state->enter(u, true);
+      }
+      return Tensor();
+    });
+  }
+}
+
+void Shards::State::arrived(size_t u, size_t member) {
+  if (!std::exchange(in_backward, true)) autograd::queue_callback([state = self.lock()] { state->finish_backward(); });
+  if (units[u].add_gradient(member, site) && u >= roots) reduce(u);
+}
+
+/// The unit's part of backward is over: its gradients go to the shards, and one unit's at a time are on their way.
+void Shards::State::reduce(size_t u) {
+  units[u].release();
+  for (ShardUnit& other : units) other.finish_reduce(site);
+  units[u].begin_reduce(site);
+}
+
+void Shards::State::finish_backward() {
+  in_backward = false;
+  for (size_t u = units.size(); u-- > 0;) {
+    units[u].release();
+    if (units[u].has_gradients()) reduce(u);
+  }
+  for (ShardUnit& unit : units) unit.finish_reduce(site);
+}
+
+Shards::Shards(nn::ModuleBase& module, const FullyShardedOptions& options, Site site) : state_(std::make_shared<State>(module, options)) {
+  state_->start(state_, site);
+}
+
+void Shards::before_forward(Site site) const {
+  State& s = *state_;
+  s.site = site;
+  s.in_backward = false;
+  for (size_t u = 0; u < s.units.size(); ++u) {
+    s.units[u].release();  // what an error or an earlier forward left
+    if (u < s.roots) s.enter(u, false);
+  }
+  if (s.order_known && !s.order.empty()) s.units[s.order[0]].begin_gather(site);
+}
+
+void Shards::after_forward(std::span<const Tensor> outputs, Site) const {
+  State& s = *state_;
+  s.order_known = true;
+  for (size_t u = 0; u < s.units.size(); ++u) {
+    if (u < s.roots) s.watch(u, outputs);
+    s.units[u].release();
+  }
+}
+
+std::vector<std::pair<std::string, Tensor>> Shards::named_parameters() const {
+  std::vector<std::pair<std::string, Tensor>> result;
+  for (const ShardUnit& unit : state_->units) result.emplace_back(unit.name(), unit.shard());
+  return result;
+}
+
+std::vector<Tensor> Shards::parameters() const {
+  std::vector<Tensor> result;
+  for (const ShardUnit& unit : state_->units)
+    if (unit.requires_grad()) result.push_back(unit.shard());
+  return result;
+}
+
+size_t Shards::local_parameter_bytes() const {
+  size_t bytes = 0;
+  for (const ShardUnit& unit : state_->units) bytes += unit.shard().nbytes();
+  return bytes;
+}
+
+StateDict Shards::full_state_dict(Site site) const {
+  const NoGradGuard no_grad;
+  State& s = *state_;
+  StateDict whole = s.module.state_dict();  // in its order; parameters are filled in
+  std::unordered_map<const TensorImpl*, Tensor> values;
+  for (ShardUnit& unit : s.units) {
+    unit.gather(site);
+    for (const auto& member : unit.members()) values[&member.whole.impl()] = member.whole.detach().clone(site);
+    unit.release();
+  }
+  nn::detail::walk(s.module, true, [&](const nn::detail::Field& field) {
+    if (field.is_parameter() && field.tensor->defined()) whole[field.name] = values.at(&field.tensor->impl());
+  });
+  return whole;
+}
+
+void Shards::load_full_state_dict(const StateDict& state, Site site) const {
+  const NoGradGuard no_grad;
+  State& s = *state_;
+  const StateDict own = s.module.state_dict();
+  for (const auto& [name, tensor] : own) {
+    const Tensor* value = state.find(name);
+    if (!value) fail("[", kName, ".load_full_state_dict] there is no '", name, "' in the state");
+    if (value->sizes() != tensor.sizes())
+      fail("[", kName, ".load_full_state_dict] '", name, "' has size ", value->sizes(), ", but here it has ", tensor.sizes());
+  }
+  for (const auto& [name, tensor] : state)
+    if (!own.contains(name)) fail("[", kName, ".load_full_state_dict] the module has no '", name, "'");
+  for (const ShardUnit& unit : s.units) {
+    unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
+      const Tensor value = state.at(unit.members()[member].name).detach().contiguous(site).view({-1}, site);
+      unit.shard().detach().narrow(0, to, count, site).copy_(value.narrow(0, from, count, site), false, site);
+    });
+  }
+  for (const auto& [name, buffer] : s.module.named_buffers())
+    if (const Tensor* value = state.find(name)) buffer.copy_(*value, false, site);
+}
+
+void Shards::save(const std::string& folder, Site site) const {
+  State& s = *state_;
+  std::vector<ShardPart> parts;
+  for (const ShardUnit& unit : s.units) {
+    unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
+      const auto& [name, whole, offset] = unit.members()[member];
+      parts.push_back({name, whole.sizes(), from, unit.shard().detach().narrow(0, to, count)});
+    });
+  }
+  if (s.group.rank() == 0)
+    for (const auto& [name, buffer] : s.module.named_buffers()) parts.push_back({name, buffer.sizes(), 0, buffer.detach().contiguous().view({-1})});
+  save_shard_files(folder, parts, s.group, site);
+}
+
+void Shards::load(const std::string& folder, Site site) const {
+  const NoGradGuard no_grad;
+  State& s = *state_;
+  const ShardFiles files(folder, site);
+  std::vector<std::pair<std::string, Tensor>> targets;
+  const StateDict own = s.module.state_dict();
+  for (const auto& [name, tensor] : own) files.check(name, tensor.sizes());
+  for (const ShardUnit& unit : s.units) {
+    unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
+      files.read(unit.members()[member].name, from, unit.shard().detach().narrow(0, to, count, site));
+    });
+  }
+  for (const auto& [name, buffer] : s.module.named_buffers()) {
+    if (!own.contains(name)) continue;
+    const Tensor values = empty({buffer.numel()}, buffer.dtype(), site);
+    files.read(name, 0, values);
+    buffer.copy_(values.view(buffer.sizes()), false, site);
+  }
+  distributed::barrier({.group = s.group}, site);
+}
+
+Tensor Shards::clip_grad_norm_(double max_norm, Site site) const {
+  const NoGradGuard no_grad;
+  State& s = *state_;
+  const Tensor squares = zeros({}, {.dtype = kFloat32, .device = s.units[0].shard().device()}, site);
+  for (const Tensor& shard : parameters())
+    if (shard.grad().defined()) squares.add_(shard.grad().to(kFloat32).pow(2).sum(), 1, site);
+  distributed::all_reduce(squares, distributed::ReduceOp::SUM, {.group = s.group}, site);
+  const Tensor norm = sqrt(squares);
+  const Tensor factor = clamp(max_norm / (norm + 1e-6), {}, 1.0);
+  for (const Tensor& shard : parameters())
+    if (shard.grad().defined()) shard.grad().mul_(factor.to(shard.dtype()), site);
+  return norm;
+}
+
+}  // namespace tandem::parallel::detail

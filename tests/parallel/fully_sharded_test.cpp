@@ -1,0 +1,217 @@
+// FullyShardedDataParallel: the training of one device with the whole batch, with parameters that are whole only while they are used.
+#include "parallel/fully_sharded.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "parallel/ranks.h"
+
+namespace tandem::testing {
+namespace {
+
+namespace dist = distributed;
+using parallel::FullyShardedDataParallel;
+
+class FullySharded : public OnRanks {};
+
+nn::Sequential network(int seed = 5) {
+  manual_seed(seed);
+  return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80), nn::ReLU(),
+                        nn::Linear(80, 2));
+}
+
+TEST_P(FullySharded, TrainsAsOneDeviceDoes) {
+  run([&](int rank, Device device) {
+    nn::Sequential net = network(rank), reference = network(0);  // made alike by rank 0
+    net.to(device);
+    reference.to(device);
+    FullyShardedDataParallel fsdp(net);
+    EXPECT_LE(fsdp.local_parameter_bytes(),
+              4 * static_cast<size_t>(reference.num_parameters() / world()) + 4096);
+    optim::Adam adam(fsdp.parameters(), {.lr = 0.01, .eps = 1e-4}), whole(reference.parameters(), {.lr = 0.01, .eps = 1e-4});
+    manual_seed(3);
+    const Tensor x = randn({12, 6}).to(device), y = randn({12, 2}).to(device);
+    for (int step = 0; step < 4; ++step) {
+      fsdp.zero_grad();
+      whole.zero_grad();
+      const Tensor loss = mse_loss(fsdp(share(x)), share(y));
+      loss.backward();
+      mse_loss(reference(x), y).backward();
+      adam.step();
+      whole.step();
+    }
+    const StateDict state = fsdp.full_state_dict(), expected = reference.state_dict();
+    EXPECT_EQ(state.keys(), expected.keys());
+    for (const auto& [name, value] : expected) EXPECT_TRUE(allclose(state.at(name), value, 1e-3, 1e-4)) << name;
+    fsdp.eval();
+    const NoGradGuard no_grad;
+    EXPECT_TRUE(allclose(fsdp(x), reference(x), 1e-3, 1e-3));
+  });
+}
+
+TEST_P(FullySharded, GradientsAddUpOverBackwards) {
+  run([&](int rank, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    nn::Sequential reference = nn::clone(net);
+    FullyShardedDataParallel fsdp(net);
+    const Tensor x = ones({1, 6}, device);
+    for (int step = 0; step < 2; ++step) {
+      (fsdp(x * (rank + 1)) + fsdp(x)).sum().backward();  // two forwards, one backward
+      for (int r = 0; r < world(); ++r) ((reference(x * (r + 1)) + reference(x)).sum() / world()).backward();
+    }
+    Tensor sum = zeros({}, device), expected = zeros({}, device);
+    for (const Tensor& shard : fsdp.parameters()) sum = sum + shard.grad().pow(2).sum();
+    dist::all_reduce(sum);
+    for (const Tensor& parameter : reference.parameters()) expected = expected + parameter.grad().pow(2).sum();
+    EXPECT_TRUE(allclose(sum, expected, 1e-3, 1e-3));
+    EXPECT_TRUE(allclose(fsdp.clip_grad_norm_(1e-3), sqrt(expected), 1e-3, 1e-3));
+    Tensor after = zeros({}, device);
+    for (const Tensor& shard : fsdp.parameters()) after = after + shard.grad().pow(2).sum();
+    dist::all_reduce(after);
+    EXPECT_NEAR(sqrt(after).item<double>(), 1e-3, 1e-5);
+  });
+}
+
+struct Mixed : nn::Module {
+  nn::Embedding words{30, 150};
+  nn::Linear half{150, 150, {.dtype = kFloat16}};
+  nn::Linear frozen{150, 150}, unused{80, 80}, out{150, 30, {.bias = false}};
+  Tensor scale = ones({150}, {.requires_grad = true});
+  nn::BatchNorm1d norm{150};
+  Mixed() {
+    out.weight = words.weight;
+    frozen.requires_grad_(false);
+  }
+  void fields(nn::Fields& f) override {
+    f("words", words);
+    f("half", half);
+    f("frozen", frozen);
+    f("unused", unused);
+    f("out", out);
+    f("scale", scale);
+    f("norm", norm);
+  }
+  Tensor forward(const Tensor& x) override {
+    return out(tanh(norm(frozen(half(words(x).to(kFloat16)).to(kFloat32) * scale))));
+  }
+};
+
+TEST_P(FullySharded, TiedFrozenUnusedAndHalfPrecisionParametersTakePart) {
+  run([&](int, Device device) {
+    manual_seed(1);
+    Mixed net;
+    net.to(device);
+    Mixed reference = nn::clone(net);
+    FullyShardedDataParallel fsdp(net);
+    optim::SGD sgd(fsdp.parameters(), {.lr = 0.1}), whole(reference.parameters(), {.lr = 0.1});
+    const Tensor x = arange(12).remainder(30).to(device);
+    for (int step = 0; step < 2; ++step) {
+      fsdp.zero_grad();
+      whole.zero_grad();
+      fsdp(x).pow(2).mean().backward();
+      reference(x).pow(2).mean().backward();
+      sgd.step();
+      whole.step();
+    }
+    const StateDict state = fsdp.full_state_dict();
+    for (const auto& [name, value] : reference.state_dict())
+      EXPECT_TRUE(allclose(state.at(name).to(kFloat64), value.to(kFloat64), 1e-2, 1e-3)) << name;
+  });
+}
+
+TEST_P(FullySharded, ATransformerIsGatheredLayerByLayer) {
+  run([&](int, Device device) {
+    manual_seed(1);
+    nn::TransformerEncoder net(nn::TransformerEncoderLayer(16, 2, {.dim_feedforward = 64, .dropout = 0, .batch_first = true}), 3);
+    net.to(device);
+    auto reference = nn::clone(net);
+    FullyShardedDataParallel fsdp(net, {.is_unit = [](const nn::ModuleBase& part) {
+                                    return dynamic_cast<const nn::TransformerEncoderLayer*>(&part) != nullptr;
+                                  }});
+    EXPECT_EQ(fsdp.parameters().size(), 3u);
+    const Tensor x = randn({2, 5, 16}).to(device).requires_grad_();
+    fsdp(x).pow(2).sum().backward();
+    const Tensor gradient = std::exchange(x.grad(), Tensor());
+    reference(x).pow(2).sum().backward();
+    EXPECT_TRUE(allclose(gradient, x.grad(), 1e-3, 1e-3));
+  });
+}
+
+TEST_P(FullySharded, StatesAreLoadedWholeAndInShards) {
+  const std::string folder = str("shards_", GetParam().size, GetParam().on_gpus);
+  std::filesystem::remove_all(folder);
+  StateDict saved;
+  run([&](int rank, Device device) {
+    nn::Sequential net = network(8);
+    net.push_back(nn::BatchNorm1d(2));
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    (void)fsdp(randn({4, 6}).to(device));
+    fsdp.save_shards(folder);
+    StateDict whole;
+    for (const auto& [name, value] : fsdp.full_state_dict()) whole[name] = value.cpu();
+    if (rank == 0) saved = whole;
+  });
+  EXPECT_TRUE(std::filesystem::exists(folder + "/index.tsv"));
+  for (const int ranks : {1, GetParam().size + 1}) {
+    dist::run_ranks(ranks, [&](int) {
+      nn::Sequential net = network(1);
+      net.push_back(nn::BatchNorm1d(2));
+      FullyShardedDataParallel fsdp(net);
+      fsdp.load_shards(folder);
+      for (const auto& [name, value] : fsdp.full_state_dict()) EXPECT_TRUE(equal(value, saved.at(name))) << name;
+      nn::Sequential other = network(2);
+      other.push_back(nn::BatchNorm1d(2));
+      FullyShardedDataParallel again(other);
+      again.load_full_state_dict(saved);
+      for (const auto& [name, value] : again.full_state_dict()) EXPECT_TRUE(equal(value, saved.at(name))) << name;
+      StateDict less = saved;
+      less.erase("0.weight");
+      EXPECT_NE(error_of([&] { again.load_full_state_dict(less); }).find("there is no '0.weight'"), std::string::npos);
+    });
+  }
+  std::ofstream(folder + "/index.tsv") << "a line that is none\n";
+  dist::run_ranks(1, [&](int) {
+    nn::Sequential net = network(1);
+    FullyShardedDataParallel fsdp(net);
+    EXPECT_NE(error_of([&] { fsdp.load_shards(folder); }).find("line 1"), std::string::npos);
+    EXPECT_NE(error_of([&] { fsdp.load_shards("nowhere"); }).find("nowhere"), std::string::npos);
+  });
+}
+
+TEST_P(FullySharded, ParametersHaveNoValuesOutsideOfCalls) {
+  run([&](int, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    const Tensor weight = net.at<nn::Linear>(3).weight;
+    EXPECT_EQ(weight.sizes(), (Shape{80, 80}));
+    for (const auto& use : std::vector<std::function<void()>>{[&] { (void)(weight + 1); }, [&] { (void)weight.sum(); },
+                                                             [&] { (void)net(ones({1, 6}, device)); }, [&] { (void)weight.cpu().clone(); },
+                                                             [&] { FullyShardedDataParallel again(net); }})
+      EXPECT_NE(error_of(use).find("in shards"), std::string::npos);
+  });
+  nn::Linear net(2, 2);
+  EXPECT_NE(error_of([&] { FullyShardedDataParallel alone(net); }).find("init_process_group"), std::string::npos);
+}
+
+TEST_P(FullySharded, AStepBetweenForwardAndBackwardIsFound) {
+  run([&](int, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    const Tensor loss = fsdp(ones({2, 6}, device)).sum();
+    {
+      const NoGradGuard no_grad;
+      for (const Tensor& shard : fsdp.parameters()) shard.add_(1);
+    }
+    EXPECT_NE(error_of([&] { loss.backward(); }).find("modified by an inplace operation"), std::string::npos);
+    fsdp(ones({2, 6}, device)).sum().backward();  // and what is left of it disturbs nobody
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, FullySharded, every_world(), world_name);
+
+}  // namespace
+}  // namespace tandem::testing
