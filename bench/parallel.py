@@ -181,6 +181,8 @@ def moves(options, program, names, environment):
 
 def modelled(options, program, rows):
     """What the model makes of one GPU's rates: given ones at the published batch, else those measured here."""
+    if not options.link:
+        return []
     given = {rate.partition("=")[0]: rate.partition("=")[2] for rate in options.rate}
     ones = {row["name"]: row for row in rows if row["kind"] == "together" and row["gpus"] == 1 and row["name"] != "products"}
     links = [part for link in options.link for part in ("--link", link)]

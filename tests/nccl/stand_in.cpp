@@ -302,7 +302,6 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* out,
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
   const std::lock_guard lock(state().mutex);
   const ncclResult_t wished = counted("ncclCommGetAsyncError");
-  if (comm->in_group) misuse("ncclCommGetAsyncError before the end of the group");
   const bool complete = comm->clique->size > 0 && static_cast<int>(comm->clique->members.size()) == comm->clique->size;
   *result = state().trouble;
   if (*result == ncclSuccess && (!complete || comm->unsettled > 0)) *result = ncclInProgress;

@@ -273,10 +273,15 @@ std::unique_ptr<Backend> make_backend(const Start& start) {
   if (start.size > 1 && !start.host) fail("the back end nccl needs one for the host beside it: its ranks cannot meet without");
   const Limit limit{Clock::now() + start.timeout, nullptr};
   Meeting meeting = meeting_of(start.host, start.size, start.rank);
-  if (start.host) check_all_can(*start.host, start.device, limit, Site::none());
-  auto communicator = std::make_shared<Communicator>(start.device.index(), start.size, start.rank, meeting.share_id(limit, Site::none()));
-  communicator->settle("ncclCommInitRankConfig", limit);
-  return std::make_unique<NcclBackend>(start.rank, start.size, start.device, std::move(communicator), std::move(meeting), start.host);
+  try {
+    if (start.host) check_all_can(*start.host, start.device, limit, Site::none());
+    auto communicator = std::make_shared<Communicator>(start.device.index(), start.size, start.rank, meeting.share_id(limit, Site::none()));
+    communicator->settle("ncclCommInitRankConfig", limit);
+    return std::make_unique<NcclBackend>(start.rank, start.size, start.device, std::move(communicator), std::move(meeting), start.host);
+  } catch (const std::exception& error) {
+    if (start.host) start.host->abort(error.what());  // the others would wait for this rank
+    throw;
+  }
 }
 
 std::vector<std::unique_ptr<Backend>> make_backends(std::span<const Device> devices) {

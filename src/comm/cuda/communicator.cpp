@@ -14,7 +14,9 @@ namespace {
 
 using runtime::cuda_gpu::CudaDeviceGuard;
 
-constexpr std::chrono::microseconds kPause{50};  // between two looks at a communicator that is not ready
+// Between two looks at a communicator that is not ready: none at first, as queuing takes microseconds; the other ranks may take minutes.
+constexpr int kLooksWithoutPause = 1000;
+constexpr std::chrono::microseconds kPause{100};
 
 ncclConfig_t asynchronous() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -54,7 +56,8 @@ void Communicator::call(const char* function, const Limit& limit, const std::fun
 }
 
 void Communicator::settle(const char* function, const Limit& limit) {
-  for (;; std::this_thread::sleep_for(kPause)) {
+  for (int looks = 0;; ++looks) {
+    if (looks > kLooksWithoutPause) std::this_thread::sleep_for(kPause);
     {
       const std::lock_guard lock(mutex_);
       refuse_dead();

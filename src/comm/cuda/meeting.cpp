@@ -12,10 +12,9 @@ namespace tandem::comm::nccl {
 namespace {
 
 constexpr int kTag = 32000;  // of the messages below
-constexpr int64_t kIdBytes = sizeof(ncclUniqueId);
 
-/// A call of the host's back end, which moves bytes.
-Call bytes_call(Collective kind, int other, int64_t bytes, Site site) {
+/// A message of `bytes` bytes.
+Call message(Collective kind, int other, int64_t bytes, Site site) {
   Call call;
   call.kind = kind;
   call.root = other;
@@ -28,11 +27,27 @@ Context context_of(const Call& call, const Limit& limit) {
   return {.call = call, .device = Device(), .deadline = limit.deadline, .aborted = limit.aborted};
 }
 
+// Messages alone: collectives of the host are numbered by its group.
+template <class T>
+void send(Backend& host, const T& what, int rank, const Limit& limit, Site site) {
+  const Call call = message(Collective::Send, rank, sizeof what, site);
+  host.send(context_of(call, limit), &what, sizeof what, kUInt8, rank, kTag);
+}
+template <class T>
+T receive(Backend& host, int rank, const Limit& limit, Site site) {
+  T what;
+  const Call call = message(Collective::Recv, rank, sizeof what, site);
+  host.recv(context_of(call, limit), &what, sizeof what, kUInt8, rank, kTag);
+  return what;
+}
+
 ncclUniqueId new_id() {
   ncclUniqueId id;
   check(functions().ncclGetUniqueId(&id), "ncclGetUniqueId");
   return id;
 }
+
+using Verdict = std::array<char, 640>;
 
 /// What a rank tells the others of itself. Texts end with a zero.
 struct Greeting {
@@ -50,20 +65,28 @@ std::string text_of(const std::array<char, kSize>& from) {
   return {from.data(), strnlen(from.data(), kSize)};
 }
 
+/// What is wrong with the ranks' greetings; empty where nothing is.
+std::string trouble(const Backend& host, std::span<const Greeting> all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Greeting& each = all[i];
+    const std::string who = host.describe(static_cast<int>(i));
+    if (const std::string text = text_of(each.why); !text.empty()) return tandem::str(who, ": ", text);
+    if (each.version / 100 != all[0].version / 100)
+      return tandem::str(who, " has NCCL ", each.version, ", but ", host.describe(0), " has ", all[0].version, ": all ranks need the same");
+    for (size_t j = 0; j < i; ++j)
+      if (each.gpu == all[j].gpu)
+        return tandem::str(who, " and ", host.describe(static_cast<int>(j)), " use one GPU (", text_of(each.gpu),
+                           "), which NCCL does not do: give each rank a GPU of its own");
+  }
+  return "";
+}
+
 }  // namespace
 
 ncclUniqueId Meeting::share_id(const Limit& limit, Site site) const {
-  if (own > 0) {
-    ncclUniqueId id;
-    const Call call = bytes_call(Collective::Recv, ranks[0], kIdBytes, site);
-    host->recv(context_of(call, limit), &id, kIdBytes, kUInt8, ranks[0], kTag);
-    return id;
-  }
+  if (own > 0) return receive<ncclUniqueId>(*host, ranks[0], limit, site);
   const ncclUniqueId id = new_id();
-  for (size_t i = 1; i < ranks.size(); ++i) {
-    const Call call = bytes_call(Collective::Send, ranks[i], kIdBytes, site);
-    host->send(context_of(call, limit), &id, kIdBytes, kUInt8, ranks[i], kTag);
-  }
+  for (size_t i = 1; i < ranks.size(); ++i) send(*host, id, ranks[i], limit, site);
   return id;
 }
 
@@ -87,22 +110,18 @@ void check_all_can(Backend& host, Device device, const Limit& limit, Site site) 
   put(own.why, why);
   if (why.empty()) own.version = version();
   // Devices that one GPU is shown as have names of their own.
-  const int gpu = runtime::cuda_gpu::gpu_behind(device.index());
-  put(own.gpu, runtime::require_driver().properties(gpu).uuid);
-  std::vector<Greeting> all(static_cast<size_t>(host.size()));
-  const Call call = bytes_call(Collective::AllGather, -1, sizeof(Greeting), site);
-  host.all_gather(context_of(call, limit), all.data(), &own, sizeof(Greeting), kUInt8);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Greeting& each = all[i];
-    const std::string who = host.describe(static_cast<int>(i));
-    if (const std::string text = text_of(each.why); !text.empty()) fail(who, ": ", text);
-    if (each.version / 100 != all[0].version / 100)
-      fail(who, " has NCCL ", each.version, ", but ", host.describe(0), " has ", all[0].version, ": all ranks need the same");
-    for (size_t j = 0; j < i; ++j)
-      if (each.gpu == all[j].gpu)
-        fail(who, " and ", host.describe(static_cast<int>(j)), " use one GPU (", text_of(each.gpu),
-             "), which NCCL does not do: give each rank a GPU of its own");
+  put(own.gpu, runtime::require_driver().properties(runtime::cuda_gpu::gpu_behind(device.index())).uuid);
+  Verdict verdict{};
+  if (host.rank() > 0) {
+    send(host, own, 0, limit, site);
+    verdict = receive<Verdict>(host, 0, limit, site);
+  } else {
+    std::vector<Greeting> all = {own};
+    for (int r = 1; r < host.size(); ++r) all.push_back(receive<Greeting>(host, r, limit, site));
+    put(verdict, trouble(host, all));
+    for (int r = 1; r < host.size(); ++r) send(host, verdict, r, limit, site);
   }
+  if (const std::string text = text_of(verdict); !text.empty()) fail(text);
 }
 
 }  // namespace tandem::comm::nccl

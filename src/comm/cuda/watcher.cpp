@@ -22,9 +22,8 @@ struct Queued {
   runtime::EventHandle passed;
   Clock::time_point deadline;
   std::string call;
-  const char* op;
-  Site site;
-  Status* status;  // of the stream
+  UnderWay work;
+  Rank::Place place;
 };
 struct Leaving {
   std::shared_ptr<Communicator> communicator;
@@ -41,6 +40,14 @@ const char* lasting(const std::string& text) {
 
 class Watcher;
 Watcher& watcher();
+
+/// As kernels report: the stream's next synchronization throws it.
+void report(const UnderWay& work, const std::string& failure) {
+  if (work.status->trouble.load() != Trouble::None) return;
+  work.status->op = work.op;
+  work.status->site = work.site;
+  work.status->report(Trouble::Library, static_cast<int64_t>(reinterpret_cast<intptr_t>(lasting(failure))), 2);
+}
 
 /// One a process, never destroyed. Its thread lives while there is something to look after.
 class Watcher {
@@ -115,6 +122,7 @@ class Watcher {
     std::string failure = each.communicator->asynchronous_error();
     try {
       if (failure.empty() && runtime::require_driver().query_event(each.passed)) {
+        each.rank->end(each.place);
         give_back(each.communicator->device(), each.passed);
         return true;
       }
@@ -125,12 +133,7 @@ class Watcher {
       failure = tandem::str(each.call, " did not end within its time limit: not all ranks called it, or one of them is gone");
     if (failure.empty()) return false;
     each.rank->abort(failure);
-    // As kernels report: the stream's next synchronization, which the abort lets end, throws it.
-    if (each.status->trouble.load() == Trouble::None) {
-      each.status->op = each.op;
-      each.status->site = each.site;
-      each.status->report(Trouble::Library, static_cast<int64_t>(reinterpret_cast<intptr_t>(lasting(failure))), 2);
-    }
+    each.rank->end(each.place);
     runtime::require_driver().destroy_event(each.passed);
     return true;
   }
@@ -161,6 +164,7 @@ void Rank::abort(const std::string& reason) noexcept {
   const std::lock_guard lock(mutex_);
   if (!reason_.empty()) return;
   reason_ = reason;
+  for (const UnderWay& work : under_way_) report(work, reason);  // before an abort lets the streams go on
   for (const auto& each : communicators_) each->abort(reason);
   if (host_) host_->abort(reason);
 }
@@ -177,13 +181,25 @@ std::vector<std::shared_ptr<Communicator>> Rank::leave() noexcept {
   return std::move(communicators_);
 }
 
+Rank::Place Rank::begin(const UnderWay& work) {
+  const std::lock_guard lock(mutex_);
+  if (!reason_.empty()) report(work, reason_);
+  return under_way_.insert(under_way_.end(), work);
+}
+
+void Rank::end(Place work) noexcept {
+  const std::lock_guard lock(mutex_);
+  under_way_.erase(work);
+}
+
 void watch(std::shared_ptr<Rank> rank, std::shared_ptr<Communicator> communicator, const Context& context, const Queue& queue) {
-  Queued queued{std::move(rank), std::move(communicator), nullptr, context.deadline, str(context.call), queue.op, queue.site, queue.late};
+  Queued queued{std::move(rank), std::move(communicator), nullptr, context.deadline, str(context.call), {queue.late, queue.op, queue.site}, {}};
   Held::afterwards([queued = std::move(queued), stream = context.stream]() mutable {
     const int device = queued.communicator->device();
     queued.passed = watcher().event(device);
-    if (runtime::require_driver().record_event_outside_capture(queued.passed, stream)) watcher().add(std::move(queued));
-    else watcher().give_back(device, queued.passed);
+    if (!runtime::require_driver().record_event_outside_capture(queued.passed, stream)) return watcher().give_back(device, queued.passed);
+    queued.place = queued.rank->begin(queued.work);
+    watcher().add(std::move(queued));
   });
 }
 
