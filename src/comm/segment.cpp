@@ -12,8 +12,8 @@
 #include <climits>
 #include <cstring>
 #include <new>
+#include <thread>
 
-#include "base/cores.h"
 #include "base/error.h"
 #include "comm/recorder.h"
 
@@ -34,7 +34,7 @@ size_t Segment::bytes_for(int size) {
 }
 
 Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper)
-    : size_(size), whose_(whose), crowded_(size > tandem::detail::usable_cores()), keeper_(std::move(keeper)) {
+    : size_(size), whose_(whose), crowded_(size > static_cast<int>(std::thread::hardware_concurrency())), keeper_(std::move(keeper)) {
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<size_t>(size);
   head_ = reinterpret_cast<Head*>(at);
@@ -145,10 +145,6 @@ void Segment::check_waiting(const Context& context, int peer, const std::functio
 
 void Segment::wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
                           const std::function<bool(int)>& ready) const {
-  for (int i = 0; i < 200; ++i) {
-    if (ready(peer)) return;
-    tandem::detail::cpu_pause();
-  }
   const auto end = Clock::now() + kSpin;
   do {
     for (int i = 0; i < 32; ++i) {

@@ -95,8 +95,15 @@ class Segment {
   template <class WordOf>
   void wait_for_all(const Context& context, int me, uint32_t value, WordOf word_of) const {
     for (int peer = 0; peer < size_; ++peer) {
-      if (peer == me || reached(word_of(peer), value)) continue;
-      wait_slowly(context, peer, word_of(peer), seat(peer).sleepers, [&](int rank) { return rank == me || reached(word_of(rank), value); });
+      std::atomic<uint32_t>& word = word_of(peer);
+      // Mostly it comes within a microsecond, and the first look after that counts.
+      for (int i = 0; peer != me && !reached(word, value); ++i) {
+        if (i >= kLooks) {
+          wait_slowly(context, peer, word, seat(peer).sleepers, [&](int rank) { return rank == me || reached(word_of(rank), value); });
+          break;
+        }
+        if (i >= kLooks / 4) tandem::detail::cpu_pause();
+      }
     }
   }
   /// Until ready(peer), which another rank makes true and then publishes `word`. Errors as above; `ready` is asked of other ranks than
@@ -107,6 +114,7 @@ class Segment {
   [[noreturn]] void fail_all(const Context& context, const std::string& text) const;
 
  private:
+  static constexpr int kLooks = 200;
   struct Head {
     std::atomic<uint32_t> dead{0};  // 1: somebody writes the reason; 2: it is written
     char reason[4000];
