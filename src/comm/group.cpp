@@ -229,8 +229,9 @@ Group::State& Group::state_for(Call& call) const {
   return *state_;
 }
 
-void Group::run_here(Call call, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
+void Group::run_here(const Call& asked, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
                      std::chrono::milliseconds limit) {
+  Call call = asked;  // which becomes one with a number
   State& state = state_for(call);
   const auto now = Clock::now();
   std::unique_lock lock(state.mutex);
@@ -243,8 +244,9 @@ void Group::run_here(Call call, std::span<const Tensor> writes, void* part, void
   turn.well = true;
 }
 
-Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
                   std::chrono::milliseconds limit) {
+  Call call = asked;
   State& state = state_for(call);
   if (limit.count() == 0) limit = timeout_;
   const Tensor* const any = !writes.empty() ? &writes[0] : !reads.empty() ? &reads[0] : nullptr;

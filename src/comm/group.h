@@ -42,11 +42,11 @@ class Group : public std::enable_shared_from_this<Group> {
   /// They are held until it is done. `limit` takes the place of the group's timeout where it is given.
   using Part = std::function<void(Backend&, const Context&)>;
   template <class F>
-  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, F part,
+  Work run(const Call& call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, F part,
            std::chrono::milliseconds limit = {}) {
-    if (async_op || on_device(reads) || on_device(writes)) return queue(std::move(call), reads, writes, async_op, std::move(part), limit);
+    if (async_op || on_device(reads) || on_device(writes)) return queue(call, reads, writes, async_op, std::move(part), limit);
     const auto call_part = [](void* f, Backend& backend, const Context& context) { (*static_cast<F*>(f))(backend, context); };
-    run_here(std::move(call), writes, &part, call_part, limit);
+    run_here(call, writes, &part, call_part, limit);
     return {};
   }
   /// The group of some members; nullptr where this rank is not one. Every rank of this group calls it.
@@ -71,9 +71,9 @@ class Group : public std::enable_shared_from_this<Group> {
   static bool on_device(std::span<const Tensor> tensors) { return !tensors.empty() && tensors[0].is_cuda(); }
   [[nodiscard]] State& state_for(Call& call) const;
   // What returns when it is done, without a copy of the part.
-  void run_here(Call call, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
+  void run_here(const Call& asked, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
                 std::chrono::milliseconds limit);
-  Work queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+  Work queue(const Call& asked, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
              std::chrono::milliseconds limit);
   std::vector<int> ranks_;
   std::chrono::milliseconds timeout_;

@@ -42,11 +42,11 @@ void divide(void* block, int64_t n, int count) {
 void reduce_elements(void* out, const void* const* inputs, int count_of_inputs, int64_t count, DType dtype, ReduceOp op) {
   const cpu::Isa& isa = cpu::isa();
   const cpu::Compute compute = cpu::compute_of(dtype);
-  const cpu::Tile tile = isa.tiles[static_cast<int>(pointwise(op, dtype))][compute];
+  const cpu::Tile tile = isa.pointwise.tiles[static_cast<int>(pointwise(op, dtype))][compute];
   const size_t size = size_of(dtype), wide = size_of(cpu::dtype_for(compute));
   const bool packs = cpu::dtype_for(compute) != dtype;
-  const cpu::Pack pack = isa.pack[static_cast<int>(dtype)][compute];
-  const cpu::Unpack unpack = isa.unpack[compute][static_cast<int>(dtype)];
+  const cpu::Pack pack = isa.conversions.pack_to(compute, dtype);
+  const cpu::Unpack unpack = isa.conversions.unpack_from(compute, dtype);
   if (count_of_inputs == 2 && !packs && op != ReduceOp::AVG) return tile(out, inputs, count);  // `out` may be either of them
   alignas(64) std::byte sums[kBlock * 8], next[kBlock * 8];
   for (int64_t begin = 0; begin < count; begin += kBlock) {
