@@ -115,8 +115,10 @@ void NcclBackend::reduce_wide(const Context& context, const char* function, cons
   auto* const wide = static_cast<int32_t*>(scratch->address());
   convert(queue, dense(wide, in_count, kInt32), dense(const_cast<void*>(in), in_count, kInt16));
   this->queue(context, communicator_, function, [&](ncclComm_t comm, cudaStream_t stream) { return work(wide, comm, stream); });
-  Held::afterwards(
-      [=] { convert(queue, dense(out, out_count, kInt16), dense(static_cast<int32_t*>(scratch->address()) + at, out_count, kInt32)); });
+  Held::afterwards([queue, scratch, wide, out, out_count, at, device = device_.index()] {
+    const CudaDeviceGuard current(device);  // calls of other devices' ranks may have come between
+    convert(queue, dense(out, out_count, kInt16), dense(wide + at, out_count, kInt32));
+  });
 }
 
 void NcclBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
