@@ -37,6 +37,12 @@ void refuse(const char* op, std::string_view what) { fail('[', op, "] what arriv
 
 void Message::set_number(uint64_t number) { std::memcpy(bytes.data() + offsetof(Head, number), &number, sizeof number); }
 
+void Parcel::put_bytes(const void* bytes, size_t count) {
+  const size_t before = bytes_.size();
+  bytes_.resize(before + count);
+  if (count > 0) std::memcpy(bytes_.data() + before, bytes, count);
+}
+
 void Parcel::put_text(std::string_view text) {
   put<uint64_t>(text.size());
   put_bytes(text.data(), text.size());

@@ -49,10 +49,7 @@ class Parcel {
   explicit Parcel(const char* op) : op_(op) {}
 
   [[nodiscard]] const char* op() const { return op_; }
-  void put_bytes(const void* bytes, size_t count) {
-    const char* first = static_cast<const char*>(bytes);
-    bytes_.insert(bytes_.end(), first, first + count);
-  }
+  void put_bytes(const void* bytes, size_t count);
   template <Plain T>
   void put(const T& value) {
     put_bytes(&value, sizeof value);
