@@ -50,8 +50,8 @@ TEST(Order, EveryPartOfACallIsCompared) {
       {"rank 1 called reduce of float32 [3] (SUM) to rank 1", [](int rank) { dist::reduce(td::ones({3}), rank); }},
       {"rank 1 called barrier", [](int rank) { rank ? dist::barrier() : dist::all_reduce(td::ones({3})); }},
       {"rank 0 gives 1 elements to rank 1, which takes 2",
-       [](int) {
-         dist::all_to_all_single(td::ones({3}), td::ones({2}), {1, 2}, {1, 1});
+       [](int rank) {
+         dist::all_to_all_single(td::ones({2 + rank}), td::ones({2}), {1 + rank, 1}, {1, 1});
        }},
       {"rank 1 called new_group of ranks [1]", [](int rank) { (void)dist::new_group({rank}); }},
   };

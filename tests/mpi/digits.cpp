@@ -36,7 +36,7 @@ int64_t load(const std::string& path, td::nn::Module& model) {
   if (!std::filesystem::exists(path)) return 0;
   auto all = td::io::load_safetensors(path);
   const auto step = static_cast<int64_t>(all.at("step").item<float>());
-  td::nn::StateDict state;
+  td::StateDict state;
   for (const auto& [name, value] : all)
     if (name != "step") state[name] = value;
   model.load_state_dict(state);

@@ -33,6 +33,30 @@ TEST_P(RecurrentOn, GruIsItsCellRepeated) {
   expect_close(h_n[0], h);
 }
 
+// The gradients of parameters are asked for alone, as in the first layer of a network: nothing else that the kernel writes has elements.
+TEST_P(RecurrentOn, ParametersAloneHaveTheirGradients) {
+  nn::RNN rnn(8, 3);
+  nn::GRU gru(8, 3);
+  nn::LSTM lstm(8, 3);
+  const auto gradients = [](nn::Module& module, const Tensor& y) {
+    module.zero_grad();
+    (y * y).sum().backward();
+    std::vector<Tensor> all;
+    for (const Tensor& parameter : module.parameters()) all.push_back(parameter.grad().clone());
+    return all;
+  };
+  const auto check = [&](nn::Module& module, auto forward) {
+    module.to(device());
+    const Tensor x = randn({5, 2, 8}, device());
+    const auto alone = gradients(module, forward(x));
+    const auto with_input = gradients(module, forward(x.clone().requires_grad_()));
+    for (size_t i = 0; i < alone.size(); ++i) expect_close(alone[i], with_input[i]);
+  };
+  check(rnn, [&](const Tensor& x) { return rnn(x).output; });
+  check(gru, [&](const Tensor& x) { return gru(x).output; });
+  check(lstm, [&](const Tensor& x) { return lstm(x).output; });
+}
+
 TEST_P(RecurrentOn, LstmIsItsCellRepeated) {
   nn::LSTM lstm(3, 4, {.batch_first = true});
   nn::LSTMCell cell(3, 4);
