@@ -67,9 +67,9 @@ bool send(int socket, const Message& message, const Deadline& deadline, Peers& p
 }
 
 std::optional<Received> receive(int socket, const Deadline& deadline, Peers& peers, const char* op) {
-  thread_local std::vector<char> buffer(kMostBytes);
+  char buffer[kMostBytes];
   for (;;) {
-    iovec part{buffer.data(), buffer.size()};
+    iovec part{buffer, sizeof buffer};
     alignas(cmsghdr) char control[kControl];
     msghdr header{};
     header.msg_iov = &part;
@@ -102,7 +102,7 @@ std::optional<Received> receive(int socket, const Deadline& deadline, Peers& pee
     if (header.msg_flags & MSG_CTRUNC)
       fail('[', op, "] the descriptors of a message cannot be opened here, and it is lost: too many files are open; raise `ulimit -n`");
     if (header.msg_flags & MSG_TRUNC) refuse(op, str("a message of more than ", kMostBytes, " bytes"));
-    return Received(std::vector<char>(buffer.begin(), buffer.begin() + got), std::move(files), op);
+    return Received(std::vector<char>(buffer, buffer + got), std::move(files), op);
   }
 }
 
