@@ -45,6 +45,7 @@ void works(mp::Queue<Tensor> tensors, mp::Queue<int> numbers, mp::Lock lock, mp:
 
 TEST(Killed, AtRandomMoments) {
   constexpr int kTimes = 200;
+  expect_no_gpu_memory();
   Everything all;
   std::mt19937 random(7);
   const Tensor shared = zeros({1000}).share_memory_(), on_gpu = zeros({1000}, gpu(0));

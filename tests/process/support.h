@@ -78,6 +78,12 @@ inline bool runs(int pid) {
   return after != std::string::npos && line.compare(after, 4, ") Z ") != 0;
 }
 
+/// Waits until what earlier tests sent has come back, so that what is counted is one's own.
+inline void expect_no_gpu_memory() {
+  for (const Device device : {gpu(0), gpu(1)})
+    EXPECT_TRUE(eventually([&] { return cuda::memory_allocated(device) == 0; })) << cuda::memory_allocated(device) << " bytes are left";
+}
+
 /// While it lives, this process can open `room` more files and no others.
 class FewFiles {
  public:

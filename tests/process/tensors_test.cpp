@@ -194,6 +194,7 @@ TEST(SharedTensors, TooManyForAMessage) {
 }
 
 TEST(DeviceTensors, TheirOwnerKeepsThem) {
+  expect_no_gpu_memory();
   mp::Queue<Tensor> queue;
   mp::Event has, go;
   const size_t before = cuda::memory_allocated(gpu(0));
@@ -208,6 +209,7 @@ TEST(DeviceTensors, TheirOwnerKeepsThem) {
 }
 
 TEST(DeviceTensors, ADeadConsumerGivesThemBack) {
+  expect_no_gpu_memory();
   mp::Queue<Tensor> queue;
   mp::Event has, go;
   const size_t before = cuda::memory_allocated(gpu(1));
