@@ -49,7 +49,7 @@ TEST(Order, EveryPartOfACallIsCompared) {
       {"rank 1 called broadcast of float32 [3] from rank 1", [](int rank) { dist::broadcast(td::ones({3}), rank); }},
       {"rank 1 called reduce of float32 [3] (SUM) to rank 1", [](int rank) { dist::reduce(td::ones({3}), rank); }},
       {"rank 1 called barrier", [](int rank) { rank ? dist::barrier() : dist::all_reduce(td::ones({3})); }},
-      {"rank 0 gives 1 elements to rank 1, which takes 2",
+      {"rank 1 gives 1 elements to rank 0, which takes 2",
        [](int) {
          dist::all_to_all_single(td::ones({3}), td::ones({2}), {1, 2}, {1, 1});
        }},
