@@ -1,7 +1,6 @@
 // ZeroRedundancyOptimizer: the steps of an optimizer that is not divided, with a part of its state on each rank.
-#include "parallel/zero_redundancy_optimizer.h"
-
 #include "parallel/ranks.h"
+#include "parallel/zero_redundancy_optimizer.h"
 
 namespace tandem::testing {
 namespace {
