@@ -233,6 +233,13 @@ TEST(NcclOfOneThread, CallsEveryDeviceTogether) {
       stand_in()->fail["ncclAllReduce"] = ncclUnhandledCudaError;
     }
     EXPECT_ERROR(comm::all_reduce(tensors), Error, "NCCL's ncclAllReduce failed");
+    for (const Device device : devices) {
+      try {
+        cuda::synchronize(device);
+      } catch (const Error&) {
+        // Of work before, whose end was not seen yet.
+      }
+    }
     for (int r = 0; r < size; ++r) tensors[static_cast<size_t>(r)].copy_(parts[static_cast<size_t>(r)]);
     comm::all_reduce(tensors);  // with new communicators
     for (const Tensor& t : tensors) EXPECT_TRUE(equal(t.cpu(), reduced(parts, ReduceOp::SUM)));
