@@ -32,7 +32,8 @@ std::string recorded_text(const std::string& who, const void* memory) {
   std::string out;
   for (const RecordedCall& call : recorded_calls(memory)) {
     out += tandem::str(who, ": ", call.number, ' ', call.text, ", ", name(call.state));
-    if (call.ended && call.started) out += tandem::str(" in ", static_cast<double>((call.ended - call.started) / 1000) / 1000, " ms");
+    const int64_t microseconds = (call.ended - call.started) / 1000;
+    if (call.ended && call.started) out += tandem::str(" in ", static_cast<double>(microseconds) / 1000, " ms");
     out += '\n';
   }
   return out;

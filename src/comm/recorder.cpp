@@ -147,7 +147,10 @@ std::string last_seen(const void* memory) {
   const auto held = std::find_if(calls.begin(), calls.end(), [](const RecordedCall& call) { return call.ended == 0; });
   const RecordedCall& call = held != calls.end() ? *held : calls.back();
   const int64_t asked = nanoseconds(std::chrono::system_clock::now());
-  const auto seconds = [&](int64_t since) { return tandem::str(static_cast<double>((asked - since) / 10000000) / 100, " s"); };
+  const auto seconds = [&](int64_t since) {
+    const int64_t hundredths = (asked - since) / 10000000;
+    return tandem::str(static_cast<double>(hundredths) / 100, " s");
+  };
   const std::string which = tandem::str(call.text, " (its call ", call.number, ')');
   switch (call.state) {
     case CallState::Queued: return tandem::str("with ", which, " queued for ", seconds(call.queued));
