@@ -276,9 +276,9 @@ std::vector<Tensor> Shards::parameters() const {
   return result;
 }
 
-size_t Shards::local_parameter_bytes() const {
-  size_t bytes = 0;
-  for (const ShardUnit& unit : state_->units) bytes += unit.shard().nbytes();
+int64_t Shards::local_parameter_bytes() const {
+  int64_t bytes = 0;
+  for (const ShardUnit& unit : state_->units) bytes += static_cast<int64_t>(unit.shard().nbytes());
   return bytes;
 }
 

@@ -31,7 +31,7 @@ class Shards {
   void after_forward(std::span<const Tensor> outputs, Site site) const;
   [[nodiscard]] std::vector<Tensor> parameters() const;
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const;
-  [[nodiscard]] size_t local_parameter_bytes() const;
+  [[nodiscard]] int64_t local_parameter_bytes() const;
   [[nodiscard]] StateDict full_state_dict(Site site) const;
   void load_full_state_dict(const StateDict& state, Site site) const;
   void save(const std::string& folder, Site site) const;
@@ -70,7 +70,7 @@ class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataPa
     }
   }
   /// Bytes of this rank's parameters.
-  [[nodiscard]] size_t local_parameter_bytes() const { return shards_.local_parameter_bytes(); }
+  [[nodiscard]] int64_t local_parameter_bytes() const { return shards_.local_parameter_bytes(); }
 
   /// The module's whole state, on every rank and on the module's device, as its state_dict would be without shards. Every rank calls it.
   [[nodiscard]] StateDict full_state_dict(Site site = Site::here()) const { return shards_.full_state_dict(site); }

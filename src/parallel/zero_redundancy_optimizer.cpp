@@ -115,10 +115,10 @@ StateDict divided_state(const StateDict& whole, const std::deque<FlatRanges>& ra
   return divided;
 }
 
-size_t state_bytes(const StateDict& state) {
-  size_t bytes = 0;
+int64_t state_bytes(const StateDict& state) {
+  int64_t bytes = 0;
   for (const auto& [key, value] : state)
-    if (key.starts_with(kState) && value.dim() > 0) bytes += value.nbytes();
+    if (key.starts_with(kState) && value.dim() > 0) bytes += static_cast<int64_t>(value.nbytes());
   return bytes;
 }
 

@@ -27,7 +27,7 @@ namespace detail {
                                     const distributed::ProcessGroup& group, Site site);
 [[nodiscard]] StateDict divided_state(const StateDict& whole, const std::deque<parallel::detail::FlatRanges>& ranges);
 /// Bytes of the tensors of state.
-[[nodiscard]] size_t state_bytes(const StateDict& state);
+[[nodiscard]] int64_t state_bytes(const StateDict& state);
 }  // namespace detail
 
 /// Steps as an `O` of all parameters would, with 1 / ranks of its state on each rank (Rajbhandari et al., "ZeRO: Memory optimizations
@@ -83,7 +83,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
     inner_.load_state_dict(detail::divided_state(state, ranges_), site);
   }
   /// Bytes of state on this rank.
-  [[nodiscard]] size_t state_bytes() const { return detail::state_bytes(static_cast<const Optimizer&>(inner_).state_dict()); }
+  [[nodiscard]] int64_t state_bytes() const { return detail::state_bytes(static_cast<const Optimizer&>(inner_).state_dict()); }
 
  protected:
   size_t group_count() const override { return ranges_.size(); }

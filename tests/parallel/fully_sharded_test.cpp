@@ -26,7 +26,7 @@ TEST_P(FullySharded, TrainsAsOneDeviceDoes) {
     net.to(device);
     reference.to(device);
     FullyShardedDataParallel fsdp(net);
-    EXPECT_LE(fsdp.local_parameter_bytes(), 4 * static_cast<size_t>(reference.num_parameters() / world()) + 4096);
+    EXPECT_LE(fsdp.local_parameter_bytes(), 4 * (reference.num_parameters() / world()) + 4096);
     optim::Adam adam(fsdp.parameters(), {.lr = 0.01, .eps = 1e-4}), whole(reference.parameters(), {.lr = 0.01, .eps = 1e-4});
     manual_seed(3);
     const Tensor x = randn({12, 6}).to(device), y = randn({12, 2}).to(device);
