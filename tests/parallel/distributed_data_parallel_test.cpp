@@ -15,9 +15,8 @@ using parallel::DistributedDataParallel;
 
 class Ddp : public OnRanks {};
 
-nn::Sequential network(int seed) {
-  manual_seed(seed);
-  return nn::Sequential(nn::Linear(5, 4), nn::Tanh(), nn::Linear(4, 3), nn::Tanh(), nn::Linear(3, 1));
+nn::Sequential network(uint64_t seed) {
+  return seeded(seed, [] { return nn::Sequential(nn::Linear(5, 4), nn::Tanh(), nn::Linear(4, 3), nn::Tanh(), nn::Linear(3, 1)); });
 }
 
 TEST(Buckets, AreClosedByTheItemThatFillsThem) {
@@ -33,9 +32,8 @@ TEST(Buckets, AreClosedByTheItemThatFillsThem) {
 
 TEST_P(Ddp, GradientsAreThoseOfTheWholeBatch) {
   run([&](int rank, Device device) {
-    manual_seed(3);
-    const Tensor x = randn({12, 5}).to(device), y = randn({12, 1}).to(device);
-    nn::Sequential net = network(50 + rank);  // made alike by rank 0
+    const Tensor x = seeded_randn(3, {12, 5}, device), y = seeded_randn(4, {12, 1}, device);
+    nn::Sequential net = network(50 + static_cast<uint64_t>(rank));  // made alike by rank 0
     net.to(device);
     DistributedDataParallel ddp(net);
     nn::Sequential reference = nn::clone(net);
@@ -65,14 +63,12 @@ TEST_P(Ddp, ManyBucketsAreRebuiltInTheOrderOfTheFirstBackward) {
       }
       Tensor forward(const Tensor& x) override { return last(tanh(middle(tanh(first(x))))); }
     };
-    manual_seed(7 + rank);
-    Reversed net;
+    Reversed net = seeded(7 + static_cast<uint64_t>(rank), [] { return Reversed(); });
     net.to(device);
     DistributedDataParallel ddp(net, {.bucket_cap_mb = 16e-6});  // a bucket for nearly every parameter
     Reversed reference = nn::clone(net);
     EXPECT_EQ(ddp.bucket_count(), 5u);
-    manual_seed(1);
-    const Tensor x = randn({12, 5}).to(device);
+    const Tensor x = seeded_randn(1, {12, 5}, device);
     for (int step = 0; step < 3; ++step) {  // without zero_grad: sums go over into the new buckets
       ddp(share(x)).mean().backward();
       reference(x).mean().backward();
@@ -152,7 +148,6 @@ TEST_P(Ddp, UnusedParametersAreNamedWhenTheNextForwardStarts) {
 
 TEST_P(Ddp, RunningFiguresAreThoseOfRankZero) {
   run([&](int rank, Device device) {
-    manual_seed(rank);
     nn::Sequential net(nn::Linear(4, 3), nn::BatchNorm1d(3));
     net.to(device);
     DistributedDataParallel ddp(net);
@@ -273,11 +268,11 @@ TEST_P(Ddp, SaysWhatIsWrong) {
     nn::Linear net(2, 2, {.device = device});
     DistributedDataParallel ddp(net);
     has(error_of([&] { DistributedDataParallel again(net); }), "'weight' are averaged by another DistributedDataParallel");
-    has(error_of([&] { DistributedDataParallel again(ddp); }), "'module.weight' are averaged by another");
+    has(error_of([&] { DistributedDataParallel<decltype(ddp)> again(ddp); }), "'module.weight' are averaged by another");
     net.bias.requires_grad_(false);
     has(error_of([&] { (void)ddp(ones({1, 2}, device)); }), "'bias' requires no gradient any more");
     net.bias.requires_grad_();
-    has(error_of([&] { ddp(ones({1, 2}, device)).sum().backward({}, {.create_graph = true}); }), "create_graph");
+    has(error_of([&] { ddp(ones({1, 2}, device)).pow(2).sum().backward({}, {.create_graph = true}); }), "create_graph");
     nn::Sequential spread(nn::Linear(2, 2), nn::Linear(2, 2));
     spread.at<nn::Linear>(1).to(device.is_cpu() ? gpu(0) : cpu());
     has(error_of([&] { DistributedDataParallel split(spread); }), "parameters must be on one device, but '0.weight' is on");

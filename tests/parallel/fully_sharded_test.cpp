@@ -14,22 +14,22 @@ using parallel::FullyShardedDataParallel;
 
 class FullySharded : public OnRanks {};
 
-nn::Sequential network(int seed = 5) {
-  manual_seed(seed);
-  return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80), nn::ReLU(),
-                        nn::Linear(80, 2));
+nn::Sequential network(uint64_t seed = 5) {
+  return seeded(seed, [] {
+    return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80), nn::ReLU(),
+                          nn::Linear(80, 2));
+  });
 }
 
 TEST_P(FullySharded, TrainsAsOneDeviceDoes) {
   run([&](int rank, Device device) {
-    nn::Sequential net = network(rank), reference = network(0);  // made alike by rank 0
+    nn::Sequential net = network(static_cast<uint64_t>(rank)), reference = network(0);  // made alike by rank 0
     net.to(device);
     reference.to(device);
     FullyShardedDataParallel fsdp(net);
     EXPECT_LE(fsdp.local_parameter_bytes(), 4 * (reference.num_parameters() / world()) + 4096);
     optim::Adam adam(fsdp.parameters(), {.lr = 0.01, .eps = 1e-4}), whole(reference.parameters(), {.lr = 0.01, .eps = 1e-4});
-    manual_seed(3);
-    const Tensor x = randn({12, 6}).to(device), y = randn({12, 2}).to(device);
+    const Tensor x = seeded_randn(3, {12, 6}, device), y = seeded_randn(4, {12, 2}, device);
     for (int step = 0; step < 4; ++step) {
       fsdp.zero_grad();
       whole.zero_grad();
@@ -96,8 +96,7 @@ struct Mixed : nn::Module {
 
 TEST_P(FullySharded, TiedFrozenUnusedAndHalfPrecisionParametersTakePart) {
   run([&](int, Device device) {
-    manual_seed(1);
-    Mixed net;
+    Mixed net = seeded(1, [] { return Mixed(); });
     net.to(device);
     Mixed reference = nn::clone(net);
     FullyShardedDataParallel fsdp(net);
@@ -119,14 +118,15 @@ TEST_P(FullySharded, TiedFrozenUnusedAndHalfPrecisionParametersTakePart) {
 
 TEST_P(FullySharded, ATransformerIsGatheredLayerByLayer) {
   run([&](int, Device device) {
-    manual_seed(1);
-    nn::TransformerEncoder net(nn::TransformerEncoderLayer(16, 2, {.dim_feedforward = 64, .dropout = 0, .batch_first = true}), 3);
+    nn::TransformerEncoder net = seeded(1, [] {
+      return nn::TransformerEncoder(nn::TransformerEncoderLayer(16, 2, {.dim_feedforward = 64, .dropout = 0, .batch_first = true}), 3);
+    });
     net.to(device);
     auto reference = nn::clone(net);
     FullyShardedDataParallel fsdp(
         net, {.is_unit = [](const nn::ModuleBase& part) { return dynamic_cast<const nn::TransformerEncoderLayer*>(&part) != nullptr; }});
     EXPECT_EQ(fsdp.parameters().size(), 3u);
-    const Tensor x = randn({2, 5, 16}).to(device).requires_grad_();
+    const Tensor x = seeded_randn(2, {2, 5, 16}, device).requires_grad_();
     fsdp(x).pow(2).sum().backward();
     const Tensor gradient = std::exchange(x.grad(), Tensor());
     reference(x).pow(2).sum().backward();

@@ -3,12 +3,25 @@
 
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "comm/distributed.h"
 #include "nn/support.h"
 
 namespace tandem::testing {
+
+/// What `make` makes of random numbers after this seed: ranks that are threads share the generator, and take it one after another.
+template <class F>
+auto seeded(uint64_t seed, F&& make) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  manual_seed(seed);
+  return make();
+}
+inline Tensor seeded_randn(uint64_t seed, const Shape& sizes, Device device = {}) {
+  return seeded(seed, [&] { return randn(sizes); }).to(device);
+}
 
 /// How many ranks, and whether rank r is on the GPU of its number.
 struct World {

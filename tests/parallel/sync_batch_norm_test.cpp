@@ -19,11 +19,10 @@ Tensor uneven_share(const Tensor& x) {
 TEST_P(SyncBatchNorm, IsABatchNormOfTheWholeBatch) {
   run([&](int, Device device) {
     for (const Shape& inner : {Shape{3}, Shape{3, 4}, Shape{3, 2, 5}}) {
-      manual_seed(2);
       const int64_t rows = world() * (world() + 1) / 2;
       Shape sizes{rows};
       for (const int64_t size : inner) sizes.push_back(size);
-      const Tensor whole = (randn(sizes) * 3 + 100).to(device), weights = randn(sizes).to(device);
+      const Tensor whole = seeded_randn(2, sizes, device) * 3 + 100, weights = seeded_randn(3, sizes, device);
       nn::SyncBatchNorm norm(3, {.device = device});
       nn::BatchNorm1d one(3, {.device = device});
       const Tensor x = uneven_share(whole).clone().requires_grad_(), reference = whole.clone().requires_grad_();
@@ -51,14 +50,15 @@ TEST_P(SyncBatchNorm, IsABatchNormOfTheWholeBatch) {
 
 TEST_P(SyncBatchNorm, AConvertedModuleTrainsAsOneDeviceDoes) {
   run([&](int, Device device) {
-    manual_seed(4);
-    nn::Sequential net(nn::Conv2d(2, 3, 3), nn::BatchNorm2d(3), nn::ReLU(), nn::Sequential(nn::Conv2d(3, 2, 3), nn::BatchNorm2d(2)));
+    nn::Sequential net = seeded(4, [] {
+      return nn::Sequential(nn::Conv2d(2, 3, 3), nn::BatchNorm2d(3), nn::ReLU(), nn::Sequential(nn::Conv2d(3, 2, 3), nn::BatchNorm2d(2)));
+    });
     net.to(device);
     nn::Sequential reference = nn::clone(net);
     nn::convert_sync_batchnorm(net);
     EXPECT_EQ(net.at(1).name(), "SyncBatchNorm");
     parallel::DistributedDataParallel ddp(net);
-    const Tensor x = randn({12, 2, 6, 6}).to(device), y = randn({12, 2, 2, 2}).to(device);
+    const Tensor x = seeded_randn(5, {12, 2, 6, 6}, device), y = seeded_randn(6, {12, 2, 2, 2}, device);
     optim::SGD sgd(net.parameters(), {.lr = 0.1}), whole(reference.parameters(), {.lr = 0.1});
     for (int step = 0; step < 3; ++step) {
       sgd.zero_grad();

@@ -10,8 +10,7 @@ namespace dist = distributed;
 class ZeroRedundancy : public OnRanks {};
 
 nn::Sequential network() {
-  manual_seed(5);
-  return nn::Sequential(nn::Linear(5, 7), nn::Tanh(), nn::Linear(7, 3), nn::Tanh(), nn::Linear(3, 2));
+  return seeded(5, [] { return nn::Sequential(nn::Linear(5, 7), nn::Tanh(), nn::Linear(7, 3), nn::Tanh(), nn::Linear(3, 2)); });
 }
 
 /// Trains with an O, and with one in shards, on the same gradients: the same parameters to the bit.
@@ -23,7 +22,7 @@ void expect_same_steps(Device device, const typename O::Options& options) {
   optim::ZeroRedundancyOptimizer<O> sharded(net.parameters(), options);
   O whole(reference.parameters(), options);
   for (int step = 0; step < 3; ++step) {
-    const Tensor x = randn({4, 5}).to(device);
+    const Tensor x = seeded_randn(static_cast<uint64_t>(step), {4, 5}, device);
     sharded.zero_grad();
     whole.zero_grad();
     net(x).pow(2).sum().backward();
@@ -47,7 +46,6 @@ void expect_same_steps(Device device, const typename O::Options& options) {
 
 TEST_P(ZeroRedundancy, StepsAsTheOptimizerThatIsNotDivided) {
   run([&](int, Device device) {
-    manual_seed(9);
     expect_same_steps<optim::SGD>(device, {.lr = 0.1, .momentum = 0.9});
     expect_same_steps<optim::Adam>(device, {.lr = 0.1});
     expect_same_steps<optim::AdamW>(device, {.lr = 0.1, .amsgrad = true});
@@ -58,7 +56,7 @@ TEST_P(ZeroRedundancy, StepsAsTheOptimizerThatIsNotDivided) {
 
 TEST_P(ZeroRedundancy, KeepsAPartOfTheState) {
   run([&](int, Device device) {
-    nn::Sequential net(nn::Linear(64, 64), nn::Linear(64, 64));
+    nn::Sequential net = seeded(1, [] { return nn::Sequential(nn::Linear(64, 64), nn::Linear(64, 64)); });
     net.to(device);
     optim::ZeroRedundancyOptimizer<optim::Adam> sharded(net.parameters(), {});
     EXPECT_EQ(sharded.state_bytes(), 0);
@@ -120,9 +118,8 @@ TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
     reference.to(device);
     optim::ZeroRedundancyOptimizer<optim::Adam> sharded(net.parameters(), {.lr = 0.1, .eps = 1e-3}, {.shard_gradients = true});
     optim::Adam whole(reference.parameters(), {.lr = 0.1, .eps = 1e-3});
-    manual_seed(3);
     for (int step = 0; step < 3; ++step) {
-      const Tensor x = randn({12, 5}).to(device);
+      const Tensor x = seeded_randn(static_cast<uint64_t>(step), {12, 5}, device);
       sharded.zero_grad();
       whole.zero_grad();
       for (int part = 0; part <= step; ++part) {  // backwards add up
@@ -141,7 +138,7 @@ TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
 
 TEST_P(ZeroRedundancy, GroupsKeepTheirOptionsAndSchedulesSetThem) {
   run([&](int, Device device) {
-    nn::Linear a(3, 3, {.device = device}), b(3, 3, {.device = device});
+    nn::Linear a = seeded(1, [&] { return nn::Linear(3, 3, {.device = device}); }), b = seeded(2, [&] { return nn::Linear(3, 3, {.device = device}); });
     const Tensor before_a = a.weight.detach().clone(), before_b = b.weight.detach().clone();
     optim::ZeroRedundancyOptimizer<optim::SGD> sharded(a.parameters(), {.lr = 1});
     sharded.add_param_group(b.parameters(), {.lr = 10});
