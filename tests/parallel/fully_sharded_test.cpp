@@ -16,8 +16,8 @@ class FullySharded : public OnRanks {};
 
 nn::Sequential network(uint64_t seed = 5) {
   return seeded(seed, [] {
-    return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80), nn::ReLU(),
-                          nn::Linear(80, 2));
+    return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80),
+                          nn::ReLU(), nn::Linear(80, 2));
   });
 }
 

@@ -138,7 +138,8 @@ TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
 
 TEST_P(ZeroRedundancy, GroupsKeepTheirOptionsAndSchedulesSetThem) {
   run([&](int, Device device) {
-    nn::Linear a = seeded(1, [&] { return nn::Linear(3, 3, {.device = device}); }), b = seeded(2, [&] { return nn::Linear(3, 3, {.device = device}); });
+    nn::Linear a = seeded(1, [&] { return nn::Linear(3, 3, {.device = device}); }),
+               b = seeded(2, [&] { return nn::Linear(3, 3, {.device = device}); });
     const Tensor before_a = a.weight.detach().clone(), before_b = b.weight.detach().clone();
     optim::ZeroRedundancyOptimizer<optim::SGD> sharded(a.parameters(), {.lr = 1});
     sharded.add_param_group(b.parameters(), {.lr = 10});
