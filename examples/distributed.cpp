@@ -20,12 +20,13 @@ void train() {
   const td::data::Digits digits;
   const auto train = digits.train(), test = digits.held_out();
   // Each rank reads its own part of an epoch's order; a loader's epoch is the sampler's.
-  td::data::DataLoader loader(train, {.batch_size = 32, .device = device, .sampler = td::data::DistributedSampler(train.size(), world, rank)});
+  td::data::DataLoader loader(train,
+                              {.batch_size = 32, .device = device, .sampler = td::data::DistributedSampler(train.size(), world, rank)});
 
   Net net;
   td::nn::convert_sync_batchnorm(net);  // statistics over all ranks' batches
   net.to(device);
-  td::parallel::DistributedDataParallel ddp(net);                                      // rank 0's parameters, and averaged gradients
+  td::parallel::DistributedDataParallel ddp(net);                                            // rank 0's parameters, and averaged gradients
   td::optim::ZeroRedundancyOptimizer<td::optim::Adam> adam(net.parameters(), {.lr = 2e-3});  // each rank keeps a part of its state
   for (int epoch = 0; epoch < 8; ++epoch) {
     for (const auto& [x, y] : loader) {
@@ -46,7 +47,8 @@ void train() {
     right += td::stack({(net(x).argmax(1) == y).sum(), td::tensor(y.size(0), device)}).to(td::kFloat32);
   }
   dist::all_reduce(right);
-  if (rank == 0) std::cout << world << " ranks: " << 100 * right[0].item<double>() / right[1].item<double>() << "% of the test pictures are right\n";
+  if (rank == 0)
+    std::cout << world << " ranks: " << 100 * right[0].item<double>() / right[1].item<double>() << "% of the test pictures are right\n";
 }
 
 int main(int argc, char** argv) {

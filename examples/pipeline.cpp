@@ -1,5 +1,5 @@
-// A network cut into stages, one on each rank, and a batch cut into pieces that follow each other through them (Huang et al., "GPipe", 2019).
-// A stage sends its results on and receives their gradients back. Ends with 0 where the parameters become those of one device.
+// A network cut into stages, one on each rank, and a batch cut into pieces that follow each other through them (Huang et al., "GPipe",
+// 2019). A stage sends its results on and receives their gradients back. Ends with 0 where the parameters become those of one device.
 //   tandem launch -n 3 pipeline        or, with the ranks as threads of this process:  pipeline [RANKS]
 #include <tandem/tandem.h>
 

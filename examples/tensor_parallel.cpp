@@ -1,6 +1,6 @@
-// One layer on several ranks: a pair of Linears whose hidden features are divided, as in Megatron-LM (Shoeybi et al., 2019). The first one's
-// rows are cut, so each rank computes some hidden features of the whole batch; the second one's columns are cut, so each rank has a part of
-// the sum that is the output, and one all_reduce makes it whole. Ends with 0 where results and gradients are those of one device.
+// One layer on several ranks: a pair of Linears whose hidden features are divided, as in Megatron-LM (Shoeybi et al., 2019). The first
+// one's rows are cut, so each rank computes some hidden features of the whole batch; the second one's columns are cut, so each rank has a
+// part of the sum that is the output, and one all_reduce makes it whole. Ends with 0 where results and gradients are those of one device.
 //   tandem launch -n 4 tensor_parallel        or, with the ranks as threads of this process:  tensor_parallel [RANKS]
 #include <tandem/tandem.h>
 
@@ -85,7 +85,8 @@ bool equals_one_device() {
   const int64_t share = 48 / dist::get_world_size();
   const auto rows = whole.at<td::nn::Linear>(0).weight.detach().slice(0, rank * share, (rank + 1) * share);
   const auto columns = whole.at<td::nn::Linear>(2).weight.detach().slice(1, rank * share, (rank + 1) * share);
-  return same && td::allclose(pair.first.weight.detach(), rows, 1e-4, 1e-5) && td::allclose(pair.second.weight.detach(), columns, 1e-4, 1e-5);
+  return same && td::allclose(pair.first.weight.detach(), rows, 1e-4, 1e-5) &&
+         td::allclose(pair.second.weight.detach(), columns, 1e-4, 1e-5);
 }
 
 int main(int argc, char** argv) {

@@ -127,9 +127,9 @@ class BatchSampler : public BatchSource {
   bool drop_last_;
 };
 
-/// Rank `rank`'s part of each batch, which `num_replicas` ranks divide: parts whose sizes differ by one sample at most. Where there are fewer
-/// samples than ranks, a rank without any gets the batch's first one, which its weight makes count as nothing. Error where there is no such
-/// rank.
+/// Rank `rank`'s part of each batch, which `num_replicas` ranks divide: parts whose sizes differ by one sample at most. Where there are
+/// fewer samples than ranks, a rank without any gets the batch's first one, which its weight makes count as nothing. Error where there is
+/// no such rank.
 class DistributedBatchSampler : public BatchSource {
  public:
   DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank);

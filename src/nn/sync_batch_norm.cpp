@@ -108,7 +108,8 @@ Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Te
         const int64_t channels = sum.numel();
         const Tensor mean_of_g = both.narrow(0, 0, channels), slope = both.narrow(0, channels, channels) * deviation * deviation;
         const Tensor scale = scales.defined() ? deviation * scales.to(wide) : deviation;
-        gradients[0] = ((g - over_channels(mean_of_g, x) - centered * over_channels(slope, x)) * over_channels(scale, x)).to(gradient.dtype());
+        gradients[0] =
+            ((g - over_channels(mean_of_g, x) - centered * over_channels(slope, x)) * over_channels(scale, x)).to(gradient.dtype());
         return gradients;
       });
 }
@@ -126,7 +127,8 @@ Tensor SyncBatchNorm::forward(const Tensor& x) {
 void convert_sync_batchnorm(ModuleBase& module, const ProcessGroup& group) {
   const auto shared = std::make_shared<const ProcessGroup>(group);
   for (const auto& [name, part] : module.named_modules()) {
-    const bool is_batch_norm = dynamic_cast<BatchNormOf<1>*>(part) || dynamic_cast<BatchNormOf<2>*>(part) || dynamic_cast<BatchNormOf<3>*>(part);
+    const bool is_batch_norm =
+        dynamic_cast<BatchNormOf<1>*>(part) || dynamic_cast<BatchNormOf<2>*>(part) || dynamic_cast<BatchNormOf<3>*>(part);
     if (is_batch_norm) dynamic_cast<NormBase*>(part)->sync_group = shared;
   }
 }

@@ -7,8 +7,8 @@
 
 namespace tandem::nn {
 
-/// As batch_norm in training, with mean and variance over the batches of all ranks of `group`, which may have different sizes. One collective
-/// forward and one backward, which every rank takes part in. Gradients of weight and bias are those of this rank's batch:
+/// As batch_norm in training, with mean and variance over the batches of all ranks of `group`, which may have different sizes. One
+/// collective forward and one backward, which every rank takes part in. Gradients of weight and bias are those of this rank's batch:
 /// DistributedDataParallel averages them. Error where a gradient of the gradient is wanted. Without a process group, or with one rank,
 /// batch_norm.
 [[nodiscard]] Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,

@@ -5,8 +5,8 @@
 
 #include "nn/clone.h"
 #include "nn/module.h"
-#include "tensor/state_dict.h"
 #include "process/codec.h"
+#include "tensor/state_dict.h"
 
 namespace tandem::nn::detail {
 

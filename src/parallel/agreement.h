@@ -12,8 +12,8 @@ namespace tandem::parallel::detail {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// Error, the same on every rank, unless all ranks of the group have tensors of the same names, sizes, dtypes and requires_grad, in the same
-/// order. `what`: "parameter" or "buffer"; names the first that differs.
+/// Error, the same on every rank, unless all ranks of the group have tensors of the same names, sizes, dtypes and requires_grad, in the
+/// same order. `what`: "parameter" or "buffer"; names the first that differs.
 void check_alike(const char* op, const char* what, const NamedTensors& tensors, const distributed::ProcessGroup& group, Site site);
 
 /// In place: the values of the rank with number `root` in the group, on every rank. All on one device; small ones travel in one parcel. The

@@ -18,9 +18,9 @@ struct BucketItem {
   DType dtype = DType::Float32;
 };
 
-/// The parameters' numbers, a list a bucket, of gradients that become ready in the order of `items`. A bucket has one dtype; it is closed by
-/// the item with which it reaches its limit, `first_bytes` for a dtype's first bucket and `bytes` for its others. Buckets stand in the order
-/// in which they become full.
+/// The parameters' numbers, a list a bucket, of gradients that become ready in the order of `items`. A bucket has one dtype; it is closed
+/// by the item with which it reaches its limit, `first_bytes` for a dtype's first bucket and `bytes` for its others. Buckets stand in the
+/// order in which they become full.
 [[nodiscard]] std::vector<std::vector<size_t>> plan_buckets(std::span<const BucketItem> items, size_t first_bytes, size_t bytes);
 
 }  // namespace tandem::parallel::detail

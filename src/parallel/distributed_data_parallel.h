@@ -40,14 +40,13 @@ template <class M>
 class DistributedDataParallel final : public detail::Wrapper<DistributedDataParallel<M>, M> {
  public:
   explicit DistributedDataParallel(M& module, const DistributedDataParallelOptions& options = {}, Site site = Site::here())
-      : detail::Wrapper<DistributedDataParallel<M>, M>(module, site),
-        reducer_(std::make_shared<detail::Reducer>(module, options, site)) {}
+      : detail::Wrapper<DistributedDataParallel<M>, M>(module, site), reducer_(std::make_shared<detail::Reducer>(module, options, site)) {}
 
   /// `auto quiet = ddp.no_sync();`: gradients of the forwards in this scope stay on their rank.
   [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
-  /// Runs `steps`, in which ranks may take different numbers of steps: one that is done takes part in the others' averages without gradients
-  /// of its own. In the end all have the parameters and buffers of the ranks that came last. The average is by the weights of the ranks that
-  /// are at work. Every rank calls it. As the context of DistributedDataParallel.join().
+  /// Runs `steps`, in which ranks may take different numbers of steps: one that is done takes part in the others' averages without
+  /// gradients of its own. In the end all have the parameters and buffers of the ranks that came last. The average is by the weights of the
+  /// ranks that are at work. Every rank calls it. As the context of DistributedDataParallel.join().
   void join(const std::function<void()>& steps, Site site = Site::here()) { reducer_->join(steps, site); }
   /// In join: the weight of this rank's next gradients, such as the number of samples in its batch; 1 unless set.
   void set_weight(double weight) { reducer_->set_weight(weight); }

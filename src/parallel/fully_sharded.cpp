@@ -33,7 +33,8 @@ bool is_whole_layer(const nn::ModuleBase& module) {
 }  // namespace
 
 struct Shards::State {
-  State(nn::ModuleBase& wrapped, const FullyShardedOptions& options) : module(wrapped), group(options.process_group), is_unit(options.is_unit) {}
+  State(nn::ModuleBase& wrapped, const FullyShardedOptions& options)
+      : module(wrapped), group(options.process_group), is_unit(options.is_unit) {}
   ~State() {
     for (nn::HookHandle& hook : module_hooks) hook.remove();
     for (const auto& [leaf, number] : leaf_hooks) leaf.remove_hook(number);
@@ -57,8 +58,8 @@ struct Shards::State {
   size_t roots = 0;  // the first units are the root's: whole from the start of forward to its end, and in backward
   std::vector<nn::HookHandle> module_hooks;
   std::vector<std::pair<Tensor, int64_t>> leaf_hooks;
-  std::vector<size_t> order;      // of the units in the first forward
-  std::vector<size_t> place;      // in `order`, by unit; none: npos
+  std::vector<size_t> order;  // of the units in the first forward
+  std::vector<size_t> place;  // in `order`, by unit; none: npos
   bool order_known = false;
   bool in_backward = false;
   std::weak_ptr<State> self;
@@ -72,8 +73,7 @@ constexpr size_t kNowhere = static_cast<size_t>(-1);
 void Shards::State::start(const std::shared_ptr<State>& own, Site here) {
   site = here;
   self = own;
-  if (!distributed::is_initialized())
-    fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
+  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
   if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
   if (module.has_uninitialized_params())
     fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
@@ -101,7 +101,9 @@ void Shards::State::divide(Site here) {
   std::unordered_map<const nn::ModuleBase*, nn::ModuleBase*> unit_of;  // by module
   std::vector<nn::ModuleBase*> modules{&module};
   std::unordered_map<const nn::ModuleBase*, std::string> names;
-  const auto starts_unit = [&](const nn::ModuleBase& part, bool has_own) { return is_unit ? is_unit(part) : has_own || is_whole_layer(part); };
+  const auto starts_unit = [&](const nn::ModuleBase& part, bool has_own) {
+    return is_unit ? is_unit(part) : has_own || is_whole_layer(part);
+  };
   const std::function<void(nn::ModuleBase&, const std::string&, nn::ModuleBase&, bool)> visit =
       [&](nn::ModuleBase& part, const std::string& name, nn::ModuleBase& above, bool whole) {
         bool has_own = false;
@@ -328,7 +330,8 @@ void Shards::save(const std::string& folder, Site site) const {
     });
   }
   if (s.group.rank() == 0)
-    for (const auto& [name, buffer] : s.module.named_buffers()) parts.push_back({name, buffer.sizes(), 0, buffer.detach().contiguous().view({-1})});
+    for (const auto& [name, buffer] : s.module.named_buffers())
+      parts.push_back({name, buffer.sizes(), 0, buffer.detach().contiguous().view({-1})});
   save_shard_files(folder, parts, s.group, site);
 }
 

@@ -45,10 +45,10 @@ class Shards {
 
 }  // namespace detail
 
-/// Divides a module's parameters among the ranks: each keeps 1 / ranks of every unit's parameters, gradients and so optimizer states. A unit
-/// is gathered just before its module computes, forward and backward, beside the computing of the one before, and given up behind it; its
-/// gradients are averaged straight into the shards (Rajbhandari et al., "ZeRO", stage 3). The module is made alike by rank 0's values. It is
-/// referred to, and must outlive this; outside of calls its parameters have no values, and to compute with them is an error.
+/// Divides a module's parameters among the ranks: each keeps 1 / ranks of every unit's parameters, gradients and so optimizer states. A
+/// unit is gathered just before its module computes, forward and backward, beside the computing of the one before, and given up behind it;
+/// its gradients are averaged straight into the shards (Rajbhandari et al., "ZeRO", stage 3). The module is made alike by rank 0's values.
+/// It is referred to, and must outlive this; outside of calls its parameters have no values, and to compute with them is an error.
 ///
 /// Optimizers are made of `parameters()` and work element by element. All ranks run the same modules in the same order. As
 /// torch.distributed.fsdp.FullyShardedDataParallel.

@@ -61,8 +61,8 @@ void GradientRanges::arrived(size_t parameter) {
     const int64_t first = std::max(offset, bucket.begin), last = std::min(offset + gradient.numel(), bucket.begin + bucket.count);
     if (first >= last) continue;
     if (!bucket.values.defined()) bucket.values = zeros({bucket.count}, {.dtype = gradient.dtype(), .device = gradient.device()}, site_);
-    copy_scaled(bucket.values.narrow(0, first - bucket.begin, last - first, site_),
-                gradient.narrow(0, first - offset, last - first, site_), 1.0 / group_.size(), site_);
+    copy_scaled(bucket.values.narrow(0, first - bucket.begin, last - first, site_), gradient.narrow(0, first - offset, last - first, site_),
+                1.0 / group_.size(), site_);
     bucket.missing -= last - first;
     if (bucket.missing < 0)
       fail("[ZeroRedundancyOptimizer] parameter ", parameter,

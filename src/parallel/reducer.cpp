@@ -90,11 +90,11 @@ struct Reducer::State {
   std::vector<Bucket> buckets;
   Site site = Site::none();
 
-  bool averaging = true;      // as no_sync leaves it
-  bool armed = false;         // a backward is to be averaged
-  bool started = false;       // it has begun
+  bool averaging = true;  // as no_sync leaves it
+  bool armed = false;     // a backward is to be averaged
+  bool started = false;   // it has begun
   bool buffers_stale = false;
-  size_t next = 0;            // the bucket to be reduced next
+  size_t next = 0;  // the bucket to be reduced next
   double scale = 1;
   std::vector<size_t> unused;  // parameters that the outputs do not depend on
   std::vector<size_t> order;   // in which gradients came in the first backward
@@ -107,8 +107,7 @@ struct Reducer::State {
 
 void Reducer::State::start(Site here) {
   site = here;
-  if (!distributed::is_initialized())
-    fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
+  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
   if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
   if (!(options.bucket_cap_mb > 0)) fail("[", kName, "] bucket_cap_mb must be positive, not ", options.bucket_cap_mb);
   if (module.has_uninitialized_params())
@@ -121,7 +120,8 @@ void Reducer::State::start(Site here) {
     if (tensor.requires_grad()) parameters.push_back({.name = name, .tensor = tensor, .view = {}});
     else frozen.emplace_back(name, tensor);
   }
-  if (parameters.empty()) fail("[", kName, "] ", module.name(), " has no parameter that requires a gradient, so there is nothing to average");
+  if (parameters.empty())
+    fail("[", kName, "] ", module.name(), " has no parameter that requires a gradient, so there is nothing to average");
   device = parameters[0].tensor.device();
   const NamedTensors named_buffers = module.named_buffers();
   check_alike(kName, "parameter", all, group, site);
@@ -343,7 +343,8 @@ void Reducer::join(const std::function<void()>& steps, Site site) {
   try {
     steps();
     s.check_finished();
-    while (s.shadow(site)) {}
+    while (s.shadow(site)) {
+    }
     if (s.source >= 0) {
       std::vector<Tensor> values = s.buffers;
       for (const Parameter& parameter : s.parameters) values.push_back(parameter.tensor);

@@ -116,7 +116,8 @@ void ShardFiles::read(const std::string& name, int64_t begin, const Tensor& valu
     const io::TensorMap& tensors = file(part.file);
     const auto found = tensors.find(key_of(name, part.begin));
     if (found == tensors.end() || found->second.dim() != 1 || found->second.numel() != part.count)
-      fail("[", kLoad, "] ", folder_, "/", part.file, " does not hold the ", part.count, " elements of '", name, "' that the index tells of");
+      fail("[", kLoad, "] ", folder_, "/", part.file, " does not hold the ", part.count, " elements of '", name,
+           "' that the index tells of");
     values.narrow(0, from - begin, to - from).copy_(found->second.narrow(0, from - part.begin, to - from), false, site_);
     left -= to - from;
   }

@@ -34,9 +34,7 @@ class Wrapper : public nn::Module {
   template <class First, class Second, class... Rest>
   requires std::invocable<M&, First, Second, Rest...>
   auto operator()(First&& first, Second&& second, Rest&&... rest) {
-    const auto call = [&](auto&&... given) {
-      return around(site_, [&] { return (*module_)(std::forward<decltype(given)>(given)...); });
-    };
+    const auto call = [&](auto&&... given) { return around(site_, [&] { return (*module_)(std::forward<decltype(given)>(given)...); }); };
     return this->hooked(call, std::forward<First>(first), std::forward<Second>(second), std::forward<Rest>(rest)...);
   }
 

@@ -35,8 +35,7 @@ std::vector<Numbered> all_pieces(const std::deque<FlatRanges>& ranges) {
   std::vector<Numbered> pieces;
   size_t before = 0;
   for (const FlatRanges& range : ranges) {
-    for (const Piece& piece : range.pieces())
-      pieces.push_back({&piece, before + piece.parameter, &range.parameters()[piece.parameter]});
+    for (const Piece& piece : range.pieces()) pieces.push_back({&piece, before + piece.parameter, &range.parameters()[piece.parameter]});
     before += range.parameters().size();
   }
   return pieces;
@@ -87,8 +86,7 @@ StateDict divided_state(const StateDict& whole, const std::deque<FlatRanges>& ra
     const Tensor* numbers = whole.find(str(kGroups, g, ".params"));
     const auto count = static_cast<int64_t>(ranges[g].parameters().size());
     if (!numbers) fail(kOp, "loaded state dict has a different number of parameter groups: ", g, ", not ", ranges.size());
-    if (numbers->numel() != count)
-      fail(kOp, "loaded state dict has ", numbers->numel(), " parameters in group ", g, ", not ", count);
+    if (numbers->numel() != count) fail(kOp, "loaded state dict has ", numbers->numel(), " parameters in group ", g, ", not ", count);
   }
   if (whole.contains(str(kGroups, ranges.size(), ".params")))
     fail(kOp, "loaded state dict has a different number of parameter groups: more than ", ranges.size());

@@ -30,9 +30,10 @@ namespace detail {
 [[nodiscard]] size_t state_bytes(const StateDict& state);
 }  // namespace detail
 
-/// Steps as an `O` of all parameters would, with 1 / ranks of its state on each rank (Rajbhandari et al., "ZeRO: Memory optimizations toward
-/// training trillion parameter models", stage 1; stage 2 with shard_gradients). Gradients are expected to be the same on all ranks, as
-/// DistributedDataParallel leaves them; then parameters are, too, to the bit. The parameters are moved into flat memory, one piece a group and dtype, on one device.
+/// Steps as an `O` of all parameters would, with 1 / ranks of its state on each rank (Rajbhandari et al., "ZeRO: Memory optimizations
+/// toward training trillion parameter models", stage 1; stage 2 with shard_gradients). Gradients are expected to be the same on all ranks,
+/// as DistributedDataParallel leaves them; then parameters are, too, to the bit. The parameters are moved into flat memory, one piece a
+/// group and dtype, on one device.
 ///
 /// Every rank calls step, state_dict and load_state_dict. Error without a process group, and for optimizers that look at a parameter as a
 /// whole (LBFGS). As torch.distributed.optim.ZeroRedundancyOptimizer.
@@ -73,8 +74,8 @@ class ZeroRedundancyOptimizer final : public Optimizer {
     for (auto& gradients : gradients_) gradients.clear();
   }
 
-  /// The state of the whole optimizer, on every rank and on the CPU, as an `O` of all parameters gives it: it can be loaded onto any number of
-  /// ranks, and into an `O`.
+  /// The state of the whole optimizer, on every rank and on the CPU, as an `O` of all parameters gives it: it can be loaded onto any number
+  /// of ranks, and into an `O`.
   [[nodiscard]] StateDict state_dict() const override {
     return detail::whole_state(static_cast<const Optimizer&>(inner_).state_dict(), ranges_, sharding_.process_group, Site::here());
   }

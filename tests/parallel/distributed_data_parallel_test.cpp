@@ -254,7 +254,8 @@ TEST_P(Ddp, SaysWhatIsWrong) {
     const auto has = [](const std::string& text, const char* part) { EXPECT_NE(text.find(part), std::string::npos) << text; };
     nn::Sequential odd(nn::Linear(2, 3), nn::Linear(3, rank == 1 ? 5 : 4));
     odd.to(device);
-    has(error_of([&] { DistributedDataParallel ddp(odd); }), "parameter '1.weight' is float32 [4, 3] on rank 0, but float32 [5, 3] on rank 1");
+    has(error_of([&] { DistributedDataParallel ddp(odd); }),
+        "parameter '1.weight' is float32 [4, 3] on rank 0, but float32 [5, 3] on rank 1");
     nn::Sequential longer(nn::Linear(2, 2));
     if (rank == 1) longer.push_back(nn::Linear(2, 2));
     longer.to(device);

@@ -1,5 +1,5 @@
-// Every module of nn that has parameters: its gradients on two devices, and on two ranks, are those of one device. Normalization by a batch's
-// statistics is tested in evaluation mode, and where its statistics are of all ranks.
+// Every module of nn that has parameters: its gradients on two devices, and on two ranks, are those of one device. Normalization by a
+// batch's statistics is tested in evaluation mode, and where its statistics are of all ranks.
 #include <functional>
 
 #include "nn/support.h"
@@ -126,13 +126,9 @@ std::vector<Checks> every_module() {
                                              [](auto& m, const Tensor& x) { return m(x, x * 2); }));
   add(checks_of<nn::TransformerDecoder>(nn::TransformerDecoder(nn::TransformerDecoderLayer(8, 2, layer), 2), steps,
                                         [](auto& m, const Tensor& x) { return m(x, x * 2); }));
-  add(checks_of<nn::Transformer>(nn::Transformer(8, 2,
-                                                 {.num_encoder_layers = 1,
-                                                  .num_decoder_layers = 1,
-                                                  .dim_feedforward = 12,
-                                                  .dropout = 0,
-                                                  .batch_first = true}),
-                                 steps, [](auto& m, const Tensor& x) { return m(x, x * 2); }));
+  add(checks_of<nn::Transformer>(
+      nn::Transformer(8, 2, {.num_encoder_layers = 1, .num_decoder_layers = 1, .dim_feedforward = 12, .dropout = 0, .batch_first = true}),
+      steps, [](auto& m, const Tensor& x) { return m(x, x * 2); }));
   add(checks_of(nn::Sequential(nn::Linear(4, 5), nn::ReLU(), nn::Linear(5, 2)), rows));
   return all;
 }

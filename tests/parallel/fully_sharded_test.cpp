@@ -16,8 +16,8 @@ class FullySharded : public OnRanks {};
 
 nn::Sequential network(uint64_t seed = 5) {
   return seeded(seed, [] {
-    return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80), nn::ReLU(),
-                          nn::Linear(80, 2));
+    return nn::Sequential(nn::Linear(6, 80), nn::LayerNorm({80}), nn::Tanh(), nn::Linear(80, 80), nn::Tanh(), nn::Linear(80, 80),
+                          nn::ReLU(), nn::Linear(80, 2));
   });
 }
 
@@ -27,8 +27,7 @@ TEST_P(FullySharded, TrainsAsOneDeviceDoes) {
     net.to(device);
     reference.to(device);
     FullyShardedDataParallel fsdp(net);
-    EXPECT_LE(fsdp.local_parameter_bytes(),
-              4 * static_cast<size_t>(reference.num_parameters() / world()) + 4096);
+    EXPECT_LE(fsdp.local_parameter_bytes(), 4 * static_cast<size_t>(reference.num_parameters() / world()) + 4096);
     optim::Adam adam(fsdp.parameters(), {.lr = 0.01, .eps = 1e-4}), whole(reference.parameters(), {.lr = 0.01, .eps = 1e-4});
     const Tensor x = seeded_randn(3, {12, 6}, device), y = seeded_randn(4, {12, 2}, device);
     for (int step = 0; step < 4; ++step) {
@@ -92,9 +91,7 @@ struct Mixed : nn::Module {
     f("scale", scale);
     f("norm", norm);
   }
-  Tensor forward(const Tensor& x) override {
-    return out(tanh(norm(frozen(half(words(x).to(kFloat16)).to(kFloat32) * scale))));
-  }
+  Tensor forward(const Tensor& x) override { return out(tanh(norm(frozen(half(words(x).to(kFloat16)).to(kFloat32) * scale)))); }
 };
 
 TEST_P(FullySharded, TiedFrozenUnusedAndHalfPrecisionParametersTakePart) {
@@ -126,9 +123,8 @@ TEST_P(FullySharded, ATransformerIsGatheredLayerByLayer) {
     });
     net.to(device);
     auto reference = nn::clone(net);
-    FullyShardedDataParallel fsdp(net, {.is_unit = [](const nn::ModuleBase& part) {
-                                    return dynamic_cast<const nn::TransformerEncoderLayer*>(&part) != nullptr;
-                                  }});
+    FullyShardedDataParallel fsdp(
+        net, {.is_unit = [](const nn::ModuleBase& part) { return dynamic_cast<const nn::TransformerEncoderLayer*>(&part) != nullptr; }});
     EXPECT_EQ(fsdp.parameters().size(), 3u);
     const Tensor x = seeded_randn(2, {2, 5, 16}, device).requires_grad_();
     fsdp(x).pow(2).sum().backward();
@@ -187,9 +183,12 @@ TEST_P(FullySharded, ParametersHaveNoValuesOutsideOfCalls) {
     FullyShardedDataParallel fsdp(net);
     const Tensor weight = net.at<nn::Linear>(3).weight;
     EXPECT_EQ(weight.sizes(), (Shape{80, 80}));
-    for (const auto& use : std::vector<std::function<void()>>{[&] { (void)(weight + 1); }, [&] { (void)weight.sum(); },
-                                                             [&] { (void)net(ones({1, 6}, device)); }, [&] { (void)weight.cpu().clone(); },
-                                                             [&] { FullyShardedDataParallel again(net); }})
+    for (const auto& use :
+         std::vector<std::function<void()>>{[&] { (void)(weight + 1); }, [&] { (void)weight.sum(); },
+                                            [&] {
+                                              (void)net(ones({1, 6}, device));
+                                            },
+                                            [&] { (void)weight.cpu().clone(); }, [&] { FullyShardedDataParallel again(net); }})
       EXPECT_NE(error_of(use).find("in shards"), std::string::npos);
   });
   nn::Linear net(2, 2);

@@ -39,8 +39,8 @@ class OnRanks : public ::testing::TestWithParam<World> {
   /// Runs f(rank, device) on every rank. One that waits for others in vain ends by itself.
   static void run(const std::function<void(int, Device)>& f) {
     const World world = GetParam();
-    distributed::run_ranks(
-        world.size, [&](int rank) { f(rank, world.on_gpus ? gpu(rank) : cpu()); }, {.timeout = std::chrono::seconds(60)});
+    distributed::run_ranks(world.size, [&](int rank) { f(rank, world.on_gpus ? gpu(rank) : cpu()); },
+                           {.timeout = std::chrono::seconds(60)});
   }
   /// This rank's part of the rows, which the ranks divide evenly.
   static Tensor share(const Tensor& x) {

@@ -1,7 +1,6 @@
 // ZeroRedundancyOptimizer: the steps of an optimizer that is not divided, with a part of its state on each rank.
-#include "parallel/zero_redundancy_optimizer.h"
-
 #include "parallel/ranks.h"
+#include "parallel/zero_redundancy_optimizer.h"
 
 namespace tandem::testing {
 namespace {
@@ -139,7 +138,8 @@ TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
 
 TEST_P(ZeroRedundancy, GroupsKeepTheirOptionsAndSchedulesSetThem) {
   run([&](int, Device device) {
-    nn::Linear a = seeded(1, [&] { return nn::Linear(3, 3, {.device = device}); }), b = seeded(2, [&] { return nn::Linear(3, 3, {.device = device}); });
+    nn::Linear a = seeded(1, [&] { return nn::Linear(3, 3, {.device = device}); }),
+               b = seeded(2, [&] { return nn::Linear(3, 3, {.device = device}); });
     const Tensor before_a = a.weight.detach().clone(), before_b = b.weight.detach().clone();
     optim::ZeroRedundancyOptimizer<optim::SGD> sharded(a.parameters(), {.lr = 1});
     sharded.add_param_group(b.parameters(), {.lr = 10});

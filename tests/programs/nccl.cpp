@@ -1,5 +1,5 @@
-// Collectives of real GPUs: NCCL with this process as its one rank, and all GPUs of this process together, as many as there are. Skipped where
-// there is no real GPU, or no NCCL.
+// Collectives of real GPUs: NCCL with this process as its one rank, and all GPUs of this process together, as many as there are. Skipped
+// where there is no real GPU, or no NCCL.
 #include <tandem/tandem.h>
 
 #include "check.h"
@@ -21,8 +21,8 @@ std::string why_not() {
 void one_rank() {
   dist::init_process_group("nccl", {.rank = 0, .world_size = 1, .init_method = "program_nccl"});
   CHECK(dist::get_backend() == "nccl");
-  for (const td::DType dtype : {td::kBool, td::kUInt8, td::kInt8, td::kInt16, td::kInt32, td::kInt64, td::kFloat16, td::kBFloat16, td::kFloat32,
-                                td::kFloat64}) {
+  for (const td::DType dtype :
+       {td::kBool, td::kUInt8, td::kInt8, td::kInt16, td::kInt32, td::kInt64, td::kFloat16, td::kBFloat16, td::kFloat32, td::kFloat64}) {
     const td::Tensor own = td::arange(12).remainder(2).to(dtype), t = own.to(td::gpu());
     for (const dist::ReduceOp op : {dist::ReduceOp::SUM, dist::ReduceOp::PRODUCT, dist::ReduceOp::MIN, dist::ReduceOp::MAX}) {
       dist::all_reduce(t, op);
@@ -55,7 +55,8 @@ void all_devices() {
   std::vector<td::Tensor> tensors;
   for (int i = 0; i < td::cuda::device_count(); ++i) tensors.push_back(td::full({1 << 20}, i + 1.0, td::gpu(i)));
   const auto n = static_cast<double>(tensors.size());
-  for (const td::Tensor& all : td::comm::all_gather(tensors)) CHECK(all.sum().item<float>() == static_cast<float>(n * (n + 1) / 2 * (1 << 20)));
+  for (const td::Tensor& all : td::comm::all_gather(tensors))
+    CHECK(all.sum().item<float>() == static_cast<float>(n * (n + 1) / 2 * (1 << 20)));
   td::comm::all_reduce(tensors);
   for (const td::Tensor& t : tensors) CHECK(td::equal(t.cpu(), td::full({1 << 20}, n * (n + 1) / 2)));
 }

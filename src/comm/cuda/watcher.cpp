@@ -193,7 +193,8 @@ void Rank::end(Place work) noexcept {
 }
 
 void watch(std::shared_ptr<Rank> rank, std::shared_ptr<Communicator> communicator, const Context& context, const Queue& queue) {
-  Queued queued{std::move(rank), std::move(communicator), nullptr, context.deadline, str(context.call), {queue.late, queue.op, queue.site}, {}};
+  Queued queued{
+      std::move(rank), std::move(communicator), nullptr, context.deadline, str(context.call), {queue.late, queue.op, queue.site}, {}};
   Held::afterwards([queued = std::move(queued), stream = context.stream]() mutable {
     const int device = queued.communicator->device();
     queued.passed = watcher().event(device);
