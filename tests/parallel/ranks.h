@@ -11,11 +11,14 @@
 
 namespace tandem::testing {
 
+inline std::mutex& generator_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
 /// What `make` makes of random numbers after this seed: ranks that are threads share the generator, and take it one after another.
 template <class F>
 auto seeded(uint64_t seed, F&& make) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(generator_mutex());
   manual_seed(seed);
   return make();
 }

@@ -1,8 +1,10 @@
 // A Trainer's run divided among ranks: the weights, curves and files of a run of one process.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
-#include <sstream>
+#include <mutex>
+#include <utility>
 
 #include "support/on_device.h"
 #include "tandem.h"
@@ -42,11 +44,17 @@ struct CountCalls : train::Callback {
 };
 
 Outcome fit(train::TrainerOptions options) {
-  td::manual_seed(1);
-  Classes model;
+  static std::mutex generator;  // which ranks that are threads share
+  const auto [data, start] = [] {
+    const std::lock_guard lock(generator);
+    td::manual_seed(1);
+    Classes fresh;
+    return std::pair(class_data(), fresh);
+  }();
+  Classes model = start;
   options.quiet = true;
   train::Trainer trainer(options);
-  trainer.fit(model, class_data());
+  trainer.fit(model, data);
   Outcome outcome;
   for (const auto& parameter : model.parameters()) outcome.weights.push_back(parameter.detach().cpu().clone());
   for (const auto& point : trainer.board().series().at("train_loss")) outcome.losses.push_back(point.y);
