@@ -6,7 +6,7 @@ program() { printf '#!/bin/bash\n%s\n' "$2" > "tree/bin/$1"; chmod +x "tree/bin/
 rm -rf tree out && mkdir -p tree/bin tree/lib tree/cases out
 touch tree/lib/libtandem_cuda.so tree/cases/{a,b,c}.json tree/known.txt
 program tandem 'echo "cuda:0"'
-program program_works 'exit 0'
+for name in program_works program_nccl tandem_bench; do program $name 'exit 0'; done
 program golden 'for file in "$@"; do case $file in *b.json) echo "error in b"; exit 1 ;; esac; done'
 # A hundred tests that take no time, one that fails, one that never ends.
 program test_many '
@@ -21,6 +21,7 @@ cat names >> "$SEEN"
 grep -q Endless names && sleep 100
 ! grep -q Bad names'
 
+err=
 go() { out=$(SEEN=$PWD/seen bash "$check" --limit 1 --out "$PWD/out" "$@" "$PWD/tree" 2>&1); status=$?; }
 go
 expect_status 1
