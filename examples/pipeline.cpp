@@ -49,6 +49,8 @@ bool equals_one_device() {
   td::manual_seed(1);
   std::vector<td::nn::Sequential> stages;
   for (int i = 0; i < dist::get_world_size(); ++i) stages.push_back(make_stage());
+  for (auto& stage : stages)
+    for (const auto& p : stage.parameters()) dist::broadcast(p.detach(), 0);
   td::nn::Sequential whole;
   for (const auto& stage : stages) whole.push_back(td::nn::clone(stage));
   whole.to(device);
@@ -57,6 +59,8 @@ bool equals_one_device() {
   td::optim::SGD sgd(mine.parameters(), {.lr = 0.5}), reference(whole.parameters(), {.lr = 0.5});
   for (int step = 0; step < 5; ++step) {
     const auto x = td::randn({kPieces * kRows, kFeatures}), y = td::rand({kPieces * kRows, kFeatures});
+    dist::broadcast(x, 0);  // threads share a generator
+    dist::broadcast(y, 0);
     sgd.zero_grad();
     run_stage(mine, x, y, device);
     sgd.step();

@@ -64,6 +64,7 @@ bool equals_one_device() {
   const int64_t rank = dist::get_rank();
   td::manual_seed(1);
   td::nn::Linear first(16, 48), second(48, 4);
+  for (const auto& p : {first.weight, first.bias, second.weight, second.bias}) dist::broadcast(p.detach(), 0);
   ParallelPair pair(first, second);
   td::nn::Sequential whole(first, td::nn::GELU(), second);
   pair.to(device);
@@ -72,6 +73,8 @@ bool equals_one_device() {
   bool same = true;
   for (int step = 0; step < 5; ++step) {
     const auto x = td::randn({8, 16}).to(device), y = td::randn({8, 4}).to(device);
+    dist::broadcast(x, 0);  // threads share a generator
+    dist::broadcast(y, 0);
     const auto in_parts = x.clone().requires_grad_(), in_one = x.clone().requires_grad_();
     sgd.zero_grad();
     reference.zero_grad();
