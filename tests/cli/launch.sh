@@ -35,7 +35,8 @@ tandem: launch: rank 1 ended with exit status 7" ] || fail "the failed rank's er
 call -- launch -n 2 bash -c '[ $RANK = 0 ] && kill -SEGV $$; sleep 100'
 expect_status 139; expect_err "rank 0 ended with signal 11 (Segmentation fault)"
 # So do what they have started, and who does not listen to SIGTERM.
-call -- launch -n 2 --grace 0.5 bash -c 'if [ $RANK = 1 ]; then exit 3; fi; trap "" TERM; echo $$ > stubborn; while :; do sleep 1; done'
+call -- launch -n 2 --grace 0.5 bash -c 'if [ $RANK = 1 ]; then until [ -s stubborn ]; do sleep 0.05; done; exit 3; fi
+  trap "" TERM; echo $$ > stubborn; while :; do sleep 1; done'
 expect_status 3
 [ -s stubborn ] || fail "rank 0 has not run" "$out$err"
 kill -0 "$(cat stubborn)" 2> /dev/null && fail "a rank is left" "$(cat stubborn)"
@@ -49,10 +50,9 @@ call -- launch -n 1 --restarts 1 false
 expect_status 1; expect_err "rank 0 ended with exit status 1; restart 1 of 1"
 
 # Ctrl-C reaches every rank, and ends the job.
-mkfifo ready
-"$TANDEM_BIN" launch -n 2 bash -c 'trap "echo interrupted; exit 0" INT; echo up > ready; while :; do sleep 0.1; done' > interrupted 2> stderr &
+"$TANDEM_BIN" launch -n 2 bash -c 'trap "echo interrupted; exit 0" INT; touch up.$RANK; while :; do sleep 0.1; done' > interrupted 2> stderr &
 launcher=$!
-for _ in 1 2; do read -r _ < ready; done
+until [ -e up.0 ] && [ -e up.1 ]; do sleep 0.05; done
 kill -INT $launcher; wait $launcher; status=$?
 expect_status 130
 [ "$(grep -c 'interrupted$' interrupted)" -eq 2 ] || fail "not every rank was interrupted" "$(cat interrupted stderr)"
