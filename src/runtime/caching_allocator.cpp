@@ -52,6 +52,43 @@ void decrease(cuda::StatByPool& stat, bool large, size_t amount) {
 
 }  // namespace
 
+/// The end of what was queued on a stream when it was made, to be waited for.
+class CachingAllocator::Mark {
+ public:
+  Mark(Driver& driver, const StreamRecord* stream) : driver_(&driver), stream_(stream), event_(driver.create_event(stream->device, false)) {}
+  Mark(Mark&& other) noexcept : driver_(other.driver_), stream_(other.stream_), event_(std::exchange(other.event_, nullptr)) {}
+  Mark& operator=(Mark&& other) noexcept {
+    driver_ = other.driver_;
+    stream_ = other.stream_;
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Mark() {
+    if (event_) driver_->destroy_event(event_);
+  }
+  [[nodiscard]] bool set() { return driver_->record_event_outside_capture(event_, stream_->handle); }
+  [[nodiscard]] const StreamRecord* stream() const { return stream_; }
+  [[nodiscard]] EventHandle event() const { return event_; }
+
+ private:
+  Driver* driver_;
+  const StreamRecord* stream_;
+  EventHandle event_;
+};
+
+/// What may still use the segments that no tensor has a part of now.
+struct CachingAllocator::Marks {
+  uint64_t when = 0;          // by the allocator's clock
+  std::vector<Mark> waiting;  // that have not been seen to pass
+  /// Streams that are being captured. What is theirs stays: waiting for such a stream would spoil the capture.
+  std::vector<const StreamRecord*> captured;
+
+  [[nodiscard]] bool hold(const StreamRecord* stream) const {
+    return std::find(captured.begin(), captured.end(), stream) != captured.end() ||
+           std::any_of(waiting.begin(), waiting.end(), [&](const Mark& mark) { return mark.stream() == stream; });
+  }
+};
+
 CachingAllocator::CachingAllocator(Driver& driver, int device) : driver_(driver), device_(device), pending_(driver) {}
 
 CachingAllocator::~CachingAllocator() {
@@ -75,16 +112,7 @@ Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site
   FreeBlocks& home = pool(stream, current_pool(device_), large);
   Block* block = take_free(home, size);
   if (!block) block = add_segment(lock, home, large, segment_size(size));
-  if (!block && !capture_on(device_)) {
-    // Full: wait for what is still in use, give back what is cached, and try once more.
-    ++stats_.num_alloc_retries;
-    wait_for_uses(lock, site);
-    block = take_free(home, size);
-    if (!block) {
-      release_cached();
-      block = add_segment(lock, home, large, segment_size(size));
-    }
-  }
+  if (!block && !capture_on(device_)) block = wait_for_memory(lock, home, size, large, site);
   if (!block) {
     ++stats_.num_ooms;
     out_of_memory(segment_size(size));
@@ -99,6 +127,7 @@ void CachingAllocator::free(Block* block) noexcept {
   const std::lock_guard lock(mutex_);
   const bool large = block->segment->large;
   block->allocated = false;
+  block->segment->touched = ++clock_;
   decrease(stats_.allocation, large, 1);
   decrease(stats_.allocated_bytes, large, block->size);
   if (!block->uses.empty()) {
@@ -129,12 +158,24 @@ bool CachingAllocator::reusable_on(const Block* block, const StreamRecord* strea
 
 void CachingAllocator::empty_cache(Site site) {
   std::unique_lock lock(mutex_);
-  wait_for_uses(lock, site);
-  release_cached();
+  process_pending();
+  Marks marks = mark_uses();
+  while (wait_for_one(lock, marks, site)) {
+  }
+  process_pending();
+  release_cached(marks);
 }
 
-void CachingAllocator::release_pool(uint64_t pool) noexcept {
+void CachingAllocator::release_pool(uint64_t pool, std::vector<const StreamRecord*> replays) noexcept {
   const std::lock_guard lock(mutex_);
+  if (!is_held(pool)) return;
+  try {
+    released_.push_back({pool, std::move(replays)});
+  } catch (const std::bad_alloc&) {
+    return;  // who still replays is not known then: the pool is kept
+  }
+  for (const auto& segment : segments_)
+    if (segment->home->pool() == pool) segment->touched = ++clock_;
   std::erase(held_, pool);
 }
 
@@ -194,7 +235,7 @@ void CachingAllocator::hand_out(Block* block, size_t size, size_t requested, Sit
   Segment& segment = *block->segment;
   const bool large = segment.large;
   const bool was_split = block->is_split();
-  segment.doomed = false;
+  segment.touched = ++clock_;
   if (worth_splitting(large, block->size - size)) {
     Block* const rest = new_block();
     rest->address = block->address + size;
@@ -275,66 +316,91 @@ void CachingAllocator::process_pending() {
   pending_.process([this](Block* block) { return_block(block); });
 }
 
-/// The end of what was queued on a stream when it was made, to be waited for.
-class CachingAllocator::Mark {
- public:
-  Mark(Driver& driver, int device) : driver_(driver), event_(driver.create_event(device, false)) {}
-  Mark(Mark&& other) noexcept : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
-  ~Mark() {
-    if (event_) driver_.destroy_event(event_);
-  }
-  [[nodiscard]] bool set(const StreamRecord* stream) { return driver_.record_event_outside_capture(event_, stream->handle); }
-  void wait(Site site) const { driver_.synchronize_event(event_, site); }
+/// The streams whose work may use memory of the segment that is free: its own, and where graphs of its pool were replayed.
+std::vector<const StreamRecord*> CachingAllocator::users(const Segment& segment) const {
+  std::vector<const StreamRecord*> streams = {segment.home->stream()};
+  for (const auto& [pool, replays] : released_)
+    if (pool == segment.home->pool()) streams.insert(streams.end(), replays.begin(), replays.end());
+  return streams;
+}
 
- private:
-  Driver& driver_;
-  EventHandle event_;
-};
+/// Whether the pool of the segment may be given back, and nobody has a part of it.
+bool CachingAllocator::is_idle(const Segment& segment) const {
+  if (is_held(segment.home->pool())) return false;
+  for (const Block* block = segment.first; block; block = block->after)
+    if (block->allocated) return false;
+  return true;
+}
 
-/// Waits, without the lock, for all that may still use the segments that no tensor has a part of: work queued before a block was freed, and
-/// recorded uses on other streams. Without the lock, because that work may itself need the allocator to get on. What is of a stream that
-/// another thread captures stays: waiting for such a stream would spoil the capture. Where the calling
-/// thread cannot wait, only what has passed by itself can be given out.
-void CachingAllocator::wait_for_uses(std::unique_lock<std::mutex>& lock, Site site) {
-  process_pending();
+/// Marks work queued before a block was freed, and recorded uses on other streams.
+CachingAllocator::Marks CachingAllocator::mark_uses() {
   std::vector<const StreamRecord*> streams;
   pending_.streams(streams);
   for (const auto& segment : segments_) {
-    segment->doomed = !is_held(segment->home->pool());
-    for (const Block* block = segment->first; block; block = block->after) segment->doomed &= !block->allocated;
-    if (segment->doomed) streams.push_back(segment->home->stream());
+    if (!is_idle(*segment)) continue;
+    const auto its = users(*segment);
+    streams.insert(streams.end(), its.begin(), its.end());
   }
-  if (!driver_.may_wait()) return;
   std::sort(streams.begin(), streams.end());
   streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
-  std::vector<Mark> marks;
+  Marks marks;
+  marks.when = ++clock_;
   for (const StreamRecord* stream : streams) {
-    if (Mark mark(driver_, stream->device); mark.set(stream)) {
-      marks.push_back(std::move(mark));
-      continue;
-    }
-    for (const auto& segment : segments_)
-      if (segment->home->stream() == stream) segment->doomed = false;
+    if (Mark mark(driver_, stream); mark.set()) marks.waiting.push_back(std::move(mark));
+    else marks.captured.push_back(stream);
   }
-  lock.unlock();
-  for (const Mark& mark : marks) mark.wait(site);
-  lock.lock();
-  process_pending();
+  return marks;
 }
 
-/// Gives back the segments that wait_for_uses has waited for and that nobody has taken a part of since.
-void CachingAllocator::release_cached() {
+/// Waits until one of the marks has passed, and drops it; false where none is left, or none has passed and the calling thread cannot wait.
+/// Waits without the lock, as the work that is waited for may itself need the allocator to get on.
+bool CachingAllocator::wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, Site site) {
+  std::vector<EventHandle> events;
+  for (const Mark& mark : marks.waiting) events.push_back(mark.event());
+  size_t passed = 0;
+  if (driver_.may_wait()) {
+    if (events.empty()) return false;
+    lock.unlock();
+    passed = driver_.wait_for_any(events, site);
+    lock.lock();
+  } else {
+    while (passed < events.size() && !driver_.query_event(events[passed])) ++passed;
+    if (passed == events.size()) return false;
+  }
+  marks.waiting.erase(marks.waiting.begin() + static_cast<std::ptrdiff_t>(passed));
+  return true;
+}
+
+/// The memory is full: a block out of what is cached, given back, or passed by the work that uses it, in the order in which that happens.
+/// Streams may stand in a collective that waits for the calling thread, so as few of them are waited for as will do.
+Block* CachingAllocator::wait_for_memory(std::unique_lock<std::mutex>& lock, FreeBlocks& home, size_t size, bool large, Site site) {
+  ++stats_.num_alloc_retries;
+  Marks marks = mark_uses();
+  for (;;) {
+    release_cached(marks);
+    if (Block* const block = add_segment(lock, home, large, segment_size(size))) return block;
+    if (!wait_for_one(lock, marks, site)) return nullptr;
+    process_pending();
+    if (Block* const block = take_free(home, size)) return block;
+  }
+}
+
+/// Gives back the segments that nobody has had a part of since the marks were made, and whose users have passed.
+void CachingAllocator::release_cached(const Marks& marks) {
   for (size_t i = segments_.size(); i-- > 0;) {
     Segment* const segment = segments_[i].get();
-    if (segment->doomed && !segment->first->is_split() && segment->first->free()) release_segment(segment);
+    if (segment->touched > marks.when || segment->first->is_split() || !segment->first->free() || !is_idle(*segment)) continue;
+    const auto its = users(*segment);
+    if (std::none_of(its.begin(), its.end(), [&](const StreamRecord* stream) { return marks.hold(stream); })) release_segment(segment);
   }
   // Of pools that nobody holds, the lists go with the last segment.
+  const auto in_use = [this](uint64_t pool) {
+    return is_held(pool) ||
+           std::any_of(segments_.begin(), segments_.end(), [&](const auto& segment) { return segment->home->pool() == pool; });
+  };
   last_pools_ = nullptr;
-  std::erase_if(pools_, [this](const auto& pools) {
-    if (pools->pool == 0 || is_held(pools->pool)) return false;
-    return std::none_of(segments_.begin(), segments_.end(),
-                        [&](const auto& segment) { return segment->home == &pools->small || segment->home == &pools->large; });
-  });
+  std::erase_if(pools_, [&](const auto& pools) { return pools->pool != 0 && !in_use(pools->pool); });
+  std::erase_if(released_, [&](const auto& released) { return !in_use(released.pool); });
 }
 
 void CachingAllocator::release_segment(Segment* segment) noexcept {

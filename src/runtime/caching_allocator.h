@@ -35,8 +35,9 @@ class CachingAllocator {
   /// Whether `block`, were it freed, could be given to a request of the calling thread for `stream` at once.
   [[nodiscard]] bool reusable_on(const Block* block, const StreamRecord* stream) const;
 
-  /// No capture takes memory from the pool any more: what is free there may be given back.
-  void release_pool(uint64_t pool) noexcept;
+  /// No capture takes memory from the pool any more: what is free there may be given back, behind what is queued on the streams where its
+  /// graphs were replayed.
+  void release_pool(uint64_t pool, std::vector<const StreamRecord*> replays) noexcept;
 
   /// Waits for the streams concerned, then gives the free segments that are not split back to the driver.
   void empty_cache(Site site);
@@ -59,8 +60,13 @@ class CachingAllocator {
     uint64_t pool;
     FreeBlocks small, large;
   };
-
+  /// A pool that no capture takes memory from any more, and where its graphs were replayed.
+  struct Released {
+    uint64_t pool;
+    std::vector<const StreamRecord*> replays;
+  };
   class Mark;
+  struct Marks;
 
   [[nodiscard]] bool is_held(uint64_t pool) const;
   FreeBlocks& pool(const StreamRecord* stream, uint64_t number, bool large);
@@ -70,8 +76,12 @@ class CachingAllocator {
   void return_block(Block* block);
   size_t merge(Block* block, Block* neighbour);
   void process_pending();
-  void wait_for_uses(std::unique_lock<std::mutex>& lock, Site site);
-  void release_cached();
+  [[nodiscard]] std::vector<const StreamRecord*> users(const Segment& segment) const;
+  [[nodiscard]] bool is_idle(const Segment& segment) const;
+  [[nodiscard]] Marks mark_uses();
+  bool wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, Site site);
+  Block* wait_for_memory(std::unique_lock<std::mutex>& lock, FreeBlocks& home, size_t size, bool large, Site site);
+  void release_cached(const Marks& marks);
   void release_segment(Segment* segment) noexcept;
   Block* new_block();
   void drop_block(Block* block) noexcept;
@@ -85,6 +95,8 @@ class CachingAllocator {
   std::vector<std::unique_ptr<Segment>> segments_;
   PendingUses<Block> pending_;
   std::vector<uint64_t> held_;  // the pools of captures that have taken memory and may take more, or replay in it
+  uint64_t clock_ = 0;              // counts what happens to segments
+  std::vector<Released> released_;  // of these, those that still have segments
   Block* spare_ = nullptr;      // unused Block objects, by free_after
   cuda::MemoryStats stats_;
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "runtime/stream_record.h"
@@ -44,9 +45,13 @@ class PoolHolder {
   PoolHolder(const PoolHolder&) = delete;
   PoolHolder& operator=(const PoolHolder&) = delete;
   [[nodiscard]] uint64_t number() const { return number_; }
+  /// A graph whose memory this is was queued on `stream`.
+  void replayed_on(const StreamRecord* stream);
 
  private:
   const uint64_t number_;
+  std::mutex mutex_;
+  std::vector<const StreamRecord*> replays_;
 };
 
 }  // namespace tandem::runtime

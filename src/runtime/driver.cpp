@@ -4,10 +4,13 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -130,6 +133,18 @@ void refuse_forked() {
 }
 
 Driver* own_driver() noexcept { return the_driver.load(std::memory_order_acquire); }
+
+size_t Driver::wait_for_any(std::span<const EventHandle> events, Site site) {
+  constexpr auto kLongestPause = std::chrono::milliseconds(1);
+  for (auto pause = std::chrono::microseconds(1);; pause = std::min<std::chrono::microseconds>(2 * pause, kLongestPause)) {
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (!query_event(events[i])) continue;
+      synchronize_event(events[i], site);  // what its work has thrown
+      return i;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
 
 Driver& require_driver() {
   if (Driver* own = own_driver()) return *own;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,7 @@ class Driver {
 
   /// Memory of the GPU; nullptr where it is used up. The address is the kernels'.
   virtual void* allocate(int device, size_t bytes) = 0;
+  /// What is queued and uses the memory must have passed.
   virtual void free(int device, void* address, size_t bytes) noexcept = 0;
   /// {free, total} bytes.
   [[nodiscard]] virtual std::pair<size_t, size_t> memory_info(int device) const = 0;
@@ -80,6 +82,8 @@ class Driver {
   virtual void wait_event(StreamHandle stream, EventHandle event) = 0;
   [[nodiscard]] virtual bool query_event(EventHandle event) = 0;
   virtual void synchronize_event(EventHandle event, Site site) = 0;
+  /// Waits until one of the events, of which there is at least one, has passed, and says which.
+  [[nodiscard]] virtual size_t wait_for_any(std::span<const EventHandle> events, Site site);
   /// Milliseconds between two records made with timing.
   [[nodiscard]] virtual double elapsed_ms(EventHandle began, EventHandle ended) = 0;
 
@@ -137,6 +141,6 @@ struct Plugin {
   Driver* driver;  // nullptr where no GPU can be used: `why` says why
   const char* why;
 };
-inline constexpr int kPluginVersion = 6;
+inline constexpr int kPluginVersion = 7;
 
 }  // namespace tandem::runtime

@@ -43,8 +43,8 @@ struct Segment {
   bool large = false;
   FreeBlocks* home = nullptr;  // where its free blocks go
   Block* first = nullptr;
-  size_t index = 0;     // its place in the allocator's list
-  bool doomed = false;  // in nobody's hands when the release of the cache began; handing out a part of it clears this
+  size_t index = 0;      // its place in the allocator's list
+  uint64_t touched = 0;  // when a part of it was last handed out or freed, by the allocator's clock
 };
 
 /// Small blocks are multiples of 512 bytes up to 2 MiB, so each size has a list of its own and a bit that says whether it holds any:

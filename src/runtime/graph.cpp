@@ -1,5 +1,6 @@
 #include "runtime/graph.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -42,7 +43,12 @@ PoolHolder::PoolHolder() : number_(pools.fetch_add(1) + 1) {}
 
 PoolHolder::~PoolHolder() {
   for (int device = 0; device < kMaxDevices; ++device)
-    if (CachingAllocator* const allocator = detail::device_allocator_or_null(device)) allocator->release_pool(number_);
+    if (CachingAllocator* const allocator = detail::device_allocator_or_null(device)) allocator->release_pool(number_, replays_);
+}
+
+void PoolHolder::replayed_on(const StreamRecord* stream) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(replays_.begin(), replays_.end(), stream) == replays_.end()) replays_.push_back(stream);
 }
 
 struct GraphState {
@@ -128,6 +134,7 @@ void Graph::replay(Site site) {
   const int device = state_->capture.stream->device;
   const runtime::StreamRecord& stream = *runtime::current_stream(device);
   for (const auto& use : state_->capture.uses) use(current_stream(gpu(device)));
+  state_->pool->replayed_on(&stream);
   if (state_->capture.before_replay.empty()) {
     runtime::require_driver().launch_graph(state_->graph, stream.handle, nullptr, site);
   } else {

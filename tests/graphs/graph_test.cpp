@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -256,6 +257,29 @@ TEST(Graphs, GiveAllTheirMemoryBackOnceTheyAreGone) {
       side.record()->handle, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }, nullptr);
   cuda::empty_cache();
   EXPECT_EQ(cuda::memory_reserved(gpu(0)), before);
+}
+
+TEST(Graphs, MemoryOfOneThatIsGoneStaysUntilItsReplaysHavePassed) {
+  const Tensor x = ones({1 << 20}, {.device = gpu(0)});
+  cuda::Graph graph;
+  Tensor y;
+  cuda::graph(graph, [&] { y = x + 1; });
+  const size_t held = cuda::memory_reserved(gpu(0));
+  const cuda::Stream other(gpu(0));
+  static std::atomic<bool> passed;
+  passed = false;
+  const auto queue = [&](void (*run)(void*)) { runtime::require_driver().host_function(other.record()->handle, run, nullptr); };
+  queue([](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  {
+    const cuda::StreamGuard guard(other);
+    graph.replay();
+  }
+  queue([](void*) { passed = true; });
+  graph.reset();
+  y = Tensor();
+  cuda::empty_cache();
+  EXPECT_TRUE(passed) << "the replay's stream was waited for";
+  EXPECT_LT(cuda::memory_reserved(gpu(0)), held);
 }
 
 TEST(Graphs, SharedPoolsUseMemoryAgain) {

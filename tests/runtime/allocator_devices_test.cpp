@@ -143,8 +143,8 @@ TEST_F(DeviceMemory, IsNotReusedWhileAnotherStreamStillReadsIt) {
 // A request that waits for the GPU holds no lock meanwhile: what is queued there may ask for memory, too.
 TEST_F(DeviceMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
   const size_t total = cuda::mem_get_info(gpu(1)).second, most = total / (2 * MiB) * 2 * MiB - 8 * MiB;
-  const Allocation small = allocate(512);  // and what is left of its segment
-  free(allocate(most - 20 * MiB));         // cached: the next request needs it back
+  const Allocation small = allocate(512);               // and what is left of its segment
+  const Allocation cached = allocate(most - 20 * MiB);  // which the next request needs back
   const cuda::Stream side{gpu(1)};
   const int64_t before = cuda::memory_stats(gpu(1)).num_alloc_retries;
   struct Work {
@@ -163,6 +163,8 @@ TEST_F(DeviceMemory, IsToBeHadForQueuedWorkThatARequestWaitsFor) {
         }
       },
       &work);
+  runtime::record_stream(gpu(1), cached, side);
+  free(cached);
   const Allocation large = allocate(most);
   EXPECT_EQ(work.served, 100);
   free(large);

@@ -137,6 +137,15 @@ class FakeDriver : public Driver {
     const std::lock_guard lock(mutex);
     reach(*static_cast<Event*>(event)->stream, static_cast<Event*>(event)->number);
   }
+  /// The first that has passed; else waits for the first whose stream gets on at all.
+  [[nodiscard]] size_t wait_for_any(std::span<const EventHandle> events, Site site) override {
+    for (size_t i = 0; i < events.size(); ++i)
+      if (query_event(events[i])) return i;
+    size_t i = 0;
+    while (static_cast<Event*>(events[i])->stream == held_up) ++i;  // beyond the last: the allocator would wait for ever
+    synchronize_event(events[i], site);
+    return i;
+  }
   [[nodiscard]] double elapsed_ms(EventHandle, EventHandle) override { return 0; }
   void copy(void*, int, const void*, int, size_t, StreamHandle, const char*, Site) override {}
   void host_function(StreamHandle, void (*)(void*), void*) override {}
@@ -156,7 +165,7 @@ class FakeDriver : public Driver {
   size_t used = 0, pinned_used = 0, pinned_budget = size_t{1} << 40;
   std::map<void*, size_t> held, pinned;
   std::vector<size_t> allocations, frees;
-  StreamHandle captured = nullptr;
+  StreamHandle captured = nullptr, held_up = nullptr;
   int wrong_frees = 0, events_made = 0, events_destroyed = 0;
   bool fail_next_synchronize = false, refuse_records = false;
   std::pair<const void*, size_t> forgotten;

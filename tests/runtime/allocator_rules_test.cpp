@@ -149,6 +149,16 @@ TEST_F(CachingAllocatorRules, WaitsForPendingBlocksBeforeItGivesUp) {
   EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 1);
 }
 
+TEST_F(CachingAllocatorRules, WaitsForNoStreamThatIsHeldUpWhereAnotherWillDo) {
+  const StreamRecord* const third = driver_.stream();
+  memory_.free(allocate(60 * MiB, other_));
+  memory_.free(allocate(62 * MiB, third));
+  driver_.held_up = other_->handle;  // in a collective that waits for this thread, say
+  EXPECT_EQ(allocate(61 * MiB)->size, 62 * MiB);
+  EXPECT_EQ(driver_.frees, Sizes{62 * MiB});
+  EXPECT_EQ(FakeDriver::of(other_->handle).synchronized, 0);
+}
+
 TEST_F(CachingAllocatorRules, LeavesStreamsThatAreBeingCapturedAlone) {
   Block* const used = allocate(20 * MiB, other_);
   memory_.record_stream(used, stream_);

@@ -90,25 +90,6 @@ TEST(VirtualMemory, MoreAddressesThanThereAreIsAnErrorThatSaysSo) {
   EXPECT_ERROR(make(), Error, "ask for less");
 }
 
-TEST(VirtualMemory, WhatQueuedWorkUsesStaysUntilItIsDone) {
-  VirtualGpus gpus("1x4MiB");
-  const auto stream = gpus.stream();
-  auto* data = static_cast<char*>(gpus.driver.allocate(0, 4 * kMiB));
-  ASSERT_NE(data, nullptr);
-  Gate gate;
-  gpus.run(stream, gate.task());
-  char seen = 0;
-  gpus.run(stream, [data, &seen](const Queue&) {
-    data[5] = 5;
-    seen = data[5];
-  });
-  gpus.driver.free(0, data, 4 * kMiB);
-  EXPECT_EQ(gpus.driver.memory_info(0).first, 0U);
-  gate.open();
-  EXPECT_NE(gpus.driver.allocate(0, 4 * kMiB), nullptr);  // waits for it
-  EXPECT_EQ(seen, 5);
-}
-
 TEST(VirtualMemory, EveryGpuHasItsOwn) {
   VirtualGpus gpus("2x4MiB");
   EXPECT_NE(gpus.driver.allocate(0, 4 * kMiB), nullptr);

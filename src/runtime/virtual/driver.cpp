@@ -132,58 +132,18 @@ bool VirtualDriver::can_access_peer(int device, int peer) const { return machine
 // --- Memory
 
 void* VirtualDriver::allocate(int device, size_t bytes) {
-  reclaim(device);
-  void* address = at(device).arena->allocate(bytes);
-  if (!address && may_wait()) {
-    wait_for_leaving(device);
-    reclaim(device);
-    address = at(device).arena->allocate(bytes);
-  }
+  void* const address = at(device).arena->allocate(bytes);
   if (address) machine_.faults.forget(address, bytes);
   return address;
 }
 
 void VirtualDriver::free(int device, void* address, size_t bytes) noexcept {
   if (!address) return;
-  Leaving leaving{device, address, bytes, {}};
-  for (Stream* stream : streams_of(device)) {
-    if (const uint64_t queued = stream->queued(); !stream->done(queued)) leaving.users.push_back({stream, queued});
-  }
   machine_.faults.forget(address, bytes);
-  if (leaving.users.empty()) {
-    at(device).arena->free(address, bytes);
-    return;
-  }
-  const std::lock_guard lock(leaving_mutex_);
-  leaving_.push_back(std::move(leaving));
-}
-
-// Gives back the memory whose users have passed.
-void VirtualDriver::reclaim(int device) const {
-  const std::lock_guard lock(leaving_mutex_);
-  std::erase_if(leaving_, [&](const Leaving& leaving) {
-    if (leaving.device != device) return false;
-    for (const Point& user : leaving.users)
-      if (!user.stream->done(user.number)) return false;
-    machine_.faults.forget(leaving.address, leaving.bytes);
-    at(device).arena->free(leaving.address, leaving.bytes);
-    return true;
-  });
-}
-
-// Waits for the users of what has been freed so far: without the lock, as their work may itself free and allocate.
-void VirtualDriver::wait_for_leaving(int device) const {
-  std::vector<Point> users;
-  {
-    const std::lock_guard lock(leaving_mutex_);
-    for (const Leaving& leaving : leaving_)
-      if (leaving.device == device) users.insert(users.end(), leaving.users.begin(), leaving.users.end());
-  }
-  for (const Point& user : users) user.stream->wait_done(user.number);
+  at(device).arena->free(address, bytes);
 }
 
 std::pair<size_t, size_t> VirtualDriver::memory_info(int device) const {
-  reclaim(device);
   const Arena& arena = *at(device).arena;
   return {arena.free_bytes(), arena.total_bytes()};
 }

@@ -88,14 +88,6 @@ class VirtualDriver final : public Driver {
     std::unique_ptr<Arena> arena;
     std::vector<std::unique_ptr<Stream>> streams;  // guarded by streams_mutex_
   };
-  struct Leaving {  // memory that was freed while the GPU had work queued
-    int device;
-    void* address;
-    size_t bytes;
-    std::vector<Point> users;
-  };
-  void reclaim(int device) const;
-  void wait_for_leaving(int device) const;
   void wait_for(std::span<const Point> points);
   [[nodiscard]] const Device& at(int device) const { return devices_[static_cast<size_t>(device)]; }
   [[nodiscard]] std::vector<Stream*> streams_of(int device) const;
@@ -106,8 +98,6 @@ class VirtualDriver final : public Driver {
   mutable std::mutex streams_mutex_;
   mutable std::mutex opened_mutex_;
   std::vector<std::unique_ptr<OpenedMemory>> opened_;  // other processes' memory
-  mutable std::mutex leaving_mutex_;
-  mutable std::vector<Leaving> leaving_;
 };
 
 /// What a virtual GPU calls itself: made from its index alone, so that every process sees the same. Without "GPU-".
