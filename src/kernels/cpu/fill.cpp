@@ -38,15 +38,16 @@ void fill_elements(const Queue& queue, const Out& out, int64_t numel, const Byte
   std::memcpy(&value, bytes.bytes, sizeof value);
   E* const to = out.as<E>();
   if (out.contiguous()) {
-    if (!streams(static_cast<size_t>(numel) * sizeof(E)))
-      return parallel_for(numel, kGrain, queue.threads, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+    const bool past_caches = streams(static_cast<size_t>(numel) * sizeof(E));
     return parallel_for(numel, kGrain, queue.threads, [&](int64_t begin, int64_t end) {
       constexpr int64_t count = 4096 / sizeof(E);
-      alignas(64) E tile[count];
-      std::fill(tile, tile + count, value);
-      for (int64_t i = begin; i < end; i += count)
-        stream_copy(reinterpret_cast<char*>(to + i), reinterpret_cast<const char*>(tile),
-                    static_cast<size_t>(std::min(count, end - i)) * sizeof(E));
+      alignas(64) E tile[count];  // copied in wide pieces, whatever the width of an element
+      std::fill(tile, tile + std::min(count, end - begin), value);
+      for (int64_t i = begin; i < end; i += count) {
+        const size_t bytes = static_cast<size_t>(std::min(count, end - i)) * sizeof(E);
+        if (past_caches) stream_copy(reinterpret_cast<char*>(to + i), reinterpret_cast<const char*>(tile), bytes);
+        else std::memcpy(to + i, tile, bytes);
+      }
     });
   }
   const int64_t stride = out.strides[out.ndim - 1];
