@@ -299,14 +299,15 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   call.number = state.number_of(call);
   const uint64_t place = state.recorder.queued(call, Clock::now(), false);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
-  const auto run = [keep = state_, &backend, call, place, device, handle = stream->handle, part = std::move(part),
-                    limit](const std::string* spoiled) { keep->run(backend, call, place, device, handle, spoiled, part, limit); };
+  // Queued work keeps the group, so that leaving waits for it even where nobody has a handle any more.
+  const auto run = [keep = shared_from_this(), &state, &backend, call, place, device, handle = stream->handle, part = std::move(part),
+                    limit](const std::string* spoiled) { state.run(backend, call, place, device, handle, spoiled, part, limit); };
   if (backend.queues_on_streams()) run(nullptr);
   else
-    queue_part(driver, *stream, call, reads, writes, run, [keep = state_, &backend, call] {
+    queue_part(driver, *stream, call, reads, writes, run, [keep = shared_from_this(), &state, &backend, call] {
       // The program is ending, or memory is: partners are not to wait for a part that never comes.
       backend.abort(tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending"));
-      if (!point_to_point(call.kind)) keep->end_turn(call.number);
+      if (!point_to_point(call.kind)) state.end_turn(call.number);
     });
   return Work(std::make_shared<DeviceWork>(*stream, call.site));
 }

@@ -55,7 +55,8 @@ void decrease(cuda::StatByPool& stat, bool large, size_t amount) {
 /// The end of what was queued on a stream when it was made, to be waited for.
 class CachingAllocator::Mark {
  public:
-  Mark(Driver& driver, const StreamRecord* stream) : driver_(&driver), stream_(stream), event_(driver.create_event(stream->device, false)) {}
+  Mark(Driver& driver, const StreamRecord* stream)
+      : driver_(&driver), stream_(stream), event_(driver.create_event(stream->device, false)) {}
   Mark(Mark&& other) noexcept : driver_(other.driver_), stream_(other.stream_), event_(std::exchange(other.event_, nullptr)) {}
   Mark& operator=(Mark&& other) noexcept {
     driver_ = other.driver_;

@@ -94,10 +94,10 @@ class CachingAllocator {
   StreamPools* last_pools_ = nullptr;  // of the stream asked for last
   std::vector<std::unique_ptr<Segment>> segments_;
   PendingUses<Block> pending_;
-  std::vector<uint64_t> held_;  // the pools of captures that have taken memory and may take more, or replay in it
+  std::vector<uint64_t> held_;      // the pools of captures that have taken memory and may take more, or replay in it
   uint64_t clock_ = 0;              // counts what happens to segments
   std::vector<Released> released_;  // of these, those that still have segments
-  Block* spare_ = nullptr;      // unused Block objects, by free_after
+  Block* spare_ = nullptr;          // unused Block objects, by free_after
   cuda::MemoryStats stats_;
 };
 

@@ -16,9 +16,12 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "comm/ranks.h"
+#include "runtime/driver.h"
+#include "runtime/stream_record.h"
 
 extern char** environ;
 
@@ -109,6 +112,22 @@ void sub_groups(int rank, int size) {
   }
 }
 
+// What is queued is done although nobody has the group's handle, or waits, any more when the program ends.
+void without_handles(int rank, int size) {
+  const td::Device device = td::gpu(rank);
+  const td::Tensor t = td::ones({5}, device);
+  if (rank == 1)
+    td::runtime::require_driver().host_function(
+        td::cuda::current_stream(device).record()->handle, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); },
+        nullptr);
+  {
+    std::vector<int> all;
+    for (int i = 0; i < size; ++i) all.push_back(i);
+    dist::all_reduce(t, dist::ReduceOp::SUM, {.group = dist::new_group(all)});
+  }
+  if (rank != 1) HOLDS(same(t, td::full({5}, 1.0 * size)));
+}
+
 void killed(int rank, int size) {
   dist::barrier();
   if (rank == 1) (void)raise(SIGKILL);
@@ -162,6 +181,7 @@ void aborted(int rank, int /*size*/) {
 const std::map<std::string, void (*)(int, int)> kFunctions = {
     {"every_collective", every_collective},
     {"sub_groups", sub_groups},
+    {"without_handles", without_handles},
     {"killed", killed},
     {"killed_in_stream", killed_in_stream},
     {"different", different},
@@ -246,6 +266,8 @@ TEST(Processes, HaveEveryCollective) {
 }
 
 TEST(Processes, HaveSubGroups) { EXPECT_EQ(run("sub_groups", 3), (std::vector<int>{0, 0, 0})); }
+
+TEST(Processes, FinishWhatIsQueued) { EXPECT_EQ(run("without_handles", 3), (std::vector<int>{0, 0, 0})); }
 
 TEST(Processes, AreToldOfADeath) { EXPECT_EQ(run("killed", 3), (std::vector<int>{0, SIGKILL, 0})); }
 
