@@ -25,6 +25,8 @@ using comm::control::Writer;
 constexpr size_t kKeptErrors = 4096;  // bytes of a rank's last lines, to be repeated
 constexpr size_t kKeptStarter = 16384;
 constexpr auto kTurn = std::chrono::milliseconds(100);
+// A program that has not come to its process group by then does not listen to what the launcher says.
+constexpr auto kTimeToListen = std::chrono::milliseconds(1000);
 constexpr auto kStartersTime = std::chrono::seconds(10);  // to end once all agents were told to leave
 
 /// The last `most` bytes, from the beginning of a line on.
@@ -189,8 +191,6 @@ void Job::fail_by(int rank, const std::string& error, int status) {
       if (!started_ && other.came) other.over = true;
     } else if (other.channel) {
       other.channel->link.send(lost);
-    } else if (other.agent) {  // a program that does not listen
-      other.agent->link.send(Writer(Kind::End).number(SIGTERM).done());
     }
   }
 }
@@ -284,6 +284,10 @@ void Job::look_at_signals() {
 void Job::look_at_deadlines() {
   if (!failing_since_) return;
   const auto passed = Clock::now() - *failing_since_;
+  if (passed > std::min<std::chrono::milliseconds>(kTimeToListen, grace_) && !std::exchange(deaf_ended_, true)) {
+    for (Rank& rank : ranks_)
+      if (rank.alive && rank.agent && !rank.channel) rank.agent->link.send(Writer(Kind::End).number(SIGTERM).done());
+  }
   if (passed > grace_ && hardest_ != SIGTERM && hardest_ != SIGKILL) end_ranks(SIGTERM);
   if (passed > 2 * grace_ && hardest_ != SIGKILL) end_ranks(SIGKILL);
   if (passed > 3 * grace_)

@@ -79,7 +79,8 @@ class Job {
   Clock::time_point began_, alive_at_;
   std::optional<Clock::time_point> failing_since_;
   std::chrono::milliseconds grace_;
-  int hardest_ = 0;  // the hardest of the signals that have been sent to all
+  bool deaf_ended_ = false;  // ranks that do not listen have been told to end
+  int hardest_ = 0;          // the hardest of the signals that have been sent to all
 };
 
 }  // namespace tandem::tools
