@@ -92,10 +92,12 @@ struct Note {
 void check_reach(const Note& note, char* first, const char* op) {
   if (!runtime::devices_are_virtual()) return;
   const runtime::Driver& driver = runtime::require_driver();
-  char* const last = first + note.segment_bytes - 1;
-  const auto* const first_user = static_cast<const char*>(driver.user_address(note.device, first));
-  const auto* const last_user = static_cast<const char*>(driver.user_address(note.device, last));
-  if (last_user == last || last_user - first_user != last - first)
+  // As numbers: so far beyond its end a pointer may not point.
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(first), last = begin + note.segment_bytes - 1;
+  const auto user = [&](uintptr_t address) {
+    return reinterpret_cast<uintptr_t>(driver.user_address(note.device, reinterpret_cast<void*>(address)));
+  };
+  if (user(last) == last || user(last) - user(begin) != last - begin)
     refuse(op, str("a GPU's memory is announced with ", note.segment_bytes, " bytes, and has fewer"));
 }
 

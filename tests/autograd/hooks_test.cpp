@@ -199,7 +199,9 @@ TEST_P(BackwardHooks, ATensorThatDiedDetachedIsNotWrittenTo) {
   std::vector<td::Tensor> others;  // one of them takes its place
   do others.push_back(td::zeros({1}, device()));
   while (&others.back().impl() != place && others.size() < 10000);
+#if !defined(__SANITIZE_ADDRESS__)  // which gives no address out again; it sees by itself what is written to memory that is gone
   ASSERT_EQ(&others.back().impl(), place);
+#endif
   z.backward();
   EXPECT_FALSE(others.back().grad().defined());
   EXPECT_EQ(x.grad().item<float>(), 6);

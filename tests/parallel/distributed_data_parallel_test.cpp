@@ -273,6 +273,7 @@ TEST_P(Ddp, SaysWhatIsWrong) {
     has(error_of([&] { (void)ddp(ones({1, 2}, device)); }), "'bias' requires no gradient any more");
     net.bias.requires_grad_();
     has(error_of([&] { ddp(ones({1, 2}, device)).pow(2).sum().backward({}, {.create_graph = true}); }), "create_graph");
+    net.zero_grad();  // gradients with a history hold the parameters that hold them
     nn::Sequential spread(nn::Linear(2, 2), nn::Linear(2, 2));
     spread.at<nn::Linear>(1).to(gpu(0));
     has(error_of([&] { DistributedDataParallel split(spread); }), "parameters must be on one device, but '0.weight' is on");
