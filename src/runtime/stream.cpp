@@ -92,14 +92,20 @@ StreamRecord* copy_stream(int device) {
 
 StreamRecord* take_own_stream(int device) {
   Streams& streams = streams_of(device);
-  const std::lock_guard lock(streams.mutex);
+  Driver& driver = require_driver();
+  std::unique_lock lock(streams.mutex);
   if (!streams.idle_own.empty()) {
     StreamRecord* const stream = streams.idle_own.back();
     streams.idle_own.pop_back();
+    lock.unlock();
+    try {
+      if (driver.may_wait()) driver.synchronize_stream(stream->handle, Site::none());
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): what went wrong for its last owner concerns nobody here
+    }
     return stream;
   }
   const int id = 2 + kPriorities * kPoolSize + static_cast<int>(streams.own.size());
-  return streams.own.emplace_back(new StreamRecord{device, id, 0, require_driver().create_stream(device, 0)}).get();
+  return streams.own.emplace_back(new StreamRecord{device, id, 0, driver.create_stream(device, 0)}).get();
 }
 
 void give_own_stream(StreamRecord* stream) {

@@ -184,6 +184,7 @@ TEST_F(BackwardStreams, ACaptureAddsToGradientsOfAnotherStream) {
   td::Tensor x = leaf(device);
   const td::Tensor seed = full(1, device);
   const td::cuda::Stream side(device);
+  td::cuda::synchronize(device);
   {
     const td::cuda::StreamGuard guard(side);
     (x * 2).backward(seed);

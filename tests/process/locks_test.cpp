@@ -119,7 +119,9 @@ TEST(Lock, ItsOwnErrors) {
   std::thread([&] {
     EXPECT_FALSE(lock.try_lock());
     EXPECT_FALSE(lock.try_lock_for(milliseconds(1)));
+#if !defined(__SANITIZE_THREAD__)  // which takes the question for the mistake
     expect_error<Error>([&] { lock.unlock(); }, "does not hold");
+#endif
   }).join();
   lock.unlock();
   expect_error<Error>([&] { lock.unlock(); }, "does not hold");
