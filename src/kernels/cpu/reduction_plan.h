@@ -15,7 +15,7 @@ using CollapsedDims = StridedDims<2>;
 /// Dimensions [begin, end) of `in`, with the output's strides where it has them; one at least. Where the order is free, the largest input
 /// stride comes first.
 inline CollapsedDims collapsed_dims(const View& in, const View* out, int begin, int end, bool ordered) {
-  int order[kMaxDims];
+  int order[kMaxDims] = {};
   if (ordered) std::iota(order, order + (end - begin), begin);
   else order_by_stride(begin, end, in.strides, order);
   CollapsedDims dims;
