@@ -1,6 +1,10 @@
 # `./dev bench ops` on a few operations: a table, a document, a virtual GPU.
 . "$(dirname "$0")/../cli/common.sh.inc"
 
+# Every one of them can be measured.
+call -- ops --size 300 --ms 0.01
+expect_status 0; expect_no_err
+
 call -- ops exp softmax mm --size 5000 --ms 2
 expect_status 0; expect_no_err
 for word in exp softmax mm GB/s GFLOP/s %; do expect_out "$word"; done

@@ -238,6 +238,7 @@ Operation from_row(const ListRow& row, const Reference& reference) {
   const Range a = reference.a, b = reference.b;
   out.samples = [operands = row.operands, a, b] { return samples_for(operands, a, b); };
   const bool truth = gives_bool(row.rule);
+  const DType timed = has(out.dtypes, kFloat32) ? kFloat32 : kInt32;
   if (row.operands == 1) {
     out.run = [f = row.unary](const Arguments& in) { return f(in[0].as<Tensor>(), Site::here()); };
     out.in_place = [f = row.unary_in_place](const Arguments& in) { return f(in[0].as<Tensor>(), Site::here()); };
@@ -245,7 +246,7 @@ Operation from_row(const ListRow& row, const Reference& reference) {
       const Tensor y = each(in[0].as<Tensor>(), f);
       return truth ? y != 0 : y;
     };
-    out.bench = [a](int64_t n) { return Sample{{Argument(drawn({n}, a))}}; };
+    out.bench = [a, timed](int64_t n) { return Sample{{Argument(drawn({n}, a).to(timed))}}; };
   } else {
     out.run = [f = row.binary](const Arguments& in) { return f(in[0].as<Tensor>(), in[1].as<Tensor>(), Site::here()); };
     out.in_place = [f = row.binary_in_place](const Arguments& in) { return f(in[0].as<Tensor>(), in[1].as<Tensor>(), Site::here()); };
@@ -253,7 +254,7 @@ Operation from_row(const ListRow& row, const Reference& reference) {
       const Tensor y = each(in[0].as<Tensor>(), in[1].as<Tensor>(), f);
       return truth ? y != 0 : y;
     };
-    out.bench = [a, b](int64_t n) { return Sample{{Argument(drawn({n}, a)), Argument(drawn({n}, b))}}; };
+    out.bench = [a, b, timed](int64_t n) { return Sample{{Argument(drawn({n}, a).to(timed)), Argument(drawn({n}, b).to(timed))}}; };
   }
   out.timed = out.run;
   return out;
