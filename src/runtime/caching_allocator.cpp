@@ -167,11 +167,11 @@ void CachingAllocator::empty_cache(Site site) {
   release_cached(marks);
 }
 
-void CachingAllocator::release_pool(uint64_t pool, std::vector<const StreamRecord*> replays) noexcept {
+void CachingAllocator::release_pool(uint64_t pool, const std::vector<const StreamRecord*>& replays) noexcept {
   const std::lock_guard lock(mutex_);
   if (!is_held(pool)) return;
   try {
-    released_.push_back({pool, std::move(replays)});
+    released_.push_back({pool, replays});
   } catch (const std::bad_alloc&) {
     return;  // who still replays is not known then: the pool is kept
   }
@@ -390,7 +390,7 @@ Block* CachingAllocator::wait_for_memory(std::unique_lock<std::mutex>& lock, Fre
 void CachingAllocator::release_cached(const Marks& marks) {
   for (size_t i = segments_.size(); i-- > 0;) {
     Segment* const segment = segments_[i].get();
-    if (segment->touched > marks.when || segment->first->is_split() || !segment->first->free() || !is_idle(*segment)) continue;
+    if (segment->touched > marks.when || segment->first->is_split() || !segment->first->free() || is_held(segment->home->pool())) continue;
     const auto its = users(*segment);
     if (std::none_of(its.begin(), its.end(), [&](const StreamRecord* stream) { return marks.hold(stream); })) release_segment(segment);
   }

@@ -37,7 +37,7 @@ class CachingAllocator {
 
   /// No capture takes memory from the pool any more: what is free there may be given back, behind what is queued on the streams where its
   /// graphs were replayed.
-  void release_pool(uint64_t pool, std::vector<const StreamRecord*> replays) noexcept;
+  void release_pool(uint64_t pool, const std::vector<const StreamRecord*>& replays) noexcept;
 
   /// Waits for the streams concerned, then gives the free segments that are not split back to the driver.
   void empty_cache(Site site);
