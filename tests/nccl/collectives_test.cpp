@@ -15,24 +15,13 @@ using testing::stand_in;
 
 constexpr DType kAll[] = {kBool, kUInt8, kInt8, kInt16, kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64};
 
-class NcclCollectives : public ::testing::TestWithParam<int> {
+class NcclCollectives : public testing::NcclTest, public ::testing::WithParamInterface<int> {
  protected:
-  NcclCollectives() {
-    if (!stand_in()) throw Error("the stand-in of NCCL was not found: run by ctest");
-    stand_in()->clear();
-    alive_ = stand_in()->alive;
-  }
   ~NcclCollectives() override {
-    EXPECT_TRUE(testing::comes_true([this] {
-      const std::lock_guard lock(stand_in()->mutex);
-      return stand_in()->alive == alive_;
-    })) << "a communicator was left";
+    expect_orderly();
     const std::lock_guard lock(stand_in()->mutex);
-    EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
-    EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
     EXPECT_EQ(stand_in()->aborted, 0);
   }
-  int alive_ = 0;
 };
 
 /// What rank r has: small whole numbers, the same on every device and dtype; 0 and 1 for bool.

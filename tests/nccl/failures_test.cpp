@@ -14,24 +14,13 @@ using testing::Rank;
 using testing::run_ranks;
 using testing::stand_in;
 
-class NcclFailures : public ::testing::Test {
+class NcclFailures : public testing::NcclTest {
  protected:
-  NcclFailures() {
-    if (!stand_in()) throw Error("the stand-in of NCCL was not found: run by ctest");
-    stand_in()->clear();
-    alive_ = stand_in()->alive;
-  }
   ~NcclFailures() override {
-    EXPECT_TRUE(testing::comes_true([this] {
-      const std::lock_guard lock(stand_in()->mutex);
-      return stand_in()->alive == alive_;
-    })) << "a communicator was left";
+    expect_orderly();
     const std::lock_guard lock(stand_in()->mutex);
-    EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
-    EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
     stand_in()->trouble = ncclSuccess;
   }
-  int alive_ = 0;
   static void wish(const char* function, ncclResult_t result) {
     const std::lock_guard lock(stand_in()->mutex);
     stand_in()->fail[function] = result;

@@ -101,4 +101,27 @@ inline bool comes_true(const std::function<bool()>& condition) {
   return true;
 }
 
+/// A test on a stand-in that knows of no calls yet. Its end calls expect_orderly.
+class NcclTest : public ::testing::Test {
+ protected:
+  NcclTest() {
+    if (!stand_in()) throw Error("the stand-in of NCCL was not found: run by ctest");
+    stand_in()->clear();
+    alive_ = stand_in()->alive;
+  }
+  /// No communicator is left behind, and NCCL was called as it wants to be.
+  void expect_orderly() const {
+    EXPECT_TRUE(comes_true([this] {
+      const std::lock_guard lock(stand_in()->mutex);
+      return stand_in()->alive == alive_;
+    })) << "a communicator was left";
+    const std::lock_guard lock(stand_in()->mutex);
+    EXPECT_EQ(stand_in()->misuses, std::vector<std::string>());
+    EXPECT_EQ(stand_in()->functions["ncclGroupStart"], stand_in()->functions["ncclGroupEnd"]);
+  }
+
+ private:
+  int alive_ = 0;
+};
+
 }  // namespace tandem::testing
