@@ -62,6 +62,12 @@ void tell(Report report, const std::string& type = {}, const std::string& text =
   send(kWorkerSocket, parcel.finish(), Deadline(std::nullopt), none, "init");
 }
 
+/// How the function ended. From here on the parent can see that this process is leaving.
+void tell_end(Report report, const std::string& type = {}, const std::string& text = {}) {
+  tell(report, type, text);
+  shutdown(kWorkerSocket, SHUT_WR);
+}
+
 std::string type_at_hand() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   return type ? type_name(*type) : "";
@@ -83,13 +89,13 @@ int run() {
     signature->run(function, *received);
     finish_queued_work();
   } catch (const std::exception& e) {
-    tell(Report::Threw, type_at_hand(), e.what());
+    tell_end(Report::Threw, type_at_hand(), e.what());
     return 1;
   } catch (...) {
-    tell(Report::Threw, type_at_hand(), "it is no std::exception");
+    tell_end(Report::Threw, type_at_hand(), "it is no std::exception");
     return 1;
   }
-  tell(Report::Returned);
+  tell_end(Report::Returned);
   return 0;
 }
 

@@ -10,6 +10,13 @@
 #include "process/worker.h"
 
 namespace tandem::multiprocessing::detail {
+namespace {
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  return {static_cast<time_t>(time.count() / 1'000'000'000), static_cast<long>(time.count() % 1'000'000'000)};
+}
+
+}  // namespace
 
 void Peers::add(std::shared_ptr<Worker> worker) {
   const std::lock_guard lock(mutex_);
@@ -45,11 +52,24 @@ void Peers::drop_ended(bool forever, const char* op) {
 }
 
 void Peers::explain_closed(const char* op) {
-  constexpr int kMostMs = 200;  // a process that ends closes its files a little before its end can be seen
-  std::vector<pollfd> ends;
-  for (const auto& worker : running()) ends.push_back({worker->pidfd.get(), POLLIN, 0});
-  if (!ends.empty()) (void)poll(ends.data(), ends.size(), kMostMs);
-  drop_ended(false, op);
+  // A worker whose function throws closes its files a moment before it says so; from there to its end it may take long (static objects,
+  // a sanitizer's report, a machine with other work). Who is closed to on purpose waits for the first of the two.
+  const Deadline told(std::chrono::seconds(1)), ended(std::chrono::seconds(30));
+  for (;;) {
+    drop_ended(false, op);
+    const auto workers = running();
+    if (workers.empty()) return;
+    std::vector<pollfd> watched;
+    for (const auto& worker : workers) watched.push_back({worker->socket.get(), POLLRDHUP, 0});
+    (void)poll(watched.data(), watched.size(), 0);
+    const bool leaving = std::any_of(watched.begin(), watched.end(), [](const pollfd& socket) { return socket.revents != 0; });
+    if (leaving) watched.clear();  // these would be ready at once
+    for (const auto& worker : workers) watched.push_back({worker->pidfd.get(), POLLIN, 0});
+    const Deadline& deadline = leaving ? ended : told;
+    if (deadline.passed()) return;
+    const timespec limit = to_timespec(deadline.left(std::chrono::hours(1)));
+    (void)ppoll(watched.data(), watched.size(), &limit, nullptr);
+  }
 }
 
 void Peers::check(bool forever, const char* op) { drop_ended(forever, op); }
@@ -67,7 +87,7 @@ bool Peers::wait(int file, short events, const Deadline& deadline, const char* o
     // Whoever has ended may have made the file ready before: that comes first.
     if (workers.empty() && had_any && deadline.forever()) ended = true;
     const auto left = ended ? std::chrono::nanoseconds(0) : deadline.left(std::chrono::hours(1));
-    const timespec limit{static_cast<time_t>(left.count() / 1'000'000'000), static_cast<long>(left.count() % 1'000'000'000)};
+    const timespec limit = to_timespec(left);
     const int ready = ppoll(watched.data(), watched.size(), &limit, nullptr);
     if (ready < 0 && errno != EINTR) fail('[', op, "] waiting failed: ", std::strerror(errno));
     if (ready > 0 && watched[0].revents != 0) return true;

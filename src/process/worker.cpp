@@ -113,7 +113,6 @@ void end(const std::shared_ptr<Worker>& worker) {
   {
     const std::lock_guard lock(worker->mutex);
     read_reports(*worker);
-    worker->socket.reset();
     if (waited == 0) worker->exitcode = status.si_code == CLD_EXITED ? status.si_status : -status.si_status;
     else worker->exitcode = worker->threw ? 1 : 0;  // somebody else has read it
     worker->exitcode_known = waited == 0 || worker->threw || worker->returned;

@@ -41,7 +41,8 @@ struct Worker : std::enable_shared_from_this<Worker> {
   std::string name;
   pid_t owner = 0;  // the process that started it
   pid_t pid = 0;
-  Descriptor pidfd, socket;
+  Descriptor pidfd;
+  Descriptor socket;  // its other end is closed for writing once the function has ended
 
   std::mutex mutex;
   std::condition_variable changed;

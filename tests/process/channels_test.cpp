@@ -1,6 +1,8 @@
 // Queues and pipes between processes.
 
 #include <csignal>
+#include <cstdlib>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -17,6 +19,10 @@ void moves(mp::Queue<int> from, mp::Queue<int> to, int count) {
 }
 void dies_before_put(mp::Queue<int>) { raise(SIGKILL); }
 void throws_with(mp::Connection<int>) { throw std::runtime_error("before it answered"); }
+void throws_and_leaves_slowly(mp::Connection<int>) {
+  std::atexit([] { std::this_thread::sleep_for(milliseconds(1500)); });
+  throw std::runtime_error("before it left");
+}
 void holds(mp::Event begun, mp::Queue<int>) {
   begun.set();
   mp::Event().wait();
@@ -181,6 +187,17 @@ TEST(Pipe, AProcessThatFailsInsteadOfAnswering) {
   mp::Process process(throws_with, there);
   process.start();
   expect_error<mp::ProcessError>([&, &end = here] { (void)end.recv(); }, "before it answered");
+}
+
+TEST(Pipe, AProcessThatFailsAndTakesLongToEnd) {
+  std::optional<mp::Process> process;
+  auto kept = [&] {
+    auto [here, there] = mp::pipe<int>();
+    process.emplace(throws_and_leaves_slowly, there);
+    process->start();
+    return here;
+  }();  // the worker alone has the other end
+  expect_error<mp::ProcessError>([&] { (void)kept.recv(); }, "before it left");
 }
 
 TEST(Pipe, EndsTravel) {
