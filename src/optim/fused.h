@@ -65,7 +65,8 @@ class FusedStep {
       auto& [group, device, items] = lists_[i];
       f(group, device, kernels::Span<Item>{items.data(), static_cast<int64_t>(items.size())});
     }
-    for (const auto& [parameter, dense] : written_) parameter.copy_(dense, false, site);
+    // By the kernel alone: Tensor::copy_ makes a view, whose memory may be refused when other parameters have been changed.
+    for (const auto& [parameter, dense] : written_) ops::launch(parameter, "copy_", site, &kernels::Table::copy, parameter, dense);
     clear();
   }
   void clear() {

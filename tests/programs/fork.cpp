@@ -1,4 +1,5 @@
-// env: TANDEM_VIRTUAL_GPUS=2x256MiB TANDEM_NUM_THREADS=4
+// env: TANDEM_VIRTUAL_GPUS=2x256MiB TANDEM_NUM_THREADS=4 ASAN_OPTIONS=detect_leaks=0
+// A child's leaks are not looked for: what only the parent's other threads pointed to looks lost there.
 // Children forked from a process that uses GPUs: every use of one is an error there, work on the CPU goes on, they end as any program does,
 // and nothing of the parent's changes; also where other threads are in the middle of all kinds of work.
 #include <sys/wait.h>
