@@ -18,6 +18,8 @@
 #include "base/thread.h"
 #include "base/work_site.h"
 #include "comm/stream_part.h"
+#include "ops/launch.h"
+#include "runtime/observer.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
 #include "tensor/tensor_impl.h"
@@ -71,7 +73,9 @@ class Lane {
 /// An asynchronous collective on the CPU.
 class HostWork final : public Work::State {
  public:
-  void wait(bool /*on_host*/, Site /*site*/) override {
+  void wait(bool /*on_host*/, Site site) override {
+    using runtime::facts::Wait;
+    const runtime::Telling told([&] { return Wait{.kind = Wait::Collective, .op = "Work.wait", .site = site}; });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return done_; });
     if (error_) std::rethrow_exception(error_);
@@ -112,6 +116,21 @@ class DeviceWork final : public Work::State {
   const runtime::StreamRecord& stream_;
   cuda::Event event_;
 };
+
+/// What an observer is told of a call. `stream` is nullptr on the CPU.
+runtime::facts::Collective collective_fact(const Call& call, const runtime::StreamRecord* stream, std::span<const Tensor> reads,
+                                           std::span<const Tensor> writes, int rank, bool waits) {
+  runtime::facts::Collective fact{.op = name(call.kind),
+                                  .site = call.site,
+                                  .device = stream ? gpu(stream->device) : Device(),
+                                  .stream = stream,
+                                  .rank = rank,
+                                  .number = call.number,
+                                  .waits = waits};
+  for (const Tensor& x : reads) ops::launching::add_accesses(fact.accesses, ops::Input(x));
+  for (const Tensor& x : writes) ops::launching::add_accesses(fact.accesses, ops::in_place(x));
+  return fact;
+}
 
 }  // namespace
 
@@ -238,6 +257,7 @@ void Group::run_here(const Call& asked, std::span<const Tensor> writes, void* pa
   call.number = state.number_of(call);
   const uint64_t place = state.recorder.queued(call, now, true);
   lock.unlock();
+  const runtime::Telling told([&] { return collective_fact(call, nullptr, {}, writes, state.host->rank(), true); });
   const State::Turn turn(state, call, place);
   call_part(part, *state.host, Context{call, Device(), nullptr, now + (limit.count() ? limit : timeout_), &state.aborted, nullptr});
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
@@ -257,6 +277,7 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   if (device.is_cpu()) {
     const std::lock_guard lock(state.mutex);
     call.number = state.number_of(call);
+    const runtime::Telling told([&] { return collective_fact(call, nullptr, reads, writes, backend.rank(), false); });
     const uint64_t place = state.recorder.queued(call, Clock::now(), false);
     for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
     auto work = std::make_shared<HostWork>();
@@ -286,17 +307,18 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   const runtime::StreamRecord* stream = &current;
   if (async_op) {
     stream = state.side_stream(call, device.index());
-    runtime::order_streams(current, *stream);
+    runtime::order_streams(current, *stream, call.site);
     for (const auto& list : {reads, writes})
       for (const Tensor& tensor : list) tensor.record_stream(cuda::Stream(const_cast<runtime::StreamRecord*>(stream)));
   }
   // The order of the group's collectives is the order of their streams too: errors of one are those of the next.
   if (!messages) {
     const runtime::StreamRecord*& last = state.last_streams[device.index()];
-    if (last && last != stream) runtime::order_streams(*last, *stream);
+    if (last && last != stream) runtime::order_streams(*last, *stream, call.site);
     last = stream;
   }
   call.number = state.number_of(call);
+  const runtime::Telling told([&] { return collective_fact(call, stream, reads, writes, backend.rank(), false); });
   const uint64_t place = state.recorder.queued(call, Clock::now(), false);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
   // Queued work keeps the group, so that leaving waits for it even where nobody has a handle any more.

@@ -1,6 +1,8 @@
 #include "ops/launch.h"
 
 #include "base/error.h"
+#include "base/work_site.h"
+#include "runtime/stream_record.h"
 
 namespace tandem::ops {
 
@@ -74,6 +76,13 @@ kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dt
 }
 
 }  // namespace
+
+runtime::facts::Kernel kernel_fact(Device device, const char* op, Site site) {
+  return {.op = op,
+          .site = tandem::detail::site_of_work(site),
+          .device = device,
+          .stream = device.is_cuda() ? runtime::current_stream(device.index()) : nullptr};
+}
 
 void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
   if (data && n > 0)

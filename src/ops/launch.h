@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/work_site.h"
 #include "kernels/table.h"
 #include "runtime/launch.h"
 #include "runtime/observer.h"
@@ -139,7 +138,9 @@ void* given(const Tensor& scratch) {
   return scratch.defined() ? scratch.impl().data : nullptr;
 }
 
-/// What an observer is told of an argument: the memory that it names.
+/// What an observer is told of a kernel, but for its arguments.
+runtime::facts::Kernel kernel_fact(Device device, const char* op, Site site);
+/// And of an argument: the memory that it names.
 void add_accesses(runtime::Accesses& accesses, const Input& x);
 void add_accesses(runtime::Accesses& accesses, const Output& x);
 void add_accesses(runtime::Accesses& accesses, const Tensor& scratch);
@@ -160,11 +161,11 @@ requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_class_v<T>) voi
 template <class... Parameters, class... Arguments>
 void queue_kernel(Device device, const char* op, Site site, void (*kernels::Table::*kernel)(const Queue&, Parameters...),
                   const Arguments&... arguments) {
-  if (runtime::Observer* const observer = runtime::observer()) [[unlikely]] {
-    runtime::Accesses accesses;
-    (add_accesses(accesses, arguments), ...);
-    observer->launched(device, op, tandem::detail::site_of_work(site), accesses);
-  }
+  const runtime::Telling told([&] {
+    runtime::facts::Kernel fact = kernel_fact(device, op, site);
+    (add_accesses(fact.accesses, arguments), ...);
+    return fact;
+  });
   (kernels_of(device).*kernel)(runtime::Launch(device, op, site), given<Parameters>(arguments)...);
 }
 

@@ -10,9 +10,11 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/work_site.h"
 #include "process/watcher.h"
 #include "runtime/driver.h"
 #include "runtime/free_blocks.h"
+#include "runtime/observer.h"
 #include "runtime/stream_record.h"
 #include "tensor/storage.h"
 
@@ -108,7 +110,18 @@ const Borrowed* borrowed_of(const Storage& storage) { return static_cast<const B
 void put_device_memory(Parcel& parcel, const Storage& storage) {
   const int device = storage.device().index();
   runtime::Driver& driver = runtime::require_driver();
-  driver.synchronize_stream(runtime::current_stream(device)->handle, Site::none());
+  {
+    const runtime::StreamRecord* const stream = runtime::current_stream(device);
+    using runtime::facts::Wait;
+    const runtime::Telling told([&] {
+      return Wait{.kind = Wait::Stream,
+                  .op = parcel.op(),
+                  .site = tandem::detail::site_of_work(Site::none()),
+                  .device = gpu(device),
+                  .stream = stream};
+    });
+    driver.synchronize_stream(stream->handle, Site::none());
+  }
   Note note{device, 0, 0, storage.bytes(), {}};
   if (const Borrowed* const borrowed = borrowed_of(storage)) {
     note.segment_bytes = borrowed->segment_bytes;

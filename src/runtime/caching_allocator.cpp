@@ -107,17 +107,13 @@ Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site
   std::unique_lock lock(mutex_);
   if (!pending_.empty()) process_pending();
   if (impossible) {
-    ++stats_.num_ooms;
-    out_of_memory(bytes);
+    out_of_memory(bytes, stream, site);
   }
   FreeBlocks& home = pool(stream, current_pool(device_), large);
   Block* block = take_free(home, size);
   if (!block) block = add_segment(lock, home, large, segment_size(size));
   if (!block && !capture_on(device_)) block = wait_for_memory(lock, home, size, large, site);
-  if (!block) {
-    ++stats_.num_ooms;
-    out_of_memory(segment_size(size));
-  }
+  if (!block) out_of_memory(segment_size(size), stream, site);
   hand_out(block, size, bytes, site);
   lock.unlock();
   driver_.forget(device_, block->address, block->size);
@@ -127,6 +123,7 @@ Block* CachingAllocator::allocate(size_t bytes, const StreamRecord* stream, Site
 void CachingAllocator::free(Block* block) noexcept {
   const std::lock_guard lock(mutex_);
   const bool large = block->segment->large;
+  tell(facts::MemoryMark::Freed, *block);
   block->allocated = false;
   block->segment->touched = ++clock_;
   decrease(stats_.allocation, large, 1);
@@ -150,6 +147,15 @@ void CachingAllocator::record_stream(Block* block, const StreamRecord* stream) {
   auto& uses = block->uses;
   if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
   block->used.store(true, std::memory_order_relaxed);
+  runtime::tell([&] {
+    return facts::MemoryMark{.kind = facts::MemoryMark::Used,
+                             .device = gpu(device_),
+                             .address = block->address,
+                             .bytes = block->size,
+                             .requested = block->requested,
+                             .stream = stream,
+                             .site = block->site};
+  });
 }
 
 bool CachingAllocator::reusable_on(const Block* block, const StreamRecord* stream) const {
@@ -161,7 +167,7 @@ void CachingAllocator::empty_cache(Site site) {
   std::unique_lock lock(mutex_);
   process_pending();
   Marks marks = mark_uses();
-  while (wait_for_one(lock, marks, site)) {
+  while (wait_for_one(lock, marks, "empty_cache", site)) {
   }
   process_pending();
   release_cached(marks);
@@ -228,6 +234,7 @@ Block* CachingAllocator::add_segment(std::unique_lock<std::mutex>& lock, FreeBlo
   segments_.push_back(std::move(segment));
   increase(stats_.segment, large, 1);
   increase(stats_.reserved_bytes, large, size);
+  tell(facts::MemoryMark::SegmentTaken, *block);
   return block;
 }
 
@@ -266,11 +273,13 @@ void CachingAllocator::hand_out(Block* block, size_t size, size_t requested, Sit
   increase(stats_.allocated_bytes, large, block->size);
   increase(stats_.active_bytes, large, block->size);
   increase(stats_.requested_bytes, large, requested);
+  tell(facts::MemoryMark::Allocated, *block);
 }
 
 /// Back into its free blocks, joined with free neighbours.
 void CachingAllocator::return_block(Block* block) {
   const bool large = block->segment->large;
+  tell(facts::MemoryMark::Reusable, *block);
   decrease(stats_.active, large, 1);
   decrease(stats_.active_bytes, large, block->size);
   decrease(stats_.requested_bytes, large, block->requested);
@@ -355,13 +364,14 @@ CachingAllocator::Marks CachingAllocator::mark_uses() {
 
 /// Waits until one of the marks has passed, and drops it; false where none is left, or none has passed and the calling thread cannot wait.
 /// Waits without the lock, as the work that is waited for may itself need the allocator to get on.
-bool CachingAllocator::wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, Site site) {
+bool CachingAllocator::wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, const char* op, Site site) {
   std::vector<EventHandle> events;
   for (const Mark& mark : marks.waiting) events.push_back(mark.event());
   size_t passed = 0;
   if (driver_.may_wait()) {
     if (events.empty()) return false;
     lock.unlock();
+    const Telling told([&] { return facts::Wait{.kind = facts::Wait::Memory, .op = op, .site = site, .device = gpu(device_)}; });
     passed = driver_.wait_for_any(events, site);
     lock.lock();
   } else {
@@ -380,7 +390,7 @@ Block* CachingAllocator::wait_for_memory(std::unique_lock<std::mutex>& lock, Fre
   for (;;) {
     release_cached(marks);
     if (Block* const block = add_segment(lock, home, large, segment_size(size))) return block;
-    if (!wait_for_one(lock, marks, site)) return nullptr;
+    if (!wait_for_one(lock, marks, "allocate", site)) return nullptr;
     process_pending();
     if (Block* const block = take_free(home, size)) return block;
   }
@@ -406,6 +416,7 @@ void CachingAllocator::release_cached(const Marks& marks) {
 
 void CachingAllocator::release_segment(Segment* segment) noexcept {
   Block* const block = segment->first;
+  tell(facts::MemoryMark::SegmentReturned, *block);
   segment->home->remove(block);
   drop_block(block);
   driver_.free(device_, segment->address, segment->size);
@@ -415,6 +426,18 @@ void CachingAllocator::release_segment(Segment* segment) noexcept {
   segments_[index] = std::move(segments_.back());
   segments_[index]->index = index;
   segments_.pop_back();
+}
+
+void CachingAllocator::tell(facts::MemoryMark::Kind kind, const Block& block) const noexcept {
+  runtime::tell([&] {
+    return facts::MemoryMark{.kind = kind,
+                             .device = gpu(device_),
+                             .address = block.address,
+                             .bytes = block.size,
+                             .requested = block.requested,
+                             .stream = block.segment->home->stream(),
+                             .site = block.site};
+  });
 }
 
 Block* CachingAllocator::new_block() {

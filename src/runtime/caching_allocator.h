@@ -11,6 +11,7 @@
 #include "runtime/driver.h"
 #include "runtime/free_blocks.h"
 #include "runtime/memory.h"
+#include "runtime/observer.h"
 #include "runtime/pending_uses.h"
 
 namespace tandem::runtime {
@@ -79,13 +80,14 @@ class CachingAllocator {
   [[nodiscard]] std::vector<const StreamRecord*> users(const Segment& segment) const;
   [[nodiscard]] bool is_idle(const Segment& segment) const;
   [[nodiscard]] Marks mark_uses();
-  bool wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, Site site);
+  bool wait_for_one(std::unique_lock<std::mutex>& lock, Marks& marks, const char* op, Site site);
+  void tell(facts::MemoryMark::Kind kind, const Block& block) const noexcept;
   Block* wait_for_memory(std::unique_lock<std::mutex>& lock, FreeBlocks& home, size_t size, bool large, Site site);
   void release_cached(const Marks& marks);
   void release_segment(Segment* segment) noexcept;
   Block* new_block();
   void drop_block(Block* block) noexcept;
-  [[noreturn]] void out_of_memory(size_t segment_size);
+  [[noreturn]] void out_of_memory(size_t segment_size, const StreamRecord* stream, Site site);
 
   Driver& driver_;
   const int device_;

@@ -17,7 +17,12 @@ void for_each_figure(cuda::MemoryStats& stats, F f) {
 
 }  // namespace
 
-void CachingAllocator::out_of_memory(size_t segment_size) {
+void CachingAllocator::out_of_memory(size_t segment_size, const StreamRecord* stream, Site site) {
+  ++stats_.num_ooms;
+  runtime::tell([&] {
+    return facts::MemoryMark{
+        .kind = facts::MemoryMark::Exhausted, .device = gpu(device_), .bytes = segment_size, .stream = stream, .site = site};
+  });
   size_t largest_free = 0;
   std::vector<const Block*> held;
   for (const auto& segment : segments_) {

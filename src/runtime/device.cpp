@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
+#include "runtime/observer.h"
 #include "runtime/stream_record.h"
 
 namespace tandem {
@@ -139,6 +140,8 @@ bool can_device_access_peer(int device, int peer) {
 void synchronize(Device device, Site site) {
   const int index = device_index(device, "synchronize");
   if (const runtime::Capture* capture = runtime::capture_on(index)) runtime::refuse_capture(*capture->stream, "synchronize");
+  using runtime::facts::Wait;
+  const runtime::Telling told([&] { return Wait{.kind = Wait::Device, .op = "synchronize", .site = site, .device = gpu(index)}; });
   runtime::require_driver().synchronize_device(index, site);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/allocators.h"
 #include "runtime/capture.h"
 #include "runtime/memory.h"
+#include "runtime/observer.h"
 
 namespace tandem {
 namespace runtime {
@@ -62,14 +63,16 @@ struct GraphState {
   ~GraphState() { clear(); }
   void clear() {
     if (capturing) abandon();
+    if (graph) tell([&] { return facts::CaptureMark{.kind = facts::CaptureMark::Gone, .graph = this}; });
     if (Driver* const driver = graph ? own_driver() : nullptr) driver->destroy_graph(graph);
     graph = nullptr;
     pool.reset();
     capture = {};
     replays = 0;
   }
-  void begin() {
+  void begin(Site site) {
     require_driver().begin_capture(capture.stream->handle);
+    tell([&] { return facts::CaptureMark{facts::CaptureMark::Began, this, capture.stream, site}; });
     captures.fetch_add(1);
     capturing = true;
     detail::capture = &capture;
@@ -78,6 +81,7 @@ struct GraphState {
     if (detail::capture == &capture) detail::capture = nullptr;
     capturing = false;
     const Ended ended;
+    tell([&] { return facts::CaptureMark{.kind = facts::CaptureMark::Ended, .graph = this, .stream = capture.stream}; });
     graph = require_driver().end_capture(capture.stream->handle);
   }
   void abandon() noexcept {
@@ -101,7 +105,7 @@ GraphPool graph_pool_handle() { return GraphPool(std::make_shared<runtime::PoolH
 
 Graph::Graph() : state_(std::make_shared<runtime::GraphState>()) {}
 
-void Graph::capture_begin(const GraphPool& pool, Site /*site*/) {
+void Graph::capture_begin(const GraphPool& pool, Site site) {
   if (state_->graph || state_->capturing) fail("[capture_begin] the graph holds a capture already: call reset first");
   if (runtime::detail::capture) fail("[capture_begin] this thread is capturing another graph: end that capture first");
   const Stream stream = current_stream();
@@ -112,7 +116,7 @@ void Graph::capture_begin(const GraphPool& pool, Site /*site*/) {
   state_->pool = pool.holder() ? pool.holder() : graph_pool_handle().holder();
   state_->capture.stream = stream.record();
   state_->capture.pool = state_->pool->number();
-  state_->begin();
+  state_->begin(site);
 }
 
 void Graph::capture_end(Site /*site*/) {
@@ -133,6 +137,7 @@ void Graph::replay(Site site) {
   const std::lock_guard lock(state_->mutex);
   const int device = state_->capture.stream->device;
   const runtime::StreamRecord& stream = *runtime::current_stream(device);
+  const runtime::Telling told([&] { return runtime::facts::Replay{.site = site, .graph = state_.get(), .stream = &stream}; });
   for (const auto& use : state_->capture.uses) use(current_stream(gpu(device)));
   state_->pool->replayed_on(&stream);
   if (state_->capture.before_replay.empty()) {

@@ -8,6 +8,7 @@
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
+#include "runtime/observer.h"
 #include "runtime/stream_record.h"
 
 namespace tandem::runtime {
@@ -74,6 +75,17 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   if (to_device.is_cuda() && from_device.is_cuda()) {
     const StreamRecord& source = *current_stream(from_device.index());
     const StreamRecord& target = *current_stream(to_device.index());
+    const Telling told([&] {
+      return facts::Copy{.op = op,
+                         .site = site,
+                         .to = to,
+                         .from = from,
+                         .to_device = to_device,
+                         .from_device = from_device,
+                         .bytes = bytes,
+                         .non_blocking = non_blocking,
+                         .stream = &source};
+    });
     // The destination may still be in use by what is queued for its GPU.
     order_streams(target, source);
     driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
@@ -84,6 +96,20 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   const StreamRecord& stream = *current_stream((to_gpu ? to_device : from_device).index());
   const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
+  const Telling told([&] {
+    return facts::Copy{.op = op,
+                       .site = site,
+                       .to = to,
+                       .from = from,
+                       .to_device = to_device,
+                       .from_device = from_device,
+                       .to_pinned = to_pinned,
+                       .from_pinned = from_pinned,
+                       .bytes = bytes,
+                       .non_blocking = non_blocking,
+                       .waits = waits,
+                       .stream = &stream};
+  });
   if (waits && !to_gpu) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);

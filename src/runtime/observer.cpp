@@ -1,9 +1,89 @@
 #include "runtime/observer.h"
 
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+
+#include "base/fork.h"
+
 namespace tandem::runtime {
 
-constinit std::atomic<Observer*> detail::observer{nullptr};
+constinit std::atomic<bool> detail::observed{false};
 
-void set_observer(Observer* observer) { detail::observer.store(observer, std::memory_order_release); }
+namespace {
+
+// Told under the shared lock, so that whoever is removed is not being told any more.
+struct Observers {
+  std::shared_mutex mutex;
+  std::vector<Observer*> all;
+};
+Observers& observers() {
+  // Not destroyed: static objects may still do something. A forked child has nobody's threads, so nobody is told there.
+  static auto* the_observers = [] {
+    (void)tandem::detail::in_forked_children([] { detail::observed.store(false); });
+    return new Observers;
+  }();
+  return *the_observers;
+}
+
+/// What an observer does itself with the library is not told.
+thread_local constinit bool telling = false;
+
+template <class Tell>
+void tell_all(Tell&& tell) {
+  if (telling) return;
+  Observers& list = observers();
+  const std::shared_lock lock(list.mutex);
+  struct Here {
+    Here() { telling = true; }
+    ~Here() { telling = false; }
+  } const here;
+  for (Observer* const observer : list.all) tell(*observer);
+}
+
+}  // namespace
+
+void add_observer(Observer& observer) {
+  Observers& list = observers();
+  const std::lock_guard lock(list.mutex);
+  list.all.push_back(&observer);
+  detail::observed.store(true);
+}
+
+void remove_observer(Observer& observer) noexcept {
+  Observers& list = observers();
+  const std::lock_guard lock(list.mutex);
+  std::erase(list.all, &observer);
+  detail::observed.store(!list.all.empty());
+}
+
+template <class Fact>
+void detail::tell_begin(const Fact& fact) {
+  if constexpr (requires(Observer & observer) { observer.allow(fact); }) tell_all([&](Observer& observer) { observer.allow(fact); });
+  tell_all([&](Observer& observer) { observer.begin(fact); });
+}
+template <class Fact>
+void detail::tell_end(const Fact& fact) noexcept {
+  tell_all([&](Observer& observer) { observer.end(fact); });
+}
+template <class Fact>
+void detail::tell_mark(const Fact& fact) noexcept {
+  tell_all([&](Observer& observer) { observer.mark(fact); });
+}
+
+template void detail::tell_begin(const facts::Kernel&);
+template void detail::tell_begin(const facts::Copy&);
+template void detail::tell_begin(const facts::Wait&);
+template void detail::tell_begin(const facts::Collective&);
+template void detail::tell_begin(const facts::Replay&);
+template void detail::tell_end(const facts::Kernel&) noexcept;
+template void detail::tell_end(const facts::Copy&) noexcept;
+template void detail::tell_end(const facts::Wait&) noexcept;
+template void detail::tell_end(const facts::Collective&) noexcept;
+template void detail::tell_end(const facts::Replay&) noexcept;
+template void detail::tell_mark(const facts::EventMark&) noexcept;
+template void detail::tell_mark(const facts::Order&) noexcept;
+template void detail::tell_mark(const facts::CaptureMark&) noexcept;
+template void detail::tell_mark(const facts::MemoryMark&) noexcept;
 
 }  // namespace tandem::runtime

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "runtime/observer.h"
 
 namespace tandem::runtime {
 namespace {
@@ -24,6 +25,14 @@ size_t class_size(int index) {
   return (size_t{1} << log2) + static_cast<size_t>((index - 9) % 4 + 1) * (size_t{1} << (log2 - 2));
 }
 
+/// `stream`: of Used.
+void tell_of(facts::MemoryMark::Kind kind, const PinnedBlock& block, const StreamRecord* stream = nullptr) noexcept {
+  tell([&] {
+    return facts::MemoryMark{
+        .kind = kind, .address = block.data, .bytes = block.capacity, .requested = block.requested, .stream = stream, .site = block.site};
+  });
+}
+
 }  // namespace
 
 PinnedCache::~PinnedCache() {
@@ -38,7 +47,7 @@ PinnedBlock* PinnedCache::allocate(size_t bytes, Site site) {
     if (!free_[index].empty()) {
       PinnedBlock* const block = free_[index].back();
       free_[index].pop_back();
-      return block;
+      return hand_out(block, bytes, site);
     }
     auto block = std::make_unique<PinnedBlock>();
     if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 16);
@@ -51,15 +60,23 @@ PinnedBlock* PinnedCache::allocate(size_t bytes, Site site) {
     if (block->data) {
       block->index = blocks_.size();
       blocks_.push_back(std::move(block));
-      return blocks_.back().get();
+      return hand_out(blocks_.back().get(), bytes, site);
     }
   }
   fail<OutOfMemoryError>("[pin_memory] could not get ", bytes, " bytes of page-locked host memory (asked for at ", site.file, ":",
                          site.line, "): let go of pinned tensors, or use pageable ones");
 }
 
+PinnedBlock* PinnedCache::hand_out(PinnedBlock* block, size_t bytes, Site site) {
+  block->requested = bytes;
+  block->site = site;
+  tell_of(facts::MemoryMark::Allocated, *block);
+  return block;
+}
+
 void PinnedCache::free(PinnedBlock* block) noexcept {
   const std::lock_guard lock(mutex_);
+  tell_of(facts::MemoryMark::Freed, *block);
   try {
     for (const StreamRecord* stream : block->uses) pending_.add(block, stream);
     block->uses.clear();
@@ -73,6 +90,7 @@ void PinnedCache::record_stream(PinnedBlock* block, const StreamRecord* stream) 
   const std::lock_guard lock(mutex_);
   auto& uses = block->uses;
   if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
+  tell_of(facts::MemoryMark::Used, *block, stream);
 }
 
 void PinnedCache::empty(Site site) {
@@ -84,7 +102,12 @@ void PinnedCache::empty(Site site) {
     pending_.streams(streams);
   }
   if (driver_.may_wait())
-    for (const StreamRecord* stream : streams) driver_.synchronize_stream(stream->handle, site);
+    for (const StreamRecord* stream : streams) {
+      const Telling told([&] {
+        return facts::Wait{.kind = facts::Wait::Stream, .op = "empty_cache", .site = site, .device = gpu(stream->device), .stream = stream};
+      });
+      driver_.synchronize_stream(stream->handle, site);
+    }
   const std::lock_guard lock(mutex_);
   settle();
   trim_locked();
@@ -113,6 +136,9 @@ size_t PinnedCache::cached_bytes() {
   return bytes;
 }
 
-void PinnedCache::keep(PinnedBlock* block) { free_[size_class(block->capacity)].push_back(block); }
+void PinnedCache::keep(PinnedBlock* block) {
+  tell_of(facts::MemoryMark::Reusable, *block);
+  free_[size_class(block->capacity)].push_back(block);
+}
 
 }  // namespace tandem::runtime

@@ -17,7 +17,9 @@ namespace tandem::runtime {
 struct PinnedBlock {
   void* data = nullptr;
   size_t capacity = 0;
-  size_t index = 0;                       // its place in the cache's list
+  size_t index = 0;  // its place in the cache's list
+  size_t requested = 0;
+  Site site = Site::none();
   int pending = 0;                        // copies that have not passed since it was freed
   std::vector<const StreamRecord*> uses;  // streams that copy from it or to it
 };
@@ -43,6 +45,7 @@ class PinnedCache {
   [[nodiscard]] size_t cached_bytes();
 
  private:
+  PinnedBlock* hand_out(PinnedBlock* block, size_t bytes, Site site);
   void keep(PinnedBlock* block);
   void trim_locked() noexcept;
   void release(PinnedBlock* block) noexcept;

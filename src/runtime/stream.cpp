@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/work_site.h"
 #include "runtime/capture.h"
+#include "runtime/observer.h"
 #include "runtime/shutdown.h"
 #include "runtime/stream_record.h"
 
@@ -122,10 +124,11 @@ StreamRecord* detail::first_current_stream(int device) {
 }
 
 EventState::~EventState() {
+  if (handle) tell([&] { return facts::EventMark{.kind = facts::EventMark::Gone, .event = this}; });
   if (Driver* const driver = handle ? own_driver() : nullptr) driver->destroy_event(handle);
 }
 
-void order_streams(const StreamRecord& earlier, const StreamRecord& later) {
+void order_streams(const StreamRecord& earlier, const StreamRecord& later, Site site) {
   if (&earlier == &later) return;
   Driver& driver = require_driver();
   Streams& streams = streams_of(earlier.device);
@@ -140,6 +143,7 @@ void order_streams(const StreamRecord& earlier, const StreamRecord& later) {
   if (!event) event = driver.create_event(earlier.device, false);
   driver.record_event(event, earlier.handle);
   driver.wait_event(later.handle, event);
+  tell([&] { return facts::Order{&earlier, &later, tandem::detail::site_of_work(site)}; });
   const std::lock_guard lock(streams.mutex);
   streams.events.push_back(event);
 }
@@ -149,6 +153,8 @@ void order_streams(const StreamRecord& earlier, const StreamRecord& later) {
 namespace cuda {
 
 using runtime::require_driver;
+using runtime::facts::EventMark;
+using runtime::facts::Wait;
 
 Stream::Stream(Device device, int priority) : record_(runtime::pooled_stream(runtime::device_index(device, "Stream"), priority)) {}
 
@@ -156,14 +162,18 @@ Device Stream::device() const { return gpu(record_->device); }
 int Stream::id() const { return record_->id; }
 int Stream::priority() const { return record_->priority; }
 void Stream::wait_event(const Event& event, Site site) const { event.wait(*this, site); }
-void Stream::wait_stream(const Stream& other, Site /*site*/) const { runtime::order_streams(*other.record_, *record_); }
+void Stream::wait_stream(const Stream& other, Site site) const { runtime::order_streams(*other.record_, *record_, site); }
 void Stream::synchronize(Site site) const {
   runtime::refuse_capture(*record_, "synchronize");
+  const runtime::Telling told(
+      [&] { return Wait{.kind = Wait::Stream, .op = "synchronize", .site = site, .device = device(), .stream = record_}; });
   require_driver().synchronize_stream(record_->handle, site);
 }
 bool Stream::query() const {
   runtime::refuse_capture(*record_, "query");
-  return require_driver().query_stream(record_->handle);
+  if (!require_driver().query_stream(record_->handle)) return false;
+  runtime::tell([&] { return runtime::facts::Order{.earlier = record_}; });
+  return true;
 }
 
 std::ostream& operator<<(std::ostream& out, const Stream& stream) {
@@ -207,17 +217,20 @@ Event Event::from_ipc_handle(Device device, const runtime::ShareHandle& handle) 
 
 void Event::record(Site site) { record(current_stream(), site); }
 
-void Event::record(const Stream& stream, Site /*site*/) {
+void Event::record(const Stream& stream, Site site) {
   const auto lock = locked(*state_);
   make_event(*state_, stream.record()->device);
   if (state_->device != stream.record()->device)
     fail("[record] an event of ", gpu(state_->device), " cannot be recorded on a stream of ", stream.device(), ": make another event");
   require_driver().record_event(state_->handle, stream.record()->handle);
+  runtime::tell([&] { return EventMark{EventMark::Recorded, state_.get(), stream.record(), site}; });
 }
 
-void Event::wait(const Stream& stream, Site /*site*/) const {
+void Event::wait(const Stream& stream, Site site) const {
   const auto lock = locked(*state_);
-  if (state_->handle) require_driver().wait_event(stream.record()->handle, state_->handle);
+  if (!state_->handle) return;
+  require_driver().wait_event(stream.record()->handle, state_->handle);
+  runtime::tell([&] { return EventMark{EventMark::WaitedFor, state_.get(), stream.record(), site}; });
 }
 
 namespace {
@@ -230,11 +243,18 @@ runtime::EventHandle handle_of(runtime::EventState& state) {
 
 bool Event::query() const {
   const runtime::EventHandle handle = handle_of(*state_);
-  return !handle || require_driver().query_event(handle);
+  if (!handle) return true;
+  if (!require_driver().query_event(handle)) return false;
+  runtime::tell([&] { return EventMark{.kind = EventMark::Passed, .event = state_.get()}; });
+  return true;
 }
 
 void Event::synchronize(Site site) const {
-  if (const runtime::EventHandle handle = handle_of(*state_)) require_driver().synchronize_event(handle, site);
+  const runtime::EventHandle handle = handle_of(*state_);
+  if (!handle) return;
+  const runtime::Telling told(
+      [&] { return Wait{.kind = Wait::Event, .op = "synchronize", .site = site, .device = gpu(state_->device), .event = state_.get()}; });
+  require_driver().synchronize_event(handle, site);
 }
 
 double Event::elapsed_time(const Event& end) const {

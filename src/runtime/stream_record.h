@@ -61,6 +61,6 @@ struct EventState {
 };
 
 /// Work queued on `later` from now on waits for what is queued on `earlier` now. Nothing where they are the same stream.
-void order_streams(const StreamRecord& earlier, const StreamRecord& later);
+void order_streams(const StreamRecord& earlier, const StreamRecord& later, Site site = Site::none());
 
 }  // namespace tandem::runtime

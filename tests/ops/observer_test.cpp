@@ -15,12 +15,12 @@ using td::runtime::Access;
 
 class Watch final : public td::runtime::Observer {
  public:
-  Watch() { td::runtime::set_observer(this); }
-  ~Watch() override { td::runtime::set_observer(nullptr); }
-  void launched(td::Device, const char* op, td::Site, const td::runtime::Accesses& accesses) override {
+  Watch() { td::runtime::add_observer(*this); }
+  ~Watch() override { td::runtime::remove_observer(*this); }
+  void begin(const td::runtime::facts::Kernel& kernel) noexcept override {
     const std::lock_guard lock(mutex_);
-    for (const Access& access : accesses) {
-      told_.push_back({op, access});
+    for (const Access& access : kernel.accesses) {
+      told_.push_back({kernel.op, access});
       if (access.kind != Access::Written && access.kind != Access::Changed) continue;
       const auto* begin = static_cast<const char*>(access.begin);
       const char*& end = written_[begin];

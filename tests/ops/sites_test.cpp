@@ -13,11 +13,11 @@ namespace {
 /// "exp at file:line" of each launch while it lives.
 class Watch final : public td::runtime::Observer {
  public:
-  Watch() { td::runtime::set_observer(this); }
-  ~Watch() override { td::runtime::set_observer(nullptr); }
-  void launched(td::Device, const char* op, td::Site site, const td::runtime::Accesses&) override {
+  Watch() { td::runtime::add_observer(*this); }
+  ~Watch() override { td::runtime::remove_observer(*this); }
+  void begin(const td::runtime::facts::Kernel& kernel) noexcept override {
     const std::lock_guard lock(mutex_);
-    seen.insert(td::str(op, " at ", site.file, ":", site.line));
+    seen.insert(td::str(kernel.op, " at ", kernel.site.file, ":", kernel.site.line));
   }
   std::set<std::string> seen;
 
