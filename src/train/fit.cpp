@@ -155,7 +155,8 @@ void Fit::train_batch(const data::Batch& batch) {
   const bool steps = in_group == options_.accumulate - 1 || batch_ == batches_ - 1;
   if (reducer_) reducer_->set_averages(steps);
   Tensor loss = model_.training_step(batch);
-  if (!weights_.empty() && weights_[static_cast<size_t>(batch_)] != 1) loss = mul(loss, weights_[static_cast<size_t>(batch_)], site_);
+  const double weight = weights_.empty() ? 1 : weights_[static_cast<size_t>(batch_)];
+  if (weight != 1) loss = mul(loss, weight, site_);
   if (in_group == 0) optimizer_->zero_grad(true, site_);
   (options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss).backward({}, {}, site_);
   if (steps) step();
@@ -163,7 +164,7 @@ void Fit::train_batch(const data::Batch& batch) {
   ++batch_;
   progress_.memory.record(progress_.epoch + static_cast<double>(batch_) / static_cast<double>(batches_));
   if (!bar_) return;
-  bar_->advance(batch.size());
+  bar_->advance(ranks_.samples_of_all(batch.size(), weight));
   if (!bar_->due()) return;
   Figures now = {{"loss", losses_->running()}};
   now.insert(now.end(), last_figures_.begin(), last_figures_.end());

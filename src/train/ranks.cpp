@@ -1,6 +1,7 @@
 #include "train/ranks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -63,6 +64,10 @@ void Ranks::divide(data::DataLoader& loader) const {
 std::vector<double> Ranks::weights(const data::DataLoader& loader, uint64_t epoch) const {
   if (!several()) return {};
   return dynamic_cast<const data::DistributedBatchSampler&>(*loader.batch_sampler()).weights(epoch);
+}
+
+int64_t Ranks::samples_of_all(int64_t mine, double weight) const {
+  return weight > 0 ? std::llround(static_cast<double>(mine) * size_ / weight) : mine;
 }
 
 void Ranks::add_up(std::vector<double>& numbers, Site site) const {

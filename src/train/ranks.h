@@ -29,6 +29,8 @@ class Ranks {
   void divide(data::DataLoader& loader) const;
   /// For each batch of an epoch, what this rank's mean counts in the average of all; empty for one rank.
   [[nodiscard]] std::vector<double> weights(const data::DataLoader& loader, uint64_t epoch) const;
+  /// The samples of all ranks in a batch of which this one has `mine`, which count `weight`.
+  [[nodiscard]] int64_t samples_of_all(int64_t mine, double weight) const;
 
   /// Sums over the ranks, in place.
   void add_up(std::vector<double>& numbers, Site site) const;
