@@ -64,8 +64,8 @@ class Maker {
   explicit Maker(const Recorder& recorder) : recorder_(recorder) {
     std::vector<const Record*> recorded;
     for (const ThreadRecords& thread : recorder.threads())
-      for (const Record& record : thread.records)
-        if (record.kind == Record::Recorded) recorded.push_back(&record);
+      for (size_t i = 0; i < thread.records.size(); ++i)
+        if (thread.records[i].kind == Record::Recorded) recorded.push_back(&thread.records[i]);
     std::sort(recorded.begin(), recorded.end(), [](const Record* a, const Record* b) { return a->begin < b->begin; });
     for (const Record* each : recorded) ids_.add(*each);
   }
@@ -75,7 +75,8 @@ class Maker {
     outer_.clear();
     last_ = -1;
     pending_ = nullptr;
-    for (const Record& record : thread.records) {
+    for (size_t i = 0; i < thread.records.size(); ++i) {
+      const Record& record = thread.records[i];
       while (!outer_.empty() && ends_.back() <= record.begin) pop();
       if (record.kind == Record::Recorded) link(record);
       else add(record);

@@ -68,8 +68,8 @@ void Recorder::clear() {
   const std::lock_guard lock(mutex_);
   for (ThreadRecords& thread : threads_) {
     const std::lock_guard its(thread.mutex);
-    for (Record& record : thread.records)
-      if (record.stamps.began) times_.drop(record.stamps, record.device.index());
+    for (size_t i = thread.unread; i < thread.records.size(); ++i)
+      if (Record& record = thread.records[i]; record.stamps.began) times_.drop(record.stamps, record.device.index());
     thread.records.clear();
     thread.names.clear();
     thread.shapes.clear();
@@ -193,19 +193,6 @@ void Recorder::finish(Record::Kind kind, const void* key, const StreamRecord* st
     }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory, and so no record either
   }
-}
-
-void Recorder::add_range(const std::string& name, int64_t begin) {
-  ThreadRecords& thread = here();
-  const std::lock_guard lock(thread.mutex);
-  Record record{.kind = Record::Range, .open = false, .name = thread.names.emplace_back(name).c_str(), .begin = begin, .end = host_now()};
-  // Records stand in the order in which they began.
-  const auto later =
-      std::lower_bound(thread.records.begin(), thread.records.end(), begin, [](const Record& r, int64_t time) { return r.begin < time; });
-  const auto at = static_cast<size_t>(later - thread.records.begin());
-  thread.records.insert(later, record);
-  for (size_t& open : thread.open) open += open >= at ? 1 : 0;
-  thread.unread += thread.unread > at ? 1 : 0;
 }
 
 void Recorder::begin(const facts::Kernel& kernel) noexcept {

@@ -42,12 +42,31 @@ struct Record {
   uint32_t first_shape = 0, shapes = 0;  // of the thread's
 };
 
+/// Records in pieces of memory that stay where they are, and are kept for others when it is cleared.
+class RecordList {
+ public:
+  void push_back(const Record& record) {
+    if (size_ == pieces_.size() * kPiece) pieces_.push_back(std::make_unique<Record[]>(kPiece));
+    (*this)[size_] = record;
+    ++size_;
+  }
+  void clear() { size_ = 0; }
+  [[nodiscard]] size_t size() const { return size_; }
+  Record& operator[](size_t i) { return pieces_[i / kPiece][i % kPiece]; }
+  const Record& operator[](size_t i) const { return pieces_[i / kPiece][i % kPiece]; }
+
+ private:
+  static constexpr size_t kPiece = 512;
+  std::vector<std::unique_ptr<Record[]>> pieces_;
+  size_t size_ = 0;
+};
+
 /// The records of one thread, by the time they began.
 struct ThreadRecords {
   tandem::detail::SmallMutex mutex;
   int64_t thread = 0;  // the system's number
   std::string name;
-  std::deque<Record> records;
+  RecordList records;
   std::deque<std::string> names;  // of ranges
   std::vector<Shape> shapes;
   std::vector<size_t> open;  // what has begun and not ended, innermost last
@@ -74,8 +93,6 @@ class Recorder final : public runtime::Observer {
   void clear();
   /// Ends. `wait`: for the GPUs to come to the end of what was recorded, unless they make no progress for seconds.
   void stop(bool wait);
-  /// A range that has begun, and ends now.
-  void add_range(const std::string& name, int64_t begin);
 
   [[nodiscard]] int64_t began() const { return began_; }
   [[nodiscard]] int64_t ended() const { return ended_; }

@@ -46,11 +46,14 @@ struct Profile::State {
       recorder->clear();
     }
     current = next;
-    step_began = host_now();
+    if (!scheduled() || !records(next)) return;
+    step_name = str("ProfilerStep#", step);
+    step_range = {.kind = runtime::facts::Scope::Range, .name = step_name.c_str()};
+    recorder->begin(step_range);
   }
 
   void end_step() {
-    if (scheduled() && records(current)) recorder->add_range(str("ProfilerStep#", step), step_began);
+    if (scheduled() && records(current)) recorder->end(step_range);
   }
 
   /// What was recorded becomes events.
@@ -64,7 +67,9 @@ struct Profile::State {
   }
 
   ProfileOptions options;
-  int64_t step = 0, step_began = 0;
+  int64_t step = 0;
+  std::string step_name;
+  runtime::facts::Scope step_range;
   Action current = Action::None;
   bool stopped = false;
   std::optional<Recorder> recorder;
@@ -106,7 +111,7 @@ void Profile::stop() {
   if (std::exchange(state.stopped, true)) return;
   const bool ready = State::records(state.current);
   if (ready) {
-    if (state.scheduled()) state.end_step();
+    state.end_step();
     state.keep();
   }
   state.recorder.reset();
