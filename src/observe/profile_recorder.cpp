@@ -96,7 +96,8 @@ void Recorder::stop(bool wait) {
       if (thread.unread == thread.records.size()) break;
       const auto now = std::chrono::steady_clock::now();
       if (thread.unread != before) progress = now;
-      if (wait && now - progress < kPatience) {
+      // What another thread was in the middle of has no end.
+      if (wait && thread.records[thread.unread].stamps.ended && now - progress < kPatience) {
         std::this_thread::sleep_for(kLookAgain);
         continue;
       }

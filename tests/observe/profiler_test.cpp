@@ -332,6 +332,26 @@ TEST(Profile, RecordsManyThreadsOnOneStream) {
   check(profile.events());
 }
 
+/// Ranks that are threads, each with a profile of its own, which has all of them.
+TEST_P(ProfileOn, HasTheCollectivesOfRanksThatAreThreads) {
+  constexpr int kRanks = 2;
+  td::distributed::run_ranks(kRanks, [](int rank) {
+    const td::Device device = td::Device(GetParam()).is_cuda() ? td::gpu(rank) : td::cpu();
+    auto x = td::ones({16}, device);
+    td::distributed::barrier();
+    Profile profile;
+    td::distributed::barrier();
+    td::distributed::all_reduce(x);
+    if (device.is_cuda()) cuda::synchronize(device);
+    profile.stop();
+    bool mine = false;
+    for (const Event* each : named(profile.events(), "all_reduce", "collective")) mine |= each->on_host() && each->thread == gettid();
+    EXPECT_TRUE(mine) << rank;
+    EXPECT_EQ(x[0].item<float>(), 2.f);
+    check(profile.events());
+  });
+}
+
 TEST(Profile, TakesAReplayAsOnePieceOfWork) {
   auto x = td::ones({10}, td::gpu(0));
   cuda::Graph graph;
