@@ -12,6 +12,7 @@
 #include "base/work_site.h"
 #include "ops/operators.h"
 #include "runtime/capture.h"
+#include "runtime/observer.h"
 #include "runtime/stream.h"
 #include "runtime/stream_record.h"
 
@@ -296,7 +297,11 @@ class Runner {
       (void)capture(nullptr, &leaf, 0, gradient);
       return;
     }
-    add_to_grad(leaf, std::move(gradient), create_);
+    {
+      using runtime::facts::Scope;
+      const runtime::Telling told([] { return Scope{.kind = Scope::Backward, .name = "AccumulateGrad"}; });
+      add_to_grad(leaf, std::move(gradient), create_);
+    }
     AutogradExtras* extras = leaf.extras.get();
     if (Hooks* after = extras ? extras->after_accumulation.get() : nullptr) {
       const WorkSite users(nullptr);
@@ -327,11 +332,17 @@ class Runner {
       }
       if (state.runs) {
         const std::lock_guard lock(node.mutex());
-        if (any) node.backward(gradients, results);
+        if (any) run_node(node, gradients, results);
         if (!retain_) node.forget_saved();
       }
     }
     for (size_t i = 0; i < inputs; ++i) deliver(&node, node.edges()[i], std::move(results[i]));
+  }
+
+  static void run_node(Node& node, std::span<Tensor> gradients, std::span<Tensor> results) {
+    using runtime::facts::Scope;
+    const runtime::Telling told([&] { return Scope{Scope::Backward, node.name(), node.site(), &node, node.sequence()}; });
+    node.backward(gradients, results);
   }
 
   /// The gradient of an output before its node sees it: through its hooks, and to the caller where it is retained or a target.

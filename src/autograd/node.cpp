@@ -2,6 +2,7 @@
 
 #include "autograd/hooks.h"
 #include "base/work_site.h"
+#include "runtime/observer.h"
 
 namespace tandem::autograd {
 namespace {
@@ -17,7 +18,9 @@ Node::Node(const char* name, Site site, uint32_t outputs, Edge* edges, uint32_t 
       sequence_(next_sequence++),
       edges_(edges),
       edge_count_(edge_count),
-      outputs_(outputs) {}
+      outputs_(outputs) {
+  runtime::tell([&] { return runtime::facts::Recorded{name_, site_, this, sequence_}; });
+}
 
 Node::~Node() = default;
 

@@ -139,6 +139,25 @@ struct MemoryMark {
   Site site = Site::none();
 };
 
+/// What a thread is at, around what else it does: a range that the user named, or the gradient of an operation.
+struct Scope {
+  enum Kind : uint8_t { Range, Backward };
+
+  Kind kind = Range;
+  const char* name = "";  // of Backward: the node's, as PyTorch prints it
+  Site site = Site::none();
+  const void* node = nullptr;  // of Backward: with `sequence`, as in Recorded; nullptr for what is added to a leaf
+  uint64_t sequence = 0;
+};
+
+/// The calling thread has recorded an operation for backward.
+struct Recorded {
+  const char* name = "";  // of the node
+  Site site = Site::none();
+  const void* node = nullptr;  // another one may have the address later
+  uint64_t sequence = 0;       // counts up in each thread
+};
+
 }  // namespace facts
 
 /// Is told, by any thread and by several at once. What it does itself with the library is not told. `begin`, `end` and `mark` throw
@@ -160,6 +179,9 @@ class Observer {
   virtual void end(const facts::Collective&) noexcept {}
   virtual void begin(const facts::Replay&) noexcept {}
   virtual void end(const facts::Replay&) noexcept {}
+  virtual void begin(const facts::Scope&) noexcept {}
+  virtual void end(const facts::Scope&) noexcept {}
+  virtual void mark(const facts::Recorded&) noexcept {}
   virtual void mark(const facts::EventMark&) noexcept {}
   virtual void mark(const facts::Order&) noexcept {}
   virtual void mark(const facts::CaptureMark&) noexcept {}

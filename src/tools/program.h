@@ -13,5 +13,6 @@ void add_devices(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
+void add_trace(CLI::App& app, Action& action);
 
 }  // namespace tandem::tools

@@ -27,6 +27,8 @@ class Watch final : public td::runtime::Observer {
   void end(const facts::Copy& copy) noexcept override { keep(copies, copy); }
   void end(const facts::Wait& wait) noexcept override { keep(waits, wait); }
   void end(const facts::Replay& replay) noexcept override { keep(replays, replay); }
+  void begin(const facts::Scope& scope) noexcept override { keep(scopes, scope); }
+  void mark(const facts::Recorded& mark) noexcept override { keep(recorded, mark); }
   void mark(const facts::EventMark& mark) noexcept override { keep(events, mark); }
   void mark(const facts::Order& mark) noexcept override { keep(orders, mark); }
   void mark(const facts::CaptureMark& mark) noexcept override { keep(captures, mark); }
@@ -36,6 +38,8 @@ class Watch final : public td::runtime::Observer {
   std::vector<facts::Copy> begun, copies;
   std::vector<facts::Wait> waits;
   std::vector<facts::Replay> replays;
+  std::vector<facts::Scope> scopes;
+  std::vector<facts::Recorded> recorded;
   std::vector<facts::EventMark> events;
   std::vector<facts::Order> orders;
   std::vector<facts::CaptureMark> captures;
@@ -177,6 +181,25 @@ TEST(Observer, IsToldOfMemory) {
     address = pinned.impl().data;
   }
   EXPECT_EQ(kinds(address), (std::vector<int>{Mark::Allocated, Mark::Freed, Mark::Reusable}));
+}
+
+TEST(Observer, IsToldWhatIsRecordedAndWalked) {
+  const auto x = td::ones({3}, {.requires_grad = true});
+  Watch watch;
+  const auto y = (x * x).sum();
+  y.backward();
+  ASSERT_EQ(watch.recorded.size(), 2U);
+  EXPECT_STREQ(watch.recorded[0].name, "MulBackward0");
+  EXPECT_LT(watch.recorded[0].sequence, watch.recorded[1].sequence);
+  EXPECT_TRUE(is_here(watch.recorded[0].site));
+  ASSERT_EQ(watch.scopes.size(), 3U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_STREQ(watch.scopes[i].name, watch.recorded[1 - i].name);
+    EXPECT_EQ(watch.scopes[i].node, watch.recorded[1 - i].node);
+    EXPECT_EQ(watch.scopes[i].sequence, watch.recorded[1 - i].sequence);
+    EXPECT_EQ(watch.scopes[i].kind, facts::Scope::Backward);
+  }
+  EXPECT_STREQ(watch.scopes[2].name, "AccumulateGrad");
 }
 
 /// Observers come and go while others work.

@@ -1,0 +1,61 @@
+// When work ran on GPUs: an event before it and one after, read once they have passed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/stream_record.h"
+
+namespace tandem::profiler {
+
+/// Nanoseconds of the host's steady clock.
+[[nodiscard]] int64_t host_now();
+
+/// The events around one piece of work; nullptr where it has none.
+struct Stamps {
+  runtime::EventHandle began = nullptr, ended = nullptr;
+};
+/// When it ran, by the host's clock; 0, 0 where that is not known.
+struct Span {
+  int64_t begin = 0, end = 0;
+};
+
+/// Events with timing of all GPUs, used again and again, and what their times are on the host's clock. Thread-safe. Throws nothing: where
+/// an event cannot be had there is no time.
+class DeviceTimes {
+ public:
+  DeviceTimes() = default;
+  DeviceTimes(const DeviceTimes&) = delete;
+  DeviceTimes& operator=(const DeviceTimes&) = delete;
+  ~DeviceTimes();
+
+  /// What is queued on the stream from here on is timed. No stamps where the stream is being captured.
+  [[nodiscard]] Stamps begin(const runtime::StreamRecord& stream) noexcept;
+  /// Until here.
+  void end(Stamps& stamps, const runtime::StreamRecord& stream) noexcept;
+  /// Whether the work has ended.
+  [[nodiscard]] static bool passed(const Stamps& stamps) noexcept;
+  /// When it ran, once it has passed; the events are free for others.
+  [[nodiscard]] Span take(Stamps& stamps, int device) noexcept;
+  /// The events are free for others.
+  void drop(Stamps& stamps, int device) noexcept;
+
+ private:
+  struct Clock {
+    std::mutex mutex;
+    std::vector<runtime::EventHandle> free;
+    runtime::EventHandle base = nullptr;
+    std::shared_ptr<std::atomic<int64_t>> base_time;  // on the host's clock; 0 until `base` has passed
+  };
+  Clock& of(int device) { return clocks_[static_cast<size_t>(device)]; }
+  bool start_clock(Clock& clock, const runtime::StreamRecord& stream);
+  runtime::EventHandle record(const runtime::StreamRecord& stream);
+
+  std::array<Clock, runtime::kMaxDevices> clocks_;
+};
+
+}  // namespace tandem::profiler

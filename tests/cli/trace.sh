@@ -1,0 +1,58 @@
+# `tandem trace`: the program runs as ever, the trace is there, and how it ended is passed on.
+. "$(dirname "$0")/common.sh.inc"
+
+valid() {  # FILE NAME…: it is JSON, and has slices of these names
+  python3 - "$@" <<'EOF' || fail "the trace $1 is not as it should be" "$(head -c 500 "$1")"
+import json, sys
+trace = json.load(open(sys.argv[1]))
+names = {entry["name"] for entry in trace["traceEvents"] if entry["ph"] == "X"}
+for name in sys.argv[2:]:
+    assert name in names, (name, sorted(names))
+for entry in trace["traceEvents"]:
+    assert entry["ph"] in "MXsfC", entry
+    assert entry["ph"] != "X" or (entry["dur"] >= 0 and entry["ts"] >= 0), entry
+EOF
+}
+
+call TANDEM_VIRTUAL_GPUS=1x256MiB -- trace "$TANDEM_BIN" train digits --epochs 1 --limit-batches 2 --quiet --out run
+expect_status 0; expect_no_err
+for word in "Self CPU" "Self device" "# of Calls" convolution "Memory" "GFLOP/s" "The trace is $PWD/trace.json"; do expect_out "$word"; done
+valid trace.json convolution ConvolutionBackward0 AccumulateGrad
+[ -e run/report.html ] || fail "the program did not do its work" "$(ls run)"
+
+call -- trace --json --rows 2 --sort count -o other.json "$TANDEM_BIN" train digits --gpus 0 --epochs 1 --limit-batches 2 --out run2
+expect_status 0
+printf '%s' "$out" | python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+assert answer["exit_status"] == 0 and len(answer["traces"]) == 1, answer
+rows = answer["traces"][0]["rows"]
+assert len(rows) == 2 and rows[0]["count"] >= rows[1]["count"] > 0, rows
+' || fail "the JSON is not as it should be" "$out"
+valid other.json mm
+
+# Ranks write a file each.
+call -- trace -o ranks.json "$TANDEM_BIN" launch -n 2 "$TANDEM_BIN" train linear --gpus 0 --epochs 1 --quiet --out ranks
+expect_status 0; expect_out "$PWD/ranks.rank0.json"; expect_out "$PWD/ranks.rank1.json"
+valid ranks.rank0.json; valid ranks.rank1.json
+
+# What the program says and how it ends is its own.
+call -- trace bash -c 'echo out; echo err >&2; exit 7'
+expect_status 7; expect_out out; expect_err err; expect_err "bash wrote no trace: it did nothing with tandem"
+call -- trace true
+expect_status 1; expect_one_line_error; expect_err "true wrote no trace"
+call -- trace bash -c 'kill -9 $$'
+expect_status 137; expect_one_line_error; expect_err "bash was ended by signal 9 (Killed), and so wrote no trace"
+printf 'read in\n' > input
+call -- trace cat < input
+expect_out "read in"
+
+wrong "trace: which program?" trace
+wrong "trace: cannot start ./none: No such file or directory" trace ./none
+wrong "unknown option --sorted of 'tandem trace'; did you mean --sort?" trace --sorted count true
+wrong "cannot sort by 'colour': the columns are self_cpu_time_total" trace --sort colour true
+wrong "there is no folder /none" trace -o /none/trace.json true
+wrong "--rows: must be a whole number from -1 on, not many" trace --rows many true
+call -- trace --help
+expect_status 0; expect_out "--output"; expect_no_err
+finish

@@ -1,0 +1,135 @@
+// The trace as a file: JSON whatever the names are, whole or not at all, and the same events when it is read.
+#include "observe/chrome_trace.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "observe/profiler.h"
+#include "observe/trace_environment.h"
+#include "support/files.h"
+#include "support/on_device.h"
+#include "tandem.h"
+
+namespace td = tandem;
+namespace profiler = td::profiler;
+using nlohmann::json;
+using profiler::Profile;
+using profiler::RecordFunction;
+
+namespace {
+
+void work() {
+  const auto x = td::ones({8}, {.device = td::gpu(0), .requires_grad = true});
+  const RecordFunction hostile("a \"name\"\n\\ \x01 \xff\xfe </script> ä");
+  const auto y = (x * x).softmax(0).sum();
+  y.backward();
+  (void)y.detach().cpu();
+}
+
+TEST(ChromeTrace, IsJsonWithRowsArrowsAndCounters) {
+  Profile profile({.record_shapes = true, .profile_memory = true});
+  work();
+  profile.stop();
+  profile.export_chrome_trace("trace.json");
+  const json trace = json::parse(read_file("trace.json"));
+  std::map<std::string, int> phases;
+  std::map<std::pair<std::string, int64_t>, std::vector<json>> arrows;
+  std::set<std::string> rows;
+  std::map<std::pair<int64_t, int64_t>, std::vector<double>> open;  // ends of slices around, a row
+  for (const json& entry : trace.at("traceEvents")) {
+    const std::string phase = entry.at("ph");
+    ++phases[phase];
+    if (phase == "M") rows.insert(entry.at("args").at("name"));
+    if (phase == "s" || phase == "f") arrows[{entry.at("cat"), entry.at("id")}].push_back(entry);
+    if (phase != "X") continue;
+    const double begin = entry.at("ts"), end = begin + entry.at("dur").get<double>();
+    auto& ends = open[{entry.at("pid"), entry.at("tid")}];
+    while (!ends.empty() && ends.back() <= begin) ends.pop_back();
+    EXPECT_TRUE(ends.empty() || end <= ends.back() + 1e-6) << "slices of a row nest: " << entry;
+    ends.push_back(end);
+  }
+  EXPECT_TRUE(rows.contains("host") && rows.contains("cuda:0") && rows.contains("stream 0"));
+  EXPECT_GT(phases["C"], 0);
+  std::set<std::string> kinds;
+  for (const auto& [key, ends] : arrows) {
+    ASSERT_EQ(ends.size(), 2U);
+    kinds.insert(key.first);
+    EXPECT_EQ(ends[0].at("ph"), "s");
+    EXPECT_LE(ends[0].at("ts").get<double>(), ends[1].at("ts").get<double>());
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"launch", "backward"}));
+}
+
+TEST(ChromeTrace, IsReadAsItWasWritten) {
+  Profile profile({.record_shapes = true, .with_flops = true});
+  work();
+  profile.stop();
+  profile.export_chrome_trace("read.json");
+  const auto& written = profile.events();
+  const auto read = profiler::read_chrome_trace("read.json");
+  ASSERT_EQ(read.size(), written.size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    const auto &a = written[i], &b = read[i];
+    EXPECT_TRUE(a.name == b.name || a.category == "range") << "only what is not UTF-8 is replaced";
+    EXPECT_TRUE(a.category == b.category && a.device == b.device && a.stream == b.stream && a.thread == b.thread && a.start == b.start &&
+                a.duration == b.duration && a.file == b.file && a.line == b.line && a.id == b.id && a.parent == b.parent &&
+                a.launch == b.launch && a.forward_id == b.forward_id && a.shapes == b.shapes && a.bytes == b.bytes && a.flops == b.flops)
+        << a.name;
+  }
+  for (const char* const wrong : {"", "[]", "{}", "{\"traceEvents\":[{}]}", "{\"traceEvents\":[{\"ph\":\"X\"}]}"}) {
+    write_file("wrong.json", wrong);
+    EXPECT_NE(error_of([] { (void)profiler::read_chrome_trace("wrong.json"); }).find("wrong.json: this is no trace"), std::string::npos);
+  }
+}
+
+TEST(ChromeTrace, IsWrittenWholeOrNotAtAll) {
+  Profile profile;
+  work();
+  profile.stop();
+  EXPECT_NE(error_of([&] { profile.export_chrome_trace("no/such/folder/trace.json"); }).find("[export_chrome_trace] no/such"),
+            std::string::npos);
+  write_file("kept.json", "old");
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 512;  // as a disk that is full
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string error = error_of([&] { profile.export_chrome_trace("kept.json"); });
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_NE(error.find("kept.json: cannot write the file"), std::string::npos) << error;
+  EXPECT_EQ(read_file("kept.json"), "old");
+}
+
+TEST(Stacks, AddUpToTheTimeOfTheirRanges) {
+  Profile profile;
+  work();
+  profile.stop();
+  for (const char* const metric : {"self_cpu_time_total", "self_device_time_total"}) {
+    profile.export_stacks("stacks.txt", metric);
+    const std::string text = read_file("stacks.txt");
+    EXPECT_NE(text.find("MulBackward0 ("), std::string::npos);
+    EXPECT_NE(text.find(";"), std::string::npos);
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      const std::string line = text.substr(at, text.find('\n', at) - at);
+      EXPECT_EQ(line.find_first_not_of("0123456789", line.rfind(' ') + 1), std::string::npos) << line;
+    }
+  }
+  EXPECT_NE(error_of([&] { profile.export_stacks("stacks.txt", "colour"); }).find("'colour'"), std::string::npos);
+}
+
+TEST(TraceFile, HasTheRankInItsName) {
+  EXPECT_EQ(profiler::trace_file_of_this_process("a.b/trace"), "a.b/trace");
+  ASSERT_EQ(setenv("RANK", "3", 1), 0);
+  EXPECT_EQ(profiler::trace_file_of_this_process("a.b/trace.json"), "a.b/trace.rank3.json");
+  EXPECT_EQ(profiler::trace_file_of_this_process("a.b/trace"), "a.b/trace.rank3");
+  EXPECT_EQ(profiler::trace_file_of_this_process("a/.trace"), "a/.trace.rank3");
+  ASSERT_EQ(unsetenv("RANK"), 0);
+}
+
+}  // namespace
