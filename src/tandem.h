@@ -15,6 +15,8 @@
 #include "io/safetensors.h"
 #include "models/models.h"
 #include "nn/nn.h"
+#include "observe/memory_history.h"
+#include "observe/memory_scope.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/convolution.h"
