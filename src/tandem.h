@@ -17,6 +17,7 @@
 #include "nn/nn.h"
 #include "observe/memory_history.h"
 #include "observe/memory_scope.h"
+#include "observe/smi.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/convolution.h"
