@@ -59,6 +59,11 @@ std::string number(double value) {
   std::snprintf(text.data(), text.size(), "%.2f", value);
   return text.data();
 }
+std::string seconds_text(double value) {
+  std::array<char, 32> text = {};
+  std::snprintf(text.data(), text.size(), "%.4f", value);
+  return text.data();
+}
 std::string percent(size_t part, size_t whole) {
   std::array<char, 32> text = {};
   std::snprintf(text.data(), text.size(), "%.1f %%", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
@@ -168,7 +173,7 @@ std::string timeline_panel(const std::vector<Moment>& moments, size_t events) {
     most = std::max({most, moment.allocated, moment.reserved});
     peak = std::max(peak, moment.allocated);
   }
-  const std::string words = str("Over ", number(seconds), " seconds and ", plural(events, "event"), " at most ", readable_size(peak),
+  const std::string words = str("Over ", seconds_text(seconds), " seconds and ", plural(events, "event"), " at most ", readable_size(peak),
                                 " were allocated; at the end ", readable_size(moments.back().allocated), " of ",
                                 readable_size(moments.back().reserved), " reserved.");
   std::string out = str("<figure class=\"panel\"><figcaption>", words,
@@ -181,10 +186,10 @@ std::string timeline_panel(const std::vector<Moment>& moments, size_t events) {
   out += str("<path class=\"line reserved\" d=\"", steps(moments, &Moment::reserved, seconds, static_cast<double>(most)),
              "\"/><path class=\"line allocated\" d=\"", steps(moments, &Moment::allocated, seconds, static_cast<double>(most)), "\"/>");
   out += str("<text x=\"4\" y=\"14\">", readable_size(most), "</text><text x=\"4\" y=\"", kHeight + 18, "\">0 s</text><text x=\"", kWidth,
-             "\" y=\"", kHeight + 18, "\" text-anchor=\"end\">", number(seconds), " s</text></svg>");
+             "\" y=\"", kHeight + 18, "\" text-anchor=\"end\">", seconds_text(seconds), " s</text></svg>");
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < moments.size(); i += moments.size() / 50 + 1)
-    rows.push_back({number(moments[i].seconds), readable_size(moments[i].allocated), readable_size(moments[i].reserved)});
+    rows.push_back({seconds_text(moments[i].seconds), readable_size(moments[i].allocated), readable_size(moments[i].reserved)});
   return out + "<details><summary>As numbers</summary>" + table("", {"seconds", "allocated", "reserved"}, rows) + "</details></figure>";
 }
 
@@ -227,7 +232,7 @@ std::string events_panel(const std::vector<HistoryEntry>& events) {
   std::vector<std::vector<std::string>> rows;
   for (size_t i = events.size(); i-- > first;) {
     const HistoryEntry& event = events[i];
-    rows.push_back({number(std::chrono::duration<double>(event.time - events.front().time).count()), event.action,
+    rows.push_back({seconds_text(std::chrono::duration<double>(event.time - events.front().time).count()), event.action,
                     readable_size(event.size), address_text(event.address), str(event.stream),
                     event.file.empty() ? "-" : escaped(line_of(event.file, event.line))});
   }

@@ -1,4 +1,4 @@
-// Python's pickle format, byte by byte; what Python makes of it: tests/programs/memory_snapshot.cpp.
+// Python's pickle format, byte by byte. What Python makes of it: tests/observe/snapshot.py.
 #include "io/pickle.h"
 
 #include <gtest/gtest.h>
