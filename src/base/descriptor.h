@@ -24,6 +24,8 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
+  /// The number, whose owner is the caller now.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
   void reset() {
     if (const int number = std::exchange(number_, -1); number >= 0) ::close(number);
   }

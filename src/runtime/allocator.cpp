@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "runtime/allocators.h"
+#include "runtime/answer.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 
@@ -29,6 +30,7 @@ CachingAllocator& make_device_allocator(int device) {
   if (!allocator) {
     allocator = new CachingAllocator(driver, device);
     device_allocators[device].store(allocator, std::memory_order_release);
+    start_answering();
   }
   return *allocator;
 }

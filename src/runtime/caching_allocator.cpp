@@ -214,7 +214,20 @@ Block* CachingAllocator::take_free(FreeBlocks& home, size_t size) {
 /// may wait for the GPU.
 Block* CachingAllocator::add_segment(std::unique_lock<std::mutex>& lock, FreeBlocks& home, bool large, size_t size) {
   auto segment = std::make_unique<Segment>();
+  const size_t taken = stats_.reserved_bytes.all.current + asked_;
+  if (taken > limit_ || size > limit_ - taken) return nullptr;
+  asked_ += size;
   lock.unlock();
+  // Ends with the lock held, whatever the driver throws.
+  struct Asking {
+    ~Asking() {
+      if (!lock.owns_lock()) lock.lock();
+      asked -= size;
+    }
+    std::unique_lock<std::mutex>& lock;
+    size_t& asked;
+    size_t size;
+  } const asking{lock, asked_, size};
   const auto give_back = [&](void* address) { driver_.free(device_, address, size); };
   std::unique_ptr<void, decltype(give_back)> address(driver_.allocate(device_, size), give_back);
   if (address) segment->user_address = static_cast<char*>(driver_.user_address(device_, address.get()));

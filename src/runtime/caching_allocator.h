@@ -2,6 +2,7 @@
 // blocks and one of large, best fit among the stream's own blocks, splitting, merging, and the figures.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,6 +50,8 @@ class CachingAllocator {
   [[nodiscard]] size_t peak_reserved_bytes();
   void reset_peak();
   void reset_accumulated();
+  /// The most bytes that are taken from the driver at once; what more is held already stays. SIZE_MAX: as many as there are.
+  void set_limit(size_t bytes);
   [[nodiscard]] std::vector<cuda::SegmentInfo> snapshot();
 
   /// Writes what lies at `address` (a kernel's or the user's) as a line into `out`; false where that is no memory of this GPU or another
@@ -101,6 +104,8 @@ class CachingAllocator {
   std::vector<Released> released_;  // of these, those that still have segments
   Block* spare_ = nullptr;          // unused Block objects, by free_after
   cuda::MemoryStats stats_;
+  size_t limit_ = SIZE_MAX;  // of the bytes taken from the driver
+  size_t asked_ = 0;         // bytes that the driver is being asked for now
 };
 
 }  // namespace tandem::runtime

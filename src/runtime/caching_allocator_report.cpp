@@ -33,11 +33,11 @@ void CachingAllocator::out_of_memory(size_t segment_size, const StreamRecord* st
   }
   const auto [free, total] = driver_.memory_info(device_);
   const auto allocated = stats_.allocated_bytes.all.current, reserved = stats_.reserved_bytes.all.current;
-  std::string text =
-      str("CUDA out of memory. Tried to allocate ", readable_size(segment_size), ". GPU ", device_, " has a total capacity of ",
-          readable_size(total), " of which ", readable_size(free), " is free. Of the allocated memory ", readable_size(allocated),
-          " is allocated by tandem, and ", readable_size(reserved - allocated),
-          " is reserved but unallocated. Largest free block: ", readable_size(largest_free), ".");
+  std::string text = str("CUDA out of memory. Tried to allocate ", readable_size(segment_size), ". GPU ", device_,
+                         " has a total capacity of ", readable_size(total), " of which ", readable_size(free), " is free. ",
+                         limit_ == SIZE_MAX ? "" : readable_size(limit_) + " allowed; ", "Of the allocated memory ",
+                         readable_size(allocated), " is allocated by tandem, and ", readable_size(reserved - allocated),
+                         " is reserved but unallocated. Largest free block: ", readable_size(largest_free), ".");
   throw OutOfMemoryError(text + held_by(held));
 }
 
@@ -97,6 +97,11 @@ void CachingAllocator::reset_accumulated() {
   const std::lock_guard lock(mutex_);
   for_each_figure(stats_, [](cuda::Stat& stat) { stat.allocated = stat.freed = 0; });
   stats_.num_alloc_retries = stats_.num_ooms = 0;
+}
+
+void CachingAllocator::set_limit(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
 }
 
 std::vector<cuda::SegmentInfo> CachingAllocator::snapshot() {

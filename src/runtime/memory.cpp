@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/allocators.h"
+#include "runtime/driver.h"
 #include "runtime/host_cache.h"
 #include "runtime/memory_text.h"
+#include "runtime/stream_record.h"
 
 namespace tandem::cuda {
 namespace {
@@ -64,6 +66,14 @@ std::string memory_summary(Device device) {
 std::vector<SegmentInfo> memory_snapshot(Device device) {
   CachingAllocator* const allocator = allocator_of(device, "memory_snapshot");
   return allocator ? allocator->snapshot() : std::vector<SegmentInfo>{};
+}
+
+void set_per_process_memory_fraction(double fraction, Device device) {
+  if (!(fraction >= 0 && fraction <= 1))
+    fail("[set_per_process_memory_fraction] invalid fraction: ", fraction, ": expected a number from 0 to 1");
+  const int index = runtime::device_index(device, "set_per_process_memory_fraction");
+  const size_t total = runtime::require_driver().properties(index).total_memory;
+  runtime::detail::device_allocator(index).set_limit(fraction == 1 ? SIZE_MAX : static_cast<size_t>(fraction * static_cast<double>(total)));
 }
 
 void empty_cache(Site site) {

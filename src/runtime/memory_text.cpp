@@ -73,6 +73,8 @@ std::string readable_size(size_t bytes) {
   return with_unit(0x1p30, "GiB");
 }
 
+std::string line_text(const char* file, int line) { return str(base_name(file), ":", line); }
+
 std::string held_by(std::span<const Block* const> blocks) {
   struct Held {
     size_t bytes = 0, count = 0;

@@ -13,6 +13,9 @@ namespace tandem::runtime {
 /// As PyTorch's messages have it: "512 bytes", "20.00 MiB".
 [[nodiscard]] std::string readable_size(size_t bytes);
 
+/// "memory.cpp:33", as messages name a call site.
+[[nodiscard]] std::string line_text(const char* file, int line);
+
 /// " Held by: memory.cpp:33 (100.00 MiB in 5 blocks), …": the five call sites that hold most. Nothing where there are no blocks.
 [[nodiscard]] std::string held_by(std::span<const Block* const> blocks);
 

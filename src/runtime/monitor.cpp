@@ -13,8 +13,9 @@ namespace {
 int read(Device device, const char* call, std::optional<int> DeviceFigures::*gauge, const char* lack) {
   const int index = runtime::device_index(device, call);
   runtime::Driver& driver = runtime::require_driver();
-  if (driver.properties(index).is_virtual) fail('[', call, "] ", gpu(index), " is a virtual GPU, which has no ", lack, ": ask a real GPU");
   const std::optional<int> shown = driver.figures(index).*gauge;
+  if (!shown && driver.properties(index).is_virtual)
+    fail('[', call, "] ", gpu(index), " is a virtual GPU, which has no ", lack, ": ask a real GPU");
   if (!shown) fail('[', call, "] ", gpu(index), " (", driver.properties(index).name, ") does not tell it");
   return *shown;
 }

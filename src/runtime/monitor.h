@@ -27,10 +27,11 @@ struct DeviceFigures {
   std::optional<std::vector<DeviceProcess>> processes;
 };
 
-// Each is an error that says so where the GPU lacks the gauge, as virtual ones lack the first five, and where NVIDIA's management library
-// is missing.
+// Each is an error that says so where the GPU lacks the gauge - virtual ones know how busy they are, and their memory in use - and where
+// NVIDIA's management library is missing.
 
-/// Percent of the last sample period in which a kernel was running.
+/// Percent of the last sample period in which a kernel was running; of a virtual GPU, in which its busiest stream was, averaged over about
+/// a second.
 [[nodiscard]] int utilization(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline int utilization(int index) { return utilization(gpu(index)); }
 /// Percent of the last sample period in which the GPU's memory was read or written.

@@ -12,10 +12,23 @@ constinit std::atomic<bool> detail::observed{false};
 
 namespace {
 
-// Told under the shared lock, so that whoever is removed is not being told any more.
+// Told under the shared lock, so that whoever is removed is not being told any more. While the list is to change, who comes to tell waits
+// at the gate: threads that tell without end would keep the lock between them.
 struct Observers {
+  std::mutex gate;
+  std::atomic<bool> changing{false};
   std::shared_mutex mutex;
   std::vector<Observer*> all;
+
+  template <class Change>
+  void change(Change&& make) {
+    const std::lock_guard closed(gate);
+    changing.store(true);
+    const std::lock_guard lock(mutex);
+    changing.store(false);
+    make();
+    detail::observed.store(!all.empty());
+  }
 };
 Observers& observers() {
   // Not destroyed: static objects may still do something. A forked child has nobody's threads, so nobody is told there.
@@ -33,6 +46,7 @@ template <class Tell>
 void tell_all(Tell&& tell) {
   if (telling) return;
   Observers& list = observers();
+  if (list.changing.load()) const std::lock_guard wait(list.gate);
   const std::shared_lock lock(list.mutex);
   struct Here {
     Here() { telling = true; }
@@ -45,16 +59,12 @@ void tell_all(Tell&& tell) {
 
 void add_observer(Observer& observer) {
   Observers& list = observers();
-  const std::lock_guard lock(list.mutex);
-  list.all.push_back(&observer);
-  detail::observed.store(true);
+  list.change([&] { list.all.push_back(&observer); });
 }
 
 void remove_observer(Observer& observer) noexcept {
   Observers& list = observers();
-  const std::lock_guard lock(list.mutex);
-  std::erase(list.all, &observer);
-  detail::observed.store(!list.all.empty());
+  list.change([&] { std::erase(list.all, &observer); });
 }
 
 template <class Fact>

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/html.h"
 #include "io/png.h"
 #include "tensor/host_values.h"
-#include "train/html.h"
 #include "train/report_assets.h"
 #include "train/svg_chart.h"
 #include "train/ticks.h"
@@ -20,10 +20,10 @@
 namespace tandem::train {
 namespace {
 
-using detail::base64;
 using detail::Chart;
-using detail::escaped;
 using detail::kReportColors;
+using io::base64;
+using io::escaped;
 using Series = ProgressBoard::Series;
 
 std::string section(const std::string& title, const std::string& content) {

@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "train/html.h"
+#include "io/html.h"
 #include "train/ticks.h"
 
 namespace tandem::train::detail {
 namespace {
+
+using io::escaped;
 
 // In the units of the viewBox.
 constexpr double kWidth = 560, kHeight = 270, kLeft = 46, kRight = 92, kTop = 12, kBottom = 34;

@@ -21,6 +21,8 @@ answer = json.load(sys.stdin)
 devices = answer["devices"]
 assert [d["device"] for d in devices] == ["cpu", "cuda:0", "cuda:1", "cuda:2"], devices
 assert answer["libraries"] == [], "the host needs none"
+assert 0 < devices[0]["free_memory"] < devices[0]["total_memory"] and devices[0]["cores"] >= 1 and devices[0]["instruction_set"], devices[0]
+assert "links" not in answer and devices[1]["clock_mhz"] is None, devices[1]
 assert devices[0]["total_memory"] > 1 << 20 and devices[0]["threads"] >= 1 and not devices[0]["virtual"]
 for d in devices[1:]:
     assert d["virtual"] and "irtual" in d["name"] and d["total_memory"] == 64 << 20 and d["free_memory"] <= 64 << 20, d
@@ -38,4 +40,19 @@ printf '%s' "$out" | python3 -c '
 import json, sys
 assert [d["device"] for d in json.load(sys.stdin)["devices"]] == ["cpu", "cuda:0", "cuda:1"]
 ' || fail "CUDA_VISIBLE_DEVICES is not obeyed" "$out"
+# Copies between the devices, both ways.
+call TANDEM_VIRTUAL_GPUS=2x64MiB -- devices --measure --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+links = json.load(sys.stdin)["links"]
+names = ["cpu", "cuda:0", "cuda:1"]
+assert [(l["from"], l["to"]) for l in links] == [(a, b) for a in names for b in names if a != b], links
+assert all(l["bytes_per_second"] > 1e6 for l in links), links
+' || fail "the links are not as they should be" "$out"
+call TANDEM_VIRTUAL_GPUS=2x64MiB,link=1GB/s -- devices --measure
+expect_status 0; expect_out "GB/s from"; expect_out "to cuda:1"
+call TANDEM_VIRTUAL_GPUS=1x4MiB -- devices --measure
+expect_status 1; expect_one_line_error; expect_err "out of memory"
+call CUDA_VISIBLE_DEVICES= -- devices --measure
+expect_status 0
 finish

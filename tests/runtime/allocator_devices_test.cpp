@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
@@ -14,6 +15,7 @@
 #include "runtime/allocator.h"
 #include "runtime/launch.h"
 #include "runtime/memory.h"
+#include "runtime/memory_text.h"
 #include "runtime/stream_record.h"
 #include "runtime/virtual/stream.h"
 
@@ -93,6 +95,54 @@ TEST_F(DeviceMemory, RunsOutAndRecovers) {
   free(held.back());
   held.back() = allocate(20 * MiB);
   for (const Allocation allocation : held) free(allocation);
+}
+
+TEST_F(DeviceMemory, IsAFractionWhereThatIsSet) {
+  const size_t total = cuda::mem_get_info(gpu(1)).second;
+  cuda::set_per_process_memory_fraction(0.25, gpu(1));
+  const auto expect_refused = [&](size_t bytes) {
+    try {
+      free(allocate(bytes));
+      FAIL() << bytes << " bytes were given";
+    } catch (const OutOfMemoryError& e) {
+      const std::string text = e.what();
+      EXPECT_NE(text.find(" is free. " + runtime::readable_size(total / 4) + " allowed; Of the allocated memory "), std::string::npos)
+          << text;
+    }
+  };
+  expect_refused(total / 4 + 2 * MiB);
+  const Allocation half = allocate(total / 8);
+  expect_refused(total / 8 + 2 * MiB);  // what is held counts
+  free(half);
+  free(allocate(total / 4 / (2 * MiB) * 2 * MiB));  // for which the cached half is given back
+  cuda::empty_cache();
+  cuda::set_per_process_memory_fraction(0, gpu(1));
+  EXPECT_THROW((void)allocate(1), OutOfMemoryError);
+  cuda::set_per_process_memory_fraction(1, gpu(1));
+  free(allocate(total / 2));
+  for (const double wrong : {-0.1, 1.5, std::nan("")}) EXPECT_THROW(cuda::set_per_process_memory_fraction(wrong, gpu(1)), Error);
+  EXPECT_THROW(cuda::set_per_process_memory_fraction(0.5, "cpu"), Error);
+}
+
+/// Threads that ask at once do not get past the limit together.
+TEST_F(DeviceMemory, IsAFractionForThreadsTogether) {
+  const size_t total = cuda::mem_get_info(gpu(1)).second;
+  cuda::set_per_process_memory_fraction(0.25, gpu(1));
+  cuda::reset_peak_memory_stats(gpu(1));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 200; ++j) {
+        try {
+          free(allocate(total / 16 + 11 * MiB));
+        } catch (const OutOfMemoryError&) {  // NOLINT(bugprone-empty-catch): the others have it
+        }
+        cuda::empty_cache();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_LE(cuda::max_memory_reserved(gpu(1)), total / 4);
+  cuda::set_per_process_memory_fraction(1, gpu(1));
 }
 
 TEST_F(DeviceMemory, StaysWithTheGpuUntilQueuedWorkHasPassed) {

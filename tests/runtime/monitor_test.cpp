@@ -46,7 +46,6 @@ TEST_F(Monitor, SaysWhichGaugesAVirtualGpuLacks) {
   EXPECT_ERROR(cuda::temperature(1), Error, "[temperature] cuda:1 is a virtual GPU, which has no thermometer: ask a real GPU");
   EXPECT_ERROR(cuda::power_draw(), Error, "[power_draw] cuda:0 is a virtual GPU, which has no power meter");
   EXPECT_ERROR(cuda::clock_rate(), Error, "[clock_rate] cuda:0 is a virtual GPU, which has no clock of its own");
-  EXPECT_ERROR(cuda::utilization(), Error, "[utilization] cuda:0 is a virtual GPU, which has no count of busy time");
   EXPECT_ERROR(cuda::memory_usage(), Error, "[memory_usage] cuda:0 is a virtual GPU, which has no count of its memory's busy time");
 }
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/html.h"
 #include "support/on_device.h"
 #include "tandem.h"
-#include "train/html.h"
 #include "train/svg_chart.h"
 
 namespace td = tandem;
@@ -180,14 +180,14 @@ TEST(SvgChart, KeepsNamesApart) {
 
 TEST(Html, EncodesBytes) {
   // RFC 4648, section 10.
-  EXPECT_EQ(train::detail::base64(""), "");
-  EXPECT_EQ(train::detail::base64("f"), "Zg==");
-  EXPECT_EQ(train::detail::base64("fo"), "Zm8=");
-  EXPECT_EQ(train::detail::base64("foo"), "Zm9v");
-  EXPECT_EQ(train::detail::base64("foob"), "Zm9vYg==");
-  EXPECT_EQ(train::detail::base64("fooba"), "Zm9vYmE=");
-  EXPECT_EQ(train::detail::base64("foobar"), "Zm9vYmFy");
-  EXPECT_EQ(train::detail::base64("\xff\xfe\xfd"), "//79");
+  EXPECT_EQ(td::io::base64(""), "");
+  EXPECT_EQ(td::io::base64("f"), "Zg==");
+  EXPECT_EQ(td::io::base64("fo"), "Zm8=");
+  EXPECT_EQ(td::io::base64("foo"), "Zm9v");
+  EXPECT_EQ(td::io::base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(td::io::base64("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(td::io::base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(td::io::base64("\xff\xfe\xfd"), "//79");
 }
 
 TEST(MemoryRecorder, NotesWhatTheGpusHold) {

@@ -1,5 +1,8 @@
 // The one entry of libtandem_cuda.so.
+#include <cuda_runtime_api.h>
+
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -11,8 +14,21 @@
 
 namespace {
 
+/// CUDA's 13000 as "13.0".
+std::string version_text(int version) { return tandem::str(version / 1000, '.', version % 1000 / 10); }
+
+/// The run-time library is a part of the plug-in; of the driver, the version of CUDA that it is for.
 std::vector<tandem::cuda::Library> libraries() {
-  auto all = tandem::kernels::cuda::vendor::libraries();
+  int driver = 0;
+  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+  std::vector<tandem::cuda::Library> all = {
+      {.name = "CUDA driver",
+       .file = "libcuda.so.1",
+       .version = has_driver ? version_text(driver) : "",
+       .why = has_driver ? "" : "no NVIDIA driver was found",
+       .failure = ""},
+      {.name = "CUDA runtime", .file = "libtandem_cuda.so", .version = version_text(CUDART_VERSION), .why = "", .failure = ""}};
+  for (auto& library : tandem::kernels::cuda::vendor::libraries()) all.push_back(std::move(library));
   all.push_back(tandem::comm::nccl::describe());
   return all;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -170,6 +171,15 @@ void* VirtualDriver::kernel_address(int device, void* address) const {
     if (inside < memory->bytes()) return memory->kernels() + inside;
   }
   return address;
+}
+
+// Busy with kernels and copies, of its busiest stream: at least that the GPU was.
+cuda::DeviceFigures VirtualDriver::figures(int device) const {
+  cuda::DeviceFigures figures = Driver::figures(device);
+  double busiest = 0;
+  for (const Stream* stream : streams_of(device)) busiest = std::max(busiest, stream->busy());
+  figures.utilization = static_cast<int>(std::lround(100 * busiest));
+  return figures;
 }
 
 ShareHandle VirtualDriver::share_memory(int device, void* address, size_t bytes) {

@@ -31,6 +31,7 @@ class VirtualDriver final : public Driver {
   /// Takes effect when the work now queued for the GPU is done, since that may use the memory.
   void free(int device, void* address, size_t bytes) noexcept override;
   [[nodiscard]] std::pair<size_t, size_t> memory_info(int device) const override;
+  [[nodiscard]] cuda::DeviceFigures figures(int device) const override;
   [[nodiscard]] void* user_address(int device, void* address) const override;
   [[nodiscard]] void* kernel_address(int device, void* address) const override;
   [[nodiscard]] ShareHandle share_memory(int device, void* address, size_t bytes) override;

@@ -116,7 +116,11 @@ void Stream::work() {
   this_threads_stream = this;
   prctl(PR_SET_TIMERSLACK, 1000UL);  // simulated links and delays are short: sleep to the microsecond
   for (uint64_t next = 0;;) {
-    if (queued_.load(std::memory_order_acquire) == next && !wait_for_work(next)) break;
+    if (queued_.load(std::memory_order_acquire) == next) {
+      busy_.end();
+      if (!wait_for_work(next)) break;
+      busy_.begin();
+    }
     TaskHeader* task = queue_.front();
     process(task, ++next, nullptr, true);
     queue_.pop(task);
@@ -268,7 +272,12 @@ void Stream::wait_for(Point point) {
       [point](const Queue& on_worker) {
         auto* self = static_cast<Stream*>(on_worker.stream);
         const uint64_t number = of_this_thread() == self ? self->running_ : self->queued();  // the latter where the program is ending
-        if (!point.stream->done(point.number) && of_this_thread() != point.stream) point.stream->wait_slowly(point.number, true);
+        if (!point.stream->done(point.number) && of_this_thread() != point.stream) {
+          const bool own = of_this_thread() == self;
+          if (own) self->busy_.end();
+          point.stream->wait_slowly(point.number, true);
+          if (own) self->busy_.begin();
+        }
         if (!point.stream->done(point.number)) {  // as good as dropped
           self->machine_.dropped.store(true);
           self->lose(number);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/queue.h"
+#include "runtime/virtual/busy.h"
 #include "runtime/virtual/faults.h"
 #include "runtime/virtual/options.h"
 #include "runtime/virtual/recording.h"
@@ -67,6 +68,9 @@ class Stream {
   /// For a task of Kind::Meets that is called although it is skipped, while it runs: the error of the work before it.
   [[nodiscard]] const std::string& why_skipped() const { return why_skipped_; }
 
+  /// The share of about the last second in which the thread had work and did not wait for another stream.
+  [[nodiscard]] double busy() const { return busy_.share(); }
+
   /// Wakes the thread so that it sees `machine.stopping`; it ends when its queue is empty.
   void request_stop();
   /// Waits for the thread to end, at most so long (negative: as long as it takes). Whether it ended.
@@ -112,6 +116,7 @@ class Stream {
   Status status_;
   uint64_t running_ = 0;
   std::string why_skipped_;
+  Busy busy_;
 
   alignas(64) std::atomic<uint64_t> queued_{0};
   std::atomic<uint32_t> asleep_{0};  // 1 while the thread sleeps

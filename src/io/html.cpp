@@ -1,8 +1,8 @@
-#include "train/html.h"
+#include "io/html.h"
 
 #include <cstdint>
 
-namespace tandem::train::detail {
+namespace tandem::io {
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -29,4 +29,4 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-}  // namespace tandem::train::detail
+}  // namespace tandem::io
