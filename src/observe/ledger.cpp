@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -29,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 namespace facts = runtime::facts;
 
 struct Recorder::State {
-  std::vector<Entry> entries;  // under the book's mutex
+  std::deque<Entry> entries;  // under the book's mutex; what is there is never moved
 };
 
 namespace {
@@ -159,7 +160,7 @@ class Book final : public runtime::Observer {
   }
   [[nodiscard]] std::vector<Entry> entries(const Recorder::State& state) {
     const std::lock_guard lock(mutex_);
-    return state.entries;
+    return {state.entries.begin(), state.entries.end()};
   }
   void clear(Recorder::State& state) {
     const std::lock_guard lock(mutex_);

@@ -8,7 +8,11 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/driver.h"
 #include "runtime/expect_error.h"
+#include "runtime/observer.h"
+#include "runtime/stream_record.h"
+#include "runtime/virtual/stream.h"
 #include "tandem.h"
 
 namespace td = tandem;
@@ -333,6 +337,50 @@ TEST(Ledger, AGraphsReplayWaitsForNothing) {
               for (int i = 0; i < 3; ++i) graph.replay();
             }),
             "");
+  cuda::synchronize();
+}
+
+/// Lets a stream go on when the host has begun to wait for room in its queue.
+class LetsGoOn final : public td::runtime::Observer {
+ public:
+  explicit LetsGoOn(std::atomic<bool>& go_on) : go_on_(go_on) { td::runtime::add_observer(*this); }
+  ~LetsGoOn() override { td::runtime::remove_observer(*this); }
+  void begin(const td::runtime::facts::Wait& wait) noexcept override {
+    if (wait.kind != td::runtime::facts::Wait::Queue) return;
+    go_on_ = true;
+    go_on_.notify_all();
+  }
+
+ private:
+  std::atomic<bool>& go_on_;
+};
+
+TEST(Ledger, AFullQueueIsToldAndNeverRefused) {
+  if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "real GPUs have queues of their own";
+  const auto x = td::ones({1}, td::gpu(0));
+  cuda::synchronize();
+  std::atomic<bool> go_on = false;
+  const LetsGoOn lets_go_on(go_on);
+  const auto* stream = td::runtime::current_stream(0);
+  td::runtime::virtual_gpu::enqueue(td::runtime::require_driver().queue(stream->handle, "held", td::Site::here()),
+                                    [&](const td::Queue&) { go_on.wait(false); });
+  const ledger::Recorder recorder;
+  int line = 0;
+  {
+    const ledger::Guard guard(ledger::Mode::forbid);
+    for (int i = 0; i < 70'000 && !go_on; ++i) {
+      line = __LINE__ + 1;
+      x.mul_(1);
+    }
+  }
+  const auto entries = recorder.entries();
+  go_on = true;
+  go_on.notify_all();
+  ASSERT_EQ(entries.size(), 1U) << recorder.report();
+  EXPECT_EQ(entries[0].kind, Kind::FullQueue);
+  EXPECT_EQ(entries[0].op, "mul_");
+  EXPECT_EQ(entries[0].from, td::gpu(0));
+  EXPECT_TRUE(is_here(entries[0], line));
   cuda::synchronize();
 }
 
