@@ -378,7 +378,7 @@ TEST(Ledger, AFullQueueIsToldAndNeverRefused) {
   go_on.notify_all();
   ASSERT_EQ(entries.size(), 1U) << recorder.report();
   EXPECT_EQ(entries[0].kind, Kind::FullQueue);
-  EXPECT_EQ(entries[0].op, "mul_");
+  EXPECT_EQ(entries[0].op, "mul");
   EXPECT_EQ(entries[0].from, td::gpu(0));
   EXPECT_TRUE(is_here(entries[0], line));
   cuda::synchronize();
