@@ -15,13 +15,11 @@
 #include "io/safetensors.h"
 #include "models/models.h"
 #include "nn/nn.h"
-<<<<<<< HEAD
-#include "observe/profiler.h"
-=======
+#include "observe/ledger.h"
 #include "observe/memory_history.h"
 #include "observe/memory_scope.h"
+#include "observe/profiler.h"
 #include "observe/smi.h"
->>>>>>> memory
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/convolution.h"

@@ -1,6 +1,7 @@
 #include "base/rethrow.h"
 
 #include "base/error.h"
+#include "base/wait_scope.h"
 
 namespace tandem {
 
@@ -11,6 +12,8 @@ void rethrow_named(const std::string& before) {
     throw OutOfMemoryError(before + e.what());
   } catch (const IndexError& e) {
     throw IndexError(before + e.what());
+  } catch (const ledger::ForbiddenError& e) {
+    throw ledger::ForbiddenError(before + e.what());
   } catch (const NotImplementedError& e) {
     throw NotImplementedError(before + e.what());
   } catch (const std::exception& e) {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "comm/distributed.h"
 #include "comm/launched.h"
 #include "comm/local_backend.h"
@@ -144,7 +145,9 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
   const runtime::ThreadDevices devices_of_caller;  // of the calling thread, whose work comes before
   std::mutex mutex;
   std::exception_ptr first;  // by which the others were ended
+  const tandem::detail::WaitScope wait_scope = tandem::detail::wait_scope;
   const auto work = [&](int rank) {
+    const tandem::detail::WithWaitScope waits(wait_scope);
     auto own = std::make_shared<World>();
     std::shared_ptr<World> mine = own;
     own_world = &mine;

@@ -17,6 +17,7 @@ namespace {
 
 /// Batches that lie on the device before the loop asks for them: one to go on with, and one on its way.
 constexpr int64_t kOnDevice = 2;
+constexpr const char* kCopies = "the DataLoader's copies to the GPU";
 
 /// A mark in the calling thread's current stream of each GPU that has tensors of the batch.
 std::vector<cuda::Event> marks_of(const Batch& batch, Site site) {
@@ -83,6 +84,7 @@ Batch Epoch::read(int64_t at) const {
 void Epoch::work() {
   devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
+  const tandem::detail::WithWaitScope waits(wait_scope_);
   const tandem::detail::SerialScope alone;
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -106,6 +108,7 @@ void Epoch::work() {
 }
 
 void Epoch::move(Slot& slot) const {
+  const tandem::detail::OwnWork own(kCopies, plan_.site);
   if (plan_.device->is_cpu()) {
     slot.batch = slot.batch.to(*plan_.device, {}, plan_.site);
     slot.made.clear();
@@ -122,6 +125,7 @@ void Epoch::move(Slot& slot) const {
 void Epoch::move_all() {
   devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
+  const tandem::detail::WithWaitScope waits(wait_scope_);
   const int64_t ahead = std::min(kOnDevice, plan_.window);
   for (int64_t at = plan_.first; at < size(); ++at) {
     std::unique_lock lock(mutex_);
@@ -145,7 +149,9 @@ Epoch::Slot Epoch::fetch() {
   if (plan_.num_workers == 0) {
     Slot result;
     result.batch = read(at_);
-    if (plan_.device) result.batch = result.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
+    if (!plan_.device) return result;
+    const tandem::detail::OwnWork own(kCopies, plan_.site);
+    result.batch = result.batch.to(*plan_.device, {.non_blocking = true}, plan_.site);
     return result;
   }
   if (forked()) fail("[DataLoader] this loop's workers are the parent's, which this process was forked from: begin a new loop");

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/wait_scope.h"
 #include "data/loader.h"
 #include "runtime/stream.h"
 #include "runtime/thread_devices.h"
@@ -73,6 +74,7 @@ class Epoch {
 
   const EpochPlan plan_;
   const bool grad_enabled_;
+  const tandem::detail::WaitScope wait_scope_ = tandem::detail::wait_scope;  // the loop's
   const pid_t process_ = getpid();
   const runtime::ThreadDevices devices_;  // the loop's
 

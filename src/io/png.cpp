@@ -104,7 +104,7 @@ std::string encode_png(const Tensor& image, Site site) {
   if (image.dtype() != kUInt8 && !image.is_floating_point())
     fail("[encode_png] an image must be uint8 or floating, but its dtype is ", image.dtype());
   const Tensor pixels_last = image.dim() == 2 ? image.unsqueeze(2, site) : image.permute({1, 2, 0}, site);
-  const HostValues values = read_values(pixels_last, -1, site);
+  const HostValues values = read_values(pixels_last, -1, "write_png", site);
   std::vector<uint8_t> bytes(values.integers.begin(), values.integers.end());
   for (const double value : values.floating) bytes.push_back(value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 1.0) * 255)) : 0);
   return encode_png(bytes, pixels_last.size(1), pixels_last.size(0), pixels_last.size(2));

@@ -15,7 +15,7 @@ namespace {
 
 Shape read_integers(const char* op, const char* name, const Tensor& x, Site site) {
   if (x.dim() != 1 || is_floating(x.dtype())) fail("[", op, "] ", name, " must be a vector of integers, not ", x.dtype(), " ", x.sizes());
-  return read_values(x, -1, site).integers;
+  return read_values(x, -1, "PackedSequence", site).integers;
 }
 
 Tensor index_on(Device device, const std::vector<int64_t>& values, Site site) {

@@ -152,7 +152,7 @@ LstmResult RecurrentBase::run(const PackedSequence& x, std::vector<Tensor> hx, S
   if (x.data.dim() != 2) fail("[", type_, "] Expected packed data to be 2D, got ", x.data.dim(), "D instead");
   if (x.data.size(-1) != input_size)
     fail("[", type_, "] input.size(-1) must be equal to input_size. Expected ", input_size, ", got ", x.data.size(-1));
-  const Shape batch_sizes = read_values(x.batch_sizes, -1, site).integers;
+  const Shape batch_sizes = read_values(x.batch_sizes, -1, "RNN.forward", site).integers;
   hx = states(hx, x.data, batch_sizes.empty() ? 0 : batch_sizes[0], site);
   if (x.sorted_indices.defined())
     for (Tensor& h : hx) h = index_select(h, 1, x.sorted_indices, site);

@@ -1,12 +1,11 @@
 // Moving and converting: to, cpu, cuda, pin_memory, copy_, clone, contiguous, item.
-#include <cstring>
-
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/view.h"
 #include "runtime/stream.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -115,22 +114,11 @@ Tensor Tensor::clone(Site site) const {
 
 Tensor Tensor::contiguous(Site site) const { return is_contiguous() ? *this : clone(site); }
 
-Scalar Tensor::item(Site site) const {
-  if (numel() != 1) fail("[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
-  impl().check_bytes();
-  alignas(8) char bytes[8];
-  const size_t size = element_size();
-  if (is_cpu()) std::memcpy(bytes, impl().data, size);
-  else runtime::copy_bytes(bytes, Device(), false, impl().data, device(), false, size, false, "item", site);
-  return visit(dtype(), [&](auto value) {
-    std::memcpy(static_cast<void*>(&value), bytes, sizeof value);
-    return Scalar(value);
-  });
-}
+Scalar Tensor::item(Site site) const { return read_value(*this, "item", site); }
 
 Tensor::operator bool() const {
   if (numel() != 1) fail("[bool] Boolean value of Tensor with ", numel(), " elements is ambiguous; use any() or all()");
-  return item(Site{"if (tensor)", 0}).to<bool>();
+  return read_value(*this, "bool", Site{"if (tensor)", 0}).to<bool>();
 }
 
 }  // namespace tandem

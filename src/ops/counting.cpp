@@ -16,6 +16,7 @@
 #include "ops/sort.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -94,9 +95,9 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, Site 
   int64_t bins = minlength;
   if (x.numel()) {
     const MinMax range = aminmax(x, {}, false, site);
-    if (const auto least = range.min.item<int64_t>(site); least < 0)
+    if (const auto least = read_value(range.min, "bincount", site).to<int64_t>(); least < 0)
       fail("[bincount] bincount only supports 1-d non-negative integral inputs, but got ", least);
-    bins = std::max(minlength, range.max.item<int64_t>(site) + 1);
+    bins = std::max(minlength, read_value(range.max, "bincount", site).to<int64_t>() + 1);
   }
   const DType dtype = !weights.defined() ? kInt64 : weights.dtype() == kFloat32 ? kFloat32 : kFloat64;
   const Tensor totals = zeros({bins}, {.dtype = dtype, .device = x.device()}, site);
@@ -112,8 +113,8 @@ Tensor histc(const Tensor& given, int64_t bins, double min, double max, Site sit
   const Tensor x = given.detach().reshape({-1}, site);
   if (min == max && x.numel()) {
     const MinMax range = tandem::aminmax(x, {}, false, site);
-    min = range.min.item<double>(site);
-    max = range.max.item<double>(site);
+    min = read_value(range.min, "histc", site).to<double>();
+    max = read_value(range.max, "histc", site).to<double>();
   }
   if (min == max) {
     min -= 1;
@@ -135,8 +136,9 @@ Tensor one_hot(const Tensor& x, int64_t num_classes, Site site) {
     if (num_classes <= 0) fail("[one_hot] Can not infer total number of classes from empty tensor.");
   } else {
     const MinMax range = aminmax(x, {}, false, site);
-    if (const auto least = range.min.item<int64_t>(site); least < 0) fail("[one_hot] Class values must be non-negative, but got ", least);
-    const auto most = range.max.item<int64_t>(site);
+    if (const auto least = read_value(range.min, "one_hot", site).to<int64_t>(); least < 0)
+      fail("[one_hot] Class values must be non-negative, but got ", least);
+    const auto most = read_value(range.max, "one_hot", site).to<int64_t>();
     if (num_classes == -1) classes = most + 1;
     else if (num_classes < 1) fail("[one_hot] num_classes should be positive, not ", num_classes);
     else if (most >= num_classes) fail("[one_hot] Class values must be smaller than num_classes, but got ", most, " and ", num_classes);

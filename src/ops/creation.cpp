@@ -10,6 +10,7 @@
 #include "ops/pointwise.h"
 #include "ops/view.h"
 #include "runtime/driver.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -42,7 +43,7 @@ double bound_of(const char* op, const Operand& x, DType dtype) {
   if (!x.is_tensor()) return fitting(x.number().to<double>());
   if (x.tensor().dim() > 0)
     fail("[", op, "] only supports 0-dimensional start and end tensors, but got one with ", x.tensor().dim(), " dimension(s).");
-  return fitting(x.tensor().item().to<double>());
+  return fitting(read_value(x.tensor(), op, x.site()).to<double>());
 }
 
 /// The options of a `_like` function: what is left out is as `other` has it.

@@ -1,18 +1,28 @@
 #include "tensor/host_values.h"
 
+#include <cstring>
+
 #include "autograd/history.h"
+#include "base/error.h"
+#include "ops/creation.h"
 #include "ops/join.h"
+#include "runtime/launch.h"
 
 namespace tandem {
 
-HostValues read_values(const Tensor& x, int64_t edge, Site site) {
+HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site) {
   const NoGradGuard no_grad;
   Tensor shown = x;
   for (int64_t d = 0; edge >= 0 && d < x.dim(); ++d)
     if (shown.size(d) > 2 * edge)
       shown = cat({shown.slice(d, 0, edge, 1, site), shown.slice(d, shown.size(d) - edge, {}, 1, site)}, d, site);
-  if (shown.is_cuda()) shown = shown.contiguous(site).to(Device(), {}, site);
   shown = shown.contiguous(site);
+  if (shown.is_cuda() && shown.numel() > 0) {
+    shown.impl().check_bytes();
+    const Tensor host = empty(shown.sizes(), shown.dtype(), site);
+    runtime::copy_bytes(host.impl().data, Device(), false, shown.impl().data, shown.device(), false, shown.nbytes(), false, op, site);
+    shown = host;
+  }
   HostValues values{x.dtype(), {}, {}};
   visit(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -24,6 +34,19 @@ HostValues read_values(const Tensor& x, int64_t edge, Site site) {
     }
   });
   return values;
+}
+
+Scalar read_value(const Tensor& x, const char* op, Site site) {
+  if (x.numel() != 1) fail('[', op, "] a Tensor with ", x.numel(), " elements cannot be converted to Scalar");
+  x.impl().check_bytes();
+  alignas(8) char bytes[8];
+  const size_t size = x.element_size();
+  if (x.is_cpu()) std::memcpy(bytes, x.impl().data, size);
+  else runtime::copy_bytes(bytes, Device(), false, x.impl().data, x.device(), false, size, false, op, site);
+  return visit(x.dtype(), [&](auto value) {
+    std::memcpy(static_cast<void*>(&value), bytes, sizeof value);
+    return Scalar(value);
+  });
 }
 
 }  // namespace tandem

@@ -15,6 +15,7 @@
 #include "ops/view.h"
 #include "ops/view_of.h"
 #include "tensor/dims.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -68,7 +69,7 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
       case Index::Kind::Tensor: {
         check_index_dtype(op, index.tensor);
         if (index.tensor.dim() == 0 && is_integral(index.tensor.dtype()) && index.tensor.dtype() != kUInt8) {
-          at_integer(index.tensor.item<int64_t>(site));
+          at_integer(read_value(index.tensor, op, site).to<int64_t>());
           break;
         }
         const Tensor index_tensor = index.tensor.to(x.device(), {}, site);
@@ -300,7 +301,7 @@ Tensor nonzero(const Tensor& x, Site site) {
   int64_t found = 0;
   if (x.numel()) {
     ops::launch(x, "nonzero", site, &kernels::Table::count_nonzero, count, x, scratch);
-    found = count.item<int64_t>(site);
+    found = read_value(count, "nonzero", site).to<int64_t>();
   }
   Tensor y = empty({found, x.dim()}, {.dtype = kInt64, .device = x.device()}, site);
   ops::launch(x, "nonzero", site, &kernels::Table::nonzero, y, x, scratch);

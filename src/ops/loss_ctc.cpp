@@ -21,7 +21,7 @@ using autograd::record;
 
 Shape lengths_of(const char* name, const Tensor& lengths, Site site) {
   if (is_floating(lengths.dtype()) || lengths.dtype() == kBool) fail("[ctc_loss] ", name, " must be integral, not ", lengths.dtype());
-  return Shape(read_values(lengths, -1, site).integers);
+  return Shape(read_values(lengths, -1, "ctc_loss", site).integers);
 }
 
 /// What the kernels need of a batch beside the probabilities.

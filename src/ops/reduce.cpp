@@ -17,6 +17,7 @@
 #include "ops/scan.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -206,7 +207,7 @@ bool equal(const Tensor& a, const Tensor& b, Site site) {
     fail("Expected all tensors to be on the same device, but found at least two devices, ", a.is_cpu() ? b.device() : a.device(), " and ",
          a.is_cpu() ? a.device() : b.device(), "!");
   const NoGradGuard no_grad;
-  return all(eq(a, b, site), site).item<bool>(site);
+  return read_value(all(eq(a, b, site), site), "equal", site).to<bool>();
 }
 
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag equal_nan, Site site) {
@@ -218,7 +219,7 @@ bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag e
   const Tensor difference = abs(sub(x, y, site), site), allowed = add(mul(abs(y, site), rtol, site), atol, site);
   const Tensor finite = lt(difference, std::numeric_limits<double>::infinity(), site);
   near = logical_or(near, logical_and(finite, le(difference, allowed, site), site), site);
-  return all(near, site).item<bool>(site);
+  return read_value(all(near, site), "allclose", site).to<bool>();
 }
 
 // --- The same as methods

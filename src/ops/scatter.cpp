@@ -15,6 +15,7 @@
 #include "ops/sort.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -385,9 +386,9 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   if (repeats.numel() == 0) return zeros({0}, {.dtype = kInt64, .device = repeats.device()}, site);
   const Tensor ends = cumsum(repeats, 0, {}, site);
   if (!output_size) {
-    if (const auto least = min(repeats, site).item<int64_t>(site); least < 0)
+    if (const auto least = read_value(min(repeats, site), "repeat_interleave", site).to<int64_t>(); least < 0)
       fail("[repeat_interleave] repeats can not be negative, but one is ", least);
-    output_size = ends.select(0, -1, site).item<int64_t>(site);
+    output_size = read_value(ends.select(0, -1, site), "repeat_interleave", site).to<int64_t>();
   } else if (repeats.is_cpu() && ends.select(0, -1, site).item<int64_t>(site) != *output_size) {
     fail("[repeat_interleave] allocated size does not match required size: ", *output_size, " and ",
          ends.select(0, -1, site).item<int64_t>(site));

@@ -100,7 +100,7 @@ std::vector<Tensor> Tensor::tensor_split(const Tensor& indices_or_sections, int6
   if (given.dim() > 1 || given.dtype() != kInt64)
     fail("[tensor_split] expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor, but got sizes ",
          given.sizes(), " and dtype ", given.dtype());
-  const HostValues values = read_values(given, -1, site);
+  const HostValues values = read_values(given, -1, "tensor_split", site);
   return given.dim() == 0 ? tensor_split(values.integers[0], dim, site) : tensor_split(Shape(values.integers), dim, site);
 }
 

@@ -8,6 +8,7 @@
 #include "ops/reduce.h"
 #include "ops/view_of.h"
 #include "tensor/dims.h"
+#include "tensor/host_values.h"
 
 namespace tandem {
 namespace {
@@ -407,7 +408,7 @@ Tensor ravel(const Tensor& x, Site site) { return x.reshape({-1}, site); }
 Tensor narrow(const Tensor& x, int64_t dim, const Tensor& start, int64_t length, Site site) {
   if (start.dim() != 0 || !is_integral(start.dtype()))
     fail("[narrow] start must be an 0-dim integral Tensor, but has sizes ", start.sizes(), " and dtype ", start.dtype());
-  return x.narrow(dim, start.item<int64_t>(site), length, site);
+  return x.narrow(dim, read_value(start, "narrow", site).to<int64_t>(), length, site);
 }
 Tensor atleast_1d(const Tensor& x, Site site) { return x.dim() == 0 ? x.reshape({1}, site) : x; }
 Tensor atleast_2d(const Tensor& x, Site site) { return x.dim() == 0 ? x.reshape({1, 1}, site) : x.dim() == 1 ? x.unsqueeze(0, site) : x; }

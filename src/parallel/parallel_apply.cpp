@@ -6,6 +6,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "base/rethrow.h"
+#include "base/wait_scope.h"
 #include "runtime/capture.h"
 #include "runtime/thread_devices.h"
 
@@ -35,9 +36,11 @@ std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vect
   std::vector<std::exception_ptr> errors(inputs.size());
   const bool grad_enabled = is_grad_enabled();
   const runtime::ThreadDevices devices;  // a replica may use any GPU: on all of them the work that the caller queued before comes first
+  const tandem::detail::WaitScope wait_scope = tandem::detail::wait_scope;
   const auto work = [&](size_t i) {
     try {
       const SetGradGuard mode(grad_enabled);
+      const tandem::detail::WithWaitScope waits(wait_scope);
       devices.adopt();
       outputs[i] = run(*replicas[i], inputs[i], i, site);
     } catch (...) {

@@ -9,6 +9,7 @@
 #include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "ops/creation.h"
 #include "parallel/agreement.h"
 #include "parallel/buckets.h"
@@ -246,7 +247,8 @@ void Reducer::State::finish() {
 void Reducer::State::take_where_others_have(Bucket& bucket) {
   const NoGradGuard no_grad;
   if (std::none_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return parameters[i].without_grad; })) return;
-  const Tensor flags = bucket.flags.cpu().to(kFloat64);
+  const tandem::detail::OwnWork own("DistributedDataParallel's search for unused parameters", site);
+  const Tensor flags = bucket.flags.cpu(site).to(kFloat64);
   for (const size_t i : bucket.members)
     if (parameters[i].without_grad && flags.data_ptr<double>()[parameters[i].slot] > 0) parameters[i].tensor.grad() = parameters[i].view;
 }

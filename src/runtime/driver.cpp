@@ -17,6 +17,7 @@
 #include "base/fork.h"
 #include "runtime/allocators.h"
 #include "runtime/beside_library.h"
+#include "runtime/observer.h"
 #include "runtime/virtual/driver.h"
 #include "runtime/virtual/options.h"
 
@@ -84,6 +85,7 @@ void choose(Choice& choice) {
   if (choice.made.load()) return;
   static const int watched = tandem::detail::in_forked_children(leave_to_parent);
   (void)watched;
+  observe_from_environment();
   struct Starting {
     std::atomic<bool>& flag;
     explicit Starting(std::atomic<bool>& f) : flag(f) { flag.store(true); }

@@ -61,7 +61,14 @@ struct Copy {
 
 /// The calling thread waits for a GPU.
 struct Wait {
-  enum Kind : uint8_t { Stream, Device, Event, Memory, Collective };  // Memory: for memory to become free
+  enum Kind : uint8_t {
+    Stream,
+    Device,
+    Event,
+    Memory,  // for memory to become free
+    Collective,
+    Queue,  // for room in a virtual GPU's queue; cannot be refused
+  };
 
   Kind kind = Stream;
   const char* op = "";
@@ -192,6 +199,9 @@ class Observer {
 void add_observer(Observer& observer);
 /// Not any more: when this returns, no thread is telling it. What had begun before it was added, or ends later, is told in part.
 void remove_observer(Observer& observer) noexcept;
+/// Adds those that environment variables ask for, when a GPU is first asked for. The room observe, which knows them, has it. Error for a
+/// value that is none.
+void observe_from_environment();
 
 namespace detail {
 extern constinit std::atomic<bool> observed;

@@ -15,7 +15,11 @@ struct HostValues {
   [[nodiscard]] size_t count() const { return is_floating(dtype) ? floating.size() : integers.size(); }
 };
 
-/// All values, or, where `edge` >= 0, of each dimension longer than 2 * edge only the first and last `edge`. One copy to the host.
-HostValues read_values(const Tensor& x, int64_t edge, Site site);
+/// All values, or, where `edge` >= 0, of each dimension longer than 2 * edge only the first and last `edge`. One copy to the host, which is
+/// told as one of `op`: whoever reads values names the operation that needs them.
+HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site);
+
+/// The one element of x, as item(). Error where x has none or several. The copy is told as one of `op`.
+Scalar read_value(const Tensor& x, const char* op, Site site);
 
 }  // namespace tandem

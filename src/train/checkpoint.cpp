@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "io/safetensors.h"
 
 namespace tandem {
@@ -28,6 +29,7 @@ std::string note(const io::Metadata& notes, const char* key) {
 
 void save_checkpoint(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer* optimizer, const Checkpoint& more,
                      Site site) {
+  const tandem::detail::OwnWork own("the writing of a checkpoint", site);
   io::TensorMap tensors;
   io::Metadata metadata = more.notes;
   metadata[kFormatKey] = kFormat;
@@ -59,6 +61,7 @@ ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
 }
 
 void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimizer* optimizer, Site site) {
+  const tandem::detail::OwnWork own("the reading of a checkpoint", site);
   if (optimizer && read.optimizer_name.empty()) fail("[load] ", read.path, ": has no state of an optimizer");
   if (optimizer && read.optimizer_name != optimizer->name())
     fail("[load] ", read.path, ": has the state of the optimizer ", read.optimizer_name, ", not of ", optimizer->name());

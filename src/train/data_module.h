@@ -21,9 +21,9 @@ struct DataModuleOptions {
 class DataModule {
  public:
   /// Validates on `val`, in order, after each epoch.
-  DataModule(data::AnyDataset train, data::AnyDataset val, DataModuleOptions options = {});
+  DataModule(data::AnyDataset train, data::AnyDataset val, DataModuleOptions options = {}, Site site = Site::here());
   /// Without validation.
-  explicit DataModule(data::AnyDataset train, DataModuleOptions options = {});
+  explicit DataModule(data::AnyDataset train, DataModuleOptions options = {}, Site site = Site::here());
   virtual ~DataModule() = default;
 
   /// The loader of one run. The Trainer goes through it once an epoch.
@@ -35,6 +35,7 @@ class DataModule {
   data::AnyDataset train_;
   std::optional<data::AnyDataset> val_;
   DataModuleOptions options_;
+  Site site_;  // that the loaders' work belongs to
 };
 
 }  // namespace tandem::train

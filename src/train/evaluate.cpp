@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autograd/autograd.h"
+#include "base/wait_scope.h"
 #include "ops/pointwise.h"
 #include "runtime/stream.h"
 
@@ -20,6 +21,7 @@ class Pace {
   void batch_queued(Site site) {
     if (!device_.is_cuda()) return;
     auto& event = events_[next_++ % events_.size()];
+    const tandem::detail::OwnWork own("the pace of evaluation", site);
     if (event) event->synchronize(site);
     else event.emplace();
     event->record(cuda::current_stream(device_), site);
@@ -40,7 +42,10 @@ class Mean {
     else sum_ = mul(number.to(kFloat64, {}, site), weight, site);
     weight_ += weight;
   }
-  [[nodiscard]] double sum(Site site) const { return sum_.item<double>(site); }
+  [[nodiscard]] double sum(Site site) const {
+    const tandem::detail::OwnWork own("the reading of evaluation's figures", site);
+    return sum_.item<double>(site);
+  }
   [[nodiscard]] double weight() const { return weight_; }
 
  private:

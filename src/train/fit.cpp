@@ -10,6 +10,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "nn/utils.h"
 #include "ops/pointwise.h"
 #include "train/checkpoint.h"
@@ -51,10 +52,13 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
   loader_.set_device(device_);
   ranks_.divide(loader_);
   if (val_loader_) ranks_.divide(*val_loader_);
-  model.to(device_, site);
-  if (model.has_uninitialized_params()) {
-    const int64_t first = 0;
-    nn::initialize(model, loader_.dataset().get_batch({&first, 1}, {}, site).input().to(device_, {}, site), site);
+  {
+    const tandem::detail::OwnWork own("the Trainer's move of the model", site);
+    model.to(device_, site);
+    if (model.has_uninitialized_params()) {
+      const int64_t first = 0;
+      nn::initialize(model, loader_.dataset().get_batch({&first, 1}, {}, site).input().to(device_, {}, site), site);
+    }
   }
   parameters_ = model.parameters();
   optimizer_ = model.configure_optimizers();

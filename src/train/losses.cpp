@@ -5,9 +5,13 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "ops/creation.h"
 
 namespace tandem::train {
+namespace {
+constexpr const char* kReading = "the Trainer's reading of losses";
+}
 
 void Losses::take(int64_t index, double loss, int epoch) {
   if (!std::isfinite(loss))
@@ -20,6 +24,7 @@ void Losses::take(int64_t index, double loss, int epoch) {
 
 void Losses::arrive(Arrival& arrival, int epoch, Site site) {
   if (arrival.index < 0) return;
+  const tandem::detail::OwnWork own(kReading, site);
   arrival.event->synchronize(site);
   const int64_t index = arrival.index;
   arrival.index = -1;
@@ -29,6 +34,7 @@ void Losses::arrive(Arrival& arrival, int epoch, Site site) {
 void Losses::add(int64_t index, const Tensor& loss, int epoch, Site site) {
   const NoGradGuard no_grad;
   if (!device_.is_cuda()) return take(index, loss.item<double>(), epoch);
+  const tandem::detail::OwnWork own(kReading, site);
   Arrival& arrival = arrivals_[static_cast<size_t>(index % kAhead)];
   arrive(arrival, epoch, site);
   if (!arrival.value.defined() || arrival.value.dtype() != loss.dtype())

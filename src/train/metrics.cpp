@@ -132,7 +132,7 @@ ClassMetric::ClassMetric(const char* op, AverageOptions options) : matrix_(optio
 }
 
 std::vector<ClassMetric::Counts> ClassMetric::counts(Site site) const {
-  const std::vector<int64_t> cells = read_values(matrix_.compute(site), -1, site).integers;
+  const std::vector<int64_t> cells = read_values(matrix_.compute(site), -1, "ConfusionMatrix", site).integers;
   const auto classes = static_cast<size_t>(matrix_.num_classes());
   std::vector<Counts> all(classes);
   for (size_t from = 0; from < classes; ++from) {

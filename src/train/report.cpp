@@ -168,7 +168,7 @@ class Confusion {
     classes_ = static_cast<size_t>(matrix.size(0));
     if (!confusion.classes.empty() && confusion.classes.size() != classes_)
       fail("[write_report] the confusion matrix has ", classes_, " classes, but there are names for ", confusion.classes.size());
-    counts_ = read_values(matrix, -1, site).integers;
+    counts_ = read_values(matrix, -1, "write_report", site).integers;
     for (const ReportSample& sample : confusion.samples)
       for (const int64_t label : {sample.actual, sample.predicted})
         if (label < 0 || label >= matrix.size(0))

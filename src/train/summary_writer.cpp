@@ -130,7 +130,7 @@ void SummaryWriter::add_scalars(const std::string& tag, const std::map<std::stri
 }
 
 void SummaryWriter::add_histogram(const std::string& tag, const Tensor& values, int64_t step, Site site) {
-  HostValues host = read_values(values, -1, site);
+  HostValues host = read_values(values, -1, "add_histogram", site);
   if (!is_floating(host.dtype)) host.floating.assign(host.integers.begin(), host.integers.end());
   if (host.floating.empty()) fail("[SummaryWriter.add_histogram] ", tag, ": the tensor has no elements: its sizes are ", values.sizes());
   const auto infinite = std::count_if(host.floating.begin(), host.floating.end(), [](double value) { return !std::isfinite(value); });

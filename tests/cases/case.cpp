@@ -95,7 +95,7 @@ void for_each_position(const Shape& sizes, const std::function<void(const Shape&
 namespace {
 
 std::vector<double> values_of(const Tensor& x) {
-  const HostValues values = read_values(x, -1, Site::here());
+  const HostValues values = read_values(x, -1, "read_values", Site::here());
   return is_floating(x.dtype()) ? values.floating : std::vector<double>(values.integers.begin(), values.integers.end());
 }
 

@@ -55,7 +55,7 @@ Results reference_of(const Operation& operation, const Arguments& arguments, DTy
 }
 
 std::vector<double> doubles(const Tensor& x) {
-  const HostValues values = read_values(x, -1, Site::here());
+  const HostValues values = read_values(x, -1, "read_values", Site::here());
   return is_floating(x.dtype()) ? values.floating : std::vector<double>(values.integers.begin(), values.integers.end());
 }
 

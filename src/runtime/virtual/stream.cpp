@@ -17,6 +17,7 @@
 #include "base/splitmix.h"
 #include "base/thread.h"
 #include "runtime/launch.h"
+#include "runtime/observer.h"
 
 namespace tandem::runtime::virtual_gpu {
 namespace {
@@ -59,11 +60,15 @@ Stream* Stream::of_this_thread() { return this_threads_stream; }
 
 // --- Queuing
 
-Stream::Slot::Slot(Stream& stream, size_t bytes) : stream_(stream) {
+Stream::Slot::Slot(Stream& stream, size_t bytes, const char* op, Site site) : stream_(stream) {
   // Far ahead of the stream: wait, so that memory for queued work stays bounded. Not for a stream's own thread, which would wait for
   // itself.
   const uint64_t queued = stream.queued();
-  if (queued > kMostQueued && !stream.done(queued - kMostQueued) && !of_this_thread()) stream.wait_done(queued - kMostQueued / 2);
+  if (queued > kMostQueued && !stream.done(queued - kMostQueued) && !of_this_thread()) {
+    using facts::Wait;
+    const Telling told([&] { return Wait{.kind = Wait::Queue, .op = op, .site = site, .device = gpu(stream.device())}; });
+    stream.wait_done(queued - kMostQueued / 2);
+  }
   lock_ = std::unique_lock(stream.mutex_);
   if (!stream.recording_ && !stream.started_ && !stream.ended_) stream.start();
   if (stream.recording_ || stream.ended_) {

@@ -76,10 +76,10 @@ class Stream {
   /// Waits for the thread to end, at most so long (negative: as long as it takes). Whether it ended.
   bool join(int64_t most_ms);
 
-  /// Holds the stream's mutex while a task is written into the queue, or into a recording. Counts once committed.
+  /// Holds the stream's mutex while a task of `op` is written into the queue, or into a recording. Counts once committed.
   class Slot {
    public:
-    Slot(Stream& stream, size_t bytes);
+    Slot(Stream& stream, size_t bytes, const char* op, Site site);
     ~Slot();
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
@@ -157,7 +157,7 @@ void enqueue(const Queue& queue, Closure&& closure, std::span<const Range> write
   static_assert(std::is_invocable_v<Plain&, const Queue&>);
   const size_t bytes = (Task::kOffset + sizeof(Plain) + 7) / 8 * 8 + (writes.size() + reads.size()) * sizeof(Range);
   const size_t rounded = (bytes + 15) / 16 * 16;
-  Stream::Slot slot(*static_cast<Stream*>(queue.stream), rounded);
+  Stream::Slot slot(*static_cast<Stream*>(queue.stream), rounded, queue.op, queue.site);
   TaskHeader* task = slot.task();
   new (reinterpret_cast<std::byte*>(task) + Task::kOffset) Plain(std::forward<Closure>(closure));
   task->act = &Task::act;

@@ -7,6 +7,7 @@
 #include "autograd/autograd.h"
 #include "data/loader.h"
 #include "nn/module.h"
+#include "observe/ledger.h"
 #include "ops/softmax.h"
 #include "tensor/host_values.h"
 #include "tools/recipes/settings.h"
@@ -45,6 +46,7 @@ std::map<std::string, double> judged(const train::Trainer& trainer) {
 std::optional<train::ReportConfusion> judge(Learner& model, const Task& task, const TrainSettings& settings) {
   if (task.loss != Loss::CrossEntropy || task.classes.empty()) return {};
   const NoGradGuard no_grad;
+  const ledger::Guard allowed(ledger::Mode::allow, "the mistakes are read after training");
   model.eval();
   const std::vector<Tensor> parameters = model.parameters();
   const Device device = parameters.empty() ? cpu() : parameters[0].device();
@@ -60,9 +62,9 @@ std::optional<train::ReportConfusion> judge(Learner& model, const Task& task, co
     matrix.update(output, batch.target());
     if (!is_picture(batch.input()[0])) continue;
     const ValuesIndices best = output.softmax(1).max(1);
-    const std::vector<double> sure = read_values(best.values, -1, Site::here()).floating;
-    const std::vector<int64_t> predicted = read_values(best.indices, -1, Site::here()).integers;
-    const std::vector<int64_t> actual = read_values(batch.target(), -1, Site::here()).integers;
+    const std::vector<double> sure = read_values(best.values, -1, "judge", Site::here()).floating;
+    const std::vector<int64_t> predicted = read_values(best.indices, -1, "judge", Site::here()).integers;
+    const std::vector<int64_t> actual = read_values(batch.target(), -1, "judge", Site::here()).integers;
     for (size_t i = 0; i < actual.size() && confusion.samples.size() < kMostMistakes; ++i)
       if (actual[i] != predicted[i]) confusion.samples.push_back({batch.input()[i], actual[i], predicted[i], sure[i]});
   }

@@ -1,0 +1,9 @@
+// The observers that the environment asks for.
+#include "observe/ledger.h"
+#include "runtime/observer.h"
+
+namespace tandem::runtime {
+
+void observe_from_environment() { ledger::detail::begin_from_environment(); }
+
+}  // namespace tandem::runtime
