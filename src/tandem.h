@@ -15,6 +15,7 @@
 #include "io/safetensors.h"
 #include "models/models.h"
 #include "nn/nn.h"
+#include "observe/races.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/convolution.h"
