@@ -7,6 +7,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "parallel/parcel.h"
+#include "runtime/capture.h"
 
 namespace tandem::parallel {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using detail::kParcelItem;
 using detail::Parcel;
 
-/// The history of a parcel: gradients go back in one, too.
+/// The history of a parcel, or of a large tensor alone: gradients go back as the tensors came.
 class BroadcastNode final : public autograd::Node {
  public:
   BroadcastNode(Site site, std::vector<autograd::Edge> edges, Device home)
@@ -50,6 +51,9 @@ void record(const std::vector<Tensor>& from, const std::vector<Tensor>& copies, 
   }
   if (edges.empty()) return;
   const Ref<autograd::Node> node(new BroadcastNode(site, std::move(edges), from[0].device()));
+  // A copy to another GPU waits for what that one is doing. Beside the stream that computes, backward goes on here meanwhile.
+  const Device there = copies[0].device();
+  if (there.is_cuda() && !runtime::capture_on(there.index())) node->stream = runtime::copy_stream(there.index());
   for (size_t i = 0; i < numbers.size(); ++i) autograd::set_history(copies[numbers[i]], node, static_cast<uint32_t>(i));
 }
 
@@ -73,8 +77,11 @@ std::vector<std::vector<Tensor>> broadcast_coalesced(const std::vector<Tensor>& 
     const Device device = tandem::detail::resolve(devices[d]);
     if (device == home) continue;
     const bool packed = small.size() > 1;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      if (!packed || tensors[i].nbytes() > kParcelItem) result[d][i] = tensors[i].to(device, {}, site);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (packed && tensors[i].nbytes() <= kParcelItem) continue;
+      result[d][i] = tensors[i].detach().to(device, {}, site);
+      record({tensors[i]}, {result[d][i]}, site);
+    }
     if (!packed) continue;
     std::vector<Tensor> copies;
     {

@@ -1,6 +1,8 @@
 // Scatter, gather, replicas and DataParallel: the results of one device, on two.
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "nn/support.h"
 #include "runtime/driver.h"
@@ -100,6 +102,27 @@ TEST(Broadcast, CopiesStayWhileAnotherStreamReadsThem) {
   go.set_value();
   side.synchronize();
   EXPECT_EQ(values(seen), (std::vector<double>{2, 2, 2, 2}));
+}
+
+// A gradient that goes to another GPU waits for that one; what comes after it in backward does not.
+TEST(Broadcast, AGradientOnItsWayLeavesTheComputingStreamFree) {
+  const Tensor large = ones({200, 200}, gpu(0)).requires_grad_(), small = ones({3}, gpu(0)).requires_grad_(),
+               other = ones({3}, gpu(0)).requires_grad_();
+  const auto there = parallel::broadcast_coalesced({large, small, other}, {gpu(1)})[0];
+  const Tensor y = (there[0] * 2).sum() + (there[1] * 3 + there[2]).sum();
+  cuda::synchronize(gpu(1));
+  std::promise<void> go;
+  runtime::require_driver().host_function(
+      runtime::current_stream(0)->handle, [](void* held) { static_cast<std::promise<void>*>(held)->get_future().wait(); }, &go);
+  y.backward();
+  cuda::Event passed;
+  passed.record(cuda::current_stream(gpu(1)));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!passed.query() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_TRUE(passed.query());
+  go.set_value();
+  EXPECT_TRUE(equal(large.grad(), full({200, 200}, 2.0, gpu(0))));
+  EXPECT_TRUE(equal(small.grad(), full({3}, 3.0, gpu(0))) && equal(other.grad(), ones({3}, gpu(0))));
 }
 
 TEST(Broadcast, HasSecondDerivatives) {

@@ -56,12 +56,13 @@ struct Buffer {
   int64_t places[kMaxTaps];
 };
 
-/// Lays out rows y0 … y0 + count - 1 of a plane of the input.
+/// Lays out rows y0 … y0 + count - 1 of a plane of the input. What lies behind a row, for whole vectors, is `outside` already.
 template <class T>
 void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in, const char* plane, int64_t slot, int64_t y0, int64_t count,
              T outside) {
   const auto pack = pack_to<T>(in.dtype);
   const auto size = static_cast<int64_t>(size_of(in.dtype));
+  const int64_t seen = band.length - kSlack;
   for (int64_t r = 0; r < count; ++r) {
     const int64_t y = y0 + r;
     if (y < 0 || y >= a.h.in) continue;  // no window looks at it
@@ -70,8 +71,8 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
     // Phase p has the columns p - padding + i * stride.
     const auto range = [&](int64_t p, int64_t& begin, int64_t& end) {
       const int64_t start = p - a.w.padding;
-      begin = std::min(band.length, start < 0 ? (-start + a.w.stride - 1) / a.w.stride : 0);
-      end = std::clamp<int64_t>((a.w.in - start + a.w.stride - 1) / a.w.stride, begin, band.length);
+      begin = std::min(seen, start < 0 ? (-start + a.w.stride - 1) / a.w.stride : 0);
+      end = std::clamp<int64_t>((a.w.in - start + a.w.stride - 1) / a.w.stride, begin, seen);
     };
     int64_t begin, end;
     if constexpr (std::is_same_v<T, float>) {
@@ -83,8 +84,8 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
         T *even = to, *odd = to + band.length;
         std::fill(even, even + begin, outside);
         std::fill(odd, odd + odd_begin, outside);
-        std::fill(even + end, even + band.length, outside);
-        std::fill(odd + odd_end, odd + band.length, outside);
+        std::fill(even + end, even + seen, outside);
+        std::fill(odd + odd_end, odd + seen, outside);
         const float* from = reinterpret_cast<const float*>(row);
         if (odd_begin < begin) {  // the first column goes to the second phase
           if (odd_begin < odd_end) odd[odd_begin] = from[2 * odd_begin + 1 - a.w.padding];
@@ -103,7 +104,7 @@ void lay_out(Buffer<T>& buffer, const Axes& a, const Band& band, const View& in,
       std::fill(phase, phase + begin, outside);
       if (end > begin)
         pack(phase + begin, row + (p - a.w.padding + begin * a.w.stride) * in.strides[4] * size, a.w.stride * in.strides[4], end - begin);
-      std::fill(phase + end, phase + band.length, outside);
+      std::fill(phase + end, phase + seen, outside);
     }
   }
 }
@@ -114,9 +115,11 @@ template <class T, class C, class F>
 void each_row(const Queue& queue, const Axes& a, const Band& band, const View& in, T outside, C column, F f) {
   const int64_t bands = (a.h.out + band.rows - 1) / band.rows, row_length = band.phases * band.length;
   const int64_t work = band.rows * a.w.out * a.d.kernel * a.h.kernel * a.w.kernel;
+  const int64_t most = (band.rows - 1) * a.h.stride + (a.h.kernel - 1) * a.h.dilation + 1;  // input rows at a time
   parallel_for(
       a.planes * a.d.out * bands, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, work)), queue.threads, [&](int64_t begin, int64_t end) {
         Buffer<T> buffer;
+        std::fill_n(buffer.values, a.d.kernel * most * row_length + kSlack, outside);
         for (int64_t i = 0; i < a.w.out + kSlack; ++i) buffer.columns[i] = i < a.w.out ? column(a.w.at(i)) : 1;
         for (int64_t task = begin; task < end; ++task) {
           const int64_t plane = task / (a.d.out * bands), od = task / bands % a.d.out, oh0 = task % bands * band.rows,

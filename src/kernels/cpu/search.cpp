@@ -10,6 +10,33 @@
 
 namespace tandem::kernels::cpu {
 
+namespace {
+
+constexpr int64_t kTogether = 8;  // searches at a time: what one waits for from memory, the others wait for too
+
+/// Where values belong in a sorted row of `length`, whose element i is at(i): before the elements that are equal, behind them if `right`.
+/// nans are the largest.
+template <bool right, class N, class At>
+void bisect(const N* values, int64_t count, int64_t length, int64_t* places, At at) {
+  bool nan[kTogether];
+  for (int64_t k = 0; k < count; ++k) {
+    nan[k] = is_nan(values[k]);
+    places[k] = 0;
+  }
+  // Whether the value's place is behind x. Without branches, as no processor could guess them.
+  const auto behind = [&](int64_t k, N x) -> bool {
+    if constexpr (right) return (!(values[k] < x)) & (nan[k] | (!is_nan(x)));
+    else return (x < values[k]) | (nan[k] & (!is_nan(x)));
+  };
+  int64_t n = length;  // every place is among the n elements from places[k] on, or right behind them
+  for (; n > 1; n -= n / 2)
+    for (int64_t k = 0; k < count; ++k) places[k] += behind(k, at(places[k] + n / 2 - 1)) ? n / 2 : 0;
+  if (n == 1)
+    for (int64_t k = 0; k < count; ++k) places[k] += behind(k, at(places[k]));
+}
+
+}  // namespace
+
 void searchsorted(const Queue& queue, Out out_view, View sorted_view, View values_view, View order_view, bool right) {
   const Rows out(out_view), sorted(sorted_view), values(values_view);
   const bool ordered = order_view.data != nullptr;
@@ -17,26 +44,30 @@ void searchsorted(const Queue& queue, Out out_view, View sorted_view, View value
   const int64_t columns = values.length(), length = sorted.length();
   visit(values.dtype(), [&]<class T>(T) {
     parallel_for(values.count() * columns, 1024, queue.threads, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
+      for (int64_t i = begin, count; i < end; i += count) {
         const int64_t row = i / columns, column = i % columns;
+        count = std::min({kTogether, end - i, columns - column});
+        decltype(number(T())) wanted[kTogether];
+        for (int64_t k = 0; k < count; ++k) wanted[k] = number(*reinterpret_cast<const T*>(values.address(row, column + k)));
+        int64_t places[kTogether];
+        const auto search = [&](auto at) {
+          if (right) bisect<true>(wanted, count, length, places, at);
+          else bisect<false>(wanted, count, length, places, at);
+        };
         const T* const from = reinterpret_cast<const T*>(sorted.address(row));
-        const auto* const places = reinterpret_cast<const int64_t*>(ordered ? order.address(row) : nullptr);
-        const auto wanted = number(*reinterpret_cast<const T*>(values.address(row, column)));
-        int64_t low = 0, high = length;
-        while (low < high) {
-          const int64_t middle = low + (high - low) / 2;
-          int64_t place = middle;
-          if (places) {
-            place = places[middle * order.stride()];
-            if (!within(queue, place, length)) break;
-          }
-          const auto x = number(from[place * sorted.stride()]);
-          const bool later = right ? !(wanted < x) && (is_nan(wanted) || !is_nan(x)) : x < wanted || (is_nan(wanted) && !is_nan(x));
-          low = later ? middle + 1 : low;
-          high = later ? high : middle;
+        if (ordered) {
+          const auto* const to_element = reinterpret_cast<const int64_t*>(order.address(row));
+          search([&](int64_t place) {
+            const int64_t element = to_element[place * order.stride()];
+            return number(from[within(queue, element, length) ? element * sorted.stride() : 0]);
+          });
+        } else {
+          search([&](int64_t place) { return number(from[place * sorted.stride()]); });
         }
-        if (out_view.dtype == kInt32) *reinterpret_cast<int32_t*>(out.address(row, column)) = static_cast<int32_t>(low);
-        else *reinterpret_cast<int64_t*>(out.address(row, column)) = low;
+        for (int64_t k = 0; k < count; ++k) {
+          if (out_view.dtype == kInt32) *reinterpret_cast<int32_t*>(out.address(row, column + k)) = static_cast<int32_t>(places[k]);
+          else *reinterpret_cast<int64_t*>(out.address(row, column + k)) = places[k];
+        }
       }
     });
   });
