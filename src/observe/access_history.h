@@ -36,8 +36,8 @@ class AccessHistory {
   void add(uintptr_t begin, uintptr_t end, const Use& use, const Clock& now, const Conflict& conflict);
   /// The same, but nothing is kept.
   void check(uintptr_t begin, uintptr_t end, bool writes, const Clock& now, const Conflict& conflict) const;
-  /// A new owner gets [begin, end) for use on a stream that has come to `home`. What `done` comes behind is forgotten; of the rest, the last
-  /// use that `home` comes behind stands for all of them, as a write: another stream must wait for it.
+  /// A new owner gets [begin, end) for use on a stream that has come to `home`. What `done` comes behind is forgotten; of the rest, the
+  /// last use that `home` comes behind stands for all of them, as a write: another stream must wait for it.
   void hand_out(uintptr_t begin, uintptr_t end, const Clock& home, const Clock& done);
   /// Forgets the uses within [begin, end) that `done` comes behind.
   void drop(uintptr_t begin, uintptr_t end, const Clock& done);

@@ -235,16 +235,12 @@ class Checker::State final : public runtime::Observer {
           history.drop(begin, end, block->second.freed);
         return;
       case Mark::SegmentTaken:
-      case Mark::SegmentReturned:
-        forget_blocks(begin, end);
-        return history.forget(begin, end);
+      case Mark::SegmentReturned: forget_blocks(begin, end); return history.forget(begin, end);
       case Mark::Exhausted: return;
     }
   }
 
-  void forget_blocks(uintptr_t begin, uintptr_t end) {
-    blocks_.erase(blocks_.lower_bound(begin), blocks_.lower_bound(end));
-  }
+  void forget_blocks(uintptr_t begin, uintptr_t end) { blocks_.erase(blocks_.lower_bound(begin), blocks_.lower_bound(end)); }
 
   void found(const Use& earlier, const Use& later, const StreamRecord* stream, const Clock& now, bool on_host) {
     const auto key = std::tuple(std::string_view(earlier.site.file), earlier.site.line, std::string_view(earlier.op),

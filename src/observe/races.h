@@ -28,11 +28,11 @@ struct Operation {
 
 /// A race, or all of one pair of lines.
 struct Report {
-  std::string text;     // all of it, for people
-  Operation first, second;  // as they were asked for: nothing makes `second` wait for `first`
-  Device device{};      // of the memory
+  std::string text;               // all of it, for people
+  Operation first, second;        // as they were asked for: nothing makes `second` wait for `first`
+  Device device{};                // of the memory
   const void* address = nullptr;  // where the second's tensor begins: the kernels' address, and it may be handed out again
-  size_t bytes = 0;     // from its first to its last one
+  size_t bytes = 0;               // from its first to its last one
   Shape sizes;
   DType dtype = DType::Float32;
   std::string missing;  // the wait that would have been needed

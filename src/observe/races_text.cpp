@@ -45,8 +45,8 @@ std::string missing_wait(const Use& first, const Use& second, const Circumstance
                named(circumstances.home), " for ", named(circumstances.first), " before that tensor is let go");
   if (!circumstances.second)
     return str("a synchronize of ", named(circumstances.first), ", or of an event recorded on it behind ", first.op, ", before ", line);
-  return str(named(circumstances.second), " must wait_stream for ", named(circumstances.first), ", or wait for an event recorded on it behind ",
-             first.op, ", before ", line);
+  return str(named(circumstances.second), " must wait_stream for ", named(circumstances.first),
+             ", or wait for an event recorded on it behind ", first.op, ", before ", line);
 }
 
 }  // namespace
@@ -61,8 +61,9 @@ Report report_of(const Use& first, const Use& second, const Circumstances& circu
   report.sizes = second.sizes;
   report.dtype = second.dtype;
   report.missing = missing_wait(first, second, circumstances);
-  report.text = str("race on a tensor of ", name(second.dtype), ' ', second.sizes, " (", second.bytes, " bytes from ", hexadecimal(second.begin), ") on ", circumstances.memory, ": ", told(first, circumstances.first), ", then ", told(second, circumstances.second),
-                    ", which does not wait for it.");
+  report.text = str("race on a tensor of ", name(second.dtype), ' ', second.sizes, " (", second.bytes, " bytes from ",
+                    hexadecimal(second.begin), ") on ", circumstances.memory, ": ", told(first, circumstances.first), ", then ",
+                    told(second, circumstances.second), ", which does not wait for it.");
   if (circumstances.new_owner)
     report.text += str(" Between the two the memory was handed out again, at ", at(circumstances.handed_out), ", for ",
                        named(circumstances.home), '.');

@@ -13,7 +13,7 @@ namespace tandem::observe {
 
 /// Streams and what they use. A capture has one of its own, as its work does not run with all other's.
 struct World {
-  std::vector<Clock> streams;      // what the next work of each comes behind
+  std::vector<Clock> streams;       // what the next work of each comes behind
   std::vector<uint64_t> host_seen;  // the version of the host's clock that each has joined
   std::unordered_map<const void*, Clock> events;
   AccessHistory device, host;  // uses of GPUs' memory, and of the host's
@@ -77,7 +77,7 @@ class StreamOrder {
   std::vector<const runtime::StreamRecord*> records_;
   std::unordered_map<const runtime::StreamRecord*, Actor> actors_;
   std::unordered_map<const void*, std::unique_ptr<CapturedGraph>> graphs_;
-  std::unordered_map<Actor, CapturedGraph*> captured_;              // streams
+  std::unordered_map<Actor, CapturedGraph*> captured_;               // streams
   std::unordered_map<const void*, CapturedGraph*> captured_events_;  // that were last recorded in a capture
 };
 

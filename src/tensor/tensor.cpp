@@ -30,8 +30,11 @@ void* Tensor::data_ptr() const {
   if (self.storage->is_pinned() && self.numel > 0) {
     const runtime::Telling told([&] {
       runtime::facts::Kernel fact{.op = "data_ptr", .site = detail::site_of_work(Site::none())};
-      fact.accesses.push_back(
-          {.begin = self.data, .bytes = is_contiguous() ? nbytes() : element_size(), .sizes = self.sizes, .dtype = self.dtype, .kind = runtime::Access::Changed});
+      fact.accesses.push_back({.begin = self.data,
+                               .bytes = is_contiguous() ? nbytes() : element_size(),
+                               .sizes = self.sizes,
+                               .dtype = self.dtype,
+                               .kind = runtime::Access::Changed});
       return fact;
     });
   }

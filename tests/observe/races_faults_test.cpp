@@ -385,13 +385,13 @@ TEST_F(Races, CollectiveReadBeforeItsWait) {
   for (const bool right : {false, true}) {
     int first = 0, second = 0;
     td::distributed::run_ranks(2, [&](int rank) {
-          const auto t = td::ones({1000}, td::gpu(0));
-          auto work = td::distributed::all_reduce(t, td::distributed::ReduceOp::SUM, {.async_op = true});
-          if (rank == 0) first = __LINE__ - 1;
-          if (right || rank == 1) work.wait();
-          const auto y = t + 1;
-          if (rank == 0) second = __LINE__ - 1;
-          work.wait();
+      const auto t = td::ones({1000}, td::gpu(0));
+      auto work = td::distributed::all_reduce(t, td::distributed::ReduceOp::SUM, {.async_op = true});
+      if (rank == 0) first = __LINE__ - 1;
+      if (right || rank == 1) work.wait();
+      const auto y = t + 1;
+      if (rank == 0) second = __LINE__ - 1;
+      work.wait();
     });
     cuda::synchronize(td::gpu(0));
     if (right) expect_silence();
@@ -435,6 +435,26 @@ TEST_F(Races, TwoCheckersAndThreads) {
   EXPECT_EQ(races.reports().size(), 1U) << "threads have one clock, but their streams have not";
   EXPECT_EQ(races.forgotten(), 0);
   races.clear();
+}
+
+/// Giving memory back waits for the streams that graphs were replayed on: what the host has seen then is told.
+TEST_F(Races, EmptyCacheWaitsForReplays) {
+  cuda::Graph graph;
+  auto input = td::ones({1000}, td::gpu(0));
+  const void* const address = input.impl().data;
+  td::Tensor y;
+  cuda::graph(graph, [&] { y = input + 1; });
+  {
+    const cuda::StreamGuard guard(side);
+    graph.replay();
+  }
+  graph.reset();
+  y = td::Tensor();
+  cuda::empty_cache();
+  input = td::Tensor();
+  const auto next = td::ones({1000}, td::gpu(0));
+  EXPECT_EQ(next.impl().data, address);
+  expect_silence();
 }
 
 /// More ranges than are kept: the oldest are given up, and that is told.
