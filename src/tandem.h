@@ -19,6 +19,7 @@
 #include "observe/memory_history.h"
 #include "observe/memory_scope.h"
 #include "observe/profiler.h"
+#include "observe/races.h"
 #include "observe/smi.h"
 #include "ops/activation.h"
 #include "ops/attention.h"

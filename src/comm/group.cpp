@@ -376,7 +376,7 @@ void Group::leave(Site site) {
   std::exception_ptr first;
   for (const runtime::StreamRecord* stream : streams) {
     try {
-      runtime::require_driver().synchronize_stream(stream->handle, site);
+      drain(*stream, site);
     } catch (...) {
       if (!first) first = std::current_exception();
     }
@@ -387,7 +387,7 @@ void Group::leave(Site site) {
   receives.clear();
   for (const auto& [key, stream] : state_->message_streams) {
     try {
-      runtime::require_driver().synchronize_stream(stream->handle, site);
+      drain(*stream, site);
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): that they did not come
     }
   }

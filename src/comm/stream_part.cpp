@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/observer.h"
 #include "runtime/virtual/stream.h"
 #include "tensor/tensor_impl.h"
 
@@ -44,6 +45,16 @@ void queue_part(runtime::Driver& driver, const runtime::StreamRecord& stream, co
                 std::span<const Tensor> writes, std::function<void(const std::string*)> run, std::function<void()> dropped) {
   gpu::enqueue(driver.queue(stream.handle, name(call.kind), call.site), Task(std::move(run), std::move(dropped)), ranges(writes),
                ranges(reads), gpu::Kind::Meets);
+}
+
+void drain(const runtime::StreamRecord& stream, Site site) {
+  struct Seen {
+    const runtime::StreamRecord& stream;
+    ~Seen() {
+      runtime::tell([&] { return runtime::facts::Order{.earlier = &stream}; });
+    }
+  } const seen{stream};  // also where it ends with an error
+  runtime::require_driver().synchronize_stream(stream.handle, site);
 }
 
 }  // namespace tandem::comm

@@ -17,4 +17,7 @@ namespace tandem::comm {
 void queue_part(runtime::Driver& driver, const runtime::StreamRecord& stream, const Call& call, std::span<const Tensor> reads,
                 std::span<const Tensor> writes, std::function<void(const std::string*)> run, std::function<void()> dropped);
 
+/// Waits for what is queued on a stream, and tells observers that the host has seen its end. Throws the error its work left.
+void drain(const runtime::StreamRecord& stream, Site site);
+
 }  // namespace tandem::comm

@@ -8,6 +8,7 @@
 #include "comm/distributed.h"
 #include "comm/launched.h"
 #include "comm/local_backend.h"
+#include "comm/stream_part.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/stream.h"
@@ -163,7 +164,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
       }
       if (devices > 0) cuda::set_device(rank % devices);
       f(rank);
-      for (const runtime::StreamRecord* stream : streams) runtime::require_driver().synchronize_stream(stream->handle, Site::none());
+      for (const runtime::StreamRecord* stream : streams) drain(*stream, Site::none());
     } catch (...) {
       {
         const std::lock_guard lock(mutex);
@@ -189,7 +190,7 @@ void run_ranks(int count, const std::function<void(int)>& f, const InitOptions& 
     }
     for (runtime::StreamRecord* stream : streams) {
       try {
-        runtime::require_driver().synchronize_stream(stream->handle, Site::none());
+        drain(*stream, Site::none());
       } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the rank has ended with an error already
       }
       runtime::give_own_stream(stream);

@@ -391,6 +391,8 @@ bool CachingAllocator::wait_for_one(std::unique_lock<std::mutex>& lock, Marks& m
     while (passed < events.size() && !driver_.query_event(events[passed])) ++passed;
     if (passed == events.size()) return false;
   }
+  const StreamRecord* const stream = marks.waiting[passed].stream();
+  runtime::tell([&] { return facts::Order{.earlier = stream}; });
   marks.waiting.erase(marks.waiting.begin() + static_cast<std::ptrdiff_t>(passed));
   return true;
 }

@@ -101,7 +101,10 @@ StreamRecord* take_own_stream(int device) {
     streams.idle_own.pop_back();
     lock.unlock();
     try {
-      if (driver.may_wait()) driver.synchronize_stream(stream->handle, Site::none());
+      if (driver.may_wait()) {
+        driver.synchronize_stream(stream->handle, Site::none());
+        tell([&] { return facts::Order{.earlier = stream}; });
+      }
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): what went wrong for its last owner concerns nobody here
     }
     return stream;

@@ -1,7 +1,9 @@
 #include "tensor/tensor.h"
 
 #include "base/error.h"
+#include "base/work_site.h"
 #include "runtime/allocator.h"
+#include "runtime/observer.h"
 #include "tensor/dims.h"
 
 namespace tandem {
@@ -24,6 +26,18 @@ int64_t Tensor::stride(int64_t dim) const {
 
 void* Tensor::data_ptr() const {
   const TensorImpl& self = impl();
+  // Whoever has this address may read and write, so that of page-locked memory is told: copies by themselves go there.
+  if (self.storage->is_pinned() && self.numel > 0) {
+    const runtime::Telling told([&] {
+      runtime::facts::Kernel fact{.op = "data_ptr", .site = detail::site_of_work(Site::none())};
+      fact.accesses.push_back({.begin = self.data,
+                               .bytes = is_contiguous() ? nbytes() : element_size(),
+                               .sizes = self.sizes,
+                               .dtype = self.dtype,
+                               .kind = runtime::Access::Changed});
+      return fact;
+    });
+  }
   auto* start = static_cast<char*>(self.storage->user_data());
   return start ? start + self.offset * static_cast<int64_t>(size_of(self.dtype)) : nullptr;
 }
