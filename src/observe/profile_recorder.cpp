@@ -42,8 +42,8 @@ std::string name_of_this_thread() {
 }
 
 const char* name_of(const facts::Wait& wait) {
-  constexpr std::array<const char*, 5> kNames = {"wait for stream", "wait for device", "wait for event", "wait for memory",
-                                                 "wait for collective"};
+  constexpr std::array<const char*, 6> kNames = {"wait for stream", "wait for device",     "wait for event",
+                                                 "wait for memory", "wait for collective", "wait for a place in the queue"};
   return wait.op && *wait.op ? wait.op : kNames[wait.kind];
 }
 

@@ -128,6 +128,7 @@ void StreamOrder::waited(const Wait& wait) {
       return;
     case Wait::Memory:      // what it brought is told as Reusable
     case Wait::Collective:  // of the CPU
+    case Wait::Queue:       // some of the stream's work is done, but nobody asked for that
       return;
   }
 }

@@ -12,8 +12,9 @@ constinit std::atomic<bool> detail::observed{false};
 
 namespace {
 
-// Told under the shared lock, so that whoever is removed is not being told any more. While the list is to change, who comes to tell waits
-// at the gate: threads that tell without end would keep the lock between them.
+// Told under the shared lock, so that whoever is removed is not being told any more. While the list is to change, who comes to tell of what
+// has a length waits at the gate: threads that tell without end would keep the lock between them. Marks are told with locks of the
+// library's held, which an observer may be waiting for, so they do not wait.
 struct Observers {
   std::mutex gate;
   std::atomic<bool> changing{false};
@@ -43,10 +44,10 @@ Observers& observers() {
 thread_local constinit bool telling = false;
 
 template <class Tell>
-void tell_all(Tell&& tell) {
+void tell_all(bool may_wait, Tell&& tell) {
   if (telling) return;
   Observers& list = observers();
-  if (list.changing.load()) const std::lock_guard wait(list.gate);
+  if (may_wait && list.changing.load()) const std::lock_guard wait(list.gate);
   const std::shared_lock lock(list.mutex);
   struct Here {
     Here() { telling = true; }
@@ -69,16 +70,16 @@ void remove_observer(Observer& observer) noexcept {
 
 template <class Fact>
 void detail::tell_begin(const Fact& fact) {
-  if constexpr (requires(Observer & observer) { observer.allow(fact); }) tell_all([&](Observer& observer) { observer.allow(fact); });
-  tell_all([&](Observer& observer) { observer.begin(fact); });
+  if constexpr (requires(Observer & observer) { observer.allow(fact); }) tell_all(true, [&](Observer& observer) { observer.allow(fact); });
+  tell_all(true, [&](Observer& observer) { observer.begin(fact); });
 }
 template <class Fact>
 void detail::tell_end(const Fact& fact) noexcept {
-  tell_all([&](Observer& observer) { observer.end(fact); });
+  tell_all(true, [&](Observer& observer) { observer.end(fact); });
 }
 template <class Fact>
 void detail::tell_mark(const Fact& fact) noexcept {
-  tell_all([&](Observer& observer) { observer.mark(fact); });
+  tell_all(false, [&](Observer& observer) { observer.mark(fact); });
 }
 
 template void detail::tell_begin(const facts::Kernel&);
