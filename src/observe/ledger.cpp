@@ -35,12 +35,12 @@ struct Recorder::State {
 
 namespace {
 
-/// What has begun on the calling thread and has not ended: at most a few, one within the other.
+/// What has begun on the calling thread and has not ended, one within the other.
 struct Begun {
   const void* fact = nullptr;
   Clock::time_point when;
 };
-thread_local constinit std::array<Begun, 8> begun{};
+thread_local constinit std::array<Begun, 2> begun{};  // a copy or a wait, and in it the wait for a place in the queue
 thread_local constinit size_t begun_count = 0;
 
 void push(const void* fact) {
