@@ -72,31 +72,7 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
     return;
   }
   Driver& driver = require_driver();
-  if (to_device.is_cuda() && from_device.is_cuda()) {
-    const StreamRecord& source = *current_stream(from_device.index());
-    const StreamRecord& target = *current_stream(to_device.index());
-    const Telling told([&] {
-      return facts::Copy{.op = op,
-                         .site = site,
-                         .to = to,
-                         .from = from,
-                         .to_device = to_device,
-                         .from_device = from_device,
-                         .bytes = bytes,
-                         .non_blocking = non_blocking,
-                         .stream = &source};
-    });
-    // The destination may still be in use by what is queued for its GPU.
-    order_streams(target, source);
-    driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
-    order_streams(source, target);
-    return;
-  }
-  const bool to_gpu = to_device.is_cuda();
-  const StreamRecord& stream = *current_stream((to_gpu ? to_device : from_device).index());
-  const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
-  if (waits) refuse_capture(stream, op);
-  const Telling told([&] {
+  const auto fact = [&](const StreamRecord& stream, bool waits) {
     return facts::Copy{.op = op,
                        .site = site,
                        .to = to,
@@ -109,7 +85,22 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
                        .non_blocking = non_blocking,
                        .waits = waits,
                        .stream = &stream};
-  });
+  };
+  if (to_device.is_cuda() && from_device.is_cuda()) {
+    const StreamRecord& source = *current_stream(from_device.index());
+    const StreamRecord& target = *current_stream(to_device.index());
+    const Telling told([&] { return fact(source, false); });
+    // The destination may still be in use by what is queued for its GPU.
+    order_streams(target, source);
+    driver.copy(to, to_device.index(), from, from_device.index(), bytes, source.handle, op, site);
+    order_streams(source, target);
+    return;
+  }
+  const bool to_gpu = to_device.is_cuda();
+  const StreamRecord& stream = *current_stream((to_gpu ? to_device : from_device).index());
+  const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
+  if (waits) refuse_capture(stream, op);
+  const Telling told([&] { return fact(stream, waits); });
   if (waits && !to_gpu) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);
