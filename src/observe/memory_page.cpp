@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <map>
 #include <utility>
 
 #include "base/error.h"
 #include "io/file.h"
 #include "io/html.h"
+#include "observe/local_time.h"
 #include "observe/memory_history.h"
 #include "runtime/driver.h"
 #include "runtime/memory.h"
@@ -266,14 +266,6 @@ std::string section(int device) {
   return out + "<h3>Events</h3>" + events_panel(events) + "</section>";
 }
 
-std::string local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  std::array<char, 64> text = {};
-  if (localtime_r(&now, &parts)) (void)std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
-}
-
 }  // namespace
 
 void write_page(const std::string& path) {
@@ -281,11 +273,12 @@ void write_page(const std::string& path) {
   std::string sections;
   for (int device = 0; device < devices; ++device) sections += section(device);
   if (sections.empty()) sections = "<p>No GPU's memory is in use.</p>";
-  io::write_file("write_page", path,
-                 str("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                     "content=\"width=device-width,initial-scale=1\"><title>GPU memory</title><style>",
-                     kStyle, "</style></head><body><main><h1>GPU memory</h1><p class=\"dim\">Process ", getpid(), ", ", local_time(),
-                     ". Blue is held, orange waits for another stream, hatched is free.</p>", sections, "</main></body></html>\n"));
+  io::write_file(
+      "write_page", path,
+      str("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+          "content=\"width=device-width,initial-scale=1\"><title>GPU memory</title><style>",
+          kStyle, "</style></head><body><main><h1>GPU memory</h1><p class=\"dim\">Process ", getpid(), ", ", observe::local_time(),
+          ". Blue is held, orange waits for another stream, hatched is free.</p>", sections, "</main></body></html>\n"));
 }
 
 }  // namespace tandem::cuda::memory

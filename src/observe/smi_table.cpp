@@ -1,10 +1,10 @@
 // The table, in the form of nvidia-smi's.
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <string_view>
 
 #include "base/error.h"
+#include "observe/local_time.h"
 #include "observe/smi.h"
 
 namespace tandem::smi {
@@ -35,14 +35,6 @@ std::string watts(std::optional<int> milliwatts) {
 std::string line(const std::string& text) { return "| " + left(text, kInside - 2) + " |\n"; }
 std::string rule(char mark) { return "+" + std::string(kInside, mark) + "+\n"; }
 
-std::string local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  std::array<char, 64> text = {};
-  if (localtime_r(&now, &parts)) (void)std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
-}
-
 }  // namespace
 
 std::string table(std::span<const Gpu> gpus) {
@@ -51,7 +43,7 @@ std::string table(std::span<const Gpu> gpus) {
     return line(str(right(index, 3), "  ", left(name, 26), "  ", right(program, 9), "  ", right(memory, 21), "  ", right(busy, 5), "  ",
                     right(warm, 5), "  ", right(power, 6)));
   };
-  std::string out = rule('-') + line("tandem smi " TANDEM_VERSION "   " + local_time()) + rule('-') +
+  std::string out = rule('-') + line("tandem smi " TANDEM_VERSION "   " + observe::local_time()) + rule('-') +
                     row("GPU", "Name", "Program", "Memory-Usage", "Util", "Temp", "Power") + rule('=');
   for (const Gpu& gpu : gpus)
     out += row(str(gpu.index), gpu.name, gpu.is_virtual ? str(gpu.program) : "-",
