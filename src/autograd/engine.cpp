@@ -336,6 +336,7 @@ class Runner {
         if (!retain_) node.forget_saved();
       }
     }
+    for (Tensor& gradient : gradients) gradient = Tensor();  // one that goes on as it is need not be copied for a leaf
     for (size_t i = 0; i < inputs; ++i) deliver(&node, node.edges()[i], std::move(results[i]));
   }
 

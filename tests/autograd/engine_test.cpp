@@ -29,6 +29,23 @@ TEST_P(Engine, SharesNoMemoryBetweenTwoLeavesOfOneSum) {
   EXPECT_TRUE(td::equal(b.grad(), td::ones({2}, device())));
 }
 
+/// A sum hands its gradient to the leaf as it is, and the leaf keeps that very tensor. One that somebody else holds is copied.
+TEST_P(Engine, AGradientThatPassesThroughIsNotCopied) {
+  for (const bool held : {false, true}) {
+    auto x = leaf({1.});
+    const void* given = nullptr;
+    td::Tensor holder;
+    x.register_hook([&](const td::Tensor& gradient) {
+      given = gradient.impl().data;
+      if (held) holder = gradient;
+      return td::Tensor();
+    });
+    (x + td::ones({1}, device())).backward();
+    EXPECT_EQ(x.grad().impl().data == given, !held);
+    EXPECT_EQ(x.grad().item<float>(), 1);
+  }
+}
+
 TEST_P(Engine, DiamondsAddUp) {
   auto x = leaf({2.});
   auto y = x * x;
