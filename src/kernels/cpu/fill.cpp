@@ -39,6 +39,11 @@ void fill_elements(const Queue& queue, const Out& out, int64_t numel, const Byte
   E* const to = out.as<E>();
   if (out.contiguous()) {
     const bool past_caches = streams(static_cast<size_t>(numel) * sizeof(E));
+    constexpr int64_t few = 16;  // not worth a tile
+    if (numel <= few) {
+      std::fill(to, to + numel, value);
+      return;
+    }
     return parallel_for(numel, kGrain, queue.threads, [&](int64_t begin, int64_t end) {
       constexpr int64_t count = 4096 / sizeof(E);
       alignas(64) E tile[count];  // copied in wide pieces, whatever the width of an element
