@@ -127,7 +127,8 @@ TEST_F(Races, MissingRecordStream) {
     if (right) temporary.record_stream(side);
     temporary = td::Tensor();
     const auto next = td::empty({1000}, td::gpu(0));
-    ASSERT_EQ(next.impl().data == address, !right);
+    const bool reused = next.impl().data == address;
+    ASSERT_TRUE(reused || right);  // used rightly, it is free again whenever the side stream has done its work
     next.fill_(3);
     const int second = __LINE__ - 1;
     if (right) {
