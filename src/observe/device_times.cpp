@@ -2,17 +2,57 @@
 
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <utility>
+
+#include "base/small_mutex.h"
 
 namespace tandem::profiler {
 
 using runtime::EventHandle;
 using runtime::StreamRecord;
+using runtime::WorkTimes;
 
 int64_t host_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+namespace {
+
+// Not destroyed, and never fewer: what is queued may still run when a profile has ended.
+class AllTimes {
+ public:
+  WorkTimes* take(const void* stream) {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      if (free_.capacity() <= all_.size()) free_.reserve(2 * all_.size() + 64);  // so that giving back needs no memory
+      free_.push_back(&all_.emplace_back());
+    }
+    WorkTimes* const times = free_.back();
+    free_.pop_back();
+    times->stream = stream;
+    times->outer = nullptr;
+    times->began.store(0, std::memory_order_relaxed);
+    times->ended.store(0, std::memory_order_relaxed);
+    return times;
+  }
+  void give_back(WorkTimes* times) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(times);
+  }
+
+ private:
+  tandem::detail::SmallMutex mutex_;
+  std::deque<WorkTimes> all_;
+  std::vector<WorkTimes*> free_;
+};
+AllTimes& all_times() {
+  static auto* all = new AllTimes;
+  return *all;
+}
+
+}  // namespace
 
 DeviceTimes::~DeviceTimes() {
   runtime::Driver* const driver = runtime::own_driver();
@@ -67,14 +107,21 @@ EventHandle DeviceTimes::record(const StreamRecord& stream) {
 
 Stamps DeviceTimes::begin(const StreamRecord& stream) noexcept {
   try {
-    return {record(stream), nullptr};
+    if (!runtime::require_driver().times_tasks()) return {.began = record(stream)};
+    WorkTimes* const times = all_times().take(stream.handle);
+    WorkTimes*& current = runtime::detail::current_work_times;
+    if (current && current->stream == times->stream) times->outer = current;
+    current = times;
+    return {.times = times};
   } catch (const std::exception&) {
     return {};
   }
 }
 
 void DeviceTimes::end(Stamps& stamps, const StreamRecord& stream) noexcept {
-  if (!stamps.began) return;
+  if (!stamps.any()) return;
+  stamps.closed = true;
+  if (stamps.times) return;
   try {
     stamps.ended = record(stream);
   } catch (const std::exception&) {
@@ -84,6 +131,8 @@ void DeviceTimes::end(Stamps& stamps, const StreamRecord& stream) noexcept {
 }
 
 bool DeviceTimes::passed(const Stamps& stamps) noexcept {
+  if (!stamps.closed) return false;
+  if (stamps.times) return stamps.times->pending.load(std::memory_order_acquire) == 0;
   runtime::Driver* const driver = runtime::own_driver();
   try {
     return driver && stamps.ended && driver->query_event(stamps.ended);
@@ -94,6 +143,11 @@ bool DeviceTimes::passed(const Stamps& stamps) noexcept {
 
 Span DeviceTimes::take(Stamps& stamps, int device) noexcept {
   Span span;
+  if (stamps.times) {
+    span = {stamps.times->began.load(std::memory_order_relaxed), stamps.times->ended.load(std::memory_order_relaxed)};
+    drop(stamps, device);
+    return span;
+  }
   runtime::Driver* const driver = runtime::own_driver();
   Clock& clock = of(device);
   try {
@@ -111,6 +165,10 @@ Span DeviceTimes::take(Stamps& stamps, int device) noexcept {
 }
 
 void DeviceTimes::drop(Stamps& stamps, int device) noexcept {
+  if (WorkTimes* const times = std::exchange(stamps.times, nullptr)) {
+    if (stamps.closed && times->pending.load(std::memory_order_acquire) == 0) all_times().give_back(times);
+    return;
+  }
   Clock& clock = of(device);
   const std::lock_guard lock(clock.mutex);
   for (EventHandle* const event : {&stamps.began, &stamps.ended})

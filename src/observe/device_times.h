@@ -1,4 +1,5 @@
-// When work ran on GPUs: an event before it and one after, read once they have passed.
+// When work ran on GPUs: as the stream's own thread saw it where there is one, else by an event before it and one after, read once they
+// have passed.
 #pragma once
 
 #include <array>
@@ -9,15 +10,20 @@
 #include <vector>
 
 #include "runtime/stream_record.h"
+#include "runtime/work_times.h"
 
 namespace tandem::profiler {
 
 /// Nanoseconds of the host's steady clock.
 [[nodiscard]] int64_t host_now();
 
-/// The events around one piece of work; nullptr where it has none.
+/// How the times of one piece of work are learnt: by one of the two ways, or not at all.
 struct Stamps {
   runtime::EventHandle began = nullptr, ended = nullptr;
+  runtime::WorkTimes* times = nullptr;
+  bool closed = false;  // all of it has been queued
+
+  [[nodiscard]] bool any() const { return began || times; }
 };
 /// When it ran, by the host's clock; 0, 0 where that is not known.
 struct Span {
@@ -25,7 +31,7 @@ struct Span {
 };
 
 /// Events with timing of all GPUs, used again and again, and what their times are on the host's clock. Thread-safe. Throws nothing: where
-/// an event cannot be had there is no time.
+/// an event, or memory, cannot be had there is no time.
 class DeviceTimes {
  public:
   DeviceTimes() = default;
@@ -33,7 +39,8 @@ class DeviceTimes {
   DeviceTimes& operator=(const DeviceTimes&) = delete;
   ~DeviceTimes();
 
-  /// What is queued on the stream from here on is timed. No stamps where the stream is being captured.
+  /// What the calling thread queues on the stream from here on is timed; within runtime::Telling, which ends it. No times where the stream
+  /// is being captured.
   [[nodiscard]] Stamps begin(const runtime::StreamRecord& stream) noexcept;
   /// Until here.
   void end(Stamps& stamps, const runtime::StreamRecord& stream) noexcept;
@@ -41,7 +48,7 @@ class DeviceTimes {
   [[nodiscard]] static bool passed(const Stamps& stamps) noexcept;
   /// When it ran, once it has passed; the events are free for others.
   [[nodiscard]] Span take(Stamps& stamps, int device) noexcept;
-  /// The events are free for others.
+  /// The events are free for others. What times are still written to stays where it is, for good.
   void drop(Stamps& stamps, int device) noexcept;
 
  private:

@@ -105,9 +105,10 @@ KeyAverages::KeyAverages(const std::vector<Event>& events, bool group_by_input_s
   std::map<std::pair<std::string_view, Shapes>, size_t> rows;
   for (const Event& event : events) {
     if (!event.on_host()) continue;
-    const auto [at, fresh] = rows.try_emplace({event.name, by_shape_ ? event.shapes : Shapes()}, rows_.size());
+    const std::string_view name = event.name.starts_with(kStepName) ? "ProfilerStep*" : std::string_view(event.name);  // as in PyTorch
+    const auto [at, fresh] = rows.try_emplace({name, by_shape_ ? event.shapes : Shapes()}, rows_.size());
     if (fresh) {
-      rows_.emplace_back().key = event.name;
+      rows_.emplace_back().key = name;
       rows_.back().shapes = at->first.second;
     }
     KeyAverage& row = rows_[at->second];

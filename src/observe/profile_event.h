@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/device.h"
@@ -11,6 +12,9 @@
 namespace tandem::profiler {
 
 using std::chrono::nanoseconds;
+
+/// What the names of a schedule's steps begin with; their number follows.
+inline constexpr std::string_view kStepName = "ProfilerStep#";
 
 /// Something that took time on a thread of the host, or on a stream of a GPU; or a moment at which memory was taken or given back.
 ///

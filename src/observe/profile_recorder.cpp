@@ -69,7 +69,7 @@ void Recorder::clear() {
   for (ThreadRecords& thread : threads_) {
     const std::lock_guard its(thread.mutex);
     for (size_t i = thread.unread; i < thread.records.size(); ++i)
-      if (Record& record = thread.records[i]; record.stamps.began) times_.drop(record.stamps, record.device.index());
+      if (Record& record = thread.records[i]; record.stamps.any()) times_.drop(record.stamps, record.device.index());
     thread.records.clear();
     thread.names.clear();
     thread.shapes.clear();
@@ -97,12 +97,12 @@ void Recorder::stop(bool wait) {
       const auto now = std::chrono::steady_clock::now();
       if (thread.unread != before) progress = now;
       // What another thread was in the middle of has no end.
-      if (wait && thread.records[thread.unread].stamps.ended && now - progress < kPatience) {
+      if (wait && thread.records[thread.unread].stamps.closed && now - progress < kPatience) {
         std::this_thread::sleep_for(kLookAgain);
         continue;
       }
       Record& given_up = thread.records[thread.unread++];
-      if (given_up.stamps.began) times_.drop(given_up.stamps, given_up.device.index());
+      if (given_up.stamps.any()) times_.drop(given_up.stamps, given_up.device.index());
     }
   }
 }
@@ -111,7 +111,7 @@ void Recorder::stop(bool wait) {
 void Recorder::read_times(ThreadRecords& thread, size_t most) {
   for (; most > 0 && thread.unread < thread.records.size(); --most, ++thread.unread) {
     Record& record = thread.records[thread.unread];
-    if (!record.stamps.began) continue;
+    if (!record.stamps.any()) continue;
     if (!DeviceTimes::passed(record.stamps)) return;
     record.span = times_.take(record.stamps, record.device.index());
   }
@@ -153,7 +153,7 @@ bool Recorder::add(Record record, const StreamRecord* stream, const runtime::Acc
       read_times(thread, kReadAtOnce);
     return true;
   } catch (const std::exception&) {  // no memory
-    if (record.stamps.began) times_.drop(record.stamps, stream->device);
+    if (record.stamps.any()) times_.drop(record.stamps, stream->device);
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }

@@ -114,6 +114,7 @@ class Recorder final : public runtime::Observer {
   void end(const runtime::facts::Scope& scope) noexcept override;
   void mark(const runtime::facts::Recorded& recorded) noexcept override;
   void mark(const runtime::facts::MemoryMark& mark) noexcept override;
+  void missed() noexcept override { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   ThreadRecords& here();

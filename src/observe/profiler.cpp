@@ -47,7 +47,7 @@ struct Profile::State {
     }
     current = next;
     if (!scheduled() || !records(next)) return;
-    step_name = str("ProfilerStep#", step);
+    step_name = str(kStepName, step);
     step_range = {.kind = runtime::facts::Scope::Range, .name = step_name.c_str()};
     recorder->begin(step_range);
   }

@@ -124,6 +124,10 @@ class Checker::State final : public runtime::Observer {
     const std::lock_guard lock(mutex_);
     return forgotten_;
   }
+  void missed() noexcept override {
+    const std::lock_guard lock(mutex_);
+    ++forgotten_;
+  }
 
  private:
   /// Does what is to be done when told; what there is no memory for is forgotten.

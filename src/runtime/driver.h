@@ -84,6 +84,8 @@ class Driver {
   virtual void synchronize_event(EventHandle event, Site site) = 0;
   /// Waits until one of the events, of which there is at least one, has passed, and says which.
   [[nodiscard]] virtual size_t wait_for_any(std::span<const EventHandle> events, Site site);
+  /// Whether streams look at the clock around their tasks, for WorkTimes. Elsewhere there are events.
+  [[nodiscard]] virtual bool times_tasks() const { return false; }
   /// Milliseconds between two records made with timing.
   [[nodiscard]] virtual double elapsed_ms(EventHandle began, EventHandle ended) = 0;
 
@@ -141,6 +143,6 @@ struct Plugin {
   Driver* driver;  // nullptr where no GPU can be used: `why` says why
   const char* why;
 };
-inline constexpr int kPluginVersion = 7;
+inline constexpr int kPluginVersion = 8;
 
 }  // namespace tandem::runtime

@@ -9,6 +9,7 @@
 namespace tandem::runtime {
 
 constinit std::atomic<bool> detail::observed{false};
+constinit thread_local WorkTimes* detail::current_work_times = nullptr;
 
 namespace {
 
@@ -80,6 +81,10 @@ void detail::tell_end(const Fact& fact) noexcept {
 template <class Fact>
 void detail::tell_mark(const Fact& fact) noexcept {
   tell_all(false, [&](Observer& observer) { observer.mark(fact); });
+}
+
+void detail::tell_missed() noexcept {
+  tell_all(false, [](Observer& observer) { observer.missed(); });
 }
 
 template void detail::tell_begin(const facts::Kernel&);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "base/shape.h"
 #include "base/site.h"
 #include "runtime/device.h"
+#include "runtime/work_times.h"
 
 namespace tandem::runtime {
 
@@ -193,6 +195,8 @@ class Observer {
   virtual void mark(const facts::Order&) noexcept {}
   virtual void mark(const facts::CaptureMark&) noexcept {}
   virtual void mark(const facts::MemoryMark&) noexcept {}
+  /// There was no memory to tell something: it happens all the same.
+  virtual void missed() noexcept {}
 };
 
 /// From now on `observer` is told.
@@ -212,6 +216,7 @@ template <class Fact>
 void tell_end(const Fact& fact) noexcept;
 template <class Fact>
 void tell_mark(const Fact& fact) noexcept;
+void tell_missed() noexcept;
 }  // namespace detail
 
 /// Whether anybody is told.
@@ -220,8 +225,13 @@ inline bool observed() { return detail::observed.load(std::memory_order_relaxed)
 /// Tells of `make()`, which is made only where somebody is told: `tell([&] { return facts::Order{&earlier, &later, site}; })`.
 template <class Make>
 void tell(Make&& make) {
-  if (observed()) [[unlikely]]
+  if (!observed()) [[likely]]
+    return;
+  try {
     detail::tell_mark(make());
+  } catch (const std::bad_alloc&) {
+    detail::tell_missed();
+  }
 }
 
 /// The same of what has a length: begins here, ends with the scope. Throws where an observer does not allow it.
@@ -230,20 +240,29 @@ class Telling {
  public:
   template <class Make>
   explicit Telling(Make&& make) {
-    if (observed()) [[unlikely]] {
+    if (!observed()) [[likely]]
+      return;
+    try {
       fact_.emplace(std::forward<Make>(make)());
-      detail::tell_begin(*fact_);
+    } catch (const std::bad_alloc&) {
+      detail::tell_missed();
+      return;
     }
+    times_before_ = detail::current_work_times;
+    detail::tell_begin(*fact_);
   }
   ~Telling() {
-    if (fact_) [[unlikely]]
-      detail::tell_end(*fact_);
+    if (!fact_) [[likely]]
+      return;
+    detail::tell_end(*fact_);
+    detail::current_work_times = times_before_;
   }
   Telling(const Telling&) = delete;
   Telling& operator=(const Telling&) = delete;
 
  private:
   std::optional<Fact> fact_;
+  WorkTimes* times_before_ = nullptr;
 };
 template <class Make>
 Telling(Make&&) -> Telling<std::invoke_result_t<Make>>;

@@ -56,6 +56,7 @@ class VirtualDriver final : public Driver {
   void wait_event(StreamHandle stream, EventHandle event) override;
   [[nodiscard]] bool query_event(EventHandle event) override;
   void synchronize_event(EventHandle event, Site site) override;
+  [[nodiscard]] bool times_tasks() const override { return true; }
   [[nodiscard]] double elapsed_ms(EventHandle began, EventHandle ended) override;
 
   void copy(void* to, int to_device, const void* from, int from_device, size_t bytes, StreamHandle stream, const char* op,

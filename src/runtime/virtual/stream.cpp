@@ -45,6 +45,8 @@ bool spin_until(Ready ready) {
   }
 }
 
+int64_t nanoseconds_now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count(); }
+
 uint64_t mix(uint64_t x) { return tandem::detail::splitmix64(x); }
 
 }  // namespace
@@ -92,6 +94,7 @@ void Stream::Slot::commit() {
     }
     return;
   }
+  task_->times = begin_task(&stream_);
   stream_.queue_.commit(task_);
   stream_.queued_.store(stream_.queued_.load(std::memory_order_relaxed) + 1);  // in one order with asleep_: see wait_for_work
   const bool wake = stream_.asleep_.load() != 0;
@@ -163,9 +166,11 @@ bool Stream::wait_for_work(uint64_t next) {
 
 void Stream::process(TaskHeader* task, uint64_t number, const Replay* replay, bool last) {
   if (machine_.options.delay_seed && !machine_.stopping.load(std::memory_order_relaxed) && last) delay(number);
+  const int64_t began = task->times ? nanoseconds_now() : 0;
   if (!skips(task, number)) run(task, number, replay, last);
   else if (task->kind == Kind::Meets) meet(task, last);
   else task->act(task, nullptr, last);
+  if (task->times) end_task(task->times, began, nanoseconds_now());
 }
 
 // The stream is poisoned, or the task reads what was never written: what it throws besides concerns nobody.
@@ -272,6 +277,7 @@ void Stream::wait_for(Point point) {
       point.number < point.stream->lost())
     return;
   const Queue queue{this, nullptr, "wait_event", Site::none(), 1, device_};
+  const NoWorkTimes waiting_is_no_work;
   enqueue(
       queue,
       [point](const Queue& on_worker) {

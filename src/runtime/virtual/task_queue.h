@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/queue.h"
+#include "runtime/work_times.h"
 
 namespace tandem::runtime::virtual_gpu {
 
@@ -36,6 +37,7 @@ struct alignas(16) TaskHeader {
   uint32_t bytes = 0;  // of all of it
   uint32_t writes = 0, reads = 0;
   Kind kind = Kind::Kernel;
+  WorkTimes* times = nullptr;  // who wants to know when it ran
 
   [[nodiscard]] Range* ranges() { return reinterpret_cast<Range*>(reinterpret_cast<std::byte*>(this) + bytes) - (size_t{writes} + reads); }
   [[nodiscard]] std::span<const Range> written() { return {ranges(), writes}; }
