@@ -32,8 +32,10 @@ struct Block {
   uint64_t order = 0;  // when it was handed out
   Site site = Site::none();
   const StreamRecord* home = nullptr;
+  bool of_graph = false;    // of a graph's pool, which stays the graph's whoever lets go
+  uint64_t let_go = 0;      // when its owner let go of it; 0: it has one
   std::vector<Actor> used;  // other streams that it was used on
-  Clock freed;              // how far those had come when its owner let go
+  Clock freed;              // how far those had come then
 };
 
 }  // namespace
@@ -94,6 +96,7 @@ class Checker::State final : public runtime::Observer {
         use.tick = now.of(here.stream);
         use.order = told_;
         use.replay = replay.site;
+        if (const Block* const block = block_at(part.begin)) check_owner(*block, part, use);
         add(here, part.begin, part.end, use, part.on_host);
       }
     });
@@ -220,6 +223,7 @@ class Checker::State final : public runtime::Observer {
         block.home = mark.stream;
         if (on_host || !mark.stream) return;
         const StreamOrder::Place home = order_.place(mark.stream);
+        block.of_graph = home.graph != nullptr;
         if (!home.graph) history.hand_out(begin, end, home.world->of(home.stream), order_.host());
         return;
       }
@@ -231,8 +235,10 @@ class Checker::State final : public runtime::Observer {
         return;
       }
       case Mark::Freed:
-        if (const auto block = blocks_.find(begin); block != blocks_.end())
+        if (const auto block = blocks_.find(begin); block != blocks_.end()) {
           for (const Actor stream : block->second.used) block->second.freed.raise(stream, order_.world().of(stream).of(stream));
+          block->second.let_go = ++told_;
+        }
         return;
       case Mark::Reusable:
         if (const auto block = blocks_.find(begin); block != blocks_.end() && !block->second.used.empty())
@@ -246,7 +252,42 @@ class Checker::State final : public runtime::Observer {
 
   void forget_blocks(uintptr_t begin, uintptr_t end) { blocks_.erase(blocks_.lower_bound(begin), blocks_.lower_bound(end)); }
 
+  /// The block that the address lies in; nullptr where that is not known.
+  const Block* block_at(uintptr_t address) const {
+    const auto block = blocks_.upper_bound(address);
+    return block != blocks_.begin() && address < std::prev(block)->first + std::prev(block)->second.bytes ? &std::prev(block)->second
+                                                                                                          : nullptr;
+  }
+
+  /// A graph uses at each replay the memory that it used when it was captured, whosever that is by now.
+  void check_owner(const Block& block, const CapturedGraph::Part& part, const Use& use) {
+    const bool new_owner = block.order > part.use.order;
+    if (block.of_graph || (!new_owner && !block.let_go)) return;
+    Use owner = use_of(new_owner ? "handed out" : "let go", block.site, {});
+    Circumstances circumstances;
+    circumstances.second = order_.record(use.stream);
+    circumstances.memory = part.on_host ? Device() : gpu(circumstances.second->device);
+    circumstances.lost = true;
+    circumstances.new_owner = new_owner;
+    circumstances.handed_out = block.site;
+    report(owner, use, circumstances);
+  }
+
   void found(const Use& earlier, const Use& later, const StreamRecord* stream, const Clock& now, bool on_host) {
+    Circumstances circumstances;
+    circumstances.first = order_.record(earlier.stream);
+    circumstances.second = stream;
+    circumstances.memory = on_host ? Device() : gpu(stream->device);
+    circumstances.waited_before = now.of(earlier.stream) > 0;
+    if (const Block* const block = block_at(later.begin)) {
+      circumstances.new_owner = block->order > earlier.order && block->order > 0;
+      circumstances.handed_out = block->site;
+      circumstances.home = block->home;
+    }
+    report(earlier, later, circumstances);
+  }
+
+  void report(const Use& earlier, const Use& later, const Circumstances& circumstances) {
     const auto key = std::tuple(std::string_view(earlier.site.file), earlier.site.line, std::string_view(earlier.op),
                                 std::string_view(later.site.file), later.site.line, std::string_view(later.op));
     const auto [known, is_new] = known_.try_emplace(key, reports_.size());
@@ -257,17 +298,6 @@ class Checker::State final : public runtime::Observer {
     if (reports_.size() == kMostReports) {
       known_.erase(known);
       return;
-    }
-    Circumstances circumstances;
-    circumstances.first = order_.record(earlier.stream);
-    circumstances.second = stream;
-    circumstances.memory = on_host ? Device() : gpu(stream->device);
-    circumstances.waited_before = now.of(earlier.stream) > 0;
-    auto block = blocks_.upper_bound(later.begin);
-    if (block != blocks_.begin() && (--block, later.begin < block->first + block->second.bytes)) {
-      circumstances.new_owner = block->second.order > earlier.order && block->second.order > 0;
-      circumstances.handed_out = block->second.site;
-      circumstances.home = block->second.home;
     }
     reports_.push_back(report_of(earlier, later, circumstances));
   }

@@ -40,6 +40,7 @@ std::string told(const Use& use, const StreamRecord* stream) {
 
 std::string missing_wait(const Use& first, const Use& second, const Circumstances& circumstances) {
   const std::string line = at(second.replay.line ? second.replay : second.site);
+  if (circumstances.lost) return str("a tensor that keeps the memory for as long as ", line, " replays the graph");
   if (circumstances.new_owner && circumstances.first != circumstances.home)
     return str("record_stream with ", named(circumstances.first), " on the tensor that had the memory before, or a wait of ",
                named(circumstances.home), " for ", named(circumstances.first), " before that tensor is let go");
@@ -61,9 +62,16 @@ Report report_of(const Use& first, const Use& second, const Circumstances& circu
   report.sizes = second.sizes;
   report.dtype = second.dtype;
   report.missing = missing_wait(first, second, circumstances);
-  report.text = str("race on a tensor of ", name(second.dtype), ' ', second.sizes, " (", second.bytes, " bytes from ",
-                    hexadecimal(second.begin), ") on ", circumstances.memory, ": ", told(first, circumstances.first), ", then ",
-                    told(second, circumstances.second), ", which does not wait for it.");
+  const std::string tensor = str("a tensor of ", name(second.dtype), ' ', second.sizes, " (", second.bytes, " bytes from ",
+                                 hexadecimal(second.begin), ") on ", circumstances.memory);
+  if (circumstances.lost) {
+    report.text = str("a graph uses ", tensor, " that was let go after the capture: ", told(second, circumstances.second), ", ",
+                      circumstances.new_owner ? "but the memory was handed out again, at " : "whose memory was asked for at ",
+                      at(circumstances.handed_out), ". Missing: ", report.missing, '.');
+    return report;
+  }
+  report.text = str("race on ", tensor, ": ", told(first, circumstances.first), ", then ", told(second, circumstances.second),
+                    ", which does not wait for it.");
   if (circumstances.new_owner)
     report.text += str(" Between the two the memory was handed out again, at ", at(circumstances.handed_out), ", for ",
                        named(circumstances.home), '.');

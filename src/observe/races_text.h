@@ -16,6 +16,7 @@ struct Circumstances {
   Site handed_out = Site::none();               // where the memory got a new owner since the first use
   bool new_owner = false;                       // it has
   const runtime::StreamRecord* home = nullptr;  // the stream that the new owner's memory is for
+  bool lost = false;                            // a graph uses memory that its tensor has let go of: `first` is no work
 };
 
 [[nodiscard]] Report report_of(const observe::Use& first, const observe::Use& second, const Circumstances& circumstances);

@@ -57,14 +57,16 @@ class Faults : public testing::Test {
       EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
     }
   }
-  /// The loop waits for nothing.
+  /// The loop waits for nothing, and lets no two streams race.
   void expect_silence(const std::function<void()>& body) {
+    const td::races::Checker races;
     EXPECT_EQ(ledger::waits([&] {
                 for (int i = 0; i < kSteps; ++i) body();
               }),
               "");
     const ledger::Guard guard(ledger::Mode::forbid);
     EXPECT_NO_THROW(body());
+    for (const auto& report : races.reports()) ADD_FAILURE() << report.text;
   }
 
   Step step;
@@ -196,6 +198,75 @@ TEST_F(Faults, AnItemInAHookOfTheGradient) {
   });
   expect_found(line, ledger::Kind::Item, [&] { (void)step(); });
   EXPECT_GT(last, 0);
+}
+
+TEST_F(Faults, AnItemAsABound) {
+  const auto bound = td::zeros({}, td::gpu(0));
+  const int line = __LINE__ + 1;
+  const auto faulty = [&] { sum.add_(td::clamp(step.x, bound.item<double>()).sum()); };
+  expect_found(line, ledger::Kind::Item, faulty);
+  expect_silence([&] { sum.add_(td::maximum(step.x, bound).sum()); });
+}
+
+/// The line is that of the innermost call, two functions below the loop.
+TEST_F(Faults, AnItemWithinAModulesForward) {
+  struct Gate : td::nn::Module {
+    bool reads = true;
+    int line = 0;
+    void fields(td::nn::Fields&) override {}
+    td::Tensor forward(const td::Tensor& x) override {
+      if (!reads) return td::where(x.abs().max() > 1e9, td::zeros_like(x), x);
+      line = __LINE__ + 1;
+      return x.abs().max().item<float>() > 1e9 ? td::zeros_like(x) : x;
+    }
+  } gate;
+  (void)gate.forward(step.x);
+  const auto body = [&] { sum.add_(gate.forward(step.x).sum()); };
+  expect_found(gate.line, ledger::Kind::Item, body);
+  gate.reads = false;
+  expect_silence(body);
+}
+
+TEST_F(Faults, AViewOfAViewMovedEachStep) {
+  const int line = __LINE__ + 1;
+  const auto faulty = [&] { (void)step.x.transpose(0, 1).slice(0, 1, 2).cpu(); };
+  expect_found(line, ledger::Kind::Download, faulty);
+  expect_silence([&] { (void)step.x.transpose(0, 1).slice(0, 1, 2).to(td::cpu(), {.non_blocking = true}); });
+}
+
+/// Replicas compute on threads of the library.
+TEST_F(Faults, AnItemInAReplica) {
+  struct Reader : td::nn::Module {
+    bool reads = true;
+    td::nn::Linear linear{4, 1};
+    void fields(td::nn::Fields& f) override { f("linear", linear); }
+    td::Tensor forward(const td::Tensor& x) override {
+      const auto y = linear(x);
+      if (reads && y.device() == td::gpu(td::num_gpus() - 1)) (void)y.sum().item<float>();
+      return y;
+    }
+  } reader;
+  const int line = __LINE__ - 4;
+  reader.to(td::gpu(0));
+  td::parallel::DataParallel replicas(reader);
+  expect_found(line, ledger::Kind::Item, [&] { (void)replicas(step.x); });
+  reader.reads = false;
+  expect_silence([&] { (void)replicas(step.x); });
+}
+
+TEST_F(Faults, AnItemInARank) {
+  int line = 0;
+  const auto run = [&](bool reads) {
+    td::distributed::run_ranks(2, [&](int rank) {
+      const auto t = td::ones({8}, td::gpu(rank % td::num_gpus()));
+      td::distributed::all_reduce(t);
+      if (rank == 0) line = __LINE__ + 1;
+      if (reads && rank == 1) (void)t.sum().item<float>();
+    });
+  };
+  run(true);
+  expect_found(line, ledger::Kind::Item, [&] { run(true); });
+  expect_silence([&] { run(false); });
 }
 
 }  // namespace
