@@ -50,6 +50,10 @@ find_path(TANDEM_NCCL_INCLUDE nccl.h HINTS ${TANDEM_CUDA_INCLUDE} ${nvcc_folder}
 if(NOT TANDEM_NCCL_INCLUDE)
   tandem_no_cuda("there is no nccl.h (apt-get install libnccl-dev)")
 endif()
+find_path(TANDEM_CUPTI_INCLUDE cupti.h HINTS ${TANDEM_CUDA_INCLUDE} ${nvcc_folder}/../include ${nvcc_folder}/../extras/CUPTI/include)
+if(NOT TANDEM_CUPTI_INCLUDE)
+  tandem_no_cuda("there is no cupti.h, which is a part of the CUDA toolkit (cuda-cupti-dev)")
+endif()
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)  # 90 brings its PTX along, which newer GPUs compile
@@ -66,7 +70,8 @@ set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 add_library(tandem_cuda MODULE ${cuda_sources})
 set_target_properties(tandem_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static)
-target_include_directories(tandem_cuda SYSTEM PRIVATE ${TANDEM_CUDA_HEADERS} ${TANDEM_NCCL_INCLUDE})
+target_include_directories(tandem_cuda SYSTEM PRIVATE ${TANDEM_CUDA_HEADERS} ${TANDEM_NCCL_INCLUDE}
+  ${TANDEM_CUPTI_INCLUDE})
 target_compile_definitions(tandem_cuda PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
 target_compile_options(tandem_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>

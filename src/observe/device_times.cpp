@@ -47,6 +47,8 @@ class AllTimes {
   std::deque<WorkTimes> all_;
   std::vector<WorkTimes*> free_;
 };
+std::atomic<TaskTimer*> the_timer{nullptr};
+
 AllTimes& all_times() {
   static auto* all = new AllTimes;
   return *all;
@@ -54,7 +56,26 @@ AllTimes& all_times() {
 
 }  // namespace
 
+TaskTimer* task_timer() noexcept { return the_timer.load(); }
+void set_task_timer(TaskTimer* timer) noexcept { the_timer = timer; }
+
+TaskTimer* DeviceTimes::timer() noexcept {
+  std::call_once(asked_, [this] {
+    if (TaskTimer* const timer = task_timer(); timer && timer->start()) timer_ = timer;
+  });
+  return timer_;
+}
+
+void DeviceTimes::finish(bool wait) noexcept {
+  std::call_once(asked_, [] {});  // too late for one
+  TaskTimer* const timer = std::exchange(timer_, nullptr);
+  if (!timer) return;
+  if (wait) timer->deliver();
+  timer->stop();
+}
+
 DeviceTimes::~DeviceTimes() {
+  finish(false);
   runtime::Driver* const driver = runtime::own_driver();
   if (!driver) return;
   for (Clock& clock : clocks_) {
@@ -107,12 +128,18 @@ EventHandle DeviceTimes::record(const StreamRecord& stream) {
 
 Stamps DeviceTimes::begin(const StreamRecord& stream) noexcept {
   try {
-    if (!runtime::require_driver().times_tasks()) return {.began = record(stream)};
+    const bool by_thread = runtime::require_driver().times_tasks();
+    TaskTimer* const tool = by_thread ? nullptr : timer();
+    if (!by_thread && !tool) return {.began = record(stream)};
     WorkTimes* const times = all_times().take(stream.handle);
     WorkTimes*& current = runtime::detail::current_work_times;
     if (current && current->stream == times->stream) times->outer = current;
+    if (tool && !tool->begin(*times)) {
+      all_times().give_back(times);
+      return {};
+    }
     current = times;
-    return {.times = times};
+    return {.times = times, .by_timer = tool != nullptr};
   } catch (const std::exception&) {
     return {};
   }
@@ -121,6 +148,7 @@ Stamps DeviceTimes::begin(const StreamRecord& stream) noexcept {
 void DeviceTimes::end(Stamps& stamps, const StreamRecord& stream) noexcept {
   if (!stamps.any()) return;
   stamps.closed = true;
+  if (stamps.by_timer) timer_->end(*stamps.times);
   if (stamps.times) return;
   try {
     stamps.ended = record(stream);

@@ -1,5 +1,5 @@
-// When work ran on GPUs: as the stream's own thread saw it where there is one, else by an event before it and one after, read once they
-// have passed.
+// When work ran on GPUs: as the stream's own thread saw it where there is one, as a TaskTimer tells where there is one, else by an event
+// before it and one after, read once they have passed.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "observe/task_timer.h"
 #include "runtime/stream_record.h"
 #include "runtime/work_times.h"
 
@@ -17,10 +18,11 @@ namespace tandem::profiler {
 /// Nanoseconds of the host's steady clock.
 [[nodiscard]] int64_t host_now();
 
-/// How the times of one piece of work are learnt: by one of the two ways, or not at all.
+/// How the times of one piece of work are learnt: by events, by WorkTimes that somebody writes, or not at all.
 struct Stamps {
   runtime::EventHandle began = nullptr, ended = nullptr;
   runtime::WorkTimes* times = nullptr;
+  bool by_timer = false;
   bool closed = false;  // all of it has been queued
 
   [[nodiscard]] bool any() const { return began || times; }
@@ -44,7 +46,9 @@ class DeviceTimes {
   [[nodiscard]] Stamps begin(const runtime::StreamRecord& stream) noexcept;
   /// Until here.
   void end(Stamps& stamps, const runtime::StreamRecord& stream) noexcept;
-  /// Whether the work has ended.
+  /// Nothing begins any more. What a TaskTimer knows is delivered: after a wait for the GPUs, where the calling thread may `wait`.
+  void finish(bool wait) noexcept;
+  /// Whether the work has ended, and its times are known.
   [[nodiscard]] static bool passed(const Stamps& stamps) noexcept;
   /// When it ran, once it has passed; the events are free for others.
   [[nodiscard]] Span take(Stamps& stamps, int device) noexcept;
@@ -58,11 +62,14 @@ class DeviceTimes {
     runtime::EventHandle base = nullptr;
     std::shared_ptr<std::atomic<int64_t>> base_time;  // on the host's clock; 0 until `base` has passed
   };
+  TaskTimer* timer() noexcept;
   Clock& of(int device) { return clocks_[static_cast<size_t>(device)]; }
   bool start_clock(Clock& clock, const runtime::StreamRecord& stream);
   runtime::EventHandle record(const runtime::StreamRecord& stream);
 
   std::array<Clock, runtime::kMaxDevices> clocks_;
+  std::once_flag asked_;
+  TaskTimer* timer_ = nullptr;  // started
 };
 
 }  // namespace tandem::profiler

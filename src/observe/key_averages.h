@@ -29,7 +29,8 @@ struct TableOptions {
   int64_t row_limit = 100;  // -1: all
 };
 
-/// The rows of a profile, in the order in which their names first came; the steps of a schedule are one, "ProfilerStep*". As torch.autograd.profiler_util.EventList.key_averages.
+/// The rows of a profile, in the order in which their names first came; the steps of a schedule are one, "ProfilerStep*". As
+/// torch.autograd.profiler_util.EventList.key_averages.
 class KeyAverages {
  public:
   /// Of what took place on the host; the time of GPUs is added to what queued the work.

@@ -87,6 +87,7 @@ void Recorder::stop(bool wait) {
   ended_ = host_now();
   runtime::Driver* const driver = runtime::own_driver();
   wait = wait && driver && driver->may_wait();
+  times_.finish(wait);
   auto progress = std::chrono::steady_clock::now();
   for (ThreadRecords& thread : threads_) {
     const std::lock_guard its(thread.mutex);

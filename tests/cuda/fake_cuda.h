@@ -17,6 +17,7 @@ struct FakeCuda {
   int freed_in_use = 0;        // a graph was freed while a stream had replays of it to do
   bool failing = false;        // cudaStreamQuery brings an error of work done before
   std::set<int> contexts;      // devices that have been used
+  void (*copied)() = nullptr;  // is called at each copy
 };
 FakeCuda& fake_cuda();
 

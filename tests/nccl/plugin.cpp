@@ -37,3 +37,6 @@ extern "C" [[gnu::visibility("default")]] void tandem_fake_cuda(int devices, voi
   *device_of = tandem::testing::device_of;
   *current = current_device;
 }
+
+/// For a test: what the CUDA runtime without a GPU is to do.
+extern "C" [[gnu::visibility("default")]] tandem::testing::FakeCuda* tandem_fake_cuda_state() { return &tandem::testing::fake_cuda(); }

@@ -10,6 +10,8 @@
 #include "comm/cuda/nccl.h"
 #include "kernels/cuda/table.h"
 #include "kernels/cuda/vendor/library.h"
+#include "observe/cuda/cupti.h"
+#include "observe/cuda/nvtx.h"
 #include "runtime/cuda/driver.h"
 
 namespace {
@@ -30,6 +32,7 @@ std::vector<tandem::cuda::Library> libraries() {
       {.name = "CUDA runtime", .file = "libtandem_cuda.so", .version = version_text(CUDART_VERSION), .why = "", .failure = ""}};
   for (auto& library : tandem::kernels::cuda::vendor::libraries()) all.push_back(std::move(library));
   all.push_back(tandem::comm::nccl::describe());
+  all.push_back(tandem::profiler::cupti::describe());
   return all;
 }
 
@@ -49,6 +52,8 @@ extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_
                                         .make = tandem::comm::nccl::make_backend,
                                         .for_devices = true,
                                         .make_many = tandem::comm::nccl::make_backends});
+        tandem::profiler::cupti::use();
+        tandem::profiler::name_ranges_for_nvtx();
       } catch (const std::exception& e) {
         why = e.what();
         plugin.why = why.c_str();
