@@ -6,6 +6,7 @@
 #include "bench/gpu.h"
 #include "bench/loader.h"
 #include "bench/micro.h"
+#include "bench/observers.h"
 #include "bench/ops.h"
 #include "bench/parallel.h"
 #include "data/prefetch.h"
@@ -49,6 +50,17 @@ void add_ops(CLI::App& bench, Action& action) {
       ->check(whole_number_from(0, kMostInt));
   ops->add_option("--ms", options->ms, "About how long to measure each, in milliseconds")->capture_default_str()->check(positive_number());
   ops->callback([options, &action] { action = [options] { return bench_ops(*options); }; });
+}
+
+void add_observers(CLI::App& bench, Action& action) {
+  CLI::App* observers = bench.add_subcommand("observers", "What ledger, profiler and races cost an operation");
+  const auto options = std::make_shared<BenchObserversOptions>();
+  observers->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  observers->add_option("--only", options->only, "Measure only these cases (may be given several times)")->type_name("NAME");
+  observers->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  observers->callback([options, &action] { action = [options] { return bench_observers(*options); }; });
 }
 
 void add_loader(CLI::App& bench, Action& action) {
@@ -145,7 +157,7 @@ void add_comm(CLI::App& bench, Action& action) {
   comm->callback([options, &action] { action = [options] { return bench_comm(*options); }; });
 }
 
-constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_loader, add_gpu, add_features, add_parallel, add_comm};
+constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_observers, add_loader, add_gpu, add_features, add_parallel, add_comm};
 
 constexpr tools::Program kProgram = {
     .name = "tandem_bench",

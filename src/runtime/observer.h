@@ -220,7 +220,11 @@ void tell_missed() noexcept;
 }  // namespace detail
 
 /// Whether anybody is told.
+#ifdef TD_NO_OBSERVERS
+constexpr bool observed() { return false; }
+#else
 inline bool observed() { return detail::observed.load(std::memory_order_relaxed); }
+#endif
 
 /// Tells of `make()`, which is made only where somebody is told: `tell([&] { return facts::Order{&earlier, &later, site}; })`.
 template <class Make>

@@ -35,6 +35,9 @@ class NoWorkTimes {
 
 /// A task is queued on `stream`: whose times it belongs to, or nullptr.
 [[nodiscard]] inline WorkTimes* begin_task(const void* stream) {
+#ifdef TD_NO_OBSERVERS
+  return nullptr;
+#endif
   WorkTimes* const times = detail::current_work_times;
   if (!times || times->stream != stream) return nullptr;
   for (WorkTimes* t = times; t; t = t->outer) t->pending.fetch_add(1, std::memory_order_relaxed);
