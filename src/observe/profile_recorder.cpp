@@ -29,12 +29,12 @@ uint64_t next_id() {
   return ids.fetch_add(1);
 }
 
-/// The calling thread's records in the recorders that it met last.
+/// The calling thread's records in the recorder that it met last.
 struct Known {
   uint64_t recorder = 0;
   ThreadRecords* records = nullptr;
 };
-thread_local constinit std::array<Known, 2> known = {};
+thread_local constinit Known known;
 
 std::string name_of_this_thread() {
   std::array<char, 16> name = {};
@@ -119,8 +119,7 @@ void Recorder::read_times(ThreadRecords& thread, size_t most) {
 }
 
 ThreadRecords& Recorder::here() {
-  Known& mine = known[id_ % known.size()];
-  if (mine.recorder == id_) return *mine.records;
+  if (known.recorder == id_) return *known.records;
   const int64_t thread = gettid();
   const std::lock_guard lock(mutex_);
   ThreadRecords*& records = by_thread_[thread];
@@ -129,7 +128,7 @@ ThreadRecords& Recorder::here() {
     records->thread = thread;
     records->name = name_of_this_thread();
   }
-  mine = {id_, records};
+  known = {id_, records};
   return *records;
 }
 
