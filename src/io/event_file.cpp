@@ -28,8 +28,6 @@ constexpr std::array<uint32_t, 256> make_table() {
 }
 constexpr std::array<uint32_t, 256> kTable = make_table();
 
-uint32_t masked(uint32_t crc) { return (crc >> 15U | crc << 17U) + 0xa282ead8U; }
-
 template <class T>
 void put(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -56,13 +54,18 @@ uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
+uint32_t masked_crc32c(std::string_view bytes) {
+  const uint32_t crc = crc32c(bytes);
+  return (crc >> 15U | crc << 17U) + 0xa282ead8U;
+}
+
 std::string event_frame(std::string_view bytes) {
   std::string frame;
   frame.reserve(bytes.size() + 16);
   put<uint64_t>(frame, bytes.size());
-  put<uint32_t>(frame, masked(crc32c(frame)));
+  put<uint32_t>(frame, masked_crc32c(frame));
   frame += bytes;
-  put<uint32_t>(frame, masked(crc32c(bytes)));
+  put<uint32_t>(frame, masked_crc32c(bytes));
   return frame;
 }
 

@@ -10,8 +10,10 @@ namespace tandem::io {
 /// CRC-32C (Castagnoli), as of RFC 3720.
 [[nodiscard]] uint32_t crc32c(std::string_view bytes);
 
-/// One record: its length, that length's checksum, the bytes, their checksum. Checksums are masked as TensorFlow does, so that one of bytes
-/// that contain checksums is sound.
+/// The same, masked as TensorFlow does, so that the checksum of bytes that contain checksums is sound.
+[[nodiscard]] uint32_t masked_crc32c(std::string_view bytes);
+
+/// One record: its length, that length's checksum, the bytes, their checksum; masked.
 [[nodiscard]] std::string event_frame(std::string_view bytes);
 
 /// A new event file in a folder, named events.out.tfevents.SECONDS.HOST.PROCESS.COUNT. Each record is handed to the system in one piece, so
