@@ -167,20 +167,22 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
                                 .plot = settings.plot};
   if (settings.patience > 0) options.early_stopping = train::EarlyStoppingOptions{{}, settings.patience};
   if (resumed.factor_of_rates != 1) options.callbacks.push_back(std::make_shared<ChangeRates>(resumed.factor_of_rates));
+  const std::filesystem::path folder(settings.out);
+  const auto events = settings.tensorboard ? std::make_shared<Events>((folder / "tensorboard").string()) : nullptr;
+  if (events) options.callbacks.push_back(events);
   train::Trainer trainer(options);
   const double began = train::seconds_now();
   trainer.fit(model, data);
   const double seconds = train::seconds_now() - began;
   const ordered_json summary = summary_of(settings, task, trainer, model, seconds);
 
-  const std::filesystem::path folder(settings.out);
   const std::string path = (folder / "summary.json").string();
   io::write_file("train", path, summary.dump(2) + "\n");
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
   const Outcome outcome{recipe, settings, task, trainer, model, seconds, confusion};
   write_page((folder / "report.html").string(), outcome);
-  if (settings.tensorboard) write_events((folder / "tensorboard").string(), outcome);
+  if (events) events->finish(outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;
   else if (!settings.quiet) {
     if (resumed.epochs >= settings.epochs)
@@ -238,7 +240,8 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_flag("--resume", s.resume, "Go on from the checkpoint in --out, with its settings where none are given here");
   app->add_flag("--quiet", s.quiet, "Print no progress and no result");
   app->add_flag("--plot", s.plot, "Draw the curves in the terminal while it learns");
-  app->add_flag("--tensorboard", s.tensorboard, "Write an event file for TensorBoard, too, into DIR/tensorboard");
+  app->add_flag("--tensorboard", s.tensorboard,
+                "Write an event file for TensorBoard and `tandem board`, too, into DIR/tensorboard, while it learns");
   app->add_flag("--json", s.json, "Print the summary as JSON");
   app->callback([settings, app, &recipe, &action] {
     action = [settings, app, &recipe] {

@@ -99,30 +99,35 @@ void write_page(const std::string& path, const Outcome& outcome) {
   train::write_report(path, report);
 }
 
-void write_events(const std::string& folder, const Outcome& outcome) {
-  const train::Trainer& trainer = outcome.trainer;
-  train::SummaryWriter writer(folder);
+void Events::write_curves(const train::Trainer& trainer) {
   // Curves count epochs, TensorBoard steps.
   const double steps_an_epoch = trainer.epoch() == 0 ? 1 : static_cast<double>(trainer.step()) / trainer.epoch();
   for (const auto& [name, points] : trainer.board().series())
-    for (const train::Point& point : points) writer.add_scalar(name, point.y, std::llround(point.x * steps_an_epoch));
-  for (const auto& [name, parameter] : outcome.model.named_parameters()) writer.add_histogram(name, parameter, trainer.step());
+    for (size_t& i = written_[name]; i < points.size(); ++i)
+      writer_.add_scalar(name, points[i].y, std::llround(points[i].x * steps_an_epoch));
+  writer_.flush();
+}
+
+void Events::finish(const Outcome& outcome) {
+  const train::Trainer& trainer = outcome.trainer;
+  write_curves(trainer);
+  for (const auto& [name, parameter] : outcome.model.named_parameters()) writer_.add_histogram(name, parameter, trainer.step());
   if (outcome.confusion) {
     for (const train::ReportSample& mistake : outcome.confusion->samples) {
       const auto name = [&](int64_t label) { return outcome.task.classes[static_cast<size_t>(label)]; };
-      writer.add_image(str("mistakes/", name(mistake.actual), " taken for ", name(mistake.predicted)), mistake.image, trainer.step());
+      writer_.add_image(str("mistakes/", name(mistake.actual), " taken for ", name(mistake.predicted)), mistake.image, trainer.step());
     }
   }
   std::ostringstream network;
   network << *outcome.model.net;
-  writer.add_text("network", str("```\n", network.str(), "\n```"), 0);
+  writer_.add_text("network", str("```\n", network.str(), "\n```"), 0);
   std::map<std::string, train::HParam> hparams = {{"data_parallel", trainer.devices().size() > 1}};
   const nlohmann::ordered_json settings = settings_json(outcome.settings);
   for (const auto& [name, value] : settings.items()) hparams[name] = hparam_of(value);
   std::map<std::string, double> metrics;  // under names of their own: add_hparams adds a point to the curve of that name
   for (const auto& [name, value] : judged(trainer)) metrics["hparam/" + name] = value;
-  writer.add_hparams(hparams, metrics);
-  writer.flush();
+  writer_.add_hparams(hparams, metrics);
+  writer_.flush();
 }
 
 }  // namespace tandem::tools
