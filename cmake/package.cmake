@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # What is installed, without tests and benchmarks.
 add_custom_target(product DEPENDS tandem)
-foreach(target tandem_program tandem_cuda tandem_mpi)
+foreach(target tandem_program tandem_board tandem_cuda tandem_mpi)
   if(TARGET ${target})
     add_dependencies(product ${target})
   endif()
@@ -16,7 +16,7 @@ install(TARGETS tandem EXPORT tandemTargets LIBRARY DESTINATION ${CMAKE_INSTALL_
 if(TARGET tandem_program)
   install(TARGETS tandem_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(plugin tandem_cuda tandem_mpi)
+foreach(plugin tandem_board tandem_cuda tandem_mpi)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()

@@ -3,7 +3,7 @@
 namespace tandem::tools {
 namespace {
 
-constexpr AddCommand kCommands[] = {add_tour, add_devices, add_train, add_predict, add_launch, add_smi, add_trace};
+constexpr AddCommand kCommands[] = {add_tour, add_devices, add_train, add_predict, add_launch, add_smi, add_trace, add_board};
 
 }  // namespace
 

@@ -14,6 +14,7 @@ void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_smi(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
+void add_board(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 
 }  // namespace tandem::tools

@@ -1,0 +1,51 @@
+#include "tools/board/curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tandem::tools::board {
+namespace {
+
+constexpr size_t kMostPoints = size_t{1} << 22;
+
+}  // namespace
+
+void Curve::add(CurvePoint point) {
+  if (!points_.empty() && points_.back().step > point.step)
+    while (!points_.empty() && points_.back().step >= point.step) points_.pop_back();
+  if (++skipped_ < stride_) return;
+  skipped_ = 0;
+  points_.push_back(point);
+  if (points_.size() < kMostPoints) return;
+  for (size_t i = 0; 2 * i < points_.size(); ++i) points_[i] = points_[2 * i];
+  points_.resize(points_.size() / 2);
+  stride_ *= 2;
+}
+
+std::vector<CurvePoint> Curve::thinned(size_t most) const {
+  most = std::max<size_t>(most, 4);
+  if (points_.size() <= most) return points_;
+  std::vector<CurvePoint> few = {points_.front()};
+  few.reserve(most);
+  const size_t pieces = (most - 2) / 2, inner = points_.size() - 2;
+  // What is no number is neither the least nor the greatest, but shows where there is nothing else.
+  const auto less = [](const CurvePoint& a, const CurvePoint& b) {
+    const bool a_finite = std::isfinite(a.value), b_finite = std::isfinite(b.value);
+    return a_finite && b_finite ? a.value < b.value : a_finite;
+  };
+  const auto greater_last = [](const CurvePoint& a, const CurvePoint& b) {
+    const bool a_finite = std::isfinite(a.value), b_finite = std::isfinite(b.value);
+    return a_finite && b_finite ? a.value < b.value : b_finite;
+  };
+  for (size_t piece = 0; piece < pieces; ++piece) {
+    const auto begin = points_.begin() + 1 + static_cast<std::ptrdiff_t>(inner * piece / pieces);
+    const auto end = points_.begin() + 1 + static_cast<std::ptrdiff_t>(inner * (piece + 1) / pieces);
+    const auto least = std::min_element(begin, end, less), greatest = std::max_element(begin, end, greater_last);
+    few.push_back(*std::min(least, greatest));
+    if (least != greatest) few.push_back(*std::max(least, greatest));
+  }
+  few.push_back(points_.back());
+  return few;
+}
+
+}  // namespace tandem::tools::board

@@ -1,0 +1,64 @@
+// What the board reads of a run: an event file whose records are pieces of the input, in frames with right checksums or without; a
+// summary, and a trace.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz.h"
+#include "io/event_file.h"
+#include "tools/board/run.h"
+#include "tools/board/timeline.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace tandem::tools::board;
+
+void write(const fs::path& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+const fs::path& folder() {
+  static const fs::path made = [] {
+    const fs::path path = fs::temp_directory_path() / ("fuzz_board." + std::to_string(getpid()));
+    fs::create_directories(path);
+    return path;
+  }();
+  return made;
+}
+
+}  // namespace
+
+void fuzz::read(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const auto kind = static_cast<unsigned char>(bytes[0]);
+  bytes.remove_prefix(1);
+  const fs::path events = folder() / "events.out.tfevents.1";
+  fs::remove(folder() / "summary.json");
+  std::string file;
+  if (kind % 4 == 0) file = bytes;
+  for (std::string_view rest = bytes; kind % 4 != 0 && !rest.empty();) {
+    const size_t size = std::min<size_t>(rest.size() - 1, static_cast<unsigned char>(rest[0]));
+    file += tandem::io::event_frame(rest.substr(1, size));
+    rest.remove_prefix(1 + size);
+  }
+  if (kind % 4 == 2) write(folder() / "summary.json", bytes);
+  if (kind % 4 == 3) {
+    write(folder() / "trace.json", bytes);
+    (void)succeeds([&] {
+      (void)timeline_of((folder() / "trace.json").string()).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    });
+  }
+  // The first half, then all: as a file that grows.
+  Run run("run", folder());
+  for (const size_t part : {file.size() / 2, file.size()}) {
+    write(events, std::string_view(file).substr(0, part));
+    (void)run.read(1 << 12);
+    for (int i = 0; i < 1000 && run.behind(); ++i) (void)run.read(1 << 12);
+    expect(!run.behind(), "there is always more to read");
+  }
+  for (const auto& [tag, curve] : run.curves()) expect(curve.thinned(8).size() <= 8, "more points than asked for");
+  for (const auto& [tag, all] : run.histograms())
+    for (const Stored& stored : all) (void)succeeds([&] { (void)run.buckets_of(stored); });
+  for (const auto& [tag, all] : run.pictures())
+    for (const Stored& stored : all) expect(run.bytes_of(stored).size() == stored.bytes, "a picture of another size");
+}
