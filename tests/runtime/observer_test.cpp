@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "runtime/stream_record.h"
@@ -33,8 +35,10 @@ class Watch final : public td::runtime::Observer {
   void mark(const facts::Order& mark) noexcept override { keep(orders, mark); }
   void mark(const facts::CaptureMark& mark) noexcept override { keep(captures, mark); }
   void mark(const facts::MemoryMark& mark) noexcept override { keep(memory, mark); }
+  void missed() noexcept override { ++missing; }
 
   bool refuses = false;
+  std::atomic<int> missing{0};
   std::vector<facts::Copy> begun, copies;
   std::vector<facts::Wait> waits;
   std::vector<facts::Replay> replays;
@@ -55,6 +59,24 @@ class Watch final : public td::runtime::Observer {
 };
 
 bool is_here(td::Site site) { return std::string_view(site.file).ends_with("observer_test.cpp"); }
+
+TEST(Observer, IsToldThatThereWasNoMemoryToTell) {
+  Watch watch;
+  td::profiler::Profile profile;
+  td::races::Checker races;
+  const int64_t forgotten = races.forgotten();
+  td::runtime::tell([]() -> facts::Order { throw std::bad_alloc(); });
+  {
+    const td::runtime::Telling telling([]() -> facts::Kernel { throw std::bad_alloc(); });
+  }
+  EXPECT_EQ(watch.missing, 2);
+  profile.stop();
+  EXPECT_EQ(profile.dropped(), 2U);
+  EXPECT_EQ(races.forgotten() - forgotten, 2);
+  EXPECT_TRUE(watch.orders.empty());
+  // Other errors are the teller's.
+  EXPECT_THROW(td::runtime::tell([]() -> facts::Order { throw std::runtime_error("x"); }), std::runtime_error);
+}
 
 TEST(Observer, IsToldOfCopies) {
   const auto x = td::ones({100}, td::gpu(0));
