@@ -59,12 +59,17 @@ std::string bytes_text(int64_t bytes) {
   return text.data();
 }
 
-/// Operations a second while they ran: on GPUs where they ran there.
 std::string rate_text(const KeyAverage& row) {
-  const nanoseconds time = row.device_time_total.count() ? row.device_time_total : row.cpu_time_total;
-  if (!row.flops || !time.count()) return "--";
+  if (row.gflops() == 0) return "--";
   std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(row.flops) / static_cast<double>(time.count()));
+  std::snprintf(text.data(), text.size(), "%.3f", row.gflops());
+  return text.data();
+}
+
+std::string share_text(const KeyAverage& row, double peak) {
+  if (row.gflops() == 0) return "--";
+  std::array<char, 32> text = {};
+  std::snprintf(text.data(), text.size(), "%.1f%%", 100 * row.gflops() / peak);
   return text.data();
 }
 
@@ -90,6 +95,11 @@ std::string name_text(std::string name) {
 }
 
 }  // namespace
+
+double KeyAverage::gflops() const {
+  const nanoseconds time = device_time_total.count() ? device_time_total : cpu_time_total;
+  return time.count() ? static_cast<double>(flops) / static_cast<double>(time.count()) : 0;
+}
 
 KeyAverages::KeyAverages(const std::vector<Event>& events, bool group_by_input_shape) : by_shape_(group_by_input_shape) {
   std::vector<nanoseconds> self(events.size()), self_device(events.size(), nanoseconds(0)), device(events.size(), nanoseconds(0));
@@ -160,7 +170,7 @@ std::string KeyAverages::table(const TableOptions& options) const {
   }
   const bool any_device = self_device.count() != 0;
   std::vector<std::vector<std::string>> lines;
-  const auto line = [&](auto&& name, auto&& cpu, auto&& device, auto&& bytes, auto&& memory, auto&& flops, auto&& shapes) {
+  const auto line = [&](auto&& name, auto&& cpu, auto&& device, auto&& bytes, auto&& memory, auto&& flops, auto&& share, auto&& shapes) {
     std::vector<std::string> cells = {name};
     cells.insert(cells.end(), cpu.begin(), cpu.end() - 1);
     if (any_device) cells.insert(cells.end(), device.begin(), device.end());
@@ -168,12 +178,13 @@ std::string KeyAverages::table(const TableOptions& options) const {
     if (any_memory) cells.push_back(memory);
     cells.push_back(cpu.back());
     if (any_flops) cells.push_back(flops);
+    if (any_flops && options.peak_gflops > 0) cells.push_back(share);
     if (by_shape_) cells.push_back(shapes);
     lines.push_back(std::move(cells));
   };
   using Cells = std::vector<std::string>;
   line("Name", Cells{"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls"},
-       Cells{"Self device", "Self device %", "Device total", "Device time avg"}, "Copied", "Memory", "GFLOP/s", "Input Shapes");
+       Cells{"Self device", "Self device %", "Device total", "Device time avg"}, "Copied", "Memory", "GFLOP/s", "of peak", "Input Shapes");
   int64_t left = options.row_limit < 0 ? static_cast<int64_t>(rows_.size()) : options.row_limit;
   for (const KeyAverage& row : sorted_by(options.sort_by)) {
     if (left-- == 0) break;
@@ -182,7 +193,7 @@ std::string KeyAverages::table(const TableOptions& options) const {
                time_text(row.cpu_time_total), time_text(average(row.cpu_time_total, row.count)), std::to_string(row.count)},
          Cells{time_text(row.self_device_time_total), percent(row.self_device_time_total, self_device), time_text(row.device_time_total),
                time_text(average(row.device_time_total, row.count))},
-         bytes_text(row.bytes), bytes_text(row.memory), rate_text(row), shapes_text(row.shapes));
+         bytes_text(row.bytes), bytes_text(row.memory), rate_text(row), share_text(row, options.peak_gflops), shapes_text(row.shapes));
   }
   std::vector<size_t> widths(lines[0].size(), 0);
   for (const auto& cells : lines)

@@ -20,6 +20,9 @@ struct KeyAverage {
   int64_t memory = 0;                                           // bytes allocated, with profile_memory
   int64_t flops = 0;                                            // with with_flops
   std::vector<std::vector<int64_t>> shapes;                     // of the inputs, where rows are grouped by them
+
+  /// Thousand million operations a second while they ran: on GPUs where they ran there. 0 where none are counted.
+  [[nodiscard]] double gflops() const;
 };
 
 struct TableOptions {
@@ -27,6 +30,7 @@ struct TableOptions {
   /// "memory", "flops", "count", largest first; "name". PyTorch's names with "cuda" for "device" serve, too.
   std::string sort_by = "self_cpu_time_total";
   int64_t row_limit = 100;  // -1: all
+  double peak_gflops = 0;   // what the machine can do: adds each operation's share of it, where operations are counted
 };
 
 /// The rows of a profile, in the order in which their names first came; the steps of a schedule are one, "ProfilerStep*". As

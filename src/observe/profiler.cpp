@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "io/file.h"
 #include "observe/chrome_trace.h"
+#include "observe/flame_graph.h"
 #include "observe/profile_events.h"
 #include "observe/profile_recorder.h"
+#include "observe/stacks.h"
 
 namespace tandem::profiler {
 
@@ -134,33 +136,21 @@ void Profile::export_stacks(const std::string& path, std::string_view metric) co
   const bool on_device = metric == "self_device_time_total" || metric == "self_cuda_time_total";
   if (!on_device && metric != "self_cpu_time_total")
     fail("[export_stacks] metric '", metric, "' is none: give self_cpu_time_total or self_device_time_total");
-  const std::vector<Event>& all = events();
-  std::vector<nanoseconds> self(all.size(), nanoseconds(0));
-  for (const Event& event : all) {
-    if (on_device && event.on_device() && event.launch >= 0) self[static_cast<size_t>(event.launch)] += event.duration;
-    if (on_device || !event.on_host()) continue;
-    self[static_cast<size_t>(event.id)] += event.duration;
-    if (event.parent >= 0) self[static_cast<size_t>(event.parent)] -= event.duration;
-  }
-  // The format's own letters must not come from names.
-  const auto frame = [](const Event& event) {
-    std::string text = event.file.empty() ? event.name : str(event.name, " (", event.file, ":", event.line, ")");
-    for (char& c : text)
-      if (c == ';' || static_cast<unsigned char>(c) < 0x20) c = '_';
-    return text;
-  };
-  std::map<std::string, nanoseconds> stacks;
-  for (const Event& event : all) {
-    if (self[static_cast<size_t>(event.id)].count() <= 0) continue;
-    std::string stack = frame(event);
-    for (int64_t outer = event.parent; outer >= 0; outer = all[static_cast<size_t>(outer)].parent)
-      stack = frame(all[static_cast<size_t>(outer)]) + ";" + stack;
-    stacks[stack] += self[static_cast<size_t>(event.id)];
-  }
   std::string text;
-  for (const auto& [stack, time] : stacks) text += str(stack, " ", (time.count() + 500) / 1000, "\n");
+  for (const auto& [stack, time] : stacks_of(events(), on_device)) {
+    std::string frames;
+    for (const std::string& each : stack) {
+      std::string frame = each;
+      for (char& c : frame)  // the format's own letters must not come from names
+        if (c == ';' || static_cast<unsigned char>(c) < 0x20) c = '_';
+      frames += (frames.empty() ? "" : ";") + frame;
+    }
+    text += str(frames, " ", (time.count() + 500) / 1000, "\n");
+  }
   io::write_file("export_stacks", path, text);
 }
+
+void Profile::export_flame_graph(const std::string& path) const { io::write_file("export_flame_graph", path, flame_graph_page(events())); }
 
 size_t Profile::dropped() const { return state_->dropped; }
 

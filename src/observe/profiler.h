@@ -65,6 +65,8 @@ class Profile {
   /// Writes for each line of the program, and what it stood in, the microseconds it took: "outer;inner;op 12", as flame graph tools read
   /// it. `metric`: "self_cpu_time_total" or "self_device_time_total". Whole or not at all.
   void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
+  /// Writes a page of HTML with flame graphs of the host's and the GPUs' time. Whole or not at all.
+  void export_flame_graph(const std::string& path) const;
   /// Events that were not kept, as there were too many.
   [[nodiscard]] size_t dropped() const;
 

@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -15,9 +18,14 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "io/file.h"
 #include "observe/chrome_trace.h"
+#include "observe/flame_graph.h"
 #include "observe/key_averages.h"
 #include "observe/trace_environment.h"
+#include "ops/creation.h"
+#include "ops/matmul.h"
+#include "runtime/device.h"
 #include "tools/did_you_mean.h"
 #include "tools/program.h"
 
@@ -30,7 +38,7 @@ using nlohmann::ordered_json;
 struct TraceOptions {
   std::string output = "trace.json";
   profiler::TableOptions table;
-  bool json = false;
+  bool json = false, peak = false;
   std::vector<std::string> program;
 };
 
@@ -101,8 +109,32 @@ ordered_json rows_of(const profiler::KeyAverages& averages, const profiler::Tabl
                     {"bytes", row.bytes},
                     {"memory", row.memory},
                     {"flops", row.flops}});
+    if (options.peak_gflops > 0) rows.back()["of_peak"] = row.gflops() / options.peak_gflops;
   }
   return rows;
+}
+
+/// The best of some large products, on the first real GPU or on all threads of the CPU, which virtual GPUs are made of.
+double measured_peak() {
+  const bool real = cuda::is_available() && !cuda::get_device_properties(gpu(0)).is_virtual;
+  const Device device = real ? gpu(0) : Device();
+  const int64_t size = real ? 8192 : 1024;
+  const Tensor a = ones({size, size}, device), b = ones({size, size}, device);
+  double best = 0;
+  for (int i = 0; i < 10; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const Tensor product = matmul(a, b);
+    if (real) cuda::synchronize(device);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, 2e-9 * static_cast<double>(size * size * size) / seconds);
+  }
+  return best;
+}
+
+/// trace.rank0.json has its flame graphs in trace.rank0.html; a file of another name in one behind it.
+std::string flame_graphs_of(const std::string& trace) {
+  const fs::path path = trace;
+  return path.extension() == ".json" ? fs::path(path).replace_extension(".html").string() : trace + ".html";
 }
 
 int run_trace(const TraceOptions& options) {
@@ -118,14 +150,24 @@ int run_trace(const TraceOptions& options) {
   const auto before = traces(output);
   if (setenv(profiler::kTraceVariable, output.c_str(), 1) != 0) fail("[trace] no memory for an environment variable");
   const int status = run_program(options, options.json);
+  unsetenv(profiler::kTraceVariable);  // it was meant for the program, not for what this one does
 
+  profiler::TableOptions table = options.table;
+  if (options.peak) table.peak_gflops = measured_peak();
   ordered_json answer = {{"exit_status", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)},
                          {"traces", ordered_json::array()}};
   for (const auto& [path, state] : traces(output)) {
     if (const auto old = before.find(path); old != before.end() && old->second == state) continue;
-    const profiler::KeyAverages averages(profiler::read_chrome_trace(path));
-    if (options.json) answer["traces"].push_back({{"file", path}, {"rows", rows_of(averages, options.table)}});
-    else std::cout << averages.table(options.table) << "The trace is " << path << ": open it at ui.perfetto.dev\n";
+    const std::vector<profiler::Event> events = profiler::read_chrome_trace(path);
+    const profiler::KeyAverages averages(events);
+    const std::string page = flame_graphs_of(path);
+    io::write_file("trace", page, profiler::flame_graph_page(events));
+    if (options.json) answer["traces"].push_back({{"file", path}, {"flame_graphs", page}, {"rows", rows_of(averages, table)}});
+    else {
+      std::cout << averages.table(table);
+      if (options.peak) std::cout << "Peak: " << str(std::round(table.peak_gflops)) << " GFLOP/s, the best of ten products\n";
+      std::cout << "The trace is " << path << ": open it at ui.perfetto.dev. Flame graphs: " << page << '\n';
+    }
     answer["any"] = true;
   }
   const bool any = answer.erase("any") > 0;
@@ -157,6 +199,7 @@ void add_trace(CLI::App& app, Action& action) {
   trace->add_option("--rows", options->table.row_limit, "The rows of the summary (100); -1: all")
       ->check(whole_number_from(-1))
       ->type_name("N");
+  trace->add_flag("--peak", options->peak, "Measure what the machine can do, and show each operation's share of it");
   trace->add_flag("--json", options->json, "Print the summary as JSON, and what the program prints to standard error");
   trace->callback([options, trace, &action] {
     action = [trace, options] {

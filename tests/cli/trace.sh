@@ -18,6 +18,11 @@ call TANDEM_VIRTUAL_GPUS=1x256MiB -- trace "$TANDEM_BIN" train digits --epochs 1
 expect_status 0; expect_no_err
 for word in "Self CPU" "Self device" "# of Calls" convolution "Memory" "GFLOP/s" "The trace is $PWD/trace.json"; do expect_out "$word"; done
 valid trace.json convolution ConvolutionBackward0 AccumulateGrad
+expect_out "Flame graphs: $PWD/trace.html"
+for word in '<h2>Host</h2>' '<h2>GPUs</h2>' ConvolutionBackward0 'class="flames"'; do
+  grep -qF -- "$word" trace.html || fail "the page of flame graphs lacks $word" "$(head -c 300 trace.html)"
+done
+grep -qE '(src|href)=' trace.html && fail "the page needs something else" "$(grep -oE '(src|href)=.{40}' trace.html | head -3)"
 [ -e run/report.html ] || fail "the program did not do its work" "$(ls run)"
 
 call -- trace --json --rows 2 --sort count -o other.json "$TANDEM_BIN" train digits --gpus 0 --epochs 1 --limit-batches 2 --out run2
@@ -27,9 +32,22 @@ import json, sys
 answer = json.load(sys.stdin)
 assert answer["exit_status"] == 0 and len(answer["traces"]) == 1, answer
 rows = answer["traces"][0]["rows"]
+assert answer["traces"][0]["flame_graphs"].endswith("/other.html"), answer
 assert len(rows) == 2 and rows[0]["count"] >= rows[1]["count"] > 0, rows
 ' || fail "the JSON is not as it should be" "$out"
 valid other.json mm
+
+# The share of the machine's peak is a product's, and more than nothing.
+call -- trace --peak --json -o peak.json "$TANDEM_BIN" train digits --gpus 0 --net mlp --epochs 1 --limit-batches 2 --out run3
+expect_status 0
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)["traces"][0]["rows"]}
+assert all(row["of_peak"] > 0 for row in rows.values() if row["flops"]) and any(row["flops"] for row in rows.values()), rows
+' || fail "no share of the peak" "$out"
+valid peak.json mm
+call -- trace --peak "$TANDEM_BIN" train digits --gpus 0 --net mlp --epochs 1 --limit-batches 2 --quiet --out run4
+expect_out "of peak"; expect_out "GFLOP/s, the best of ten products"
 
 # Ranks write a file each.
 call -- trace -o ranks.json "$TANDEM_BIN" launch -n 2 "$TANDEM_BIN" train linear --gpus 0 --epochs 1 --quiet --out ranks

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "observe/profiler.h"
@@ -121,6 +122,30 @@ TEST(Stacks, AddUpToTheTimeOfTheirRanges) {
     }
   }
   EXPECT_NE(error_of([&] { profile.export_stacks("stacks.txt", "colour"); }).find("'colour'"), std::string::npos);
+}
+
+TEST(FlameGraphs, AreAsWideAsTheirTime) {
+  Profile profile;
+  {
+    const profiler::RecordFunction range("<b>&\"outer\"");
+    work();
+  }
+  profile.stop();
+  profile.export_flame_graph("flames.html");
+  const std::string page = read_file("flames.html");
+  EXPECT_EQ(page.find("<b>"), std::string::npos) << "a name is text";
+  EXPECT_NE(page.find("&lt;b&gt;"), std::string::npos);
+  EXPECT_NE(page.find("<h2>GPUs</h2>"), std::string::npos);
+  // Of each graph the frames of the first row come to the whole, and none is wider.
+  const std::regex frame(R"re(style="top:(\d+)px;left:[0-9.]+%;width:([0-9.]+)%")re");
+  const std::string host = page.substr(page.find("<h2>Host</h2>"), page.find("<h2>GPUs</h2>") - page.find("<h2>Host</h2>"));
+  std::map<int, double> rows;
+  for (std::sregex_iterator at(host.begin(), host.end(), frame), end; at != end; ++at) rows[std::stoi((*at)[1])] += std::stod((*at)[2]);
+  ASSERT_GE(rows.size(), 2U);
+  EXPECT_NEAR(rows.begin()->second, 100, 1);
+  for (const auto& [top, width] : rows) EXPECT_LE(width, 100.01) << top;
+  EXPECT_NE(error_of([&] { profile.export_flame_graph("no/such/folder/page.html"); }).find("[export_flame_graph] no/such"),
+            std::string::npos);
 }
 
 TEST(TraceFile, HasTheRankInItsName) {

@@ -1,0 +1,144 @@
+#include "observe/flame_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "base/error.h"
+#include "io/html.h"
+#include "observe/stacks.h"
+
+namespace tandem::profiler {
+namespace {
+
+using io::escaped;
+
+constexpr double kNarrowest = 0.05;  // percent: what is narrower is left out
+constexpr size_t kMostLines = 30;
+constexpr int kRow = 22;  // pixels
+
+constexpr const char* kStyle = R"css(
+:root{color-scheme:light dark;--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--dim:#5d6570;--rule:#d9dde2;--f0:#9cc9e8;--f1:#f4bf98;--f2:#97d6c1;--f3:#dcb5d3}
+@media(prefers-color-scheme:dark){:root{--page:#111418;--panel:#1a1e24;--text:#e4e7eb;--dim:#98a2ae;--rule:#2b313a;--f0:#1f567c;--f1:#7c4419;--f2:#1d6550;--f3:#6a3a60}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,"Segoe UI",Roboto,Arial,sans-serif}
+main{max-width:1400px;margin:0 auto;padding:28px 20px 48px}
+h1{font-size:24px;margin:0}h2{font-size:18px;margin:28px 0 6px}p{margin:4px 0 10px;color:var(--dim)}
+.flames{position:relative;background:var(--panel);border:1px solid var(--rule);border-radius:8px;overflow:hidden}
+.flames button{position:absolute;height:21px;border:0;border-radius:2px;padding:0 4px;font:12px/21px system-ui,sans-serif;color:var(--text);text-align:left;
+white-space:nowrap;overflow:hidden;text-overflow:ellipsis;cursor:pointer;min-width:1px}
+.f0{background:var(--f0)}.f1{background:var(--f1)}.f2{background:var(--f2)}.f3{background:var(--f3)}
+.flames button:hover,.flames button:focus-visible{outline:2px solid var(--text);outline-offset:-2px;z-index:1}
+.panel{background:var(--panel);border:1px solid var(--rule);border-radius:8px;overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:tabular-nums}
+th,td{text-align:right;padding:4px 12px;border-bottom:1px solid var(--rule);white-space:nowrap}th:last-child,td:last-child{text-align:left;width:99%}
+)css";
+
+constexpr const char* kScript = R"js(
+for (const graph of document.querySelectorAll(".flames")) {
+  const frames = [...graph.children];
+  const show = (begin, wide) => frames.forEach(frame => {
+    const left = (frame.dataset.l - begin) / wide * 100, width = frame.dataset.w / wide * 100;
+    frame.hidden = left + width <= 0.01 || left >= 99.99;
+    frame.style.left = Math.max(0, left) + "%";
+    frame.style.width = Math.min(100, left + width) - Math.max(0, left) + "%";
+  });
+  let shown = null;
+  graph.addEventListener("click", event => {
+    const frame = event.target.closest("button");
+    shown = frame && frame !== shown ? frame : null;
+    shown ? show(Number(shown.dataset.l), Number(shown.dataset.w)) : show(0, 100);
+  });
+}
+document.documentElement.dataset.ready = "yes";
+)js";
+
+struct Frame {
+  nanoseconds total{0};
+  std::map<std::string, std::unique_ptr<Frame>> inner;
+};
+
+std::string time_text(nanoseconds time) {
+  std::array<char, 32> text = {};
+  const auto ns = static_cast<double>(time.count());
+  if (ns >= 1e9) std::snprintf(text.data(), text.size(), "%.2f s", ns * 1e-9);
+  else if (ns >= 1e6) std::snprintf(text.data(), text.size(), "%.2f ms", ns * 1e-6);
+  else std::snprintf(text.data(), text.size(), "%.1f µs", ns * 1e-3);
+  return text.data();
+}
+
+std::string percent(double value) {
+  std::array<char, 32> text = {};
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  return text.data();
+}
+
+/// Draws what is within `frame`, largest first. Gives the deepest row.
+int draw(std::string& out, const Frame& frame, double left, double width, int row) {
+  std::vector<std::pair<std::string_view, const Frame*>> inner;
+  for (const auto& [name, each] : frame.inner) inner.emplace_back(name, each.get());
+  std::stable_sort(inner.begin(), inner.end(), [](const auto& a, const auto& b) { return a.second->total > b.second->total; });
+  int deepest = row;
+  for (const auto& [name, each] : inner) {
+    const double wide = width * static_cast<double>(each->total.count()) / static_cast<double>(std::max<int64_t>(1, frame.total.count()));
+    if (wide < kNarrowest) break;
+    const std::string label = escaped(str(name, ": ", time_text(each->total), ", ", percent(wide), " %"));
+    const size_t colour = std::hash<std::string_view>()(name.substr(0, name.find(" ("))) % 4;
+    out += str("<button type=\"button\" class=\"f", colour, "\" style=\"top:", row * kRow, "px;left:", percent(left),
+               "%;width:", percent(wide), "%\" data-l=\"", percent(left), "\" data-w=\"", percent(wide), "\" title=\"", label,
+               "\" aria-label=\"", label, "\">", escaped(name), "</button>\n");
+    deepest = std::max(deepest, draw(out, *each, left, wide, row + 1));
+    left += wide;
+  }
+  return inner.empty() ? row - 1 : std::max(deepest, row);
+}
+
+void add_graph(std::string& page, const char* title, const char* what, const std::map<Stack, nanoseconds>& stacks) {
+  Frame all;
+  std::map<std::string, nanoseconds> lines;  // the innermost
+  for (const auto& [stack, time] : stacks) {
+    Frame* at = &all;
+    at->total += time;
+    for (const std::string& name : stack) {
+      std::unique_ptr<Frame>& next = at->inner[name];
+      if (!next) next = std::make_unique<Frame>();
+      at = next.get();
+      at->total += time;
+    }
+    lines[stack.back()] += time;
+  }
+  std::string frames;
+  const int deepest = draw(frames, all, 0, 100, 0);
+  page += str("<h2>", title, "</h2>\n<p>", time_text(all.total), " ", what, "</p>\n<div class=\"flames\" role=\"group\" aria-label=\"",
+              title, "\" style=\"height:", std::max(1, deepest + 1) * kRow + 2, "px\">\n", frames, "</div>\n");
+  std::vector<std::pair<std::string, nanoseconds>> most(lines.begin(), lines.end());
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (most.size() > kMostLines) most.resize(kMostLines);
+  page += "<h2>By line</h2>\n<div class=\"panel\"><table><thead><tr><th>time</th><th>share</th><th>what</th></tr></thead><tbody>\n";
+  for (const auto& [name, time] : most)
+    page += str("<tr><td>", time_text(time), "</td><td>",
+                percent(100. * static_cast<double>(time.count()) / static_cast<double>(all.total.count())), " %</td><td>", escaped(name),
+                "</td></tr>\n");
+  page += "</tbody></table></div>\n";
+}
+
+}  // namespace
+
+std::string flame_graph_page(const std::vector<Event>& events) {
+  std::string page =
+      str("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+          "content=\"width=device-width, initial-scale=1\"><title>Where the time went</title><style>",
+          kStyle,
+          "</style></head>\n<body><main><h1>Where the time went</h1>\n"
+          "<p>A frame is as wide as the time that it took, and stands below what it was a part of. A click or Enter enlarges one, a second "
+          "one shows all again.</p>\n");
+  const auto host = stacks_of(events, false), device = stacks_of(events, true);
+  if (!host.empty()) add_graph(page, "Host", "on all threads together", host);
+  if (!device.empty()) add_graph(page, "GPUs", "of work on all streams together, by what queued it", device);
+  if (host.empty() && device.empty()) page += "<p>Nothing was recorded.</p>\n";
+  return page + "</main><script>" + kScript + "</script></body></html>\n";
+}
+
+}  // namespace tandem::profiler
