@@ -27,12 +27,11 @@ def missing():
 @contextlib.contextmanager
 def page_of(path, **options):
     """The chromium.Page of Perfetto in which the trace is open."""
-    with chromium.served(folder(), {"trace.json": os.path.abspath(path)}) as address, chromium.Page(**options) as page:
-        page.open(address + "/#!/")
-        page.wait_for("Boolean(window.app && window.app.openTraceFromBuffer)")
-        page.value("""fetch("/trace.json").then(answer => answer.arrayBuffer())
-                      .then(buffer => { app.openTraceFromBuffer({buffer, title: "trace", fileName: "trace.json"}); return true; })""")
-        page.wait_for("Boolean(app.trace && app.trace.engine)")
+    path = os.path.abspath(path)
+    # The page opens /localtrace by itself where there is a /vizviewer_info, whatever that says.
+    with chromium.served(folder(), {"vizviewer_info": path, "localtrace": path}) as address, chromium.Page(**options) as page:
+        page.open(address + "/")
+        page.wait_for("Boolean(window.app && app.trace && app.trace.engine)")
         yield page
 
 
