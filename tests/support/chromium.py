@@ -1,6 +1,7 @@
 """Chromium without a window, driven over a pipe (the DevTools protocol), and a server for the pages that it shows. Only this machine is reached."""
 
 import contextlib
+import fcntl
 import functools
 import http.server
 import json
@@ -31,8 +32,12 @@ class Page:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
                    "--no-first-run", "--disable-background-networking", "--disable-component-update",
                    f"--user-data-dir={self.profile.name}", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
-        # The browser reads commands from descriptor 3 and answers on 4.
-        self.process = subprocess.Popen(["sh", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "sh", program(), *options],
+        # The browser reads commands from descriptor 3 and answers on 4: ours must be others, or one redirection would undo the next.
+        low = commands, answers
+        commands, answers = (fcntl.fcntl(pipe, fcntl.F_DUPFD, 10) for pipe in low)
+        for pipe in low:
+            os.close(pipe)
+        self.process = subprocess.Popen(["bash", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "bash", program(), *options],
                                         pass_fds=(commands, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(commands)
         os.close(answers)
