@@ -57,6 +57,10 @@ class Backend {
   /// Whether it compares the ranks' calls itself, in every call. Else the group does so where it is asked to.
   [[nodiscard]] virtual bool compares_calls() const { return false; }
 
+  /// `bytes` of the host's memory, zeros, on which collectives are faster where all ranks give such memory: the others reach it without a
+  /// copy between. It may outlive the group. nullptr where there is none, or no more. From any thread.
+  [[nodiscard]] virtual std::shared_ptr<void> shared_memory(size_t /*bytes*/) { return nullptr; }
+
   /// In place: every rank ends with all ranks' elements, reduced in the order of the ranks where the back end can choose.
   virtual void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) = 0;
   /// In place: the root's elements.

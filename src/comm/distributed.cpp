@@ -145,6 +145,17 @@ ProcessGroup new_group(const std::vector<int>& ranks, Site site) {
 
 // --- Collectives
 
+Tensor symmetric_zeros(const Shape& sizes, DType dtype, const ProcessGroup& group, Site site) {
+  const size_t bytes = static_cast<size_t>(sizes.numel()) * size_of(dtype);
+  auto memory = std::make_unique<std::shared_ptr<void>>(group_of("symmetric_zeros", group)->shared_memory(bytes));
+  if (!*memory) return zeros(sizes, {.dtype = dtype, .device = cpu()}, site);
+  void* const data = memory->get();
+  const auto drop = [](void* held) { delete static_cast<std::shared_ptr<void>*>(held); };
+  const Ref<Storage> storage(new Storage(cpu(), data, bytes, drop, memory.get()));
+  (void)memory.release();
+  return Tensor(TensorImpl::view(storage.get(), sizes, contiguous_strides(sizes), 0, dtype));
+}
+
 Work all_reduce(const Tensor& t, ReduceOp op, const CollectiveOptions& options, Site site) {
   check_written("all_reduce", t);
   check_op("all_reduce", t, op);

@@ -80,6 +80,10 @@ struct CollectiveOptions {
 // recorded for gradients: see distributed::nn. Errors: ranks that call different things, or with different dtypes or sizes, each told of
 // both calls; a rank that died, left, or does not come within the timeout; integers with AVG.
 
+/// Zeros on the CPU for collectives of `group`: where its ranks are processes of one machine, these tensors lie in memory that all of them
+/// reach, so that nothing is copied on the way; elsewhere, and where that memory (256 MiB a rank) is used up, they are like any other. Each
+/// rank may call it or not. A forked child does not get a copy of its own. As torch.distributed._symmetric_memory.empty.
+[[nodiscard]] Tensor symmetric_zeros(const Shape& sizes, DType dtype, const ProcessGroup& group = {}, Site site = Site::here());
 /// In place: all ranks' `t`, reduced.
 Work all_reduce(const Tensor& t, ReduceOp op = ReduceOp::SUM, const CollectiveOptions& options = {}, Site site = Site::here());
 /// The same for many tensors of one dtype and device in few calls.

@@ -334,6 +334,8 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   return Work(std::make_shared<DeviceWork>(*stream, call.site));
 }
 
+std::shared_ptr<void> Group::shared_memory(size_t bytes) const { return state_->host->shared_memory(bytes); }
+
 std::shared_ptr<Group> Group::sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site) {
   Call call;
   call.kind = Collective::NewGroup;

@@ -36,6 +36,8 @@ class Group : public std::enable_shared_from_this<Group> {
   /// Whether collectives of such a device's tensors can be run; others go through the CPU.
   [[nodiscard]] bool takes(Device device) const;
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
+  /// As Backend::shared_memory.
+  [[nodiscard]] std::shared_ptr<void> shared_memory(size_t bytes) const;
 
   /// Runs one collective, `call` without its number: `part` is called with the back end and the context once earlier collectives of the
   /// group on this rank are done, on the thread or the stream where the tensors are. Tensors are dense and on one device; none: the CPU's.

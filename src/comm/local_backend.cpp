@@ -1,5 +1,5 @@
-// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share and
-// gets the other shares from the others, so that each byte travels as often as in a ring, without a ring's chain of waits.
+// The algorithms. Short messages take one round: everybody reads everybody's announcement. Of longer ones every rank reduces a share, which
+// goes to all others, so that each byte travels as often as in a ring, without a ring's chain of waits.
 #include "comm/local_backend.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace tandem::comm {
 namespace {
 
 constexpr size_t kLine = 64;
+constexpr size_t kStep = size_t{16} << 10;
 
 const std::byte* bytes_at(const void* address, size_t offset) { return static_cast<const std::byte*>(address) + offset; }
 std::byte* bytes_at(void* address, size_t offset) { return static_cast<std::byte*>(address) + offset; }
@@ -137,14 +138,11 @@ void reduce_by_shares(Transport& transport, std::byte* data, size_t bytes, Eleme
   const auto begin_of = [&](int rank) { return shares.begin_of(rank); };
   const auto bytes_of = [&](int rank) { return shares.bytes_of(rank); };
   if (transport.direct()) {
-    if (bytes_of(me))
-      reduce_shown(transport, data + begin_of(me), data + begin_of(me), bytes_of(me), e,
-                   [&](int rank) { return transport.shown(rank) + begin_of(me); });
-    transport.signal();
-    transport.wait();
-    for (int k = 1; k < n; ++k) {
-      const int peer = (me + k) % n;
-      transport.get(data + begin_of(peer), peer, transport.shown(peer) + begin_of(peer), bytes_of(peer));
+    // A step's result goes to everybody while it is in the first cache.
+    for (size_t done = 0; done < bytes_of(me); done += kStep) {
+      const size_t begin = begin_of(me) + done, step = std::min(kStep, bytes_of(me) - done);
+      reduce_shown(transport, data + begin, data + begin, step, e, [&](int rank) { return transport.shown(rank) + begin; });
+      for (int k = 1; k < n; ++k) transport.give((me + k) % n, begin, data + begin, step);
     }
     return transport.finish();
   }
@@ -200,7 +198,14 @@ size_t bytes_of(int64_t count, DType dtype) { return static_cast<size_t>(count) 
 
 }  // namespace
 
+LocalBackend::LocalBackend(std::shared_ptr<Team> team, int rank)
+    : team_(std::move(team)), segment_(team_->segment()), rank_(rank), boxes_(static_cast<size_t>(segment_.size())) {
+  if (!segment_.one_process()) heap_ = std::make_shared<SharedHeap>(segment_.heap(rank), kHeap, segment_.keeper());
+}
+
 bool LocalBackend::takes(Device device) const { return device.is_cpu() || runtime::devices_are_virtual(); }
+
+std::shared_ptr<void> LocalBackend::shared_memory(size_t bytes) { return heap_ ? heap_->allocate(bytes) : nullptr; }
 
 void LocalBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
   Transport transport(segment_, rank_, signals_, context);

@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "comm/backend.h"
+#include "comm/shared_heap.h"
 #include "comm/team.h"
 
 namespace tandem::comm {
 
-/// One rank's end. Of ranks that are threads, each reads the others' memory where it is; processes show each other theirs piece by piece.
+/// One rank's end. Of ranks that are threads, each uses the others' memory where it is; so do processes with `shared_memory`, and other
+/// memory they show each other piece by piece.
 /// Reductions take the ranks in their order, whatever the sizes, so that every rank gets the same bits, and the same in every run.
 class LocalBackend final : public Backend {
  public:
-  LocalBackend(std::shared_ptr<Team> team, int rank)
-      : team_(std::move(team)), segment_(team_->segment()), rank_(rank), boxes_(static_cast<size_t>(segment_.size())) {}
+  LocalBackend(std::shared_ptr<Team> team, int rank);
 
   [[nodiscard]] const char* name() const override { return "local"; }
   [[nodiscard]] int rank() const override { return rank_; }
@@ -23,6 +24,7 @@ class LocalBackend final : public Backend {
   /// The CPU's, and virtual GPUs', whose memory the host can reach.
   [[nodiscard]] bool takes(Device device) const override;
   [[nodiscard]] bool compares_calls() const override { return true; }
+  [[nodiscard]] std::shared_ptr<void> shared_memory(size_t bytes) override;
 
   void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) override;
   void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) override;
@@ -62,7 +64,8 @@ class LocalBackend final : public Backend {
   std::shared_ptr<Team> team_;
   Segment& segment_;
   const int rank_;
-  uint32_t signals_ = 0;  // that this rank has given
+  uint32_t signals_ = 0;              // that this rank has given
+  std::shared_ptr<SharedHeap> heap_;  // of a process
   std::vector<Box> boxes_;
 };
 

@@ -16,17 +16,20 @@
 namespace tandem::comm {
 namespace {
 
+size_t bytes_for(int size) { return Segment::bytes_for(size, tandem::detail::Futex::Shared); }
+
 Descriptor make_file(int size) {
   Descriptor file(memfd_create("tandem-comm", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.get() < 0) fail("[init_process_group] no shared memory: ", std::strerror(errno), errno == EMFILE ? "; raise `ulimit -n`" : "");
-  if (ftruncate(file.get(), static_cast<off_t>(Segment::bytes_for(size))) != 0)
-    fail<OutOfMemoryError>("[init_process_group] shared memory of ", Segment::bytes_for(size), " bytes: ", std::strerror(errno));
+  const size_t bytes = bytes_for(size);
+  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    fail<OutOfMemoryError>("[init_process_group] shared memory of ", bytes, " bytes: ", std::strerror(errno));
   fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   return file;
 }
 
 std::shared_ptr<void> map(const Descriptor& file, int size) {
-  const size_t bytes = Segment::bytes_for(size);
+  const size_t bytes = bytes_for(size);
   struct stat about {};
   if (fstat(file.get(), &about) != 0 || about.st_size != static_cast<off_t>(bytes))
     fail("[init_process_group] the ranks' shared memory has ", about.st_size, " bytes, not ", bytes, ": the ranks run different versions");

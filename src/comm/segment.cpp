@@ -28,9 +28,10 @@ constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 }  // namespace
 
-size_t Segment::bytes_for(int size) {
+size_t Segment::bytes_for(int size, tandem::detail::Futex whose) {
   const auto n = static_cast<size_t>(size);
-  return round_up(sizeof(Head)) + n * sizeof(Seat) + n * round_up(recorder_bytes()) + n * n * sizeof(Channel);
+  const size_t heaps = whose == tandem::detail::Futex::Shared ? n * kHeap : 0;
+  return round_up(sizeof(Head)) + n * sizeof(Seat) + n * round_up(recorder_bytes()) + round_up(n * n * sizeof(Channel)) + heaps;
 }
 
 Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper)
@@ -44,6 +45,7 @@ Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::share
   recorders_ = at;
   at += n * round_up(recorder_bytes());
   channels_ = reinterpret_cast<Channel*>(at);
+  heaps_ = at + round_up(n * n * sizeof(Channel));
   watches_ = std::make_unique<std::atomic<int>[]>(n);
   for (size_t i = 0; i < n; ++i) watches_[i].store(kUnwatched);
 }
@@ -56,6 +58,12 @@ Segment::~Segment() {
 void* Segment::recorder(int rank) const { return recorders_ + static_cast<size_t>(rank) * round_up(recorder_bytes()); }
 
 Channel& Segment::channel(int from, int to) const { return channels_[from * size_ + to]; }
+
+int64_t Segment::heap_offset(int rank, const void* data, size_t bytes) const {
+  if (one_process()) return -1;
+  const auto offset = reinterpret_cast<uintptr_t>(data) - reinterpret_cast<uintptr_t>(heap(rank));  // below the heap: a huge number
+  return offset < kHeap && bytes <= kHeap - offset ? static_cast<int64_t>(offset) : -1;
+}
 
 // --- Who is there
 

@@ -14,8 +14,10 @@
 
 namespace tandem::comm {
 
-inline constexpr size_t kInline = size_t{32} << 10;   // bytes that travel with the announcement of a call, in one round
-inline constexpr size_t kPiece = size_t{256} << 10;   // bytes that a rank shows the others at once of longer ones
+inline constexpr size_t kInline = size_t{32} << 10;  // bytes that travel with the announcement of a call, in one round
+inline constexpr size_t kPiece = size_t{256} << 10;  // bytes that a rank shows the others at once of longer ones
+inline constexpr size_t kHeap =
+    size_t{256} << 20;  // bytes of a process's tensors that the others can reach; pages come as they are touched
 inline constexpr size_t kChannel = size_t{64} << 10;  // bytes that one rank has sent to another and that are not received yet
 
 /// What a rank tells of a call before it starts. Every rank compares.
@@ -25,6 +27,7 @@ struct alignas(64) Announcement {
   uint64_t signature = 0;                   // of everything that must be the same on all ranks
   uint64_t bytes = 0;                       // that it gives to others
   const std::byte* address = nullptr;       // where they are, for ranks of one process
+  int64_t heap_offset = -1;                 // where they are in its heap, for other processes; -1: not there
   uint32_t spoiled = 0;                     // 1: its earlier work failed
   alignas(8) std::byte data[kInline + 24];  // up to kInline bytes of them, or, where `spoiled`, why
 };
@@ -48,22 +51,27 @@ struct alignas(4096) Seat {
 };
 
 /// The whole, as every rank of a group sees it. The first `size` seats' memory is followed by their recorders, and those by channels, one
-/// for each pair. All of it begins as zeros.
+/// for each pair; of processes, each has a heap behind all that. All of it begins as zeros.
 class Segment {
  public:
-  /// `memory` of bytes_for(size), zeros, which `keeper` holds.
+  /// `memory` of bytes_for(size, whose), zeros, which `keeper` holds.
   Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  [[nodiscard]] static size_t bytes_for(int size);
+  [[nodiscard]] static size_t bytes_for(int size, tandem::detail::Futex whose);
   [[nodiscard]] int size() const { return size_; }
   /// Whether ranks are threads of this process, so that they see each other's memory.
   [[nodiscard]] bool one_process() const { return whose_ == tandem::detail::Futex::Private; }
   [[nodiscard]] Seat& seat(int rank) const { return seats_[rank]; }
   [[nodiscard]] void* recorder(int rank) const;
   [[nodiscard]] Channel& channel(int from, int to) const;
+  /// A process's kHeap bytes for tensors.
+  [[nodiscard]] std::byte* heap(int rank) const { return heaps_ + static_cast<size_t>(rank) * kHeap; }
+  /// Where [data, data + bytes) lies in the heap of `rank`; -1: not in it.
+  [[nodiscard]] int64_t heap_offset(int rank, const void* data, size_t bytes) const;
+  [[nodiscard]] const std::shared_ptr<void>& keeper() const { return keeper_; }
 
   /// A rank takes its seat: its process is watched from now on. Before anybody waits for it.
   void sit(int rank, int pid);
@@ -132,6 +140,7 @@ class Segment {
   Seat* seats_;
   std::byte* recorders_;
   Channel* channels_;
+  std::byte* heaps_;
   std::unique_ptr<std::atomic<int>[]> watches_;  // a pidfd for each rank
 };
 

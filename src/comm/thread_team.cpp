@@ -36,7 +36,7 @@ class ThreadTeam final : public Team {
     size_t taken = 0;
   };
   static std::shared_ptr<void> map(int size) {
-    const size_t bytes = Segment::bytes_for(size);
+    const size_t bytes = Segment::bytes_for(size, tandem::detail::Futex::Private);
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) fail<OutOfMemoryError>("cannot map ", bytes, " bytes for a group of ", size, " ranks");
     return {memory, [bytes](void* address) { munmap(address, bytes); }};

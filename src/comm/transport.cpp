@@ -48,7 +48,7 @@ Transport::~Transport() {
     for (int peer = 0; peer < size(); ++peer)
       if (peer != rank_) segment_.seat(peer).readers.fetch_sub(1);
   }
-  if (!announced_ || finished_ || !direct()) return;
+  if (!announced_ || finished_ || !segment_.one_process()) return;
   // Whoever has not begun to read sees that the group is dead; for the others we wait.
   while (segment_.dead() && segment_.seat(rank_).readers.load() != 0) sched_yield();
 }
@@ -66,6 +66,7 @@ void Transport::announce(const void* in, size_t bytes, std::span<const std::byte
   mine.signature = signature(context_.call);
   mine.bytes = bytes;
   mine.address = static_cast<const std::byte*>(in);
+  mine.heap_offset = segment_.heap_offset(rank_, in, bytes);
   mine.device = home_;
   mine.spoiled = context_.spoiled ? 1 : 0;
   if (context_.spoiled) {
@@ -80,7 +81,14 @@ void Transport::announce(const void* in, size_t bytes, std::span<const std::byte
   segment_.publish(mine.number, number_, segment_.seat(rank_).sleepers);
   segment_.wait_for_all(context_, rank_, number_, [&](int peer) -> std::atomic<uint32_t>& { return at(peer).number; });
   compare();
-  if (direct()) start_reading();
+  direct_ = all_in_place();
+  if (segment_.one_process()) start_reading();
+}
+
+bool Transport::all_in_place() const {
+  bool all = true;
+  for (int peer = 0; peer < size() && !segment_.one_process(); ++peer) all &= is_inline(peer) || at(peer).heap_offset >= 0;
+  return all;
 }
 
 void Transport::compare() const {
@@ -96,7 +104,7 @@ void Transport::compare() const {
   }
 }
 
-// Others' memory is theirs to free once they have failed: they wait while this is noted.
+// Others' memory is theirs to free once they have failed: they wait while this is noted. A heap stays as long as its group.
 void Transport::start_reading() {
   bool any = false;
   for (int peer = 0; peer < size(); ++peer) any |= !is_inline(peer);

@@ -9,7 +9,7 @@
 namespace tandem::parallel::detail {
 
 std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::vector<std::vector<size_t>>& plan, bool with_flags,
-                                 Site site) {
+                                 const distributed::ProcessGroup& group, Site site) {
   const NoGradGuard no_grad;
   std::vector<Bucket> buckets;
   for (const std::vector<size_t>& members : plan) {
@@ -19,7 +19,8 @@ std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::
     const Tensor& first = parameters[members[0]].tensor;
     Bucket& bucket = buckets.emplace_back();
     bucket.members = members;
-    bucket.flat = zeros({count + flags}, {.dtype = first.dtype(), .device = first.device()}, site);
+    bucket.flat = first.device().is_cpu() ? distributed::symmetric_zeros({count + flags}, first.dtype(), group, site)
+                                          : zeros({count + flags}, {.dtype = first.dtype(), .device = first.device()}, site);
     bucket.gradients = bucket.flat.narrow(0, 0, count, site);
     if (with_flags) bucket.flags = bucket.flat.narrow(0, count, flags, site);
     int64_t offset = 0;

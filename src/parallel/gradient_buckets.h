@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/work.h"
+#include "comm/distributed.h"
 #include "tensor/tensor.h"
 
 namespace tandem::parallel::detail {
@@ -27,9 +27,9 @@ struct Bucket {
   comm::Work work;
 };
 
-/// The buckets of a plan. Gradients that lie in buckets of before are copied over.
+/// The buckets of a plan, for collectives of `group`. Gradients that lie in buckets of before are copied over.
 [[nodiscard]] std::vector<Bucket> make_buckets(std::vector<Parameter>& parameters, const std::vector<std::vector<size_t>>& plan,
-                                               bool with_flags, Site site);
+                                               bool with_flags, const distributed::ProcessGroup& group, Site site);
 
 /// Puts the parameter's gradient, times `scale`, into its bucket, and the view in the gradient's place; zeros where it has none.
 void put_into_bucket(Parameter& parameter, double scale, Site site);

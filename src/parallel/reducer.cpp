@@ -152,7 +152,8 @@ void Reducer::State::plan(const std::vector<size_t>& in_order, Site here) {
   std::vector<BucketItem> items;
   for (const size_t i : in_order) items.push_back({i, parameters[i].tensor.nbytes(), parameters[i].tensor.dtype()});
   const auto bytes = static_cast<size_t>(options.bucket_cap_mb * 1024 * 1024);
-  buckets = make_buckets(parameters, plan_buckets(items, std::min(kFirstBucketBytes, bytes), bytes), options.find_unused_parameters, here);
+  buckets =
+      make_buckets(parameters, plan_buckets(items, std::min(kFirstBucketBytes, bytes), bytes), options.find_unused_parameters, group, here);
 }
 
 /// Buckets in the order of rank 0's first backward.

@@ -58,8 +58,15 @@ bool same(const td::Tensor& a, const td::Tensor& b) { return td::equal(a.cpu(), 
 // --- What ranks do
 
 void every_collective(int rank, int size) {
-  for (const bool on_gpu : {false, true}) {
-    const td::Device device = on_gpu ? td::gpu(rank) : td::cpu();
+  enum class Memory : uint8_t { Own, Symmetric, Gpu };
+  for (const Memory memory : {Memory::Own, Memory::Symmetric, Memory::Gpu}) {
+    const td::Device device = memory == Memory::Gpu ? td::gpu(rank) : td::cpu();
+    const auto copy_of = [&](const td::Tensor& x) {
+      if (memory != Memory::Symmetric) return x.to(device, {.copy = true});
+      const td::Tensor t = dist::symmetric_zeros(x.sizes(), x.dtype());
+      t.copy_(x);
+      return t;
+    };
     for (const int64_t count : {0, 1, 7, 1000, 100003, 1000000}) {
       std::vector<td::Tensor> inputs;
       td::Tensor sum = td::zeros({count});
@@ -67,14 +74,14 @@ void every_collective(int rank, int size) {
         inputs.push_back(td::arange(count).remainder(17).to(td::kFloat32) + r);
         sum = sum + inputs.back();
       }
-      const td::Tensor own = inputs[static_cast<size_t>(rank)].to(device, {.copy = true});
-      td::Tensor t = own.clone();
+      const td::Tensor own = copy_of(inputs[static_cast<size_t>(rank)]);
+      td::Tensor t = copy_of(own);
       dist::all_reduce(t);
       HOLDS(same(t, sum));
-      t = own.clone();
+      t = copy_of(own);
       dist::broadcast(t, size - 1);
       HOLDS(same(t, inputs.back()));
-      t = own.clone();
+      t = copy_of(own);
       dist::reduce(t, 0);
       HOLDS(same(t, rank == 0 ? sum : inputs[static_cast<size_t>(rank)]));
       const auto all = dist::all_gather(own);
@@ -86,16 +93,65 @@ void every_collective(int rank, int size) {
       const auto taken = dist::all_to_all(parts);
       for (int r = 0; r < size; ++r)
         HOLDS(same(taken[static_cast<size_t>(r)], inputs[static_cast<size_t>(r)].narrow(0, 0, count * (rank + 1) / size)));
-      t = td::zeros_like(own);
+      t = copy_of(td::zeros_like(own));
       const auto sent = dist::isend(own, (rank + 1) % size);
       dist::recv(t, (rank + size - 1) % size);
       sent.wait();
       HOLDS(same(t, inputs[static_cast<size_t>((rank + size - 1) % size)]));
-      t = td::zeros_like(own);
+      t = copy_of(td::zeros_like(own));
       dist::scatter(t, rank == 1 ? all : std::vector<td::Tensor>{}, 1);
       HOLDS(same(t, inputs[static_cast<size_t>(rank)]));
     }
   }
+}
+
+// Of memory that all ranks reach, of parts of it, and of memory that only some of them have so.
+void symmetric_memory(int rank, int size) {
+  const int64_t count = 100003;
+  const td::Tensor sum = td::full({count}, size * (size + 1) / 2.0);
+  const td::Tensor whole = dist::symmetric_zeros({count + 5}, td::kFloat32);
+  HOLDS(same(whole, td::zeros({count + 5})));
+  const td::Tensor part = whole.narrow(0, rank, count);  // at another place on each rank
+  part.fill_(rank + 1);
+  dist::all_reduce(part);
+  HOLDS(same(part, sum));
+  HOLDS(whole.sum().item<double>() == sum.sum().item<double>());  // nothing was written beside it
+  td::Tensor t = rank == 1 ? dist::symmetric_zeros({count}, td::kFloat32) : td::zeros({count});
+  t.fill_(rank + 1);
+  dist::all_reduce(t);
+  HOLDS(same(t, sum));
+  t = dist::symmetric_zeros({count}, td::kFloat32).fill_(rank + 1);
+  dist::all_reduce(t, dist::ReduceOp::AVG);
+  HOLDS(same(t, sum / size));
+
+  // Where it is used up, memory is like any other; what was given back is zeros again.
+  const td::Tensor large = dist::symmetric_zeros({60 << 20}, td::kFloat32), more = dist::symmetric_zeros({4 << 20}, td::kFloat32);
+  HOLDS(large.numel() == 60 << 20 && same(more, td::zeros({4 << 20})));
+  for (int i = 0; i < 3; ++i) {
+    const td::Tensor again = dist::symmetric_zeros({count}, td::kFloat32);
+    HOLDS(same(again, td::zeros({count})));
+    again.fill_(3);
+  }
+  HOLDS(dist::symmetric_zeros({0}, td::kInt64).numel() == 0);
+
+  // A group of some ranks has its own.
+  const auto pair = dist::new_group({size - 1, 0});
+  if (pair.is_member()) {
+    t = dist::symmetric_zeros({count}, td::kFloat32, pair).fill_(rank + 1);
+    dist::all_reduce(t, dist::ReduceOp::SUM, {.group = pair});
+    HOLDS(same(t, td::full({count}, size + 1.0)));
+  }
+  dist::destroy_process_group();
+  HOLDS(same(part, sum));
+  part.fill_(7);
+}
+
+void killed_in_symmetric_memory(int rank, int /*size*/) {
+  td::Tensor t = dist::symmetric_zeros({100003}, td::kFloat32).fill_(1);
+  dist::all_reduce(t);
+  if (rank == 1) (void)raise(SIGKILL);
+  HOLDS(has(error_in([&] { dist::all_reduce(t); }), "has died"));
+  t = td::Tensor();
 }
 
 void sub_groups(int rank, int size) {
@@ -180,6 +236,8 @@ void aborted(int rank, int /*size*/) {
 
 const std::map<std::string, void (*)(int, int)> kFunctions = {
     {"every_collective", every_collective},
+    {"symmetric_memory", symmetric_memory},
+    {"killed_in_symmetric_memory", killed_in_symmetric_memory},
     {"sub_groups", sub_groups},
     {"without_handles", without_handles},
     {"killed", killed},
@@ -264,6 +322,13 @@ TEST(Processes, HaveEveryCollective) {
   EXPECT_EQ(run("every_collective", 2), (std::vector<int>{0, 0}));
   EXPECT_EQ(run("every_collective", 3), (std::vector<int>{0, 0, 0}));
 }
+
+TEST(Processes, ReachEachOthersMemory) {
+  EXPECT_EQ(run("symmetric_memory", 2), (std::vector<int>{0, 0}));
+  EXPECT_EQ(run("symmetric_memory", 3), (std::vector<int>{0, 0, 0}));
+}
+
+TEST(Processes, AreToldOfADeathInSharedMemory) { EXPECT_EQ(run("killed_in_symmetric_memory", 3), (std::vector<int>{0, SIGKILL, 0})); }
 
 TEST(Processes, HaveSubGroups) { EXPECT_EQ(run("sub_groups", 3), (std::vector<int>{0, 0, 0})); }
 

@@ -31,6 +31,7 @@ struct Call {
   int root;       // in the group
   int group;      // 0: everyone
   bool on_gpu, async_op, strided;
+  int64_t symmetric;  // CPU tensors lie in memory that all reach: 0: none, 1: all, 2: those of odd ranks
 };
 
 int64_t random_count(Random& random) {
@@ -50,6 +51,7 @@ Call random_call(Random& random, int groups) {
   call.on_gpu = below(random, 2) == 0;
   call.async_op = below(random, 3) == 0;
   call.strided = below(random, 5) == 0;
+  call.symmetric = below(random, 3);
   return call;
 }
 
@@ -141,6 +143,8 @@ class Player {
     std::vector<td::Tensor> inputs;
     for (const int member : members) inputs.push_back(given(call, member));
     td::Tensor own = inputs[mine].to(device, {.copy = true});
+    if (!call.on_gpu && (call.symmetric == 1 || (call.symmetric == 2 && rank_ % 2 == 1)))
+      own = dist::symmetric_zeros(own.sizes(), own.dtype(), groups_[g]).copy_(own);
     if (call.strided) {
       const td::Tensor wide = td::zeros({call.count, 2}, {.dtype = call.dtype, .device = device});
       wide.select(1, 1).copy_(own);
