@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <map>
-#include <memory>
 
 #include "base/error.h"
 #include "io/html.h"
@@ -18,6 +17,7 @@ using io::escaped;
 constexpr double kNarrowest = 0.05;  // percent: what is narrower is left out
 constexpr size_t kMostLines = 30;
 constexpr int kRow = 22;  // pixels
+constexpr int kMostRows = 200;
 
 constexpr const char* kStyle = R"css(
 :root{color-scheme:light dark;--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--dim:#5d6570;--rule:#d9dde2;--f0:#9cc9e8;--f1:#f4bf98;--f2:#97d6c1;--f3:#dcb5d3}
@@ -55,11 +55,6 @@ for (const graph of document.querySelectorAll(".flames")) {
 document.documentElement.dataset.ready = "yes";
 )js";
 
-struct Frame {
-  nanoseconds total{0};
-  std::map<std::string, std::unique_ptr<Frame>> inner;
-};
-
 std::string time_text(nanoseconds time) {
   std::array<char, 32> text = {};
   const auto ns = static_cast<double>(time.count());
@@ -75,52 +70,52 @@ std::string percent(double value) {
   return text.data();
 }
 
-/// Draws what is within `frame`, largest first. Gives the deepest row.
-int draw(std::string& out, const Frame& frame, double left, double width, int row) {
-  std::vector<std::pair<std::string_view, const Frame*>> inner;
-  for (const auto& [name, each] : frame.inner) inner.emplace_back(name, each.get());
-  std::stable_sort(inner.begin(), inner.end(), [](const auto& a, const auto& b) { return a.second->total > b.second->total; });
-  int deepest = row;
-  for (const auto& [name, each] : inner) {
-    const double wide = width * static_cast<double>(each->total.count()) / static_cast<double>(std::max<int64_t>(1, frame.total.count()));
+using Children = std::vector<std::vector<size_t>>;  // of each node, largest first
+
+/// Draws what is within a node. Gives the deepest row.
+int draw(std::string& out, const std::vector<StackNode>& nodes, const Children& children, size_t node, double left, double width, int row) {
+  int deepest = row - 1;
+  if (row == kMostRows) return deepest;
+  for (const size_t each : children[node]) {
+    const double all = static_cast<double>(std::max<int64_t>(1, nodes[node].total.count()));
+    const double wide = width * static_cast<double>(nodes[each].total.count()) / all;
     if (wide < kNarrowest) break;
-    const std::string label = escaped(str(name, ": ", time_text(each->total), ", ", percent(wide), " %"));
-    const size_t colour = std::hash<std::string_view>()(name.substr(0, name.find(" ("))) % 4;
+    const std::string& name = nodes[each].frame;
+    const std::string label = escaped(str(name, ": ", time_text(nodes[each].total), ", ", percent(wide), " %"));
+    const size_t colour = std::hash<std::string_view>()(std::string_view(name).substr(0, name.find(" ("))) % 4;
     out += str("<button type=\"button\" class=\"f", colour, "\" style=\"top:", row * kRow, "px;left:", percent(left),
                "%;width:", percent(wide), "%\" data-l=\"", percent(left), "\" data-w=\"", percent(wide), "\" title=\"", label,
                "\" aria-label=\"", label, "\">", escaped(name), "</button>\n");
-    deepest = std::max(deepest, draw(out, *each, left, wide, row + 1));
+    deepest = std::max({deepest, row, draw(out, nodes, children, each, left, wide, row + 1)});
     left += wide;
   }
-  return inner.empty() ? row - 1 : std::max(deepest, row);
+  return deepest;
 }
 
-void add_graph(std::string& page, const char* title, const char* what, const std::map<Stack, nanoseconds>& stacks) {
-  Frame all;
-  std::map<std::string, nanoseconds> lines;  // the innermost
-  for (const auto& [stack, time] : stacks) {
-    Frame* at = &all;
-    at->total += time;
-    for (const std::string& name : stack) {
-      std::unique_ptr<Frame>& next = at->inner[name];
-      if (!next) next = std::make_unique<Frame>();
-      at = next.get();
-      at->total += time;
-    }
-    lines[stack.back()] += time;
+void add_graph(std::string& page, const char* title, const char* what, const std::vector<StackNode>& nodes) {
+  Children children(nodes.size());
+  std::map<std::string_view, nanoseconds> lines;  // the innermost
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    children[nodes[i].parent].push_back(i);
+    if (nodes[i].self.count() > 0) lines[nodes[i].frame] += nodes[i].self;
   }
+  for (auto& each : children)
+    std::stable_sort(each.begin(), each.end(), [&](size_t a, size_t b) { return nodes[a].total > nodes[b].total; });
+  const nanoseconds all = nodes[0].total;
   std::string frames;
-  const int deepest = draw(frames, all, 0, 100, 0);
-  page += str("<h2>", title, "</h2>\n<p>", time_text(all.total), " ", what, "</p>\n<div class=\"flames\" role=\"group\" aria-label=\"",
-              title, "\" style=\"height:", std::max(1, deepest + 1) * kRow + 2, "px\">\n", frames, "</div>\n");
-  std::vector<std::pair<std::string, nanoseconds>> most(lines.begin(), lines.end());
+  const int deepest = draw(frames, nodes, children, 0, 0, 100, 0);
+  page += str("<h2>", title, "</h2>\n<p>", time_text(all), " ", what,
+              deepest + 1 == kMostRows ? str("; no more than ", kMostRows, " rows are drawn") : "",
+              "</p>\n<div class=\"flames\" role=\"group\" aria-label=\"", title, "\" style=\"height:", std::max(1, deepest + 1) * kRow + 2,
+              "px\">\n", frames, "</div>\n");
+  std::vector<std::pair<std::string_view, nanoseconds>> most(lines.begin(), lines.end());
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   if (most.size() > kMostLines) most.resize(kMostLines);
   page += "<h2>By line</h2>\n<div class=\"panel\"><table><thead><tr><th>time</th><th>share</th><th>what</th></tr></thead><tbody>\n";
   for (const auto& [name, time] : most)
-    page += str("<tr><td>", time_text(time), "</td><td>",
-                percent(100. * static_cast<double>(time.count()) / static_cast<double>(all.total.count())), " %</td><td>", escaped(name),
-                "</td></tr>\n");
+    page +=
+        str("<tr><td>", time_text(time), "</td><td>", percent(100. * static_cast<double>(time.count()) / static_cast<double>(all.count())),
+            " %</td><td>", escaped(name), "</td></tr>\n");
   page += "</tbody></table></div>\n";
 }
 
@@ -135,9 +130,9 @@ std::string flame_graph_page(const std::vector<Event>& events) {
           "<p>A frame is as wide as the time that it took, and stands below what it was a part of. A click or Enter enlarges one, a second "
           "one shows all again.</p>\n");
   const auto host = stacks_of(events, false), device = stacks_of(events, true);
-  if (!host.empty()) add_graph(page, "Host", "on all threads together", host);
-  if (!device.empty()) add_graph(page, "GPUs", "of work on all streams together, by what queued it", device);
-  if (host.empty() && device.empty()) page += "<p>Nothing was recorded.</p>\n";
+  if (host.size() > 1) add_graph(page, "Host", "on all threads together", host);
+  if (device.size() > 1) add_graph(page, "GPUs", "of work on all streams together, by what queued it", device);
+  if (host.size() == 1 && device.size() == 1) page += "<p>Nothing was recorded.</p>\n";
   return page + "</main><script>" + kScript + "</script></body></html>\n";
 }
 

@@ -136,17 +136,18 @@ void Profile::export_stacks(const std::string& path, std::string_view metric) co
   const bool on_device = metric == "self_device_time_total" || metric == "self_cuda_time_total";
   if (!on_device && metric != "self_cpu_time_total")
     fail("[export_stacks] metric '", metric, "' is none: give self_cpu_time_total or self_device_time_total");
-  std::string text;
-  for (const auto& [stack, time] : stacks_of(events(), on_device)) {
-    std::string frames;
-    for (const std::string& each : stack) {
-      std::string frame = each;
-      for (char& c : frame)  // the format's own letters must not come from names
-        if (c == ';' || static_cast<unsigned char>(c) < 0x20) c = '_';
-      frames += (frames.empty() ? "" : ";") + frame;
-    }
-    text += str(frames, " ", (time.count() + 500) / 1000, "\n");
+  const std::vector<StackNode> nodes = stacks_of(events(), on_device);
+  std::vector<std::string> stacks(nodes.size());
+  std::map<std::string, nanoseconds> times;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    std::string frame = nodes[i].frame;
+    for (char& c : frame)  // the format's own letters must not come from names
+      if (c == ';' || static_cast<unsigned char>(c) < 0x20) c = '_';
+    stacks[i] = nodes[i].parent ? str(stacks[nodes[i].parent], ";", frame) : frame;
+    if (nodes[i].self.count() > 0) times[stacks[i]] += nodes[i].self;
   }
+  std::string text;
+  for (const auto& [stack, time] : times) text += str(stack, " ", (time.count() + 500) / 1000, "\n");
   io::write_file("export_stacks", path, text);
 }
 

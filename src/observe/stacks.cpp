@@ -1,12 +1,14 @@
 #include "observe/stacks.h"
 
-#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 #include "base/error.h"
 
 namespace tandem::profiler {
 
-std::map<Stack, nanoseconds> stacks_of(const std::vector<Event>& events, bool on_device) {
+std::vector<StackNode> stacks_of(const std::vector<Event>& events, bool on_device) {
   std::vector<nanoseconds> self(events.size(), nanoseconds(0));
   for (const Event& event : events) {
     if (on_device && event.on_device() && event.launch >= 0) self[static_cast<size_t>(event.launch)] += event.duration;
@@ -14,20 +16,33 @@ std::map<Stack, nanoseconds> stacks_of(const std::vector<Event>& events, bool on
     self[static_cast<size_t>(event.id)] += event.duration;
     if (event.parent >= 0) self[static_cast<size_t>(event.parent)] -= event.duration;
   }
-  const auto frame = [](const Event& event) {
-    const std::string_view name = event.name.starts_with(kStepName) ? "ProfilerStep*" : std::string_view(event.name);
-    return event.file.empty() ? std::string(name) : str(name, " (", event.file, ":", event.line, ")");
-  };
-  std::map<Stack, nanoseconds> stacks;
+
+  std::vector<StackNode> nodes(1);
+  std::map<std::tuple<size_t, std::string_view, std::string_view, int>, size_t> places;  // views of what the events own
+  std::vector<size_t> node_of(events.size(), 0);                                         // 0: not looked at yet; no event is the root
+  std::vector<const Event*> chain;
   for (const Event& event : events) {
     if (self[static_cast<size_t>(event.id)].count() <= 0) continue;
-    Stack stack = {frame(event)};
-    for (int64_t outer = event.parent; outer >= 0; outer = events[static_cast<size_t>(outer)].parent)
-      stack.push_back(frame(events[static_cast<size_t>(outer)]));
-    std::reverse(stack.begin(), stack.end());
-    stacks[stack] += self[static_cast<size_t>(event.id)];
+    for (int64_t at = event.id; at >= 0 && node_of[static_cast<size_t>(at)] == 0; at = events[static_cast<size_t>(at)].parent)
+      chain.push_back(&events[static_cast<size_t>(at)]);
+    for (; !chain.empty(); chain.pop_back()) {
+      const Event& each = *chain.back();
+      const std::string_view name = each.name.starts_with(kStepName) ? "ProfilerStep*" : std::string_view(each.name);
+      const size_t parent = each.parent < 0 ? 0 : node_of[static_cast<size_t>(each.parent)];
+      const auto [place, fresh] = places.try_emplace({parent, name, each.file, each.line}, nodes.size());
+      if (fresh) {
+        nodes.emplace_back().frame = each.file.empty() ? std::string(name) : str(name, " (", each.file, ":", each.line, ")");
+        nodes.back().parent = parent;
+      }
+      node_of[static_cast<size_t>(each.id)] = place->second;
+    }
+    nodes[node_of[static_cast<size_t>(event.id)]].self += self[static_cast<size_t>(event.id)];
   }
-  return stacks;
+  for (size_t i = nodes.size(); i-- > 0;) {
+    nodes[i].total += nodes[i].self;
+    if (i > 0) nodes[nodes[i].parent].total += nodes[i].total;
+  }
+  return nodes;
 }
 
 }  // namespace tandem::profiler

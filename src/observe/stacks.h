@@ -1,7 +1,7 @@
 // What took time within what, summed up over a profile: for flame graphs.
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,10 +9,16 @@
 
 namespace tandem::profiler {
 
-/// From the outermost to the innermost: "net.fc1", "addmm (train.cpp:12)".
-using Stack = std::vector<std::string>;
+/// All events of one name and line that stood in the same.
+struct StackNode {
+  std::string frame;     // "addmm (train.cpp:12)"
+  size_t parent = 0;     // its place
+  nanoseconds self{0};   // without what other events took within
+  nanoseconds total{0};  // with it
+};
 
-/// For each stack the time that it took itself: of the host's threads, or on the GPUs what was queued in it.
-[[nodiscard]] std::map<Stack, nanoseconds> stacks_of(const std::vector<Event>& events, bool on_device);
+/// The tree of what the host's threads did or, `on_device`, of what the GPUs did for it. The first node is the root, without a name; each
+/// comes behind its parent. It takes as long as there are events, however deep they stand in each other.
+[[nodiscard]] std::vector<StackNode> stacks_of(const std::vector<Event>& events, bool on_device);
 
 }  // namespace tandem::profiler

@@ -11,7 +11,9 @@
 #include <regex>
 #include <set>
 
+#include "observe/flame_graph.h"
 #include "observe/profiler.h"
+#include "observe/stacks.h"
 #include "observe/trace_environment.h"
 #include "support/files.h"
 #include "support/on_device.h"
@@ -146,6 +148,25 @@ TEST(FlameGraphs, AreAsWideAsTheirTime) {
   for (const auto& [top, width] : rows) EXPECT_LE(width, 100.01) << top;
   EXPECT_NE(error_of([&] { profile.export_flame_graph("no/such/folder/page.html"); }).find("[export_flame_graph] no/such"),
             std::string::npos);
+}
+
+TEST(FlameGraphs, OfRangesThatAreDeepInEachOtherAreDrawn) {
+  constexpr int64_t kDeep = 20000;  // copies of all that an event stands in would take gigabytes
+  std::vector<profiler::Event> events(kDeep);
+  for (int64_t i = 0; i < kDeep; ++i) {
+    profiler::Event& event = events[static_cast<size_t>(i)];
+    event.name = "range";
+    event.category = "range";
+    event.id = i;
+    event.parent = i - 1;
+    event.start = profiler::nanoseconds(i);
+    event.duration = profiler::nanoseconds(2 * (kDeep - i));
+  }
+  const auto nodes = profiler::stacks_of(events, false);
+  ASSERT_EQ(nodes.size(), kDeep + 1);
+  EXPECT_EQ(nodes[0].total.count(), 2 * kDeep);
+  EXPECT_EQ(nodes[kDeep].self.count(), 2);
+  EXPECT_NE(profiler::flame_graph_page(events).find("no more than 200 rows are drawn"), std::string::npos);
 }
 
 TEST(TraceFile, HasTheRankInItsName) {
