@@ -150,7 +150,8 @@ int run_trace(const TraceOptions& options) {
   const auto before = traces(output);
   if (setenv(profiler::kTraceVariable, output.c_str(), 1) != 0) fail("[trace] no memory for an environment variable");
   const int status = run_program(options, options.json);
-  unsetenv(profiler::kTraceVariable);  // it was meant for the program, not for what this one does
+  // They were meant for the program, not for what this one does with the library.
+  for (const char* const variable : {profiler::kTraceVariable, "TANDEM_LEDGER", "TANDEM_RACES"}) unsetenv(variable);
 
   profiler::TableOptions table = options.table;
   if (options.peak) table.peak_gflops = measured_peak();
