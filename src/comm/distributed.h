@@ -114,7 +114,8 @@ Work all_to_all_single(const Tensor& out, const Tensor& in, const std::vector<in
 /// Into `out`: part r of rank `src`'s tensors on rank r. The others give none.
 Work scatter(const Tensor& out, const std::vector<Tensor>& parts = {}, int src = 0, const CollectiveOptions& options = {},
              Site site = Site::here());
-/// To rank `dst`, which calls recv with a tensor of as many elements. Messages of one pair and tag arrive in their order.
+/// To rank `dst`, which calls recv with a tensor of as many elements. Messages of one pair and tag arrive in their order; those of GPUs and
+/// of the CPU are not ordered with each other.
 void send(const Tensor& t, int dst, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
 void recv(const Tensor& t, int src, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
 /// The same, at once: `t` must not be used before the Work's wait.

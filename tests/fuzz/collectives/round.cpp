@@ -190,7 +190,7 @@ class Player {
       case Call::Ring: {
         if (size == 1) return;
         const size_t next = (mine + 1) % members.size(), before = (mine + members.size() - 1) % members.size();
-        const int tag = call.root % 3;
+        const int tag = call.root % 3 + (call.on_gpu ? 3 : 0);  // of one tag, one that a GPU sends may be overtaken by one of the CPU's
         const td::Tensor got = td::zeros_like(own);
         const auto sent = dist::isend(own, members[next], tag, blocking);
         dist::recv(got, members[before], tag, blocking);
