@@ -50,15 +50,15 @@ def drawn(page, tag):
         ?.querySelector("canvas").dataset.drawn ?? 0)""")
 
 
-def ink(page, selector):
-    """Whether something has been painted on a canvas."""
-    return page.value(f"""(() => {{ const canvas = document.querySelector({selector!r});
+def wait_for_ink(page, selector):
+    """Until something has been painted on a canvas: it is in the page before that."""
+    page.wait_for(f"""(() => {{ const canvas = document.querySelector({selector!r});
         return canvas !== null && canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0); }})()""")
 
 
 def choose(page, tab):
     page.value(f"document.getElementById('tab-{tab}').click()")
-    assert page.value(f"getComputedStyle(document.getElementById('panel-{tab}')).display") != "none"
+    page.wait_for(f"getComputedStyle(document.getElementById('panel-{tab}')).display !== 'none'")
 
 
 one = pathlib.Path("one")
@@ -70,15 +70,15 @@ for size, dark in (((1280, 900), False), ((390, 844), True)):
         page.value("document.querySelectorAll('#curves canvas').forEach(canvas => canvas.scrollIntoView())")
         page.value("[...document.querySelectorAll('#curves figure')].find(f => f.querySelector('h3').textContent === 'train_loss').scrollIntoView()")
         page.wait_for("[...document.querySelectorAll('#curves figure')].find(f => f.querySelector('h3').textContent === 'train_loss').querySelector('canvas').dataset.drawn == 2")
-        assert ink(page, "#curves canvas[data-drawn]")
+        wait_for_ink(page, "#curves canvas[data-drawn]")
 
         # A key reads values; the figures are there as a table, too.
         page.value("""(() => { const figure = [...document.querySelectorAll('#curves figure')].find(f => f.querySelector('h3').textContent === 'train_loss');
             figure.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
             figure.querySelector('details').open = true; window.figure = figure; })()""")
-        assert not page.value("figure.querySelector('.tip').hidden") and page.value("figure.querySelectorAll('.tip div').length") == 2
+        page.wait_for("!figure.querySelector('.tip').hidden && figure.querySelectorAll('.tip div').length === 2")
         page.wait_for("figure.querySelectorAll('tbody tr').length === 2")
-        assert page.value("figure.querySelector('canvas').getAttribute('aria-label')").startswith("train_loss: ")
+        page.wait_for("figure.querySelector('canvas').getAttribute('aria-label').startsWith('train_loss: ')")
 
         # Choices: no run, all, smoothing, a logarithmic axis.
         page.value("document.getElementById('choose-none').click()")
@@ -89,27 +89,25 @@ for size, dark in (((1280, 900), False), ((390, 844), True)):
         page.value("(() => { const a = document.getElementById('axis'); a.value = 'relative'; a.dispatchEvent(new Event('change')); })()")
 
         choose(page, "table")
-        assert page.value("[...document.querySelectorAll('#table tbody th')].length") == 2
+        page.wait_for("document.querySelectorAll('#table tbody th').length === 2")
         page.value("[...document.querySelectorAll('#table th button')].find(b => b.textContent.startsWith('train_loss')).click()")
-        assert page.value("document.querySelectorAll('#table th[aria-sort=ascending]').length") == 1
+        page.wait_for("document.querySelectorAll('#table th[aria-sort=ascending]').length === 1")
         choose(page, "images")
         page.wait_for("[...document.querySelectorAll('#images img')].some(img => img.complete && img.naturalWidth > 0)")
         choose(page, "histograms")
         page.wait_for("document.querySelectorAll('#histograms canvas').length === 4")
-        page.wait_for("document.querySelector('#histograms canvas').width > 100")
-        assert ink(page, "#histograms canvas")
+        wait_for_ink(page, "#histograms canvas")
         choose(page, "texts")
         page.wait_for("document.getElementById('texts').textContent.includes('Linear')")
         choose(page, "devices")
         page.wait_for("document.querySelectorAll('#devices tbody tr').length >= 1")
         choose(page, "waits")
         page.wait_for("document.querySelector('#waits pre')?.textContent.includes('time lost')")
-        page.wait_for("document.querySelector('#waits canvas')?.width > 100")
-        assert ink(page, "#waits canvas")
+        wait_for_ink(page, "#waits canvas")
         # The row of tabs is one stop of the Tab key, and arrows go along it.
         assert page.value("document.querySelectorAll('#tabs [tabindex=\"0\"]').length") == 1
         page.value("document.getElementById('tab-waits').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
-        assert page.value("document.activeElement.id") == "tab-curves"
+        page.wait_for("document.activeElement.id === 'tab-curves'")
         unnamed = page.value("""[...document.querySelectorAll('input, select, button, canvas, meter')].filter(e => !e.closest('label') && !e.textContent.trim()
             && !e.getAttribute('aria-label')).map(e => e.outerHTML)""")
         assert unnamed == [], unnamed
@@ -120,15 +118,15 @@ for runs in (50, 500):
         events.write_run(folder / f"group{i % 7}/run{i:03}", 40, ["train/loss", "val/loss"], seed=i)
     with opened(folder) as page:
         page.wait_for(f"document.getElementById('status').textContent === '{runs} runs'")
-        assert page.value("document.querySelectorAll('#runs li').length") == runs
+        page.wait_for(f"document.querySelectorAll('#runs li').length === {runs}")
         page.wait_for("document.querySelectorAll('#curves canvas').length === 2")
         page.wait_for("[...document.querySelectorAll('#curves canvas')].every(canvas => canvas.dataset.drawn == 10)")
         page.value("document.getElementById('choose-all').click()")
         page.wait_for(f"[...document.querySelectorAll('#curves canvas')].every(canvas => canvas.dataset.drawn == {runs})")
         page.value("(() => { const f = document.getElementById('run-filter'); f.value = 'group3/'; f.dispatchEvent(new Event('input')); })()")
-        assert page.value("document.querySelectorAll('#runs li').length") == len(range(3, runs, 7))
+        page.wait_for(f"document.querySelectorAll('#runs li').length === {len(range(3, runs, 7))}")
         choose(page, "table")
-        assert page.value("document.querySelectorAll('#table tbody tr').length") == runs
+        page.wait_for(f"document.querySelectorAll('#table tbody tr').length === {runs}")
 
 # A curve that grows is seen to grow.
 growing = pathlib.Path("growing")
