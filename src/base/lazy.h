@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 
 namespace tandem::detail {
 
@@ -19,9 +18,10 @@ class Lazy {
   [[nodiscard]] T* get() const { return object_.load(std::memory_order_acquire); }
   T& make() {
     if (T* made = get()) return *made;
-    auto fresh = std::make_unique<T>();
+    T* const fresh = new T();
     T* made = nullptr;
-    if (object_.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire)) made = fresh.release();
+    if (object_.compare_exchange_strong(made, fresh, std::memory_order_acq_rel, std::memory_order_acquire)) return *fresh;
+    delete fresh;
     return *made;
   }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace tandem {
@@ -30,7 +29,7 @@ void parallel_for(int64_t count, int64_t grain, int width, F&& f) {
   using Plain = std::remove_reference_t<F>;
   detail::parallel_for(
       count, grain, width, [](void* context, int64_t begin, int64_t end) { (*static_cast<Plain*>(context))(begin, end); },
-      const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+      const_cast<void*>(static_cast<const void*>(&f)));
 }
 
 }  // namespace tandem

@@ -1,8 +1,6 @@
 // One pointwise call as data: the functor's number, the type it computes in, and up to four operands over common sizes.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/view.h"
 
 namespace tandem::kernels {
@@ -70,7 +68,7 @@ inline void collapse_dims(Pointwise& call, bool by_stride) {
     order_by_stride(0, call.ndim, call.out_strides, order);
     const auto reorder = [&](int64_t* list) {
       int64_t before[kMaxDims];
-      std::copy_n(list, call.ndim, before);
+      for (int d = 0; d < call.ndim; ++d) before[d] = list[d];
       for (int d = 0; d < call.ndim; ++d) list[d] = before[order[d]];
     };
     reorder(call.sizes);

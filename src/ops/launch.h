@@ -1,7 +1,6 @@
 // From tensors to kernels: how an operation queues a kernel, `launch(x, "triu", site, &Table::triangle, y, x, diagonal, upper)`.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -105,6 +104,11 @@ struct ArgumentOf<void*> {
 };
 
 inline bool has_elements(const kernels::Out& out) { return out.data && out.numel() > 0; }
+inline bool has_elements(const kernels::Span<kernels::Out>& outs) {
+  for (const kernels::Out& out : outs)
+    if (has_elements(out)) return true;
+  return false;
+}
 
 /// Whether a kernel has anything to write: it has no outputs, or one of them, or of a list of them, has elements, or is changed in place.
 template <class... Arguments>
@@ -112,7 +116,7 @@ bool writes(const Arguments&... arguments) {
   const auto is_output = []<class T>(const T&) { return std::is_same_v<T, Output> || std::is_same_v<T, kernels::Span<kernels::Out>>; };
   const auto has_elements = []<class T>(const T& x) {
     if constexpr (std::is_same_v<T, Output>) return x.in_place || launching::has_elements(x.argument);
-    else if constexpr (std::is_same_v<T, kernels::Span<kernels::Out>>) return std::any_of(x.begin(), x.end(), launching::has_elements);
+    else if constexpr (std::is_same_v<T, kernels::Span<kernels::Out>>) return launching::has_elements(x);
     else return false;
   };
   return !(is_output(arguments) || ...) || (has_elements(arguments) || ...);

@@ -1,6 +1,8 @@
 // Adam and AdamW: steps scaled by running means of the gradient and of its square.
 #pragma once
 
+#include <memory>
+
 #include "optim/fused_fwd.h"
 #include "optim/optimizer.h"
 

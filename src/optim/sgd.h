@@ -1,6 +1,8 @@
 // Stochastic gradient descent.
 #pragma once
 
+#include <memory>
+
 #include "optim/fused_fwd.h"
 #include "optim/optimizer.h"
 

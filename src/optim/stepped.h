@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "optim/fused_fwd.h"
 #include "optim/optimizer.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 #include "autograd/autograd.h"
 #include "kernels/optimizer_steps.h"

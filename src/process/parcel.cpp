@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "runtime/shared_memory.h"
+#include "tensor/share.h"
 #include "tensor/storage.h"
 #include "tensor/tensor_impl.h"
 
@@ -166,7 +167,7 @@ Ref<Storage> Received::take_copy(size_t bytes) {
   const auto place = take<uint64_t>();
   if (place > copied_ || bytes > copied_ - place || place % kAlignment != 0)
     refuse(op_, str(bytes, " bytes at ", place, " are outside of the ", copied_, " that came"));
-  if (memory_) return Ref<Storage>(new Storage(memory_, place, bytes));
+  if (memory_) return tandem::detail::shared_storage(memory_, place, bytes);
   Ref<Storage> storage(new Storage(Device(), bytes, false, Site::none()));
   if (bytes > 0) std::memcpy(storage->data(), copies_ + place, bytes);
   return storage;

@@ -7,6 +7,7 @@
 #include "process/codec.h"
 #include "process/device_memory.h"
 #include "runtime/shared_memory.h"
+#include "tensor/share.h"
 #include "tensor/storage.h"
 #include "tensor/tensor_impl.h"
 
@@ -67,7 +68,7 @@ void Codec<Tensor>::put(detail::Parcel& parcel, const Tensor& value) {
     fail('[', parcel.op(), "] the tensor requires a gradient and is no leaf: its history cannot follow it into another process; ",
          "send detach() of it");
   const TensorImpl& impl = value.impl();
-  const auto* const memory = impl.storage->shared_memory();
+  const auto* const memory = tandem::detail::shared_memory_of(*impl.storage);
   const Place place = impl.device.is_cuda() ? Place::OnDevice : memory ? Place::Shared : Place::Copied;
   parcel.put(place);
   Codec<DType>::put(parcel, impl.dtype);
@@ -101,7 +102,7 @@ Ref<Storage> take_shared(detail::Received& received) {
     detail::refuse(received.op(), str(bytes, " bytes at ", at, " are outside of a shared memory of ", memory->bytes()));
   for (const auto& met : received.met)
     if (met.address == memory->data() + at && met.bytes == bytes) return met.storage;
-  Ref<Storage> storage(new Storage(memory, at, bytes));
+  Ref<Storage> storage = tandem::detail::shared_storage(memory, at, bytes);
   received.met.push_back({memory->data() + at, bytes, storage});
   return storage;
 }

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
-#include "runtime/shared_memory.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
@@ -37,19 +36,6 @@ Storage::Storage(Storage& whole, size_t offset, size_t bytes)
       deleter_([](void* held) { static_cast<Storage*>(held)->release(); }),
       context_(&whole) {
   whole.retain();
-}
-
-namespace {
-void drop_shared(void* memory) { delete static_cast<std::shared_ptr<runtime::SharedMemory>*>(memory); }
-}  // namespace
-
-Storage::Storage(std::shared_ptr<runtime::SharedMemory> memory, size_t offset, size_t bytes)
-    : data_(memory->data() + offset), bytes_(bytes), foreign_(true), deleter_(drop_shared) {
-  context_ = new std::shared_ptr<runtime::SharedMemory>(std::move(memory));
-}
-
-const std::shared_ptr<runtime::SharedMemory>* Storage::shared_memory() const {
-  return static_cast<const std::shared_ptr<runtime::SharedMemory>*>(context_of(drop_shared));
 }
 
 Storage::~Storage() { clear(); }

@@ -3,17 +3,12 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
 
 #include "base/ref.h"
 #include "base/site.h"
 #include "runtime/device.h"
 
 namespace tandem {
-
-namespace runtime {
-class SharedMemory;
-}
 
 /// Memory on a device. Counted; freed with its last holder, on the device's terms (a GPU's block goes back to its stream's pool).
 class Storage : public Counted<Storage> {
@@ -23,8 +18,6 @@ class Storage : public Counted<Storage> {
   Storage(Device device, void* data, size_t bytes, void (*deleter)(void*), void* context);
   /// The `bytes` from `offset` on of another storage, which it keeps, with a version of their own. Nothing else may use them.
   Storage(Storage& whole, size_t offset, size_t bytes);
-  /// The `bytes` from `offset` on of memory that processes share.
-  Storage(std::shared_ptr<runtime::SharedMemory> memory, size_t offset, size_t bytes);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage();
@@ -36,8 +29,6 @@ class Storage : public Counted<Storage> {
   [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] bool is_pinned() const { return pinned_; }
-  /// The memory that this lies in where processes can share it; nullptr elsewhere.
-  [[nodiscard]] const std::shared_ptr<runtime::SharedMemory>* shared_memory() const;
   /// What somebody else's memory was given with, where its deleter is this one; nullptr elsewhere.
   [[nodiscard]] void* context_of(void (*deleter)(void*)) const { return deleter_ == deleter ? context_ : nullptr; }
   /// The allocator's record, for record_stream.

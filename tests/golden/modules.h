@@ -9,6 +9,8 @@
 //                                        });
 #pragma once
 
+#include <memory>
+
 #include "golden.h"
 
 namespace golden {

@@ -1,7 +1,6 @@
 // A workspace as parts that lie one after another, each beginning on a cache line.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "base/align.h"
@@ -15,7 +14,7 @@ class WorkspaceParts {
   template <class T>
   T* take(int64_t count) {
     char* const part = memory_ ? memory_ + bytes_ : nullptr;
-    bytes_ += align_up(static_cast<size_t>(std::max<int64_t>(count, 1)) * sizeof(T));
+    bytes_ += align_up(static_cast<size_t>(count > 1 ? count : 1) * sizeof(T));
     return reinterpret_cast<T*>(part);
   }
   [[nodiscard]] size_t bytes() const { return bytes_; }
