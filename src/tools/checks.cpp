@@ -1,10 +1,12 @@
-// Options' values, checked. CLI11's own let "nan" pass and name their bounds in forty digits.
+// Options' values, checked: CLI11's own let "nan" pass and name their bounds in forty digits. The program that a command is to run.
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tools/command.h"
+#include "tools/did_you_mean.h"
 
 namespace tandem::tools {
 
@@ -29,6 +31,16 @@ CLI::Validator positive_number() {
         return valid ? std::string() : str("must be a number above 0, not ", text);
       },
       "");
+}
+
+std::vector<std::string> program_of(const CLI::App& command) {
+  std::vector<std::string> program = command.remaining();
+  if (program.empty() || !program.front().starts_with("-")) return program;
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
+  const std::string call = "tandem " + command.get_name();
+  throw UsageError(
+      str("unknown option ", program.front(), " of '", call, "'", did_you_mean(program.front(), known), "; ", call, " --help tells more"));
 }
 
 Device device_named(const char* command, const std::string& text) {

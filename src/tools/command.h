@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "runtime/device.h"
@@ -25,6 +26,9 @@ using AddCommand = void (*)(CLI::App& app, Action& action);
 
 /// The most that options kept in an int can be.
 inline constexpr int64_t kMostInt = INT32_MAX;
+
+/// The PROGRAM and its ARGUMENTS that follow a command's options. UsageError where an option that the command does not have comes first.
+[[nodiscard]] std::vector<std::string> program_of(const CLI::App& command);
 
 /// Checks for options whose errors say what is expected, and what was given.
 [[nodiscard]] CLI::Validator whole_number_from(int64_t least, int64_t most = INT64_MAX);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <vector>
 
 #include "tools/command.h"
@@ -76,10 +77,28 @@ CommandLine::CommandLine(const Program& program) : app_(program.description, pro
   for (const AddCommand add : program.commands) add(app_, action);
 }
 
+/// The arguments without the "--" of `tandem launch -n 2 -- PROGRAM`, that ends a command's own options: CLI11 gives what follows it to
+/// the program, not to the command. Another "--" is the program's.
+std::vector<std::string> CommandLine::without_dashes(std::vector<std::string> arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes == arguments.end() || dashes == arguments.begin()) return arguments;
+  const auto commands = app_.get_subcommands([&](const CLI::App* command) { return command->get_name() == arguments.front(); });
+  if (commands.empty() || !commands.front()->get_prefix_command()) return arguments;
+  try {
+    app_.parse(std::vector<std::string>(std::make_reverse_iterator(dashes), arguments.rend()));
+  } catch (const CLI::ParseError&) {
+    return arguments;
+  }
+  if (commands.front()->remaining().empty()) arguments.erase(dashes);
+  return arguments;
+}
+
 int CommandLine::read(int argc, const char* const* argv) {
   action = nullptr;
   try {
-    app_.parse(argc, argv);
+    std::vector<std::string> arguments = without_dashes({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    app_.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
     action = nullptr;                                         // the command may have been read before what is wrong

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tools/command.h"
 
@@ -32,6 +33,7 @@ class CommandLine {
   Action action;
 
  private:
+  [[nodiscard]] std::vector<std::string> without_dashes(std::vector<std::string> arguments);
   CLI::App app_;
 };
 

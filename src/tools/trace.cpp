@@ -26,7 +26,6 @@
 #include "ops/creation.h"
 #include "ops/matmul.h"
 #include "runtime/device.h"
-#include "tools/did_you_mean.h"
 #include "tools/program.h"
 
 namespace tandem::tools {
@@ -204,15 +203,7 @@ void add_trace(CLI::App& app, Action& action) {
   trace->add_flag("--json", options->json, "Print the summary as JSON, and what the program prints to standard error");
   trace->callback([options, trace, &action] {
     action = [trace, options] {
-      options->program = trace->remaining();
-      if (!options->program.empty() && options->program.front() == "--") options->program.erase(options->program.begin());
-      if (!options->program.empty() && options->program.front().starts_with("-")) {
-        std::vector<std::string> known;
-        for (const CLI::Option* option : trace->get_options()) known.push_back(option->get_name());
-        const std::string& given = options->program.front();
-        throw UsageError(
-            str("unknown option ", given, " of 'tandem trace'", did_you_mean(given, known), "; tandem trace --help tells more"));
-      }
+      options->program = program_of(*trace);
       return run_trace(*options);
     };
   });

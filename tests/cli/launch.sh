@@ -14,6 +14,15 @@ expect_sorted "[rank 0] 0 of 3, 0 of 3, 127.0.0.1, restart 0
 call -- launch -n 1 printf 'one\ntwo without an end'
 [ "$out" = "[rank 0] one
 [rank 0] two without an end" ] || fail "lines are not whole" "$out"
+# "--" ends the options; another one is the program's.
+call -- launch -n 1 -- printf '%s|' -n -- x
+expect_status 0; expect_out '[rank 0] -n|--|x|'
+call -- launch -- printf '%s|' -n
+expect_status 0; expect_out '[rank 0] -n|'
+call -- launch -n 1 printf -- '%s|' -- x
+expect_status 0; expect_out '[rank 0] --|x|'
+wrong "unknown option --rank of 'tandem launch'; did you mean --ranks?" launch --rank 1 -- true
+
 call -- launch -n 1 printf '10%%\r50%%\r100%%\ndone\r\n'
 [ "$out" = "[rank 0] 100%
 [rank 0] done" ] || fail "overwritten text is left" "$out"

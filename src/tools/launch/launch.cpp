@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "comm/control/link.h"
-#include "tools/did_you_mean.h"
 #include "tools/launch/agent.h"
 #include "tools/launch/job.h"
 #include "tools/launch/options.h"
@@ -151,15 +150,7 @@ void add_launch(CLI::App& app, Action& action) {
   launch->add_flag("--agent", *agent, "Be the agent of one rank")->group("");
   launch->callback([launch, options, agent, &action] {
     action = [launch, options, agent] {
-      options->program = launch->remaining();
-      if (!options->program.empty() && options->program.front() == "--") options->program.erase(options->program.begin());
-      if (!options->program.empty() && options->program.front().starts_with("-")) {
-        std::vector<std::string> known;
-        for (const CLI::Option* option : launch->get_options()) known.push_back(option->get_name());
-        const std::string& given = options->program.front();
-        throw UsageError(
-            str("unknown option ", given, " of 'tandem launch'", did_you_mean(given, known), "; tandem launch --help tells more"));
-      }
+      options->program = program_of(*launch);
       if (*agent) return run_agent(options->program);
       complete(*options);
       return run_launch(*options);
