@@ -17,8 +17,7 @@ call -- launch -n 1 printf 'one\ntwo without an end'
 # "--" ends the options; another one is the program's.
 call -- launch -n 1 -- printf '%s|' -n -- x
 expect_status 0; expect_out '[rank 0] -n|--|x|'
-call -- launch -- printf '%s|' -n
-expect_status 0; expect_out '[rank 0] -n|'
+wrong "how many ranks?" launch -- printf '%s|' -n
 call -- launch -n 1 printf -- '%s|' -- x
 expect_status 0; expect_out '[rank 0] --|x|'
 wrong "unknown option --rank of 'tandem launch'; did you mean --ranks?" launch --rank 1 -- true
