@@ -15,7 +15,7 @@ runtime::StreamRecord* stream_of(const Tensor& x) { return x.is_cuda() ? cuda::c
 class CopySlices final : public Node {
  public:
   CopySlices(Site site, Edge base, Ref<Node> change, const TensorImpl& base_impl, const TensorImpl& view)
-      : Node("CopySlices", site, 1, edges_.data(), 2),
+      : Node("CopySlices", site, 1, edges_, 2),
         base_sizes_(base_impl.sizes),
         base_strides_(base_impl.strides),
         sizes_(view.sizes),
@@ -36,7 +36,7 @@ class CopySlices final : public Node {
   }
 
  private:
-  std::array<Edge, 2> edges_;
+  Edge edges_[2];
   Shape base_sizes_, base_strides_, sizes_, strides_;
   int64_t offset_;
 };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -47,13 +48,13 @@ template <size_t N, class F>
 class FunctionNode final : public Node {
  public:
   FunctionNode(const char* name, Site site, F&& function)
-      : Node(name, site, 1, edges_.data(), N), moves_before_(detail::saved_moves), function_(std::move(function)) {
+      : Node(name, site, 1, edges_, N), moves_before_(detail::saved_moves), function_(std::move(function)) {
     saves_ = detail::saved_moves != moves_before_;
   }
   ~FunctionNode() override {
     if (!released_) function_.~F();
   }
-  std::array<Edge, N>& edges() { return edges_; }
+  std::span<Edge, N> edges() { return edges_; }
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override;
   void forget_saved() override {
@@ -63,7 +64,7 @@ class FunctionNode final : public Node {
   }
 
  private:
-  std::array<Edge, N> edges_;
+  Edge edges_[N];
   uint32_t moves_before_;
   union {
     F function_;

@@ -13,7 +13,7 @@ struct Site {
   // No default constructor, and a template, so that the braces of a list of numbers, {} or {0, 1}, are never taken for a site.
   template <class File>
   requires std::is_same_v<File, const char*>
-  constexpr Site(File file, int line) : file(file), line(line) {}
+  constexpr Site(File file_, int line_) : file(file_), line(line_) {}
 
   /// No line of the user's.
   static constexpr Site none() { return {"", 0}; }

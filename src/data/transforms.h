@@ -39,12 +39,12 @@ namespace transforms {
 struct Size {
   int64_t height, width;
   Size(int64_t side) : height(side), width(side) {}
-  Size(int64_t height, int64_t width) : height(height), width(width) {}
+  Size(int64_t height_, int64_t width_) : height(height_), width(width_) {}
 };
 
 /// One after another.
 struct Compose {
-  Compose(std::vector<Transform> transforms) : transforms(std::move(transforms)) {}
+  Compose(std::vector<Transform> transforms_) : transforms(std::move(transforms_)) {}
   std::vector<Transform> transforms;
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 };

@@ -15,36 +15,36 @@ struct InplaceActivation : Module {
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
-  explicit InplaceActivation(Flag inplace) : inplace(inplace) {}
+  explicit InplaceActivation(Flag inplace_) : inplace(inplace_) {}
 };
 
 /// max(0, x). As torch.nn.ReLU.
 struct ReLU : InplaceActivation {
-  explicit ReLU(Flag inplace = false) : InplaceActivation(inplace) {}
+  explicit ReLU(Flag inplace_ = false) : InplaceActivation(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// min(max(0, x), 6). As torch.nn.ReLU6.
 struct ReLU6 : InplaceActivation {
-  explicit ReLU6(Flag inplace = false) : InplaceActivation(inplace) {}
+  explicit ReLU6(Flag inplace_ = false) : InplaceActivation(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with the numbers of Klambauer et al. As torch.nn.SELU.
 struct SELU : InplaceActivation {
-  explicit SELU(Flag inplace = false) : InplaceActivation(inplace) {}
+  explicit SELU(Flag inplace_ = false) : InplaceActivation(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// x * sigmoid(x). As torch.nn.SiLU.
 struct SiLU : InplaceActivation {
-  explicit SiLU(Flag inplace = false) : InplaceActivation(inplace) {}
+  explicit SiLU(Flag inplace_ = false) : InplaceActivation(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
 /// x * tanh(softplus(x)). As torch.nn.Mish.
 struct Mish : InplaceActivation {
-  explicit Mish(Flag inplace = false) : InplaceActivation(inplace) {}
+  explicit Mish(Flag inplace_ = false) : InplaceActivation(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -52,7 +52,7 @@ struct Mish : InplaceActivation {
 struct Hardsigmoid : Module {
   bool inplace;
 
-  explicit Hardsigmoid(Flag inplace = false) : inplace(inplace) {}
+  explicit Hardsigmoid(Flag inplace_ = false) : inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -60,7 +60,7 @@ struct Hardsigmoid : Module {
 struct Hardswish : Module {
   bool inplace;
 
-  explicit Hardswish(Flag inplace = false) : inplace(inplace) {}
+  explicit Hardswish(Flag inplace_ = false) : inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
 };
 
@@ -94,7 +94,7 @@ struct ELU : Module {
   double alpha;
   bool inplace;
 
-  explicit ELU(double alpha = 1, Flag inplace = false) : alpha(alpha), inplace(inplace) {}
+  explicit ELU(double alpha_ = 1, Flag inplace_ = false) : alpha(alpha_), inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -104,7 +104,7 @@ struct CELU : Module {
   double alpha;
   bool inplace;
 
-  explicit CELU(double alpha = 1, Flag inplace = false) : alpha(alpha), inplace(inplace) {}
+  explicit CELU(double alpha_ = 1, Flag inplace_ = false) : alpha(alpha_), inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -113,7 +113,7 @@ struct CELU : Module {
 struct GELU : Module {
   std::string approximate;
 
-  explicit GELU(std::string approximate = "none") : approximate(std::move(approximate)) {}
+  explicit GELU(std::string approximate_ = "none") : approximate(std::move(approximate_)) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -122,7 +122,7 @@ struct GELU : Module {
 struct GLU : Module {
   int64_t dim;
 
-  explicit GLU(int64_t dim = -1) : dim(dim) {}
+  explicit GLU(int64_t dim_ = -1) : dim(dim_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -131,7 +131,7 @@ struct GLU : Module {
 struct Hardshrink : Module {
   double lambd;
 
-  explicit Hardshrink(double lambd = 0.5) : lambd(lambd) {}
+  explicit Hardshrink(double lambd_ = 0.5) : lambd(lambd_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -140,7 +140,7 @@ struct Hardshrink : Module {
 struct Softshrink : Module {
   double lambd;
 
-  explicit Softshrink(double lambd = 0.5) : lambd(lambd) {}
+  explicit Softshrink(double lambd_ = 0.5) : lambd(lambd_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -161,7 +161,7 @@ struct LeakyReLU : Module {
   double negative_slope;
   bool inplace;
 
-  explicit LeakyReLU(double negative_slope = 0.01, Flag inplace = false) : negative_slope(negative_slope), inplace(inplace) {}
+  explicit LeakyReLU(double negative_slope_ = 0.01, Flag inplace_ = false) : negative_slope(negative_slope_), inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -181,7 +181,8 @@ struct RReLU : Module {
   double lower, upper;
   bool inplace;
 
-  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, Flag inplace = false) : lower(lower), upper(upper), inplace(inplace) {}
+  explicit RReLU(double lower_ = 1.0 / 8, double upper_ = 1.0 / 3, Flag inplace_ = false)
+      : lower(lower_), upper(upper_), inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -190,7 +191,7 @@ struct RReLU : Module {
 struct Softplus : Module {
   double beta, threshold;
 
-  explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
+  explicit Softplus(double beta_ = 1, double threshold_ = 20) : beta(beta_), threshold(threshold_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -200,7 +201,7 @@ struct Threshold : Module {
   Scalar threshold, value;
   bool inplace;
 
-  Threshold(Scalar threshold, Scalar value, Flag inplace = false) : threshold(threshold), value(value), inplace(inplace) {}
+  Threshold(Scalar threshold_, Scalar value_, Flag inplace_ = false) : threshold(threshold_), value(value_), inplace(inplace_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -211,7 +212,7 @@ struct AlongDim : Module {
   std::optional<int64_t> dim;
 
   /// Without a `dim`, PyTorch's old choice: the first dimension of an input with 0, 1 or 3 dimensions, the second of any other.
-  explicit AlongDim(std::optional<int64_t> dim = {}) : dim(dim) {}
+  explicit AlongDim(std::optional<int64_t> dim_ = {}) : dim(dim_) {}
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:

@@ -78,8 +78,8 @@ struct ConvNd : Module {
 /// groups don't divide the channels, and where "same" meets a stride. As torch.nn.Conv1d, Conv2d and Conv3d.
 template <int Spatial>
 struct ConvOf : ConvNd {
-  ConvOf(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const ConvOptions& options = {}, Site site = Site::here())
-      : ConvOf(false, in_channels, out_channels, kernel_size, options, site) {}
+  ConvOf(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size_, const ConvOptions& options = {}, Site site = Site::here())
+      : ConvOf(false, in_channels, out_channels, kernel_size_, options, site) {}
 
  protected:
   ConvOf(bool lazy, int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const ConvOptions& options, Site site);
@@ -97,9 +97,9 @@ struct ConvOf : ConvNd {
 /// torch.nn.ConvTranspose1d, ConvTranspose2d and ConvTranspose3d.
 template <int Spatial>
 struct ConvTransposeOf : ConvNd {
-  ConvTransposeOf(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const ConvTransposeOptions& options = {},
+  ConvTransposeOf(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size_, const ConvTransposeOptions& options = {},
                   Site site = Site::here())
-      : ConvTransposeOf(false, in_channels, out_channels, kernel_size, options, site) {}
+      : ConvTransposeOf(false, in_channels, out_channels, kernel_size_, options, site) {}
 
   using ConvNd::forward;
   using Module::operator();

@@ -10,7 +10,7 @@ struct CosineSimilarity : Module {
   int64_t dim;
   double eps;
 
-  explicit CosineSimilarity(int64_t dim = 1, double eps = 1e-8) : dim(dim), eps(eps) {}
+  explicit CosineSimilarity(int64_t dim_ = 1, double eps_ = 1e-8) : dim(dim_), eps(eps_) {}
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
   Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());
@@ -21,7 +21,7 @@ struct PairwiseDistance : Module {
   double p, eps;
   bool keepdim;
 
-  explicit PairwiseDistance(double p = 2, double eps = 1e-6, Flag keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
+  explicit PairwiseDistance(double p_ = 2, double eps_ = 1e-6, Flag keepdim_ = false) : p(p_), eps(eps_), keepdim(keepdim_) {}
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
   Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());

@@ -17,7 +17,7 @@ struct Identity : Module {
 struct Flatten : Module {
   int64_t start_dim, end_dim;
 
-  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim(start_dim), end_dim(end_dim) {}
+  explicit Flatten(int64_t start_dim_ = 1, int64_t end_dim_ = -1) : start_dim(start_dim_), end_dim(end_dim_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -27,7 +27,7 @@ struct Unflatten : Module {
   int64_t dim;
   Shape unflattened_size;
 
-  Unflatten(int64_t dim, const Shape& unflattened_size) : dim(dim), unflattened_size(unflattened_size) {}
+  Unflatten(int64_t dim_, const Shape& unflattened_size_) : dim(dim_), unflattened_size(unflattened_size_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -36,7 +36,7 @@ struct Unflatten : Module {
 struct PixelShuffle : Module {
   int64_t upscale_factor;
 
-  explicit PixelShuffle(int64_t upscale_factor) : upscale_factor(upscale_factor) {}
+  explicit PixelShuffle(int64_t upscale_factor_) : upscale_factor(upscale_factor_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -45,7 +45,7 @@ struct PixelShuffle : Module {
 struct PixelUnshuffle : Module {
   int64_t downscale_factor;
 
-  explicit PixelUnshuffle(int64_t downscale_factor) : downscale_factor(downscale_factor) {}
+  explicit PixelUnshuffle(int64_t downscale_factor_) : downscale_factor(downscale_factor_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -54,7 +54,7 @@ struct PixelUnshuffle : Module {
 struct ChannelShuffle : Module {
   int64_t groups;
 
-  explicit ChannelShuffle(int64_t groups) : groups(groups) {}
+  explicit ChannelShuffle(int64_t groups_) : groups(groups_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -64,7 +64,7 @@ struct Unfold : Module {
   PerDim kernel_size;
   FoldOptions options;
 
-  explicit Unfold(const PerDim& kernel_size, const FoldOptions& options = {}) : kernel_size(kernel_size), options(options) {}
+  explicit Unfold(const PerDim& kernel_size_, const FoldOptions& options_ = {}) : kernel_size(kernel_size_), options(options_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -74,8 +74,8 @@ struct Fold : Module {
   PerDim output_size, kernel_size;
   FoldOptions options;
 
-  Fold(const PerDim& output_size, const PerDim& kernel_size, const FoldOptions& options = {})
-      : output_size(output_size), kernel_size(kernel_size), options(options) {}
+  Fold(const PerDim& output_size_, const PerDim& kernel_size_, const FoldOptions& options_ = {})
+      : output_size(output_size_), kernel_size(kernel_size_), options(options_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

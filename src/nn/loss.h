@@ -16,7 +16,7 @@ struct LossOf : Module {
   using Options = OptionsT;
   Options options;
 
-  explicit LossOf(Options options = {}) : options(std::move(options)) {}
+  explicit LossOf(Options options_ = {}) : options(std::move(options_)) {}
   void fields(Fields& f) override {
     if constexpr (requires { options.weight; }) f.buffer("weight", options.weight);
     if constexpr (requires { options.pos_weight; }) f.buffer("pos_weight", options.pos_weight);
@@ -132,7 +132,7 @@ struct TripletMarginWithDistanceLoss : Module {
   using Options = TripletMarginWithDistanceLayerOptions;
   Options options;
 
-  explicit TripletMarginWithDistanceLoss(Options options = {}) : options(std::move(options)) {}
+  explicit TripletMarginWithDistanceLoss(Options options_ = {}) : options(std::move(options_)) {}
   void fields(Fields& f) override;
   using Module::forward;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site = Site::here());
@@ -167,7 +167,7 @@ struct CTCLoss : Module {
   using Options = CtcLossOptions;
   Options options;
 
-  explicit CTCLoss(Options options = {}) : options(options) {}
+  explicit CTCLoss(Options options_ = {}) : options(options_) {}
   using Module::forward;
   /// `Lengths` is a Shape, or an integer Tensor, which is read.
   template <class Lengths = Shape>

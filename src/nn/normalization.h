@@ -83,8 +83,8 @@ struct LocalResponseNorm : Module {
   int64_t size;
   double alpha, beta, k;
 
-  explicit LocalResponseNorm(int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
-      : size(size), alpha(alpha), beta(beta), k(k) {}
+  explicit LocalResponseNorm(int64_t size_, double alpha_ = 1e-4, double beta_ = 0.75, double k_ = 1)
+      : size(size_), alpha(alpha_), beta(beta_), k(k_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

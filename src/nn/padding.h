@@ -29,7 +29,7 @@ template <int Spatial>
 struct ConstantPadOf : PadNd {
   Scalar value;
 
-  ConstantPadOf(const PerDim& padding, Scalar value) : PadNd(Spatial, "constant", padding), value(value) {}
+  ConstantPadOf(const PerDim& padding_, Scalar value_) : PadNd(Spatial, "constant", padding_), value(value_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -40,22 +40,22 @@ extern template struct ConstantPadOf<3>;
 /// Zeros. As torch.nn.ZeroPad1d, ZeroPad2d and ZeroPad3d.
 template <int Spatial>
 struct ZeroPadOf : PadNd {
-  explicit ZeroPadOf(const PerDim& padding) : PadNd(Spatial, "constant", padding) {}
+  explicit ZeroPadOf(const PerDim& padding_) : PadNd(Spatial, "constant", padding_) {}
 };
 /// The elements mirrored at the edge, which is not repeated. As torch.nn.ReflectionPad1d, ReflectionPad2d and ReflectionPad3d.
 template <int Spatial>
 struct ReflectionPadOf : PadNd {
-  explicit ReflectionPadOf(const PerDim& padding) : PadNd(Spatial, "reflect", padding) {}
+  explicit ReflectionPadOf(const PerDim& padding_) : PadNd(Spatial, "reflect", padding_) {}
 };
 /// The edge repeated. As torch.nn.ReplicationPad1d, ReplicationPad2d and ReplicationPad3d.
 template <int Spatial>
 struct ReplicationPadOf : PadNd {
-  explicit ReplicationPadOf(const PerDim& padding) : PadNd(Spatial, "replicate", padding) {}
+  explicit ReplicationPadOf(const PerDim& padding_) : PadNd(Spatial, "replicate", padding_) {}
 };
 /// The elements of the other side. As torch.nn.CircularPad1d, CircularPad2d and CircularPad3d.
 template <int Spatial>
 struct CircularPadOf : PadNd {
-  explicit CircularPadOf(const PerDim& padding) : PadNd(Spatial, "circular", padding) {}
+  explicit CircularPadOf(const PerDim& padding_) : PadNd(Spatial, "circular", padding_) {}
 };
 
 struct ConstantPad1d : ConstantPadOf<1> {

@@ -38,7 +38,7 @@ template <int Spatial>
 struct AdaptiveAvgPoolOf : Module {
   OutputSize output_size;
 
-  explicit AdaptiveAvgPoolOf(const OutputSize& output_size) : output_size(output_size) {}
+  explicit AdaptiveAvgPoolOf(const OutputSize& output_size_) : output_size(output_size_) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -48,7 +48,7 @@ template <int Spatial>
 struct AdaptiveMaxPoolOf : Module {
   OutputSize output_size;
 
-  explicit AdaptiveMaxPoolOf(const OutputSize& output_size) : output_size(output_size) {}
+  explicit AdaptiveMaxPoolOf(const OutputSize& output_size_) : output_size(output_size_) {}
   Tensor forward(const Tensor& x) override;
   /// The elements and where they were.
   ValuesIndices forward_with_indices(const Tensor& x, Site site = Site::here());

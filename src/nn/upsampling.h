@@ -13,7 +13,7 @@ namespace tandem::nn {
 struct Upsample : Module {
   InterpolateOptions options;
 
-  explicit Upsample(InterpolateOptions options) : options(std::move(options)) {}
+  explicit Upsample(InterpolateOptions options_) : options(std::move(options_)) {}
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

@@ -40,8 +40,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   int64_t consumed = 0;
   bool ellipsis = false;
   for (const Index& index : given) {
-    if (index.kind == Index::Kind::None) continue;
-    if (index.kind == Index::Kind::Ellipsis) {
+    if (index.kind == Index::Kind::NewAxis) continue;
+    if (index.kind == Index::Kind::Dots) {
       if (ellipsis) fail<IndexError>("[", op, "] an index can have one ellipsis only");
       ellipsis = true;
     } else {
@@ -62,8 +62,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   };
   for (const Index& index : given) {
     switch (index.kind) {
-      case Index::Kind::None: view = view.unsqueeze(at++, site); break;
-      case Index::Kind::Ellipsis: at += x.dim() - consumed; break;
+      case Index::Kind::NewAxis: view = view.unsqueeze(at++, site); break;
+      case Index::Kind::Dots: at += x.dim() - consumed; break;
       case Index::Kind::Slice: view = view.slice(at++, index.slice.start, index.slice.stop, index.slice.step, site); break;
       case Index::Kind::Integer: at_integer(index.integer); break;
       case Index::Kind::Tensor: {

@@ -65,8 +65,8 @@ inline Inputs in_place(const kernels::Span<kernels::View>& list) {
 }
 /// Memory that a kernel needs while it runs: so many bytes, or a workspace that several calls share.
 struct Scratch {
-  Scratch(size_t bytes) : bytes(bytes) {}                         // NOLINT
-  Scratch(Tensor workspace) : workspace(std::move(workspace)) {}  // NOLINT
+  Scratch(size_t bytes_) : bytes(bytes_) {}                         // NOLINT
+  Scratch(Tensor workspace_) : workspace(std::move(workspace_)) {}  // NOLINT
 
   size_t bytes = 0;
   Tensor workspace;
@@ -74,7 +74,7 @@ struct Scratch {
 /// Where a kernel is queued.
 struct On {
   On(const Tensor& x) : device(x.device()) {}  // NOLINT: on a tensor's device
-  On(Device device) : device(device) {}        // NOLINT
+  On(Device device_) : device(device_) {}      // NOLINT
 
   Device device;
 };

@@ -34,12 +34,12 @@ Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.d
 template <size_t inputs, size_t kept>
 class StepNode : public Node {
  public:
-  StepNode(const char* name, Site site, uint32_t outputs) : Node(name, site, outputs, edges.data(), inputs) {}
+  StepNode(const char* name, Site site, uint32_t outputs) : Node(name, site, outputs, edges, inputs) {}
   void forget_saved() override {
     for (SavedTensor& each : saved) each.reset();
     released = true;
   }
-  std::array<autograd::Edge, inputs> edges;
+  autograd::Edge edges[inputs];
   std::array<SavedTensor, kept> saved;
   bool released = false;
 };
@@ -157,7 +157,8 @@ LstmState lstm_step(const Tensor& gates, const Tensor& c, Site site) {
   if (!needs_grad(gates, c)) return next;
   auto* node = new LstmNode(site);
   const Ref<Node> held(node);
-  node->edges = {edge_of(gates), edge_of(c)};
+  node->edges[0] = edge_of(gates);
+  node->edges[1] = edge_of(c);
   node->saved = {autograd::saved_output(active), autograd::saved_output(next.c), autograd::saved(c)};
   autograd::set_history(next.h, held, 0);
   autograd::set_history(next.c, held, 1);
@@ -171,7 +172,9 @@ Tensor gru_step(const Tensor& from_input, const Tensor& from_hidden, const Tenso
   if (!needs_grad(from_input, from_hidden, h)) return next;
   auto* node = new GruNode(site);
   const Ref<Node> held(node);
-  node->edges = {edge_of(from_input), edge_of(from_hidden), edge_of(h)};
+  node->edges[0] = edge_of(from_input);
+  node->edges[1] = edge_of(from_hidden);
+  node->edges[2] = edge_of(h);
   node->saved = {autograd::saved_output(active), autograd::saved(h)};
   autograd::set_history(next, held, 0);
   return next;

@@ -17,7 +17,7 @@ struct Slice {
   int64_t step = 1;
 
   Slice() = default;
-  Slice(std::optional<int64_t> start, std::optional<int64_t> stop = {}, int64_t step = 1) : start(start), stop(stop), step(step) {}
+  Slice(std::optional<int64_t> start_, std::optional<int64_t> stop_ = {}, int64_t step_ = 1) : start(start_), stop(stop_), step(step_) {}
 };
 struct NoneType {};
 struct EllipsisType {};
@@ -26,7 +26,7 @@ inline constexpr EllipsisType Ellipsis;
 
 /// One entry of an index.
 struct Index {
-  enum class Kind : uint8_t { Integer, Slice, None, Ellipsis, Tensor };
+  enum class Kind : uint8_t { Integer, Slice, NewAxis, Dots, Tensor };
   Kind kind;
   int64_t integer = 0;
   Slice slice;
@@ -36,10 +36,10 @@ struct Index {
   Index(T value) : kind(Kind::Integer), integer(value) {
     static_assert(!std::is_same_v<T, bool>, "index with a bool tensor instead of a bool");
   }
-  Index(Slice slice) : kind(Kind::Slice), slice(slice) {}
-  Index(NoneType) : kind(Kind::None) {}
-  Index(EllipsisType) : kind(Kind::Ellipsis) {}
-  Index(Tensor tensor) : kind(Kind::Tensor), tensor(std::move(tensor)) {}
+  Index(Slice slice_) : kind(Kind::Slice), slice(slice_) {}
+  Index(NoneType) : kind(Kind::NewAxis) {}
+  Index(EllipsisType) : kind(Kind::Dots) {}
+  Index(Tensor tensor_) : kind(Kind::Tensor), tensor(std::move(tensor_)) {}
 };
 
 }  // namespace tandem

@@ -38,7 +38,7 @@ class PrintOptionsGuard {
 struct Printed {
   const Tensor& tensor;
   Site site;
-  Printed(const Tensor& tensor, Site site = Site::here()) : tensor(tensor), site(site) {}
+  Printed(const Tensor& tensor_, Site site_ = Site::here()) : tensor(tensor_), site(site_) {}
 };
 std::ostream& operator<<(std::ostream& out, const Printed& printed);
 

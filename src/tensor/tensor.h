@@ -44,7 +44,7 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 struct At {
   int64_t index;
   Site site;
-  At(Integer auto index, Site site = Site::here()) : index(static_cast<int64_t>(index)), site(site) {}
+  At(Integer auto index_, Site site_ = Site::here()) : index(static_cast<int64_t>(index_)), site(site_) {}
 };
 
 /// How `backward` walks the graph.
