@@ -2,6 +2,8 @@
   .section .rodata
   .global tandem_digits_gz
   .global tandem_digits_gz_end
+  .hidden tandem_digits_gz
+  .hidden tandem_digits_gz_end
   .type tandem_digits_gz, %object
   .balign 16
 tandem_digits_gz:

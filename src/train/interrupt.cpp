@@ -16,7 +16,7 @@ std::mutex mutex;
 int alive = 0;
 struct sigaction before[2];
 
-extern "C" void note(int signal) {
+void note(int signal) {
   requested_signal = signal;
   struct sigaction ordinary = {};
   ordinary.sa_handler = SIG_DFL;
