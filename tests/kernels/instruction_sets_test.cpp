@@ -44,6 +44,62 @@ TEST(InstructionSets, OnesThatAreNotThereAreErrors) {
   }
 }
 
+#if defined(__x86_64__)
+// A set runs only where all that it is compiled for is there: each feature taken away alone is named, and the next lower set chosen.
+TEST(InstructionSets, NeedAllThatTheyAreCompiledFor) {
+  constexpr uint32_t kAll = ~0U;
+  const Processor whole{kAll, kAll, kAll, kAll};
+  for (const char* set : {"baseline", "avx2", "avx512"}) EXPECT_TRUE(lacking(set, whole).empty()) << set;
+  const auto without = [&](uint32_t Processor::*word, int bit) {
+    Processor p = whole;
+    p.*word &= ~(1U << bit);
+    return p;
+  };
+  const struct {
+    const char* feature;
+    uint32_t Processor::*word;
+    int bit;
+    const char* set;  // the lowest that needs it
+  } features[] = {{"pni", &Processor::leaf1_ecx, 0, "baseline"},        {"ssse3", &Processor::leaf1_ecx, 9, "baseline"},
+                  {"cx16", &Processor::leaf1_ecx, 13, "baseline"},      {"sse4_1", &Processor::leaf1_ecx, 19, "baseline"},
+                  {"sse4_2", &Processor::leaf1_ecx, 20, "baseline"},    {"popcnt", &Processor::leaf1_ecx, 23, "baseline"},
+                  {"lahf_lm", &Processor::extended_ecx, 0, "baseline"}, {"fma", &Processor::leaf1_ecx, 12, "avx2"},
+                  {"movbe", &Processor::leaf1_ecx, 22, "avx2"},         {"avx", &Processor::leaf1_ecx, 28, "avx2"},
+                  {"f16c", &Processor::leaf1_ecx, 29, "avx2"},          {"bmi1", &Processor::leaf7_ebx, 3, "avx2"},
+                  {"avx2", &Processor::leaf7_ebx, 5, "avx2"},           {"bmi2", &Processor::leaf7_ebx, 8, "avx2"},
+                  {"abm", &Processor::extended_ecx, 5, "avx2"},         {"registers", &Processor::xcr0, 2, "avx2"},
+                  {"avx512f", &Processor::leaf7_ebx, 16, "avx512"},     {"avx512dq", &Processor::leaf7_ebx, 17, "avx512"},
+                  {"avx512cd", &Processor::leaf7_ebx, 28, "avx512"},    {"avx512bw", &Processor::leaf7_ebx, 30, "avx512"},
+                  {"avx512vl", &Processor::leaf7_ebx, 31, "avx512"},    {"registers", &Processor::xcr0, 6, "avx512"}};
+  for (const auto& f : features) {
+    const Processor p = without(f.word, f.bit);
+    bool needed = false;
+    for (const char* set : {"baseline", "avx2", "avx512"}) {
+      needed |= std::string_view(set) == f.set;
+      const auto names = lacking(set, p);
+      EXPECT_EQ(!names.empty(), needed) << set << " without " << f.feature;
+      if (needed) {
+        EXPECT_NE(names.front().find(f.feature), std::string_view::npos) << names.front();
+      }
+    }
+    if (f.set == std::string_view("avx2")) {
+      EXPECT_EQ(wanted_instruction_set(std::nullopt, p).name, std::string_view("baseline")) << f.feature;
+    }
+  }
+}
+
+TEST(InstructionSets, AProcessorThatLacksTheLowestIsAnError) {
+  try {
+    (void)wanted_instruction_set(std::nullopt, Processor{});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string_view(error.what()).find("need x86-64-v2, as processors since 2009 have: it lacks pni, ssse3, cx16"),
+              std::string_view::npos)
+        << error.what();
+  }
+}
+#endif
+
 // The tables hold names and functions only, so they can be gone through as pointers.
 TEST(InstructionSets, HaveNoFunctionInCommon) {
   constexpr size_t kPointers = sizeof(Isa) / sizeof(void*);

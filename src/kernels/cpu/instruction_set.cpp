@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "kernels/cpu/processor.h"
 
 namespace tandem::kernels::cpu {
 
@@ -31,18 +32,7 @@ struct Built {
 constexpr Built kBuilt[] = {TD_FOR_EACH_ISA(TD_BUILT)};  // baseline and up
 #undef TD_BUILT
 
-bool processor_has(std::string_view name) {
-  if (name == "baseline") return true;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (name == "avx2") return v3;
-  return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-#else
-  return false;
-#endif
-}
+bool processor_has(std::string_view name) { return lacking(name, this_processor()).empty(); }
 
 std::string listed(const std::vector<std::string_view>& names) {
   std::string text;
@@ -67,15 +57,25 @@ const Isa* instruction_set(std::string_view name) {
   return nullptr;
 }
 
-const Isa& wanted_instruction_set(const std::optional<std::string>& wish) {
-  const std::vector<std::string_view> usable = instruction_sets();
-  const Isa* set = instruction_set(wish ? std::string_view(*wish) : usable.back());
-  if (set) return *set;
-  std::vector<std::string_view> names;
-  for (const Built& built : kBuilt) names.push_back(built.name);
-  for (const std::string_view name : names)
-    if (name == *wish) fail("TANDEM_ISA='", *wish, "': this processor does not have it; it has ", listed(usable));
-  fail("TANDEM_ISA='", *wish, "' is no instruction set: this library has ", listed(names));
+const Isa& wanted_instruction_set(const std::optional<std::string>& wish) { return wanted_instruction_set(wish, this_processor()); }
+
+const Isa& wanted_instruction_set(const std::optional<std::string>& wish, const Processor& processor) {
+  std::vector<std::string_view> names, usable;
+  for (const Built& built : kBuilt) {
+    names.push_back(built.name);
+    if (lacking(built.name, processor).empty()) usable.push_back(built.name);
+  }
+  if (usable.empty())
+    fail("this processor cannot run tandem's CPU kernels, which need x86-64-v2, as processors since 2009 have: it lacks ",
+         listed(lacking(names.front(), processor)), ". Use another machine, or an emulator with such a processor");
+  const std::string_view name = wish ? std::string_view(*wish) : usable.back();
+  for (const Built& built : kBuilt) {
+    if (built.name != name) continue;
+    if (const auto missing = lacking(name, processor); !missing.empty())
+      fail("TANDEM_ISA='", name, "': this processor does not have it: it lacks ", listed(missing), "; it has ", listed(usable));
+    return built.tables();
+  }
+  fail("TANDEM_ISA='", name, "' is no instruction set: this library has ", listed(names));
 }
 
 const Isa& isa() {

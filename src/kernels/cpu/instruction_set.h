@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/processor.h"
 
 namespace tandem::kernels::cpu {
 
@@ -14,9 +15,11 @@ namespace tandem::kernels::cpu {
 [[nodiscard]] std::vector<std::string_view> instruction_sets();
 /// The tables of one of them; nullptr where the library or the processor lacks it.
 [[nodiscard]] const Isa* instruction_set(std::string_view name);
-/// The set that `wish` names (TANDEM_ISA's value), the best one without a wish. Error where there is no such set, or the processor lacks
-/// it.
+/// The set that `wish` names (TANDEM_ISA's value), the best one without a wish. Error where there is no such set, the processor lacks
+/// some of it, or lacks what the lowest needs.
 [[nodiscard]] const Isa& wanted_instruction_set(const std::optional<std::string>& wish);
+/// The same for a processor that need not be this one: its errors. What it gives runs only where this one has it, too.
+[[nodiscard]] const Isa& wanted_instruction_set(const std::optional<std::string>& wish, const Processor& processor);
 /// Makes another set the one that isa() gives, for tests; false where the processor or the build does not have it. No kernel may be
 /// running.
 bool use_isa(std::string_view name);
