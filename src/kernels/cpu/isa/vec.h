@@ -26,6 +26,8 @@
 #include "kernels/cpu/isa/vec_avx2.h"
 #elif defined(__SSE4_1__)
 #include "kernels/cpu/isa/vec_baseline.h"
+#elif defined(__aarch64__)
+#include "kernels/cpu/isa/vec_neon.h"
 #else
 namespace tandem::kernels::cpu::TD_ISA {
 inline constexpr int kVectorBytes = 16;
