@@ -16,11 +16,11 @@ if(NOT TANDEM_HTTPLIB_INCLUDE OR NOT TANDEM_HTTPLIB_LIBRARY)
   return()
 endif()
 
-file(GLOB board_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/board/*.cpp)
-add_library(tandem_board MODULE ${board_sources} ${CMAKE_SOURCE_DIR}/src/tools/board/assets_embed.S)
-file(GLOB board_page CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/board/page/*)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/tools/board/assets_embed.S PROPERTIES
-  INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/tools/board/page OBJECT_DEPENDS "${board_page}")
+file(GLOB board_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tools/board/*.cpp)
+add_library(tandem_board MODULE ${board_sources} ${PROJECT_SOURCE_DIR}/src/tools/board/assets_embed.S)
+file(GLOB board_page CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tools/board/page/*)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/tools/board/assets_embed.S PROPERTIES
+  INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/src/tools/board/page OBJECT_DEPENDS "${board_page}")
 target_include_directories(tandem_board SYSTEM PRIVATE ${TANDEM_HTTPLIB_INCLUDE})
 target_link_libraries(tandem_board PRIVATE tandem tandem_flags CLI11::CLI11 nlohmann_json::nlohmann_json ${TANDEM_HTTPLIB_LIBRARY})
 target_link_options(tandem_board PRIVATE -Wl,--as-needed $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)

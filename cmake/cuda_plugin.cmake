@@ -16,10 +16,10 @@ macro(tandem_no_cuda why)
   return()
 endmacro()
 
-file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.cu ${CMAKE_SOURCE_DIR}/src/*.cpp)
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*.cu ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER cuda_sources INCLUDE REGEX "^src/.*/cuda/")
 list(FILTER cuda_sources EXCLUDE REGEX "/cuda/walked/")
-list(TRANSFORM cuda_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+list(TRANSFORM cuda_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT cuda_sources)
 if(NOT cuda_sources)
   tandem_no_cuda("there are no sources in src/**/cuda/")
@@ -72,7 +72,6 @@ add_library(tandem_cuda MODULE ${cuda_sources})
 set_target_properties(tandem_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static)
 target_include_directories(tandem_cuda SYSTEM PRIVATE ${TANDEM_CUDA_HEADERS} ${TANDEM_NCCL_INCLUDE}
   ${TANDEM_CUPTI_INCLUDE})
-target_compile_definitions(tandem_cuda PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
 target_compile_options(tandem_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TANDEM_WERROR}>>:-Werror=all-warnings -Xcompiler=-Werror>)

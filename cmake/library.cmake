@@ -1,15 +1,14 @@
 # libtandem.so: every room except tools/ and the folders of plug-ins, cuda/ and mpi/.
-file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.cpp)
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/isa/")
-list(TRANSFORM library_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
 if(NOT library_sources)
-  message(FATAL_ERROR "no sources under ${CMAKE_SOURCE_DIR}/src")
+  message(FATAL_ERROR "no sources under ${PROJECT_SOURCE_DIR}/src")
 endif()
 
 # What the library's own sources share, whatever instruction set they are compiled for.
 add_library(tandem_internal INTERFACE)
-target_include_directories(tandem_internal INTERFACE ${CMAKE_SOURCE_DIR}/src ${TANDEM_GENERATED} ${CMAKE_BINARY_DIR}/include)
 target_compile_options(tandem_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -ffunction-sections -fdata-sections -fvisibility-inlines-hidden
   -fno-semantic-interposition   # calls between our own functions may be inlined and need no table
@@ -18,14 +17,13 @@ target_link_libraries(tandem_internal INTERFACE tandem_flags Threads::Threads)
 
 add_library(tandem SHARED ${library_sources})
 add_library(tandem::tandem ALIAS tandem)
-set_target_properties(tandem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# A program finds the versions that it may run with by the library's name: before 1.0 those of its minor version, as tandemConfigVersion.cmake says.
+set_target_properties(tandem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(tandem PUBLIC cxx_std_20)
-target_include_directories(tandem PUBLIC
-  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${TANDEM_GENERATED}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_include_directories(tandem INTERFACE "$<BUILD_INTERFACE:${tandem_public_headers}>" $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_include_directories(tandem SYSTEM PRIVATE
   ${TANDEM_DNNL_INCLUDE} ${TANDEM_ZLIB_INCLUDE} ${TANDEM_PNG_INCLUDE} ${TANDEM_TURBOJPEG_INCLUDE})
-target_compile_definitions(tandem PRIVATE TANDEM_OPENBLAS_FILE="${TANDEM_OPENBLAS_FILE}" TANDEM_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(tandem PRIVATE TANDEM_OPENBLAS_FILE="${TANDEM_OPENBLAS_FILE}")
 target_link_libraries(tandem PUBLIC Threads::Threads
   PRIVATE $<BUILD_INTERFACE:tandem_internal> ${TANDEM_DNNL_LIBRARY} ${TANDEM_ZLIB_LIBRARY}
   ${TANDEM_PNG_LIBRARY} ${TANDEM_TURBOJPEG_LIBRARY} ${CMAKE_DL_LIBS})
@@ -35,7 +33,7 @@ target_link_options(tandem PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl
 # Kernels compiled once per instruction set; TD_ISA names the set and the namespace. Objects are linked from the lowest set
 # up, after everything else: of an inline function that several of them emit, the linker keeps the first, which any
 # processor can run.
-file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/kernels/cpu/isa/*.cpp)
+file(GLOB isa_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/cpu/isa/*.cpp)
 set(isa_flags_baseline "")
 set(isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
@@ -53,7 +51,7 @@ if(isa_sources)
     add_library(tandem_isa_${isa} OBJECT ${isa_sources})
     target_compile_definitions(tandem_isa_${isa} PRIVATE TD_ISA=${isa})
     target_compile_options(tandem_isa_${isa} PRIVATE ${isa_flags_${isa}} -fno-math-errno -fno-trapping-math -ffp-contract=fast
-      $<$<CONFIG:Release>:-O3>
+      $<$<CONFIG:Release,RelWithDebInfo>:-O3>
       # The functions are as accurate as they are where products and sums become one instruction: at -O1 only with the first flag, and not where
       # the address sanitizer watches the scope of every vector, which keeps each in memory.
       $<$<CONFIG:Sanitize>:-fexpensive-optimizations -fno-sanitize-address-use-after-scope>)
@@ -63,9 +61,9 @@ if(isa_sources)
 endif()
 
 # Data that ships inside the library (see src/data/README.md).
-set(digits ${CMAKE_SOURCE_DIR}/src/data/digits_embed.S)
+set(digits ${PROJECT_SOURCE_DIR}/src/data/digits_embed.S)
 if(EXISTS ${digits})
   target_sources(tandem PRIVATE ${digits})
   set_source_files_properties(${digits} PROPERTIES
-    INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}/src/data OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/src/data/digits.csv.gz)
+    INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/src/data OBJECT_DEPENDS ${PROJECT_SOURCE_DIR}/src/data/digits.csv.gz)
 endif()

@@ -16,7 +16,7 @@ if(NOT MPI_CXX_FOUND)
   return()
 endif()
 
-file(GLOB mpi_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/comm/mpi/*.cpp)
+file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/mpi/*.cpp)
 add_library(tandem_mpi MODULE ${mpi_sources})
 target_include_directories(tandem_mpi SYSTEM PRIVATE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(tandem_mpi PRIVATE tandem tandem_flags ${MPI_CXX_LIBRARIES} ${CMAKE_DL_LIBS})

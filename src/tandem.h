@@ -7,6 +7,7 @@
 #include "base/backends.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/version.h"
 #include "comm/devices.h"
 #include "comm/distributed.h"
 #include "comm/functional.h"

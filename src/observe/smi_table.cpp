@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "observe/local_time.h"
 #include "observe/smi.h"
 
@@ -43,7 +44,7 @@ std::string table(std::span<const Gpu> gpus) {
     return line(str(right(index, 3), "  ", left(name, 26), "  ", right(program, 9), "  ", right(memory, 21), "  ", right(busy, 5), "  ",
                     right(warm, 5), "  ", right(power, 6)));
   };
-  std::string out = rule('-') + line("tandem smi " TANDEM_VERSION "   " + observe::local_time()) + rule('-') +
+  std::string out = rule('-') + line(str("tandem smi ", kVersion, "   ", observe::local_time())) + rule('-') +
                     row("GPU", "Name", "Program", "Memory-Usage", "Util", "Temp", "Power") + rule('=');
   for (const Gpu& gpu : gpus)
     out += row(str(gpu.index), gpu.name, gpu.is_virtual ? str(gpu.program) : "-",

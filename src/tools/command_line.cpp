@@ -6,7 +6,9 @@
 #include <iterator>
 #include <vector>
 
+#include "base/version.h"
 #include "tools/command.h"
+#include "tools/completion.h"
 #include "tools/did_you_mean.h"
 
 namespace tandem::tools {
@@ -70,7 +72,7 @@ int complain(const CLI::App& app, const std::string& text, int status) {
 }  // namespace
 
 CommandLine::CommandLine(const Program& program) : app_(program.description, program.name) {
-  app_.set_version_flag("--version", str(program.name, " ", TANDEM_VERSION), "Print the version and exit");
+  app_.set_version_flag("--version", str(program.name, " ", kVersion), "Print the version and exit");
   app_.set_help_flag("-h,--help", "Print this and exit");
   app_.require_subcommand(1);
   app_.footer(program.footer);
@@ -108,6 +110,10 @@ int CommandLine::read(int argc, const char* const* argv) {
 }
 
 int CommandLine::run(int argc, const char* const* argv) {
+  if (argc > 1 && argv[1] == std::string_view("--complete")) {
+    std::cout << completions(app_, {argv + 2, argv + argc}) << std::flush;
+    return 0;
+  }
   if (const int status = read(argc, argv); !action) return status;
   try {
     return action();

@@ -28,7 +28,7 @@ class CommandLine {
   /// status. May be called again.
   int read(int argc, const char* const* argv);
   /// Reads it and does what it says. Errors are told in one line of standard error. The exit status: 0 done, 1 it failed, 2 it was called
-  /// wrongly.
+  /// wrongly. `--complete WORD...` lists what a shell may put in place of the last word (completion.h).
   int run(int argc, const char* const* argv);
   Action action;
 

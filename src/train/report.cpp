@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "io/file.h"
 #include "io/html.h"
 #include "io/png.h"
@@ -297,7 +298,7 @@ std::string report_html(const Report& report, Site site) {
   out += section("Memory", memory(report));
   out += section("Epochs", epochs(report.curves));
   out += "<div class=\"pairs\">" + fact_table("Configuration", report.configuration) + fact_table("Devices", report.devices) + "</div>";
-  return out + "<footer>Written by tandem " TANDEM_VERSION "</footer></main><script>" + detail::kReportScript + "</script></body></html>\n";
+  return out + "<footer>Written by tandem " + kVersion + "</footer></main><script>" + detail::kReportScript + "</script></body></html>\n";
 }
 
 void write_report(const std::string& path, const Report& report, Site site) {
