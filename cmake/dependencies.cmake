@@ -33,6 +33,9 @@ tandem_require(TANDEM_TURBOJPEG_LIBRARY libturbojpeg0-dev)
 find_library(TANDEM_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-serial)
 tandem_require(TANDEM_OPENBLAS_LIBRARY libopenblas-serial-dev)
 get_filename_component(tandem_openblas_folder ${TANDEM_OPENBLAS_LIBRARY} DIRECTORY)
+if(CMAKE_SYSROOT)
+  string(REPLACE "${CMAKE_SYSROOT}" "" tandem_openblas_folder ${tandem_openblas_folder})  # as the machine that it runs on sees it
+endif()
 set(TANDEM_OPENBLAS_FILE ${tandem_openblas_folder}/libopenblas.so.0)
 
 find_package(CLI11 QUIET)
