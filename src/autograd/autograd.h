@@ -34,6 +34,7 @@ class EnableGradGuard : SetGradGuard {
   EnableGradGuard() : SetGradGuard(true) {}
 };
 
+/// Options of grad(), in this order.
 struct GradOptions {
   std::vector<Tensor> grad_outputs = {};
   std::optional<bool> retain_graph = {};  // as create_graph unless given
@@ -56,6 +57,7 @@ void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gra
 /// backward is running. Not called where backward throws. As Engine::queue_callback of libtorch.
 void queue_callback(std::function<void()> callback);
 
+/// Options of gradcheck(): the step of the differences, and how far values may differ.
 struct GradcheckOptions {
   double eps = 1e-6, atol = 1e-5, rtol = 1e-3;
 };

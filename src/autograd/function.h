@@ -1,6 +1,8 @@
 // A differentiable function of one's own: forward and backward as static functions of a struct.
 #pragma once
 
+#include <any>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "autograd/autograd.h"
+#include "base/error.h"
 
 namespace tandem::autograd {
 
@@ -18,9 +21,25 @@ class Context {
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+  /// Keeps tensors for backward, with the version they have now.
   void save_for_backward(std::vector<Tensor> tensors);
   /// The saved tensors. Error where one was changed in place since, or where the graph was walked already.
   [[nodiscard]] std::vector<Tensor> saved() const;
+  /// Keeps what is no tensor, such as a number or a size. A second one of that name takes the place of the first.
+  template <class T>
+  void save_value(std::string name, T value) {
+    values_.insert_or_assign(std::move(name), std::any(std::move(value)));
+  }
+  /// What was kept under that name. Error where there is nothing, and where it is of another type.
+  template <class T>
+  [[nodiscard]] const T& value(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) fail("[Context] no value was saved as '", name, "': call context.save_value(\"", name, "\", …) in forward");
+    const T* value = std::any_cast<T>(&found->second);
+    if (value == nullptr)
+      fail("[Context] the value '", name, "' was saved as another type: ask for exactly the type that save_value was given");
+    return *value;
+  }
   /// For each tensor argument of forward: whether its gradient is wanted.
   [[nodiscard]] bool needs_input_grad(size_t i) const { return i < needs_.size() && needs_[i]; }
 
@@ -29,6 +48,7 @@ class Context {
   struct Saved;
   std::unique_ptr<Saved> saved_;
   std::vector<bool> needs_;
+  std::map<std::string, std::any> values_;
 };
 
 namespace detail {

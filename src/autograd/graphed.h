@@ -27,6 +27,7 @@ struct GraphedOptions {
 /// needs them then is an error.
 class Graphed {
  public:
+  /// From the input to the output.
   using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
   struct State;
   explicit Graphed(std::shared_ptr<State> state) : state_(std::move(state)) {}

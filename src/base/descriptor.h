@@ -22,10 +22,12 @@ class Descriptor {
   }
   ~Descriptor() { reset(); }
 
+  /// The number; -1 where there is none.
   [[nodiscard]] int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
   /// The number, whose owner is the caller now.
   [[nodiscard]] int release() { return std::exchange(number_, -1); }
+  /// Closes it now.
   void reset() {
     if (const int number = std::exchange(number_, -1); number >= 0) ::close(number);
   }

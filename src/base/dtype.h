@@ -24,15 +24,18 @@ constexpr size_t size_of(DType dtype) {
   constexpr uint8_t sizes[kDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
   return sizes[static_cast<int>(dtype)];
 }
+/// Whether a dtype is one of float16, bfloat16, float32, float64.
 constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16; }
 /// The floating types of 16 bits, in which a result of several operations depends on what is rounded on the way.
 constexpr bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+/// Whether a dtype is an integer; bool is none.
 constexpr bool is_integral(DType dtype) { return dtype < DType::Float16 && dtype != DType::Bool; }
 
 /// As printed: float32, bool, int64.
 [[nodiscard]] const char* name(DType dtype);
 /// As PyTorch's messages have it: Float, Bool, Long.
 [[nodiscard]] const char* scalar_name(DType dtype);
+/// As name().
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
 /// The type in which values of both are computed (torch.promote_types).

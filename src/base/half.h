@@ -13,11 +13,13 @@ struct BFloat16 {
 
   BFloat16() = default;
   explicit BFloat16(float value) : bits(round(value)) {}
+  /// The number that these bits are.
   [[nodiscard]] static constexpr BFloat16 from_bits(uint16_t bits) {
     BFloat16 value;
     value.bits = bits;
     return value;
   }
+  /// The same number as a float.
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
  private:
@@ -34,11 +36,13 @@ struct Half {
 
   Half() = default;
   explicit Half(float value) : bits(round(value)) {}
+  /// The number that these bits are.
   [[nodiscard]] static constexpr Half from_bits(uint16_t bits) {
     Half value;
     value.bits = bits;
     return value;
   }
+  /// The same number as a float.
   explicit operator float() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
     const uint32_t magnitude = bits & 0x7fffU;
@@ -69,14 +73,23 @@ template <>
 struct std::numeric_limits<tandem::Half> : std::numeric_limits<float> {
   static constexpr int digits = 11, digits10 = 3, max_digits10 = 5;
   static constexpr int min_exponent = -13, min_exponent10 = -4, max_exponent = 16, max_exponent10 = 4;
+  /// The number that these bits are.
   static constexpr tandem::Half min() noexcept { return tandem::Half::from_bits(0x0400); }
+  /// The number that these bits are.
   static constexpr tandem::Half lowest() noexcept { return tandem::Half::from_bits(0xfbff); }
+  /// The number that these bits are.
   static constexpr tandem::Half max() noexcept { return tandem::Half::from_bits(0x7bff); }
+  /// The number that these bits are.
   static constexpr tandem::Half epsilon() noexcept { return tandem::Half::from_bits(0x1400); }
+  /// The number that these bits are.
   static constexpr tandem::Half round_error() noexcept { return tandem::Half::from_bits(0x3800); }
+  /// The number that these bits are.
   static constexpr tandem::Half infinity() noexcept { return tandem::Half::from_bits(0x7c00); }
+  /// The number that these bits are.
   static constexpr tandem::Half quiet_NaN() noexcept { return tandem::Half::from_bits(0x7e00); }
+  /// The number that these bits are.
   static constexpr tandem::Half signaling_NaN() noexcept { return tandem::Half::from_bits(0x7d00); }
+  /// The number that these bits are.
   static constexpr tandem::Half denorm_min() noexcept { return tandem::Half::from_bits(0x0001); }
 };
 
@@ -84,13 +97,22 @@ template <>
 struct std::numeric_limits<tandem::BFloat16> : std::numeric_limits<float> {
   static constexpr bool is_iec559 = false;
   static constexpr int digits = 8, digits10 = 2, max_digits10 = 4;
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 min() noexcept { return tandem::BFloat16::from_bits(0x0080); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 lowest() noexcept { return tandem::BFloat16::from_bits(0xff7f); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 max() noexcept { return tandem::BFloat16::from_bits(0x7f7f); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 epsilon() noexcept { return tandem::BFloat16::from_bits(0x3c00); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 round_error() noexcept { return tandem::BFloat16::from_bits(0x3f00); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 infinity() noexcept { return tandem::BFloat16::from_bits(0x7f80); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 quiet_NaN() noexcept { return tandem::BFloat16::from_bits(0x7fc0); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 signaling_NaN() noexcept { return tandem::BFloat16::from_bits(0x7fa0); }
+  /// The number that these bits are.
   static constexpr tandem::BFloat16 denorm_min() noexcept { return tandem::BFloat16::from_bits(0x0001); }
 };

@@ -17,6 +17,7 @@ struct Site {
 
   /// No line of the user's.
   static constexpr Site none() { return {"", 0}; }
+  /// The file and line of the call, where it is the default value of a parameter.
   static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 

@@ -31,6 +31,7 @@ class ProcessGroup {
   [[nodiscard]] bool is_member() const { return member_; }
   /// This rank's number in the group; -1 where it is not in it.
   [[nodiscard]] int rank() const;
+  /// How many ranks are in the group.
   [[nodiscard]] int size() const;
   /// The members' ranks in the whole program.
   [[nodiscard]] std::vector<int> ranks() const;
@@ -59,9 +60,11 @@ struct InitOptions {
 void init_process_group(std::string_view backend = "", const InitOptions& options = {}, Site site = Site::here());
 /// This rank leaves; its later collectives are errors. All groups end with it. Waits for this rank's own work only.
 void destroy_process_group(Site site = Site::here());
+/// Whether the default process group is there.
 [[nodiscard]] bool is_initialized();
 /// This rank's number, from 0; -1 where it is not in `group`.
 [[nodiscard]] int get_rank(const ProcessGroup& group = {});
+/// How many ranks are in `group`, unless given in the whole program.
 [[nodiscard]] int get_world_size(const ProcessGroup& group = {});
 /// As "mpi".
 [[nodiscard]] std::string get_backend(const ProcessGroup& group = {});
@@ -118,7 +121,7 @@ Work scatter(const Tensor& out, const std::vector<Tensor>& parts = {}, int src =
 /// of the CPU are not ordered with each other.
 void send(const Tensor& t, int dst, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
 void recv(const Tensor& t, int src, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
-/// The same, at once: `t` must not be used before the Work's wait.
+/// isend and irecv: the same, at once; `t` must not be used before the Work's wait.
 [[nodiscard]] Work isend(const Tensor& t, int dst, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
 [[nodiscard]] Work irecv(const Tensor& t, int src, int tag = 0, const CollectiveOptions& options = {}, Site site = Site::here());
 /// Returns when every rank has called it.

@@ -25,7 +25,9 @@ class Work {
   class State {
    public:
     virtual ~State() = default;
+    /// Makes the current streams, or the host, wait.
     virtual void wait(bool on_host, Site site) = 0;
+    /// Whether it is done.
     [[nodiscard]] virtual bool is_completed() = 0;
   };
   explicit Work(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -21,6 +21,7 @@ class Subset : public Dataset {
 
   [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   [[nodiscard]] Sample get(int64_t index) const override;
+  /// Which samples of the dataset behind it, in their order.
   [[nodiscard]] const std::vector<int64_t>& indices() const { return indices_; }
 
  private:

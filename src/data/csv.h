@@ -11,6 +11,7 @@
 
 namespace tandem::data {
 
+/// Options of read_csv(), in this order.
 struct CsvOptions {
   bool header = true;  // the first line names the columns; without it they are "0", "1", …
   char delimiter = ',';
@@ -21,6 +22,7 @@ struct CsvOptions {
   DType dtype = kFloat32;
 };
 
+/// What read_csv() has read.
 struct CsvTable {
   std::vector<std::string> names;                              // of the columns
   Tensor values;                                               // (rows, columns)

@@ -19,6 +19,7 @@ struct Batch {
 
   /// Tensor i. IndexError where there are fewer.
   [[nodiscard]] const Tensor& operator[](size_t i) const;
+  /// The first one.
   [[nodiscard]] const Tensor& input() const { return (*this)[0]; }
   /// The last one.
   [[nodiscard]] const Tensor& target() const { return (*this)[tensors.empty() ? 0 : tensors.size() - 1]; }
@@ -35,6 +36,7 @@ struct Batch {
     return (*this)[i];
   }
 };
+/// One sample: the same without the dimension of the batch.
 using Sample = Batch;
 
 struct BatchOptions {
@@ -79,6 +81,7 @@ class TensorDataset : public Dataset {
   [[nodiscard]] TensorDataset subset(int64_t begin, int64_t end) const;
   /// The samples at `indices`, as a copy.
   [[nodiscard]] TensorDataset subset(std::span<const int64_t> indices) const;
+  /// All of its tensors.
   [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
 
  private:

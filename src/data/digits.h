@@ -16,7 +16,9 @@ class Digits : public TensorDataset {
 
   /// Unpacks the set. Takes a few milliseconds.
   Digits();
+  /// All images, (1797, 1, 8, 8) from 0 to 1.
   [[nodiscard]] const Tensor& images() const { return tensors()[0]; }
+  /// Their labels, (1797) int64 from 0 to 9.
   [[nodiscard]] const Tensor& labels() const { return tensors()[1]; }
   /// The 1,437 digits to learn from.
   [[nodiscard]] TensorDataset train() const;

@@ -61,7 +61,9 @@ class DataLoader {
 
   /// Batches an epoch.
   [[nodiscard]] int64_t size() const;
+  /// What it reads.
   [[nodiscard]] const Dataset& dataset() const { return *dataset_; }
+  /// What it was made with, and what was set since.
   [[nodiscard]] const DataLoaderOptions& options() const { return options_; }
   /// The epoch that the next loop is: 0 for a new loader, one more after each loop.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
@@ -71,6 +73,7 @@ class DataLoader {
   [[nodiscard]] AnyBatchSampler batch_sampler() const;
   /// From the next loop on `batches` makes them, instead of the options.
   void set_batch_sampler(AnyBatchSampler batches);
+  /// Whether batches come in page-locked memory, from the next loop on.
   void set_pin_memory(bool pin_memory) { options_.pin_memory = pin_memory; }
   /// From the next loop on batches are handed out on `device`.
   void set_device(Device device) { options_.device = device; }

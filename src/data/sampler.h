@@ -21,6 +21,7 @@ class Sampler {
   [[nodiscard]] virtual int64_t size() const = 0;
   [[nodiscard]] virtual std::vector<int64_t> indices(uint64_t epoch) const = 0;
 };
+/// Any sampler as a value.
 using AnySampler = SharedValue<Sampler>;
 
 /// 0 … count - 1. As torch.utils.data.SequentialSampler.
@@ -111,6 +112,7 @@ class BatchSource {
   [[nodiscard]] virtual int64_t size() const = 0;
   [[nodiscard]] virtual std::vector<std::vector<int64_t>> batches(uint64_t epoch) const = 0;
 };
+/// Any source of batches as a value.
 using AnyBatchSampler = SharedValue<BatchSource>;
 
 /// A sampler's indices, `batch_size` at a time; with drop_last without a last batch that is not full. As torch.utils.data.BatchSampler.

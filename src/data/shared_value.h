@@ -11,6 +11,7 @@ namespace tandem::data {
 template <class Base>
 class SharedValue {
  public:
+  /// Holds what is shared with others.
   template <class D>
   requires std::derived_from<D, Base> SharedValue(D value) : value_(std::make_shared<const D>(std::move(value))) {}
   SharedValue(std::shared_ptr<const Base> value) : value_(std::move(value)) {}

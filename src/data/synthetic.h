@@ -23,6 +23,7 @@ class Synthetic : public Dataset {
 
   [[nodiscard]] int64_t size() const override { return options_.num_samples; }
   [[nodiscard]] Sample get(int64_t index) const override;
+  /// What it was made with.
   [[nodiscard]] const SyntheticOptions& options() const { return options_; }
 
  private:

@@ -17,6 +17,7 @@ namespace tandem::data {
 /// gives a tensor (torchvision's Lambda).
 class Transform {
  public:
+  /// From anything that is called with a picture, or with a picture and a Generator.
   template <class F>
   requires std::is_invocable_r_v<Tensor, const F&, const Tensor&, Generator&> Transform(F function) : function_(std::move(function)) {}
   template <class F>
@@ -139,7 +140,7 @@ struct ColorJitter {
   ColorJitterOptions options_;
 };
 /// A picture times `factor`, between it and its mean grey, and between it and its own grey: 1 leaves it as it is, 0 gives black, grey, and
-/// the picture without colours. As torchvision.transforms.functional.
+/// the picture without colours. As torchvision's adjust_brightness, adjust_contrast and adjust_saturation.
 [[nodiscard]] Tensor adjust_brightness(const Tensor& image, double factor);
 [[nodiscard]] Tensor adjust_contrast(const Tensor& image, double factor);
 [[nodiscard]] Tensor adjust_saturation(const Tensor& image, double factor);

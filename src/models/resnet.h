@@ -61,6 +61,7 @@ struct ResNet : nn::Module {
   explicit ResNet(int64_t in_channels);
 };
 
+/// He et al., "Deep Residual Learning for Image Recognition", with that many layers. As torchvision.models.
 [[nodiscard]] ResNet resnet18(const ResNetOptions& options = {});
 [[nodiscard]] ResNet resnet34(const ResNetOptions& options = {});
 [[nodiscard]] ResNet resnet50(const ResNetOptions& options = {});

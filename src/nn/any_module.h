@@ -15,6 +15,7 @@ namespace tandem::nn {
 class AnyModule {
  public:
   AnyModule() = default;
+  /// A copy of the module, which shares its parameters.
   template <class M>
   requires IsModule<M> AnyModule(M&& module) : box_(new BoxOf<std::remove_cvref_t<M>>(std::forward<M>(module))) {}
   AnyModule(const AnyModule& other) : box_(other.box_ ? other.box_->copy() : nullptr) {}

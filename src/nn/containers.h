@@ -16,6 +16,7 @@ namespace tandem::nn {
 /// layer(y)`. Holds them by value; copying it shares their parameters. It has no forward. As torch.nn.ModuleList.
 struct ModuleList : Module {
   ModuleList() = default;
+  /// Holds copies of the modules, in their order.
   template <class... Ms>
   requires(sizeof...(Ms) > 0 && (IsModule<Ms> && ...) &&
            !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, ModuleList> && ...))) explicit ModuleList(Ms&&... modules) {
@@ -72,12 +73,14 @@ struct ModuleDict : Module {
 
   /// Adds a module at the end, or puts it in the place of the one of that name. Error for a name that is empty or has a point.
   void insert(std::string_view name, AnyModule module);
+  /// Whether there is a module of that name.
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Takes a module out; whether it was there.
   bool erase(std::string_view name);
   void clear() { items_.clear(); }
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
+  /// The names in their order.
   [[nodiscard]] std::vector<std::string> keys() const;
   /// The module of that name. Error that names those that are there, where there is none.
   [[nodiscard]] Module& at(std::string_view name) const { return item(name).get(); }

@@ -44,6 +44,7 @@ struct ConvNd : Module {
   void reset_parameters(Site site = Site::here());
   /// 0 before the first forward of a lazy one.
   [[nodiscard]] int64_t in_channels() const;
+  /// How many channels it gives.
   [[nodiscard]] int64_t out_channels() const { return out_channels_; }
   [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   /// That of a lazy one is its base's as soon as it knows its sizes.

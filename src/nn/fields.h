@@ -44,6 +44,7 @@ class Fields {
   }
 
  protected:
+  /// What kind of tensor it is.
   struct Kind {
     bool is_buffer = false;
     bool persistent = true;

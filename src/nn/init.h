@@ -18,8 +18,11 @@ const Tensor& uniform_(const Tensor& tensor, double a = 0, double b = 1, Site si
 const Tensor& normal_(const Tensor& tensor, double mean = 0, double std = 1, Site site = Site::here());
 /// Normal, numbers outside [a, b] drawn again.
 const Tensor& trunc_normal_(const Tensor& tensor, double mean = 0, double std = 1, double a = -2, double b = 2, Site site = Site::here());
+/// All elements `val`.
 const Tensor& constant_(const Tensor& tensor, double val, Site site = Site::here());
+/// All elements 1.
 const Tensor& ones_(const Tensor& tensor, Site site = Site::here());
+/// All elements 0.
 const Tensor& zeros_(const Tensor& tensor, Site site = Site::here());
 /// The identity matrix. Error unless there are 2 dimensions.
 const Tensor& eye_(const Tensor& tensor, Site site = Site::here());
@@ -32,6 +35,7 @@ const Tensor& xavier_uniform_(const Tensor& tensor, double gain = 1, Site site =
 /// Normal with deviation gain * sqrt(2 / (fan_in + fan_out)).
 const Tensor& xavier_normal_(const Tensor& tensor, double gain = 1, Site site = Site::here());
 
+/// Options of kaiming_uniform_() and kaiming_normal_(), in this order.
 struct KaimingOptions {
   double a = 0;                                  // the negative slope, for leaky_relu
   std::string_view mode = "fan_in";              // or fan_out: which pass keeps its variance

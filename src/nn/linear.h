@@ -20,12 +20,15 @@ struct Linear : Module {
 
   void fields(Fields& f) override;
   Tensor forward(const Tensor& x) override;
+  /// An activation that is computed together with the product.
   enum class Then : uint8_t { Relu, Gelu };
   /// relu(forward(x)), or gelu(forward(x), "tanh"), as linear_relu and linear_gelu.
   virtual Tensor forward_then(Then then, const Tensor& x);
   /// Draws weight and bias anew.
   void reset_parameters(Site site = Site::here());
+  /// The size of the last dimension that it takes; 0 for a lazy one before its first forward.
   [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
+  /// The size of the last dimension that it gives.
   [[nodiscard]] virtual int64_t out_features() const { return weight.size(0); }
   [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   [[nodiscard]] std::string extra_repr() const override;

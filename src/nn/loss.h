@@ -13,6 +13,7 @@ namespace detail {
 /// buffers.
 template <auto Function, class OptionsT, class... More>
 struct LossOf : Module {
+  /// Its options.
   using Options = OptionsT;
   Options options;
 
@@ -121,6 +122,7 @@ class DistanceFunction {
   Tensor (*call_module_)(ModuleBase&, const Tensor&, const Tensor&, Site) = nullptr;
   std::function<Tensor(const Tensor&, const Tensor&)> function_;
 };
+/// Options of TripletMarginWithDistanceLoss, in this order.
 struct TripletMarginWithDistanceLayerOptions {
   DistanceFunction distance_function = PairwiseDistance();
   double margin = 1;
@@ -129,6 +131,7 @@ struct TripletMarginWithDistanceLayerOptions {
 };
 /// The same with a distance of one's own, which is a part of it where it is a module. As torch.nn.TripletMarginWithDistanceLoss.
 struct TripletMarginWithDistanceLoss : Module {
+  /// Its options.
   using Options = TripletMarginWithDistanceLayerOptions;
   Options options;
 
@@ -164,6 +167,7 @@ struct MultiLabelSoftMarginLoss : detail::LossOf<multilabel_soft_margin_loss, Mu
 // --- Of sequences
 /// Connectionist temporal classification. As torch.nn.CTCLoss.
 struct CTCLoss : Module {
+  /// Its options.
   using Options = CtcLossOptions;
   Options options;
 

@@ -16,6 +16,7 @@
 
 namespace tandem::nn {
 
+/// Options of load_state_dict().
 struct LoadOptions {
   bool strict = true;   // an error where names are missing or unexpected
   bool assign = false;  // take the tensors themselves over instead of their values: memory, dtype and device
@@ -49,6 +50,7 @@ struct ModuleBase {
   /// The same for functions that want the first tensor of the arguments, and of the results, only.
   HookHandle register_forward_pre_hook(std::function<void(ModuleBase& module, Tensor& input)> hook);
   HookHandle register_forward_hook(std::function<void(ModuleBase& module, const Tensor& input, Tensor& output)> hook);
+  /// Whether any hook is registered on this module.
   [[nodiscard]] bool has_hooks() const { return hooks_ && (!hooks_->before.empty() || !hooks_->after.empty()); }
 
   /// How many products `forward` adds up from these tensors to those, without what its children add up; for nn::summary. Which tensors they
@@ -57,9 +59,13 @@ struct ModuleBase {
 
   // --- Parts. Each tensor once, also where it is tied; a module's own come before its children's. Error for parameters that wait for a
   // first forward.
+  /// The parameters of this module and of all below it.
   [[nodiscard]] std::vector<Tensor> parameters() const;
+  /// The same with their names, such as "net.0.weight".
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  /// The buffers of this module and of all below it.
   [[nodiscard]] std::vector<Tensor> buffers() const;
+  /// The same with their names.
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_buffers() const;
   /// How many numbers the parameters have together.
   [[nodiscard]] int64_t num_parameters() const;
@@ -75,6 +81,7 @@ struct ModuleBase {
   [[nodiscard]] bool training() const { return training_; }
   /// Sets the mode of this module and of all below it.
   void train(Flag mode = true);
+  /// train(false): dropout keeps all, normalization takes the running figures.
   void eval() { train(false); }
   /// Calls `f` for all modules below, then for this one; a function of `Module&` for those that are from tensor to tensor.
   template <std::invocable<Module&> F>
@@ -85,11 +92,14 @@ struct ModuleBase {
   void zero_grad(Flag set_to_none = true, Site site = Site::here());
 
   // --- Moving: parameters, their gradients and buffers keep their identity and get other memory, so an optimizer keeps seeing them.
+  /// To a device, such as "cuda:1".
   void to(const DeviceLike auto& device, Site site = Site::here()) { move(Device(device), {}, site); }
   /// Floating-point parameters and buffers only.
   void to(ExactlyDType auto dtype, Site site = Site::here()) { move({}, dtype, site); }
   void to(const DeviceLike auto& device, ExactlyDType auto dtype, Site site = Site::here()) { move(Device(device), dtype, site); }
+  /// To GPU `index`, or to the current one.
   void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
+  /// To the CPU.
   void cpu(Site site = Site::here()) { to(Device(), site); }
 
   /// Moves parameters, their gradients and buffers into memory that processes share, one piece for all of them; those on GPUs are shared as
@@ -173,6 +183,7 @@ struct Module : detail::OneForward {
 
   /// As above, for functions of a `Module&`.
   HookHandle register_forward_pre_hook(std::function<void(Module& module, std::span<Tensor> inputs)> hook);
+  /// After forward: the hook may replace the outputs.
   HookHandle register_forward_hook(std::function<void(Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs)> hook);
   HookHandle register_forward_pre_hook(std::function<void(Module& module, Tensor& input)> hook);
   HookHandle register_forward_hook(std::function<void(Module& module, const Tensor& input, Tensor& output)> hook);
@@ -189,6 +200,7 @@ void ModuleBase::apply(F&& f) {
   }
 }
 
+/// Any module.
 template <class M>
 concept IsModule = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
 /// Of modules from tensor to tensor, which others can call.
@@ -197,6 +209,7 @@ concept IsTensorModule = std::derived_from<std::remove_cvref_t<M>, Module>;
 
 /// As PyTorch prints it: `Linear(in_features=4, out_features=8, bias=True)`, children indented below their parent.
 std::ostream& operator<<(std::ostream& out, const ModuleBase& module);
+/// The same as text.
 [[nodiscard]] std::string to_string(const ModuleBase& module);
 
 /// Runs the first sample of `input` through a module whose parameters wait for a first forward, without gradients and in evaluation mode;
@@ -226,6 +239,7 @@ class Evaluation {
 /// nn::Callable<Pair> { … forward(a, b) }`. The call operator forwards whatever it is given, and gives the result as a value.
 template <class Derived>
 struct Callable : ModuleBase {
+  /// `forward(args…)`, with the hooks before and after it.
   template <class... Args>
   auto operator()(Args&&... args) {
     auto& self = static_cast<Derived&>(*this);

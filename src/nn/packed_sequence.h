@@ -25,10 +25,12 @@ struct PackedSequence {
   [[nodiscard]] PackedSequence to(Device device, Site site = Site::here()) const;
 };
 
+/// Options of pack_padded_sequence().
 struct PackOptions {
   bool batch_first = false;    // (N, T, …) rather than (T, N, …)
   bool enforce_sorted = true;  // an error unless the longest come first; else they are sorted here
 };
+/// Options of pad_packed_sequence(), in this order.
 struct PadPackedOptions {
   bool batch_first = false;
   double padding_value = 0;

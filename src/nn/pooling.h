@@ -67,6 +67,7 @@ struct LPPoolOf : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
+/// Options of MaxUnpool1d, MaxUnpool2d, MaxUnpool3d.
 struct MaxUnpoolLayerOptions {
   PerDim stride = {};  // the kernel's size where not given
   PerDim padding = 0;

@@ -120,6 +120,7 @@ struct GRU : detail::StateOfOne {
 
 /// Long short-term memory, Hochreiter and Schmidhuber 1997. As torch.nn.LSTM.
 struct LSTM : detail::RecurrentBase {
+  /// What forward gives for a tensor.
   struct Result {
     Tensor output;
     LstmState state;  // h_n and c_n
@@ -130,6 +131,7 @@ struct LSTM : detail::RecurrentBase {
       f(state);
     }
   };
+  /// What forward gives for a packed sequence.
   struct PackedResult {
     PackedSequence output;
     LstmState state;

@@ -14,6 +14,7 @@ namespace tandem::nn {
 /// common kernel run as one: a Linear followed by a ReLU, or, where no gradient is recorded, by a GELU("tanh"). As torch.nn.Sequential.
 struct Sequential : Module {
   Sequential() = default;
+  /// Holds copies of the modules; each gets what the one before gives.
   template <class... Ms>
   requires(sizeof...(Ms) > 0 && (IsTensorModule<Ms> && ...) &&
            !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, Sequential> && ...))) explicit Sequential(Ms&&... modules) {

@@ -37,7 +37,9 @@ struct Summary {
 /// The same of a model with another signature: `run` is to call it once, `nn::summary(model, [&] { (void)model(source, target); })`.
 [[nodiscard]] Summary summary(ModuleBase& model, const std::function<void()>& run);
 
+/// The table as text.
 [[nodiscard]] std::string to_string(const Summary& summary);
+/// The table.
 std::ostream& operator<<(std::ostream& out, const Summary& summary);
 
 }  // namespace tandem::nn

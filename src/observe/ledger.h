@@ -75,6 +75,7 @@ class Recorder {
 
   /// In the order in which they ended.
   [[nodiscard]] std::vector<Entry> entries() const;
+  /// The entries as a table.
   [[nodiscard]] std::string report() const { return ledger::report(entries()); }
   void clear();
 
@@ -84,6 +85,7 @@ class Recorder {
   friend class Book;
 };
 
+/// What happens where the host is about to wait for a device.
 enum class Mode : uint8_t {
   allow,   // waits happen
   log,     // and stand in the program's log (log_report)

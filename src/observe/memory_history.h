@@ -11,6 +11,7 @@
 
 namespace tandem::cuda::memory {
 
+/// Options of record_history(), in this order.
 struct HistoryOptions {
   size_t max_entries = 1'000'000;  // of each GPU: the latest are kept
 };

@@ -41,7 +41,9 @@ struct Event {
   int64_t flops = 0;                         // with with_flops
 
   [[nodiscard]] nanoseconds end() const { return start + duration; }
+  /// Whether it was on a thread of the host.
   [[nodiscard]] bool on_host() const { return device.is_cpu() && category != "memory"; }
+  /// Whether it was on a stream of a GPU.
   [[nodiscard]] bool on_device() const { return device.is_cuda() && category != "memory"; }
 };
 

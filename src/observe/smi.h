@@ -18,6 +18,7 @@ struct Process {
   size_t tensor_bytes = 0;  // of these, held by its tensors; 0 for programs without tandem
 };
 
+/// One GPU, and who uses it.
 struct Gpu {
   int index = 0;  // for the program that sees it
   std::string name;

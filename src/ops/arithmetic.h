@@ -18,6 +18,7 @@ namespace tandem {
 [[nodiscard]] Tensor rsub(const Operand& a, const Operand& b, const Scalar& alpha, Site site = Site::here());
 /// a / b rounded: "trunc" towards zero, "floor" down. Integers stay integers. As torch.div.
 [[nodiscard]] Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode, Site site = Site::here());
+/// As div. As torch.true_divide.
 [[nodiscard]] Tensor true_divide(const Operand& a, const Operand& b, Site site = Site::here());
 /// a raised to b, both in float64. As torch.float_power.
 [[nodiscard]] Tensor float_power(const Operand& a, const Operand& b, Site site = Site::here());
@@ -32,7 +33,9 @@ namespace tandem {
 [[nodiscard]] Tensor clamp(const Input& x, std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here());
 /// Bounds an element; an undefined tensor is no bound.
 [[nodiscard]] Tensor clamp(const Input& x, const Tensor& min, const Tensor& max = Tensor(), Site site = Site::here());
+/// x, where it is below `min` that. As torch.clamp_min.
 [[nodiscard]] Tensor clamp_min(const Input& x, const Operand& min, Site site = Site::here());
+/// x, where it is above `max` that. As torch.clamp_max.
 [[nodiscard]] Tensor clamp_max(const Input& x, const Operand& max, Site site = Site::here());
 /// start + weight * (end - start).
 [[nodiscard]] Tensor lerp(const Operand& start, const Operand& end, const Operand& weight, Site site = Site::here());

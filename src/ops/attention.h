@@ -7,6 +7,7 @@
 
 namespace tandem {
 
+/// Options of scaled_dot_product_attention(), in this order.
 struct AttentionOptions {
   Tensor attn_mask = {};             // broadcasts to (…, L, S): bool, true where a key counts; or numbers added to the scores
   double dropout_p = 0;              // applied to the weights, always: pass 0 in evaluation
@@ -19,6 +20,7 @@ struct AttentionOptions {
 [[nodiscard]] Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                                   const AttentionOptions& options = {}, Site site = Site::here());
 
+/// Options of multi_head_attention_forward(), in this order.
 struct MultiHeadAttentionOptions {
   Tensor in_proj_weight = {}, in_proj_bias = {};  // (3 E, E), (3 E): for query, key and value, in this order
   Tensor bias_k = {}, bias_v = {};                // (1, 1, E): one more key and value
@@ -36,6 +38,7 @@ struct MultiHeadAttentionOptions {
   bool is_causal = false;    // a hint that attn_mask is causal
   bool batch_first = false;  // query, key, value and the result are (N, L, E)
 };
+/// What multi_head_attention_forward() gives.
 struct MultiHeadAttentionResult {
   Tensor attn_output, attn_output_weights;  // (L, N, E); (N, L, S), with heads after N unless averaged, undefined unless needed
 

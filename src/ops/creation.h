@@ -12,6 +12,7 @@ namespace tandem {
 /// Nested braces of numbers, as `tensor({{1, 2}, {3, 4}})` takes them. Holds a copy.
 class NestedList {
  public:
+  /// A list of lists or numbers, all of the same sizes.
   template <class T>
   requires std::is_arithmetic_v<T> NestedList(T number) : number_(number) {}
   NestedList(std::initializer_list<NestedList> items) : items_(items), is_list_(true) {}
@@ -21,8 +22,11 @@ class NestedList {
     for (const T number : numbers) items_.emplace_back(number);
   }
 
+  /// Whether it is a list, and no number.
   [[nodiscard]] bool is_list() const { return is_list_; }
+  /// Its items.
   [[nodiscard]] const std::vector<NestedList>& items() const { return items_; }
+  /// Its number.
   [[nodiscard]] const Scalar& number() const { return number_; }
 
  private:
@@ -43,10 +47,12 @@ class NestedList {
 [[nodiscard]] Tensor empty(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
   return empty(sizes, only(option), site);
 }
+/// All elements 0. As torch.zeros.
 [[nodiscard]] Tensor zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor zeros(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
   return zeros(sizes, only(option), site);
 }
+/// All elements 1. As torch.ones.
 [[nodiscard]] Tensor ones(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor ones(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
   return ones(sizes, only(option), site);
@@ -71,12 +77,16 @@ class NestedList {
                               Site site = Site::here());
 /// Rows and columns, sizes (2, count), of a matrix's elements on and below (above) the diagonal `offset`. int64 or int32.
 [[nodiscard]] Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const Options& options = {}, Site site = Site::here());
+/// The same on and above the diagonal.
 [[nodiscard]] Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const Options& options = {}, Site site = Site::here());
 
 /// The sizes, dtype and device of `other` unless options say otherwise.
 [[nodiscard]] Tensor empty_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// All 0, otherwise as empty_like.
 [[nodiscard]] Tensor zeros_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// All 1, otherwise as empty_like.
 [[nodiscard]] Tensor ones_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// All `value`, otherwise as empty_like.
 [[nodiscard]] Tensor full_like(const Tensor& other, const Scalar& value, const Options& options = {}, Site site = Site::here());
 
 /// A tensor like x, filled with a number or the value of a 0-dim tensor. As torch.fill.

@@ -17,6 +17,7 @@ namespace tandem {
 [[nodiscard]] Tensor take(const Tensor& x, const Tensor& index, Site site = Site::here());
 /// x with the elements of `source` at these places, added where `accumulate`. As torch.put.
 [[nodiscard]] Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, Flag accumulate = false, Site site = Site::here());
+/// x with `value` where `mask` is true. As torch.Tensor.masked_fill.
 [[nodiscard]] Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Site site = Site::here());
 /// The elements where `mask` is true, as a vector. Waits for the device: the size depends on the data.
 [[nodiscard]] Tensor masked_select(const Tensor& x, const Tensor& mask, Site site = Site::here());
@@ -30,6 +31,7 @@ namespace tandem {
 [[nodiscard]] std::vector<Tensor> where(const Tensor& condition, Site site = Site::here());
 /// The lower (upper) triangle, the rest zero.
 [[nodiscard]] Tensor tril(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());
+/// The upper triangle, the rest zero.
 [[nodiscard]] Tensor triu(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());
 
 }  // namespace tandem

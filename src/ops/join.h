@@ -15,7 +15,9 @@ namespace tandem {
 /// Joined sideways (along the second dimension, vectors along their own), downwards (the first), and in depth (the third); column_stack
 /// takes vectors as columns. As torch.hstack and so on.
 [[nodiscard]] Tensor hstack(const std::vector<Tensor>& tensors, Site site = Site::here());
+/// Joined downwards. As torch.vstack.
 [[nodiscard]] Tensor vstack(const std::vector<Tensor>& tensors, Site site = Site::here());
+/// Joined in depth. As torch.dstack.
 [[nodiscard]] Tensor dstack(const std::vector<Tensor>& tensors, Site site = Site::here());
 [[nodiscard]] Tensor column_stack(const std::vector<Tensor>& tensors, Site site = Site::here());
 /// Matrices of up to two dimensions along the diagonal of one that is zero elsewhere.

@@ -10,18 +10,23 @@
 
 namespace tandem::linalg {
 
+/// What eigh() gives.
 struct EighResult {
   Tensor eigenvalues, eigenvectors;
 };
+/// What qr() gives.
 struct QrResult {
   Tensor Q, R;
 };
+/// What svd() gives: A = U diag(S) Vh.
 struct SvdResult {
   Tensor U, S, Vh;
 };
+/// What slogdet() gives: the determinant is sign * exp(logabsdet).
 struct SlogdetResult {
   Tensor sign, logabsdet;
 };
+/// What lstsq() gives.
 struct LstsqResult {
   Tensor solution, residuals, rank, singular_values;
 };
@@ -38,12 +43,15 @@ struct Tolerance {
 [[nodiscard]] QrResult qr(const Tensor& A, std::string_view mode = "reduced", Site site = Site::here());
 /// Eigenvalues in ascending order and eigenvectors of symmetric matrices, from the triangle `UPLO`, "L" or "U".
 [[nodiscard]] EighResult eigh(const Tensor& A, std::string_view UPLO = "L", Site site = Site::here());
+/// The eigenvalues alone. As torch.linalg.eigvalsh.
 [[nodiscard]] Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L", Site site = Site::here());
 /// U diag(S) Vh = A, S in descending order; U and Vh square with `full_matrices`.
 [[nodiscard]] SvdResult svd(const Tensor& A, Flag full_matrices = true, Site site = Site::here());
+/// The singular values alone. As torch.linalg.svdvals.
 [[nodiscard]] Tensor svdvals(const Tensor& A, Site site = Site::here());
 
 // --- Equations
+/// The determinant. As torch.linalg.det.
 [[nodiscard]] Tensor det(const Tensor& A, Site site = Site::here());
 /// The sign of the determinant and the logarithm of its magnitude.
 [[nodiscard]] SlogdetResult slogdet(const Tensor& A, Site site = Site::here());
@@ -63,10 +71,13 @@ struct Tolerance {
 [[nodiscard]] LstsqResult lstsq(const Tensor& A, const Tensor& B, std::optional<double> rcond = {}, Site site = Site::here());
 
 // --- Products and views
+/// A multiplied with itself n times; of the inverse where n is negative. As torch.linalg.matrix_power.
 [[nodiscard]] Tensor matrix_power(const Tensor& A, int64_t n, Site site = Site::here());
 /// The product of several matrices, in the cheapest order; the first and the last may be vectors.
 [[nodiscard]] Tensor multi_dot(const std::vector<Tensor>& tensors, Site site = Site::here());
+/// The dot product along a dimension. As torch.linalg.vecdot.
 [[nodiscard]] Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1, Site site = Site::here());
+/// The vector product along a dimension of size 3. As torch.linalg.cross.
 [[nodiscard]] Tensor cross(const Tensor& input, const Tensor& other, int64_t dim = -1, Site site = Site::here());
 /// A view, as tandem::diagonal, of the last two dimensions.
 [[nodiscard]] Tensor diagonal(const Tensor& A, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1, Site site = Site::here());

@@ -13,6 +13,7 @@ enum class Reduction : uint8_t { None, Mean, Sum, BatchMean };
 struct LossOptions {
   Reduction reduction = Reduction::Mean;
 };
+/// Options of the losses that weight elements or classes, in this order.
 struct WeightedLossOptions {
   Reduction reduction = Reduction::Mean;
   Tensor weight = {};  // one factor an element; Mean then divides by their sum
@@ -53,6 +54,7 @@ struct HingeEmbeddingLossOptions {
   double margin = 1;
   Reduction reduction = Reduction::Mean;
 };
+/// Options of the losses with a margin, in this order.
 struct MarginLossOptions {
   double margin = 0;
   Reduction reduction = Reduction::Mean;

@@ -14,7 +14,9 @@ namespace tandem {
 [[nodiscard]] Tensor bmm(const Tensor& a, const Tensor& b, Site site = Site::here());
 /// By PyTorch's rules: vectors, matrices, and batches that broadcast. As torch.matmul.
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b, Site site = Site::here());
+/// A matrix times a vector. As torch.mv.
 [[nodiscard]] Tensor mv(const Tensor& a, const Tensor& b, Site site = Site::here());
+/// The sum of products of two vectors. As torch.dot.
 [[nodiscard]] Tensor dot(const Tensor& a, const Tensor& b, Site site = Site::here());
 /// beta * input + alpha * a b; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
 /// integers here; baddbmm, addbmm and addmv cut them off.

@@ -9,6 +9,7 @@ namespace tandem {
 [[nodiscard]] Tensor flip(const Tensor& x, const Shape& dims, Site site = Site::here());
 /// Columns (the second dimension) and rows (the first) reversed.
 [[nodiscard]] Tensor fliplr(const Tensor& x, Site site = Site::here());
+/// flip of the first dimension. As torch.flipud.
 [[nodiscard]] Tensor flipud(const Tensor& x, Site site = Site::here());
 /// Elements moved on by `shifts` along `dims`, those past the end coming in at the start; without `dims` along all elements as a vector.
 [[nodiscard]] Tensor roll(const Tensor& x, const Shape& shifts, const Shape& dims = {}, Site site = Site::here());

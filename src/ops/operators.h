@@ -5,6 +5,8 @@
 
 namespace tandem {
 
+/// As add, sub, mul, div, remainder, neg, the bitwise and comparing functions and those in place: sizes broadcast, result types are
+/// PyTorch's.
 [[nodiscard]] inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b, a.site()); }
 [[nodiscard]] inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a, b, a.site()); }
 [[nodiscard]] inline Tensor operator*(const Operand& a, const Operand& b) { return mul(a, b, a.site()); }

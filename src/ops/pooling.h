@@ -21,6 +21,7 @@ struct AvgPoolOptions {
   std::optional<int64_t> divisor_override = {};  // avg_pool1d has none
 };
 
+/// Options of lp_pool1d(), lp_pool2d(), lp_pool3d(), in this order.
 struct LpPoolOptions {
   PerDim stride = {};
   bool ceil_mode = false;
@@ -59,6 +60,7 @@ struct MaxUnpoolOptions {
 [[nodiscard]] Tensor adaptive_avg_pool1d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_avg_pool2d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_avg_pool3d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
+/// The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d.
 [[nodiscard]] Tensor adaptive_max_pool1d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_max_pool2d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());
 [[nodiscard]] Tensor adaptive_max_pool3d(const Tensor& input, const OutputSize& output_size, Site site = Site::here());

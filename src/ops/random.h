@@ -18,7 +18,9 @@ struct GeneratorState {
   uint64_t seed = 0, offset = 0;
   friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
+/// The state of the generator of `device`.
 [[nodiscard]] GeneratorState get_rng_state(Device device = cpu());
+/// Goes on from a state that get_rng_state gave.
 void set_rng_state(GeneratorState state, Device device = cpu());
 
 /// Numbers that the calling thread draws on the CPU come from a generator of its own, made from this seed, until the end of the scope.
@@ -49,8 +51,11 @@ class ThreadGeneratorGuard {
 [[nodiscard]] Tensor randint(int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
 /// A permutation of 0 … n-1.
 [[nodiscard]] Tensor randperm(int64_t n, const Options& options = {}, Site site = Site::here());
+/// rand of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor rand_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// randn of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor randn_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+/// randint of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t low, int64_t high, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t high, const Options& options = {}, Site site = Site::here());
 /// Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation.

@@ -20,6 +20,7 @@ struct RnnResult {
     f(h_n);
   }
 };
+/// What lstm() gives: all outputs, and the last states.
 struct LstmResult {
   Tensor output, h_n, c_n;
 };
@@ -39,12 +40,15 @@ struct LstmState {
 [[nodiscard]] LstmResult lstm(const Tensor& input, const std::vector<Tensor>& hx, const std::vector<Tensor>& params, Flag has_biases = true,
                               int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
                               Flag batch_first = false, Site site = Site::here());
+/// The same with gated recurrent units. As torch.gru.
 [[nodiscard]] RnnResult gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
                             int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
                             Flag batch_first = false, Site site = Site::here());
+/// The same of plain cells. As torch.rnn_tanh.
 [[nodiscard]] RnnResult rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
                                  int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
                                  Flag batch_first = false, Site site = Site::here());
+/// The same of plain cells with relu. As torch.rnn_relu.
 [[nodiscard]] RnnResult rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params, Flag has_biases = true,
                                  int64_t num_layers = 1, double dropout = 0, Flag train = false, Flag bidirectional = false,
                                  Flag batch_first = false, Site site = Site::here());
@@ -52,10 +56,13 @@ struct LstmState {
 /// One step of (N, input) from states (N, hidden); biases may be undefined. As torch.lstm_cell and the others.
 [[nodiscard]] LstmState lstm_cell(const Tensor& input, const std::vector<Tensor>& hx, const Tensor& w_ih, const Tensor& w_hh,
                                   const Tensor& b_ih = {}, const Tensor& b_hh = {}, Site site = Site::here());
+/// As torch.gru_cell.
 [[nodiscard]] Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {},
                               const Tensor& b_hh = {}, Site site = Site::here());
+/// As torch.rnn_tanh_cell.
 [[nodiscard]] Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {},
                                    const Tensor& b_hh = {}, Site site = Site::here());
+/// As torch.rnn_relu_cell.
 [[nodiscard]] Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {},
                                    const Tensor& b_hh = {}, Site site = Site::here());
 

@@ -49,9 +49,11 @@ Tensor prod(const Tensor& x, DType dtype, Site site);
 [[nodiscard]] Tensor var(const Tensor& x, const Shape& dims = {}, double correction = 1, Flag keepdim = false, Site site = Site::here());
 /// The square root of var. As torch.std.
 [[nodiscard]] Tensor std(const Tensor& x, const Shape& dims = {}, double correction = 1, Flag keepdim = false, Site site = Site::here());
+/// What var_mean() gives.
 struct VarMean {
   Tensor var, mean;
 };
+/// What std_mean() gives.
 struct StdMean {
   Tensor std, mean;
 };
@@ -72,6 +74,7 @@ struct StdMean {
 /// The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin.
 [[nodiscard]] Tensor amax(const Tensor& x, const Shape& dims = {}, Flag keepdim = false, Site site = Site::here());
 [[nodiscard]] Tensor amin(const Tensor& x, const Shape& dims = {}, Flag keepdim = false, Site site = Site::here());
+/// What aminmax() gives.
 struct MinMax {
   Tensor min, max;
 };
@@ -79,6 +82,7 @@ struct MinMax {
 [[nodiscard]] MinMax aminmax(const Tensor& x, std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here());
 /// The index of the first largest (smallest) element, in the flattened tensor or along a dimension; nan wins. As torch.argmax.
 [[nodiscard]] Tensor argmax(const Tensor& x, std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here());
+/// The index of the first smallest element. As torch.argmin.
 [[nodiscard]] Tensor argmin(const Tensor& x, std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here());
 
 /// Whether both have the same sizes and the same values. Waits for the devices. As torch.equal.

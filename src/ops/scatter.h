@@ -17,6 +17,7 @@ namespace tandem {
 [[nodiscard]] Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand& source, Site site = Site::here());
 [[nodiscard]] Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand& source, std::string_view reduce,
                              Site site = Site::here());
+/// x with source added at these places. As torch.scatter_add.
 [[nodiscard]] Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site = Site::here());
 /// scatter that combines all that comes to a place by "sum", "prod", "mean", "amax" or "amin", with what was there where `include_self`. As
 /// torch.scatter_reduce.

@@ -9,6 +9,7 @@ namespace tandem {
 
 /// The elements along a dimension in order and where each was. Always stable. As torch.sort.
 [[nodiscard]] ValuesIndices sort(const Tensor& x, int64_t dim = -1, Flag descending = false, Site site = Site::here());
+/// The indices alone. As torch.argsort.
 [[nodiscard]] Tensor argsort(const Tensor& x, int64_t dim = -1, Flag descending = false, Site site = Site::here());
 /// Sorted along dimension 0. As torch.msort.
 [[nodiscard]] Tensor msort(const Tensor& x, Site site = Site::here());

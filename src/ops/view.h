@@ -5,7 +5,9 @@
 
 namespace tandem {
 
+/// Other sizes, of as many elements; one may be -1. A view where the strides allow it, else a copy. As torch.reshape.
 [[nodiscard]] Tensor reshape(const Tensor& x, const Shape& sizes, Site site = Site::here());
+/// Dimensions start_dim to end_dim as one. As torch.flatten.
 [[nodiscard]] Tensor flatten(const Tensor& x, int64_t start_dim = 0, int64_t end_dim = -1, Site site = Site::here());
 /// Dimension `dim` as several, of `sizes`; one of them may be -1.
 [[nodiscard]] Tensor unflatten(const Tensor& x, int64_t dim, const Shape& sizes, Site site = Site::here());
@@ -18,32 +20,48 @@ namespace tandem {
 [[nodiscard]] std::vector<Tensor> atleast_1d(const std::vector<Tensor>& tensors, Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> atleast_2d(const std::vector<Tensor>& tensors, Site site = Site::here());
 [[nodiscard]] std::vector<Tensor> atleast_3d(const std::vector<Tensor>& tensors, Site site = Site::here());
+/// Without the dimensions of size 1. As torch.squeeze.
 [[nodiscard]] Tensor squeeze(const Tensor& x, Site site = Site::here());
 [[nodiscard]] Tensor squeeze(const Tensor& x, Integer auto dim, Site site = Site::here()) { return x.squeeze(dim, site); }
 /// Without those of `dims` that have size 1.
 [[nodiscard]] Tensor squeeze(const Tensor& x, const Shape& dims, Site site = Site::here());
+/// With a new dimension of size 1 at `dim`. As torch.unsqueeze.
 [[nodiscard]] Tensor unsqueeze(const Tensor& x, int64_t dim, Site site = Site::here());
+/// Two dimensions change places. As torch.transpose.
 [[nodiscard]] Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1, Site site = Site::here());
+/// As transpose.
 [[nodiscard]] Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1, Site site = Site::here());
+/// A matrix transposed; a vector as it is. As torch.t.
 [[nodiscard]] Tensor t(const Tensor& x, Site site = Site::here());
+/// The dimensions in another order. As torch.permute.
 [[nodiscard]] Tensor permute(const Tensor& x, const Shape& dims, Site site = Site::here());
+/// Dimensions to other places; the others keep their order. As torch.movedim.
 [[nodiscard]] Tensor movedim(const Tensor& x, int64_t source, int64_t destination, Site site = Site::here());
 [[nodiscard]] Tensor movedim(const Tensor& x, const Shape& source, const Shape& destination, Site site = Site::here());
+/// Dimensions of size 1 repeated to `sizes`, without a copy. As torch.broadcast_to.
 [[nodiscard]] Tensor broadcast_to(const Tensor& x, const Shape& sizes, Site site = Site::here());
 /// All of them expanded to the sizes they broadcast to.
 [[nodiscard]] std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors, Site site = Site::here());
+/// `length` elements of a dimension, from `start`. As torch.narrow.
 [[nodiscard]] Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length, Site site = Site::here());
 /// Waits for the device that holds `start`, a 0-dim integer tensor.
 [[nodiscard]] Tensor narrow(const Tensor& x, int64_t dim, const Tensor& start, int64_t length, Site site = Site::here());
+/// One element of a dimension, which falls away. As torch.select.
 [[nodiscard]] Tensor select(const Tensor& x, int64_t dim, int64_t index, Site site = Site::here());
+/// The diagonal of two dimensions, as the last one. As torch.diagonal.
 [[nodiscard]] Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1, Site site = Site::here());
 /// New tensors, zero but for x on diagonals: over two new dimensions; a vector's, or a copy of a matrix's diagonal; all of x's elements'.
 [[nodiscard]] Tensor diag_embed(const Tensor& x, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1, Site site = Site::here());
+/// A matrix with the vector x on a diagonal; of a matrix the diagonal, copied. As torch.diag.
 [[nodiscard]] Tensor diag(const Tensor& x, int64_t diagonal = 0, Site site = Site::here());
+/// A matrix with all elements of x on a diagonal. As torch.diagflat.
 [[nodiscard]] Tensor diagflat(const Tensor& x, int64_t offset = 0, Site site = Site::here());
+/// Sizes and strides of your own over the same storage. Error where they reach outside. As torch.as_strided.
 [[nodiscard]] Tensor as_strided(const Tensor& x, const Shape& sizes, const Shape& strides, std::optional<int64_t> offset = {},
                                 Site site = Site::here());
+/// At most `chunks` parts of the same size along a dimension, the last one smaller. As torch.chunk.
 [[nodiscard]] std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0, Site site = Site::here());
+/// Parts of `size` elements along a dimension, the last one smaller; or of the given sizes. As torch.split.
 [[nodiscard]] std::vector<Tensor> split(const Tensor& x, Integer auto size, int64_t dim = 0, Site site = Site::here()) {
   return x.split(size, dim, site);
 }
@@ -66,14 +84,17 @@ std::vector<Tensor> dsplit(const Tensor& x, int64_t sections, Site site);
   return detail::hsplit(x, int64_t(sections), site);
 }
 [[nodiscard]] std::vector<Tensor> hsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
+/// tensor_split along rows.
 [[nodiscard]] std::vector<Tensor> vsplit(const Tensor& x, Integer auto sections, Site site = Site::here()) {
   return detail::vsplit(x, int64_t(sections), site);
 }
 [[nodiscard]] std::vector<Tensor> vsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
+/// tensor_split along depth.
 [[nodiscard]] std::vector<Tensor> dsplit(const Tensor& x, Integer auto sections, Site site = Site::here()) {
   return detail::dsplit(x, int64_t(sections), site);
 }
 [[nodiscard]] std::vector<Tensor> dsplit(const Tensor& x, const Shape& indices, Site site = Site::here());
+/// The elements of a dimension, one by one. As torch.unbind.
 [[nodiscard]] std::vector<Tensor> unbind(const Tensor& x, int64_t dim = 0, Site site = Site::here());
 
 /// The sizes two broadcast to, by PyTorch's rules. Error names both sizes and the dimension.

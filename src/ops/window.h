@@ -13,12 +13,15 @@ namespace tandem {
 class PerDim {
  public:
   PerDim() = default;
+  /// One number for all spatial dimensions.
   template <class T>
   requires std::is_integral_v<T> PerDim(T all) : values_{static_cast<int64_t>(all)} {}
+  /// One number for each spatial dimension.
   PerDim(std::initializer_list<int64_t> values) : values_(values) {}
   PerDim(const Shape& values) : values_(values) {}
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
+  /// The numbers; one stands for all dimensions.
   [[nodiscard]] const Shape& values() const { return values_; }
 
  private:
@@ -32,11 +35,13 @@ class OutputSize {
 
   template <class T>
   requires std::is_integral_v<T> OutputSize(T all) : values_{static_cast<int64_t>(all)} {}
+  /// One size for each spatial dimension.
   OutputSize(std::initializer_list<std::optional<int64_t>> values) {
     for (const auto& value : values) values_.push_back(value.value_or(kSame));
   }
   OutputSize(const Shape& values) : values_(values) {}
 
+  /// The sizes; kSame for the input's own.
   [[nodiscard]] const Shape& values() const { return values_; }
 
  private:

@@ -19,9 +19,11 @@ class Schedule {
   virtual void step();
   /// What was set last, a number a group.
   [[nodiscard]] std::vector<double> get_last_lr() const;
+  /// How often it has stepped.
   [[nodiscard]] int64_t last_epoch() const { return epoch_; }
   /// What a resumed run needs; the optimizer's own dictionary has the rates.
   [[nodiscard]] virtual StateDict state_dict() const;
+  /// Goes on from what state_dict gave.
   virtual void load_state_dict(const StateDict& state);
 
  protected:
@@ -158,6 +160,7 @@ class SequentialLR final : public Schedule {
   std::vector<int64_t> milestones_;
 };
 
+/// Options of ReduceLROnPlateau, in this order.
 struct PlateauOptions {
   bool maximize = false;  // mode 'max': the metric is to grow
   double factor = 0.1;
@@ -174,8 +177,11 @@ class ReduceLROnPlateau {
   explicit ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options = {});
   /// The metric of the epoch that has ended.
   void step(double metric);
+  /// What was set last, a number a group.
   [[nodiscard]] std::vector<double> get_last_lr() const;
+  /// What a resumed run needs.
   [[nodiscard]] StateDict state_dict() const;
+  /// Goes on from what state_dict gave.
   void load_state_dict(const StateDict& state);
 
  private:

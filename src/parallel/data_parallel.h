@@ -34,8 +34,11 @@ class DataParallel : public nn::Module {
 
   /// The module itself, under the name "module".
   void fields(nn::Fields& f) override { f("module", *module_); }
+  /// The batch in parts, one a GPU; the outputs joined on the first.
   Tensor forward(const Tensor& x) override;
+  /// The module that it wraps.
   [[nodiscard]] nn::Module& module() const { return *module_; }
+  /// The GPUs that take part, the first one first.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
  private:

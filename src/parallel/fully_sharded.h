@@ -13,6 +13,7 @@
 
 namespace tandem::parallel {
 
+/// Options of FullyShardedDataParallel, in this order.
 struct FullyShardedOptions {
   distributed::ProcessGroup process_group = {};  // all ranks unless given
   /// Modules whose parameters, with those of all below, are gathered together for each call. Unless given: every module that has parameters
@@ -62,6 +63,7 @@ class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataPa
   [[nodiscard]] std::vector<Tensor> parameters() const { return shards_.parameters(); }
   /// The same, named by their units: "layers.0.flat_param".
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const { return shards_.named_parameters(); }
+  /// Forgets the gradients of its shards.
   void zero_grad(Flag set_to_none = true, Site site = Site::here()) {
     const NoGradGuard no_grad;
     for (const Tensor& shard : parameters()) {

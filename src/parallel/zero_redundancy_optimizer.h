@@ -13,6 +13,7 @@
 
 namespace tandem::optim {
 
+/// Options of ZeroRedundancyOptimizer besides those of the optimizer.
 struct ZeroRedundancyOptions {
   distributed::ProcessGroup process_group = {};  // all ranks unless given
   /// Average gradients, too, each straight into the range of the rank that steps it, while backward goes on (stage 2). Then there is no
@@ -42,6 +43,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
   static_assert(!std::is_same_v<O, LBFGS>, "LBFGS looks at all parameters at once: its state cannot be divided");
 
  public:
+  /// The options of the optimizer that it shards.
   using Options = typename O::Options;
 
   explicit ZeroRedundancyOptimizer(std::vector<Tensor> params, const Options& options = {}, const ZeroRedundancyOptions& sharding = {},

@@ -37,6 +37,7 @@ class Event {
  public:
   /// Not set. Error where no more files may be open.
   Event();
+  /// Whether it is set.
   [[nodiscard]] bool is_set() const;
   void set() const;
   void clear() const;

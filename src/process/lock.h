@@ -70,6 +70,7 @@ class Barrier {
   /// Makes it as new. Whoever waits gets BrokenBarrier.
   void reset() const;
   [[nodiscard]] int parties() const;
+  /// Whether a waiting process was lost, or `abort` was called.
   [[nodiscard]] bool broken() const;
 
  private:

@@ -52,6 +52,7 @@ class Process {
   /// 0 where its function returned, 1 where it threw, else what it exited with; minus the signal that ended it. Nothing before it has
   /// ended.
   [[nodiscard]] std::optional<int> exitcode() const;
+  /// Whether it runs.
   [[nodiscard]] bool is_alive() const;
   /// Why it failed: the type and text of what its function threw, the signal that ended it, or its exit code. Nothing where it did not, or
   /// has not ended.

@@ -12,6 +12,7 @@
 
 namespace tandem::multiprocessing {
 
+/// What an atomic value may be: a number of up to eight bytes.
 template <class T>
 concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
@@ -28,7 +29,9 @@ class Value {
  public:
   explicit Value(T value = T{}) : memory_(detail::numbers(1, sizeof(T))) { store(value); }
 
+  /// The value now.
   [[nodiscard]] T load() const { return number().load(); }
+  /// Puts another value in its place.
   void store(T value) const { number().store(value); }
   /// Adds, and gives what was there before.
   T fetch_add(T more) const requires(!std::same_as<T, bool>) { return number().fetch_add(more); }

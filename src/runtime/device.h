@@ -13,6 +13,7 @@
 
 namespace tandem {
 
+/// The kinds of hardware.
 enum class DeviceType : int8_t { CPU, CUDA };
 
 /// A kind of hardware and its index: "cpu", "cuda" (the calling thread's current GPU), "cuda:1".
@@ -27,10 +28,13 @@ class Device {
   Device(const char* name) : Device(std::string_view(name)) {}
   Device(const std::string& name) : Device(std::string_view(name)) {}
 
+  /// The kind of hardware.
   [[nodiscard]] constexpr DeviceType type() const { return type_; }
   /// The GPU's number; -1 for the CPU and for "cuda" without a number.
   [[nodiscard]] constexpr int index() const { return index_; }
+  /// Whether it is the CPU.
   [[nodiscard]] constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
+  /// Whether it is a GPU, virtual or real.
   [[nodiscard]] constexpr bool is_cuda() const { return type_ == DeviceType::CUDA; }
   /// As "cuda:1".
   [[nodiscard]] std::string str() const;
@@ -43,6 +47,7 @@ class Device {
   int16_t index_ = -1;
 };
 
+/// As str().
 std::ostream& operator<<(std::ostream& out, const Device& device);
 void append_text(std::string& out, const Device& device);
 
@@ -69,15 +74,19 @@ struct DeviceProperties {
   bool is_virtual = false;
 };
 
+/// Whether there is any GPU. As torch.cuda.is_available.
 [[nodiscard]] bool is_available();
+/// How many GPUs there are. As torch.cuda.device_count.
 [[nodiscard]] int device_count();
 /// The calling thread's current GPU.
 [[nodiscard]] int current_device();
 /// Makes GPU `index` the calling thread's current one. Error where there is no such GPU.
 void set_device(int index);
 void set_device(Device device);
+/// Name, memory and so on. Error where there is no such GPU.
 [[nodiscard]] const DeviceProperties& get_device_properties(Device device = Device(DeviceType::CUDA));
 inline const DeviceProperties& get_device_properties(int index) { return get_device_properties(gpu(index)); }
+/// Its name. Error where there is no such GPU.
 [[nodiscard]] inline std::string get_device_name(int index) { return get_device_properties(index).name; }
 /// {free, total} bytes of the GPU.
 [[nodiscard]] std::pair<size_t, size_t> mem_get_info(Device device = Device(DeviceType::CUDA));

@@ -30,6 +30,7 @@ class GraphPool {
  public:
   GraphPool() = default;
   explicit GraphPool(std::shared_ptr<runtime::PoolHolder> holder) : holder_(std::move(holder)) {}
+  /// For the library: what keeps the memory.
   [[nodiscard]] const std::shared_ptr<runtime::PoolHolder>& holder() const { return holder_; }
   friend bool operator==(const GraphPool&, const GraphPool&) = default;
 

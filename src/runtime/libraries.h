@@ -6,6 +6,7 @@
 
 namespace tandem::cuda {
 
+/// One of NVIDIA's libraries, and where it was found.
 struct Library {
   std::string name;     // cuDNN
   std::string file;     // where it was found; what was looked for where it was not

@@ -10,6 +10,7 @@
 
 namespace tandem::cuda {
 
+/// One figure: now, the most, and all that was ever added and taken away.
 struct Stat {
   size_t current = 0, peak = 0, allocated = 0, freed = 0;
 };
@@ -44,17 +45,23 @@ struct SegmentInfo {
 
 /// Bytes held by tensors now, and the most there were since the last reset.
 [[nodiscard]] size_t memory_allocated(Device device = Device(DeviceType::CUDA));
+/// The most bytes that tensors held since the last reset.
 [[nodiscard]] size_t max_memory_allocated(Device device = Device(DeviceType::CUDA));
 /// Bytes taken from the driver now, and the most there were.
 [[nodiscard]] size_t memory_reserved(Device device = Device(DeviceType::CUDA));
+/// The most bytes taken from the driver since the last reset.
 [[nodiscard]] size_t max_memory_reserved(Device device = Device(DeviceType::CUDA));
 /// The old name of memory_reserved.
 [[nodiscard]] size_t memory_cached(Device device = Device(DeviceType::CUDA));
+/// All figures of the allocator. As torch.cuda.memory_stats.
 [[nodiscard]] MemoryStats memory_stats(Device device = Device(DeviceType::CUDA));
+/// From now on the figures of "the most" begin anew.
 void reset_peak_memory_stats(Device device = Device(DeviceType::CUDA));
+/// Sets what was ever allocated and freed to 0.
 void reset_accumulated_memory_stats(Device device = Device(DeviceType::CUDA));
 /// A table of the figures.
 [[nodiscard]] std::string memory_summary(Device device = Device(DeviceType::CUDA));
+/// All memory taken from the driver, block by block.
 [[nodiscard]] std::vector<SegmentInfo> memory_snapshot(Device device = Device(DeviceType::CUDA));
 /// This process takes at most `fraction` (0 to 1) of the GPU's whole memory; what it holds already stays. More is an OutOfMemoryError that
 /// names the allowed figure. As torch.cuda.set_per_process_memory_fraction.
@@ -72,6 +79,7 @@ struct HostMemoryStats {
   size_t cached = 0, cached_limit = 0;          // freed memory of tensors, but for what other threads keep for themselves
   size_t primitives = 0, primitives_limit = 0;  // what oneDNN has made for the shapes of products and convolutions, about
 };
+/// The figures of now.
 [[nodiscard]] HostMemoryStats host_memory_stats();
 /// A table of the figures.
 [[nodiscard]] std::string host_memory_summary();

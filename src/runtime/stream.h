@@ -23,9 +23,11 @@ class Stream {
   /// A stream of the current GPU, or of `device`. Priority -1 is high, 0 normal. As torch.cuda.Stream.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
 
+  /// Its GPU.
   [[nodiscard]] Device device() const;
   /// A number that tells streams of one GPU apart; 0 is the default stream.
   [[nodiscard]] int id() const;
+  /// -1 high, 0 normal.
   [[nodiscard]] int priority() const;
   /// Work queued here from now on waits for what `event` has recorded now.
   void wait_event(const Event& event, Site site = Site::here()) const;
@@ -45,8 +47,10 @@ class Stream {
   runtime::StreamRecord* record_;
 };
 
+/// As PyTorch prints it.
 std::ostream& operator<<(std::ostream& out, const Stream& stream);
 
+/// Options of Event, in this order.
 struct EventOptions {
   bool enable_timing = false;
   bool interprocess = false;  // other processes of this machine can open it; without timing
@@ -63,6 +67,7 @@ class Event {
   void wait(const Stream& stream, Site site = Site::here()) const;
   /// Whether the record has been passed; true where there is none.
   [[nodiscard]] bool query() const;
+  /// The host waits until the record has been passed; nothing where there is none.
   void synchronize(Site site = Site::here()) const;
   /// What another process opens the event with; made with interprocess. Of the current GPU where it has not been recorded yet.
   [[nodiscard]] runtime::ShareHandle ipc_handle();
@@ -71,6 +76,7 @@ class Event {
   /// Milliseconds from this record to that of `end`. Error unless both were made with timing and have been passed.
   [[nodiscard]] double elapsed_time(const Event& end) const;
 
+  /// For the library: what the event holds.
   [[nodiscard]] const std::shared_ptr<runtime::EventState>& state() const { return state_; }
 
  private:
@@ -79,6 +85,7 @@ class Event {
 
 /// The calling thread's stream for a GPU.
 [[nodiscard]] Stream current_stream(Device device = Device(DeviceType::CUDA));
+/// The stream that every thread has for a GPU until it sets another.
 [[nodiscard]] Stream default_stream(Device device = Device(DeviceType::CUDA));
 /// Makes `stream` the calling thread's one for its GPU.
 void set_stream(const Stream& stream);

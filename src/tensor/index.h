@@ -26,6 +26,7 @@ inline constexpr EllipsisType Ellipsis;
 
 /// One entry of an index.
 struct Index {
+  /// What stands between the brackets.
   enum class Kind : uint8_t { Integer, Slice, NewAxis, Dots, Tensor };
   Kind kind;
   int64_t integer = 0;

@@ -20,10 +20,15 @@ class Operand {
   template <class T>
   requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here()) : number_(number), site_(site) {}
 
+  /// Whether it is a tensor, and no number.
   [[nodiscard]] bool is_tensor() const { return tensor_ != nullptr; }
+  /// The tensor; only where it is one.
   [[nodiscard]] const Tensor& tensor() const { return *tensor_; }
+  /// The number; only where it is one.
   [[nodiscard]] const Scalar& number() const { return number_; }
+  /// Whether the tensor dies with the statement.
   [[nodiscard]] bool is_temporary() const { return temporary_; }
+  /// The line that it was written on.
   [[nodiscard]] Site site() const { return site_; }
 
  private:

@@ -26,6 +26,7 @@ concept ExactlyDType = std::same_as<T, DType>;
 /// A dtype or a device alone, in the place of options.
 template <class T>
 concept OneOption = ExactlyDType<T> || DeviceLike<T>;
+/// Options with nothing else set.
 [[nodiscard]] Options only(const OneOption auto& option) {
   if constexpr (ExactlyDType<std::remove_cvref_t<decltype(option)>>) return {.dtype = option};
   else return {.device = Device(option)};

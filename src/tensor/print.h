@@ -18,6 +18,7 @@ struct PrintOptions {
 };
 /// For the calling thread.
 void set_print_options(PrintOptions options);
+/// Those of the calling thread.
 [[nodiscard]] PrintOptions get_print_options();
 /// Print options until the end of the scope.
 class PrintOptionsGuard {
@@ -40,6 +41,7 @@ struct Printed {
   Site site;
   Printed(const Tensor& tensor_, Site site_ = Site::here()) : tensor(tensor_), site(site_) {}
 };
+/// As to_string.
 std::ostream& operator<<(std::ostream& out, const Printed& printed);
 
 }  // namespace tandem

@@ -12,6 +12,7 @@ namespace tandem {
 /// A bool, an int64 or a double.
 class Scalar {
  public:
+  /// Which of the three it is.
   enum class Kind : uint8_t { Bool, Integer, Floating };
 
   template <class T>
@@ -27,7 +28,9 @@ class Scalar {
   explicit Scalar(Half value) : Scalar(static_cast<float>(value)) {}
   explicit Scalar(BFloat16 value) : Scalar(static_cast<float>(value)) {}
 
+  /// Which of the three it is.
   [[nodiscard]] Kind kind() const { return kind_; }
+  /// Whether it is a double.
   [[nodiscard]] bool is_floating() const { return kind_ == Kind::Floating; }
   /// The value as a `T`, converted as C++ does.
   template <class T>

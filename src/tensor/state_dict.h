@@ -23,6 +23,7 @@ class StateDict {
     for (const auto& [name, tensor] : entries) (*this)[name] = tensor;
   }
 
+  /// Whether there is a tensor of that name.
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   /// The tensor of that name. Error that names close ones where there is none.
   [[nodiscard]] const Tensor& at(std::string_view name) const;
@@ -37,6 +38,7 @@ class StateDict {
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] const_iterator begin() const { return entries_.begin(); }
   [[nodiscard]] const_iterator end() const { return entries_.end(); }
+  /// The names in their order.
   [[nodiscard]] std::vector<std::string> keys() const;
 
   /// Takes over all of `other`, with `prefix` before each name.

@@ -69,26 +69,41 @@ class Tensor {
   const Tensor& operator=(const Operand& value) &&;
 
   // --- Identity and layout
+  /// Whether it names any tensor.
   [[nodiscard]] bool defined() const { return static_cast<bool>(impl_); }
   /// Whether both handles name one tensor.
   [[nodiscard]] bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  /// The size of each dimension.
   [[nodiscard]] const Shape& sizes() const;
+  /// How many elements lie between neighbours, for each dimension.
   [[nodiscard]] const Shape& strides() const;
   /// The size of a dimension; negative ones count from the end. IndexError where there is no such dimension.
   [[nodiscard]] int64_t size(int64_t dim) const;
+  /// The stride of a dimension; negative ones count from the end.
   [[nodiscard]] int64_t stride(int64_t dim) const;
+  /// How many dimensions it has.
   [[nodiscard]] int64_t dim() const;
+  /// How many elements it has.
   [[nodiscard]] int64_t numel() const;
+  /// The type of its elements.
   [[nodiscard]] DType dtype() const;
+  /// Where it lives, always with an index.
   [[nodiscard]] Device device() const;
+  /// Whether it lives on the CPU.
   [[nodiscard]] bool is_cpu() const { return device().is_cpu(); }
+  /// Whether it lives on a GPU, virtual or real.
   [[nodiscard]] bool is_cuda() const { return device().is_cuda(); }
+  /// Whether its elements are floating numbers.
   [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
+  /// Whether its elements are dense, in row-major order.
   [[nodiscard]] bool is_contiguous() const;
+  /// Whether it lies in page-locked host memory.
   [[nodiscard]] bool is_pinned() const;
   /// Whether other processes can see this memory: on the CPU after share_memory_, on a GPU always. As torch.Tensor.is_shared.
   [[nodiscard]] bool is_shared() const;
+  /// How many elements of the storage lie before its first one.
   [[nodiscard]] int64_t storage_offset() const;
+  /// Bytes of one element.
   [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
@@ -102,13 +117,17 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return static_cast<T*>(data_ptr());
   }
+  /// For the library: what the handle points to. Error where it is undefined.
   [[nodiscard]] TensorImpl& impl() const;
+  /// For the library: the same, or nothing.
   [[nodiscard]] const Ref<TensorImpl>& ref() const { return impl_; }
 
   // --- Gradients (autograd/)
+  /// Whether operations on it are recorded.
   [[nodiscard]] bool requires_grad() const;
   /// Asks for gradients of a leaf. Error for integers, and when switched off for a result.
   const Tensor& requires_grad_(Flag required = true) const;
+  /// Whether no recorded operation made it.
   [[nodiscard]] bool is_leaf() const;
   /// What `backward` has added up; undefined where there is none. The gradient itself: `p.grad() = Tensor()` takes it away. As libtorch's
   /// mutable_grad.
@@ -131,6 +150,7 @@ class Tensor {
   /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
   /// torch.Tensor.register_post_accumulate_grad_hook.
   int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
+  /// Takes the hook of that number away.
   void remove_hook(int64_t number) const;
 
   // --- Moving (ops/copy.cpp)
@@ -144,7 +164,9 @@ class Tensor {
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(device, dtype, options, "to", site);
   }
+  /// On GPU `index`, or on the current one: itself where it is there.
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
+  /// On the CPU: itself where it is there.
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
   /// A copy in page-locked host memory; itself where it is there already.
   [[nodiscard]] Tensor pin_memory(Site site = Site::here()) const;
@@ -153,9 +175,11 @@ class Tensor {
   const Tensor& share_memory_(Site site = Site::here()) const;
   /// Takes over the values of `source`, converted and broadcast.
   const Tensor& copy_(const Tensor& source, Flag non_blocking = false, Site site = Site::here()) const;
+  /// A copy, with its place in the graph.
   [[nodiscard]] Tensor clone(Site site = Site::here()) const;
   /// Itself where it is dense in row-major order, else a copy that is.
   [[nodiscard]] Tensor contiguous(Site site = Site::here()) const;
+  /// With the dtype and on the device of `other`.
   [[nodiscard]] Tensor type_as(const Tensor& other, Site site = Site::here()) const { return to(other.device(), other.dtype(), {}, site); }
   /// The memory is used on `stream` too: it is not given out again before that stream has passed this point.
   void record_stream(const cuda::Stream& stream) const;
@@ -169,10 +193,14 @@ class Tensor {
   explicit operator bool() const;
 
   // --- Views (ops/view.h)
+  /// Element `at.index` of the first dimension, as a view.
   [[nodiscard]] Tensor operator[](At at) const;
+  /// Other sizes over the same storage; one may be -1. Error where the strides do not allow it. As torch.Tensor.view.
   [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
+  /// view of the sizes of `other`.
   [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(), site); }
   [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;
+  /// reshape to the sizes of `other`.
   [[nodiscard]] Tensor reshape_as(const Tensor& other, Site site = Site::here()) const { return reshape(other.sizes(), site); }
   [[nodiscard]] Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1, Site site = Site::here()) const;
   [[nodiscard]] Tensor unflatten(int64_t dim, const Shape& sizes, Site site = Site::here()) const;
@@ -199,11 +227,14 @@ class Tensor {
   const Tensor& t_(Site site = Site::here()) const;
   /// Its last two dimensions swapped.
   [[nodiscard]] Tensor mT(Site site = Site::here()) const { return transpose(-2, -1, site); }
+  /// Dimensions of size 1 repeated to `sizes`, without a copy; -1 keeps a size. As torch.Tensor.expand.
   [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
+  /// expand to the sizes of `other`.
   [[nodiscard]] Tensor expand_as(const Tensor& other, Site site = Site::here()) const { return expand(other.sizes(), site); }
   [[nodiscard]] Tensor broadcast_to(const Shape& sizes, Site site = Site::here()) const { return expand(sizes, site); }
   [[nodiscard]] Tensor narrow(int64_t dim, int64_t start, int64_t length, Site site = Site::here()) const;
   [[nodiscard]] Tensor select(int64_t dim, int64_t index, Site site = Site::here()) const;
+  /// Every `step`-th element of a dimension, from start up to end.
   [[nodiscard]] Tensor slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1,
                              Site site = Site::here()) const;
   [[nodiscard]] Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1, Site site = Site::here()) const;
@@ -232,6 +263,7 @@ class Tensor {
   [[nodiscard]] Tensor rot90(int64_t k = 1, const Shape& dims = {0, 1}, Site site = Site::here()) const;
 
   // --- Indexing (ops/indexing.h)
+  /// What stands between brackets in Python: x.index({Slice(0, 2), None, mask}).
   [[nodiscard]] Tensor index(const std::vector<Index>& indices, Site site = Site::here()) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate = false,
                            Site site = Site::here()) const;
@@ -278,11 +310,15 @@ class Tensor {
 
   // --- Filling (ops/creation.h, ops/random.h)
   const Tensor& fill_(const Operand& value, Site site = Site::here()) const;
+  /// All elements 0.
   const Tensor& zero_(Site site = Site::here()) const;
   /// New tensors of this one's dtype and device, unless the options say otherwise.
   [[nodiscard]] Tensor new_empty(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  /// Zeros of its dtype and device. As torch.Tensor.new_zeros.
   [[nodiscard]] Tensor new_zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  /// Ones of its dtype and device.
   [[nodiscard]] Tensor new_ones(const Shape& sizes, const Options& options = {}, Site site = Site::here()) const;
+  /// All `value`, of its dtype and device.
   [[nodiscard]] Tensor new_full(const Shape& sizes, const Scalar& value, const Options& options = {}, Site site = Site::here()) const;
   /// Integers in [from, to); without bounds, all that the dtype holds exactly.
   const Tensor& random_(int64_t from, int64_t to, Site site = Site::here()) const;
@@ -291,12 +327,14 @@ class Tensor {
   [[nodiscard]] Tensor multinomial(int64_t num_samples, Flag replacement = false, Site site = Site::here()) const;
   const Tensor& uniform_(double from = 0, double to = 1, Site site = Site::here()) const;
   const Tensor& normal_(double mean = 0, double std = 1, Site site = Site::here()) const;
+  /// Filled with numbers of the exponential distribution. As torch.Tensor.exponential_.
   const Tensor& exponential_(double lambda = 1, Site site = Site::here()) const;
   const Tensor& bernoulli_(double p = 0.5, Site site = Site::here()) const;
   /// 1 with the probability that each element of `p` gives; p is floating and broadcasts.
   const Tensor& bernoulli_(const Tensor& p, Site site = Site::here()) const;
   /// How many trials of probability p, in (0, 1), the first success takes.
   const Tensor& geometric_(double p, Site site = Site::here()) const;
+  /// Filled with numbers of the Cauchy distribution. As torch.Tensor.cauchy_.
   const Tensor& cauchy_(double median = 0, double sigma = 1, Site site = Site::here()) const;
   /// Numbers whose logarithm is normal with this mean and deviation.
   const Tensor& log_normal_(double mean = 1, double std = 2, Site site = Site::here()) const;
@@ -419,8 +457,11 @@ class Tensor {
   const Tensor& addr_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
   const Tensor& addbmm_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
   const Tensor& baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1, Site site = Site::here()) const;
+  /// The determinant of a square matrix. As torch.det.
   [[nodiscard]] Tensor det(Site site = Site::here()) const;
+  /// The inverse of a square matrix. As torch.inverse.
   [[nodiscard]] Tensor inverse(Site site = Site::here()) const;
+  /// Multiplied with itself n times. As torch.matrix_power.
   [[nodiscard]] Tensor matrix_power(int64_t n, Site site = Site::here()) const;
 
   // --- Pointwise operations by hand (ops/arithmetic.h, ops/activation.h, ops/softmax.h)

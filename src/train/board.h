@@ -22,11 +22,13 @@ struct PlotOptions {
 /// Curves by name. The Trainer draws train_loss twice an epoch, and once an epoch what validation gives (val_loss, val_acc).
 class ProgressBoard {
  public:
+  /// Points by name, in the order in which the names came.
   using Series = std::map<std::string, std::vector<Point>>;
 
   /// Adds a point at the end of a series.
   void draw(const std::string& name, double x, double y) { series_[name].push_back({x, y}); }
   [[nodiscard]] const Series& series() const { return series_; }
+  /// Puts other curves in their place.
   void set_series(Series series) { series_ = std::move(series); }
   /// The curves as text, `height` lines of `width` columns.
   [[nodiscard]] std::string render(int width = 80, int height = 16, PlotOptions options = {}) const;

@@ -19,6 +19,7 @@ class Callback {
 
   /// The model is where it trains, its optimizer is there, and a checkpoint has been read.
   virtual void on_fit_start(Trainer&, Module&) {}
+  /// An epoch begins, before its first batch.
   virtual void on_train_epoch_start(Trainer&, Module&) {}
   /// Batch `batch` of the epoch is queued; its loss is not known yet.
   virtual void on_train_batch_end(Trainer&, Module&, int64_t batch) { (void)batch; }
@@ -31,6 +32,7 @@ class Callback {
 
   /// What must be in a checkpoint for a resumed run to equal one that never stopped, as text.
   [[nodiscard]] virtual std::string state() const { return {}; }
+  /// Goes on from what state() gave.
   virtual void load_state(const std::string& state) { (void)state; }
 };
 
@@ -91,6 +93,7 @@ class ModelCheckpoint final : public Callback {
   void on_epoch_end(Trainer& trainer, Module& model, const Figures& figures) override;
   [[nodiscard]] std::string state() const override;
   void load_state(const std::string& state) override;
+  /// The best figure so far; nothing before the first.
   [[nodiscard]] double best() const { return best_.value(); }
 
  private:

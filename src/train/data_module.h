@@ -28,7 +28,9 @@ class DataModule {
 
   /// The loader of one run. The Trainer goes through it once an epoch.
   [[nodiscard]] virtual data::DataLoader train_dataloader() const;
+  /// A loader of what the model is judged by, in its order.
   [[nodiscard]] virtual std::optional<data::DataLoader> val_dataloader() const;
+  /// What it was made with.
   [[nodiscard]] const DataModuleOptions& options() const { return options_; }
 
  private:

@@ -8,6 +8,7 @@
 
 namespace tandem::train {
 
+/// Names and numbers.
 using Figures = std::vector<std::pair<std::string, double>>;
 
 /// The number of that name, or nullptr.

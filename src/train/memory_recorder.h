@@ -11,6 +11,7 @@ namespace tandem::train {
 /// The allocator's figures of one moment, in bytes.
 struct MemorySample {
   double x = 0;  // in epochs, or what the caller counts
+  /// Those of one GPU.
   struct Figures {
     size_t allocated = 0;  // held by tensors
     size_t peak = 0;       // the most there were so far
@@ -26,8 +27,11 @@ class MemoryRecorder {
   /// Of `devices`, the GPUs; the CPU has no such figures.
   explicit MemoryRecorder(const std::vector<Device>& devices = {}, size_t most = 400);
 
+  /// Notes the figures of now.
   void record(double x);
+  /// The GPUs that it looks at.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+  /// What was noted, in its order.
   [[nodiscard]] const std::vector<MemorySample>& samples() const { return samples_; }
 
  private:

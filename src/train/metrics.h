@@ -51,6 +51,7 @@ class ConfusionMatrix {
   /// (classes, classes) int64 on the CPU: rows are targets, columns what the output says. Error where a class was outside 0 …
   /// num_classes - 1, and before the first batch.
   [[nodiscard]] Tensor compute(Site site = Site::here()) const;
+  /// Forgets all batches.
   void reset();
   [[nodiscard]] int64_t num_classes() const { return num_classes_; }
 
@@ -60,6 +61,7 @@ class ConfusionMatrix {
   Tensor counts_;  // int64: the matrix row by row, then one cell for classes that do not exist
 };
 
+/// Options of Precision, Recall and F1Score, in this order.
 struct AverageOptions {
   int64_t num_classes = 2;
   std::string average = "macro";  // the mean over classes, or "micro": all samples in one count

@@ -26,6 +26,7 @@ using Predict = std::function<Tensor(const Tensor&, Site)>;
 /// A schedule, and when it steps.
 class Scheduled {
  public:
+  /// How often it steps.
   enum class Each { Epoch, Step };
 
   /// After each epoch, or after each step of the optimizer.
@@ -35,10 +36,13 @@ class Scheduled {
   Scheduled(std::shared_ptr<optim::ReduceLROnPlateau> plateau, std::string monitor = "val_loss")
       : plateau_(std::move(plateau)), monitor_(std::move(monitor)) {}
 
+  /// Whether it steps with the optimizer, not with the epoch.
   [[nodiscard]] bool each_step() const { return each_ == Each::Step; }
   /// Error where the figure it watches is not among `figures`.
   void step(const Figures& figures);
+  /// What a resumed run needs.
   [[nodiscard]] StateDict state_dict() const { return schedule_ ? schedule_->state_dict() : plateau_->state_dict(); }
+  /// Goes on from what state_dict gave.
   void load_state_dict(const StateDict& state) { schedule_ ? schedule_->load_state_dict(state) : plateau_->load_state_dict(state); }
 
  private:

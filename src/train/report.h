@@ -23,6 +23,7 @@ struct ReportSample {
   double probability = 0;  // that the model gave to what it predicted
 };
 
+/// A confusion matrix, and what it is shown with.
 struct ReportConfusion {
   Tensor matrix;                      // (classes, classes) integers: actual classes in rows, predicted ones in columns
   std::vector<std::string> classes;   // their names; 0, 1, … where there are none

@@ -51,6 +51,7 @@ class SummaryWriter {
 
   /// Brings what was written to the disk.
   void flush();
+  /// The folder that the event file is in.
   [[nodiscard]] const std::string& log_dir() const { return log_dir_; }
   /// The event file.
   [[nodiscard]] const std::string& path() const;

@@ -3,6 +3,7 @@
 
 namespace tandem::train {
 
+/// What a stream that is written to can show.
 struct Terminal {
   bool interactive = false;  // a terminal that can draw over its line; false: plain lines
   int width = 80;            // columns

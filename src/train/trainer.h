@@ -99,10 +99,12 @@ class Trainer {
   void stop() { progress_.stop = true; }
   /// Writes all that a run needs to go on.
   void save_checkpoint(const std::string& path) const;
+  /// The optimizer of the run that goes on.
   [[nodiscard]] optim::Optimizer& optimizer() const;
 
   /// The checkpoint's path; empty without checkpoint_dir.
   [[nodiscard]] std::string checkpoint_path() const;
+  /// What it was made with.
   [[nodiscard]] const TrainerOptions& options() const { return options_; }
 
  private:

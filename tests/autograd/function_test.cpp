@@ -34,6 +34,20 @@ struct Flat : td::autograd::Function<Flat> {
   static Tensors backward(td::autograd::Context&, const Tensors& grads) { return {grads[0].view({2, 2})}; }
 };
 
+struct Scaled : td::autograd::Function<Scaled> {
+  static td::Tensor forward(td::autograd::Context& context, const td::Tensor& x, double factor) {
+    context.save_value("factor", 1.0);
+    context.save_value("factor", factor);
+    return x * factor;
+  }
+  static Tensors backward(td::autograd::Context& context, const Tensors& grads) {
+    EXPECT_THAT(error_of([&] { static_cast<void>(context.value<double>("scale")); }), testing::HasSubstr("no value was saved as 'scale'"));
+    EXPECT_THAT(error_of([&] { static_cast<void>(context.value<int>("factor")); }),
+                testing::HasSubstr("'factor' was saved as another type"));
+    return {grads[0] * context.value<double>("factor")};
+  }
+};
+
 class Functions : public OnDevice {
  protected:
   static td::Tensor leaf(const td::NestedList& data) { return td::tensor(data, {.device = device(), .requires_grad = true}); }
@@ -50,6 +64,15 @@ TEST_P(Functions, AreNamedAfterTheirStruct) {
   const auto x = leaf({1.});
   EXPECT_STREQ(Doubled::apply(x).grad_fn()->name(), "DoubledBackward");
   EXPECT_STREQ(Summed<float>::apply(Tensors{x, x}, 2.F).grad_fn()->name(), "SummedBackward");
+}
+
+TEST_P(Functions, KeepValuesThatAreNoTensors) {
+  const auto x = leaf({1., 2.}), y = leaf({1.});
+  const auto a = Scaled::apply(x, 3.0), b = Scaled::apply(y, 5.0);  // each call has its own
+  (a.sum() + b).backward();
+  EXPECT_EQ(x.grad()[0].item<float>(), 3);
+  EXPECT_EQ(y.grad().item<float>(), 5);
+  EXPECT_NE(td::to_string(a).find("grad_fn=<ScaledBackward>"), std::string::npos);
 }
 
 TEST_P(Functions, TakeTensorsInVectors) {

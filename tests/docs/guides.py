@@ -1,0 +1,55 @@
+"""The C++ of the guides in docs/guide/ compiles and runs, as a user would copy it: guides.py ROOT INCLUDES LIBRARY_FOLDER COMPILER [PAGE].
+
+The pieces of a page go on from one another: they are one program. A piece that has its own `main` is a program of its own. Each runs in the current
+folder.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+root, includes, libraries, compiler = sys.argv[1:5]
+pages = sorted((pathlib.Path(root) / "docs/guide").glob("*.md"))
+if len(sys.argv) > 5:
+    pages = [page for page in pages if page.stem == sys.argv[5]]
+
+
+def programs(page):
+    """The page's programs: {name: text}."""
+    whole, head, body = [], [], []
+    for piece in re.findall(r"^```cpp\n(.*?)^```", page.read_text(), re.S | re.M):
+        if "int main(" in piece:
+            whole.append(piece)
+            continue
+        for line in piece.splitlines():
+            (head if line.startswith(("#include", "namespace td =")) else body).append(line)
+    found = {f"{page.stem}_{i}": text for i, text in enumerate(whole)}
+    if body:
+        found[page.stem] = "\n".join(head + ["int main() {"] + body + ["}", ""])
+    return found
+
+
+def check(name, text):
+    """What is wrong, or nothing."""
+    pathlib.Path(f"{name}.cpp").write_text(text)
+    folders = [option for folder in includes.split(":") for option in ("-I", folder)]
+    command = [compiler, "-std=c++20", "-O0", "-w", *folders, f"{name}.cpp", "-L", libraries, f"-Wl,-rpath,{libraries}", "-ltandem", "-pthread", "-o", f"./{name}"]
+    compiled = subprocess.run(command, capture_output=True, text=True)
+    if compiled.returncode:
+        return f"{name}.md does not compile:\n{compiled.stderr[:3000]}"
+    run = subprocess.run([f"./{name}"], capture_output=True, text=True, timeout=300)
+    if run.returncode:
+        return f"{name}.md ended with {run.returncode}:\n{run.stdout[-1500:]}{run.stderr[-1500:]}"
+    if os.environ.get("SHOW"):
+        print(f"== {name}\n{run.stdout}")
+    return ""
+
+
+all_programs = {name: text for page in pages for name, text in programs(page).items()}
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    faults = [fault for fault in pool.map(check, all_programs, all_programs.values()) if fault]
+print("\n".join(faults) or f"{len(all_programs)} programs of {len(pages)} guides compile and run")
+sys.exit(1 if faults or not all_programs else 0)
