@@ -41,9 +41,10 @@ struct Scaled : td::autograd::Function<Scaled> {
     return x * factor;
   }
   static Tensors backward(td::autograd::Context& context, const Tensors& grads) {
-    EXPECT_THAT(error_of([&] { static_cast<void>(context.value<double>("scale")); }), testing::HasSubstr("no value was saved as 'scale'"));
-    EXPECT_THAT(error_of([&] { static_cast<void>(context.value<int>("factor")); }),
-                testing::HasSubstr("'factor' was saved as another type"));
+    const std::string none = error_of([&] { static_cast<void>(context.value<double>("scale")); });
+    const std::string other = error_of([&] { static_cast<void>(context.value<int>("factor")); });
+    EXPECT_NE(none.find("no value was saved as 'scale'"), std::string::npos) << none;
+    EXPECT_NE(other.find("'factor' was saved as another type"), std::string::npos) << other;
     return {grads[0] * context.value<double>("factor")};
   }
 };
