@@ -2,10 +2,11 @@
 // header, then the bytes of the tensors. Other libraries read what this writes, and the other way round.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <string>
 
-#include "tensor/tensor.h"
+#include "tensor/state_dict.h"
 
 namespace tandem::io {
 
@@ -24,6 +25,12 @@ struct SafetensorsFile {
 /// renamed, so `path` holds the old or the new content at any moment, never half of it. Error, naming the file, where that does not
 /// succeed; error for an undefined tensor and for a name that is "__metadata__" or not UTF-8.
 void save_safetensors(const std::string& path, const TensorMap& tensors, const Metadata& metadata = {}, Site site = Site::here());
+/// The same of a module's or an optimizer's state: `save_safetensors("net.safetensors", net.state_dict())` is a file that Python's
+/// safetensors.torch.load_file gives to load_state_dict.
+void save_safetensors(const std::string& path, const std::same_as<StateDict> auto& state, const Metadata& metadata = {},
+                      Site site = Site::here()) {
+  save_safetensors(path, TensorMap(state.begin(), state.end()), metadata, site);
+}
 
 /// Reads all tensors onto `device`. Nothing in the file is trusted: lengths, offsets, overlaps, gaps, dtypes and sizes are checked before
 /// memory is taken, and an error names the file and what is wrong with it.

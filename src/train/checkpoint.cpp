@@ -83,7 +83,8 @@ void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimi
 }  // namespace train::detail
 
 void save(const std::string& path, const nn::ModuleBase& module, Site site) {
-  train::detail::save_checkpoint(path, module, nullptr, {}, site);
+  const detail::OwnWork own("the writing of a model", site);
+  io::save_safetensors(path, module.state_dict(), {}, site);
 }
 
 void save(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer& optimizer, Site site) {

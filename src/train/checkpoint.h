@@ -1,4 +1,5 @@
-// Models and optimizers in files: one safetensors file with the parameters under "model." and the optimizer's state under "optimizer.".
+// Models and optimizers in files of the safetensors format: a model under its own names; with an optimizer, parameters under "model." and
+// the optimizer's state under "optimizer.".
 #pragma once
 
 #include <map>
@@ -9,13 +10,14 @@
 
 namespace tandem {
 
-/// Writes the module's parameters and persistent buffers. Written beside and renamed: `path` is whole at any moment. Error names the file.
+/// Writes the module's parameters and persistent buffers under their own names, as other libraries expect them. Written beside and renamed:
+/// `path` is whole at any moment. Error names the file.
 void save(const std::string& path, const nn::ModuleBase& module, Site site = Site::here());
-/// The same with all that the optimizer needs to go on.
+/// With all that the optimizer needs to go on: parameters stand under "model.", its state under "optimizer.".
 void save(const std::string& path, const nn::ModuleBase& module, const optim::Optimizer& optimizer, Site site = Site::here());
 
-/// Reads what `save` wrote, or a safetensors file with the bare names of another library. Each value goes onto the device where the
-/// parameter lives. Error, naming the file, where it is damaged or does not fit; the module has not changed then.
+/// Reads what `save` wrote, with an optimizer or without, or a safetensors file of another library. Each value goes onto the device where
+/// the parameter lives. Error, naming the file, where it is damaged or does not fit; the module has not changed then.
 void load(const std::string& path, nn::ModuleBase& module, Site site = Site::here());
 /// The same with the optimizer, whose options are taken over, too. Error where the file is of another kind of optimizer or of none.
 void load(const std::string& path, nn::ModuleBase& module, optim::Optimizer& optimizer, Site site = Site::here());

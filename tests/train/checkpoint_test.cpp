@@ -78,6 +78,21 @@ TEST(Checkpoint, OfAModelAloneIsReadAlone) {
   EXPECT_TRUE(same_parameters(net, third));
 }
 
+TEST(Checkpoint, OfAModelAloneHasItsOwnNames) {
+  const nn::Linear net(3, 2);
+  td::save("plain.safetensors", net);
+  const auto file = io::read_safetensors("plain.safetensors");
+  EXPECT_EQ(file.tensors.size(), 2U);
+  EXPECT_TRUE(file.tensors.contains("weight") && file.tensors.contains("bias"));
+  EXPECT_TRUE(file.metadata.empty());
+  // The state of a module by itself is the same file.
+  io::save_safetensors("state.safetensors", net.state_dict(), {{"made_by", "me"}});
+  nn::Linear other(3, 2);
+  td::load("state.safetensors", other);
+  EXPECT_TRUE(td::equal(other.weight, net.weight));
+  EXPECT_EQ(io::read_safetensors("state.safetensors").metadata.at("made_by"), "me");
+}
+
 TEST(Checkpoint, OfAnotherLibraryHasBareNames) {
   auto net = model_on(td::cpu()), other = model_on(td::cpu());
   const auto state = net.state_dict();
