@@ -23,6 +23,11 @@ expect_out "> net.at<td::nn::LazyLinear>(0).weight.device()${newline}device(type
 expect_out "device='cuda:0', requires_grad=True)"
 expect_out "weight.grad().device()${newline}device(type='cuda', index=0)${newline}"
 case "$out" in *"> (td::mse_loss"*"${newline}true${newline}"*) ;; *) fail "the loss did not fall" "$out" ;; esac
+# Its last line works as it stands, for whoever finds the program.
+last=$(tail -1 <<< "$out")
+[ "$last" = "TANDEM_VIRTUAL_GPUS=2x64MiB tandem train digits --gpus 2" ] || fail "the last line is not a command" "$last"
+(PATH=$(dirname "$TANDEM_BIN"):$PATH; eval "$last --epochs 1 --net mlp --quiet --out learned") > learned.log 2>&1 || fail "the last line does not work" "$(cat learned.log)"
+[ -s learned/report.html ] || fail "the last line leaves no report" "$(ls learned)"
 first=$out
 call TANDEM_VIRTUAL_GPUS=2x64MiB -- tour
 [ "$out" = "$first" ] || fail "a second tour is another" "$out"
