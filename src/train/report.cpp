@@ -45,24 +45,50 @@ int color_of_part(const std::string& part, int otherwise) {
   return part == "train" ? 0 : part == "val" ? 1 : part == "test" ? 2 : otherwise % kReportColors;
 }
 
-/// A chart for each figure, with the parts of the data as its lines.
+/// Whether a chart says more than a number would: some line has two points at different heights.
+bool says_something(const Chart& chart) {
+  return std::any_of(chart.lines.begin(), chart.lines.end(), [](const detail::Line& line) {
+    const auto first = std::find_if(line.points.begin(), line.points.end(), finite);
+    return std::any_of(first, line.points.end(), [&](const Point& point) { return finite(point) && point.y != first->y; });
+  });
+}
+
+/// Charts two in a row; where one would stand alone, or `always`, `table` stands beside them.
+std::string chart_rows(const std::vector<Chart>& charts, const std::string& table, bool always) {
+  std::string out;
+  for (const Chart& chart : charts) out += detail::svg(chart);
+  if (always || charts.size() % 2 == 1) out += "<div class=\"card\">" + table + "</div>";
+  return out.empty() ? "" : str("<div class=\"charts\">", out, "</div>");
+}
+
+std::string figure_text(double value);
+
+/// Each curve's last value.
+std::string last_values(const Series& series) {
+  std::string rows;
+  for (const auto& [name, points] : series) {
+    const auto last = std::find_if(points.rbegin(), points.rend(), finite);
+    if (last != points.rend()) rows += "<tr><td>" + escaped(name) + "</td><td>" + figure_text(last->y) + "</td></tr>";
+  }
+  return "<table class=\"numbers\"><thead><tr><th>at the end</th><th></th></tr></thead><tbody>" + rows + "</tbody></table>";
+}
+
+/// A chart for each figure that changes, with the parts of the data as its lines.
 std::string curves(const Series& series) {
-  std::map<std::string, Chart> charts;
+  std::map<std::string, Chart> by_figure;
   for (const auto& [name, points] : series) {
     const auto [part, figure] = part_and_figure(name);
-    Chart& chart = charts[figure];
+    Chart& chart = by_figure[figure];
     chart.title = figure;
     chart.x_name = "epoch";
-    chart.lines.push_back({name, points, color_of_part(part, static_cast<int>(chart.lines.size()))});
+    chart.lines.push_back({name, points, color_of_part(part, static_cast<int>(chart.lines.size())), false, part});
   }
-  std::string out;
+  std::vector<Chart> charts;
+  for (auto& [figure, chart] : by_figure)
+    if (says_something(chart)) charts.push_back(std::move(chart));
   // The loss first: it is what is minimized.
-  if (const auto loss = charts.find("loss"); loss != charts.end()) {
-    out += detail::svg(loss->second);
-    charts.erase(loss);
-  }
-  for (const auto& [figure, chart] : charts) out += detail::svg(chart);
-  return out.empty() ? "" : "<div class=\"charts\">" + out + "</div>";
+  std::stable_partition(charts.begin(), charts.end(), [](const Chart& chart) { return chart.title == "loss"; });
+  return chart_rows(charts, last_values(series), false);
 }
 
 // --- Memory
@@ -82,7 +108,9 @@ std::string memory(const Report& report) {
   for (const MemorySample& sample : report.memory)
     for (const auto& device : sample.devices) most = std::max(most, static_cast<double>(device.reserved));
   const Unit unit = unit_for(most);
-  std::string out;
+  std::vector<Chart> charts;
+  std::string rows;
+  bool all_drawn = true;
   for (size_t i = 0; i < report.memory_devices.size(); ++i) {
     const int color = static_cast<int>(i) % kReportColors;
     Chart chart{str("Memory of ", report.memory_devices[i].str(), ", ", unit.name), "epoch", {}, true};
@@ -96,10 +124,18 @@ std::string memory(const Report& report) {
       add(peak, sample.devices[i].peak);
       add(reserved, sample.devices[i].reserved);
     }
+    if (allocated.points.empty()) continue;
+    const auto cell = [](const detail::Line& line) {
+      return "<td>" + short_number(std::round(line.points.back().y * 100) / 100) + "</td>";
+    };
+    rows += str("<tr><td>", report.memory_devices[i].str(), "</td>", cell(allocated), cell(peak), cell(reserved), "</tr>");
     chart.lines = {std::move(allocated), std::move(peak), std::move(reserved)};
-    out += detail::svg(chart);
+    if (says_something(chart)) charts.push_back(std::move(chart));
+    else all_drawn = false;
   }
-  return "<div class=\"charts\">" + out + "</div>";
+  const std::string table = str("<table class=\"numbers\"><thead><tr><th>at the end, ", unit.name,
+                                "</th><th>allocated</th><th>peak</th><th>reserved</th></tr></thead><tbody>", rows, "</tbody></table>");
+  return rows.empty() ? "" : chart_rows(charts, table, !all_drawn);
 }
 
 // --- Figures of each epoch
@@ -252,9 +288,15 @@ std::string tiles(const Report::Facts& facts) {
   return out.empty() ? "" : "<dl class=\"tiles\">" + out + "</dl>";
 }
 
-std::string fact_table(const char* title, const Report::Facts& facts) {
+std::string fact_rows(const Report::Facts& facts) {
   std::string rows;
   for (const auto& [name, value] : facts) rows += "<tr><th>" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>";
+  return rows;
+}
+
+std::string fact_table(const char* title, const Report::Facts& facts, const Report::Facts& defaults = {}) {
+  std::string rows = fact_rows(facts);
+  if (!defaults.empty()) rows += "<tr class=\"part\"><th colspan=\"2\">left at its default</th></tr>" + fact_rows(defaults);
   return rows.empty() ? "" : str("<div><h2>", title, "</h2><div class=\"card\"><table class=\"facts\">", rows, "</table></div></div>");
 }
 
@@ -297,7 +339,8 @@ std::string report_html(const Report& report, Site site) {
   if (report.confusion) out += section("Confusion matrix", Confusion(*report.confusion, site).html(site));
   out += section("Memory", memory(report));
   out += section("Epochs", epochs(report.curves));
-  out += "<div class=\"pairs\">" + fact_table("Configuration", report.configuration) + fact_table("Devices", report.devices) + "</div>";
+  out += "<div class=\"pairs\">" + fact_table("Configuration", report.configuration, report.defaults) +
+         fact_table("Devices", report.devices) + "</div>";
   return out + "<footer>Written by tandem " + kVersion + "</footer></main><script>" + detail::kReportScript + "</script></body></html>\n";
 }
 

@@ -37,7 +37,8 @@ struct Report {
   std::string title = "Training run";
   std::string subtitle;
   Facts highlights;     // shown large
-  Facts configuration;  // the run's settings
+  Facts configuration;  // the run's settings: those that were given
+  Facts defaults;       // and those that were left as they are
   Facts devices;        // what it ran on
   ProgressBoard::Series curves;
   std::vector<Device> memory_devices;

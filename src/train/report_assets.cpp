@@ -16,8 +16,8 @@ h1{font-size:27px;line-height:1.25;letter-spacing:-.01em;margin:0}
 h2{font-size:17px;margin:40px 0 12px}
 .subtitle{color:var(--dim);margin:4px 0 0}
 .card,.chart,.tile{background:var(--card);border:1px solid var(--rule);border-radius:10px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin-top:24px}
-.tile{padding:12px 16px}
+.tiles{display:flex;flex-wrap:wrap;gap:12px;margin:24px 0 0}
+.tile{padding:12px 16px;flex:1 1 150px}
 .tile dt,th{color:var(--dim);font-size:13px;font-weight:500}
 .tile dd{margin:0;font-size:25px;font-weight:600;line-height:1.3;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:16px}
@@ -29,6 +29,7 @@ svg text{font-size:11.5px;fill:var(--dim);font-variant-numeric:tabular-nums}
 .line path{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .dashed path{stroke-dasharray:5 5;stroke-width:1.5}
 .dot{fill:currentColor}.hit{fill:transparent}
+@media(max-width:600px){svg text{font-size:17px}main{padding:24px 16px 40px}}
 svg text.name{fill:currentColor;font-weight:600}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
 .cursor{stroke:var(--dim);stroke-dasharray:2 3}.mark{fill:var(--card);stroke:currentColor;stroke-width:2}
@@ -38,6 +39,8 @@ line-height:1.45;white-space:nowrap;font-variant-numeric:tabular-nums;z-index:1}
 .side{display:grid;grid-template-columns:minmax(0,auto) minmax(260px,1fr);gap:16px;align-items:start}
 @media(max-width:900px){.side{grid-template-columns:minmax(0,1fr)}}
 .card{padding:16px;overflow-x:auto}
+.scrolls::before{content:"scroll sideways \2192";display:block;position:sticky;left:0;width:max-content;color:var(--dim);font-size:12.5px;margin-bottom:6px}
+.scrolls .matrix tr>:first-child,.scrolls .numbers tr>:first-child{position:sticky;left:-16px;background:var(--card);z-index:1;padding-left:16px}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .matrix td,.matrix th{min-width:38px;height:34px;padding:0 4px;text-align:center;font-size:13.5px}
 .matrix td.cell{border:1px solid var(--card);border-radius:5px}
@@ -56,6 +59,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .numbers td.best{font-weight:650}
 .scroll{max-height:400px;overflow:auto}.scroll th{position:sticky;top:0;background:var(--card)}
 .pairs{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:16px}
+.facts .part th{padding-top:16px;font-style:italic;font-weight:400}
 .facts{width:100%}.facts th{text-align:left;padding:4px 28px 4px 0;white-space:nowrap;vertical-align:top;width:1%}.facts td{padding:4px 0;overflow-wrap:anywhere}
 footer{color:var(--dim);font-size:13px;margin-top:40px}
 @media print{body{background:#fff}.card,.chart,.tile{break-inside:avoid}}
@@ -109,6 +113,13 @@ document.querySelectorAll("td[data-cell]").forEach(function(cell){
   cell.addEventListener("pointerenter",function(){mark(true)});
   cell.addEventListener("pointerleave",function(){mark(false)});
 });
+function hints(){
+  document.querySelectorAll(".card").forEach(function(card){
+    card.classList.remove("scrolls");
+    card.classList.toggle("scrolls",card.scrollWidth>card.clientWidth+1);
+  });
+}
+hints();addEventListener("resize",hints);
 document.documentElement.dataset.ready="yes";
 })();
 )js";

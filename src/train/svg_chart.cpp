@@ -18,7 +18,8 @@ using io::escaped;
 
 // In the units of the viewBox.
 constexpr double kWidth = 560, kHeight = 270, kLeft = 46, kRight = 92, kTop = 12, kBottom = 34;
-constexpr double kLabelHeight = 15;
+constexpr double kLabelHeight = 17;
+constexpr size_t kMostLabel = 13;    // characters beside the chart
 constexpr size_t kMostTitles = 100;  // a line
 constexpr size_t kMostDots = 36;     // on a line with more points they would touch
 
@@ -93,6 +94,15 @@ std::string drawn(const Chart& chart, const Line& line, const Frame& frame) {
   return out + "</g>";
 }
 
+/// As much of a line's name as there is room for; the page's script shows all of it.
+std::string label_of(const Line& line) {
+  const std::string& label = line.label.empty() ? line.name : line.label;
+  if (label.size() <= kMostLabel) return label;
+  size_t end = kMostLabel - 1;
+  while (end > 0 && (static_cast<unsigned char>(label[end]) & 0xC0) == 0x80) --end;  // never within a character
+  return label.substr(0, end) + "…";
+}
+
 /// The lines' names at their ends, moved apart where they would overlap.
 std::string end_labels(const Chart& chart, const Frame& frame) {
   struct Label {
@@ -118,7 +128,7 @@ std::string end_labels(const Chart& chart, const Frame& frame) {
   std::string out;
   for (const Label& label : labels)
     out += str("<text class=\"name c", label.line->color, "\" x=\"", coordinate(kWidth - kRight + 8), "\" y=\"", coordinate(label.y),
-               "\" dy=\".32em\">", escaped(label.line->name), "</text>");
+               "\" dy=\".32em\">", escaped(label_of(*label.line)), "</text>");
   return out;
 }
 

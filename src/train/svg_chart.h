@@ -13,6 +13,7 @@ struct Line {
   std::vector<Point> points;  // those that are no finite numbers break the line
   int color = 0;              // of the page's, counted from 0
   bool dashed = false;
+  std::string label = {};  // at the line's end; the name unless given
 };
 
 struct Chart {

@@ -90,6 +90,68 @@ TEST(Report, ShowsAllThatItIsGiven) {
   EXPECT_NE(page.find("<th>lr</th><td>0.1 &lt; 1</td>"), std::string::npos);
 }
 
+TEST(Report, DrawsOnlyWhatChanges) {
+  Report report;
+  report.curves = {{"lr", {{1, 0.1}, {2, 0.1}, {3, 0.1}}}, {"val_loss", {{1, 2}}}};  // a constant, and one point
+  std::string page = train::report_html(report);
+  EXPECT_EQ(count(page, "<svg "), 0U);
+  EXPECT_EQ(count(page, "<h2>Curves</h2>"), 0U);
+  EXPECT_NE(page.find("<th>epoch</th><th>lr</th><th>val_loss</th>"), std::string::npos);  // they are figures of the epochs
+  report.curves["train_loss"] = {{0.5, 3}, {1.5, 2}};
+  page = train::report_html(report);
+  check_nesting(page);
+  EXPECT_EQ(count(page, "<svg "), 1U);
+  // Beside a chart that would stand alone, what the run ended with.
+  EXPECT_NE(page.find("<th>at the end</th>"), std::string::npos);
+  EXPECT_NE(page.find("<tr><td>lr</td><td>0.1000</td></tr>"), std::string::npos);
+  report.memory_devices = {td::gpu(0), td::gpu(1)};
+  report.memory = {{0.5, {{1 << 20, 1 << 20, 4 << 20}, {1 << 20, 2 << 20, 8 << 20}}},
+                   {1, {{1 << 20, 1 << 20, 4 << 20}, {2 << 20, 2 << 20, 8 << 20}}}};
+  page = train::report_html(report);
+  check_nesting(page);
+  EXPECT_EQ(count(page, "<figcaption>Memory of cuda:0"), 0U);  // it held the same all the time: its figures stand in the table
+  EXPECT_EQ(count(page, "<figcaption>Memory of cuda:1"), 1U);
+  EXPECT_NE(page.find("<tr><td>cuda:0</td><td>1</td><td>1</td><td>4</td></tr>"), std::string::npos);
+}
+
+TEST(Report, TellsWhatWasGivenFromWhatWasNot) {
+  Report report;
+  report.configuration = {{"lr", "0.1"}};
+  report.defaults = {{"batch", "64"}};
+  const std::string page = train::report_html(report);
+  check_nesting(page);
+  const size_t given = page.find("<th>lr</th>"), part = page.find("left at its default"), left = page.find("<th>batch</th>");
+  EXPECT_TRUE(given < part && part < left && left != std::string::npos);
+  report.defaults.clear();
+  EXPECT_EQ(count(train::report_html(report), "left at its default"), 0U);
+}
+
+// For tests/train/report_page.sh, which opens them in a browser.
+TEST(Report, OfOneThreeAndTwelveCurves) {
+  const std::vector<std::string> names = {"train_loss", "val_loss",  "val_acc",   "lr",
+                                          "val_top5",   "val_f1",    "val_auroc", "val_precision_of_the_rarest_class",
+                                          "val_recall", "grad_norm", "train_acc", "val_mse"};
+  for (const int curves : {1, 3, 12}) {
+    Report report = full();
+    report.highlights = {
+        {"accuracy", "97.2%"}, {"samples right", "350 of 360"}, {"epochs", "20"}, {"time", "12.3 s"}, {"parameters", "62,006"}};
+    report.configuration = {{"epochs", "20"}, {"lr", "0.003"}};
+    report.defaults = {{"batch", "64"}, {"optimizer", "adam"}, {"schedule", "one-cycle"}};
+    report.confusion = train::ReportConfusion{td::eye(10, {}, {.dtype = td::kInt64}) * 35 + 1, {}, {}};
+    report.memory_devices.assign(static_cast<size_t>(curves == 12 ? 3 : 1), td::gpu(0));
+    for (auto& sample : report.memory) sample.devices.resize(report.memory_devices.size(), sample.devices[0]);
+    report.curves.clear();
+    for (int i = 0; i < curves; ++i) {
+      auto& points = report.curves[names[static_cast<size_t>(i)]];
+      for (int epoch = 1; epoch <= 20; ++epoch)
+        points.push_back({double(epoch), i < 2 ? 2.3 * std::exp(-epoch / (5.0 + i)) : 1 - std::exp(-epoch / (3.0 + i))});
+    }
+    const std::string page = train::report_html(report);
+    check_nesting(page);
+    train::write_report(td::str("report", curves, ".html"), report);
+  }
+}
+
 TEST(Report, NeedsNothingFromElsewhere) {
   const std::string page = train::report_html(full());
   EXPECT_EQ(count(page, "http"), 1U);  // the name of SVG's namespace, which is no address to load from
@@ -173,6 +235,14 @@ TEST(SvgChart, KeepsNamesApart) {
     heights.push_back(std::stod(svg.substr(svg.find(" y=\"", at) + 4)));
   ASSERT_EQ(heights.size(), 5U);
   for (size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 14.9);
+  // A long name is cut, never within a character; a line may have a label of its own.
+  chart.lines = {{"a_name_of_twenty_one", {{0, 0}, {1, 1}}, 0},
+                 {"äääääääääääää", {{0, 0}, {1, 2}}, 1},
+                 {"val_loss", {{0, 0}, {1, 3}}, 2, false, "val"}};
+  const std::string cut = train::detail::svg(chart);
+  EXPECT_NE(cut.find(">a_name_of_tw…</text>"), std::string::npos);
+  EXPECT_NE(cut.find(">ääääää…</text>"), std::string::npos);
+  EXPECT_NE(cut.find(">val</text>"), std::string::npos);
   // Also where there is hardly anything to draw.
   check_nesting(train::detail::svg({"empty", "epoch", {{"nothing", {}, 0}}}));
   check_nesting(train::detail::svg({"one", "epoch", {{"point", {{3, 7}}, 0}}}));

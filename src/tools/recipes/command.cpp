@@ -29,19 +29,6 @@ using nlohmann::ordered_json;
 constexpr int64_t kMostSamples = 100'000'000;  // their order takes memory
 constexpr int kInterruptedStatus = 130;        // as a shell reports a program that Ctrl-C ended
 
-/// What was not said on the command line is as the network learns well with.
-void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given) {
-  const NamedNet& net = recipe.net(settings.net);
-  const auto take = [&](const char* name, auto& setting, const auto& value) {
-    if (!was_given(name)) setting = value;
-  };
-  take("epochs", settings.epochs, net.epochs);
-  take("batch", settings.batch, net.batch);
-  take("lr", settings.lr, net.lr);
-  take("optimizer", settings.optimizer, net.optimizer);
-  take("schedule", settings.schedule, net.schedule);
-}
-
 void check_gpus(const TrainSettings& settings) {
   const int wanted = settings.gpus.value_or(0), there = num_gpus();
   if (wanted <= there) return;
@@ -180,7 +167,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   io::write_file("train", path, summary.dump(2) + "\n");
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
-  const Outcome outcome{recipe, settings, task, trainer, model, seconds, confusion};
+  const Outcome outcome{recipe, settings, was_given, task, trainer, model, seconds, confusion};
   write_page((folder / "report.html").string(), outcome);
   if (events) events->finish(outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;

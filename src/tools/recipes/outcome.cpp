@@ -92,7 +92,15 @@ void write_page(const std::string& path, const Outcome& outcome) {
   report.highlights.emplace_back("time", train::seconds_text(outcome.seconds));
   report.configuration.clear();  // the settings say the same, by the names of the options
   const nlohmann::ordered_json settings = settings_json(outcome.settings);
-  for (const auto& [name, value] : settings.items()) report.configuration.emplace_back(name, text_of(value));
+  // What an earlier session was given counts, too: a resumed run has it, where it is not what the recipe takes by itself.
+  TrainSettings untouched;
+  untouched.net = outcome.settings.net;
+  take_defaults(untouched, outcome.recipe, [](const char*) { return false; });
+  const nlohmann::ordered_json usual = settings_json(untouched);
+  for (const auto& [name, value] : settings.items()) {
+    const bool given = outcome.was_given(name.c_str()) || (name != "net" && usual.value(name, nlohmann::ordered_json()) != value);
+    (given ? report.configuration : report.defaults).emplace_back(name, text_of(value));
+  }
   report.configuration.emplace_back("steps", train::count_text(static_cast<double>(trainer.step())));
   report.configuration.emplace_back("parameters", train::count_text(static_cast<double>(outcome.model.num_parameters())));
   report.confusion = outcome.confusion;

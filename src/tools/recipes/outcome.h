@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ namespace tandem::tools {
 struct Outcome {
   const Recipe& recipe;
   const TrainSettings& settings;
+  const std::function<bool(const char*)>& was_given;  // whether the command line has the option of that name
   const Task& task;
   const train::Trainer& trainer;
   const Learner& model;
