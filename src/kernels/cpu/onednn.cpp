@@ -8,15 +8,16 @@
 
 #include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
+#include "kernels/cpu/onednn_version.h"
 
 namespace tandem::kernels::cpu {
 namespace {
 
-dnnl_memory_desc_t matrix(DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column) {
-  dnnl_memory_desc_t desc;
+DnnlLayout matrix(DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  DnnlLayout layout;
   const dnnl_dims_t sizes = {rows, columns}, strides = {row, column};
-  dnnl_memory_desc_init_by_strides(&desc, 2, sizes, dnnl_type(dtype), strides);
-  return desc;
+  layout.set_strides(2, sizes, dnnl_type(dtype), strides);
+  return layout;
 }
 
 /// A primitive, and what its arguments look like.
@@ -27,19 +28,17 @@ class Product {
 
   explicit Product(const DnnlProduct& p) {
     const SingleOpenMp single;
-    dnnl_memory_desc_t a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
-    dnnl_memory_desc_t out = matrix(p.out, p.m, p.n, p.out_row, 1);
-    dnnl_matmul_desc_t desc;
+    const DnnlLayout a = matrix(p.in, p.m, p.k, p.a_row, p.a_column), b = matrix(p.in, p.k, p.n, p.b_row, p.b_column);
+    const DnnlLayout out = matrix(p.out, p.m, p.n, p.out_row, 1);
     dnnl_primitive_attr_t attributes = nullptr;
     dnnl_primitive_desc_t description = nullptr;
-    (void)(good(dnnl_matmul_desc_init(&desc, &a, &b, nullptr, &out)) && good(dnnl_primitive_attr_create(&attributes)) &&
+    (void)(good(dnnl_primitive_attr_create(&attributes)) &&
            good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user)) &&
-           good(dnnl_primitive_desc_create(&description, &desc, attributes, dnnl_shared_engine(), nullptr)) &&
-           good(dnnl_primitive_create(&primitive_, description)));
+           good(dnnl_describe_matmul(description, out, a, b, attributes)) && good(dnnl_primitive_create(&primitive_, description)));
     if (status_ == dnnl_success) {
-      const dnnl_memory_desc_t* scratch = dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
-      scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
-      const Described all[] = {{DNNL_ARG_DST, out}, {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_SCRATCHPAD, *scratch}};
+      const DnnlLayout scratch = DnnlLayout::of(description, dnnl_query_scratchpad_md);
+      scratch_bytes_ = scratch.bytes();
+      const Described all[] = {{DNNL_ARG_DST, out}, {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_SCRATCHPAD, scratch}};
       std::copy(std::begin(all), std::end(all), described_);
     }
     dnnl_primitive_desc_destroy(description);
@@ -56,7 +55,7 @@ class Product {
   static constexpr int kArguments = 4;
   struct Described {
     int name;
-    dnnl_memory_desc_t desc;
+    DnnlLayout layout;
   };
 
   bool good(dnnl_status_t status) {
@@ -78,7 +77,7 @@ class Product::Arguments {
   explicit Arguments(const Product& of) : status_(of.status_) {
     for (int i = 0; i < kArguments && status_ == dnnl_success; ++i) {
       list_[i].arg = of.described_[i].name;
-      status_ = dnnl_memory_create(&list_[i].memory, &of.described_[i].desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
+      status_ = dnnl_memory_create(&list_[i].memory, of.described_[i].layout.get(), dnnl_shared_engine(), DNNL_MEMORY_NONE);
     }
   }
   Arguments(const Arguments&) = delete;

@@ -1,11 +1,13 @@
 #include "kernels/cpu/onednn_convolution.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "base/align.h"
 #include "kernels/cpu/onednn_cache.h"
 #include "kernels/cpu/onednn_thread.h"
+#include "kernels/cpu/onednn_version.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -30,7 +32,7 @@ class Step {
   Step& operator=(const Step&) = delete;
   ~Step() { dnnl_primitive_destroy(primitive_); }
   dnnl_status_t make(const_dnnl_primitive_desc_t desc) { return dnnl_primitive_create(&primitive_, desc); }
-  void add(int name, const dnnl_memory_desc_t& desc) { described_[count_++] = {name, desc}; }
+  void add(int name, const DnnlLayout& layout) { described_[count_++] = {name, layout}; }
   [[nodiscard]] bool made() const { return primitive_ != nullptr; }
   /// `data` in the order of `add`.
   int run(Arguments& arguments, std::initializer_list<const void*> data) const;
@@ -39,7 +41,7 @@ class Step {
   static constexpr int kMaxCount = 5;
   struct Described {
     int name;
-    dnnl_memory_desc_t desc;
+    DnnlLayout layout;
   };
   dnnl_primitive_t primitive_ = nullptr;
   Described described_[kMaxCount];  // the first count_
@@ -53,7 +55,7 @@ class Step::Arguments {
     for (; count_ < of.count_ && status_ == dnnl_success; ++count_) {
       const Described& argument = of.described_[count_];
       list_[count_].arg = argument.name;
-      status_ = dnnl_memory_create(&list_[count_].memory, &argument.desc, dnnl_shared_engine(), DNNL_MEMORY_NONE);
+      status_ = dnnl_memory_create(&list_[count_].memory, argument.layout.get(), dnnl_shared_engine(), DNNL_MEMORY_NONE);
     }
   }
   Arguments(const Arguments&) = delete;
@@ -95,14 +97,14 @@ class Convolution {
   };
 
   /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
-  explicit Convolution(const DnnlConvolution& c, const dnnl_memory_desc_t* weight = nullptr) {
+  explicit Convolution(const DnnlConvolution& c, const DnnlLayout* weight = nullptr) {
     const SingleOpenMp single;
     build(c, weight);
     bytes_.supported = status_ == dnnl_success && worth_it_;
   }
 
   [[nodiscard]] const DnnlConvolutionBytes& bytes() const { return bytes_; }
-  [[nodiscard]] const dnnl_memory_desc_t& weight_layout() const { return weight_; }
+  [[nodiscard]] const DnnlLayout& weight_layout() const { return weight_; }
 
   int reorder_weight(Arguments& on, void* to, const void* from) const { return reorder_weight_.run(on.reorder_weight, {from, to}); }
 
@@ -147,37 +149,39 @@ class Convolution {
     return name;
   }
 
-  void build(const DnnlConvolution& c, const dnnl_memory_desc_t* given) {
+  void build(const DnnlConvolution& c, const DnnlLayout* given) {
     const auto part = static_cast<ConvolutionPart>(c.part);
     const dnnl_data_type_t type = c.bfloat16 ? dnnl_bf16 : dnnl_f32;
     // Two spatial dimensions, or three where the first is used.
     const bool deep = c.in[0] != 1 || c.kernel[0] != 1 || c.out[0] != 1 || c.padding[0] != 0;
     const int skip = deep ? 0 : 1, spatial = 3 - skip;
-    dnnl_dims_t strides, dilations, before, behind;
+    DnnlWindow window;
     for (int d = 0; d < spatial; ++d) {
       const int i = d + skip;
-      strides[d] = c.stride[i];
-      dilations[d] = c.dilation[i] - 1;
-      before[d] = c.padding[i];
+      window.strides[d] = c.stride[i];
+      window.dilations[d] = c.dilation[i] - 1;
+      window.before[d] = c.padding[i];
       const int64_t reach = c.dilation[i] * (c.kernel[i] - 1) + 1;
       const bool even = (c.in[i] + 2 * c.padding[i] - reach) / c.stride[i] + 1 == c.out[i];
-      behind[d] = even ? c.padding[i] : (c.out[i] - 1) * c.stride[i] + reach - c.in[i] - c.padding[i];
+      window.behind[d] = even ? c.padding[i] : (c.out[i] - 1) * c.stride[i] + reach - c.in[i] - c.padding[i];
     }
-    const auto image = [&](int64_t channels, const int64_t(&sizes)[3], int64_t batch, dnnl_memory_desc_t& own, dnnl_memory_desc_t& any) {
-      dnnl_dims_t dims = {c.n, channels}, by;
-      for (int d = 0; d < spatial; ++d) dims[2 + d] = sizes[skip + d];
+    dnnl_dims_t in_dims = {c.n, c.ic}, out_dims = {c.n, c.oc};
+    std::copy(c.in + skip, c.in + 3, in_dims + 2);
+    std::copy(c.out + skip, c.out + 3, out_dims + 2);
+    const auto image = [&](const dnnl_dims_t& dims, int64_t batch, DnnlLayout& own, DnnlLayout& any) {
+      dnnl_dims_t by;
       int64_t stride = 1;
       for (int d = spatial + 1; d >= 1; --d) {
         by[d] = stride;
         stride *= dims[d];
       }
       by[0] = batch;
-      good(dnnl_memory_desc_init_by_strides(&own, spatial + 2, dims, type, by));
-      good(dnnl_memory_desc_init_by_tag(&any, spatial + 2, dims, type, dnnl_format_tag_any));
+      good(own.set_strides(spatial + 2, dims, type, by));
+      good(any.set_tag(spatial + 2, dims, type, dnnl_format_tag_any));
     };
-    dnnl_memory_desc_t in, any_in, out, any_out, weight, any_weight, bias{};
-    image(c.ic, c.in, c.in_batch, in, any_in);
-    image(c.oc, c.out, c.out_batch, out, any_out);
+    DnnlLayout in, any_in, out, any_out, weight, any_weight, hint_weight, bias;
+    image(in_dims, c.in_batch, in, any_in);
+    image(out_dims, c.out_batch, out, any_out);
     {
       dnnl_dims_t dims = {c.groups, c.oc / c.groups, c.ic / c.groups}, by;
       int ndims = 3;
@@ -190,57 +194,44 @@ class Convolution {
       by[1] = c.weight_row;
       by[0] = dims[1] * c.weight_row;
       const int from = c.groups == 1 ? 1 : 0;
-      good(dnnl_memory_desc_init_by_strides(&weight, ndims - from, dims + from, type, by + from));
+      good(weight.set_strides(ndims - from, dims + from, type, by + from));
       if (given) any_weight = *given;
-      else
-        good(dnnl_memory_desc_init_by_tag(&any_weight, ndims - from, dims + from, part == ConvolutionPart::Weight ? dnnl_f32 : type,
-                                          dnnl_format_tag_any));
+      else good(any_weight.set_tag(ndims - from, dims + from, part == ConvolutionPart::Weight ? dnnl_f32 : type, dnnl_format_tag_any));
+      // The gradients ask for a forward one as a hint; the weight's type is then the data's.
+      if (part == ConvolutionPart::Forward) hint_weight = any_weight;
+      else good(hint_weight.set_tag(ndims - from, dims + from, type, dnnl_format_tag_any));
     }
     has_bias_ = c.bias != 0;
     const dnnl_dims_t bias_dims = {c.oc};
-    if (has_bias_) good(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, type, dnnl_a));
+    if (has_bias_) good(bias.set_tag(1, bias_dims, type, dnnl_a));
     if (status_ != dnnl_success) return;
 
     dnnl_primitive_attr_t attributes = nullptr;
     dnnl_primitive_desc_t forward = nullptr, backward = nullptr;
     good(dnnl_primitive_attr_create(&attributes));
     good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user));
-    dnnl_convolution_desc_t desc;
-    // The gradients ask for a forward one as a hint; the weight's type is then the data's.
-    dnnl_memory_desc_t hint_weight = any_weight;
-    if (part == ConvolutionPart::Weight) hint_weight.data_type = type;
-    if (part != ConvolutionPart::Forward && given) {
-      good(dnnl_memory_desc_init_by_tag(&hint_weight, given->ndims, given->dims, type, dnnl_format_tag_any));
-    }
-    const auto make_forward = [&](const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
-      const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
-          &desc, part == ConvolutionPart::Forward ? dnnl_forward_inference : dnnl_forward_training, dnnl_convolution_direct, &from,
-          &hint_weight, has_bias_ ? &bias : nullptr, &to, strides, dilations, before, behind);
-      return status ? status : dnnl_primitive_desc_create(&forward, &desc, attributes, dnnl_shared_engine(), nullptr);
+    const auto make_forward = [&](const DnnlLayout& from, const DnnlLayout& to) {
+      return dnnl_describe_convolution(forward, part == ConvolutionPart::Forward ? dnnl_forward_inference : dnnl_forward_training, to, from,
+                                       hint_weight, has_bias_ ? &bias : nullptr, window, attributes);
     };
     // Left alone oneDNN takes channels last, which it reorders from and to three times slower than blocks of 16 channels.
     const bool blocks = part == ConvolutionPart::Forward && c.groups == 1 && !c.bfloat16 && c.oc % 16 == 0 && (c.ic % 16 == 0 || c.ic <= 3);
     if (blocks) {
-      const auto tagged = [&](dnnl_memory_desc_t x, bool blocked) {
-        const dnnl_format_tag_t tag = deep ? (blocked ? dnnl_aBcde16b : dnnl_abcde) : blocked ? dnnl_aBcd16b : dnnl_abcd;
-        good(dnnl_memory_desc_init_by_tag(&x, x.ndims, x.dims, type, tag));
-        return x;
-      };
-      if (make_forward(tagged(any_in, c.ic > 3), tagged(any_out, true)) == dnnl_success && std::strncmp(name_of(forward), "jit", 3) != 0) {
+      const dnnl_format_tag_t plain = deep ? dnnl_abcde : dnnl_abcd, blocked = deep ? dnnl_aBcde16b : dnnl_aBcd16b;
+      DnnlLayout laid_in, laid_out;
+      good(laid_in.set_tag(spatial + 2, in_dims, type, c.ic > 3 ? blocked : plain));
+      good(laid_out.set_tag(spatial + 2, out_dims, type, blocked));
+      if (make_forward(laid_in, laid_out) == dnnl_success && std::strncmp(name_of(forward), "jit", 3) != 0) {
         dnnl_primitive_desc_destroy(forward);
         forward = nullptr;
       }
     }
     if (!forward) good(make_forward(any_in, any_out));
     const_dnnl_primitive_desc_t chosen = forward;
-    if (part == ConvolutionPart::Input && status_ == dnnl_success)
-      good(dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &any_in, &any_weight, &any_out, strides,
-                                                            dilations, before, behind));
-    if (part == ConvolutionPart::Weight && status_ == dnnl_success)
-      good(dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &any_in, &any_weight, nullptr, &any_out,
-                                                               strides, dilations, before, behind));
     if (part != ConvolutionPart::Forward && status_ == dnnl_success) {
-      good(dnnl_primitive_desc_create(&backward, &desc, attributes, dnnl_shared_engine(), forward));
+      good(part == ConvolutionPart::Input
+               ? dnnl_describe_input_gradient(backward, any_in, any_out, any_weight, window, forward, attributes)
+               : dnnl_describe_weight_gradient(backward, any_weight, any_in, any_out, window, forward, attributes));
       chosen = backward;
     }
     if (status_ == dnnl_success) assemble(part, chosen, attributes, in, out, weight, bias);
@@ -249,14 +240,13 @@ class Convolution {
     dnnl_primitive_attr_destroy(attributes);
   }
 
-  void assemble(ConvolutionPart part, const_dnnl_primitive_desc_t chosen, const_dnnl_primitive_attr_t attributes,
-                const dnnl_memory_desc_t& in, const dnnl_memory_desc_t& out, const dnnl_memory_desc_t& weight,
-                const dnnl_memory_desc_t& bias) {
+  void assemble(ConvolutionPart part, const_dnnl_primitive_desc_t chosen, const_dnnl_primitive_attr_t attributes, const DnnlLayout& in,
+                const DnnlLayout& out, const DnnlLayout& weight, const DnnlLayout& bias) {
     worth_it_ = std::strncmp(name_of(chosen), "ref", 3) != 0;  // plain loops: ours are better
-    const auto layout = [&](dnnl_query_t what) { return *dnnl_primitive_desc_query_md(chosen, what, 0); };
-    const dnnl_memory_desc_t scratch = layout(dnnl_query_scratchpad_md);
+    const auto layout = [&](dnnl_query_t what) { return DnnlLayout::of(chosen, what); };
+    const DnnlLayout scratch = layout(dnnl_query_scratchpad_md);
     good(main_.make(chosen));
-    dnnl_memory_desc_t a, b{}, result;
+    DnnlLayout a, b, result;
     switch (part) {
       case ConvolutionPart::Forward:
         a = layout(dnnl_query_src_md);
@@ -293,20 +283,20 @@ class Convolution {
     if (has_bias_ && part == ConvolutionPart::Forward) main_.add(DNNL_ARG_BIAS, bias);
     const bool gradient = part == ConvolutionPart::Weight;
     make_reorder(reorder_weight_, gradient ? weight_ : weight, gradient ? weight : weight_, attributes, true);
-    a_bytes_ = dnnl_memory_desc_get_size(&a);
-    b_bytes_ = gradient ? dnnl_memory_desc_get_size(&b) : 0;
-    result_bytes_ = dnnl_memory_desc_get_size(&result);
-    bytes_.weight = align_up(dnnl_memory_desc_get_size(&weight_));
+    a_bytes_ = a.bytes();
+    b_bytes_ = gradient ? b.bytes() : 0;
+    result_bytes_ = result.bytes();
+    bytes_.weight = align_up(weight_.bytes());
     bytes_.scratch = (reorder_a_.made() ? align_up(a_bytes_) : 0) + (reorder_b_.made() ? align_up(b_bytes_) : 0) +
-                     (reorder_result_.made() ? align_up(result_bytes_) : 0) + align_up(dnnl_memory_desc_get_size(&scratch));
+                     (reorder_result_.made() ? align_up(result_bytes_) : 0) + align_up(scratch.bytes());
   }
 
-  void make_reorder(Step& step, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to, const_dnnl_primitive_attr_t attributes,
-                    bool always = false) {
-    if (!always && dnnl_memory_desc_equal(&from, &to)) return;
+  void make_reorder(Step& step, const DnnlLayout& from, const DnnlLayout& to, const_dnnl_primitive_attr_t attributes, bool always = false) {
+    if (!always && from == to) return;
     dnnl_primitive_desc_t desc = nullptr;
-    if (!good(dnnl_reorder_primitive_desc_create(&desc, &from, dnnl_shared_engine(), &to, dnnl_shared_engine(), attributes))) return;
-    if (dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0)) != 0) good(dnnl_unimplemented);
+    if (!good(dnnl_reorder_primitive_desc_create(&desc, from.get(), dnnl_shared_engine(), to.get(), dnnl_shared_engine(), attributes)))
+      return;
+    if (DnnlLayout::of(desc, dnnl_query_scratchpad_md).bytes() != 0) good(dnnl_unimplemented);
     good(step.make(desc));
     step.add(DNNL_ARG_FROM, from);
     step.add(DNNL_ARG_TO, to);
@@ -316,7 +306,7 @@ class Convolution {
   dnnl_status_t status_ = dnnl_success;
   bool worth_it_ = false, has_bias_ = false;
   DnnlConvolutionBytes bytes_{};
-  dnnl_memory_desc_t weight_{};
+  DnnlLayout weight_;
   size_t a_bytes_ = 0, b_bytes_ = 0, result_bytes_ = 0;
   Step main_, reorder_a_, reorder_b_, reorder_result_, reorder_weight_;
 };
@@ -329,7 +319,7 @@ Convolutions::Lease& lease_of(const DnnlConvolution& c) {
   if (c.whole == c.n) return convolutions->make(c);
   DnnlConvolution whole = c;
   whole.n = c.whole;
-  const dnnl_memory_desc_t layout = lease_of(whole).made().weight_layout();
+  const DnnlLayout layout = lease_of(whole).made().weight_layout();
   return convolutions->make(c, &layout);
 }
 
