@@ -41,6 +41,14 @@ void regularise(Matrix& x, int64_t rows, int64_t columns) {
 bool rows_dense(const Matrix& x, int64_t columns) { return x.column == 1 && x.row >= columns; }
 bool columns_dense(const Matrix& x, int64_t rows) { return x.row == 1 && x.column >= rows; }
 
+/// The block that cuts `size` into about `count`, a multiple of `unit`. The last one is never a single row or column: a matrix with one row
+/// and steps between its elements, and a result with one column, are dense to oneDNN 3.7, whatever their strides.
+int64_t block_of(int64_t size, int64_t count, int64_t unit) {
+  int64_t block = ((size + count - 1) / count + unit - 1) / unit * unit;
+  while (block < size && size % block == 1) block += unit;
+  return std::min(size, block);
+}
+
 }  // namespace
 
 MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_view, const View& bias_view, const Epilogue& what_follows)
@@ -125,6 +133,10 @@ void MatmulPlan::choose_route() {
   } else {
     route = m <= kRowsOfInner && laid_a.column == 1 ? Route::Columns : large;
   }
+  if (route == Route::Dnnl && m == 1 && laid_a.column != 1) {  // see block_of
+    pack_a = true;
+    laid_a = {nullptr, k, 1};
+  }
 }
 
 void MatmulPlan::share_out() {
@@ -148,8 +160,7 @@ void MatmulPlan::share_out() {
   for (int64_t down = 1; down <= wanted; ++down) {
     const int64_t across = wanted / down;
     const int64_t unit_m = m >= 64 * down ? 16 : 4, unit_n = n >= 64 * across ? 32 : 16;
-    const int64_t mb = std::min(m, ((m + down - 1) / down + unit_m - 1) / unit_m * unit_m),
-                  nb = std::min(n, ((n + across - 1) / across + unit_n - 1) / unit_n * unit_n);
+    const int64_t mb = block_of(m, down, unit_m), nb = block_of(n, across, unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
     // Time grows with the largest block; what it reads weighs less, more where it must be transposed first.
     const double turning_a = laid_a.column == 1 ? 1 : 4, turning_b = laid_b.column == 1 ? 1 : 4;
