@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,5 +70,7 @@ struct Recipe {
 [[nodiscard]] std::span<const Recipe> recipes();
 /// The one of that name, or nullptr.
 [[nodiscard]] const Recipe* find_recipe(const std::string& name);
+/// Sets what the recipe learns well with, except what `was_given`.
+void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given);
 
 }  // namespace tandem::tools

@@ -168,6 +168,18 @@ const NamedNet& Recipe::net(const std::string& called) const {
   return *found;
 }
 
+void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given) {
+  const NamedNet& net = recipe.net(settings.net);
+  const auto take = [&](const char* name, auto& setting, const auto& value) {
+    if (!was_given(name)) setting = value;
+  };
+  take("epochs", settings.epochs, net.epochs);
+  take("batch", settings.batch, net.batch);
+  take("lr", settings.lr, net.lr);
+  take("optimizer", settings.optimizer, net.optimizer);
+  take("schedule", settings.schedule, net.schedule);
+}
+
 std::span<const Recipe> recipes() { return kRecipes; }
 
 const Recipe* find_recipe(const std::string& name) {

@@ -75,18 +75,6 @@ std::string settings_note(const TrainSettings& settings) {
   return note.dump();
 }
 
-void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given) {
-  const NamedNet& net = recipe.net(settings.net);
-  const auto take = [&](const char* name, auto& setting, const auto& value) {
-    if (!was_given(name)) setting = value;
-  };
-  take("epochs", settings.epochs, net.epochs);
-  take("batch", settings.batch, net.batch);
-  take("lr", settings.lr, net.lr);
-  take("optimizer", settings.optimizer, net.optimizer);
-  take("schedule", settings.schedule, net.schedule);
-}
-
 void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path,
                    const std::function<bool(const char*)>& keep) {
   const auto note = metadata.find(kSettingsNote);

@@ -16,8 +16,6 @@ inline constexpr const char* kSettingsNote = "recipe";
 /// By the names of their options.
 [[nodiscard]] nlohmann::ordered_json settings_json(TrainSettings settings);
 [[nodiscard]] std::string settings_note(const TrainSettings& settings);
-/// Sets what the recipe learns well with, except what `was_given`.
-void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::function<bool(const char*)>& was_given);
 /// Sets what the run that wrote `metadata` had, except those settings that `keep` names. Error where it is another recipe's run, or none of
 /// `tandem train`; `path` is the file that is named. An empty `settings.recipe` takes any.
 void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path,
