@@ -21,7 +21,7 @@ Ref<Storage> shared_storage(std::shared_ptr<runtime::SharedMemory> memory, size_
   void* const data = memory->data() + offset;
   auto held = std::make_unique<std::shared_ptr<runtime::SharedMemory>>(std::move(memory));
   Ref<Storage> storage(new Storage(cpu(), data, bytes, drop_shared, held.get()));
-  held.release();
+  static_cast<void>(held.release());
   return storage;
 }
 
