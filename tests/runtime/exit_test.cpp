@@ -1,5 +1,6 @@
 // The end of the program, whatever is still queued or running, and what happens before GPUs are first used. Each in a process of its own.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -273,17 +274,64 @@ TEST_F(ExitDeathTest, GpusAskedForFromTheProgramComeBeforeTheVariable) {
       ::testing::ExitedWithCode(0), "5 GPUs");
 }
 
+/// Touches the memory of cuda:1.
+void touch_gpu_memory() {
+  runtime::Driver& driver = runtime::require_driver();
+  *static_cast<volatile char*>(driver.user_address(1, driver.allocate(1, 4096))) = 1;
+  std::exit(0);
+}
+
+constexpr const char* kExplained = "the host touched address 0x[0-9a-f]+, which is memory of cuda:1 \\(virtual\\).*\\.cpu\\(\\)";
+
 TEST_F(ExitDeathTest, AFaultOnAGpusMemoryIsExplained) {
   const auto died = [](int status) { return !::testing::ExitedWithCode(0)(status); };  // by SIGSEGV, or by the report of a sanitizer
   EXPECT_EXIT(
       {
         ask_for("2x8MiB");
-        setenv("TANDEM_EXPLAIN_FAULTS", "1", 1);
-        runtime::Driver& driver = runtime::require_driver();
-        *static_cast<volatile char*>(driver.user_address(1, driver.allocate(1, 4096))) = 1;
-        std::exit(0);
+        struct sigaction now = {};
+        sigaction(SIGSEGV, nullptr, &now);
+        if (now.sa_handler != SIG_DFL) setenv("TANDEM_EXPLAIN_FAULTS", "1", 1);  // a sanitizer's is left alone unless asked for
+        touch_gpu_memory();
       },
-      died, "the host touched address 0x[0-9a-f]+, which is memory of cuda:1 \\(virtual\\).*\\.cpu\\(\\)");
+      died, kExplained);
+}
+
+void say_mine(int) {
+  (void)!write(STDERR_FILENO, "mine\n", 5);
+  _exit(3);
+}
+
+TEST_F(ExitDeathTest, AHandlerOfTheProgramsIsLeftAlone) {
+  EXPECT_EXIT(
+      {
+        ask_for("2x8MiB");
+        std::signal(SIGSEGV, say_mine);
+        touch_gpu_memory();
+      },
+      ::testing::ExitedWithCode(3), "^mine");
+  EXPECT_EXIT(
+      {
+        ask_for("2x8MiB");
+        setenv("TANDEM_EXPLAIN_FAULTS", "1", 1);
+        std::signal(SIGSEGV, say_mine);
+        touch_gpu_memory();
+      },
+      ::testing::ExitedWithCode(3), "the host touched(.|\n)*mine");
+}
+
+TEST_F(ExitDeathTest, AFaultIsNotExplainedWhereThatIsOff) {
+  EXPECT_EXIT(
+      {
+        ask_for("2x8MiB");
+        setenv("TANDEM_EXPLAIN_FAULTS", "0", 1);
+        struct sigaction before = {};
+        struct sigaction after = {};
+        sigaction(SIGSEGV, nullptr, &before);
+        (void)runtime::require_driver();
+        sigaction(SIGSEGV, nullptr, &after);
+        std::exit(before.sa_handler == after.sa_handler ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ std::string uuid_of(int index) {
 
 VirtualDriver::VirtualDriver(const Options& options, std::span<const int> visible)
     : machine_(options), engines_(machine_, static_cast<int>(visible.size())) {
-  const bool explain = environment_flag("TANDEM_EXPLAIN_FAULTS");
+  const bool asked = environment_flag("TANDEM_EXPLAIN_FAULTS"), explain = asked || !environment("TANDEM_EXPLAIN_FAULTS");
   for (const int index : visible) {
     Device& device = devices_.emplace_back();
     device.properties.name = "tandem virtual GPU";
@@ -108,7 +108,7 @@ VirtualDriver::VirtualDriver(const Options& options, std::span<const int> visibl
     device.properties.multi_processor_count = machine_.share();
     device.properties.is_virtual = true;
     device.arena = std::make_unique<Arena>(index, options.memory);
-    if (explain) explain_faults(device_count() - 1, device.arena->user_base(), device.arena->kernels_base(), device.arena->span());
+    if (explain) explain_faults(device_count() - 1, device.arena->user_base(), device.arena->kernels_base(), device.arena->span(), asked);
   }
 }
 

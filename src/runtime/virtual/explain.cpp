@@ -58,7 +58,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void explain_faults(int device, uintptr_t user_base, uintptr_t kernels_base, size_t span) {
+void explain_faults(int device, uintptr_t user_base, uintptr_t kernels_base, size_t span, bool before_others) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const int count = region_count.load();
@@ -66,11 +66,14 @@ void explain_faults(int device, uintptr_t user_base, uintptr_t kernels_base, siz
   regions[count] = {device, user_base, kernels_base, span};
   region_count.store(count + 1, std::memory_order_release);
   if (count > 0) return;
+  sigaction(SIGSEGV, nullptr, &before);
+  const bool is_free = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
+  if (!is_free && !before_others) return;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &before);
+  sigaction(SIGSEGV, &action, nullptr);
 }
 
 }  // namespace tandem::runtime::virtual_gpu
