@@ -22,6 +22,7 @@ file(GLOB board_page CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tools/board/pag
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/tools/board/assets_embed.S PROPERTIES
   INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/src/tools/board/page OBJECT_DEPENDS "${board_page}")
 target_include_directories(tandem_board SYSTEM PRIVATE ${TANDEM_HTTPLIB_INCLUDE})
+target_compile_definitions(tandem_board PRIVATE TD_LIBRARY)
 target_link_libraries(tandem_board PRIVATE tandem tandem_flags CLI11::CLI11 nlohmann_json::nlohmann_json ${TANDEM_HTTPLIB_LIBRARY})
 target_link_options(tandem_board PRIVATE -Wl,--as-needed $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
 set_target_properties(tandem_board PROPERTIES INSTALL_RPATH "$ORIGIN")

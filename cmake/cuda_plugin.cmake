@@ -79,6 +79,7 @@ if(nvcc_version VERSION_GREATER_EQUAL 12.8)
   # The code of a GPU is a quarter as large so; it is unpacked when a kernel is first used.
   target_compile_options(tandem_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
 endif()
+target_compile_definitions(tandem_cuda PRIVATE TD_LIBRARY)
 target_link_libraries(tandem_cuda PRIVATE tandem tandem_flags)
 target_link_options(tandem_cuda PRIVATE -Wl,--as-needed -Wl,-z,defs $<$<CONFIG:Release>:-s>)
 set_target_properties(tandem_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -13,6 +13,7 @@ target_compile_options(tandem_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -ffunction-sections -fdata-sections -fvisibility-inlines-hidden
   -fno-semantic-interposition   # calls between our own functions may be inlined and need no table
   -ftls-model=initial-exec>)    # thread-local state is read at each call: a plain load instead of __tls_get_addr
+target_compile_definitions(tandem_internal INTERFACE TD_LIBRARY)  # its own lines are no lines of the user's
 target_link_libraries(tandem_internal INTERFACE tandem_flags Threads::Threads)
 
 add_library(tandem SHARED ${library_sources})

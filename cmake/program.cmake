@@ -3,6 +3,7 @@
 set(command_line ${PROJECT_SOURCE_DIR}/src/tools/checks.cpp ${PROJECT_SOURCE_DIR}/src/tools/completion.cpp
  ${PROJECT_SOURCE_DIR}/src/tools/command_line.cpp ${PROJECT_SOURCE_DIR}/src/tools/did_you_mean.cpp)
 add_library(tandem_command_line STATIC ${command_line})
+target_compile_definitions(tandem_command_line PRIVATE TD_LIBRARY)
 target_link_libraries(tandem_command_line PUBLIC tandem CLI11::CLI11 PRIVATE tandem_flags)
 
 file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tools/*.cpp ${PROJECT_SOURCE_DIR}/src/tools/launch/*.cpp
@@ -10,6 +11,7 @@ file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tools/*.cp
 list(REMOVE_ITEM program_sources ${command_line})
 add_executable(tandem_program ${program_sources})
 set_target_properties(tandem_program PROPERTIES OUTPUT_NAME tandem)
+target_compile_definitions(tandem_program PRIVATE TD_LIBRARY)
 target_link_libraries(tandem_program PRIVATE tandem_command_line tandem_flags nlohmann_json::nlohmann_json
   $<TARGET_NAME_IF_EXISTS:tandem_sanitizer_options>)
 target_link_options(tandem_program PRIVATE $<$<CONFIG:Release>:-s>)

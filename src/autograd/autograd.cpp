@@ -13,7 +13,10 @@ namespace {
 
 /// The gradient an output starts with: the given one, checked, or a one.
 Tensor seed_gradient(const char* op, const Tensor& output, const Tensor& given, Site site) {
-  if (!output.requires_grad()) fail("[", op, "] element 0 of tensors does not require grad and does not have a grad_fn");
+  if (!output.requires_grad())
+    fail("[", op,
+         "] element 0 of tensors does not require grad and does not have a grad_fn; call requires_grad_() on what it is computed from, and "
+         "compute it outside of NoGradGuard");
   if (!given.defined()) {
     if (output.numel() != 1)
       fail("[", op, "] grad can be implicitly created only for scalar outputs, but the output has sizes ", output.sizes(),
@@ -21,7 +24,8 @@ Tensor seed_gradient(const char* op, const Tensor& output, const Tensor& given, 
     return full_like(output, 1, {}, site);
   }
   if (given.sizes() != output.sizes())
-    fail("[", op, "] Mismatch in shape: grad_output has a shape of ", given.sizes(), " and output has a shape of ", output.sizes());
+    fail("[", op, "] Mismatch in shape: grad_output has a shape of ", given.sizes(), " and output has a shape of ", output.sizes(),
+         "; reshape it");
   if (given.device() != output.device()) fail("[", op, "] the gradient is on ", given.device(), ", its output on ", output.device());
   return given.dtype() == output.dtype() ? given : given.to(output.dtype(), {}, site);
 }
@@ -59,7 +63,7 @@ SetGradGuard::~SetGradGuard() { autograd::detail::grad_enabled = before_; }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options, Site site) {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].requires_grad()) fail("[grad] input ", i, " does not require grad");
+    if (!inputs[i].requires_grad()) fail("[grad] input ", i, " does not require grad; call requires_grad_() on it before computing");
   auto result =
       autograd::run_backward(autograd::edges_of(outputs), autograd::seeds("grad", outputs, options.grad_outputs, site),
                              autograd::edges_of(inputs), options.retain_graph.value_or(options.create_graph), options.create_graph, site);
@@ -79,19 +83,19 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options, Site site
   (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph, site);
 }
 
-const Tensor& Tensor::requires_grad_(Flag required) const {
+const Tensor& Tensor::requires_grad_(Flag required, Site /*site*/) const {
   TensorImpl& self = impl();
   if (self.grad_fn && !required)
     fail("[requires_grad_] you can only change requires_grad flags of leaf variables; use detach() to get a tensor without history");
   if (required && !is_floating(self.dtype))
-    fail("[requires_grad_] only Tensors of floating point dtype can require gradients, not ", self.dtype);
+    fail("[requires_grad_] only Tensors of floating point dtype can require gradients, not ", self.dtype, "; convert with to(kFloat32)");
   self.requires_grad = required;
   return *this;
 }
 
-void Tensor::set_grad(const Tensor& grad) const {
+void Tensor::set_grad(const Tensor& grad, Site /*site*/) const {
   if (grad.defined()) {
-    if (grad.sizes() != sizes()) fail("[set_grad] assigned grad has sizes ", grad.sizes(), ", the tensor ", sizes());
+    if (grad.sizes() != sizes()) fail("[set_grad] assigned grad has sizes ", grad.sizes(), ", the tensor ", sizes(), "; reshape it");
     if (grad.device() != device()) fail("[set_grad] assigned grad is on ", grad.device(), ", the tensor on ", device());
   }
   impl().grad = grad;
@@ -102,7 +106,7 @@ Tensor Tensor::detach() const {
   return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, self.dtype));
 }
 
-const Tensor& Tensor::detach_() const {
+const Tensor& Tensor::detach_(Site /*site*/) const {
   TensorImpl& self = impl();
   if (self.base) fail("[detach_] can't detach views in-place; use detach() instead");
   self.grad_fn = nullptr;
@@ -110,7 +114,7 @@ const Tensor& Tensor::detach_() const {
   return *this;
 }
 
-void Tensor::retain_grad() const {
+void Tensor::retain_grad(Site /*site*/) const {
   if (!requires_grad()) fail("[retain_grad] can't retain_grad on Tensor that has requires_grad=False");
   const autograd::Edge edge = autograd::edge_of(*this);
   if (!edge.node) return;
@@ -120,14 +124,14 @@ void Tensor::retain_grad() const {
   edge.node->make_hooks().retain(edge.output_nr, extras.retained);
 }
 
-int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook, Site /*site*/) const {
   if (!requires_grad()) fail("[register_hook] cannot register a hook on a tensor that doesn't require gradient");
   const autograd::Edge edge = autograd::edge_of(*this);
   autograd::Hooks& hooks = edge.node ? edge.node->make_hooks().hooks : impl().extras.make().hooks;
   return hooks.add(edge.output_nr, std::move(hook));
 }
 
-int64_t Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
+int64_t Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook, Site /*site*/) const {
   if (!requires_grad()) fail("[register_post_accumulate_grad_hook] cannot register a hook on a tensor that doesn't require gradient");
   if (!is_leaf())
     fail(

@@ -63,8 +63,8 @@ struct GradcheckOptions {
 };
 /// Whether the gradients of f agree with finite differences at float64 inputs; an Error with the place and both values where not. As
 /// torch.autograd.gradcheck.
-bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-               GradcheckOptions options = {});
+bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {},
+               Site = Site::here());
 /// The same for the gradient's gradient.
 bool gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});

@@ -100,8 +100,8 @@ struct Function {
     };
     auto outputs = run();
     if constexpr (std::is_same_v<decltype(outputs), Tensor>)
-      return detail::record_custom(name(), std::move(context), inputs, {outputs}, backward, Site::here())[0];
-    else return detail::record_custom(name(), std::move(context), inputs, std::move(outputs), backward, Site::here());
+      return detail::record_custom(name(), std::move(context), inputs, {outputs}, backward, Site::of_call())[0];
+    else return detail::record_custom(name(), std::move(context), inputs, std::move(outputs), backward, Site::of_call());
   }
 
  private:

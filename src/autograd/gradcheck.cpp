@@ -24,7 +24,8 @@ std::vector<Tensor> fresh_leaves(const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs, GradcheckOptions options) {
+bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs, GradcheckOptions options,
+               Site /*site*/) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].requires_grad() && inputs[i].dtype() != kFloat64)
       fail("[gradcheck] input ", i, " is ", inputs[i].dtype(), "; finite differences need float64");

@@ -33,7 +33,7 @@ DType promote_types(DType a, DType b) {
 
 DType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 
-void set_default_dtype(DType dtype) {
+void set_default_dtype(DType dtype, Site /*site*/) {
   if (!is_floating(dtype)) fail("[set_default_dtype] only floating dtypes can be the default, not ", name(dtype));
   default_dtype.store(dtype, std::memory_order_relaxed);
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/half.h"
+#include "base/site.h"
 
 namespace tandem {
 
@@ -49,7 +50,7 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 /// The type of new floating tensors, float32 unless changed.
 [[nodiscard]] DType get_default_dtype();
 /// Sets it. Error where `dtype` is not floating.
-void set_default_dtype(DType dtype);
+void set_default_dtype(DType dtype, Site = Site::here());
 
 /// The DType of a C++ element type.
 template <class T>

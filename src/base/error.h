@@ -6,16 +6,40 @@
 #include <string>
 #include <string_view>
 
+#include "base/site.h"
+
 namespace tandem {
 
-/// What every error of the library is. `what()` is one clear line: the operation, the values, what to do.
+namespace detail {
+struct ErrorPlace;
+}
+
+/// What every error of the library is.
 class Error : public std::exception {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
-  [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
+  /// An error of the user's statement that the calling thread is in.
+  explicit Error(std::string message);
+  /// The operation, the values, what to do; then, in brackets, the layer and the line, where they are known.
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+  /// The same without the brackets.
+  [[nodiscard]] std::string message() const { return text_.substr(0, message_size_); }
+  /// The user's line that made the call; of queued work, the line that queued it. File "" and line 0 where it is not known. A statement of
+  /// several lines gives one of them.
+  [[nodiscard]] Site where() const { return where_; }
+  /// The innermost module that was being called, by its path in the outermost one: "net.1.fc2: Linear(in_features=8, out_features=9,
+  /// bias=True)". Empty outside of modules.
+  [[nodiscard]] const std::string& layer() const { return layer_; }
 
  private:
-  std::string message_;
+  friend struct detail::ErrorPlace;
+
+  size_t message_size_;
+  std::string text_;  // as what() gives it
+  Site where_;
+  bool message_has_line_ = false;
+  std::string layer_;
+  bool layer_has_path_ = false;
+  const void* module_ = nullptr;  // the outermost one that layer_ knows of
 };
 
 /// An index outside its range.

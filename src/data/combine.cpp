@@ -41,7 +41,8 @@ std::vector<int64_t> part_sizes(const std::vector<double>& lengths, int64_t coun
 
 }  // namespace
 
-Subset::Subset(AnyDataset dataset, std::vector<int64_t> indices) : dataset_(std::move(dataset)), indices_(std::move(indices)) {
+Subset::Subset(AnyDataset dataset, std::vector<int64_t> indices, Site /*site*/)
+    : dataset_(std::move(dataset)), indices_(std::move(indices)) {
   const int64_t count = dataset_->size();
   for (const int64_t index : indices_)
     if (index < 0 || index >= count) fail<IndexError>("[Subset] index ", index, " is out of range for ", count, " samples");
@@ -49,7 +50,7 @@ Subset::Subset(AnyDataset dataset, std::vector<int64_t> indices) : dataset_(std:
 
 Sample Subset::get(int64_t index) const { return dataset_->get(indices_[static_cast<size_t>(index)]); }
 
-Subset subset(AnyDataset dataset, std::vector<int64_t> indices) { return {std::move(dataset), std::move(indices)}; }
+Subset subset(AnyDataset dataset, std::vector<int64_t> indices, Site /*site*/) { return {std::move(dataset), std::move(indices)}; }
 
 Subset subset(const AnyDataset& dataset, int64_t begin, int64_t end) {
   const int64_t count = dataset->size();
@@ -69,7 +70,7 @@ std::vector<Subset> random_split(const AnyDataset& dataset, const std::vector<do
   return parts;
 }
 
-ConcatDataset::ConcatDataset(std::vector<AnyDataset> datasets) : datasets_(std::move(datasets)) {
+ConcatDataset::ConcatDataset(std::vector<AnyDataset> datasets, Site /*site*/) : datasets_(std::move(datasets)) {
   if (datasets_.empty()) fail("[ConcatDataset] needs at least one dataset");
   int64_t end = 0;
   for (const AnyDataset& dataset : datasets_) ends_.push_back(end += dataset->size());

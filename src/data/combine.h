@@ -17,7 +17,7 @@ class Generator;
 class Subset : public Dataset {
  public:
   /// IndexError where the dataset has no such sample.
-  Subset(AnyDataset dataset, std::vector<int64_t> indices);
+  Subset(AnyDataset dataset, std::vector<int64_t> indices, Site = Site::here());
 
   [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   [[nodiscard]] Sample get(int64_t index) const override;
@@ -29,7 +29,7 @@ class Subset : public Dataset {
   std::vector<int64_t> indices_;
 };
 /// The samples at `indices`.
-[[nodiscard]] Subset subset(AnyDataset dataset, std::vector<int64_t> indices);
+[[nodiscard]] Subset subset(AnyDataset dataset, std::vector<int64_t> indices, Site = Site::here());
 /// Samples begin … end - 1. Error unless 0 <= begin <= end <= size.
 [[nodiscard]] Subset subset(const AnyDataset& dataset, int64_t begin, int64_t end);
 
@@ -42,7 +42,7 @@ class Subset : public Dataset {
 class ConcatDataset : public Dataset {
  public:
   /// Error where there is none.
-  explicit ConcatDataset(std::vector<AnyDataset> datasets);
+  explicit ConcatDataset(std::vector<AnyDataset> datasets, Site = Site::here());
 
   [[nodiscard]] int64_t size() const override { return ends_.back(); }
   [[nodiscard]] Sample get(int64_t index) const override;

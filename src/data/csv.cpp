@@ -164,7 +164,7 @@ Tensor CsvTable::column(const std::string& name) const {
   return values.select(1, found - names.begin());
 }
 
-CsvTable read_csv(const std::string& path, const CsvOptions& options) {
+CsvTable read_csv(const std::string& path, const CsvOptions& options, Site /*site*/) {
   if (options.delimiter == '"' || options.delimiter == '\n' || options.delimiter == '\r')
     fail("[read_csv] ", path, ": a delimiter can be no quote and no end of a line");
   const std::string text = io::read_bytes("read_csv", path);

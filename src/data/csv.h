@@ -34,6 +34,6 @@ struct CsvTable {
 
 /// The numbers of a file, plain or gzip. A field may stand in double quotes, in which two stand for one; empty lines are left out. Error
 /// for what is no number and for lines of different lengths: it names the file, the line and the column, both counted from 1.
-[[nodiscard]] CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
+[[nodiscard]] CsvTable read_csv(const std::string& path, const CsvOptions& options = {}, Site = Site::here());
 
 }  // namespace tandem::data

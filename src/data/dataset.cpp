@@ -109,7 +109,7 @@ Sample Dataset::operator[](int64_t index) const {
   return get(index < 0 ? index + count : index);
 }
 
-TensorDataset::TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+TensorDataset::TensorDataset(std::vector<Tensor> tensors, Site /*site*/) : tensors_(std::move(tensors)) {
   if (tensors_.empty()) fail("[TensorDataset] needs at least one tensor");
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].dim() == 0) fail("[TensorDataset] tensor ", i, " has no dimensions; the first one has to count the samples");
@@ -145,7 +145,7 @@ Batch TensorDataset::get_batch(std::span<const int64_t> indices, BatchOptions op
   return batch;
 }
 
-TensorDataset TensorDataset::subset(int64_t begin, int64_t end) const {
+TensorDataset TensorDataset::subset(int64_t begin, int64_t end, Site /*site*/) const {
   if (begin < 0 || end < begin || end > size_)
     fail("[TensorDataset.subset] samples ", begin, " to ", end, " asked for, but there are ", size_, ": 0 <= begin <= end <= ", size_,
          " has to hold");

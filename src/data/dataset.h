@@ -24,7 +24,7 @@ struct Batch {
   /// The last one.
   [[nodiscard]] const Tensor& target() const { return (*this)[tensors.empty() ? 0 : tensors.size() - 1]; }
   /// How many samples: the size of the first dimension.
-  [[nodiscard]] int64_t size() const { return input().size(0); }
+  [[nodiscard]] int64_t size() const { return input().size(0, Site::none()); }
   /// The tensors that are in host memory, in page-locked memory.
   [[nodiscard]] Batch pin_memory(Site site = Site::here()) const;
   /// All tensors on `device`; those there already are the same.
@@ -71,14 +71,14 @@ using AnyDataset = SharedValue<Dataset>;
 class TensorDataset : public Dataset {
  public:
   /// Error where there is no tensor, one without dimensions, or first dimensions that differ.
-  explicit TensorDataset(std::vector<Tensor> tensors);
+  explicit TensorDataset(std::vector<Tensor> tensors, Site = Site::here());
 
   [[nodiscard]] int64_t size() const override { return size_; }
   [[nodiscard]] Sample get(int64_t index) const override;
   /// Neighbouring indices give views, others one gathering copy a tensor, on the device where the tensor lives.
   [[nodiscard]] Batch get_batch(std::span<const int64_t> indices, BatchOptions options = {}, Site site = Site::here()) const override;
   /// Samples begin … end - 1, as views. Error unless 0 <= begin <= end <= size().
-  [[nodiscard]] TensorDataset subset(int64_t begin, int64_t end) const;
+  [[nodiscard]] TensorDataset subset(int64_t begin, int64_t end, Site = Site::here()) const;
   /// The samples at `indices`, as a copy.
   [[nodiscard]] TensorDataset subset(std::span<const int64_t> indices) const;
   /// All of its tensors.

@@ -98,7 +98,7 @@ void write_png(const Tensor& image, const std::string& path) {
   io::write_file("write_png", path, io::encode_png(bytes, pixels.size(1), pixels.size(0), pixels.size(2)));
 }
 
-void write_jpeg(const Tensor& image, const std::string& path, int quality) {
+void write_jpeg(const Tensor& image, const std::string& path, int quality, Site /*site*/) {
   if (quality < 1 || quality > 100) fail("[write_jpeg] quality must be between 1 and 100, but is ", quality);
   const Tensor pixels = pixels_of("write_jpeg", image, path, 3);
   if (pixels.size(2) == 2) fail("[write_jpeg] ", path, ": a JPEG has 1 or 3 channels, but this has 2");

@@ -28,6 +28,6 @@ enum class ImageMode {
 /// Writes a picture, uint8 (channels, height, width) with 1 to 4 channels, on any device. As torchvision.io.write_png.
 void write_png(const Tensor& image, const std::string& path);
 /// Writes a picture, uint8 (1 or 3, height, width), with a quality of 1 to 100. As torchvision.io.write_jpeg.
-void write_jpeg(const Tensor& image, const std::string& path, int quality = 75);
+void write_jpeg(const Tensor& image, const std::string& path, int quality = 75, Site = Site::here());
 
 }  // namespace tandem::data

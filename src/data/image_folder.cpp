@@ -31,7 +31,7 @@ std::vector<std::string> pictures_below(const fs::path& folder) {
 
 }  // namespace
 
-ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options) : options_(std::move(options)) {
+ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options, Site /*site*/) : options_(std::move(options)) {
   try {
     for (const auto& entry : fs::directory_iterator(root))
       if (entry.is_directory()) classes_.push_back(entry.path().filename().string());

@@ -23,7 +23,7 @@ struct ImageFolderOptions {
 class ImageFolder : public Dataset {
  public:
   /// Error where `root` has no folders, or one of them no picture.
-  explicit ImageFolder(const std::string& root, ImageFolderOptions options = {});
+  explicit ImageFolder(const std::string& root, ImageFolderOptions options = {}, Site = Site::here());
 
   [[nodiscard]] int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
   [[nodiscard]] Sample get(int64_t index) const override;

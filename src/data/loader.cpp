@@ -74,7 +74,7 @@ void DataLoader::set_batch_sampler(AnyBatchSampler batches) {
   options_.batch_sampler = std::move(batches);
 }
 
-void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch) {
+void DataLoader::set_epoch(uint64_t epoch, int64_t first_batch, Site /*site*/) {
   if (first_batch < 0 || first_batch > size())
     fail("[DataLoader.set_epoch] first_batch must be between 0 and the ", size(), " batches of an epoch, but is ", first_batch);
   epoch_ = epoch;

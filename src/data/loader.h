@@ -56,7 +56,7 @@ class DataLoader {
   requires std::derived_from<D, Dataset>
   [[nodiscard]] static DataLoader in_processes(D (*make)(P...), DataLoaderOptions options, const A&... arguments) {
     const AnyDataset dataset = detail::dataset_in_processes(checked_workers(options), make, arguments...);
-    return DataLoader(dataset, std::move(options));
+    return DataLoader(dataset, std::move(options), Site::none());
   }
 
   /// Batches an epoch.
@@ -68,7 +68,7 @@ class DataLoader {
   /// The epoch that the next loop is: 0 for a new loader, one more after each loop.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   /// The next loop is epoch `epoch`, from its batch `first_batch` on: where a run that was interrupted goes on.
-  void set_epoch(uint64_t epoch, int64_t first_batch = 0);
+  void set_epoch(uint64_t epoch, int64_t first_batch = 0, Site = Site::here());
   /// What makes an epoch's batches: the options' batch_sampler, or one of the order and batch_size.
   [[nodiscard]] AnyBatchSampler batch_sampler() const;
   /// From the next loop on `batches` makes them, instead of the options.

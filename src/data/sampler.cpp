@@ -43,7 +43,7 @@ SequentialSampler::SequentialSampler(int64_t count) : count_(count) { check_coun
 
 std::vector<int64_t> SequentialSampler::indices(uint64_t /*epoch*/) const { return counted(count_); }
 
-RandomSampler::RandomSampler(int64_t count, RandomSamplerOptions options) : count_(count), options_(options) {
+RandomSampler::RandomSampler(int64_t count, RandomSamplerOptions options, Site /*site*/) : count_(count), options_(options) {
   check_count("RandomSampler", "the number of samples", count);
   check_count("RandomSampler", "num_samples", options_.num_samples.value_or(0));
   if (count == 0 && size() > 0) fail("[RandomSampler] num_samples is ", size(), ", but there are no samples to draw from");
@@ -75,7 +75,8 @@ std::vector<int64_t> SubsetRandomSampler::indices(uint64_t epoch) const {
   return order;
 }
 
-WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, int64_t num_samples, WeightedRandomSamplerOptions options)
+WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, int64_t num_samples, WeightedRandomSamplerOptions options,
+                                             Site /*site*/)
     : weights_(std::move(weights)), num_samples_(num_samples), options_(options) {
   check_count("WeightedRandomSampler", "num_samples", num_samples);
   int64_t positive = 0;
@@ -130,7 +131,7 @@ std::vector<int64_t> DistributedSampler::indices(uint64_t epoch) const {
   return mine;
 }
 
-BatchSampler::BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last)
+BatchSampler::BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last, Site /*site*/)
     : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
   if (batch_size_ <= 0) fail("[BatchSampler] batch_size must be positive, not ", batch_size_);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/site.h"
 #include "data/shared_value.h"
 
 namespace tandem::data {
@@ -44,7 +45,7 @@ struct RandomSamplerOptions {
 /// torch.utils.data.RandomSampler.
 class RandomSampler : public Sampler {
  public:
-  explicit RandomSampler(int64_t count, RandomSamplerOptions options = {});
+  explicit RandomSampler(int64_t count, RandomSamplerOptions options = {}, Site = Site::here());
   [[nodiscard]] int64_t size() const override { return options_.num_samples.value_or(count_); }
   [[nodiscard]] std::vector<int64_t> indices(uint64_t epoch) const override;
 
@@ -73,7 +74,7 @@ struct WeightedRandomSamplerOptions {
 /// weights that are negative, not finite or all zero; without replacement, for more samples than weights above zero.
 class WeightedRandomSampler : public Sampler {
  public:
-  WeightedRandomSampler(std::vector<double> weights, int64_t num_samples, WeightedRandomSamplerOptions options = {});
+  WeightedRandomSampler(std::vector<double> weights, int64_t num_samples, WeightedRandomSamplerOptions options = {}, Site = Site::here());
   [[nodiscard]] int64_t size() const override { return num_samples_; }
   [[nodiscard]] std::vector<int64_t> indices(uint64_t epoch) const override;
 
@@ -119,7 +120,7 @@ using AnyBatchSampler = SharedValue<BatchSource>;
 /// Error where batch_size is not positive.
 class BatchSampler : public BatchSource {
  public:
-  BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last = false);
+  BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last = false, Site = Site::here());
   [[nodiscard]] int64_t size() const override;
   [[nodiscard]] std::vector<std::vector<int64_t>> batches(uint64_t epoch) const override;
 

@@ -23,7 +23,7 @@ constexpr uint64_t kPictures = 0;  // samples are streams 1, 2, …
 
 }  // namespace
 
-Synthetic::Synthetic(SyntheticOptions options) : options_(std::move(options)) {
+Synthetic::Synthetic(SyntheticOptions options, Site /*site*/) : options_(std::move(options)) {
   if (options_.num_samples < 0) fail("[Synthetic] num_samples must not be negative, but is ", options_.num_samples);
   if (options_.num_classes < 0) fail("[Synthetic] num_classes must not be negative, but is ", options_.num_classes);
   if (!(options_.noise >= 0)) fail("[Synthetic] noise must not be negative, but is ", options_.noise);

@@ -19,7 +19,7 @@ struct SyntheticOptions {
 class Synthetic : public Dataset {
  public:
   /// Error for negative numbers.
-  explicit Synthetic(SyntheticOptions options = {});
+  explicit Synthetic(SyntheticOptions options = {}, Site = Site::here());
 
   [[nodiscard]] int64_t size() const override { return options_.num_samples; }
   [[nodiscard]] Sample get(int64_t index) const override;

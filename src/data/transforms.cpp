@@ -17,7 +17,7 @@
 
 namespace tandem::data {
 
-MappedDataset map_input(AnyDataset dataset, Transform transform) {
+MappedDataset map_input(AnyDataset dataset, Transform transform, Site /*site*/) {
   return map(std::move(dataset), SampleFunction([transform = std::move(transform)](Sample sample, Generator& generator) {
                if (sample.tensors.empty()) fail("[map_input] a sample has no tensors");
                sample.tensors[0] = transform(sample.tensors[0], generator);
@@ -131,7 +131,7 @@ Tensor ToTensor::operator()(const Tensor& image) const {
   return image.is_floating_point() ? image : image.to(kFloat32) / 255;
 }
 
-Normalize::Normalize(std::vector<double> mean, std::vector<double> std) {
+Normalize::Normalize(std::vector<double> mean, std::vector<double> std, Site /*site*/) {
   if (mean.empty() || std.empty()) fail("[Normalize] mean and std need at least one number each");
   for (const double deviation : std)
     if (!(deviation > 0)) fail("[Normalize] std must be positive, but has ", deviation);
@@ -177,7 +177,7 @@ Tensor CenterCrop::operator()(const Tensor& image) const {
   return cropped(whole, half(whole.size(1) - size_.height), half(whole.size(2) - size_.width), size_);
 }
 
-RandomCrop::RandomCrop(Size size, int64_t padding) : size_(size), padding_(padding) {
+RandomCrop::RandomCrop(Size size, int64_t padding, Site /*site*/) : size_(size), padding_(padding) {
   check_size("RandomCrop", size);
   if (padding < 0) fail("[RandomCrop] padding must not be negative, but is ", padding);
 }
@@ -220,7 +220,7 @@ Tensor RandomResizedCrop::operator()(const Tensor& image, Generator& generator) 
   return resized(cropped(image, (whole.height - size.height) / 2, (whole.width - size.width) / 2, size), size_, true);
 }
 
-Grayscale::Grayscale(int64_t num_output_channels) : channels_(num_output_channels) {
+Grayscale::Grayscale(int64_t num_output_channels, Site /*site*/) : channels_(num_output_channels) {
   if (channels_ != 1 && channels_ != 3) fail("[Grayscale] num_output_channels must be 1 or 3, but is ", channels_);
 }
 
@@ -245,7 +245,7 @@ Tensor adjust_saturation(const Tensor& image, double factor) {
   return blended(image, gray_like("adjust_saturation", image), factor);
 }
 
-ColorJitter::ColorJitter(ColorJitterOptions options) : options_(options) {
+ColorJitter::ColorJitter(ColorJitterOptions options, Site /*site*/) : options_(options) {
   for (const double amount : {options.brightness, options.contrast, options.saturation})
     if (!(amount >= 0)) fail("[ColorJitter] brightness, contrast and saturation must not be negative, but one is ", amount);
 }

@@ -32,7 +32,7 @@ class Transform {
 };
 
 /// The dataset with `transform` of each sample's first tensor.
-[[nodiscard]] MappedDataset map_input(AnyDataset dataset, Transform transform);
+[[nodiscard]] MappedDataset map_input(AnyDataset dataset, Transform transform, Site = Site::here());
 
 namespace transforms {
 
@@ -57,7 +57,7 @@ struct ToTensor {
 
 /// (x - mean) / std for each channel, of a floating picture; one number stands for all channels. Error for a std of 0.
 struct Normalize {
-  Normalize(std::vector<double> mean, std::vector<double> std);
+  Normalize(std::vector<double> mean, std::vector<double> std, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image) const;
 
  private:
@@ -88,7 +88,7 @@ struct CenterCrop {
 
 /// A part anywhere, of the picture with `padding` zeros on each side. Error where that is smaller than the part.
 struct RandomCrop {
-  explicit RandomCrop(Size size, int64_t padding = 0);
+  explicit RandomCrop(Size size, int64_t padding = 0, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 
  private:
@@ -120,7 +120,7 @@ struct RandomResizedCrop {
 
 /// 0.2989 R + 0.587 G + 0.114 B, in 1 or 3 equal channels.
 struct Grayscale {
-  explicit Grayscale(int64_t num_output_channels = 1);
+  explicit Grayscale(int64_t num_output_channels = 1, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image) const;
 
  private:
@@ -133,7 +133,7 @@ struct ColorJitterOptions {
 /// Brightness, contrast and saturation times factors between max(0, 1 - x) and 1 + x, in random order. As
 /// torchvision.transforms.ColorJitter without hue.
 struct ColorJitter {
-  explicit ColorJitter(ColorJitterOptions options);
+  explicit ColorJitter(ColorJitterOptions options, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 
  private:

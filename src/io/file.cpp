@@ -133,7 +133,7 @@ void AtomicFile::open_temporary(mode_t mode) {
     unlink(temporary_.c_str());
     close(std::exchange(descriptor_, -1));
   }
-  fail_with("cannot create the file");
+  fail_with(errno == ENOENT ? "cannot create the file, make its folder first" : "cannot create the file");
 }
 
 AtomicFile::~AtomicFile() {

@@ -187,7 +187,8 @@ Tensor read_array(const Source& source, Device device, Site site) {
   std::array<unsigned char, kStart + 2> start = {};
   if (source.size < kStart) source.bad("not a .npy file: it has only ", source.size, " bytes");
   source.read(start.data(), kStart);
-  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) source.bad("not a .npy file: it does not begin as one");
+  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0)
+    source.bad("not a .npy file: it does not begin as one; read .npz with load_npz and .safetensors with load_safetensors");
   const int version = start[6];
   if (version < 1 || version > 3) source.bad("has version ", version, " of the .npy format; 1 to 3 are read");
   uint64_t begin = kStart;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -223,15 +224,30 @@ struct Header {
   Metadata metadata;
 };
 
+/// Throws that the file is none of ours, and of which kind it is where its first bytes say so.
+template <class... Parts>
+[[noreturn]] void refuse(const InputFile& file, uint64_t first, const Parts&... parts) {
+  const std::string_view begin(reinterpret_cast<const char*>(&first), sizeof first);
+  constexpr const char* anew = "write it anew in Python, with safetensors.torch.save_file(torch.load(path), \"weights.safetensors\")";
+  if (begin.starts_with("PK"))
+    file.bad(
+        "this is a zip archive, such as a PyTorch pickle (.pt, .pth) or .npz, and no safetensors file: read .npz with load_npz; a pickle: ",
+        anew);
+  if (begin.starts_with('\x80')) file.bad("this is a PyTorch pickle (.pt, .pth) and no safetensors file: ", anew);
+  if (begin.starts_with("\x93NUMPY")) file.bad("this is a .npy file and no safetensors file: read it with load_npy");
+  file.bad(parts...);
+}
+
 Header read_header(const InputFile& file) {
   uint64_t length = 0;
   if (file.size() < sizeof length) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
   file.read(&length, sizeof length, 0);
-  if (length > kLongestHeader) file.bad("the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader);
+  if (length > kLongestHeader)
+    refuse(file, length, "the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader);
   if (length > file.size() - sizeof length)
-    file.bad("the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
+    refuse(file, length, "the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
   const std::string text = file.read(length, sizeof length);
-  if (text.empty() || text[0] != '{') file.bad("the header does not begin with '{': not a safetensors file");
+  if (text.empty() || text[0] != '{') refuse(file, length, "the header does not begin with '{': not a safetensors file");
   const uint64_t bytes = sizeof length + length, data_bytes = file.size() - bytes;
   HeaderReader reader(file, data_bytes);
   json::sax_parse(text, &reader);

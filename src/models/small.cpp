@@ -10,7 +10,7 @@
 
 namespace tandem::models {
 
-nn::Sequential mlp(const std::vector<int64_t>& sizes) {
+nn::Sequential mlp(const std::vector<int64_t>& sizes, Site /*site*/) {
   if (sizes.size() < 2) fail("[mlp] sizes must have at least an input's and an output's, but has ", sizes.size());
   nn::Sequential net;
   net.push_back(nn::Flatten());

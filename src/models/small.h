@@ -12,7 +12,7 @@
 namespace tandem::models {
 
 /// Linear layers with ReLU between them: sizes {784, 256, 10} make two. Takes (n, …) with sizes[0] numbers a sample.
-[[nodiscard]] nn::Sequential mlp(const std::vector<int64_t>& sizes);
+[[nodiscard]] nn::Sequential mlp(const std::vector<int64_t>& sizes, Site = Site::here());
 
 /// For the 8x8 digits: two 3x3 convolutions, pooling, dropout and two linear layers. (n, 1, 8, 8) to (n, 10).
 [[nodiscard]] nn::Sequential digits_cnn();

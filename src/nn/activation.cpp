@@ -49,7 +49,7 @@ std::string Hardshrink::extra_repr() const { return repr(lambd); }
 Tensor Softshrink::forward(const Tensor& x) { return softshrink(x, lambd, call_site()); }
 std::string Softshrink::extra_repr() const { return repr(lambd); }
 
-Hardtanh::Hardtanh(double min_val, double max_val, Flag inplace) : min_val(min_val), max_val(max_val), inplace(inplace) {
+Hardtanh::Hardtanh(double min_val, double max_val, Flag inplace, Site /*site*/) : min_val(min_val), max_val(max_val), inplace(inplace) {
   if (!(min_val < max_val)) fail("[Hardtanh] max_val (", max_val, ") must be greater than min_val (", min_val, ")");
 }
 Tensor Hardtanh::forward(const Tensor& x) {

@@ -151,7 +151,7 @@ struct Hardtanh : Module {
   bool inplace;
 
   /// Error unless min_val < max_val.
-  explicit Hardtanh(double min_val = -1, double max_val = 1, Flag inplace = false);
+  explicit Hardtanh(double min_val = -1, double max_val = 1, Flag inplace = false, Site = Site::here());
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

@@ -27,7 +27,7 @@ ModuleList& ModuleList::extend(const ModuleList& other) {
   return *this;
 }
 
-void ModuleList::insert(int64_t i, AnyModule module) {
+void ModuleList::insert(int64_t i, AnyModule module, Site /*site*/) {
   check_holds("ModuleList.insert", module);
   const auto count = static_cast<int64_t>(items_.size());
   if (i < -count || i > count) fail<IndexError>("[ModuleList.insert] index ", i, " is out of range: there are ", count, " modules");
@@ -48,7 +48,7 @@ ModuleDict::ModuleDict(std::initializer_list<value_type> modules) {
   for (const auto& [name, module] : modules) insert(name, module);
 }
 
-void ModuleDict::insert(std::string_view name, AnyModule module) {
+void ModuleDict::insert(std::string_view name, AnyModule module, Site /*site*/) {
   check_holds("ModuleDict.insert", module);
   if (name.empty()) fail("[ModuleDict.insert] module name can't be empty string \"\"");
   if (name.find('.') != std::string_view::npos) fail("[ModuleDict.insert] module name can't contain \".\", got: ", name);

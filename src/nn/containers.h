@@ -28,7 +28,7 @@ struct ModuleList : Module {
   /// Adds all of `other`'s, which share their parameters.
   ModuleList& extend(const ModuleList& other);
   /// Puts a module before number `i`; negative numbers count from the end.
-  void insert(int64_t i, AnyModule module);
+  void insert(int64_t i, AnyModule module, Site = Site::here());
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   /// Module `i`; negative numbers count from the end. IndexError where there is none.
@@ -72,7 +72,7 @@ struct ModuleDict : Module {
   ModuleDict(std::initializer_list<value_type> modules);
 
   /// Adds a module at the end, or puts it in the place of the one of that name. Error for a name that is empty or has a point.
-  void insert(std::string_view name, AnyModule module);
+  void insert(std::string_view name, AnyModule module, Site = Site::here());
   /// Whether there is a module of that name.
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Takes a module out; whether it was there.

@@ -6,7 +6,8 @@
 namespace tandem::nn {
 
 DropoutBase::DropoutBase(double p, Flag inplace) : p(p), inplace(inplace) {
-  if (!(p >= 0 && p <= 1)) fail("[Dropout] dropout probability has to be between 0 and 1, but got ", p);
+  if (!(p >= 0 && p <= 1))
+    fail("[Dropout] dropout probability has to be between 0 and 1, but got ", p, ": it is the share of elements to drop, such as 0.5");
 }
 
 Tensor DropoutBase::forward(const Tensor& x) {

@@ -27,7 +27,7 @@ struct DropoutBase : Module {
 /// The dropout of one function.
 template <Tensor (*Function)(const Tensor& x, double p, Flag training, Site site)>
 struct DropoutOf : DropoutBase {
-  explicit DropoutOf(double p_ = 0.5, Flag inplace_ = false) : DropoutBase(p_, inplace_) {}
+  explicit DropoutOf(double p_ = 0.5, Flag inplace_ = false, Site = Site::here()) : DropoutBase(p_, inplace_) {}
 
  protected:
   Tensor drop(const Tensor& x, Site site) override { return Function(x, p, training(), site); }

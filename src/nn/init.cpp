@@ -45,7 +45,7 @@ double normal_share(double x) { return (1 + std::erf(x / std::sqrt(2.0))) / 2; }
 
 }  // namespace
 
-double calculate_gain(std::string_view nonlinearity, std::optional<double> param) {
+double calculate_gain(std::string_view nonlinearity, std::optional<double> param, Site /*site*/) {
   for (const std::string_view linear :
        {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid"})
     if (nonlinearity == linear) return 1;

@@ -10,7 +10,7 @@ namespace tandem::nn::init {
 
 /// How much an activation changes the deviation of what runs through it: 1 for "linear", "conv1d" … and "sigmoid", 5/3 for "tanh", sqrt(2)
 /// for "relu", sqrt(2 / (1 + param²)) for "leaky_relu" (param 0.01 where not given), 3/4 for "selu". Error for another name.
-[[nodiscard]] double calculate_gain(std::string_view nonlinearity, std::optional<double> param = {});
+[[nodiscard]] double calculate_gain(std::string_view nonlinearity, std::optional<double> param = {}, Site = Site::here());
 
 /// Uniform in [a, b).
 const Tensor& uniform_(const Tensor& tensor, double a = 0, double b = 1, Site site = Site::here());

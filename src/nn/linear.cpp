@@ -38,12 +38,13 @@ void Linear::fields(Fields& f) {
 
 Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias, detail::call_site()); }
 Tensor Linear::forward_then(Then then, const Tensor& x) {
-  return (then == Then::Relu ? linear_relu : linear_gelu)(x, weight, bias, detail::call_site());
+  return hooked([&](const Tensor& in) { return (then == Then::Relu ? linear_relu : linear_gelu)(in, weight, bias, detail::call_site()); },
+                x);
 }
 int64_t Linear::multiply_adds(std::span<const Tensor>, std::span<const Tensor> outputs) const { return outputs[0].numel() * in_features(); }
 std::string Linear::extra_repr() const { return repr(in_features(), out_features(), bias.defined()); }
 
-LazyLinear::LazyLinear(int64_t out_features, const LinearOptions& options)
+LazyLinear::LazyLinear(int64_t out_features, const LinearOptions& options, Site /*site*/)
     : out_features_(out_features), has_bias_(options.bias), placement_{.dtype = options.dtype, .device = options.device} {
   if (out_features < 0) fail("[LazyLinear] out_features must not be negative, got ", out_features);
 }

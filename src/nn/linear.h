@@ -27,9 +27,9 @@ struct Linear : Module {
   /// Draws weight and bias anew.
   void reset_parameters(Site site = Site::here());
   /// The size of the last dimension that it takes; 0 for a lazy one before its first forward.
-  [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1) : 0; }
+  [[nodiscard]] int64_t in_features() const { return weight.defined() ? weight.size(1, Site::none()) : 0; }
   /// The size of the last dimension that it gives.
-  [[nodiscard]] virtual int64_t out_features() const { return weight.size(0); }
+  [[nodiscard]] virtual int64_t out_features() const { return weight.size(0, Site::none()); }
   [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
   [[nodiscard]] std::string extra_repr() const override;
 
@@ -39,7 +39,7 @@ struct Linear : Module {
 
 /// A Linear that learns its number of inputs from the first one it sees; its parameters are undefined until then. As torch.nn.LazyLinear.
 struct LazyLinear : Linear {
-  explicit LazyLinear(int64_t out_features, const LinearOptions& options = {});
+  explicit LazyLinear(int64_t out_features, const LinearOptions& options = {}, Site = Site::here());
 
   void fields(Fields& f) override;
   Tensor forward(const Tensor& x) override;

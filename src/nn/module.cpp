@@ -6,6 +6,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/error_place.h"
 #include "base/type_name.h"
 #include "nn/walk.h"
 
@@ -64,6 +65,20 @@ Tensor Module::forward(const Tensor&) {
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
   return hooked([this](const Tensor& input) { return forward(input); }, x);
+}
+
+void ModuleBase::throw_in_layer() {
+  using tandem::detail::ErrorPlace;
+  try {
+    throw;
+  } catch (Error& error) {
+    const void* inner = ErrorPlace::module_of(error);
+    if (!inner) ErrorPlace::set_layer(error, str(name(), '(', extra_repr(), ')'), this);
+    else if (inner != this)  // a module that `fields` does not name, or a replica, has no path from here
+      for (const auto& [path, module] : named_modules())
+        if (module == inner) ErrorPlace::add_path(error, path, this);
+    throw;
+  }
 }
 
 int64_t ModuleBase::multiply_adds(std::span<const Tensor>, std::span<const Tensor>) const { return 0; }

@@ -28,11 +28,34 @@ struct IncompatibleKeys {
 
 struct Module;
 
+namespace detail {
+
+/// Tells those who hold a module by reference whether it is still there. Each object has its own: a copy does not take it over.
+class Life {
+ public:
+  Life() = default;
+  Life(const Life&) {}
+  Life& operator=(const Life&) { return *this; }
+  /// Expired once the object has ended.
+  [[nodiscard]] std::weak_ptr<const bool> watch() {
+    if (!alive_) alive_ = std::make_shared<const bool>(true);
+    return alive_;
+  }
+
+ private:
+  std::shared_ptr<const bool> alive_;
+};
+
+}  // namespace detail
+
 /// What all modules have, whatever their signature: parts, modes, state, hooks. A model derives from `Module`, from tensor to tensor, or
 /// from `Callable`.
 struct ModuleBase {
  public:
   virtual ~ModuleBase() = default;
+
+  /// For the library: whether the module is still there.
+  [[nodiscard]] std::weak_ptr<const bool> watch() { return life_.watch(); }
 
   /// Names the parts: `f("fc1", fc1); f("weight", weight); f.buffer("mean", mean);`.
   virtual void fields(Fields& f);
@@ -124,7 +147,24 @@ struct ModuleBase {
   /// `forward(args…)`, between the calls of this module's hooks. For call operators of other signatures than tensor to tensor.
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
-    if (!has_hooks()) return forward(std::forward<Args>(args)...);
+    try {
+      if (!has_hooks()) return forward(std::forward<Args>(args)...);
+      return between_hooks(std::forward<F>(forward), std::forward<Args>(args)...);
+    } catch (...) {
+      throw_in_layer();
+    }
+  }
+  /// The same of `self.forward(args…, site)`.
+  template <class Self, class... Args>
+  static auto hooked_forward(Self& self, Site site, const Args&... args) {
+    return self.hooked([&](const auto&... given) { return self.forward(given..., site); }, args...);
+  }
+  /// In a handler: throws what is at hand on; an error of the library's is told that it came out of this module.
+  [[noreturn]] void throw_in_layer();
+
+ private:
+  template <class F, class... Args>
+  auto between_hooks(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
     std::tuple<detail::HeldArgument<Args>...> own(std::forward<Args>(args)...);
     const auto run = [&](auto&... kept) -> decltype(auto) { return forward(static_cast<Args&&>(kept)...); };
     std::vector<Tensor> inputs = detail::tensors_of(own);
@@ -141,13 +181,6 @@ struct ModuleBase {
       return result;
     }
   }
-  /// The same of `self.forward(args…, site)`.
-  template <class Self, class... Args>
-  static auto hooked_forward(Self& self, Site site, const Args&... args) {
-    return self.hooked([&](const auto&... given) { return self.forward(given..., site); }, args...);
-  }
-
- private:
   void apply_to_all(const std::function<void(ModuleBase&)>& f);
   void move(std::optional<Device> device, std::optional<DType> dtype, Site site);
   void before_forward(std::span<Tensor> inputs);
@@ -155,10 +188,19 @@ struct ModuleBase {
   detail::Hooks& hooks();
 
   std::shared_ptr<detail::Hooks> hooks_;
+  detail::Life life_;
   bool training_ = true;
 };
 
 namespace detail {
+/// A module's argument where it takes none such: says so when the program is compiled.
+struct NotOneTensor {
+  template <class T>
+  NotOneTensor(const T&) {  // NOLINT: takes whatever is given
+    static_assert(sizeof(T) == 0, "a nn::Module is called with one tensor: derive from nn::Callable<YourModule> for another signature");
+  }
+};
+
 /// The `forward` that is called, and the signatures that would stand beside it instead of overriding it: to declare one is an error.
 struct OneForward : ModuleBase {
   virtual Tensor forward(const Tensor&) = 0;
@@ -180,12 +222,16 @@ struct Module : detail::OneForward {
   Tensor forward(const Tensor& x) override;
   /// `forward`. Operations inside the library's layers carry the site of this call.
   Tensor operator()(const Tensor& x, Site site = Site::here());
+  /// What is called with more wants another base.
+  Tensor operator()(const detail::NotOneTensor&, const detail::NotOneTensor&, ...);
 
   /// As above, for functions of a `Module&`.
   HookHandle register_forward_pre_hook(std::function<void(Module& module, std::span<Tensor> inputs)> hook);
   /// After forward: the hook may replace the outputs.
   HookHandle register_forward_hook(std::function<void(Module& module, std::span<const Tensor> inputs, std::span<Tensor> outputs)> hook);
+  /// The same for functions that want the first tensor of the arguments only.
   HookHandle register_forward_pre_hook(std::function<void(Module& module, Tensor& input)> hook);
+  /// The same for functions that want the first tensor of the arguments, and of the results, only.
   HookHandle register_forward_hook(std::function<void(Module& module, const Tensor& input, Tensor& output)> hook);
 };
 

@@ -8,7 +8,7 @@
 
 namespace tandem::nn {
 
-void Sequential::push_back(AnyModule module) {
+void Sequential::push_back(AnyModule module, Site /*site*/) {
   if (!module) fail("[Sequential.push_back] the AnyModule holds no module");
   const Module& child = module.get();
   const std::type_info& type = typeid(child);
@@ -20,9 +20,10 @@ void Sequential::push_back(AnyModule module) {
   children_.push_back({std::move(module), kind});
 }
 
-Module& Sequential::at(int64_t i) const {
+Module& Sequential::at(int64_t i, Site /*site*/) const {
   const auto count = static_cast<int64_t>(children_.size());
-  if (i < -count || i >= count) fail<IndexError>("[Sequential.at] index ", i, " is out of range: there are ", count, " modules");
+  if (i < -count || i >= count)
+    fail<IndexError>("[Sequential.at] index ", i, " is out of range: there are ", count, " modules; count from 0, or from the end with -1");
   return children_[static_cast<size_t>(i < 0 ? i + count : i)].module.get();
 }
 

@@ -65,7 +65,9 @@ IncompatibleKeys ModuleBase::load_state_dict(const StateDict& state, LoadOptions
     if (!keys.unexpected_keys.empty()) trouble = " Unexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + "." + trouble;
     if (!keys.missing_keys.empty()) trouble = " Missing key(s) in state_dict: " + quoted(keys.missing_keys) + "." + trouble;
   }
-  if (!trouble.empty()) fail("Error(s) in loading state_dict for ", name(), ":", trouble);
+  if (!trouble.empty())
+    fail("Error(s) in loading state_dict for ", name(), ":", trouble,
+         " Make the model as the saved one was; strict = false passes over missing and unexpected keys");
 
   const NoGradGuard no_grad;
   detail::walk(*this, true, [&](const Field& field) {

@@ -139,7 +139,7 @@ const KeyAverage* KeyAverages::find(std::string_view name) const {
   return at == rows_.end() ? nullptr : &*at;
 }
 
-std::vector<KeyAverage> KeyAverages::sorted_by(std::string_view key) const {
+std::vector<KeyAverage> KeyAverages::sorted_by(std::string_view key, Site /*site*/) const {
   std::vector<KeyAverage> sorted = rows_;
   if (key == "name") {
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
@@ -157,7 +157,7 @@ std::vector<KeyAverage> KeyAverages::sorted_by(std::string_view key) const {
   return sorted;
 }
 
-std::string KeyAverages::table(const TableOptions& options) const {
+std::string KeyAverages::table(const TableOptions& options, Site /*site*/) const {
   if (options.row_limit < -1) fail("[KeyAverages::table] row_limit is ", options.row_limit, ": give a number of rows, or -1 for all");
   nanoseconds self_cpu{0}, self_device{0};
   bool any_bytes = false, any_memory = false, any_flops = false;

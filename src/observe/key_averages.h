@@ -43,9 +43,9 @@ class KeyAverages {
   /// The (first) row of that name; nullptr where there is none.
   [[nodiscard]] const KeyAverage* find(std::string_view name) const;
   /// A table as PyTorch prints it. Error for an unknown `sort_by`, which lists those that there are.
-  [[nodiscard]] std::string table(const TableOptions& options = {}) const;
+  [[nodiscard]] std::string table(const TableOptions& options = {}, Site = Site::here()) const;
   /// The rows in that order.
-  [[nodiscard]] std::vector<KeyAverage> sorted_by(std::string_view key) const;
+  [[nodiscard]] std::vector<KeyAverage> sorted_by(std::string_view key, Site = Site::here()) const;
 
   [[nodiscard]] auto begin() const { return rows_.begin(); }
   [[nodiscard]] auto end() const { return rows_.end(); }

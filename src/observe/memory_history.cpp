@@ -104,9 +104,9 @@ void record(bool on, size_t most) {
 
 }  // namespace
 
-void record_history(bool on) { record(on, HistoryOptions().max_entries); }
+void record_history(bool on, Site /*site*/) { record(on, HistoryOptions().max_entries); }
 
-void record_history(HistoryOptions options) {
+void record_history(HistoryOptions options, Site /*site*/) {
   if (options.max_entries == 0) fail("[record_history] max_entries is 0: give at least 1, or record_history(false) to end");
   record(true, options.max_entries);
 }

@@ -33,8 +33,8 @@ struct HistoryEntry {
 
 /// Begins to note what happens to the memory of all GPUs, from nothing; `false`: ends, and forgets what was noted. An entry takes about 80
 /// bytes of the host's memory. As torch.cuda.memory._record_memory_history.
-void record_history(bool on = true);
-void record_history(HistoryOptions options);
+void record_history(bool on = true, Site = Site::here());
+void record_history(HistoryOptions options, Site = Site::here());
 /// What was noted of a GPU, the oldest first.
 [[nodiscard]] std::vector<HistoryEntry> history(Device device = Device(DeviceType::CUDA));
 

@@ -93,7 +93,7 @@ Profile::~Profile() {
   }
 }
 
-void Profile::step() {
+void Profile::step(Site /*site*/) {
   State& state = *state_;
   if (state.stopped) fail("[Profile::step] the profile was stopped: make another one");
   state.end_step();
@@ -121,7 +121,7 @@ void Profile::stop() {
   if (ready && state.options.on_trace_ready) state.options.on_trace_ready(*this);
 }
 
-const std::vector<Event>& Profile::events() const {
+const std::vector<Event>& Profile::events(Site /*site*/) const {
   if (State::records(state_->current)) fail("[Profile::events] the profile is being recorded: call stop() first, or use on_trace_ready");
   return state_->events;
 }
@@ -132,7 +132,7 @@ void Profile::export_chrome_trace(const std::string& path) const {
   write_chrome_trace("export_chrome_trace", path, events(), state_->threads, state_->dropped);
 }
 
-void Profile::export_stacks(const std::string& path, std::string_view metric) const {
+void Profile::export_stacks(const std::string& path, std::string_view metric, Site /*site*/) const {
   const bool on_device = metric == "self_device_time_total" || metric == "self_cuda_time_total";
   if (!on_device && metric != "self_cpu_time_total")
     fail("[export_stacks] metric '", metric, "' is none: give self_cpu_time_total or self_device_time_total");

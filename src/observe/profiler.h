@@ -52,19 +52,19 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   /// A step of the program has ended. At the end of a cycle waits for the GPUs to come to the end of what was recorded.
-  void step();
+  void step(Site = Site::here());
   /// The end. What was recorded is kept. A second call does nothing.
   void stop();
 
   /// The last cycle's events by their start. Error while it is recorded.
-  [[nodiscard]] const std::vector<Event>& events() const;
+  [[nodiscard]] const std::vector<Event>& events(Site = Site::here()) const;
   /// The same, summed up by name, or by name and the sizes of what was read.
   [[nodiscard]] KeyAverages key_averages(bool group_by_input_shape = false) const;
   /// Writes them as a file for ui.perfetto.dev or chrome://tracing; whole or not at all.
   void export_chrome_trace(const std::string& path) const;
   /// Writes for each line of the program, and what it stood in, the microseconds it took: "outer;inner;op 12", as flame graph tools read
   /// it. `metric`: "self_cpu_time_total" or "self_device_time_total". Whole or not at all.
-  void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
+  void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total", Site = Site::here()) const;
   /// Writes a page of HTML with flame graphs of the host's and the GPUs' time. Whole or not at all.
   void export_flame_graph(const std::string& path) const;
   /// Events that were not kept, as there were too many.

@@ -187,7 +187,8 @@ void check_tensors(const Name& name, const Tensor& x, const Tensor& weight, cons
   const int64_t channels = x.size(-name.spatial - 1), wanted = name.transposed ? weight.size(0) : weight.size(1) * groups;
   if (channels != wanted)
     fail("[", name.op, "] Given ", name.transposed ? "transposed=1, " : "", "groups=", groups, ", weight of size ", weight.sizes(),
-         ", expected input", x.sizes(), " to have ", wanted, " channels, but got ", channels, " channels instead");
+         ", expected input", x.sizes(), " to have ", wanted, " channels, but got ", channels,
+         " channels instead; in_channels of a layer are its input's channels");
   if (!bias.defined()) return;
   ops::check_same_device(name.op, bias, "bias", weight, "weight");
   const int64_t out = name.transposed ? weight.size(1) * groups : weight.size(0);

@@ -22,7 +22,8 @@ Tensor finish(Tensor x, const Options& options) {
 
 Tensor allocate(const Shape& sizes, DType dtype, const Options& options, Site site) {
   const Device device = options.device ? detail::resolve(*options.device) : Device();
-  if (options.pin_memory && device.is_cuda()) fail("[empty] only dense CPU tensors can be pinned, not one on ", device);
+  if (options.pin_memory && device.is_cuda())
+    fail("[empty] only dense CPU tensors can be pinned, not one on ", device, "; pin it on the CPU, then copy it");
   return Tensor(TensorImpl::make(sizes, dtype, device, options.pin_memory, site));
 }
 

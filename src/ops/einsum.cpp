@@ -126,7 +126,8 @@ Labelled product(const Labelled& first, const Labelled& second, const std::strin
       const int64_t in_a = has(a.labels, label) ? a.tensor.size(static_cast<int64_t>(a.labels.find(label))) : 1;
       const int64_t in_b = has(b.labels, label) ? b.tensor.size(static_cast<int64_t>(b.labels.find(label))) : 1;
       if (has(a.labels, label) && has(b.labels, label) && in_a != in_b)
-        fail("[einsum] subscript ", label, " has size ", in_a, " for one operand and ", in_b, " for another");
+        fail("[einsum] subscript ", label, " has size ", in_a, " for one operand and ", in_b,
+             " for another; transpose one of them, or give it another letter");
       n *= from.tensor.size(static_cast<int64_t>(from.labels.find(label)));
     }
     return n;

@@ -13,7 +13,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < dims; ++i) {
     const int64_t from_a = i + a.size() >= dims ? a[i + a.size() - dims] : 1, from_b = i + b.size() >= dims ? b[i + b.size() - dims] : 1;
     if (from_a != from_b && from_a != 1 && from_b != 1)
-      fail("The size of tensor a (", from_a, ") must match the size of tensor b (", from_b, ") at non-singleton dimension ", i);
+      fail("The size of tensor a (", from_a, ") must match the size of tensor b (", from_b, ") at non-singleton dimension ", i,
+           ": the sizes are ", a, " and ", b, "; reshape one so that they agree or are 1");
     result[i] = from_a == 1 ? from_b : from_a;
   }
   return result;
@@ -58,7 +59,8 @@ Types types_of(const PointwiseRow& row, DType common) {
       if (common == kBool) fail("[", row.name, "] is not implemented for 'Bool'; convert with to(kInt64)");
       [[fallthrough]];
     case Rule::Integer:
-      if (is_floating(common)) fail("[", row.name, "] is defined for integers and bool only, not for ", common);
+      if (is_floating(common))
+        fail("[", row.name, "] is defined for integers and bool only, not for ", common, "; convert with to(kInt64)");
       break;
     case Rule::Same: break;
   }
@@ -88,7 +90,8 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
 
 [[noreturn]] void fail_devices(Device first, Device second) {
   if (first.is_cpu()) std::swap(first, second);
-  fail("Expected all tensors to be on the same device, but found at least two devices, ", first, " and ", second, "!");
+  fail("Expected all tensors to be on the same device, but found at least two devices, ", first, " and ", second,
+       "! Move one to the other with to(device)");
 }
 
 /// Where the operands live. 0-dim CPU tensors mix with anything.
@@ -252,14 +255,15 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
     if (x.device() != target.device() && !(x.is_cpu() && x.dim() == 0)) fail_devices(target.device(), x.device());
     const Shape sizes = broadcast_shapes(target.sizes(), x.sizes());
     if (!(sizes == target.sizes()))
-      fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes);
+      fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes,
+           "; use the form that gives a new tensor");
   }
   const DType common = result_type(operands);
   check_operands(row, operands, common);
   const Types types = types_of(row, common);
   if (!can_cast(types.result, target.dtype()))
     fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
-         scalar_name(target.dtype()));
+         scalar_name(target.dtype()), "; use the form that gives a new tensor");
   for (size_t d = 0; target.numel() > 0 && d < target.sizes().size(); ++d)
     if (target.sizes()[d] > 1 && target.strides()[d] == 0)
       fail("[", row.name,
@@ -299,9 +303,11 @@ Tensor Fit::operator()(const Tensor& g) const {
 
 const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Site site) {
   if (!(result.sizes() == x.sizes()))
-    fail("[", op, "] output with shape ", x.sizes(), " doesn't match the broadcast shape ", result.sizes());
+    fail("[", op, "] output with shape ", x.sizes(), " doesn't match the broadcast shape ", result.sizes(),
+         "; use the form that gives a new tensor");
   if (!can_cast(result.dtype(), x.dtype()))
-    fail("[", op, "] result type ", scalar_name(result.dtype()), " can't be cast to the desired output type ", scalar_name(x.dtype()));
+    fail("[", op, "] result type ", scalar_name(result.dtype()), " can't be cast to the desired output type ", scalar_name(x.dtype()),
+         "; use the form that gives a new tensor");
   return x.copy_(result, false, site);
 }
 

@@ -37,7 +37,8 @@ HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site)
 }
 
 Scalar read_value(const Tensor& x, const char* op, Site site) {
-  if (x.numel() != 1) fail('[', op, "] a Tensor with ", x.numel(), " elements cannot be converted to Scalar");
+  if (x.numel() != 1)
+    fail('[', op, "] a Tensor with ", x.numel(), " elements cannot be converted to Scalar: take one of them by index, or sum() or mean()");
   x.impl().check_bytes();
   alignas(8) char bytes[8];
   const size_t size = x.element_size();

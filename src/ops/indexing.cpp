@@ -49,7 +49,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
           index.kind == Index::Kind::Tensor && (index.tensor.dtype() == kBool || index.tensor.dtype() == kUInt8) ? index.tensor.dim() : 1;
     }
   }
-  if (consumed > x.dim()) fail<IndexError>("[", op, "] too many indices for tensor of dimension ", x.dim(), ": ", consumed);
+  if (consumed > x.dim())
+    fail<IndexError>("[", op, "] too many indices for tensor of dimension ", x.dim(), ": ", consumed, "; give one a dimension");
 
   Tensor view = x;
   int64_t at = 0;
@@ -57,7 +58,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   const auto at_integer = [&](int64_t i) {
     const int64_t size = view.size(at);
     if (i < -size || i >= size)
-      fail<IndexError>("[", op, "] index ", i, " is out of bounds for dimension ", at, " with size ", size, " (out of range)");
+      fail<IndexError>("[", op, "] index ", i, " is out of bounds for dimension ", at, " with size ", size, " (out of range): use -", size,
+                       " to ", size - 1);
     view = view.select(at, i, site);
   };
   for (const Index& index : given) {
@@ -80,7 +82,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
         for (int64_t d = 0; d < index_tensor.dim(); ++d)
           if (index_tensor.size(d) != view.size(at + d))
             fail<IndexError>("[", op, "] The shape of the mask ", index_tensor.sizes(), " at index ", d,
-                             " does not match the shape of the indexed tensor ", x.sizes(), " at index ", at + d);
+                             " does not match the shape of the indexed tensor ", x.sizes(), " at index ", at + d,
+                             "; give a mask of its sizes");
         const Tensor positions = index_tensor.nonzero(site);
         if (index_tensor.dim() == 0) {  // a single truth: a new dimension of size 0 or 1
           view = view.unsqueeze(at, site);
@@ -233,7 +236,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site
   const int64_t at = wrap_dim(dim, x.dim());
   if (index.dim() > 1) fail<IndexError>("[index_select] Index is supposed to be a vector, but got ", index.sizes());
   if (index.dtype() != kInt64 && index.dtype() != kInt32)
-    fail("[index_select] Expected dtype int32 or int64 for index, but got ", index.dtype());
+    fail("[index_select] Expected dtype int32 or int64 for index, but got ", index.dtype(), "; convert with to(kInt64)");
   ops::check_same_device("index_select", x, "self", index, "index");
   const Tensor list = (index.dim() == 0 ? index.unsqueeze(0) : index).to(kInt64, {}, site);
   if (x.dim() == 0) return index_front(x.unsqueeze(0, site), {list}, list.sizes(), "IndexSelectBackward0", site, false).squeeze(0, site);

@@ -62,7 +62,7 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
     if (x.device() != first->device()) {
       const Device a = first->device(), b = x.device();
       fail("Expected all tensors to be on the same device, but found at least two devices, ", a.is_cpu() ? b : a, " and ",
-           a.is_cpu() ? a : b, "!");
+           a.is_cpu() ? a : b, "! Move them to one with to(device)");
     }
     dtype = promote_types(dtype, x.dtype());
     recording |= autograd::needs_grad(x);
@@ -70,11 +70,12 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
       lengths.push_back(0);
       continue;
     }
-    if (x.dim() != first->dim()) fail("[cat] Tensors must have same number of dimensions: got ", first->dim(), " and ", x.dim());
+    if (x.dim() != first->dim())
+      fail("[cat] Tensors must have same number of dimensions: got ", first->dim(), " and ", x.dim(), "; unsqueeze one, or use stack");
     for (int64_t d = 0; d < x.dim(); ++d)
       if (d != at && x.size(d) != first->size(d))
         fail("[cat] Sizes of tensors must match except in dimension ", at, ". Expected size ", first->size(d), " but got size ", x.size(d),
-             " for tensor number ", i, " in the list.");
+             " for tensor number ", i, " in the list. Cut or pad it, or choose another dimension");
     lengths.push_back(x.size(at));
     sizes[static_cast<size_t>(at)] += x.size(at);
   }
@@ -106,18 +107,18 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
-  if (tensors.empty()) fail("[cat] expected a non-empty list of Tensors");
+  if (tensors.empty()) fail("[cat] expected a non-empty list of Tensors: give one at least");
   return join("CatBackward0", tensors, dim, site);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
-  if (tensors.empty()) fail("[stack] stack expects a non-empty TensorList");
+  if (tensors.empty()) fail("[stack] stack expects a non-empty TensorList: give one at least");
   const int64_t at = wrap_dim(dim, tensors[0].dim() + 1);
   std::vector<Tensor> raised;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!(tensors[i].sizes() == tensors[0].sizes()))
       fail("[stack] stack expects each tensor to be equal size, but got ", tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(),
-           " at entry ", i);
+           " at entry ", i, "; reshape them, or use cat");
     raised.push_back(tensors[i].unsqueeze(at, site));
   }
   return join("StackBackward0", raised, at, site);

@@ -115,7 +115,7 @@ void check_same_device(const char* op, const Tensor& first, const char* first_na
   const bool blame_first = first.is_cpu();
   fail("Expected all tensors to be on the same device, but got ", blame_first ? first_name : second_name, " is on ",
        blame_first ? first.device() : second.device(), ", different from other tensors on ", blame_first ? second.device() : first.device(),
-       " (when checking argument in method ", op, ")");
+       " (when checking argument in method ", op, "); move it with to(device)");
 }
 
 void check_floating(const char* op, const Tensor& x) {

@@ -87,7 +87,7 @@ Tensor logits_losses(const Operand& x, const Operand& y, const Operand& positive
 
 void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
   if (!(input.sizes() == target.sizes()))
-    fail("[", op, "] Target size (", target.sizes(), ") must be the same as input size (", input.sizes(), ")");
+    fail("[", op, "] Target size (", target.sizes(), ") must be the same as input size (", input.sizes(), "); reshape one");
 }
 
 }  // namespace

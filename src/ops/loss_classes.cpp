@@ -32,9 +32,10 @@ Rows rows_of(const char* op, const Tensor& input, const Tensor& target, Site sit
   for (int64_t d = 0; d < input.dim(); ++d)
     if (d != (input.dim() == 1 ? 0 : 1)) expected.push_back(input.size(d));
   if (!(target.sizes() == expected))
-    fail("[", op, "] Expected target size ", expected, ", got ", target.sizes(), " for input of size ", input.sizes());
+    fail("[", op, "] Expected target size ", expected, ", got ", target.sizes(), " for input of size ", input.sizes(),
+         ": give one class a sample");
   if (target.dtype() != kInt64 && target.dtype() != kUInt8)
-    fail("[", op, "] expected scalar type Long for the target, but found ", scalar_name(target.dtype()));
+    fail("[", op, "] expected scalar type Long for the target, but found ", scalar_name(target.dtype()), "; convert with to(kInt64)");
   ops::check_same_device(op, input, "self", target, "target");
   const Tensor wide = target.dtype() == kInt64 ? target : target.to(kInt64, {}, site);
   if (input.dim() == 2) return {input, wide};
@@ -69,7 +70,8 @@ Tensor cross_entropy_backward(const Tensor& scale, const Tensor& input, const Te
 
 Tensor with_probabilities(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options, Site site) {
   if (!(target.sizes() == input.sizes()))
-    fail("[cross_entropy] class probabilities must have the input's sizes ", input.sizes(), ", not ", target.sizes());
+    fail("[cross_entropy] class probabilities must have the input's sizes ", input.sizes(), ", not ", target.sizes(),
+         "; where the target is ", scalar_name(target.dtype()), " numbers of classes, convert it with to(kInt64)");
   const int64_t at = input.dim() == 1 ? 0 : 1;
   const int64_t classes = input.size(at);
   check_weight("cross_entropy", options.weight, classes);
@@ -177,7 +179,8 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOpt
   if (!(input.sizes() == target.sizes()))
     fail("[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", input.sizes());
   if (target.dtype() != kInt64)
-    fail("[multilabel_margin_loss] expected scalar type Long for the target, but found ", scalar_name(target.dtype()));
+    fail("[multilabel_margin_loss] expected scalar type Long for the target, but found ", scalar_name(target.dtype()),
+         "; convert with to(kInt64)");
   ops::check_floating("multilabel_margin_loss", input);
   const Tensor x = two_dims("multilabel_margin_loss", input, site), labels = target.reshape(x.sizes(), site);
   const int64_t count = x.size(0), classes = x.size(1);

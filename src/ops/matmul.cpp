@@ -72,17 +72,18 @@ Tensor plain_mm(const char* op, const kernels::View& a, const kernels::View& b, 
 }
 
 void check_mm(const char* op, const Tensor& a, const Tensor& b) {
-  if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor");
-  if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor");
+  if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor; matmul takes any");
+  if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor; matmul takes any");
   if (a.size(1) != b.size(0))
-    fail("[", op, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+    fail("[", op, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1),
+         "): the first's columns must be as many as the second's rows; transpose one with t(), or reshape it");
 }
 
 void check_bmm(const char* op, const Tensor& a, const Tensor& b) {
   if (a.dim() != 3 || b.dim() != 3) fail("[", op, "] batch1 and batch2 must be 3D tensors, but have sizes ", a.sizes(), " and ", b.sizes());
   if (a.size(0) != b.size(0) || a.size(2) != b.size(1))
     fail("[", op, "] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [",
-         b.size(0), ", ", b.size(1), "].");
+         b.size(0), ", ", b.size(1), "]. Transpose one with transpose(1, 2), or reshape it");
 }
 
 /// Products with batch dimensions that broadcast, in one kernel call.
@@ -118,7 +119,7 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   if (weight.dim() != 2) fail("[linear] weight must be a matrix (out_features, in_features), but has sizes ", weight.sizes());
   if (x.size(1) != weight.size(1))
     fail("[linear] mat1 and mat2 shapes cannot be multiplied (", x.size(0), "x", x.size(1), " and ", weight.size(1), "x", weight.size(0),
-         ")");
+         "): the last size of the input must be in_features, ", weight.size(1));
   const Shape sizes{x.size(0), weight.size(0)};
   if (bias.defined()) {
     check_dtypes("linear", x, bias);

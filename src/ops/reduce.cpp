@@ -50,7 +50,8 @@ Tensor sum_over(const Tensor& x, uint32_t mask, bool keepdim, bool all, std::opt
 Tensor mean_over(const Tensor& x, uint32_t mask, bool keepdim, bool all, std::optional<DType> dtype, Site site) {
   if (!is_floating(dtype.value_or(x.dtype())))
     fail("[mean] mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
-         " dtype must be either a floating point or complex dtype. Got: ", scalar_name(dtype.value_or(x.dtype())));
+         " dtype must be either a floating point or complex dtype. Got: ", scalar_name(dtype.value_or(x.dtype())),
+         "; convert with to(kFloat32)");
   const DType total = dtype.value_or(x.dtype());
   const Tensor in = converted(x, total, site);
   Tensor y = ops::reduce("mean", Reduce::Mean, in, mask, keepdim, total, site);

@@ -48,7 +48,7 @@ Shape inferred(const char* op, const Tensor& x, const Shape& sizes) {
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
-      if (unknown >= 0) fail("[", op, "] only one dimension can be inferred");
+      if (unknown >= 0) fail("[", op, "] only one dimension can be inferred, but the shape is ", sizes, ": give all sizes but one");
       unknown = static_cast<int64_t>(i);
     } else if (sizes[i] < 0) {
       fail("[", op, "] invalid shape dimension ", sizes[i]);
@@ -60,7 +60,8 @@ Shape inferred(const char* op, const Tensor& x, const Shape& sizes) {
   if (unknown >= 0 && known == 0)
     fail("[", op, "] cannot reshape tensor of ", numel, " elements into shape ", sizes,
          " because the unspecified dimension size -1 can be any value and is ambiguous");
-  if (unknown < 0 ? known != numel : numel % known != 0) fail("[", op, "] shape '", sizes, "' is invalid for input of size ", numel);
+  if (unknown < 0 ? known != numel : numel % known != 0)
+    fail("[", op, "] shape '", sizes, "' is invalid for input of size ", numel, ": give sizes whose product is that, or one -1");
   if (unknown >= 0) result[static_cast<size_t>(unknown)] = numel / known;
   return result;
 }
@@ -225,7 +226,7 @@ Tensor Tensor::permute(const Shape& dims, Site site) const {
     fail(
         "[permute] number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. "
         "input.dim() = ",
-        dim(), " is not equal to len(dims) = ", dims.size());
+        dim(), " is not equal to len(dims) = ", dims.size(), "; name each dimension once");
   Shape wanted = sizes(), strides = this->strides(), inverse;
   inverse.resize(dims.size());
   uint64_t seen = 0;
@@ -288,7 +289,7 @@ Tensor Tensor::expand(const Shape& wanted, Site site) const {
       strides[i] = 0;
     } else {
       fail("[expand] The expanded size of the tensor (", wanted[i], ") must match the existing size (", size,
-           ") at non-singleton dimension ", i, ". Target sizes: ", wanted, ". Tensor sizes: ", sizes());
+           ") at non-singleton dimension ", i, ". Target sizes: ", wanted, ". Tensor sizes: ", sizes(), "; repeat() copies elements");
     }
   }
   Tensor y = ops::view_of(*this, std::move(result), std::move(strides), storage_offset());
@@ -359,7 +360,8 @@ Tensor Tensor::select(int64_t dim, int64_t index, Site site) const {
   const auto at = static_cast<size_t>(wrap_dim(dim, this->dim()));
   const int64_t size = sizes()[at];
   if (index < -size || index >= size)
-    fail<IndexError>("[select] select(): index ", index, " out of range for tensor of size ", sizes(), " at dimension ", at);
+    fail<IndexError>("[select] select(): index ", index, " out of range for tensor of size ", sizes(), " at dimension ", at, ": use ",
+                     -size, " to ", size - 1);
   const int64_t from = index < 0 ? index + size : index;
   Shape wanted = sizes(), strides = this->strides();
   const int64_t offset = storage_offset() + from * strides[at];

@@ -34,7 +34,8 @@ extern template class Stepped<AdadeltaOptions, AdadeltaState>;
 /// Zeiler, "ADADELTA: an adaptive learning rate method". As torch.optim.Adadelta.
 class Adadelta final : public detail::Stepped<AdadeltaOptions, detail::AdadeltaState> {
  public:
-  explicit Adadelta(std::vector<Tensor> params, const AdadeltaOptions& options = {}) : Stepped("Adadelta", std::move(params), options) {}
+  explicit Adadelta(std::vector<Tensor> params, const AdadeltaOptions& options = {}, Site = Site::here())
+      : Stepped("Adadelta", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

@@ -34,7 +34,8 @@ extern template class Stepped<AdagradOptions, AdagradState>;
 /// Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization". As torch.optim.Adagrad.
 class Adagrad final : public detail::Stepped<AdagradOptions, detail::AdagradState> {
  public:
-  explicit Adagrad(std::vector<Tensor> params, const AdagradOptions& options = {}) : Stepped("Adagrad", std::move(params), options) {}
+  explicit Adagrad(std::vector<Tensor> params, const AdagradOptions& options = {}, Site = Site::here())
+      : Stepped("Adagrad", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

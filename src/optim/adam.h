@@ -64,13 +64,15 @@ extern template class AdamFamily<AdamWOptions>;
 /// Kingma and Ba, "Adam: a method for stochastic optimization". As torch.optim.Adam.
 class Adam final : public detail::AdamFamily<AdamOptions> {
  public:
-  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {}) : AdamFamily("Adam", std::move(params), options) {}
+  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {}, Site = Site::here())
+      : AdamFamily("Adam", std::move(params), options) {}
 };
 
 /// Adam with the weight decay apart from the gradient (Loshchilov and Hutter). As torch.optim.AdamW.
 class AdamW final : public detail::AdamFamily<AdamWOptions> {
  public:
-  explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {}) : AdamFamily("AdamW", std::move(params), options) {}
+  explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {}, Site = Site::here())
+      : AdamFamily("AdamW", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

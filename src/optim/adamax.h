@@ -34,7 +34,8 @@ extern template class Stepped<AdamaxOptions, AdamaxState>;
 /// Kingma and Ba, "Adam: a method for stochastic optimization", section 7. As torch.optim.Adamax.
 class Adamax final : public detail::Stepped<AdamaxOptions, detail::AdamaxState> {
  public:
-  explicit Adamax(std::vector<Tensor> params, const AdamaxOptions& options = {}) : Stepped("Adamax", std::move(params), options) {}
+  explicit Adamax(std::vector<Tensor> params, const AdamaxOptions& options = {}, Site = Site::here())
+      : Stepped("Adamax", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

@@ -36,7 +36,8 @@ extern template class Stepped<ASGDOptions, AsgdState>;
 /// Polyak and Juditsky, "Acceleration of stochastic approximation by averaging". As torch.optim.ASGD.
 class ASGD final : public detail::Stepped<ASGDOptions, detail::AsgdState> {
  public:
-  explicit ASGD(std::vector<Tensor> params, const ASGDOptions& options = {}) : Stepped("ASGD", std::move(params), options) {}
+  explicit ASGD(std::vector<Tensor> params, const ASGDOptions& options = {}, Site = Site::here())
+      : Stepped("ASGD", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

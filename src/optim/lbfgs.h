@@ -46,7 +46,8 @@ class LBFGS final : public detail::OptimizerOf<LBFGSOptions, detail::LBFGSState>
   /// Clears the gradients, computes the loss, calls backward, and returns the loss.
   using Closure = std::function<Tensor()>;
 
-  explicit LBFGS(std::vector<Tensor> params, const LBFGSOptions& options = {}) : OptimizerOf("LBFGS", std::move(params), options) {}
+  explicit LBFGS(std::vector<Tensor> params, const LBFGSOptions& options = {}, Site = Site::here())
+      : OptimizerOf("LBFGS", std::move(params), options) {}
 
   /// Up to max_iter iterations. Gives the loss of the first evaluation.
   Tensor step(const Closure& closure, Site site = Site::here());

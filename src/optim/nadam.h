@@ -37,7 +37,8 @@ extern template class Stepped<NAdamOptions, NadamState>;
 /// Dozat, "Incorporating Nesterov momentum into Adam". As torch.optim.NAdam.
 class NAdam final : public detail::Stepped<NAdamOptions, detail::NadamState> {
  public:
-  explicit NAdam(std::vector<Tensor> params, const NAdamOptions& options = {}) : Stepped("NAdam", std::move(params), options) {}
+  explicit NAdam(std::vector<Tensor> params, const NAdamOptions& options = {}, Site = Site::here())
+      : Stepped("NAdam", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

@@ -106,10 +106,13 @@ void Optimizer::check_params(const std::vector<Tensor>& params) {
   for (const Tensor& parameter : params) {
     if (!parameter.defined())
       fail("[", name(), "] a parameter is undefined: run a first forward of lazy modules before making the optimizer");
-    if (!parameter.is_leaf()) fail("[", name(), "] can't optimize a non-leaf Tensor (grad_fn=", parameter.grad_fn()->name(), ")");
-    if (!parameter.is_floating_point()) fail("[", name(), "] can't optimize a tensor of dtype ", scalar_name(parameter.dtype()));
+    if (!parameter.is_leaf())
+      fail("[", name(), "] can't optimize a non-leaf Tensor (grad_fn=", parameter.grad_fn()->name(),
+           "): give it what the result is computed from, or detach() it");
+    if (!parameter.is_floating_point())
+      fail("[", name(), "] can't optimize a tensor of dtype ", scalar_name(parameter.dtype()), "; convert with to(kFloat32)");
     if (!known.insert(&parameter.impl()).second)
-      fail("[", name(), "] some parameters appear in more than one place of the parameter groups");
+      fail("[", name(), "] some parameters appear in more than one place of the parameter groups: give each once");
   }
 }
 

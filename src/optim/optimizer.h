@@ -88,7 +88,7 @@ class Optimizer {
 
 /// An optimizer on the heap: `make<SGD>(model.parameters(), {.lr = 0.1})`.
 template <class O>
-[[nodiscard]] std::unique_ptr<Optimizer> make(std::vector<Tensor> params, const typename O::Options& options = {}) {
+[[nodiscard]] std::unique_ptr<Optimizer> make(std::vector<Tensor> params, const typename O::Options& options = {}, Site = Site::here()) {
   return std::make_unique<O>(std::move(params), options);
 }
 
@@ -104,7 +104,7 @@ class OptimizerOf : public Optimizer {
   [[nodiscard]] std::vector<Group>& param_groups() { return groups_; }
   [[nodiscard]] const std::vector<Group>& param_groups() const { return groups_; }
   /// Another group with options of its own.
-  void add_param_group(std::vector<Tensor> params, const Options& options = {}) {
+  void add_param_group(std::vector<Tensor> params, const Options& options = {}, Site = Site::here()) {
     options.check();
     check_params(params);
     states_.emplace_back(params.size());
@@ -114,7 +114,7 @@ class OptimizerOf : public Optimizer {
  protected:
   using State = StateT;
   OptimizerOf(const char* name, std::vector<Tensor> params, const Options& options) : Optimizer(name) {
-    add_param_group(std::move(params), options);
+    add_param_group(std::move(params), options, Site::none());
   }
   size_t group_count() const override { return groups_.size(); }
   ParamGroupView group(size_t i) override {

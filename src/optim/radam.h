@@ -35,7 +35,8 @@ extern template class Stepped<RAdamOptions, RadamState>;
 /// Liu and others, "On the variance of the adaptive learning rate and beyond". As torch.optim.RAdam.
 class RAdam final : public detail::Stepped<RAdamOptions, detail::RadamState> {
  public:
-  explicit RAdam(std::vector<Tensor> params, const RAdamOptions& options = {}) : Stepped("RAdam", std::move(params), options) {}
+  explicit RAdam(std::vector<Tensor> params, const RAdamOptions& options = {}, Site = Site::here())
+      : Stepped("RAdam", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

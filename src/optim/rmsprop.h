@@ -37,7 +37,8 @@ extern template class Stepped<RMSpropOptions, RmsPropState>;
 /// Hinton's lecture notes; centered, Graves, "Generating sequences with recurrent neural networks". As torch.optim.RMSprop.
 class RMSprop final : public detail::Stepped<RMSpropOptions, detail::RmsPropState> {
  public:
-  explicit RMSprop(std::vector<Tensor> params, const RMSpropOptions& options = {}) : Stepped("RMSprop", std::move(params), options) {}
+  explicit RMSprop(std::vector<Tensor> params, const RMSpropOptions& options = {}, Site = Site::here())
+      : Stepped("RMSprop", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

@@ -33,7 +33,8 @@ extern template class Stepped<RpropOptions, RpropState>;
 /// Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the RPROP algorithm". As torch.optim.Rprop.
 class Rprop final : public detail::Stepped<RpropOptions, detail::RpropState> {
  public:
-  explicit Rprop(std::vector<Tensor> params, const RpropOptions& options = {}) : Stepped("Rprop", std::move(params), options) {}
+  explicit Rprop(std::vector<Tensor> params, const RpropOptions& options = {}, Site = Site::here())
+      : Stepped("Rprop", std::move(params), options) {}
 };
 
 }  // namespace tandem::optim

@@ -52,7 +52,7 @@ StateDict Schedule::state_dict() const {
 
 void Schedule::load_state_dict(const StateDict& state) { epoch_ = count_of(state, name_, "last_epoch"); }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, Site /*site*/)
     : Schedule("StepLR", optimizer), step_size_(step_size), gamma_(gamma) {
   if (step_size <= 0) fail("[StepLR] step_size must be positive, not ", step_size);
   restart();
@@ -70,7 +70,7 @@ double MultiStepLR::next(double lr, double) const {
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : Schedule("ExponentialLR", optimizer), gamma_(gamma) { restart(); }
 double ExponentialLR::next(double lr, double) const { return lr * gamma_; }
 
-CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min)
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min, Site /*site*/)
     : Schedule("CosineAnnealingLR", optimizer), period_(static_cast<double>(T_max)), eta_min_(eta_min) {
   if (T_max <= 0) fail("[CosineAnnealingLR] T_max must be positive, not ", T_max);
   restart();
@@ -82,7 +82,7 @@ double CosineAnnealingLR::next(double lr, double base) const {
   return (1 + std::cos(kPi * epoch / period_)) / (1 + std::cos(kPi * (epoch - 1) / period_)) * (lr - eta_min_) + eta_min_;
 }
 
-LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters, Site /*site*/)
     : Schedule("LinearLR", optimizer), start_(start_factor), end_(end_factor), total_(total_iters) {
   if (!(start_factor > 0 && start_factor <= 1)) fail("[LinearLR] start_factor must be in (0, 1], not ", start_factor);
   if (!(end_factor >= 0 && end_factor <= 1)) fail("[LinearLR] end_factor must be in [0, 1], not ", end_factor);
@@ -93,7 +93,7 @@ double LinearLR::next(double lr, double) const {
   return lr * (1 + (end_ - start_) / (static_cast<double>(total_) * start_ + static_cast<double>(epoch_ - 1) * (end_ - start_)));
 }
 
-PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power, Site /*site*/)
     : Schedule("PolynomialLR", optimizer), total_(total_iters), power_(power) {
   if (total_iters <= 0) fail("[PolynomialLR] total_iters must be positive, not ", total_iters);
   restart();
@@ -104,14 +104,14 @@ double PolynomialLR::next(double lr, double) const {
   return lr * std::pow((1 - epoch / total) / (1 - (epoch - 1) / total), power_);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor)
+LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, Site /*site*/)
     : Schedule("LambdaLR", optimizer), factor_(std::move(factor)) {
   if (!factor_) fail("[LambdaLR] needs a function of the epoch");
   restart();
 }
 double LambdaLR::next(double, double base) const { return base * factor_(epoch_); }
 
-OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options)
+OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options, Site /*site*/)
     : Schedule("OneCycleLR", optimizer), max_lr_(max_lr), total_(total_steps), options_(options) {
   if (total_steps <= 0) fail("[OneCycleLR] total_steps must be positive, not ", total_steps);
   if (!(options.pct_start >= 0 && options.pct_start <= 1)) fail("[OneCycleLR] pct_start must be in [0, 1], not ", options.pct_start);
@@ -150,7 +150,8 @@ void OneCycleLR::step() {
   set_momentum();
 }
 
-SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Schedule>> schedules, std::vector<int64_t> milestones)
+SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Schedule>> schedules, std::vector<int64_t> milestones,
+                           Site /*site*/)
     : Schedule("SequentialLR", optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   if (schedules_.empty()) fail("[SequentialLR] expects at least one schedule");
   if (milestones_.size() + 1 != schedules_.size())
@@ -181,7 +182,7 @@ void SequentialLR::load_state_dict(const StateDict& state) {
   for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i]->load_state_dict(state.under(str("schedulers.", i, ".")));
 }
 
-ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options)
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options, Site /*site*/)
     : optimizer_(optimizer), options_(options), best_((options.maximize ? -1 : 1) * std::numeric_limits<double>::infinity()) {
   if (!(options.factor < 1)) fail("[ReduceLROnPlateau] Factor should be < 1.0, not ", options.factor);
 }

@@ -45,7 +45,7 @@ class Schedule {
 /// lr *= gamma every `step_size` epochs.
 class StepLR final : public Schedule {
  public:
-  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -77,7 +77,7 @@ class ExponentialLR final : public Schedule {
 /// Half a cosine from the first rate down to `eta_min` in `T_max` epochs, and up again. Loshchilov and Hutter, "SGDR", without restarts.
 class CosineAnnealingLR final : public Schedule {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -87,7 +87,7 @@ class CosineAnnealingLR final : public Schedule {
 /// From start_factor times the first rate to end_factor times it, in a straight line of `total_iters` epochs.
 class LinearLR final : public Schedule {
  public:
-  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5);
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5, Site = Site::here());
 
  private:
   double first(double base) const override { return base * start_; }
@@ -99,7 +99,7 @@ class LinearLR final : public Schedule {
 /// Down to 0 in `total_iters` epochs as (1 - epoch / total_iters)^power.
 class PolynomialLR final : public Schedule {
  public:
-  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1);
+  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -110,7 +110,7 @@ class PolynomialLR final : public Schedule {
 /// The first rate times a function of the epoch.
 class LambdaLR final : public Schedule {
  public:
-  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor);
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, Site = Site::here());
 
  private:
   double first(double base) const override { return base * factor_(0); }
@@ -130,7 +130,7 @@ struct OneCycleOptions {
 /// Up to `max_lr` and down again in `total_steps` steps; call it after each batch. Smith and Topin, "Super-convergence".
 class OneCycleLR final : public Schedule {
  public:
-  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options = {});
+  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options = {}, Site = Site::here());
   /// Error after the last of the steps.
   void step() override;
 
@@ -148,7 +148,8 @@ class OneCycleLR final : public Schedule {
 /// One schedule after another: the second takes over at the first milestone.
 class SequentialLR final : public Schedule {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Schedule>> schedules, std::vector<int64_t> milestones);
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Schedule>> schedules, std::vector<int64_t> milestones,
+               Site = Site::here());
   void step() override;
   [[nodiscard]] StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
@@ -174,7 +175,7 @@ struct PlateauOptions {
 /// lr *= factor when a metric has not become better for more than `patience` epochs.
 class ReduceLROnPlateau {
  public:
-  explicit ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options = {});
+  explicit ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options = {}, Site = Site::here());
   /// The metric of the epoch that has ended.
   void step(double metric);
   /// What was set last, a number a group.

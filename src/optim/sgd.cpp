@@ -23,7 +23,7 @@ void SGDOptions::each(detail::Visitor& visitor) {
   visitor("maximize", maximize);
 }
 
-SGD::SGD(std::vector<Tensor> params, const SGDOptions& options)
+SGD::SGD(std::vector<Tensor> params, const SGDOptions& options, Site /*site*/)
     : OptimizerOf("SGD", std::move(params), options), fused_(std::make_unique<detail::FusedStep<kernels::SgdParameter>>()) {}
 SGD::~SGD() = default;
 

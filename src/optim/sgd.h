@@ -32,7 +32,7 @@ struct SgdState {
 /// torch.optim.SGD.
 class SGD final : public detail::OptimizerOf<SGDOptions, detail::SgdState> {
  public:
-  explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {});
+  explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {}, Site = Site::here());
   ~SGD() override;
   void step(Site site = Site::here()) override;
 

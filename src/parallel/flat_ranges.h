@@ -31,7 +31,7 @@ class FlatRanges {
   [[nodiscard]] size_t flat_count() const { return flats_.size(); }
   /// Elements of each rank's range.
   [[nodiscard]] int64_t share(size_t flat) const { return flats_[flat].share; }
-  [[nodiscard]] DType dtype(size_t flat) const { return flats_[flat].all.dtype(); }
+  [[nodiscard]] DType dtype(size_t flat) const { return flats_[flat].all.dtype(Site::none()); }
   /// This rank's; at least one, which may be empty.
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   /// Each piece's gradient is its part of the parameter's; none where the parameter has none.

@@ -67,8 +67,8 @@ class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataPa
   void zero_grad(Flag set_to_none = true, Site site = Site::here()) {
     const NoGradGuard no_grad;
     for (const Tensor& shard : parameters()) {
-      if (set_to_none) shard.grad() = Tensor();
-      else if (shard.grad().defined()) shard.grad().zero_(site);
+      if (set_to_none) shard.grad(site) = Tensor();
+      else if (shard.grad(site).defined()) shard.grad(site).zero_(site);
     }
   }
   /// Bytes of this rank's parameters.

@@ -70,7 +70,7 @@ namespace {
 constexpr std::chrono::milliseconds kLook(50);  // how often who waits looks at the time
 }  // namespace
 
-Barrier::Barrier(detail::SharedObject<State> state) : state_(std::move(state)) {
+Barrier::Barrier(detail::SharedObject<State> state, Site /*site*/) : state_(std::move(state)) {
   // Held by the peers alone as long as workers run: they must not hold this object in turn.
   peers_ = std::make_shared<detail::Peers>([state = state_] { break_up(*state); });
 }
@@ -92,7 +92,7 @@ void Barrier::break_up(State& state) {
   tandem::detail::futex_wake(state.round, INT_MAX, tandem::detail::Futex::Shared);
 }
 
-int Barrier::wait(Timeout timeout) const {
+int Barrier::wait(Timeout timeout, Site /*site*/) const {
   const char* const op = "Barrier.wait";
   const auto give_up = [&](const char* why) { fail<BrokenBarrier>('[', op, "] ", why); };
   const detail::Deadline deadline(timeout);

@@ -64,7 +64,7 @@ class Barrier {
   explicit Barrier(int parties);
   /// Waits for the others; which one this is in the order of coming, from 0 on. BrokenBarrier, here and for all others, when the time is
   /// over first, when abort() is called, or when a process that was started with the barrier fails; and from then on, until reset().
-  int wait(Timeout timeout = {}) const;
+  int wait(Timeout timeout = {}, Site = Site::here()) const;
   /// Breaks it for all who wait or will.
   void abort() const;
   /// Makes it as new. Whoever waits gets BrokenBarrier.
@@ -84,7 +84,7 @@ class Barrier {
     std::atomic<bool> broken{false};
     int waiting = 0;
   };
-  explicit Barrier(detail::SharedObject<State> state);
+  explicit Barrier(detail::SharedObject<State> state, Site = Site::here());
   static void break_up(State& state);
   detail::SharedObject<State> state_;
   std::shared_ptr<detail::Peers> peers_;

@@ -53,7 +53,7 @@ detail::Worker& Process::worker(const char* op) const {
   return *worker_;
 }
 
-void Process::start() {
+void Process::start(Site /*site*/) {
   if (worker_ || !call_) fail("[Process.start] ", name_, " was started before: make another Process");
   worker_ = detail::start_worker(name_, *call_, 1, "Process.start");
   call_.reset();

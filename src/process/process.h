@@ -45,7 +45,7 @@ class Process {
   ~Process();
 
   /// Starts it. Error where the system refuses, or it was started before.
-  void start();
+  void start(Site = Site::here());
   /// Waits until it has ended, at most for `timeout`; whether it has. What its function threw is told by error(), not thrown. Error where
   /// it was not started.
   bool join(Timeout timeout = {});

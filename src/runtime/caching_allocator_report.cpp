@@ -33,11 +33,11 @@ void CachingAllocator::out_of_memory(size_t segment_size, const StreamRecord* st
   }
   const auto [free, total] = driver_.memory_info(device_);
   const auto allocated = stats_.allocated_bytes.all.current, reserved = stats_.reserved_bytes.all.current;
-  std::string text = str("CUDA out of memory. Tried to allocate ", readable_size(segment_size), ". GPU ", device_,
-                         " has a total capacity of ", readable_size(total), " of which ", readable_size(free), " is free. ",
-                         limit_ == SIZE_MAX ? "" : readable_size(limit_) + " allowed; ", "Of the allocated memory ",
-                         readable_size(allocated), " is allocated by tandem, and ", readable_size(reserved - allocated),
-                         " is reserved but unallocated. Largest free block: ", readable_size(largest_free), ".");
+  std::string text = str(
+      "CUDA out of memory. Tried to allocate ", readable_size(segment_size), ". GPU ", device_, " has a total capacity of ",
+      readable_size(total), " of which ", readable_size(free), " is free. ", limit_ == SIZE_MAX ? "" : readable_size(limit_) + " allowed; ",
+      "Of the allocated memory ", readable_size(allocated), " is allocated by tandem, and ", readable_size(reserved - allocated),
+      " is reserved but unallocated. Largest free block: ", readable_size(largest_free), ". Let go of tensors, or use smaller batches.");
   throw OutOfMemoryError(text + held_by(held));
 }
 

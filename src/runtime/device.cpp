@@ -4,6 +4,7 @@
 #include <charconv>
 #include <ostream>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
@@ -21,10 +22,12 @@ constexpr int kMaxIndex = 127;  // the range of PyTorch's device index, which wr
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 [[noreturn]] void no_such_device(Device device, int count) {
+  const auto chosen = environment("CUDA_VISIBLE_DEVICES");
   fail(device, ": there is no such GPU; ",
        count == 0   ? std::string("this process sees none")
        : count == 1 ? std::string("this process sees one, cuda:0")
-                    : str("this process sees ", count, ", cuda:0 to cuda:", count - 1));
+                    : str("this process sees ", count, ", cuda:0 to cuda:", count - 1),
+       chosen ? str("; CUDA_VISIBLE_DEVICES=", *chosen, " says which") : "");
 }
 
 // The index of a GPU that exists. `device` is no CPU.
@@ -44,9 +47,9 @@ int runtime::device_index(Device device, const char* call) {
   return tandem::device_index(device);
 }
 
-Device::Device(std::string_view name) {
-  if (name.empty()) fail("Device string must not be empty");
-  const auto invalid = [&]() { fail("Invalid device string: '", name, "'"); };
+Device::Device(std::string_view name, Site /*site*/) {
+  if (name.empty()) fail("Device string must not be empty: expected 'cpu', 'cuda' or 'cuda:1'");
+  const auto invalid = [&]() { fail("Invalid device string: '", name, "': expected 'cpu', 'cuda' or 'cuda:1'"); };
   const size_t colon = name.find(':');
   const std::string_view type = name.substr(0, colon);
   if (type.empty()) invalid();
@@ -66,7 +69,7 @@ Device::Device(std::string_view name) {
   if (type == "cuda") {
     type_ = DeviceType::CUDA;
   } else if (type != "cpu") {
-    fail("Expected one of cpu, cuda device type at start of device string: ", type);
+    fail("Expected one of cpu, cuda device type at start of device string: ", type, "; write 'cpu', 'cuda' or 'cuda:1'");
   } else if (index > 0) {
     fail("CPU device index must be -1 or zero, got ", index);
   }
@@ -114,7 +117,7 @@ bool is_available() { return num_gpus() > 0; }
 int device_count() { return num_gpus(); }
 int current_device() { return runtime::detail::current_device; }
 
-void set_device(int index) {
+void set_device(int index, Site /*site*/) {
   if (index < 0) fail("[set_device] expected the index of a GPU, but got ", index);
   runtime::detail::current_device = device_index(gpu(index));
 }
@@ -131,7 +134,7 @@ std::pair<size_t, size_t> mem_get_info(Device device) {
   return runtime::require_driver().memory_info(index);
 }
 
-bool can_device_access_peer(int device, int peer) {
+bool can_device_access_peer(int device, int peer, Site /*site*/) {
   if (device < 0 || peer < 0) fail("[can_device_access_peer] expected indices of GPUs, but got ", device, " and ", peer);
   const int from = device_index(gpu(device)), to = device_index(gpu(peer));
   return runtime::require_driver().can_access_peer(from, to);

@@ -24,9 +24,9 @@ class Device {
   /// `index` -1 means the current one. A tensor's device always has its index.
   constexpr Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int16_t>(type == DeviceType::CPU ? -1 : index)) {}
   /// From its name: a type, then optionally `:` and an index without leading zeros. Error for anything else.
-  Device(std::string_view name);
-  Device(const char* name) : Device(std::string_view(name)) {}
-  Device(const std::string& name) : Device(std::string_view(name)) {}
+  Device(std::string_view name, Site = Site::here());
+  Device(const char* name, Site site = Site::here()) : Device(std::string_view(name), site) {}
+  Device(const std::string& name, Site site = Site::here()) : Device(std::string_view(name), site) {}
 
   /// The kind of hardware.
   [[nodiscard]] constexpr DeviceType type() const { return type_; }
@@ -81,7 +81,7 @@ struct DeviceProperties {
 /// The calling thread's current GPU.
 [[nodiscard]] int current_device();
 /// Makes GPU `index` the calling thread's current one. Error where there is no such GPU.
-void set_device(int index);
+void set_device(int index, Site = Site::here());
 void set_device(Device device);
 /// Name, memory and so on. Error where there is no such GPU.
 [[nodiscard]] const DeviceProperties& get_device_properties(Device device = Device(DeviceType::CUDA));
@@ -92,7 +92,7 @@ inline const DeviceProperties& get_device_properties(int index) { return get_dev
 [[nodiscard]] std::pair<size_t, size_t> mem_get_info(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline std::pair<size_t, size_t> mem_get_info(int index) { return mem_get_info(gpu(index)); }
 /// Whether kernels of GPU `device` can reach memory of GPU `peer`.
-[[nodiscard]] bool can_device_access_peer(int device, int peer);
+[[nodiscard]] bool can_device_access_peer(int device, int peer, Site = Site::here());
 /// Waits for all work of the GPU; throws what went wrong in it.
 void synchronize(Device device = Device(DeviceType::CUDA), Site site = Site::here());
 inline void synchronize(int index, Site site = Site::here()) { synchronize(gpu(index), site); }
@@ -112,7 +112,7 @@ class DeviceGuard {
 
 /// Sets up virtual GPUs from C++ instead of TANDEM_VIRTUAL_GPUS, in the same grammar ("2x256MiB,link=25GB/s"). Error after the first use
 /// of a GPU.
-void use_virtual_gpus(std::string_view specification);
+void use_virtual_gpus(std::string_view specification, Site = Site::here());
 
 }  // namespace cuda
 

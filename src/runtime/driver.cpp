@@ -166,7 +166,7 @@ std::optional<std::string> virtual_gpus_asked_for() {
 
 namespace tandem::cuda {
 
-void use_virtual_gpus(std::string_view specification) {
+void use_virtual_gpus(std::string_view specification, Site /*site*/) {
   runtime::refuse_forked();
   const auto options = runtime::virtual_gpu::parse_options(specification, "[use_virtual_gpus] specification");
   runtime::Choice& choice = runtime::choice();

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/error_place.h"
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
@@ -22,11 +23,15 @@ void Launch::throw_reported(const Queue& queue, const Status& status) {
   throw_trouble(trouble, trouble_text(queue.op, trouble, status.a.load(), status.b.load()));
 }
 
-void throw_trouble(Trouble trouble, const std::string& text) {
+void throw_trouble(Trouble trouble, const std::string& text, Site queued_at) {
+  const auto placed = [&]<class E>(E error) {
+    if (queued_at.line) tandem::detail::ErrorPlace::set_line_of_message(error, queued_at);
+    return error;
+  };
   switch (trouble) {
-    case Trouble::IndexOutOfRange: throw IndexError(text);
-    case Trouble::Unsupported: throw NotImplementedError(text);
-    default: throw Error(text);
+    case Trouble::IndexOutOfRange: throw placed(IndexError(text));
+    case Trouble::Unsupported: throw placed(NotImplementedError(text));
+    default: throw placed(Error(text));
   }
 }
 
@@ -38,7 +43,8 @@ std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Ba
 
 std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) {
   switch (trouble) {
-    case Trouble::IndexOutOfRange: return str('[', op, "] index ", a, " is out of range for a dimension of size ", b);
+    case Trouble::IndexOutOfRange:
+      return str('[', op, "] index ", a, " is out of range for a dimension of size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
     case Trouble::DivisionByZero: return str('[', op, "] integer division by zero: a divisor is 0");
     case Trouble::Unsupported:
       if (a < 0) return str('[', op, "] this device has no kernel for it yet: compute it on the CPU with .cpu()");

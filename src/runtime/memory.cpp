@@ -68,7 +68,7 @@ std::vector<SegmentInfo> memory_snapshot(Device device) {
   return allocator ? allocator->snapshot() : std::vector<SegmentInfo>{};
 }
 
-void set_per_process_memory_fraction(double fraction, Device device) {
+void set_per_process_memory_fraction(double fraction, Device device, Site /*site*/) {
   if (!(fraction >= 0 && fraction <= 1))
     fail("[set_per_process_memory_fraction] invalid fraction: ", fraction, ": expected a number from 0 to 1");
   const int index = runtime::device_index(device, "set_per_process_memory_fraction");

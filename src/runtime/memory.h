@@ -65,7 +65,7 @@ void reset_accumulated_memory_stats(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] std::vector<SegmentInfo> memory_snapshot(Device device = Device(DeviceType::CUDA));
 /// This process takes at most `fraction` (0 to 1) of the GPU's whole memory; what it holds already stays. More is an OutOfMemoryError that
 /// names the allowed figure. As torch.cuda.set_per_process_memory_fraction.
-void set_per_process_memory_fraction(double fraction, Device device = Device(DeviceType::CUDA));
+void set_per_process_memory_fraction(double fraction, Device device = Device(DeviceType::CUDA), Site = Site::here());
 /// Gives unsplit cached segments of all GPUs, those of graphs that are gone among them, and cached page-locked memory back to the driver;
 /// never memory held by tensors.
 void empty_cache(Site site = Site::here());

@@ -33,7 +33,7 @@ size_t device_memory_used(Device device) {
   return runtime::require_driver().figures(index).memory_used;
 }
 
-std::string list_gpu_processes(Device device) {
+std::string list_gpu_processes(Device device, Site /*site*/) {
   const int index = runtime::device_index(device, "list_gpu_processes");
   runtime::Driver& driver = runtime::require_driver();
   const DeviceFigures figures = driver.figures(index);

@@ -50,7 +50,7 @@ struct DeviceFigures {
 [[nodiscard]] size_t device_memory_used(Device device = Device(DeviceType::CUDA));
 [[nodiscard]] inline size_t device_memory_used(int index) { return device_memory_used(gpu(index)); }
 /// Who computes on the GPU, as text: "GPU:0", then a line for each process.
-[[nodiscard]] std::string list_gpu_processes(Device device = Device(DeviceType::CUDA));
-[[nodiscard]] inline std::string list_gpu_processes(int index) { return list_gpu_processes(gpu(index)); }
+[[nodiscard]] std::string list_gpu_processes(Device device = Device(DeviceType::CUDA), Site = Site::here());
+[[nodiscard]] inline std::string list_gpu_processes(int index, Site site = Site::here()) { return list_gpu_processes(gpu(index), site); }
 
 }  // namespace tandem::cuda

@@ -185,7 +185,8 @@ std::ostream& operator<<(std::ostream& out, const Stream& stream) {
   return out << ')';
 }
 
-Event::Event(EventOptions options) : state_(std::make_shared<runtime::EventState>(options.enable_timing, options.interprocess)) {
+Event::Event(EventOptions options, Site /*site*/)
+    : state_(std::make_shared<runtime::EventState>(options.enable_timing, options.interprocess)) {
   if (options.enable_timing && options.interprocess) fail("[Event] an event between processes has no timing: leave enable_timing off");
 }
 
@@ -203,7 +204,7 @@ void make_event(runtime::EventState& state, int device) {
 }
 }  // namespace
 
-runtime::ShareHandle Event::ipc_handle() {
+runtime::ShareHandle Event::ipc_handle(Site /*site*/) {
   if (!state_->interprocess) fail("[ipc_handle] the event must be made with interprocess = true");
   const int device = current_stream().record()->device;
   const auto lock = locked(*state_);
@@ -260,7 +261,7 @@ void Event::synchronize(Site site) const {
   require_driver().synchronize_event(handle, site);
 }
 
-double Event::elapsed_time(const Event& end) const {
+double Event::elapsed_time(const Event& end, Site /*site*/) const {
   if (!state_->timing || !end.state_->timing) fail("[elapsed_time] both events must be made with enable_timing = true");
   const runtime::EventHandle first = handle_of(*state_), last = handle_of(*end.state_);
   if (!first || !last) fail("[elapsed_time] both events must be recorded before the time between them can be taken");

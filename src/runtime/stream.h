@@ -59,7 +59,7 @@ struct EventOptions {
 /// A mark in a stream. Made on the GPU of the stream that first records it. As torch.cuda.Event.
 class Event {
  public:
-  Event(EventOptions options = {});
+  Event(EventOptions options = {}, Site = Site::here());
   /// Marks the end of what is queued now on the current stream of the current GPU, or on `stream`.
   void record(Site site = Site::here());
   void record(const Stream& stream, Site site = Site::here());
@@ -70,11 +70,11 @@ class Event {
   /// The host waits until the record has been passed; nothing where there is none.
   void synchronize(Site site = Site::here()) const;
   /// What another process opens the event with; made with interprocess. Of the current GPU where it has not been recorded yet.
-  [[nodiscard]] runtime::ShareHandle ipc_handle();
+  [[nodiscard]] runtime::ShareHandle ipc_handle(Site = Site::here());
   /// Another process's event, for `device`. The other process must keep it. Error where it has ended.
   [[nodiscard]] static Event from_ipc_handle(Device device, const runtime::ShareHandle& handle);
   /// Milliseconds from this record to that of `end`. Error unless both were made with timing and have been passed.
-  [[nodiscard]] double elapsed_time(const Event& end) const;
+  [[nodiscard]] double elapsed_time(const Event& end, Site = Site::here()) const;
 
   /// For the library: what the event holds.
   [[nodiscard]] const std::shared_ptr<runtime::EventState>& state() const { return state_; }

@@ -9,7 +9,7 @@ const Tensor* StateDict::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &entries_[found->second].second;
 }
 
-const Tensor& StateDict::at(std::string_view name) const {
+const Tensor& StateDict::at(std::string_view name, Site /*site*/) const {
   if (const Tensor* tensor = find(name)) return *tensor;
   std::string have;
   for (size_t i = 0; i < entries_.size() && i < 8; ++i) have += (i ? ", \"" : "\"") + entries_[i].first + "\"";

@@ -26,7 +26,7 @@ class StateDict {
   /// Whether there is a tensor of that name.
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   /// The tensor of that name. Error that names close ones where there is none.
-  [[nodiscard]] const Tensor& at(std::string_view name) const;
+  [[nodiscard]] const Tensor& at(std::string_view name, Site = Site::here()) const;
   /// The tensor of that name; a new, undefined one at the end where there is none.
   Tensor& operator[](std::string_view name);
   /// The tensor of that name, or nullptr.

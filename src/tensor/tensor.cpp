@@ -1,5 +1,7 @@
 #include "tensor/tensor.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/work_site.h"
 #include "runtime/allocator.h"
@@ -8,23 +10,25 @@
 
 namespace tandem {
 
-void Tensor::undefined() {
+void Tensor::undefined(Site site) {
+  std::optional<Site::InForce> in_force;
+  if (site.line) in_force.emplace(site.file, site.line);
   fail("the tensor is undefined: it was never given a value (a default Tensor(), or a .grad that backward has not filled)");
 }
 
-int64_t Tensor::size(int64_t dim) const {
+int64_t Tensor::size(int64_t dim, Site /*site*/) const {
   const auto& sizes = impl().sizes;
   if (sizes.empty()) fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
   return sizes[static_cast<size_t>(wrap_dim(dim, this->dim()))];
 }
 
-int64_t Tensor::stride(int64_t dim) const {
+int64_t Tensor::stride(int64_t dim, Site /*site*/) const {
   const auto& strides = impl().strides;
   if (strides.empty()) fail<IndexError>("Dimension specified as ", dim, " but tensor has no dimensions");
   return strides[static_cast<size_t>(wrap_dim(dim, this->dim()))];
 }
 
-void* Tensor::data_ptr() const {
+void* Tensor::data_ptr(Site /*site*/) const {
   const TensorImpl& self = impl();
   // Whoever has this address may read and write, so that of page-locked memory is told: copies by themselves go there.
   if (self.storage->is_pinned() && self.numel > 0) {
@@ -43,7 +47,8 @@ void* Tensor::data_ptr() const {
 }
 
 void Tensor::check_dtype(DType wanted) const {
-  if (dtype() != wanted) fail("[data_ptr] expected scalar type ", scalar_name(wanted), " but found ", scalar_name(dtype()));
+  if (dtype() != wanted)
+    fail("[data_ptr] expected scalar type ", scalar_name(wanted), " but found ", scalar_name(dtype()), "; convert with to()");
 }
 
 void Tensor::record_stream(const cuda::Stream& stream) const {

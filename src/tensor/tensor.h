@@ -74,92 +74,92 @@ class Tensor {
   /// Whether both handles name one tensor.
   [[nodiscard]] bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   /// The size of each dimension.
-  [[nodiscard]] const Shape& sizes() const;
+  [[nodiscard]] const Shape& sizes(Site site = Site::of_call()) const;
   /// How many elements lie between neighbours, for each dimension.
-  [[nodiscard]] const Shape& strides() const;
+  [[nodiscard]] const Shape& strides(Site site = Site::of_call()) const;
   /// The size of a dimension; negative ones count from the end. IndexError where there is no such dimension.
-  [[nodiscard]] int64_t size(int64_t dim) const;
+  [[nodiscard]] int64_t size(int64_t dim, Site = Site::here()) const;
   /// The stride of a dimension; negative ones count from the end.
-  [[nodiscard]] int64_t stride(int64_t dim) const;
+  [[nodiscard]] int64_t stride(int64_t dim, Site = Site::here()) const;
   /// How many dimensions it has.
-  [[nodiscard]] int64_t dim() const;
+  [[nodiscard]] int64_t dim(Site site = Site::of_call()) const;
   /// How many elements it has.
-  [[nodiscard]] int64_t numel() const;
+  [[nodiscard]] int64_t numel(Site site = Site::of_call()) const;
   /// The type of its elements.
-  [[nodiscard]] DType dtype() const;
+  [[nodiscard]] DType dtype(Site site = Site::of_call()) const;
   /// Where it lives, always with an index.
-  [[nodiscard]] Device device() const;
+  [[nodiscard]] Device device(Site site = Site::of_call()) const;
   /// Whether it lives on the CPU.
-  [[nodiscard]] bool is_cpu() const { return device().is_cpu(); }
+  [[nodiscard]] bool is_cpu(Site site = Site::of_call()) const { return device(site).is_cpu(); }
   /// Whether it lives on a GPU, virtual or real.
-  [[nodiscard]] bool is_cuda() const { return device().is_cuda(); }
+  [[nodiscard]] bool is_cuda(Site site = Site::of_call()) const { return device(site).is_cuda(); }
   /// Whether its elements are floating numbers.
-  [[nodiscard]] bool is_floating_point() const { return is_floating(dtype()); }
+  [[nodiscard]] bool is_floating_point(Site site = Site::of_call()) const { return is_floating(dtype(site)); }
   /// Whether its elements are dense, in row-major order.
-  [[nodiscard]] bool is_contiguous() const;
+  [[nodiscard]] bool is_contiguous(Site site = Site::of_call()) const;
   /// Whether it lies in page-locked host memory.
-  [[nodiscard]] bool is_pinned() const;
+  [[nodiscard]] bool is_pinned(Site site = Site::of_call()) const;
   /// Whether other processes can see this memory: on the CPU after share_memory_, on a GPU always. As torch.Tensor.is_shared.
   [[nodiscard]] bool is_shared() const;
   /// How many elements of the storage lie before its first one.
-  [[nodiscard]] int64_t storage_offset() const;
+  [[nodiscard]] int64_t storage_offset(Site site = Site::of_call()) const;
   /// Bytes of one element.
-  [[nodiscard]] size_t element_size() const { return size_of(dtype()); }
+  [[nodiscard]] size_t element_size(Site site = Site::of_call()) const { return size_of(dtype(site)); }
   /// Bytes of its elements.
-  [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
+  [[nodiscard]] size_t nbytes(Site site = Site::of_call()) const { return static_cast<size_t>(numel(site)) * element_size(site); }
   /// How often the storage was changed in place.
-  [[nodiscard]] uint32_t version() const;
+  [[nodiscard]] uint32_t version(Site site = Site::of_call()) const;
   /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
-  [[nodiscard]] void* data_ptr() const;
+  [[nodiscard]] void* data_ptr(Site = Site::here()) const;
   /// The same as `T*`. Error where T is not the dtype's C++ type.
   template <class T>
-  [[nodiscard]] T* data_ptr() const {
+  [[nodiscard]] T* data_ptr(Site site = Site::here()) const {
     check_dtype(dtype_of<T>());
-    return static_cast<T*>(data_ptr());
+    return static_cast<T*>(data_ptr(site));
   }
   /// For the library: what the handle points to. Error where it is undefined.
-  [[nodiscard]] TensorImpl& impl() const;
+  [[nodiscard]] TensorImpl& impl(Site site = Site::of_call()) const;
   /// For the library: the same, or nothing.
   [[nodiscard]] const Ref<TensorImpl>& ref() const { return impl_; }
 
   // --- Gradients (autograd/)
   /// Whether operations on it are recorded.
-  [[nodiscard]] bool requires_grad() const;
+  [[nodiscard]] bool requires_grad(Site site = Site::of_call()) const;
   /// Asks for gradients of a leaf. Error for integers, and when switched off for a result.
-  const Tensor& requires_grad_(Flag required = true) const;
+  const Tensor& requires_grad_(Flag required = true, Site = Site::here()) const;
   /// Whether no recorded operation made it.
-  [[nodiscard]] bool is_leaf() const;
+  [[nodiscard]] bool is_leaf(Site site = Site::of_call()) const;
   /// What `backward` has added up; undefined where there is none. The gradient itself: `p.grad() = Tensor()` takes it away. As libtorch's
   /// mutable_grad.
-  [[nodiscard]] Tensor& grad() const;
+  [[nodiscard]] Tensor& grad(Site site = Site::of_call()) const;
   /// Puts another gradient in its place. Error where sizes or device are not this tensor's.
-  void set_grad(const Tensor& grad) const;
+  void set_grad(const Tensor& grad, Site = Site::here()) const;
   /// The node that made this tensor; empty for leaves.
-  [[nodiscard]] const Ref<autograd::Node>& grad_fn() const;
+  [[nodiscard]] const Ref<autograd::Node>& grad_fn(Site site = Site::of_call()) const;
   /// Gradients of this tensor with respect to all leaves, added to their `.grad`. Without `gradient` it must be one element.
   void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
   /// The same values without history; shares storage.
   [[nodiscard]] Tensor detach() const;
   /// Forgets this tensor's own history.
-  const Tensor& detach_() const;
+  const Tensor& detach_(Site = Site::here()) const;
   /// Keeps `.grad` of a result too.
-  void retain_grad() const;
+  void retain_grad(Site = Site::here()) const;
   /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
-  int64_t register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  int64_t register_hook(std::function<Tensor(const Tensor&)> hook, Site = Site::here()) const;
   /// Calls `hook` with this leaf each time `backward` has added to its `.grad`, on the stream where that was done. Returns the hook's
   /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
   /// torch.Tensor.register_post_accumulate_grad_hook.
-  int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
+  int64_t register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook, Site = Site::here()) const;
   /// Takes the hook of that number away.
   void remove_hook(int64_t number) const;
 
   // --- Moving (ops/copy.cpp)
   /// This tensor on `device`: itself where nothing changes.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype(), options, "to", site);
+    return moved(device, dtype(site), options, "to", site);
   }
   [[nodiscard]] Tensor to(ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device(), dtype, options, "to", site);
+    return moved(device(site), dtype, options, "to", site);
   }
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(device, dtype, options, "to", site);
@@ -180,7 +180,9 @@ class Tensor {
   /// Itself where it is dense in row-major order, else a copy that is.
   [[nodiscard]] Tensor contiguous(Site site = Site::here()) const;
   /// With the dtype and on the device of `other`.
-  [[nodiscard]] Tensor type_as(const Tensor& other, Site site = Site::here()) const { return to(other.device(), other.dtype(), {}, site); }
+  [[nodiscard]] Tensor type_as(const Tensor& other, Site site = Site::here()) const {
+    return to(other.device(site), other.dtype(site), {}, site);
+  }
   /// The memory is used on `stream` too: it is not given out again before that stream has passed this point.
   void record_stream(const cuda::Stream& stream) const;
   /// The one element, on the host. Waits for its stream. Error where there is not exactly one.
@@ -198,10 +200,10 @@ class Tensor {
   /// Other sizes over the same storage; one may be -1. Error where the strides do not allow it. As torch.Tensor.view.
   [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
   /// view of the sizes of `other`.
-  [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(), site); }
+  [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(site), site); }
   [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;
   /// reshape to the sizes of `other`.
-  [[nodiscard]] Tensor reshape_as(const Tensor& other, Site site = Site::here()) const { return reshape(other.sizes(), site); }
+  [[nodiscard]] Tensor reshape_as(const Tensor& other, Site site = Site::here()) const { return reshape(other.sizes(site), site); }
   [[nodiscard]] Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1, Site site = Site::here()) const;
   [[nodiscard]] Tensor unflatten(int64_t dim, const Shape& sizes, Site site = Site::here()) const;
   [[nodiscard]] Tensor ravel(Site site = Site::here()) const { return reshape({-1}, site); }
@@ -230,7 +232,7 @@ class Tensor {
   /// Dimensions of size 1 repeated to `sizes`, without a copy; -1 keeps a size. As torch.Tensor.expand.
   [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
   /// expand to the sizes of `other`.
-  [[nodiscard]] Tensor expand_as(const Tensor& other, Site site = Site::here()) const { return expand(other.sizes(), site); }
+  [[nodiscard]] Tensor expand_as(const Tensor& other, Site site = Site::here()) const { return expand(other.sizes(site), site); }
   [[nodiscard]] Tensor broadcast_to(const Shape& sizes, Site site = Site::here()) const { return expand(sizes, site); }
   [[nodiscard]] Tensor narrow(int64_t dim, int64_t start, int64_t length, Site site = Site::here()) const;
   [[nodiscard]] Tensor select(int64_t dim, int64_t index, Site site = Site::here()) const;
@@ -522,7 +524,7 @@ class Tensor {
 #include "tensor/pointwise_methods.inc"
 
  private:
-  [[noreturn]] static void undefined();
+  [[noreturn]] static void undefined(Site site);
   void check_dtype(DType wanted) const;
   // What the templates above stand for.
   [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const;

@@ -77,24 +77,24 @@ struct TensorImpl : Counted<TensorImpl> {
   ~TensorImpl();
 };
 
-inline TensorImpl& Tensor::impl() const {
-  if (!impl_) undefined();
+inline TensorImpl& Tensor::impl(Site site) const {
+  if (!impl_) undefined(site);
   return *impl_.get();
 }
-inline const Shape& Tensor::sizes() const { return impl().sizes; }
-inline const Shape& Tensor::strides() const { return impl().strides; }
-inline int64_t Tensor::dim() const { return static_cast<int64_t>(impl().sizes.size()); }
-inline int64_t Tensor::numel() const { return impl().numel; }
-inline DType Tensor::dtype() const { return impl().dtype; }
-inline Device Tensor::device() const { return impl().device; }
-inline bool Tensor::is_contiguous() const { return impl().contiguous; }
-inline bool Tensor::is_pinned() const { return impl().storage->is_pinned(); }
-inline int64_t Tensor::storage_offset() const { return impl().offset; }
-inline uint32_t Tensor::version() const { return impl().storage->version(); }
-inline bool Tensor::requires_grad() const { return impl().needs_grad(); }
-inline bool Tensor::is_leaf() const { return !impl().grad_fn; }
-inline Tensor& Tensor::grad() const { return impl().grad; }
-inline const Ref<autograd::Node>& Tensor::grad_fn() const { return impl().grad_fn; }
+inline const Shape& Tensor::sizes(Site site) const { return impl(site).sizes; }
+inline const Shape& Tensor::strides(Site site) const { return impl(site).strides; }
+inline int64_t Tensor::dim(Site site) const { return static_cast<int64_t>(impl(site).sizes.size()); }
+inline int64_t Tensor::numel(Site site) const { return impl(site).numel; }
+inline DType Tensor::dtype(Site site) const { return impl(site).dtype; }
+inline Device Tensor::device(Site site) const { return impl(site).device; }
+inline bool Tensor::is_contiguous(Site site) const { return impl(site).contiguous; }
+inline bool Tensor::is_pinned(Site site) const { return impl(site).storage->is_pinned(); }
+inline int64_t Tensor::storage_offset(Site site) const { return impl(site).offset; }
+inline uint32_t Tensor::version(Site site) const { return impl(site).storage->version(); }
+inline bool Tensor::requires_grad(Site site) const { return impl(site).needs_grad(); }
+inline bool Tensor::is_leaf(Site site) const { return !impl(site).grad_fn; }
+inline Tensor& Tensor::grad(Site site) const { return impl(site).grad; }
+inline const Ref<autograd::Node>& Tensor::grad_fn(Site site) const { return impl(site).grad_fn; }
 
 /// Row-major strides for the sizes.
 [[nodiscard]] Shape contiguous_strides(const Shape& sizes);

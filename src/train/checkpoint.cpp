@@ -76,7 +76,7 @@ void take_over(const ReadCheckpoint& read, nn::ModuleBase& module, optim::Optimi
       throw;
     }
   } catch (const Error& error) {
-    fail("[load] ", read.path, ": ", error.what());
+    fail("[load] ", read.path, ": ", error.message());
   }
 }
 

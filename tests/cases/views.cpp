@@ -326,10 +326,10 @@ struct Stack : View {
   Tensor reference(const std::vector<Tensor>& x, int64_t dim) const {
     Shape sizes = x[0].sizes();
     sizes.insert(size_t(dim), int64_t(x.size()));
-    return generate(sizes, [&](Shape position) {
-      const auto which = size_t(position[size_t(dim)]);
-      position.erase(size_t(dim));
-      return at(x[which], position);
+    return generate(sizes, [&](const Shape& position) {
+      Shape inside = position;
+      inside.erase(size_t(dim));
+      return at(x[size_t(position[size_t(dim)])], inside);
     });
   }
   void bench(Inputs& in, int64_t n) const { in.add(std::vector<Tensor>{randn({n / 2}), randn({n / 2})}, 0); }

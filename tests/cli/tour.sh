@@ -13,7 +13,7 @@ expect_out "> const auto x = td::tensor({1, 2, 3});${newline}> x.device()${newli
 expect_out "> const auto X = td::ones({2, 3}, td::try_gpu());${newline}> X${newline}tensor([[1., 1., 1.],${newline}        [1., 1., 1.]], device='cuda:0')${newline}"
 expect_out "> X * 2 + 1${newline}tensor([[3., 3., 3.],${newline}        [3., 3., 3.]], device='cuda:0')${newline}"
 expect_out "> const auto Y = td::rand({2, 3}, td::try_gpu(1));${newline}> Y${newline}tensor([["
-expect_out "> X + Y${newline}tandem::Error: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1!${newline}"
+expect_out "> X + Y${newline}tandem::Error: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1! Move one to the other with to(device)${newline}"
 expect_out "> Z${newline}tensor([[1., 1., 1.],${newline}        [1., 1., 1.]], device='cuda:1')${newline}"
 expect_out "> Z.cuda(1).is_same(Z)${newline}true${newline}"
 expect_out "> Z.cuda(0).is_same(Z)${newline}false${newline}"

@@ -98,7 +98,7 @@ TEST(AtomicFile, WritesThroughSymbolicLinks) {
             "[save_npy] links/round.npy: cannot create the file: Too many levels of symbolic links");
   fs::create_symlink("nowhere/x.npy", in + "lost.npy");
   EXPECT_EQ(error_of([&] { io::save_npy(in + "lost.npy", td::ones({2})); }),
-            "[save_npy] links/lost.npy: cannot create the file: No such file or directory");
+            "[save_npy] links/lost.npy: cannot create the file, make its folder first: No such file or directory");
 }
 
 TEST(AtomicFile, HandsOnModeAndOwner) {

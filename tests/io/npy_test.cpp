@@ -88,7 +88,7 @@ TEST(NumpyFile, CannotHoldBfloat16) {
 
 TEST(NumpyFile, NamesWhereItCannotBeWrittenOrRead) {
   EXPECT_EQ(error_of([] { io::save_npy("no/such/folder/x.npy", td::ones({1})); }),
-            "[save_npy] no/such/folder/x.npy: cannot create the file: No such file or directory");
+            "[save_npy] no/such/folder/x.npy: cannot create the file, make its folder first: No such file or directory");
   EXPECT_EQ(error_of([] { (void)io::load_npy("absent.npy"); }), "[load_npy] absent.npy: cannot open the file: No such file or directory");
   EXPECT_EQ(error_of([] { (void)io::load_npz("absent.npz"); }), "[load_npz] absent.npz: cannot open the file: No such file or directory");
 }

@@ -191,10 +191,11 @@ TEST_F(CachingAllocatorRules, SaysWhatHoldsTheMemoryWhenItRunsOut) {
       FAIL() << "there is no room";
     } catch (const OutOfMemoryError& e) {
       EXPECT_EQ(
-          std::string(e.what()),
+          std::string(e.message()),
           "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 128.00 MiB of which 16.00 MiB is free. Of the "
           "allocated "
-          "memory 96.00 MiB is allocated by tandem, and 16.00 MiB is reserved but unallocated. Largest free block: 14.00 MiB. Held by: "
+          "memory 96.00 MiB is allocated by tandem, and 16.00 MiB is reserved but unallocated. Largest free block: 14.00 MiB. Let go of "
+          "tensors, or use smaller batches. Held by: "
           "model.cpp:12 (90.00 MiB in 3 blocks), data.cpp:40 (6.00 MiB in 1 block), unknown:0 (512 bytes in 1 block)");
     }
   }
@@ -223,7 +224,7 @@ TEST_F(CachingAllocatorRules, StaysUsableWhenWaitingThrows) {
     (void)allocate(120 * MiB);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "[matmul] the kernel failed");
+    EXPECT_STREQ(e.message().c_str(), "[matmul] the kernel failed");
   }
   EXPECT_EQ(memory_.reserved_bytes(), 100 * MiB);
   EXPECT_EQ(allocate(120 * MiB)->size, 120 * MiB);

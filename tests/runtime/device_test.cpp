@@ -29,16 +29,16 @@ TEST(Device, WrongNamesAreErrorsToTheLetter) {
     try {
       (void)Device(name);
     } catch (const Error& error) {
-      return error.what();
+      return error.message();
     }
     return "no error";
   };
-  EXPECT_EQ(text(""), "Device string must not be empty");
+  EXPECT_EQ(text(""), "Device string must not be empty: expected 'cpu', 'cuda' or 'cuda:1'");
   for (const char* name :
        {"cuda:", "cuda:-1", "cuda:01", ":0", "cuda 0", " cuda", "cuda:0 ", "cuda:1x", "cuda::1", "cuda1", ":", "cpu:", "foo:", "cuda:00"})
-    EXPECT_EQ(text(name), std::string("Invalid device string: '") + name + "'");
-  EXPECT_EQ(text("foo"), "Expected one of cpu, cuda device type at start of device string: foo");
-  EXPECT_EQ(text("CUDA"), "Expected one of cpu, cuda device type at start of device string: CUDA");
+    EXPECT_EQ(text(name), std::string("Invalid device string: '") + name + "': expected 'cpu', 'cuda' or 'cuda:1'");
+  EXPECT_EQ(text("foo"), "Expected one of cpu, cuda device type at start of device string: foo; write 'cpu', 'cuda' or 'cuda:1'");
+  EXPECT_EQ(text("CUDA"), "Expected one of cpu, cuda device type at start of device string: CUDA; write 'cpu', 'cuda' or 'cuda:1'");
   EXPECT_EQ(text("cpu:1"), "CPU device index must be -1 or zero, got 1");
   for (const char* name : {"cuda:128", "cuda:256", "cuda:99999999999999999999"})
     EXPECT_EQ(text(name), std::string("Invalid device string: '") + name + "': the index must be at most 127");

@@ -28,7 +28,7 @@ void kernel(const Queue& queue, Trouble trouble, int64_t a = 0, int64_t b = 0) {
 TEST(Launch, OnTheCpuTroubleIsThrownWhenTheStatementEnds) {
   EXPECT_NO_THROW(kernel(Launch(cpu(), "add", kLine), Trouble::None));
   EXPECT_ERROR(kernel(Launch(cpu(), "gather", kLine), Trouble::IndexOutOfRange, 12, 5), IndexError,
-               "[gather] index 12 is out of range for a dimension of size 5");
+               "[gather] index 12 is out of range for a dimension of size 5: give 0 to 4");
   EXPECT_ERROR(kernel(Launch(cpu(), "remainder", kLine), Trouble::DivisionByZero), Error, "[remainder] integer division by zero");
   EXPECT_ERROR(kernel(Launch(cpu(), "mm", kLine), Trouble::Unsupported, static_cast<int64_t>(DType::Bool)), NotImplementedError,
                "[mm] has no kernel for bool");
@@ -78,7 +78,7 @@ TEST_F(OnGpus, TroubleIsThrownAtTheNextSynchronisation) {
   };
   EXPECT_NO_THROW(queued(Launch(gpu(0), "embedding", kLine)));
   EXPECT_ERROR(cuda::synchronize(gpu(0)), IndexError,
-               "[embedding] index 99 is out of range for a dimension of size 10 (queued at model.cpp:3 on cuda:0)");
+               "[embedding] index 99 is out of range for a dimension of size 10: give 0 to 9 (queued at model.cpp:3 on cuda:0)");
   EXPECT_NO_THROW(cuda::synchronize(gpu(0)));
 }
 

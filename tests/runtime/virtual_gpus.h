@@ -48,7 +48,7 @@ struct VirtualGpus {
     try {
       synchronize(stream);
     } catch (const Error& error) {
-      return error.what();
+      return error.message();
     }
     return "";
   }

@@ -9,13 +9,13 @@
 #include "base/error.h"
 #include "runtime/device.h"
 
-/// The text of the `E` that `f` throws; "no error" where it throws none.
+/// The text of the `E` that `f` throws, without its place; "no error" where it throws none.
 template <class E = tandem::Error, class F>
 std::string error_of(F&& f) {
   try {
     f();
   } catch (const E& error) {
-    return error.what();
+    return error.message();
   }
   return "no error";
 }

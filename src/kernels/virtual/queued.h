@@ -3,6 +3,7 @@
 // found.
 #pragma once
 
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -96,10 +97,11 @@ struct Touched {
 /// Empty lists, kept by the calling thread for their memory. One for all entries: what a thread keeps is scarce where the library is opened
 /// while a program runs (docs/base.md).
 inline Touched& nothing_touched() {
-  thread_local Touched kept;
-  kept.writes.clear();
-  kept.reads.clear();
-  return kept;
+  thread_local std::unique_ptr<Touched> kept;
+  if (!kept) kept = std::make_unique<Touched>();
+  kept->writes.clear();
+  kept->reads.clear();
+  return *kept;
 }
 
 template <const Table& (*executed)(), auto Entry>

@@ -143,8 +143,9 @@ void check_status(const CudaStream& stream, Status& status) {
   if (trouble == Trouble::None) return;
   std::string text = trouble_text(status.op, trouble, status.a.load(), status.b.load());
   if (*status.site.file) text += str(" (queued at ", status.site.file, ":", status.site.line, " on cuda:", stream.device, ")");
+  const Site queued_at = *status.site.file ? status.site : Site::none();
   new (&status) Status;
-  throw_trouble(trouble, text);
+  throw_trouble(trouble, text, queued_at);
 }
 
 /// Host memory that GPUs write to.

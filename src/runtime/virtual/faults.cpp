@@ -23,6 +23,7 @@ void Faults::raise(Point at, Trouble trouble, std::string text, TaskHeader* task
   failure->order = ++failures_;
   failure->trouble = trouble;
   failure->text = std::move(text);
+  failure->queued_at = task->site();
   mark(task, *failure);
   poison(at, failure);
 }
@@ -91,7 +92,7 @@ void Faults::throw_first(std::span<const Point> points) {
     }
     first->poisoned.clear();
   }
-  throw_trouble(first->trouble, first->text);
+  throw_trouble(first->trouble, first->text, first->queued_at);
 }
 
 void Faults::check_readable(const void* address, size_t bytes) {

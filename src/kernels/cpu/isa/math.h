@@ -16,23 +16,23 @@ namespace tandem::kernels::cpu::TD_ISA {
 
 using Ints = Vec<int64_t>;
 
-#define TD_LIBRARY(name)                                   \
+#define TD_FROM_STD(name)                                  \
   TD_INLINE Vec<double> name(Vec<double> x) {              \
     return each(x, [](double v) { return std::name(v); }); \
   }
-TD_LIBRARY(asin)
-TD_LIBRARY(acos)
-TD_LIBRARY(atan)
-TD_LIBRARY(tan)
-TD_LIBRARY(sinh)
-TD_LIBRARY(cosh)
-TD_LIBRARY(asinh)
-TD_LIBRARY(acosh)
-TD_LIBRARY(atanh)
-TD_LIBRARY(erf)
-TD_LIBRARY(log2)
-TD_LIBRARY(log10)
-#undef TD_LIBRARY
+TD_FROM_STD(asin)
+TD_FROM_STD(acos)
+TD_FROM_STD(atan)
+TD_FROM_STD(tan)
+TD_FROM_STD(sinh)
+TD_FROM_STD(cosh)
+TD_FROM_STD(asinh)
+TD_FROM_STD(acosh)
+TD_FROM_STD(atanh)
+TD_FROM_STD(erf)
+TD_FROM_STD(log2)
+TD_FROM_STD(log10)
+#undef TD_FROM_STD
 template <class T>
 TD_INLINE Vec<T> erfc(Vec<T> x) {
   return each(x, [](T v) { return std::erfc(v); });

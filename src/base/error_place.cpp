@@ -1,0 +1,51 @@
+#include "base/error_place.h"
+
+#include "base/work_site.h"
+
+namespace tandem {
+namespace detail {
+
+thread_local constinit StatementLine statement_line = {"", 0};
+
+void ErrorPlace::set_line_of_message(Error& error, Site site) {
+  error.message_has_line_ = true;
+  error.where_ = site;
+  write_text(error);
+}
+
+void ErrorPlace::set_layer(Error& error, std::string description, const void* module) {
+  error.layer_ = std::move(description);
+  error.module_ = module;
+  write_text(error);
+}
+
+void ErrorPlace::add_path(Error& error, std::string_view path, const void* module) {
+  error.layer_ = str(path, error.layer_has_path_ ? "." : ": ", error.layer_);
+  error.layer_has_path_ = true;
+  error.module_ = module;
+  write_text(error);
+}
+
+void ErrorPlace::prepend(Error& error, std::string_view before) {
+  error.text_.insert(0, before);
+  error.message_size_ += before.size();
+}
+
+void ErrorPlace::write_text(Error& error) {
+  const bool says_line = error.where_.line && !error.message_has_line_;
+  std::string text = error.message();
+  if (!error.layer_.empty()) text += str(" (in ", error.layer_, says_line ? ", " : ")");
+  if (says_line) text += str(error.layer_.empty() ? " (at " : "at ", error.where_.file, ':', error.where_.line, ')');
+  error.text_ = std::move(text);
+}
+
+}  // namespace detail
+
+Error::Error(std::string message)
+    : message_size_(message.size()),
+      text_(std::move(message)),
+      where_(detail::site_of_work({detail::statement_line.file, detail::statement_line.line})) {
+  if (where_.line) detail::ErrorPlace::write_text(*this);
+}
+
+}  // namespace tandem

@@ -1,0 +1,359 @@
+// Typical mistakes, message by message: what went wrong with both values, where in the user's program, and what to do.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem.h"
+
+namespace td = tandem;
+
+namespace {
+
+struct Mistake {
+  const char* name;
+  std::vector<std::string> what;  // the values that the text names, in order
+  std::string advice;             // and what to do
+  std::function<void()> make;
+};
+
+void write_file(const char* path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+struct Unnamed : td::nn::Module {
+  td::nn::Linear fc{2, 2};  // missing in fields
+  td::Tensor forward(const td::Tensor& x) override { return fc(x); }
+};
+
+/// The row of a table that line `number` of this file is in: the text from there on.
+std::string row_at(int number) {
+  std::ifstream file(TANDEM_TESTS_DIR "/errors/mistakes_test.cpp");
+  std::string row, line;
+  for (int i = 0; i < number && std::getline(file, line); ++i)
+    if (line.starts_with("      {\"")) row = line;
+  return row;
+}
+
+const td::Tensor a = td::ones({2, 3}), square = td::ones({2, 2}), five = td::ones({5}), whole = td::ones({2, 3}, {.dtype = td::kInt64});
+const td::Tensor images = td::ones({1, 3, 8, 8}), classes = td::zeros({4}, {.dtype = td::kInt64});
+
+std::vector<Mistake> shapes() {
+  return {
+      {"sizes that do not broadcast", {"(3)", "(5)", "dimension 1"}, "reshape one", [] { (void)(a + five); }},
+      {"the same of a comparison", {"(3)", "(5)"}, "reshape one", [] { (void)(a < five); }},
+      {"the same of a function", {"(3)", "(5)"}, "reshape one", [] { (void)td::pow(a, five); }},
+      {"the same of where", {"(3)", "(5)"}, "reshape one", [] { (void)td::where(a > 0, a, five); }},
+      {"in place into less", {"[3]", "[2, 3]"}, "new tensor", [] { td::ones({3}).add_(a); }},
+      {"a product", {"2x3", "2x3"}, "t()", [] { (void)td::mm(a, a); }},
+      {"a product of any dimensions", {"2x3", "2x2"}, "t()", [] { (void)td::matmul(a, square); }},
+      {"a batched product",
+       {"[1, 3]", "[2, 2]"},
+       "transpose(1, 2)",
+       [] {
+         (void)td::bmm(td::ones({1, 2, 3}), td::ones({2, 2, 3}));
+       }},
+      {"a product of a vector", {"mat1", "1-D"}, "matmul", [] { (void)td::mm(five, a); }},
+      {"linear",
+       {"2x3", "4x2"},
+       "in_features",
+       [] {
+         (void)td::linear(a, td::ones({2, 4}));
+       }},
+      {"view",
+       {"[4, 2]", "6"},
+       "product",
+       [] {
+         (void)a.view({4, 2});
+       }},
+      {"reshape",
+       {"[4, -1]", "6"},
+       "product",
+       [] {
+         (void)a.reshape({4, -1});
+       }},
+      {"two sizes to infer",
+       {"one dimension", "[-1, -1]"},
+       "all sizes but one",
+       [] {
+         (void)a.view({-1, -1});
+       }},
+      {"view of what is not dense", {"[3, 2]", "[6]"}, "reshape", [] { (void)a.t().view({6}); }},
+      {"cat",
+       {"3", "2"},
+       "another dimension",
+       [] {
+         (void)td::cat({a, square}, 0);
+       }},
+      {"cat of other dimensions",
+       {"2", "1"},
+       "stack",
+       [] {
+         (void)td::cat({a, five}, 0);
+       }},
+      {"cat of nothing", {"non-empty"}, "give", [] { (void)td::cat({}, 0); }},
+      {"stack",
+       {"[2, 3]", "[5]"},
+       "cat",
+       [] {
+         (void)td::stack({a, five});
+       }},
+      {"stack of nothing", {"non-empty"}, "give", [] { (void)td::stack({}); }},
+      {"expand",
+       {"[3, 3]", "[2, 3]"},
+       "repeat()",
+       [] {
+         (void)a.expand({3, 3});
+       }},
+      {"permute",
+       {"2", "3"},
+       "each dimension once",
+       [] {
+         (void)a.permute({0, 1, 2});
+       }},
+      {"a number of many", {"6"}, "sum()", [] { (void)a.item<float>(); }},
+      {"copy_", {"[2, 3]", "[5]"}, "reshape", [] { a.clone().copy_(five); }},
+      {"convolution of other channels",
+       {"4", "3"},
+       "in_channels",
+       [] {
+         (void)td::conv2d(images, td::ones({8, 4, 3, 3}));
+       }},
+      {"mse_loss", {"[2, 3]", "[5]"}, "reshape", [] { (void)td::mse_loss(a, five); }},
+      {"layer_norm", {"[4]", "[2, 3]"}, "normalized_shape", [] { (void)td::layer_norm(a, {4}); }},
+      {"einsum",
+       {"3", "2"},
+       "another letter",
+       [] {
+         (void)td::einsum("ij,jk->ik", {a, square});
+       }},
+      {"inverse of no square", {"2", "3"}, "square", [] { (void)td::linalg::inv(a); }},
+  };
+}
+
+std::vector<Mistake> numbers_and_devices() {
+  return {
+      {"a product of dtypes", {"Float", "Long"}, "to()", [] { (void)td::mm(a, whole.t()); }},
+      {"a function of integers", {"Long"}, "to(kFloat32)", [] { (void)td::softmax(whole, 1); }},
+      {"a mean of integers", {"Long"}, "to(kFloat32)", [] { (void)whole.mean(); }},
+      {"floats into integers", {"Float", "Long"}, "new tensor", [] { whole.clone().add_(a); }},
+      {"bits of floats", {"float32"}, "to(kInt64)", [] { (void)(a & a); }},
+      {"minus of truths",
+       {"bool"},
+       "logical_xor",
+       [] { (void)(td::ones({2}, {.dtype = td::kBool}) - td::ones({2}, {.dtype = td::kBool})); }},
+      {"the address as another type", {"Long", "Float"}, "to()", [] { (void)a.data_ptr<int64_t>(); }},
+      {"gradients of integers", {"int64"}, "to(kFloat32)", [] { whole.clone().requires_grad_(); }},
+      {"two devices", {"cuda:0", "cpu"}, "to(device)", [] { (void)(a.cuda(0) + a); }},
+      {"two GPUs", {"cuda:0", "cuda:1"}, "to(device)", [] { (void)(a.cuda(0) + a.cuda(1)); }},
+      {"a product of two devices", {"cpu", "cuda:0"}, "to(device)", [] { (void)td::mm(a.cuda(0), square.t()); }},
+      {"cat of two devices",
+       {"cuda:0", "cpu"},
+       "to(device)",
+       [] {
+         (void)td::cat({a.cuda(0), a}, 0);
+       }},
+      {"a model left on the CPU", {"cpu", "cuda:0"}, "to(device)", [] { td::nn::Linear(3, 2)(a.cuda(0)); }},
+      {"a target left on the CPU",
+       {"cpu", "cuda:0"},
+       "to(device)",
+       [] {
+         (void)td::cross_entropy(td::ones({4, 3}, "cuda:0"), classes);
+       }},
+      {"a GPU that is not there", {"cuda:7", "cuda:0 to cuda:1"}, "cuda:0 to cuda:1", [] { (void)a.cuda(7); }},
+      {"a device's name without a colon", {"cuda0"}, "'cuda:1'", [] { (void)td::Device("cuda0"); }},
+      {"a device of another kind", {"gpu"}, "'cuda'", [] { (void)td::Device("gpu"); }},
+      {"no device's name", {"must not be empty"}, "'cuda'", [] { (void)td::Device(""); }},
+      {"pinned memory on a GPU", {"cuda:0"}, "on the CPU", [] { (void)td::empty({2}, {.device = "cuda:0", .pin_memory = true}); }},
+      {"more than a GPU has",
+       {"4.00 GiB", "256.00 MiB"},
+       "smaller batches",
+       [] {
+         (void)td::empty({1 << 20, 1 << 10}, "cuda:0");
+       }},
+  };
+}
+
+std::vector<Mistake> indices_and_targets() {
+  return {
+      {"an undefined tensor", {"undefined"}, "never given a value", [] { (void)(td::Tensor() + a); }},
+      {"sizes of an undefined tensor", {"undefined"}, "never given a value", [] { (void)td::Tensor().sizes(); }},
+      {"a gradient that is not there", {"undefined"}, "backward", [] { (void)a.grad().sum(); }},
+      {"an index", {"index 2", "[2, 3]"}, "-2 to 1", [] { (void)a[2]; }},
+      {"an index of a second dimension", {"index 3", "[3]"}, "-3 to 2", [] { (void)a[0][3]; }},
+      {"too many indices",
+       {"2", "3"},
+       "one a dimension",
+       [] {
+         (void)a.index({0, 0, 0});
+       }},
+      {"a dimension", {"[-2, 1]", "2"}, "expected to be in range", [] { (void)a.sum(2); }},
+      {"a size", {"[-2, 1]", "5"}, "expected to be in range", [] { (void)a.size(5); }},
+      {"an embedding's index", {"99", "10"}, "0 to 9", [] { td::nn::Embedding(10, 2)(td::full({1}, 99, {.dtype = td::kInt64})); }},
+      {"a float as an index", {"float32"}, "to(kInt64)", [] { (void)td::index_select(a, 0, td::ones({1})); }},
+      {"a mask of another size", {"[2]", "[5]"}, "of its sizes", [] { (void)five.index({td::ones({2}, {.dtype = td::kBool})}); }},
+      {"gather by floats", {"gather"}, "int64", [] { (void)td::gather(a, 1, a); }},
+      {"a float target",
+       {"[4, 3]", "[4]", "Float"},
+       "to(kInt64)",
+       [] {
+         (void)td::cross_entropy(td::ones({4, 3}), td::zeros({4}));
+       }},
+      {"a target of other size",
+       {"[4]", "[2]"},
+       "one class a sample",
+       [] {
+         (void)td::nll_loss(td::ones({4, 3}), classes.slice(0, 0, 2));
+       }},
+      {"a class out of range",
+       {"9", "3"},
+       "0 to 2",
+       [] {
+         (void)td::cross_entropy(td::ones({4, 3}), td::full({4}, 9, {.dtype = td::kInt64}));
+       }},
+      {"probabilities above one", {"between 0 and 1"}, "with_logits", [] { (void)td::binary_cross_entropy(a * 2, a); }},
+  };
+}
+
+std::vector<Mistake> gradients() {
+  return {
+      {"backward of what has no history", {"does not require grad"}, "requires_grad_()", [] { a.sum().backward(); }},
+      {"backward of many", {"scalar", "[2, 3]"}, "gradient", [] { (a.clone().requires_grad_() * 2).backward(); }},
+      {"a gradient of other sizes", {"[5]", "[2, 3]"}, "reshape", [] { (a.clone().requires_grad_() * 2).backward(five); }},
+      {"backward twice",
+       {"second time"},
+       "retain_graph = true",
+       [] {
+         const td::Tensor y = (a.clone().requires_grad_() * a.clone().requires_grad_()).sum();
+         y.backward();
+         y.backward();
+       }},
+      {"in place on a leaf", {"leaf"}, "NoGradGuard", [] { a.clone().requires_grad_().add_(1); }},
+      {"in place on what backward needs",
+       {"version 1", "version 0"},
+       "clone()",
+       [] {
+         const td::Tensor x = a.clone().requires_grad_(), y = x.exp();
+         y.add_(1);
+         y.sum().backward();
+       }},
+      {"grad of what needs none", {"input 0"}, "requires_grad_()", [] { (void)td::grad({(a.clone().requires_grad_() * 2).sum()}, {a}); }},
+      {"a new gradient of other sizes", {"[5]", "[2, 3]"}, "reshape", [] { a.clone().set_grad(five); }},
+  };
+}
+
+std::vector<Mistake> modules_and_training() {
+  return {
+      {"negative features", {"-1", "2"}, "must not be negative", [] { td::nn::Linear(-1, 2); }},
+      {"a probability above one", {"between 0 and 1", "1.5"}, "such as 0.5", [] { td::nn::Dropout(1.5); }},
+      {"groups that do not divide", {"3", "2"}, "divisible", [] { td::nn::Conv2d(3, 4, 3, {.groups = 2}); }},
+      {"groups of a normalization", {"4", "3"}, "divisible", [] { td::nn::GroupNorm(3, 4); }},
+      {"a padding's name", {"'some'"}, "'same', 'valid'", [] { td::nn::Conv2d(3, 4, 3, {.padding = "some"}); }},
+      {"a padding's mode", {"'mirror'"}, "'reflect'", [] { td::nn::Conv2d(3, 4, 3, {.padding_mode = "mirror"}); }},
+      {"a layer's number", {"index 5", "1 modules"}, "from 0", [] { (void)td::nn::Sequential(td::nn::ReLU()).at(5); }},
+      {"an optimizer without parameters", {"empty parameter list"}, "fields", [] { td::optim::Adam(Unnamed().parameters()); }},
+      {"a negative learning rate", {"-1"}, "learning rate", [] { td::optim::SGD({a.clone()}, {.lr = -1}); }},
+      {"Nesterov without momentum", {"Nesterov"}, "momentum", [] { td::optim::SGD({a.clone()}, {.nesterov = true}); }},
+      {"an optimizer of results", {"non-leaf"}, "detach()", [] { td::optim::SGD({a.clone().requires_grad_() * 2}, {.lr = 0.1}); }},
+      {"an optimizer of integers", {"Long"}, "to(kFloat32)", [] { td::optim::SGD({whole}, {.lr = 0.1}); }},
+      {"a parameter twice",
+       {"more than one place"},
+       "once",
+       [] {
+         td::optim::SGD({a, a}, {.lr = 0.1});
+       }},
+      {"a wrapper that outlives its module",
+       {"[DataParallel]", "has ended"},
+       "keep it",
+       [] {
+         std::optional<td::nn::Linear> net(std::in_place, 3, 2);
+         td::parallel::DataParallel wrapper(*net, {"cpu"});
+         net.reset();
+         wrapper(a);
+       }},
+      {"a batch of no samples", {"0"}, "positive", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.batch_size = 0}); }},
+      {"workers below zero", {"-1"}, "negative", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.num_workers = -1}); }},
+      {"order given twice",
+       {"shuffle"},
+       "in one way",
+       [] { td::data::DataLoader(td::data::TensorDataset({a}), {.shuffle = true, .sampler = td::data::SequentialSampler(2)}); }},
+      {"state of another model",
+       {"weight", "[2, 3]", "[2, 2]"},
+       "as the saved one",
+       [] { td::nn::Linear(2, 2).load_state_dict(td::nn::Linear(3, 2).state_dict()); }},
+      {"state without a name",
+       {"bias"},
+       "strict = false",
+       [] { td::nn::Linear(2, 2).load_state_dict(td::nn::Linear(2, 2, {.bias = false}).state_dict()); }},
+  };
+}
+
+std::vector<Mistake> files_and_processes() {
+  return {
+      {"no file", {"nothing.safetensors"}, "No such file", [] { (void)td::io::load_safetensors("nothing.safetensors"); }},
+      {"a PyTorch pickle",
+       {"PyTorch pickle"},
+       "save_file",
+       [] {
+         td::nn::Linear net(2, 2);
+         td::load("x.pt", net);
+       }},
+      {"an old PyTorch pickle", {"PyTorch pickle"}, "save_file", [] { (void)td::io::load_safetensors("old.pt"); }},
+      {"a .npy file", {".npy"}, "load_npy", [] { (void)td::io::load_safetensors("x.npy"); }},
+      {"no .npy file", {"x.pt"}, "load_safetensors", [] { (void)td::io::load_npy("x.pt"); }},
+      {"a folder that is not there",
+       {"nowhere/x"},
+       "make its folder",
+       [] {
+         td::io::save_safetensors("nowhere/x", {{"a", a}});
+       }},
+      {"no process group", {"process group"}, "init_process_group", [] { td::distributed::all_reduce(a.clone()); }},
+      {"a back end's name", {"smoke"}, "there are", [] { td::distributed::init_process_group("smoke"); }},
+      {"sharing a view",
+       {"[2, 3]"},
+       "clone()",
+       [] {
+         const td::Tensor x = a.clone(), view = x[0];
+         x.share_memory_();
+       }},
+  };
+}
+
+void check(const std::vector<Mistake>& mistakes) {
+  write_file("x.pt", std::string("PK\x03\x04\x00\x00\x08\x08\x00\x00", 10) + std::string(100, 'x'));
+  write_file("old.pt", std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15) + std::string(100, 'x'));
+  write_file("x.npy", std::string("\x93NUMPY\x01\x00", 8) + std::string(100, 'x'));
+  for (const Mistake& mistake : mistakes) {
+    SCOPED_TRACE(mistake.name);
+    try {
+      mistake.make();
+      ADD_FAILURE() << "no error";
+    } catch (const td::Error& error) {
+      const std::string text = error.what();
+      std::cout << mistake.name << "\n    " << text << "\n";
+      size_t from = 0;
+      for (const std::string& value : mistake.what) {
+        from = text.find(value, from);
+        EXPECT_NE(from, std::string::npos) << value << " in: " << text;
+        if (from == std::string::npos) from = 0;
+      }
+      EXPECT_NE(text.find(mistake.advice), std::string::npos) << mistake.advice << " in: " << text;
+      EXPECT_STREQ(error.where().file, __FILE__) << text;
+      EXPECT_TRUE(row_at(error.where().line).starts_with(td::str("      {\"", mistake.name, '"'))) << text;
+      const std::string place = td::str(error.where().file, ":", error.where().line);
+      EXPECT_NE(text.find(place), std::string::npos) << place << " in: " << text;
+    }
+  }
+}
+
+TEST(Mistakes, Shapes) { check(shapes()); }
+TEST(Mistakes, NumbersAndDevices) { check(numbers_and_devices()); }
+TEST(Mistakes, IndicesAndTargets) { check(indices_and_targets()); }
+TEST(Mistakes, Gradients) { check(gradients()); }
+TEST(Mistakes, ModulesAndTraining) { check(modules_and_training()); }
+TEST(Mistakes, FilesAndProcesses) { check(files_and_processes()); }
+
+}  // namespace
