@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tensor/options.h"
@@ -28,6 +29,11 @@ class Fields {
   template <class T>
   void operator()(std::string_view name, std::vector<T>& items) {
     for (size_t i = 0; i < items.size(); ++i) (*this)(std::string(name) + "." + std::to_string(i), items[i]);
+  }
+  /// What is neither.
+  template <class T>
+  requires(!std::is_convertible_v<T*, ModuleBase*> && !std::is_same_v<T, Tensor>) void operator()(std::string_view, T&) {
+    static_assert(sizeof(T) == 0, "fields names tensors and modules that the module holds by value, and vectors of them");
   }
   /// State that is no parameter: moved with the module, and saved unless `persistent` is false.
   void buffer(std::string_view name, Tensor& tensor, bool persistent = true) {

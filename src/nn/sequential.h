@@ -1,6 +1,7 @@
 // Modules one after another.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "nn/any_module.h"
 
 namespace tandem::nn {
+
+namespace detail {
+template <class M>
+concept IsFunction = !std::derived_from<std::remove_cvref_t<M>, ModuleBase> &&
+                     (std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<M>>> || std::is_invocable_v<M&, const Tensor&>);
+}
 
 /// Each module's output is the next one's input. Holds its children by value; copying it shares their parameters. Neighbours that have a
 /// common kernel run as one: a Linear followed by a ReLU, or, where no gradient is recorded, by a GELU("tanh"). As torch.nn.Sequential.
@@ -19,22 +26,28 @@ struct Sequential : Module {
   requires(sizeof...(Ms) > 0 && (IsTensorModule<Ms> && ...) &&
            !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, Sequential> && ...))) explicit Sequential(Ms&&... modules) {
     children_.reserve(sizeof...(Ms));
-    (push_back(std::forward<Ms>(modules)), ...);
+    (push_back(std::forward<Ms>(modules), Site::none()), ...);
+  }
+
+  /// For those who put a function between the modules.
+  template <class... Ms>
+  requires(detail::IsFunction<Ms> || ...) explicit Sequential(Ms&&...) {
+    static_assert(sizeof...(Ms) == 0, "nn::Sequential takes modules from tensor to tensor: nn::ReLU() and not the function td::relu");
   }
 
   /// Adds a module at the end.
-  void push_back(AnyModule module);
+  void push_back(AnyModule module, Site = Site::here());
   [[nodiscard]] size_t size() const { return children_.size(); }
   /// Child `i`; negative numbers count from the end. IndexError where there is none.
-  [[nodiscard]] Module& at(int64_t i) const;
+  [[nodiscard]] Module& at(int64_t i, Site = Site::here()) const;
   /// The same as its own type. Error that names the child's type where it is another.
   template <class M>
-  [[nodiscard]] M& at(int64_t i) const {
-    Module& child = at(i);
+  [[nodiscard]] M& at(int64_t i, Site site = Site::here()) const {
+    Module& child = at(i, site);
     if (auto* typed = dynamic_cast<M*>(&child)) return *typed;
     fail("[Sequential.at] child ", i, " is a ", child.name(), ", not of the type asked for");
   }
-  [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
+  [[nodiscard]] Module& operator[](const At& i) const { return at(i.index, i.site); }
 
   /// Whether child `i` and the one behind it always run as one where nobody listens to either.
   [[nodiscard]] bool runs_with_next(size_t i) const;
