@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/any_module.h"
+#include "nn/borrowed.h"
 #include "parallel/parallel_apply.h"
 
 namespace tandem::parallel {
@@ -25,26 +26,26 @@ class DataParallel : public nn::Module {
   /// On `devices`, or on all there are. With one device (or a batch that fills one only) the module is called directly.
   template <class M>
   requires nn::IsTensorModule<M>
-  explicit DataParallel(M& module, std::vector<Device> devices = try_all_gpus(), DataParallelOptions options = {})
-      : DataParallel(module, nn::copier_of<M>(), std::move(devices), options) {
+  explicit DataParallel(M& module, std::vector<Device> devices = try_all_gpus(), DataParallelOptions options = {}, Site = Site::here())
+      : DataParallel(module, nn::copier_of<M>(), std::move(devices), options, Site::none()) {
     nn::detail::check_exact_type("DataParallel", module, typeid(M));
   }
   /// The same for a module of a type that only `copier` knows.
-  DataParallel(nn::Module& module, nn::Copier copier, std::vector<Device> devices, DataParallelOptions options = {});
+  DataParallel(nn::Module& module, nn::Copier copier, std::vector<Device> devices, DataParallelOptions options = {}, Site = Site::here());
 
   /// The module itself, under the name "module".
-  void fields(nn::Fields& f) override { f("module", *module_); }
+  void fields(nn::Fields& f) override { f("module", module()); }
   /// The batch in parts, one a GPU; the outputs joined on the first.
   Tensor forward(const Tensor& x) override;
   /// The module that it wraps.
-  [[nodiscard]] nn::Module& module() const { return *module_; }
+  [[nodiscard]] nn::Module& module() const { return module_.get(*this); }
   /// The GPUs that take part, the first one first.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
  private:
   void check_placement() const;
 
-  nn::Module* module_;
+  nn::detail::Borrowed<nn::Module> module_;
   nn::Copier copier_;
   std::vector<Device> devices_;
   DataParallelOptions options_;
