@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/error_place.h"
 #include "base/type_name.h"
+#include "nn/call_log.h"
 #include "nn/walk.h"
 
 namespace tandem::nn {
@@ -64,6 +65,7 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
+  if (detail::running_log) detail::running_log->note(*this, site);
   return hooked([this](const Tensor& input) { return forward(input); }, x);
 }
 

@@ -99,7 +99,8 @@ void Optimizer::count_in_replays(Device device, std::function<void(int64_t)> cou
 }
 
 void Optimizer::check_params(const std::vector<Tensor>& params) {
-  if (params.empty()) fail("[", name(), "] optimizer got an empty parameter list");
+  if (params.empty())
+    fail("[", name(), "] optimizer got an empty parameter list; a module's parameters are those that its fields() names: f(\"fc1\", fc1)");
   std::unordered_set<const TensorImpl*> known;
   for (size_t g = 0; g < group_count(); ++g)
     for (const Tensor& parameter : group(g).params) known.insert(&parameter.impl());

@@ -15,6 +15,7 @@
 #include "ops/pointwise.h"
 #include "train/checkpoint.h"
 #include "train/precision.h"
+#include "train/unnamed_parts.h"
 
 namespace tandem::train::detail {
 namespace {
@@ -57,7 +58,14 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
     model.to(device_, site);
     if (model.has_uninitialized_params()) {
       const int64_t first = 0;
-      nn::initialize(model, loader_.dataset().get_batch({&first, 1}, {}, site).input().to(device_, {}, site), site);
+      const Tensor sample = loader_.dataset().get_batch({&first, 1}, {}, site).input().to(device_, {}, site);
+      const UnnamedParts parts(model);
+      try {
+        nn::initialize(model, sample, site);
+      } catch (const Error& error) {
+        parts.explain(error, progress.devices);
+        throw;
+      }
     }
   }
   parameters_ = model.parameters();
@@ -158,7 +166,7 @@ void Fit::train_batch(const data::Batch& batch) {
   const int64_t in_group = batch_ % options_.accumulate;
   const bool steps = in_group == options_.accumulate - 1 || batch_ == batches_ - 1;
   if (reducer_) reducer_->set_averages(steps);
-  Tensor loss = model_.training_step(batch);
+  Tensor loss = looked_at_parts_ ? model_.training_step(batch) : first_training_step(batch);
   const double weight = weights_.empty() ? 1 : weights_[static_cast<size_t>(batch_)];
   if (weight != 1) loss = mul(loss, weight, site_);
   if (in_group == 0) optimizer_->zero_grad(true, site_);
@@ -173,6 +181,20 @@ void Fit::train_batch(const data::Batch& batch) {
   Figures now = {{"loss", losses_->running()}};
   now.insert(now.end(), last_figures_.begin(), last_figures_.end());
   bar_->draw(now);
+}
+
+Tensor Fit::first_training_step(const data::Batch& batch) {
+  looked_at_parts_ = true;
+  const UnnamedParts parts(model_);
+  try {
+    Tensor loss = model_.training_step(batch);
+    if (bar_)
+      for (const std::string& sentence : parts.behind(loss)) bar_->say("warning: " + sentence);
+    return loss;
+  } catch (const Error& error) {
+    parts.explain(error, progress_.devices);
+    throw;
+  }
 }
 
 void Fit::step() {

@@ -36,6 +36,8 @@ class Fit {
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
   void train_batch(const data::Batch& batch);
+  /// training_step, and a warning for each part that the model computes with and does not name.
+  Tensor first_training_step(const data::Batch& batch);
   void step();
   /// The model's output, computed on all GPUs and in the precision asked for.
   Tensor forward(const Tensor& input, Site from);
@@ -77,6 +79,7 @@ class Fit {
   std::optional<ProgressBar> bar_;
   std::optional<LiveBoard> picture_;
   Interrupt interrupt_;
+  bool looked_at_parts_ = false;
 
   std::optional<Losses> losses_;  // of the epoch that runs
   int64_t batch_ = 0;             // done of it

@@ -219,9 +219,14 @@ TEST(Optim, StateThatDoesNotFitIsRefused) {
 
 TEST(Optim, RefusesWhatMakesNoSense) {
   const Tensor p = ones({2}, {.requires_grad = true});
-  EXPECT_EQ(error_of([] { optim::SGD sgd({}); }), "[SGD] optimizer got an empty parameter list");
-  EXPECT_EQ(error_of([&] { optim::Adam adam({p * 2}); }), "[Adam] can't optimize a non-leaf Tensor (grad_fn=MulBackward0): give it what the result is computed from, or detach() it");
-  EXPECT_EQ(error_of([&] { optim::SGD sgd({p, p}); }), "[SGD] some parameters appear in more than one place of the parameter groups: give each once");
+  EXPECT_EQ(error_of([] { optim::SGD sgd({}); }),
+            "[SGD] optimizer got an empty parameter list; a module's parameters are those that its fields() names: f(\"fc1\", fc1)");
+  EXPECT_EQ(error_of([&] { optim::Adam adam({p * 2}); }),
+            "[Adam] can't optimize a non-leaf Tensor (grad_fn=MulBackward0): give it what the result is computed from, or detach() it");
+  EXPECT_EQ(error_of([&] {
+              optim::SGD sgd({p, p});
+            }),
+            "[SGD] some parameters appear in more than one place of the parameter groups: give each once");
   EXPECT_EQ(error_of([&] { optim::SGD sgd({p}, {.lr = -1}); }), "[SGD] Invalid learning rate: -1");
   EXPECT_EQ(error_of([&] { optim::SGD sgd({p}, {.nesterov = true}); }), "[SGD] Nesterov momentum requires a momentum and zero dampening");
   EXPECT_EQ(error_of([&] { optim::AdamW adam({p}, {.betas = {1.0, 0.9}}); }), "[AdamW] Invalid beta parameter at index 0: 1");

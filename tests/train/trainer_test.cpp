@@ -215,6 +215,62 @@ TEST(Trainer, ClipsGradientsByTheirNorm) {
   EXPECT_NEAR(weight_after(1), std::sqrt(0.5), 1e-5);
 }
 
+/// A model that computes with more than it names: a layer, a tensor, and a module of another signature.
+struct Forgetful : Line {
+  struct Both : td::nn::Callable<Both> {
+    td::Tensor scale = td::ones({1}, {.requires_grad = true});
+    void fields(td::nn::Fields& f) override { f("scale", scale); }
+    td::Tensor forward(const td::Tensor& a, const td::Tensor& b) { return (a + b) * scale; }
+  };
+  td::nn::Linear forgotten{4, 4}, frozen{4, 4};
+  td::Tensor shift = td::zeros({4}, {.requires_grad = true});
+  Both both;
+  static inline int line = 0;
+  Forgetful() { frozen.requires_grad_(false); }
+  td::Tensor forward(const td::Tensor& x) override {
+    line = __LINE__;
+    const td::Tensor y = forgotten(frozen(x)) + shift;
+    return net(both(y, x));
+  }
+};
+
+TEST(Trainer, SaysWhatIsNotNamedInFields) {
+  std::ostringstream out;
+  Forgetful model;
+  train::Trainer trainer({.max_epochs = 2, .output = &out});
+  trainer.fit(model, line_data());
+  std::vector<std::string> warnings;
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("warning: ") == 0) warnings.push_back(line);
+  ASSERT_EQ(warnings.size(), 3U) << out.str();  // once each
+  const std::string end =
+      ": it is not trained, saved or moved with the model; name it there, f(\"name\", part), or switch its requires_grad off";
+  const auto at = [](const char* use, int line) { return td::str(", ", use, " at ", __FILE__, ":", line); };
+  EXPECT_EQ(warnings[0], "warning: Forgetful.fields() does not name Linear(in_features=4, out_features=4, bias=True)" +
+                             at("called", Forgetful::line + 1) + end);
+  EXPECT_EQ(warnings[1],
+            "warning: Forgetful.fields() does not name a tensor of size [4]" + at("used by AddBackward0", Forgetful::line + 1) + end);
+  EXPECT_EQ(warnings[2].find("warning: Forgetful.fields() does not name a tensor of size [1], used by MulBackward0"), 0U) << warnings[2];
+
+  std::ostringstream clean;
+  Line named;
+  train::Trainer other({.max_epochs = 1, .output = &clean});
+  other.fit(named, line_data());
+  EXPECT_EQ(clean.str().find("warning"), std::string::npos) << clean.str();
+}
+
+TEST(Trainer, SaysWhyAnUnnamedPartIsOnAnotherDevice) {
+  Forgetful model;
+  train::Trainer trainer({.max_epochs = 1, .num_gpus = 1, .quiet = true});
+  const std::string error = error_of([&] { trainer.fit(model, line_data()); });
+  EXPECT_NE(error.find("cuda:0"), std::string::npos) << error;
+  EXPECT_NE(error.find("; Forgetful.fields() does not name Linear(in_features=4, out_features=4, bias=True), called at "),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find(", so it stayed on cpu: name it there"), std::string::npos) << error;
+}
+
 TEST(Trainer, AddsUpTheGradientsOfSeveralBatches) {
   // Batches of 8 whose mean gradients are averaged over two are batches of 16.
   const auto run = [](int64_t batch_size, int accumulate) {
