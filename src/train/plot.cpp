@@ -42,8 +42,8 @@ struct Range {
   [[nodiscard]] Range opened() const {
     if (!(low <= high)) return {0, 1};
     if (low < high) return *this;
-    const double room = low == 0 ? 1 : std::fabs(low) / 2;
-    return {low - room, high + room};
+    const AxisRange around = range_around(low);
+    return {around.low, around.high};
   }
 };
 
@@ -155,8 +155,11 @@ class Canvas {
   std::vector<Cell> cells_;
 };
 
-/// The names with their signs, in as many lines as they take.
-std::vector<std::string> legend(const ProgressBoard::Series& series, int width, PlotOptions options) {
+/// The learning rate is told, not drawn: on the axis of a loss it would be a line along the bottom.
+constexpr const char* kRate = "lr";
+
+/// The names with their signs, in as many lines as they take; `told` at the end.
+std::vector<std::string> legend(const ProgressBoard::Series& series, const std::string& told, int width, PlotOptions options) {
   std::vector<std::string> lines(1);
   int used = 0;
   size_t index = 0;
@@ -171,12 +174,18 @@ std::vector<std::string> legend(const ProgressBoard::Series& series, int width, 
     used += columns + (used > 0 ? 2 : 0);
     ++index;
   }
+  if (told.empty()) return lines;
+  if (used > 0 && used + 2 + static_cast<int>(told.size()) > width) lines.emplace_back(told);
+  else lines.back() += (used > 0 ? "  " : "") + told;
   return lines;
 }
 
 }  // namespace
 
-std::string plot(const ProgressBoard::Series& series, int width, int height, PlotOptions options) {
+std::string plot(const ProgressBoard::Series& all, int width, int height, PlotOptions options) {
+  ProgressBoard::Series series = all;
+  const auto rate = series.extract(kRate);
+  const std::string told = rate && !rate.mapped().empty() ? str(kRate, " ", short_number(rate.mapped().back().y)) : "";
   width = std::max(width, kNarrowest);
   height = std::max(height, kLowest);
   Range x, y;
@@ -190,7 +199,7 @@ std::string plot(const ProgressBoard::Series& series, int width, int height, Plo
   x = x.opened();
   y = y.opened();
 
-  auto head = legend(series, width, options);
+  auto head = legend(series, told, width, options);
   const int rows = std::max(height - 2 - static_cast<int>(head.size()), 3);
   head.resize(static_cast<size_t>(height - 2 - rows));  // what has no room
   const std::vector<Tick> levels = ticks(y.low, y.high, std::max(2, (rows + 1) / 2));

@@ -46,9 +46,15 @@ struct Frame {
     if (!(x0 <= x1)) x0 = y0 = 0, x1 = y1 = 1;
     if (chart.from_zero) y0 = std::min(y0, 0.0);
     if (x0 == x1) x0 -= 0.5, x1 += 0.5;
-    const double room = y0 == y1 ? (y0 == 0 ? 1 : std::fabs(y0) / 2) : (y1 - y0) * 0.04;
+    if (y0 == y1) {
+      const AxisRange around = range_around(y0);
+      y0 = around.low, y1 = around.high;
+      return;
+    }
+    const double room = (y1 - y0) * 0.04, lowest = y0;
     y1 += room;
     if (!chart.from_zero) y0 -= room;
+    if (lowest >= 0) y0 = std::max(y0, 0.0);  // an accuracy or a loss is never negative
   }
   [[nodiscard]] double x(double value) const { return kLeft + (value - x0) / (x1 - x0) * (kWidth - kLeft - kRight); }
   [[nodiscard]] double y(double value) const { return kTop + (y1 - value) / (y1 - y0) * (kHeight - kTop - kBottom); }

@@ -40,8 +40,21 @@ bool finite(const Point& point) { return std::fabs(point.x) < 1e300 && std::fabs
 
 std::string short_number(double value) {
   const double size = std::fabs(value);
+  if (size == 0) return "0";  // -0, too
   if (size >= 1e5 || (size < 1e-4 && size > 0)) return formatted("%.*g", 3, value);
   return formatted("%.*g", size >= 100 && std::floor(size) == size ? 6 : 4, value);
+}
+
+std::string fixed_number(double value, int decimals) {
+  std::string text = formatted("%.*f", decimals, value);
+  if (text[0] == '-' && text.find_first_of("123456789inf") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
+AxisRange range_around(double value) {
+  if (value >= 0 && value <= 1) return {0, 1};
+  const double room = std::fabs(value) / 2;
+  return {value - room, value + room};
 }
 
 }  // namespace tandem::train

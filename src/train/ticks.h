@@ -22,5 +22,14 @@ struct Tick {
 
 /// A number in few characters: 0.0123, 12.3, 1.2e-05, 3e+06.
 [[nodiscard]] std::string short_number(double value);
+/// With `decimals` digits behind the point, and no minus before zeros: 0.0500, -1.2500.
+[[nodiscard]] std::string fixed_number(double value, int decimals);
+
+/// The lowest and highest number of an axis.
+struct AxisRange {
+  double low = 0, high = 1;
+};
+/// The axis of a curve that is `value` all along: with room on both sides, 0 … 1 for a share, and nothing below 0 that the curve has not.
+[[nodiscard]] AxisRange range_around(double value);
 
 }  // namespace tandem::train

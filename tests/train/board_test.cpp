@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "train/live_board.h"
@@ -88,14 +89,26 @@ TEST(Board, TakesAsManyLinesForTheLegendAsItNeeds) {
   EXPECT_EQ("\n" + board.render(24, 9, {.unicode = false}), R"(
 * train_loss  + val_acc
 o val_loss
-1.5 +
-    |
-1.0 +         o
+1.0 +                  o
     |
 0.5 +
+    |
+0.0 +
     ++--------+--------+
-     0.5     1.0     1.5
+     0.0     0.5     1.0
 )");
+}
+
+TEST(Board, TellsTheLearningRateBesideTheCurves) {
+  ProgressBoard board;
+  for (const auto& [x, y] : {std::pair(1., 2.), std::pair(2., 1.)}) board.draw("loss", x, y);
+  const std::string without = board.render(24, 7, {.unicode = false});
+  board.draw("lr", 1, 0.003);
+  board.draw("lr", 2, 0.0015);
+  std::string with = board.render(24, 7, {.unicode = false});
+  const std::string told = "  lr 0.0015";
+  ASSERT_NE(with.find("* loss" + told + "\n"), std::string::npos) << with;
+  EXPECT_EQ(with.erase(with.find(told), told.size()), without);  // the axis is the loss's own
 }
 
 TEST(Board, IsAFrameWithoutCurves) {
@@ -140,6 +153,12 @@ TEST(Ticks, AreRoundNumbers) {
 
 TEST(ShortNumber, KeepsWhatMatters) {
   EXPECT_EQ(train::short_number(0), "0");
+  EXPECT_EQ(train::short_number(-0.0), "0");
+  EXPECT_EQ(train::fixed_number(-0.0, 4), "0.0000");
+  EXPECT_EQ(train::fixed_number(-0.00001, 4), "0.0000");
+  EXPECT_EQ(train::fixed_number(-0.00006, 4), "-0.0001");
+  EXPECT_EQ(train::fixed_number(-1.25, 4), "-1.2500");
+  EXPECT_EQ(train::fixed_number(-std::numeric_limits<double>::infinity(), 4), "-inf");
   EXPECT_EQ(train::short_number(0.0123456), "0.01235");
   EXPECT_EQ(train::short_number(12.3456), "12.35");
   EXPECT_EQ(train::short_number(12345), "12345");
