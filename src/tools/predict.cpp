@@ -45,6 +45,9 @@ Taught read_network(const std::string& path) {
   const bool digits = settings.recipe == "digits";
   if (!digits && settings.recipe != "mnist")
     fail(path, ": this network is of '", settings.recipe, "'; pictures are for 'digits' and 'mnist'");
+  if (settings.synthetic)
+    fail(path, ": this network has learned random pictures (--synthetic), no digits: train one with `tandem train ", settings.recipe,
+         " --data FOLDER`");
   settings.synthetic = true;  // the data is not needed: made up, it takes no files
   settings.samples = 10;
   Task task = find_recipe(settings.recipe)->make(settings);

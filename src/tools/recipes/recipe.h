@@ -28,7 +28,7 @@ struct TrainSettings {
   std::string recipe;
   std::string net;                 // one of the recipe's networks
   std::string data;                // folder of the data set's files
-  bool synthetic = false;          // random data of the same shapes instead
+  bool synthetic = false;          // random data: of the same shapes instead of the files, or all that the recipe has
   std::optional<int64_t> samples;  // of synthetic data
   std::optional<int> gpus;         // all there are unless given
   int epochs = 0;

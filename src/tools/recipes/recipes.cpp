@@ -103,7 +103,7 @@ Task imdb(const TrainSettings& settings) {
 }
 
 Task imagenet(const TrainSettings& settings) {
-  const auto [train, held_out] = synthetic(settings, 320, {3, 224, 224}, 1000);
+  const auto [train, held_out] = synthetic(settings, 320, {3, 224, 224}, 10);
   return {.net = settings.net == "resnet18" ? models::resnet18() : models::resnet50(), .train = train, .held_out = held_out};
 }
 
@@ -139,7 +139,7 @@ const Recipe kRecipes[] = {
      {{"cnn", 20, 64, 3e-3, "adam", "onecycle"}, {"mlp", 30, 64, 3e-3, "adam", "none"}},
      Data::Own,
      digits},
-    {"linear", "A plane through 1,000 noisy points", {{"linear", 3, 32, 0.03, "sgd", "none"}}, Data::Own, linear},
+    {"linear", "A plane through 1,000 noisy points", {{"linear", 3, 32, 0.03, "sgd", "none"}}, Data::Synthetic, linear},
     {"mnist", "MNIST's 70,000 handwritten digits, from the four files of the set", kNetsFor28x28, Data::Folder, mnist},
     {"fashion", "Fashion-MNIST's 70,000 pieces of clothing, from the four files of the set", kNetsFor28x28, Data::Folder, fashion},
     {"cifar",
@@ -149,8 +149,8 @@ const Recipe kRecipes[] = {
      cifar},
     {"imdb", "Random texts of 150 words, and a GRU", {{"gru", 3, 64, 1e-3, "adam", "none"}}, Data::Synthetic, imdb},
     {"imagenet",
-     "Random pictures of 3x224x224 in 1,000 classes, and a residual network",
-     {{"resnet50", 1, 32, 0.1, "momentum", "none"}, {"resnet18", 1, 32, 0.1, "momentum", "none"}},
+     "Random pictures of 3x224x224 in ten classes, and a residual network that knows 1,000",
+     {{"resnet50", 3, 32, 1e-3, "adam", "none"}, {"resnet18", 3, 32, 1e-3, "adam", "none"}},
      Data::Synthetic,
      imagenet},
     {"chest",
@@ -173,6 +173,7 @@ void take_defaults(TrainSettings& settings, const Recipe& recipe, const std::fun
   const auto take = [&](const char* name, auto& setting, const auto& value) {
     if (!was_given(name)) setting = value;
   };
+  take("synthetic", settings.synthetic, recipe.data == Recipe::Data::Synthetic);
   take("epochs", settings.epochs, net.epochs);
   take("batch", settings.batch, net.batch);
   take("lr", settings.lr, net.lr);
