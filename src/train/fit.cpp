@@ -112,6 +112,8 @@ void Fit::load() {
   progress_.epoch = state.epoch;
   progress_.step = state.step;
   progress_.board = std::move(state.board);
+  progress_.figures = std::move(state.figures);
+  progress_.seconds_before = state.seconds;
   batch_ = state.batch;
   losses_.emplace(device_, batches_).set_halves(state.losses);
 }
@@ -242,6 +244,7 @@ void Fit::end_epoch(const Figures& validated) {
     progress_.board.draw(name, progress_.epoch + 1, value);
     figures.emplace_back(name, value);
   }
+  for (const auto& [name, value] : figures) progress_.figures.draw(name, progress_.epoch + 1, value);
   if (!schedules_.empty()) progress_.board.draw("lr", progress_.epoch + 1, optimizer_->param_groups()[0].lr);
   step_schedules(false, figures);
   ++progress_.epoch;
@@ -298,7 +301,9 @@ void Fit::save(const std::string& path) const {
                  .batches = batches_,
                  .step = progress_.step,
                  .generators = generators_now(progress_.devices),
-                 .board = progress_.board};
+                 .board = progress_.board,
+                 .figures = progress_.figures,
+                 .seconds = trainer_.seconds()};
   if (losses_) state.losses = losses_->halves();
   for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
   checkpoint.notes = to_notes(state);

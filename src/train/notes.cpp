@@ -13,9 +13,30 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKey = "trainer";
+constexpr const char* kSecondsKey = "trainer_seconds";  // by itself: all else is the same for the same run
 
 /// A number that is no number (the loss of a run that went astray) is written as null.
 double number(const json& value) { return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>(); }
+
+json to_json(const ProgressBoard& board) {
+  json curves = json::object();
+  for (const auto& [name, points] : board.series()) {
+    json& curve = curves[name] = json::array();
+    for (const Point& point : points) curve.push_back({point.x, point.y});
+  }
+  return curves;
+}
+
+ProgressBoard board_of(const json& curves) {
+  ProgressBoard::Series series;
+  for (const auto& [name, points] : curves.items()) {
+    auto& curve = series[name];
+    for (const json& point : points) curve.push_back({number(point.at(0)), number(point.at(1))});
+  }
+  ProgressBoard board;
+  board.set_series(std::move(series));
+  return board;
+}
 
 [[noreturn]] void damaged(const std::string& path) {
   fail("[Trainer.fit] ", path, ": cannot go on from this file: the Trainer's notes in it are damaged");
@@ -39,11 +60,7 @@ void set_generators(const RunState::Generators& generators, const std::vector<De
 }
 
 std::map<std::string, std::string> to_notes(const RunState& state) {
-  json curves = json::object(), generators = json::object(), losses = json::array();
-  for (const auto& [name, points] : state.board.series()) {
-    json& curve = curves[name] = json::array();
-    for (const Point& point : points) curve.push_back({point.x, point.y});
-  }
+  json generators = json::object(), losses = json::array();
   for (const auto& [device, generator] : state.generators) generators[device] = {generator.seed, generator.offset};
   for (const LossMean& half : state.losses) losses.push_back({half.sum, half.batches});
   return {{kKey, json{{"epoch", state.epoch},
@@ -53,8 +70,10 @@ std::map<std::string, std::string> to_notes(const RunState& state) {
                       {"losses", losses},
                       {"callbacks", state.callbacks},
                       {"generators", generators},
-                      {"curves", curves}}
-                     .dump()}};
+                      {"curves", to_json(state.board)},
+                      {"figures", to_json(state.figures)}}
+                     .dump()},
+          {kSecondsKey, json(state.seconds).dump()}};
 }
 
 RunState from_notes(const std::map<std::string, std::string>& notes, const std::string& path) {
@@ -76,12 +95,12 @@ RunState from_notes(const std::map<std::string, std::string>& notes, const std::
     run.callbacks = state.at("callbacks").get<RunState::Callbacks>();
     for (const auto& [device, generator] : state.at("generators").items())
       run.generators[device] = {.seed = whole_number<uint64_t>(generator.at(0)), .offset = whole_number<uint64_t>(generator.at(1))};
-    ProgressBoard::Series series;
-    for (const auto& [name, points] : state.at("curves").items()) {
-      auto& curve = series[name];
-      for (const json& point : points) curve.push_back({number(point.at(0)), number(point.at(1))});
+    run.board = board_of(state.at("curves"));
+    if (state.contains("figures")) run.figures = board_of(state.at("figures"));
+    if (const auto seconds = notes.find(kSecondsKey); seconds != notes.end()) {
+      run.seconds = parse_json<json>(seconds->second, 1).get<double>();
+      if (!(run.seconds >= 0)) fail("this is no time");
     }
-    run.board.set_series(std::move(series));
     return run;
   } catch (const json::exception&) {
     damaged(path);

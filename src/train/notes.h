@@ -27,6 +27,8 @@ struct RunState {
   Callbacks callbacks = {};
   Generators generators = {};
   ProgressBoard board = {};
+  ProgressBoard figures = {};  // of each epoch
+  double seconds = 0;          // that the run took so far
 };
 
 /// The generators of the CPU and of `devices` as they are now.

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "base/error.h"
+#include "train/ticks.h"
 
 namespace tandem::train {
 namespace {
@@ -26,7 +27,7 @@ std::string format(const char* pattern, Args... args) {
 
 std::string figures_text(const Figures& figures, const char* between) {
   std::string text;
-  for (const auto& [name, value] : figures) text += (text.empty() ? "" : between) + name + format(" %.4f", value);
+  for (const auto& [name, value] : figures) text += (text.empty() ? "" : between) + name + " " + fixed_number(value, 4);
   return text;
 }
 
@@ -58,12 +59,19 @@ std::string clock_text(double seconds) {
 
 std::string seconds_text(double seconds) { return format(seconds < 10 ? "%.2f s" : "%.1f s", seconds); }
 
-std::string count_text(double count) {
-  if (count < 99.95) return format("%.1f", count);
-  std::string digits = format("%.0f", count);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+namespace {
+
+std::string with_commas(std::string digits) {
+  const size_t first = digits[0] == '-' ? 1 : 0;
+  for (size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
+
+}  // namespace
+
+std::string count_text(int64_t count) { return with_commas(std::to_string(count)); }
+
+std::string rate_text(double rate) { return rate < 99.95 ? format("%.1f", rate) : with_commas(format("%.0f", rate)); }
 
 ProgressBar::ProgressBar(std::ostream& out, Terminal terminal, double (*now)()) : out_(out), terminal_(terminal), now_(now) {}
 
@@ -99,7 +107,7 @@ std::string ProgressBar::rate() const {
   const double seconds = trained_ >= 0 ? trained_ : now_() - epoch_began_;
   const int64_t trained = batch_ - first_batch_;
   if (trained == 0 || seconds <= 0) return "";
-  return count_text(static_cast<double>(trained) / seconds) + " batches/s (" + count_text(static_cast<double>(samples_) / seconds) +
+  return rate_text(static_cast<double>(trained) / seconds) + " batches/s (" + rate_text(static_cast<double>(samples_) / seconds) +
          " samples/s)";
 }
 

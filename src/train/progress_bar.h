@@ -56,7 +56,9 @@ class ProgressBar {
 [[nodiscard]] std::string clock_text(double seconds);
 /// 0.123 -> "0.12 s", 12.34 -> "12.3 s".
 [[nodiscard]] std::string seconds_text(double seconds);
-/// 1234567 -> "1,234,567"; below 100 with one decimal.
-[[nodiscard]] std::string count_text(double count);
+/// 1234567 -> "1,234,567".
+[[nodiscard]] std::string count_text(int64_t count);
+/// The same of a rate: 1234.5 -> "1,234"; below 100 with one decimal.
+[[nodiscard]] std::string rate_text(double rate);
 
 }  // namespace tandem::train

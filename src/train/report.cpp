@@ -1,9 +1,7 @@
 #include "train/report.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -63,10 +61,12 @@ std::string chart_rows(const std::vector<Chart>& charts, const std::string& tabl
 
 std::string figure_text(double value);
 
-/// Each curve's last value.
-std::string last_values(const Series& series) {
+/// What each curve came to: of a figure of the epochs, that of the last one.
+std::string last_values(const Series& series, const Series& figures) {
   std::string rows;
-  for (const auto& [name, points] : series) {
+  for (const auto& [name, curve] : series) {
+    const auto figure = figures.find(name);
+    const std::vector<Point>& points = figure == figures.end() ? curve : figure->second;
     const auto last = std::find_if(points.rbegin(), points.rend(), finite);
     if (last != points.rend()) rows += "<tr><td>" + escaped(name) + "</td><td>" + figure_text(last->y) + "</td></tr>";
   }
@@ -74,7 +74,7 @@ std::string last_values(const Series& series) {
 }
 
 /// A chart for each figure that changes, with the parts of the data as its lines.
-std::string curves(const Series& series) {
+std::string curves(const Series& series, const Series& figures) {
   std::map<std::string, Chart> by_figure;
   for (const auto& [name, points] : series) {
     const auto [part, figure] = part_and_figure(name);
@@ -88,7 +88,7 @@ std::string curves(const Series& series) {
     if (says_something(chart)) charts.push_back(std::move(chart));
   // The loss first: it is what is minimized.
   std::stable_partition(charts.begin(), charts.end(), [](const Chart& chart) { return chart.title == "loss"; });
-  return chart_rows(charts, last_values(series), false);
+  return chart_rows(charts, last_values(series, figures), false);
 }
 
 // --- Memory
@@ -157,17 +157,16 @@ std::map<int64_t, double> by_epoch(const std::vector<Point>& points) {
 
 /// With four decimals, so that a column's numbers stand in line, where that says enough.
 std::string figure_text(double value) {
-  std::array<char, 32> text = {};
   if (const double size = std::fabs(value); size >= 1e5 || (size < 1e-3 && size > 0) || std::isnan(value)) return short_number(value);
-  std::snprintf(text.data(), text.size(), "%.4f", value);
-  return text.data();
+  return fixed_number(value, 4);
 }
 
-std::string epochs(const Series& series) {
+std::string epochs(const Series& series, const Series& figures) {
   std::set<int64_t> rows;
   std::vector<std::pair<std::string, std::map<int64_t, double>>> columns;
   for (const auto& [name, points] : series) {
-    columns.emplace_back(name, by_epoch(points));
+    const auto figure = figures.find(name);
+    columns.emplace_back(name, by_epoch(figure == figures.end() ? points : figure->second));
     for (const auto& [epoch, value] : columns.back().second) rows.insert(epoch);
   }
   if (rows.empty()) return "";
@@ -310,6 +309,7 @@ std::string bytes_text(size_t bytes) {
 Report make_report(const Trainer& trainer) {
   Report report;
   report.curves = trainer.board().series();
+  report.figures = trainer.figures().series();
   report.memory_devices = trainer.memory().devices();
   report.memory = trainer.memory().samples();
   for (const Device device : trainer.devices()) {
@@ -335,10 +335,10 @@ std::string report_html(const Report& report, Site site) {
           "</style></head>\n<body><main><header><h1>", escaped(report.title), "</h1>");
   if (!report.subtitle.empty()) out += "<p class=\"subtitle\">" + escaped(report.subtitle) + "</p>";
   out += "</header>\n" + tiles(report.highlights);
-  out += section("Curves", curves(report.curves));
+  out += section("Curves", curves(report.curves, report.figures));
   if (report.confusion) out += section("Confusion matrix", Confusion(*report.confusion, site).html(site));
   out += section("Memory", memory(report));
-  out += section("Epochs", epochs(report.curves));
+  out += section("Epochs", epochs(report.curves, report.figures));
   out += "<div class=\"pairs\">" + fact_table("Configuration", report.configuration, report.defaults) +
          fact_table("Devices", report.devices) + "</div>";
   return out + "<footer>Written by tandem " + kVersion + "</footer></main><script>" + detail::kReportScript + "</script></body></html>\n";

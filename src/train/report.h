@@ -41,6 +41,7 @@ struct Report {
   Facts defaults;       // and those that were left as they are
   Facts devices;        // what it ran on
   ProgressBoard::Series curves;
+  ProgressBoard::Series figures;  // what each epoch came to, x from 1; the means of the curves' points where there are none
   std::vector<Device> memory_devices;
   std::vector<MemorySample> memory;
   std::optional<ReportConfusion> confusion;

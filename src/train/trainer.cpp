@@ -43,14 +43,23 @@ std::string Trainer::checkpoint_path() const {
 void Trainer::run(Module& model, nn::Copier copier, const DataModule& data, Site site) {
   if (options_.seed) manual_seed(*options_.seed);
   const detail::Ranks ranks(options_.num_nodes, site);
-  progress_ = {.devices = ranks.several() ? std::vector{ranks.device(options_.num_gpus)} : choose_devices(options_.num_gpus)};
+  progress_ = {.devices = ranks.several() ? std::vector{ranks.device(options_.num_gpus)} : choose_devices(options_.num_gpus),
+               .began = seconds_now()};
   detail::Fit fit(*this, progress_, ranks, model, copier, data, site);
   struct UnderWay {
     detail::Fit*& pointer;
-    ~UnderWay() { pointer = nullptr; }
-  } const under_way{fit_};
+    double& ended;
+    ~UnderWay() {
+      pointer = nullptr;
+      ended = seconds_now();
+    }
+  } const under_way{fit_, progress_.ended};
   fit_ = &fit;
   fit.run();
+}
+
+double Trainer::seconds() const {
+  return progress_.seconds_before + (progress_.ended < 0 ? seconds_now() : progress_.ended) - progress_.began;
 }
 
 detail::Fit& Trainer::fit_under_way(const char* op) const {

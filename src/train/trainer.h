@@ -53,6 +53,9 @@ struct Progress {
   MemoryRecorder memory{devices};
   int epoch = 0;
   int64_t step = 0;
+  ProgressBoard figures = {};     // of each epoch
+  double seconds_before = 0;      // that the run took before a resumption
+  double began = 0, ended = -1;   // of this fit, by seconds_now; it has not ended where that is negative
   bool stop = false, interrupted = false;
 };
 }  // namespace detail
@@ -83,6 +86,10 @@ class Trainer {
 
   /// The curves of the last fit.
   [[nodiscard]] const ProgressBoard& board() const { return progress_.board; }
+  /// What each epoch of the last fit came to, as its line says: train_loss over all its batches, and what validation gave; x is the epoch.
+  [[nodiscard]] const ProgressBoard& figures() const { return progress_.figures; }
+  /// Seconds that the last fit took, or takes so far; those before a resumption included.
+  [[nodiscard]] double seconds() const;
   /// The GPUs' memory during the last fit, noted after each batch.
   [[nodiscard]] const MemoryRecorder& memory() const { return progress_.memory; }
   /// What the last fit trained on.

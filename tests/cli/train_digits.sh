@@ -48,8 +48,8 @@ for run in "a 4" "b 4" "c 5"; do
   call -- train digits --gpus 0 --epochs 1 --seed "$2" --quiet --out "runs/$1"
   expect_status 0
 done
-cmp -s runs/a/checkpoint.safetensors runs/b/checkpoint.safetensors || fail "the same seed gave two networks" ""
-cmp -s runs/a/checkpoint.safetensors runs/c/checkpoint.safetensors && fail "two seeds gave the same network" ""
+same_state runs/a/checkpoint.safetensors runs/b/checkpoint.safetensors || fail "the same seed gave two networks" ""
+same_state runs/a/checkpoint.safetensors runs/c/checkpoint.safetensors && fail "two seeds gave the same network" ""
 
 # More GPUs than there are.
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --gpus 2 --out runs/none

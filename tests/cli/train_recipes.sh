@@ -24,6 +24,34 @@ call -- train mnist --net mlp --gpus 0 --synthetic --samples 600 --epochs 2 --qu
 expect_status 0
 python3 -c 'import sys; sys.exit(not float(sys.argv[1]) > 0.9)' "$(value runs/learned accuracy)" || fail "nothing is learned" "$(cat runs/learned/summary.json)"
 
+# What random data gave is not told of as if it were the data set's: on the page, in the result, in the summary, to who asks it for digits.
+page() { python3 -c 'import re, sys; print(re.search("<p class=\"subtitle\">(.*?)</p>", open(sys.argv[1]).read()).group(1))' "$1/report.html"; }
+[ "$(page runs/learned)" = "Random pictures of the shape of those of mnist, not the pictures themselves" ] || fail "the page's title" "$(page runs/learned)"
+[ "$(value runs/learned synthetic)" = True ] || fail "mnist --synthetic is not called synthetic" "$(cat runs/learned/summary.json)"
+call -- predict runs/learned/checkpoint.safetensors picture.png
+expect_status 1; expect_one_line_error; expect_err "this network has learned random pictures (--synthetic), no digits"
+call -- train mnist --net mlp --gpus 0 --synthetic --samples 60 --epochs 1 --out runs/said
+expect_status 0; expect_out "of 12 held-out random samples right"
+call -- train linear --gpus 0 --epochs 1 --quiet --out runs/linear
+[ "$(value runs/linear synthetic)" = True ] && [ "$(value runs/cifar synthetic)" = True ] && [ "$(value runs/imdb synthetic)" = True ] ||
+  fail "random data is not called synthetic" "$(cat runs/linear/summary.json)"
+
+# A limited run was not judged by all samples. Counts are whole numbers. train_loss is one number wherever it stands.
+call -- train digits --net mlp --gpus 0 --epochs 1 --limit-batches 3 --out runs/limited
+expect_status 0; expect_out " on held-out samples, after"
+[ "$(value runs/limited synthetic)" = False ] || fail "the digits are called synthetic" "$(cat runs/limited/summary.json)"
+call -- train linear --gpus 0 --samples 20 --batch 4 --epochs 2 --out runs/few
+expect_status 0
+python3 - "$err" << 'PYTHON' || fail "the report's numbers" "$err"
+import json, re, sys
+page = open("runs/few/report.html").read()
+assert re.search("<th>parameters</th><td>3</td>", page) and re.search("<th>steps</th><td>6</td>", page), "counts"
+loss = json.load(open("runs/few/summary.json"))["train_loss"]
+shown = re.search("epoch 2/2: train_loss ([0-9.]+)", sys.argv[1]).group(1)
+assert shown == f"{loss:.4f}", (shown, loss)
+assert re.search(f"<tr><td>2</td>(<td[^>]*>[^<]*</td>)*<td>{re.escape(shown)}</td>", page), "epochs"
+PYTHON
+
 call -- train mnist
 expect_status 2; expect_one_line_error; expect_err "needs --data FOLDER with its files, or --synthetic"
 call -- train mnist --data nowhere --gpus 0

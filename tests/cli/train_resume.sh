@@ -5,20 +5,6 @@ rm -rf whole stopped slow killed disk before  # of a run of this test before: th
 
 # The value of a key in a run's summary.
 summary() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1/summary.json" "$2"; }
-# The tensors and the curves of two checkpoints are the same; their settings may differ (the number of epochs).
-same_state() {
-  python3 - "$1" "$2" << 'PYTHON'
-import json, sys
-def parts(path):
-    data = open(path, "rb").read()
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + size])
-    notes = header.pop("__metadata__")
-    tensors = {k: data[8 + size + v["data_offsets"][0]:8 + size + v["data_offsets"][1]] for k, v in header.items()}
-    return tensors, notes["trainer"]
-sys.exit(parts(sys.argv[1]) != parts(sys.argv[2]))
-PYTHON
-}
 train() { call TANDEM_VIRTUAL_GPUS=2x64MiB -- train digits --net mlp --quiet "$@"; }
 begin() {  # the same in the background; its process is $!
   env --default-signal=INT TANDEM_VIRTUAL_GPUS=2x64MiB "$TANDEM_BIN" train digits --net mlp "$@" > begun.out 2> begun.err &
@@ -41,8 +27,10 @@ if [ "$status" -eq 130 ]; then
 else
   expect_status 0  # it was through before the signal came
 fi
+seconds=$(summary stopped seconds)
 train --resume --out stopped
 expect_status 0
+python3 -c 'import sys; sys.exit(not float(sys.argv[1]) > float(sys.argv[2]))' "$(summary stopped seconds)" "$seconds" || fail "the time is that of the last session only" "$seconds"
 [ "$(summary stopped epochs)" = 120 ] || fail "not the epochs of the run that was stopped" "$(cat stopped/summary.json)"
 [ "$(summary stopped schedule)" = onecycle ] || fail "not its schedule" "$(cat stopped/summary.json)"
 same_state whole/checkpoint.safetensors stopped/checkpoint.safetensors || fail "an interrupted run ends otherwise" ""

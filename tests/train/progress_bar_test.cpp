@@ -7,6 +7,7 @@
 
 using tandem::train::clock_text;
 using tandem::train::count_text;
+using tandem::train::rate_text;
 using tandem::train::Figures;
 using tandem::train::ProgressBar;
 using tandem::train::Terminal;
@@ -140,10 +141,14 @@ TEST(SecondsText, ShowsHundredthsWhereItIsShort) {
 }
 
 TEST(CountText, GroupsThousands) {
-  EXPECT_EQ(count_text(0.04), "0.0");
-  EXPECT_EQ(count_text(12.34), "12.3");
-  EXPECT_EQ(count_text(99.96), "100");
-  EXPECT_EQ(count_text(999.4), "999");
-  EXPECT_EQ(count_text(1234), "1,234");
+  EXPECT_EQ(rate_text(0.04), "0.0");
+  EXPECT_EQ(rate_text(12.34), "12.3");
+  EXPECT_EQ(rate_text(99.96), "100");
+  EXPECT_EQ(rate_text(999.4), "999");
+  EXPECT_EQ(rate_text(1234), "1,234");
+  EXPECT_EQ(rate_text(1234567), "1,234,567");
+  EXPECT_EQ(count_text(0), "0");  // what is counted has no decimals
+  EXPECT_EQ(count_text(64), "64");
   EXPECT_EQ(count_text(1234567), "1,234,567");
+  EXPECT_EQ(count_text(-1234), "-1,234");
 }

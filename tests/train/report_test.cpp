@@ -114,6 +114,19 @@ TEST(Report, DrawsOnlyWhatChanges) {
   EXPECT_NE(page.find("<tr><td>cuda:0</td><td>1</td><td>1</td><td>4</td></tr>"), std::string::npos);
 }
 
+TEST(Report, HasNoNumbersBelowZeroWhereThereAreNone) {
+  Report report;
+  report.curves = {{"val_acc", {{1, 0}, {2, 1}}}, {"val_gain", {{1, -0.0}, {2, -0.5}}}};
+  report.figures = {{"val_gain", {{1, -0.0}, {2, -0.5}}}};
+  const std::string page = train::report_html(report);
+  const size_t acc = page.find("<figcaption>acc</figcaption>"), gain = page.find("<figcaption>gain</figcaption>");
+  ASSERT_TRUE(acc < gain && gain != std::string::npos);
+  EXPECT_EQ(page.substr(acc, gain - acc).find(">-"), std::string::npos);
+  EXPECT_NE(page.substr(gain).find(">-0.4</text>"), std::string::npos);
+  EXPECT_EQ(page.find("-0.0000"), std::string::npos);
+  EXPECT_NE(page.find("<td>0.0000</td>"), std::string::npos);
+}
+
 TEST(Report, TellsWhatWasGivenFromWhatWasNot) {
   Report report;
   report.configuration = {{"lr", "0.1"}};

@@ -12,6 +12,7 @@
 #include "support/files.h"
 #include "support/on_device.h"
 #include "tandem.h"
+#include "train/ticks.h"
 
 namespace td = tandem;
 namespace train = td::train;
@@ -397,8 +398,15 @@ TEST_P(Trainers, GoOnInTheMiddleOfAnEpoch) {
     EXPECT_TRUE(same(weights(second), weights(whole))) << "stopped after " << stop_after;
     EXPECT_EQ(resumed.board().series(), uninterrupted.board().series());
     EXPECT_EQ(resumed.step(), uninterrupted.step());
-    // The files, too, are the same: optimizer, schedules, curves, generators.
-    EXPECT_EQ(read_file(resumed.checkpoint_path()), read_file(uninterrupted.checkpoint_path()));
+    EXPECT_EQ(resumed.figures().series(), uninterrupted.figures().series());
+    // The files, too, are the same but for the time: optimizer, schedules, curves, generators.
+    td::io::SafetensorsFile one = td::io::read_safetensors(resumed.checkpoint_path());
+    td::io::SafetensorsFile other = td::io::read_safetensors(uninterrupted.checkpoint_path());
+    EXPECT_EQ(one.metadata.erase("trainer_seconds"), 1U);
+    EXPECT_EQ(other.metadata.erase("trainer_seconds"), 1U);
+    EXPECT_EQ(one.metadata, other.metadata);
+    ASSERT_EQ(one.tensors.size(), other.tensors.size());
+    for (const auto& [name, tensor] : one.tensors) EXPECT_TRUE(td::equal(tensor, other.tensors.at(name))) << name;
   }
 }
 
@@ -424,6 +432,50 @@ TEST(Trainer, WritesACheckpointEverySoManySteps) {
               other.fit(model, line_data({.batch_size = 50}));
             }).find("stopped after batch 2 of 7 an epoch, but here an epoch has 2: go on with the same data and batch_size"),
             std::string::npos);
+}
+
+TEST(Trainer, CountsTheTimeOfAllSessions) {
+  std::filesystem::remove_all("sessions");
+  const auto train_until = [](int epochs) {
+    Line model;
+    train::Trainer trainer({.max_epochs = epochs, .checkpoint_dir = "sessions", .resume = true, .quiet = true});
+    trainer.fit(model, line_data());
+    return trainer;
+  };
+  const std::string path = train_until(1).checkpoint_path();
+  td::io::SafetensorsFile file = td::io::read_safetensors(path);
+  EXPECT_LT(std::stod(file.metadata.at("trainer_seconds")), 3600);
+  for (const char* seconds : {"5000.5", "-1", "many", "null", "[[1]]"}) {
+    file.metadata["trainer_seconds"] = seconds;
+    td::io::save_safetensors(path, file.tensors, file.metadata);
+    if (std::string(seconds) == "5000.5") {
+      const train::Trainer trainer = train_until(1);  // nothing is left to do
+      EXPECT_GE(trainer.seconds(), 5000.5);
+      EXPECT_EQ(trainer.seconds(), trainer.seconds());  // it has ended
+    } else {
+      EXPECT_NE(error_of([&] { train_until(2); }).find("damaged"), std::string::npos) << seconds;
+    }
+  }
+}
+
+TEST(Trainer, HasOneTrainLossEverywhere) {
+  std::ostringstream out;
+  Line model;
+  train::Trainer trainer({.max_epochs = 2, .output = &out});
+  trainer.fit(model, line_data());
+  // Seven batches: the halves have four and three, so the mean of their means would be another number.
+  const auto& curve = trainer.board().series().at("train_loss");
+  const double mean = (4 * curve[2].y + 3 * curve[3].y) / 7;
+  const auto& figures = trainer.figures().series();
+  ASSERT_EQ(figures.at("train_loss").size(), 2U);
+  EXPECT_EQ(figures.at("train_loss")[1].x, 2);
+  EXPECT_NEAR(figures.at("train_loss")[1].y, mean, 1e-9 * mean);
+  EXPECT_EQ(figures.at("val_loss")[1], trainer.board().series().at("val_loss")[1]);
+  const std::string text = train::fixed_number(figures.at("train_loss")[1].y, 4);
+  EXPECT_NE(out.str().find("epoch 2/2: train_loss " + text + ","), std::string::npos) << out.str();
+  const std::string page = train::report_html(train::make_report(trainer));
+  EXPECT_NE(page.find("<tr><td>2</td><td>" + text + "</td>"), std::string::npos);
+  EXPECT_NE(page.find("<tr><td>train_loss</td><td>" + text + "</td></tr>"), std::string::npos);  // at the end
 }
 
 /// What Ctrl-C does until the end of the scope, whoever started the tests and however.

@@ -79,15 +79,14 @@ Resumed go_on(const std::string& checkpoint, TrainSettings& settings, const std:
 
 double rounded(double number, double digits) { return std::round(number * digits) / digits; }
 
-ordered_json summary_of(const TrainSettings& settings, const Task& task, const train::Trainer& trainer, const Learner& model,
-                        double seconds) {
+ordered_json summary_of(const TrainSettings& settings, const Task& task, const train::Trainer& trainer, const Learner& model) {
   ordered_json devices = ordered_json::array(), names = ordered_json::array();
   for (const Device device : trainer.devices()) {
     devices.push_back(device.str());
     names.push_back(device.is_cuda() ? cuda::get_device_properties(device).name : "CPU");
   }
   ordered_json summary = {{"recipe", settings.recipe}};
-  const auto& series = trainer.board().series();
+  const auto& series = trainer.figures().series();
   const auto add_last = [&](const char* key, const char* curve) {
     if (series.contains(curve)) summary[key] = series.at(curve).back().y;
   };
@@ -97,7 +96,7 @@ ordered_json summary_of(const TrainSettings& settings, const Task& task, const t
   summary["epochs"] = trainer.epoch();
   summary["steps"] = trainer.step();
   summary["interrupted"] = trainer.interrupted();
-  summary["seconds"] = rounded(seconds, 1e3);
+  summary["seconds"] = rounded(trainer.seconds(), 1e3);
   summary["checkpoint"] = trainer.checkpoint_path();
   add_last("train_loss", "train_loss");
   add_last("val_loss", "val_loss");
@@ -120,8 +119,12 @@ void print_result(const ordered_json& summary, const std::string& path) {
   if (summary.contains("accuracy")) {
     const double accuracy = summary.at("accuracy");
     const auto all = summary.at("held_out_samples").get<int64_t>();
-    std::cout << "accuracy " << str(rounded(accuracy, 1e4)) << ": " << std::llround(accuracy * static_cast<double>(all)) << " of " << all
-              << " held-out samples right" << when;
+    const char* samples = summary.at("synthetic") ? " held-out random samples" : " held-out samples";
+    std::cout << "accuracy " << str(rounded(accuracy, 1e4));
+    if (summary.at("limit-batches") < 0)
+      std::cout << ": " << std::llround(accuracy * static_cast<double>(all)) << " of " << all << samples << " right";
+    else std::cout << " on" << samples;
+    std::cout << when;
   } else if (summary.contains("val_loss")) {
     std::cout << "loss " << summary.at("val_loss").get<double>() << " on " << summary.at("held_out_samples") << " held-out samples" << when;
   }
@@ -158,16 +161,14 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   const auto events = settings.tensorboard ? std::make_shared<Events>((folder / "tensorboard").string()) : nullptr;
   if (events) options.callbacks.push_back(events);
   train::Trainer trainer(options);
-  const double began = train::seconds_now();
   trainer.fit(model, data);
-  const double seconds = train::seconds_now() - began;
-  const ordered_json summary = summary_of(settings, task, trainer, model, seconds);
+  const ordered_json summary = summary_of(settings, task, trainer, model);
 
   const std::string path = (folder / "summary.json").string();
   io::write_file("train", path, summary.dump(2) + "\n");
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
-  const Outcome outcome{recipe, settings, was_given, task, trainer, model, seconds, confusion};
+  const Outcome outcome{recipe, settings, was_given, task, trainer, model, confusion};
   write_page((folder / "report.html").string(), outcome);
   if (events) events->finish(outcome);
   if (settings.json) std::cout << summary.dump(2) << std::endl;

@@ -77,19 +77,21 @@ void write_page(const std::string& path, const Outcome& outcome) {
   const int64_t held_out = outcome.task.held_out->size();
   train::Report report = train::make_report(trainer);
   report.title = str("tandem train ", outcome.recipe.name);
-  report.subtitle = outcome.recipe.description;
+  report.subtitle = outcome.recipe.data == Recipe::Data::Folder && outcome.settings.synthetic
+                        ? str("Random pictures of the shape of those of ", outcome.recipe.name, ", not the pictures themselves")
+                        : outcome.recipe.description;
   const auto last = judged(trainer);
   if (const auto accuracy = last.find("val_acc"); accuracy != last.end()) {
     report.highlights.emplace_back("accuracy", str(std::round(accuracy->second * 1e4) / 1e2, "%"));
-    const auto right = static_cast<double>(std::llround(accuracy->second * static_cast<double>(held_out)));
+    const int64_t right = std::llround(accuracy->second * static_cast<double>(held_out));
     if (outcome.settings.limit_batches < 0)
       report.highlights.emplace_back("held-out samples right",
-                                     train::count_text(right) + " of " + train::count_text(static_cast<double>(held_out)));
+                                     train::count_text(right) + " of " + train::count_text(held_out));
   } else if (const auto loss = last.find("val_loss"); loss != last.end()) {
     report.highlights.emplace_back("loss on held-out samples", str(std::round(loss->second * 1e6) / 1e6));
   }
   report.highlights.emplace_back("epochs", str(trainer.epoch()));
-  report.highlights.emplace_back("time", train::seconds_text(outcome.seconds));
+  report.highlights.emplace_back("time", train::seconds_text(trainer.seconds()));
   report.configuration.clear();  // the settings say the same, by the names of the options
   const nlohmann::ordered_json settings = settings_json(outcome.settings);
   // What an earlier session was given counts, too: a resumed run has it, where it is not what the recipe takes by itself.
@@ -101,8 +103,8 @@ void write_page(const std::string& path, const Outcome& outcome) {
     const bool given = outcome.was_given(name.c_str()) || (name != "net" && usual.value(name, nlohmann::ordered_json()) != value);
     (given ? report.configuration : report.defaults).emplace_back(name, text_of(value));
   }
-  report.configuration.emplace_back("steps", train::count_text(static_cast<double>(trainer.step())));
-  report.configuration.emplace_back("parameters", train::count_text(static_cast<double>(outcome.model.num_parameters())));
+  report.configuration.emplace_back("steps", train::count_text(trainer.step()));
+  report.configuration.emplace_back("parameters", train::count_text(outcome.model.num_parameters()));
   report.confusion = outcome.confusion;
   train::write_report(path, report);
 }

@@ -23,7 +23,6 @@ struct Outcome {
   const Task& task;
   const train::Trainer& trainer;
   const Learner& model;
-  double seconds;
   std::optional<train::ReportConfusion> confusion;  // of the held-out samples, where it sorts them into classes
 };
 
