@@ -53,9 +53,9 @@ struct Progress {
   MemoryRecorder memory{devices};
   int epoch = 0;
   int64_t step = 0;
-  ProgressBoard figures = {};     // of each epoch
-  double seconds_before = 0;      // that the run took before a resumption
-  double began = 0, ended = -1;   // of this fit, by seconds_now; it has not ended where that is negative
+  ProgressBoard figures = {};    // of each epoch
+  double seconds_before = 0;     // that the run took before a resumption
+  double began = 0, ended = -1;  // of this fit, by seconds_now; it has not ended where that is negative
   bool stop = false, interrupted = false;
 };
 }  // namespace detail

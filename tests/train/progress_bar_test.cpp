@@ -7,9 +7,9 @@
 
 using tandem::train::clock_text;
 using tandem::train::count_text;
-using tandem::train::rate_text;
 using tandem::train::Figures;
 using tandem::train::ProgressBar;
+using tandem::train::rate_text;
 using tandem::train::Terminal;
 
 namespace {

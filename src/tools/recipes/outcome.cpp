@@ -85,8 +85,7 @@ void write_page(const std::string& path, const Outcome& outcome) {
     report.highlights.emplace_back("accuracy", str(std::round(accuracy->second * 1e4) / 1e2, "%"));
     const int64_t right = std::llround(accuracy->second * static_cast<double>(held_out));
     if (outcome.settings.limit_batches < 0)
-      report.highlights.emplace_back("held-out samples right",
-                                     train::count_text(right) + " of " + train::count_text(held_out));
+      report.highlights.emplace_back("held-out samples right", train::count_text(right) + " of " + train::count_text(held_out));
   } else if (const auto loss = last.find("val_loss"); loss != last.end()) {
     report.highlights.emplace_back("loss on held-out samples", str(std::round(loss->second * 1e6) / 1e6));
   }
