@@ -45,7 +45,8 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
       callbacks_(ranks.is_first() ? options_.callbacks : std::vector<std::shared_ptr<Callback>>()),
       loader_(data.train_dataloader()),
       val_loader_(data.val_dataloader()),
-      batches_(at_most(loader_.size(), options_.limit_train_batches)) {
+      batches_(at_most(loader_.size(), options_.limit_train_batches)),
+      interrupt_(answer_to_interrupt()) {
   // Data, model, optimizer, in that order: a lazy model learns its sizes from the data, and an optimizer needs parameters that are there.
   if (batches_ == 0) fail("[Trainer.fit] there is nothing to train on: the loader has no batches");
   if (options_.early_stopping) callbacks_.push_back(std::make_shared<EarlyStopping>(*options_.early_stopping));
@@ -159,7 +160,8 @@ bool Fit::train_epoch() {
       }
     }
   }
-  losses_->finish(progress_.epoch, site_);
+  while (losses_->wait(progress_.epoch, site_)) show();
+  show();
   if (bar_) bar_->end_training();  // the losses are read, so the GPUs have done all of it
   return batch_ == batches_;
 }
@@ -178,7 +180,13 @@ void Fit::train_batch(const data::Batch& batch) {
   ++batch_;
   progress_.memory.record(progress_.epoch + static_cast<double>(batch_) / static_cast<double>(batches_));
   if (!bar_) return;
-  bar_->advance(ranks_.samples_of_all(batch.size(), weight));
+  samples_.push_back(ranks_.samples_of_all(batch.size(), weight));
+  show();
+}
+
+void Fit::show() {
+  if (!bar_) return;
+  for (; losses_->added() - losses_->done() < static_cast<int64_t>(samples_.size()); samples_.pop_front()) bar_->advance(samples_.front());
   if (!bar_->due()) return;
   Figures now = {{"loss", losses_->running()}};
   now.insert(now.end(), last_figures_.begin(), last_figures_.end());
@@ -277,6 +285,13 @@ void Fit::step_schedules(bool each_step, const Figures& figures) {
 
 bool Fit::should_stop() const {
   return ranks_.any(progress_.stop || interrupt_.requested() || (options_.max_steps >= 0 && progress_.step >= options_.max_steps), site_);
+}
+
+std::string Fit::answer_to_interrupt() const {
+  if (options_.quiet || options_.output || !ranks_.is_first()) return "";
+  return str("\ninterrupted: ends after the batch under way, ",
+             checkpoint_path_.empty() ? "and saves nothing, since there is no checkpoint_dir" : str("then saves ", checkpoint_path_),
+             "; once more ends at once\n");
 }
 
 void Fit::say_interrupted() {

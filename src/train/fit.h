@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class Fit {
   /// The epoch's batches from where it stands; whether they were all done.
   bool train_epoch();
   void train_batch(const data::Batch& batch);
+  /// Tells the bar of the batches that are done by now.
+  void show();
   /// training_step, and a warning for each part that the model computes with and does not name.
   Tensor first_training_step(const data::Batch& batch);
   void step();
@@ -51,6 +54,8 @@ class Fit {
   [[nodiscard]] bool should_stop() const;
   /// The halves' means over all ranks.
   [[nodiscard]] std::array<LossMean, 2> all_halves() const;
+  /// What the first Ctrl-C is answered with at once; empty where nobody listens.
+  [[nodiscard]] std::string answer_to_interrupt() const;
   void say_interrupted();
   template <class F>
   void tell(F&& f) {
@@ -82,6 +87,7 @@ class Fit {
   bool looked_at_parts_ = false;
 
   std::optional<Losses> losses_;  // of the epoch that runs
+  std::deque<int64_t> samples_;   // of the batches that the bar has not been told of
   int64_t batch_ = 0;             // done of it
   Figures last_figures_;          // of the last validation, shown while the next epoch runs
 };

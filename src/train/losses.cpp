@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/wait_scope.h"
 #include "ops/creation.h"
+#include "train/progress_bar.h"
 
 namespace tandem::train {
 namespace {
@@ -22,35 +23,41 @@ void Losses::take(int64_t index, double loss, int epoch) {
   ++half.batches;
 }
 
-void Losses::arrive(Arrival& arrival, int epoch, Site site) {
-  if (arrival.index < 0) return;
+bool Losses::wait(int epoch, Site site) {
+  if (done_ == added_) return false;
   const tandem::detail::OwnWork own(kReading, site);
-  arrival.event->synchronize(site);
-  const int64_t index = arrival.index;
-  arrival.index = -1;
-  take(index, arrival.value.item<double>(), epoch);
+  Arrival& first = arrival(done_);
+  first.event->synchronize(site);
+  ++done_;
+  const double now = seconds_now();
+  if (last_arrival_ >= 0)
+    ahead_ = std::clamp(static_cast<int64_t>(kSecondsAhead / std::max(now - last_arrival_, 1e-6)), int64_t{1}, kAhead);
+  last_arrival_ = now;
+  take(first.index, first.value.item<double>(), epoch);
+  return true;
 }
 
 void Losses::add(int64_t index, const Tensor& loss, int epoch, Site site) {
   const NoGradGuard no_grad;
-  if (!device_.is_cuda()) return take(index, loss.item<double>(), epoch);
+  if (!device_.is_cuda()) {
+    done_ = ++added_;
+    return take(index, loss.item<double>(), epoch);
+  }
+  while (added_ - done_ >= ahead_) wait(epoch, site);
   const tandem::detail::OwnWork own(kReading, site);
-  Arrival& arrival = arrivals_[static_cast<size_t>(index % kAhead)];
-  arrive(arrival, epoch, site);
-  if (!arrival.value.defined() || arrival.value.dtype() != loss.dtype())
-    arrival.value = empty({}, {.dtype = loss.dtype(), .pin_memory = true}, site);
-  arrival.value.copy_(loss.detach().reshape({}, site), true, site);
-  if (!arrival.event) arrival.event.emplace();
-  arrival.event->record(cuda::current_stream(device_), site);
-  arrival.index = index;
+  Arrival& last = arrival(added_);
+  if (!last.value.defined() || last.value.dtype() != loss.dtype())
+    last.value = empty({}, {.dtype = loss.dtype(), .pin_memory = true}, site);
+  last.value.copy_(loss.detach().reshape({}, site), true, site);
+  if (!last.event) last.event.emplace();
+  last.event->record(cuda::current_stream(device_), site);
+  last.index = index;
+  ++added_;
 }
 
 void Losses::finish(int epoch, Site site) {
-  // In the order of the batches, so that the sums are the same however far ahead the host was.
-  std::array<Arrival*, kAhead> order;
-  std::transform(arrivals_.begin(), arrivals_.end(), order.begin(), [](Arrival& arrival) { return &arrival; });
-  std::sort(order.begin(), order.end(), [](const Arrival* a, const Arrival* b) { return a->index < b->index; });
-  for (Arrival* arrival : order) arrive(*arrival, epoch, site);
+  while (wait(epoch, site)) {
+  }
 }
 
 double Losses::mean() const {

@@ -52,7 +52,7 @@ struct Frame {
       return;
     }
     const double room = (y1 - y0) * 0.04, lowest = y0;
-    y1 += room;
+    y1 = lowest >= 0 && y1 <= 1 ? std::min(y1 + room, 1.0) : y1 + room;  // a share is never above 1
     if (!chart.from_zero) y0 -= room;
     if (lowest >= 0) y0 = std::max(y0, 0.0);  // an accuracy or a loss is never negative
   }

@@ -22,6 +22,7 @@ wait_for stopped/checkpoint.safetensors
 kill -INT $process; wait $process; status=$?; out=$(cat begun.out); err=$(cat begun.err)
 if [ "$status" -eq 130 ]; then
   expect_out "interrupted; go on with: tandem train digits --resume --out stopped"
+  expect_err "interrupted: ends after the batch under way, then saves stopped/checkpoint.safetensors"  # at once
   expect_err "saved stopped/checkpoint.safetensors"
   [ "$(summary stopped interrupted)" = True ] || fail "the summary does not say so" "$(cat stopped/summary.json)"
 else

@@ -239,6 +239,17 @@ TEST(SvgChart, BreaksLinesWhereThereIsNoNumber) {
   EXPECT_EQ(count(svg, "nan"), 0U);
 }
 
+TEST(SvgChart, HasNoAccuracyAboveOne) {
+  const auto highest = [](double value) {  // the height of the curve's last point above the axis' upper end
+    const std::string svg = train::detail::svg({"accuracy", "epoch", {{"val_acc", {{1, 0.5}, {2, value}}, 0}}});
+    const size_t last = svg.rfind('L');
+    return std::stod(svg.substr(svg.find(' ', last) + 1));
+  };
+  EXPECT_LT(highest(1.0), highest(0.9));   // the axis ends at 1, and the point lies on it
+  EXPECT_EQ(highest(0.6), highest(0.7));   // with room above
+  EXPECT_EQ(highest(20.0), highest(0.7));  // also of what is no share
+}
+
 TEST(SvgChart, KeepsNamesApart) {
   train::detail::Chart chart{"loss", "epoch", {}};
   for (int i = 0; i < 5; ++i) chart.lines.push_back({td::str("line", i), {{0, 0}, {1, 1 + i * 1e-3}}, i});
