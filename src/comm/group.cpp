@@ -339,7 +339,7 @@ std::shared_ptr<void> Group::shared_memory(size_t bytes) const { return state_->
 std::shared_ptr<Group> Group::sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site) {
   Call call;
   call.kind = Collective::NewGroup;
-  call.sizes = Shape(std::vector<int64_t>(ranks.begin(), ranks.end()));
+  for (const int rank : ranks) call.sizes.push_back(rank);
   call.site = site;
   std::unique_ptr<Backend> host, device;
   run(call, {}, {}, false, [&](Backend&, const Context& context) {

@@ -80,9 +80,9 @@ const Isa& wanted_instruction_set(const std::optional<std::string>& wish, const 
 
 const Isa& isa() {
   if (const Isa* set = chosen.load(std::memory_order_acquire)) return *set;
-  const Isa& first = wanted_instruction_set(environment("TANDEM_ISA"));
-  chosen.store(&first, std::memory_order_release);
-  return first;
+  const Isa* const first = &wanted_instruction_set(environment("TANDEM_ISA"));
+  chosen.store(first, std::memory_order_release);
+  return *first;
 }
 
 bool use_isa(std::string_view name) {
