@@ -1,5 +1,6 @@
 // Whatever backward launches and allocates belongs to the user's line of the forward operation: what asynchronous errors and out-of-memory
 // texts name. On a virtual GPU whose kernels fail when told to.
+#include <algorithm>
 #include <atomic>
 #include <set>
 

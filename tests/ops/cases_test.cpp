@@ -1,4 +1,6 @@
 // Every operation's struct (tests/cases) on every device: values, dtypes, layouts, gradients of both orders, memory.
+#include <algorithm>
+
 #include "cases/check.h"
 #include "support/on_device.h"
 

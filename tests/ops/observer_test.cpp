@@ -1,6 +1,7 @@
 // What an observer of launches is told: the memory of every result, and scratch, lists and optimizers' parameters too.
 #include "runtime/observer.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 

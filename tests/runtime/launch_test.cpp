@@ -1,6 +1,7 @@
 // Kernel calls: where their trouble comes out. Copies of bytes: what they wait for.
 #include "runtime/launch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
