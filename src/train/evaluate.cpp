@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autograd/autograd.h"
+#include "base/error.h"
 #include "base/wait_scope.h"
 #include "ops/pointwise.h"
 #include "runtime/stream.h"
@@ -56,7 +57,14 @@ class Mean {
 }  // namespace
 
 Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t limit, const std::function<bool()>& go_on,
-                 const Ranks& ranks, Site site) {
+                 const NamedMetrics& metrics, const Ranks& ranks, Site site) {
+  if (!metrics.empty() && ranks.several())
+    fail("[Trainer] metrics are those of one process, and there are several ranks: have validation_step give means");
+  for (const auto& [name, metric] : metrics) metric->reset();
+  Tensor output;  // the last that predict gave
+  const Predict* const target = PredictGuard::target(model);
+  const Predict kept = [&](const Tensor& input, Site from) { return output = target ? (*target)(input, from) : model(input, from); };
+  const PredictGuard guard(model, metrics.empty() && target ? *target : kept);
   const NoGradGuard no_grad;
   const nn::detail::Evaluation evaluation(model);
   std::vector<std::pair<std::string, Mean>> means;
@@ -74,6 +82,11 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
       if (found == means.end()) found = means.insert(means.end(), {name, Mean()});
       found->second.add(value, counts ? static_cast<double>(batch.size()) : 0, site);
     }
+    if (!metrics.empty() && !output.defined())
+      fail("[Trainer] metrics are of what predict gives, but ", model.name(),
+           ".validation_step calls none: call predict(x), not forward(x)");
+    for (const auto& [name, metric] : metrics) metric->update(output, batch.target(), site);
+    output = Tensor();
     pace.batch_queued(site);
     if (!go_on()) return {};
   }
@@ -82,6 +95,11 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
   for (const auto& [name, mean] : means) sums.insert(sums.end(), {mean.sum(site), mean.weight()});
   ranks.add_up(sums, site);
   for (size_t i = 0; i < means.size(); ++i) figures.emplace_back(means[i].first, sums[2 * i] / sums[2 * i + 1]);
+  const tandem::detail::OwnWork own("the reading of metrics", site);
+  for (const auto& [name, metric] : metrics) {
+    if (find(figures, name)) fail("[Trainer] there are two figures of the name ", name, ": give the metric another");
+    figures.emplace_back(name, metric->compute(site));
+  }
   return figures;
 }
 

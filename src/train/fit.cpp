@@ -237,8 +237,8 @@ std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
   const auto generators = generators_now(progress_.devices);
   Figures figures = evaluate(
-      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); }, ranks_,
-      site_);
+      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); },
+      options_.metrics, ranks_, site_);
   if (!ranks_.any(interrupt_.requested(), site_)) return figures;
   set_generators(generators, progress_.devices);
   return {};

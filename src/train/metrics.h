@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -21,6 +23,9 @@ class Metric {
   /// Forgets all batches.
   virtual void reset() = 0;
 };
+
+/// Metrics by the names of their figures.
+using NamedMetrics = std::vector<std::pair<std::string, std::shared_ptr<Metric>>>;
 
 struct AccuracyOptions {
   int64_t top_k = 1;  // right is also what is among the k largest scores
@@ -95,7 +100,7 @@ class ClassMetric : public Metric {
 /// Of those put into a class, the share that belongs there.
 class Precision : public ClassMetric {
  public:
-  explicit Precision(AverageOptions options) : ClassMetric("Precision", std::move(options)) {}
+  explicit Precision(AverageOptions options = {}) : ClassMetric("Precision", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;
@@ -104,7 +109,7 @@ class Precision : public ClassMetric {
 /// Of those that belong to a class, the share put there.
 class Recall : public ClassMetric {
  public:
-  explicit Recall(AverageOptions options) : ClassMetric("Recall", std::move(options)) {}
+  explicit Recall(AverageOptions options = {}) : ClassMetric("Recall", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;
@@ -113,7 +118,7 @@ class Recall : public ClassMetric {
 /// The harmonic mean of precision and recall, class by class.
 class F1Score : public ClassMetric {
  public:
-  explicit F1Score(AverageOptions options) : ClassMetric("F1Score", std::move(options)) {}
+  explicit F1Score(AverageOptions options = {}) : ClassMetric("F1Score", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;

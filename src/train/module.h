@@ -85,13 +85,16 @@ struct Module : nn::Module {
 /// Sends a module's `predict` elsewhere until the end of the scope. For the Trainer.
 class PredictGuard {
  public:
-  PredictGuard(Module& module, const Predict& predict) : module_(module) { module_.predict_.target = &predict; }
-  ~PredictGuard() { module_.predict_.target = nullptr; }
+  PredictGuard(Module& module, const Predict& predict) : module_(module), before_(target(module)) { module_.predict_.target = &predict; }
+  ~PredictGuard() { module_.predict_.target = before_; }
+  /// Where it goes; nullptr: to the module itself.
+  [[nodiscard]] static const Predict* target(const Module& module) { return module.predict_.target; }
   PredictGuard(const PredictGuard&) = delete;
   PredictGuard& operator=(const PredictGuard&) = delete;
 
  private:
   Module& module_;
+  const Predict* before_;
 };
 
 /// The share of rows of `output` (n, classes) whose largest number stands at the class that `target` (n) names: float64, one element, on

@@ -76,7 +76,7 @@ std::map<std::string, double> Trainer::validate(Module& model, const DataModule&
   const std::vector<Tensor> parameters = model.parameters();
   const Device device = parameters.empty() ? cpu() : parameters[0].device();
   const Figures figures = detail::evaluate(
-      model, *loader, device, options_.limit_val_batches, [] { return true; }, detail::Ranks::alone(), site);
+      model, *loader, device, options_.limit_val_batches, [] { return true; }, options_.metrics, detail::Ranks::alone(), site);
   return {figures.begin(), figures.end()};
 }
 

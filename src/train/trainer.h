@@ -15,6 +15,7 @@
 #include "train/callback.h"
 #include "train/data_module.h"
 #include "train/memory_recorder.h"
+#include "train/metrics.h"
 #include "train/module.h"
 
 namespace tandem::train {
@@ -39,6 +40,7 @@ struct TrainerOptions {
   bool resume = false;                            // go on from that checkpoint where there is one
   std::optional<EarlyStoppingOptions> early_stopping = {};
   std::vector<std::shared_ptr<Callback>> callbacks = {};
+  NamedMetrics metrics = {};          // figures of what `predict` gives for the validation data: {{"val_f1", std::make_shared<F1Score>()}}
   bool quiet = false;                 // no progress bar
   bool plot = false;                  // draw the curves under the progress bar, where that is a terminal
   std::optional<uint64_t> seed = {};  // manual_seed at the start of fit

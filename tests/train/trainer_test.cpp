@@ -496,6 +496,38 @@ struct Presses : train::Callback {
   }
 };
 
+TEST(Trainer, HasAnyMetricAmongItsFigures) {
+  Line model;
+  const auto error = std::make_shared<train::MeanSquaredError>();
+  train::Trainer trainer({.max_epochs = 3,
+                          .early_stopping = train::EarlyStoppingOptions{{.monitor = "val_mse"}, 2},
+                          .metrics = {{"val_mse", error}},
+                          .quiet = true});
+  trainer.fit(model, line_data());
+  const auto& curve = trainer.board().series().at("val_mse");
+  ASSERT_EQ(curve.size(), 3U);
+  EXPECT_LT(curve[2].y, curve[0].y);
+  EXPECT_EQ(curve[2].y, error->compute());
+  EXPECT_NEAR(curve[2].y, trainer.board().series().at("val_loss")[2].y, 1e-6);  // which is the mean of the same squares
+  EXPECT_EQ(trainer.validate(model, line_data()).at("val_mse"), curve[2].y);
+}
+
+TEST(Trainer, RefusesMetricsThatItCannotHave) {
+  struct Forward : Line {
+    train::Metrics validation_step(const td::data::Batch& batch) override {
+      return {{"val_loss", loss(forward(batch.input()), batch.target())}};
+    }
+  };
+  Forward model;
+  const train::NamedMetrics metrics = {{"val_mse", std::make_shared<train::MeanSquaredError>()}};
+  EXPECT_NE(error_of([&] { train::Trainer({.metrics = metrics, .quiet = true}).fit(model, line_data()); }).find("call predict(x)"),
+            std::string::npos);
+  Line line;
+  const train::NamedMetrics twice = {{"val_loss", std::make_shared<train::MeanSquaredError>()}};
+  EXPECT_NE(error_of([&] { train::Trainer({.metrics = twice, .quiet = true}).fit(line, line_data()); }).find("two figures"),
+            std::string::npos);
+}
+
 TEST(Trainer, SavesWhatCtrlCInterrupts) {
   const CtrlC ends_the_program(SIG_DFL);
   std::filesystem::remove_all("interrupted");
