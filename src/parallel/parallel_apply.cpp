@@ -39,6 +39,7 @@ std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vect
   const tandem::detail::WaitScope wait_scope = tandem::detail::wait_scope;
   const auto work = [&](size_t i) {
     try {
+      const Site::InForce line(site.file, site.line);
       const SetGradGuard mode(grad_enabled);
       const tandem::detail::WithWaitScope waits(wait_scope);
       devices.adopt();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 
 #include "base/rethrow.h"
 #include "tandem.h"
@@ -70,6 +71,35 @@ TEST(Place, OfTheUsersOwnErrorsIsTheLayer) {
   td::nn::Sequential net{Refusing()};
   EXPECT_THROW(net(td::ones({1})), td::IndexError);
   EXPECT_EQ(error_of([&] { net(td::ones({1})); }).layer().rfind("0: Refusing", 0), 0U);
+}
+
+TEST(Place, IsKnownInThreadsOfReplicas) {
+  td::nn::Sequential net(td::nn::Linear(4, 2));
+  net.cuda(0);
+  td::parallel::DataParallel wrapper(net, {"cuda:0", "cuda:1"});
+  const td::Tensor x = td::ones({4, 3}, "cuda:0");
+  const td::Error error = error_of([&] { wrapper(x); });
+  EXPECT_STREQ(error.where().file, __FILE__);
+  EXPECT_EQ(error.where().line, __LINE__ - 2);
+  EXPECT_EQ(error.layer(), "0: Linear(in_features=4, out_features=2, bias=True)") << error.what();
+}
+
+TEST(Place, OfThreadsIsEachOnesOwn) {
+  std::string other;
+  const auto work = [&] { other = td::str(error_of([] { (void)td::ones({2}).view({3}); }).where().line); };
+  const int line = __LINE__ - 1;
+  const td::Error error = error_of([&] {
+    std::thread(work).join();
+    (void)td::ones({2}).view({5});
+  });
+  EXPECT_EQ(other, std::to_string(line));
+  EXPECT_EQ(error.where().line, __LINE__ - 3);
+}
+
+TEST(Place, IsNoneAfterTheStatement) {
+  (void)td::ones({2}).sum();
+  EXPECT_EQ(td::Error("mine").where().line, 0);
+  EXPECT_STREQ(td::Error("mine").what(), "mine");
 }
 
 TEST(Place, StaysWhereMoreIsSaid) {
