@@ -135,7 +135,8 @@ TEST(Sequential, HoldsItsChildrenByValue) {
   copy.push_back(nn::ReLU());
   EXPECT_EQ(net.size(), 3u);
   EXPECT_TRUE(copy.at<nn::Linear>(-2).weight.is_same(net.at<nn::Linear>(2).weight));
-  EXPECT_EQ(error_of<IndexError>([&] { (void)net.at(3); }), "[Sequential.at] index 3 is out of range: there are 3 modules; count from 0, or from the end with -1");
+  EXPECT_EQ(error_of<IndexError>([&] { (void)net.at(3); }),
+            "[Sequential.at] index 3 is out of range: there are 3 modules; count from 0, or from the end with -1");
   EXPECT_EQ(error_of([&] { (void)net.at<nn::ReLU>(0); }), "[Sequential.at] child 0 is a Linear, not of the type asked for");
   const Tensor x = ones({1, 2});
   EXPECT_TRUE(nn::Sequential()(x).is_same(x));
@@ -174,7 +175,8 @@ TEST_P(LayersOn, DropoutInTrainingOnly) {
   EXPECT_LT(dropped, 320u);
   layer.eval();
   EXPECT_EQ(values(layer(x)), values(x));
-  EXPECT_EQ(error_of([] { nn::Dropout too_much(1.5); }), "[Dropout] dropout probability has to be between 0 and 1, but got 1.5: it is the share of elements to drop, such as 0.5");
+  EXPECT_EQ(error_of([] { nn::Dropout too_much(1.5); }),
+            "[Dropout] dropout probability has to be between 0 and 1, but got 1.5: it is the share of elements to drop, such as 0.5");
 }
 
 TEST_P(LayersOn, FlattenAndIdentity) {
