@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "bench/measure.h"
+#include "bench/rows.h"
 #include "comm/distributed.h"
 #include "tandem.h"
 #include "tools/command.h"
@@ -73,14 +74,12 @@ int bench_comm(const BenchCommOptions& options) {
   distributed::init_process_group(options.backend, {.init_method = options.meet});
   const bool first = distributed::get_rank() == 0;
   std::vector<Measured> results;
+  if (first && !options.json) print_heading();
   for (const Case& c : kCases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
     results.push_back(c.run(c.name, options.ms));
     if (!first || options.json) continue;
-    char line[160];
-    std::snprintf(line, sizeof line, "%-16s %12s   (fastest %s)   %s", c.name, readable(results.back().ns).c_str(),
-                  readable(results.back().best_ns).c_str(), c.what);
-    std::cout << line << std::endl;
+    print_row(results.back(), c.what);
   }
   if (first && options.json) std::cout << to_json("tandem " + distributed::get_backend(), options.threads, results);
   distributed::destroy_process_group();

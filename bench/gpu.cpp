@@ -133,6 +133,7 @@ int bench_gpu(const BenchGpuOptions& options) {
   }
   const Device device = device_named("gpu", options.device);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!options.json) std::cout << "case                  median  rate           what" << std::endl;
   for (const Case& c : kCases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
     manual_seed(0);

@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "bench/measure.h"
+#include "bench/rows.h"
 #include "tandem.h"
 
 namespace tandem::bench {
@@ -144,14 +145,12 @@ int bench_micro(const BenchMicroOptions& options) {
   if (!(options.ms > 0)) fail("micro: ms must be above 0, got ", options.ms, ".");
   if (options.threads > 0) set_num_threads(options.threads);
   std::vector<Measured> results;
+  if (!options.json) print_heading();
   for (const Case& c : kCases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
     results.push_back(c.run(c.name, options.ms));
     if (options.json) continue;
-    char line[160];
-    std::snprintf(line, sizeof line, "%-18s %12s   (fastest %s)   %s", c.name, readable(results.back().ns).c_str(),
-                  readable(results.back().best_ns).c_str(), c.what);
-    std::cout << line << std::endl;
+    print_row(results.back(), c.what);
   }
   if (options.json) std::cout << to_json("tandem", get_num_threads(), results);
   return 0;

@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "bench/measure.h"
+#include "bench/rows.h"
 #include "tandem.h"
 
 namespace tandem::bench {
@@ -74,6 +75,7 @@ int bench_observers(const BenchObserversOptions& options) {
     }
   if (!environment("TANDEM_VIRTUAL_GPUS")) cuda::use_virtual_gpus("1");
   std::vector<Measured> results;
+  if (!options.json) print_heading();
   for (const Case& c : kCases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
 #ifdef TD_NO_OBSERVERS
@@ -81,10 +83,7 @@ int bench_observers(const BenchObserversOptions& options) {
 #endif
     results.push_back(measure_with(c, options.ms));
     if (options.json) continue;
-    char line[160];
-    std::snprintf(line, sizeof line, "%-16s %10s   (fastest %s)   %s", c.name, readable(results.back().ns).c_str(),
-                  readable(results.back().best_ns).c_str(), c.what);
-    std::cout << line << std::endl;
+    print_row(results.back(), c.what);
   }
   if (options.json) std::cout << to_json("tandem", get_num_threads(), results);
   return 0;
