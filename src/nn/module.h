@@ -116,10 +116,12 @@ struct ModuleBase {
 
   // --- Moving: parameters, their gradients and buffers keep their identity and get other memory, so an optimizer keeps seeing them.
   /// To a device, such as "cuda:1".
-  void to(const DeviceLike auto& device, Site site = Site::here()) { move(Device(device), {}, site); }
+  void to(const DeviceLike auto& device, Site site = Site::here()) { move(tandem::detail::named(device, site), {}, site); }
   /// Floating-point parameters and buffers only.
   void to(ExactlyDType auto dtype, Site site = Site::here()) { move({}, dtype, site); }
-  void to(const DeviceLike auto& device, ExactlyDType auto dtype, Site site = Site::here()) { move(Device(device), dtype, site); }
+  void to(const DeviceLike auto& device, ExactlyDType auto dtype, Site site = Site::here()) {
+    move(tandem::detail::named(device, site), dtype, site);
+  }
   /// To GPU `index`, or to the current one.
   void cuda(int index = -1, Site site = Site::here()) { to(Device(DeviceType::CUDA, index), site); }
   /// To the CPU.

@@ -39,28 +39,28 @@ class NestedList {
 /// torch.tensor.
 [[nodiscard]] Tensor tensor(const NestedList& data, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor tensor(const NestedList& data, const OneOption auto& option, Site site = Site::here()) {
-  return tensor(data, only(option), site);
+  return tensor(data, only(option, site), site);
 }
 
 /// Uninitialised memory. Error for negative sizes and more than 2^63 bytes.
 [[nodiscard]] Tensor empty(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor empty(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
-  return empty(sizes, only(option), site);
+  return empty(sizes, only(option, site), site);
 }
 /// All elements 0. As torch.zeros.
 [[nodiscard]] Tensor zeros(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor zeros(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
-  return zeros(sizes, only(option), site);
+  return zeros(sizes, only(option, site), site);
 }
 /// All elements 1. As torch.ones.
 [[nodiscard]] Tensor ones(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor ones(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
-  return ones(sizes, only(option), site);
+  return ones(sizes, only(option, site), site);
 }
 /// All elements `value`; its kind decides the dtype where none is given... except that floating values give the default dtype.
 [[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor full(const Shape& sizes, const Scalar& value, const OneOption auto& option, Site site = Site::here()) {
-  return full(sizes, value, only(option), site);
+  return full(sizes, value, only(option, site), site);
 }
 /// The identity, n by m (n by n without m).
 [[nodiscard]] Tensor eye(int64_t n, std::optional<int64_t> m = {}, const Options& options = {}, Site site = Site::here());

@@ -39,12 +39,12 @@ class ThreadGeneratorGuard {
 /// Uniform in [0, 1).
 [[nodiscard]] Tensor rand(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor rand(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
-  return rand(sizes, only(option), site);
+  return rand(sizes, only(option, site), site);
 }
 /// Normal, mean 0 and deviation 1.
 [[nodiscard]] Tensor randn(const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randn(const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
-  return randn(sizes, only(option), site);
+  return randn(sizes, only(option, site), site);
 }
 /// Integers in [low, high), int64 unless told otherwise.
 [[nodiscard]] Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());

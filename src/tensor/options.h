@@ -26,10 +26,17 @@ concept ExactlyDType = std::same_as<T, DType>;
 /// A dtype or a device alone, in the place of options.
 template <class T>
 concept OneOption = ExactlyDType<T> || DeviceLike<T>;
+namespace detail {
+/// The device that the caller at `site` names.
+[[nodiscard]] Device named(const DeviceLike auto& device, Site site) {
+  if constexpr (std::constructible_from<Device, decltype(device), Site>) return Device(device, site);
+  else return device;
+}
+}  // namespace detail
 /// Options with nothing else set.
-[[nodiscard]] Options only(const OneOption auto& option) {
+[[nodiscard]] Options only(const OneOption auto& option, Site site) {
   if constexpr (ExactlyDType<std::remove_cvref_t<decltype(option)>>) return {.dtype = option};
-  else return {.device = Device(option)};
+  else return {.device = detail::named(option, site)};
 }
 
 /// For `to`.

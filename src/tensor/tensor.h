@@ -156,13 +156,13 @@ class Tensor {
   // --- Moving (ops/copy.cpp)
   /// This tensor on `device`: itself where nothing changes.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype(site), options, "to", site);
+    return moved(detail::named(device, site), dtype(site), options, "to", site);
   }
   [[nodiscard]] Tensor to(ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(device(site), dtype, options, "to", site);
   }
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
-    return moved(device, dtype, options, "to", site);
+    return moved(detail::named(device, site), dtype, options, "to", site);
   }
   /// On GPU `index`, or on the current one: itself where it is there.
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;

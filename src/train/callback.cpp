@@ -41,7 +41,7 @@ bool detail::Best::update(const char* op, const Figures& figures) {
   return better;
 }
 
-EarlyStopping::EarlyStopping(EarlyStoppingOptions options) : patience_(options.patience), best_(std::move(options)) {
+EarlyStopping::EarlyStopping(EarlyStoppingOptions options, Site /*site*/) : patience_(options.patience), best_(std::move(options)) {
   if (patience_ < 0) fail("[EarlyStopping] patience must not be negative, but is ", patience_);
   if (!(best_.monitor().min_delta >= 0)) fail("[EarlyStopping] min_delta must not be negative, but is ", best_.monitor().min_delta);
 }
@@ -63,7 +63,8 @@ void EarlyStopping::load_state(const std::string& state) {
   waited_ = static_cast<int>(waited);
 }
 
-ModelCheckpoint::ModelCheckpoint(ModelCheckpointOptions options) : path_(std::move(options.path)), best_(std::move(options)) {
+ModelCheckpoint::ModelCheckpoint(ModelCheckpointOptions options, Site /*site*/)
+    : path_(std::move(options.path)), best_(std::move(options)) {
   if (path_.empty()) fail("[ModelCheckpoint] path must not be empty");
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/site.h"
 #include "train/figures.h"
 
 namespace tandem::train {
@@ -70,7 +71,7 @@ struct EarlyStoppingOptions : Monitor {
 class EarlyStopping final : public Callback {
  public:
   /// Error for a negative patience or min_delta.
-  explicit EarlyStopping(EarlyStoppingOptions options = {});
+  explicit EarlyStopping(EarlyStoppingOptions options = {}, Site = Site::here());
   void on_epoch_end(Trainer& trainer, Module& model, const Figures& figures) override;
   [[nodiscard]] std::string state() const override;
   void load_state(const std::string& state) override;
@@ -89,7 +90,7 @@ struct ModelCheckpointOptions : Monitor {
 /// Keeps the checkpoint of the best epoch. As lightning's ModelCheckpoint with save_top_k = 1.
 class ModelCheckpoint final : public Callback {
  public:
-  explicit ModelCheckpoint(ModelCheckpointOptions options = {});
+  explicit ModelCheckpoint(ModelCheckpointOptions options = {}, Site = Site::here());
   void on_epoch_end(Trainer& trainer, Module& model, const Figures& figures) override;
   [[nodiscard]] std::string state() const override;
   void load_state(const std::string& state) override;

@@ -59,7 +59,7 @@ double quotient(double part, double whole) { return whole == 0 ? 0 : part / whol
 
 // --- Accuracy
 
-Accuracy::Accuracy(AccuracyOptions options) : options_(options) {
+Accuracy::Accuracy(AccuracyOptions options, Site /*site*/) : options_(options) {
   if (options_.top_k < 1) fail("[Accuracy] top_k must be positive, but is ", options_.top_k);
 }
 

@@ -35,7 +35,7 @@ struct AccuracyOptions {
 /// target's sizes; `target` (n, …) integers. Of equal scores the first counts as the larger one.
 class Accuracy : public Metric {
  public:
-  explicit Accuracy(AccuracyOptions options = {});
+  explicit Accuracy(AccuracyOptions options = {}, Site = Site::here());
   void update(const Tensor& output, const Tensor& target, Site site = Site::here()) override;
   [[nodiscard]] double compute(Site site = Site::here()) const override;
   void reset() override;
@@ -100,7 +100,7 @@ class ClassMetric : public Metric {
 /// Of those put into a class, the share that belongs there.
 class Precision : public ClassMetric {
  public:
-  explicit Precision(AverageOptions options = {}) : ClassMetric("Precision", std::move(options)) {}
+  explicit Precision(AverageOptions options = {}, Site = Site::here()) : ClassMetric("Precision", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;
@@ -109,7 +109,7 @@ class Precision : public ClassMetric {
 /// Of those that belong to a class, the share put there.
 class Recall : public ClassMetric {
  public:
-  explicit Recall(AverageOptions options = {}) : ClassMetric("Recall", std::move(options)) {}
+  explicit Recall(AverageOptions options = {}, Site = Site::here()) : ClassMetric("Recall", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;
@@ -118,7 +118,7 @@ class Recall : public ClassMetric {
 /// The harmonic mean of precision and recall, class by class.
 class F1Score : public ClassMetric {
  public:
-  explicit F1Score(AverageOptions options = {}) : ClassMetric("F1Score", std::move(options)) {}
+  explicit F1Score(AverageOptions options = {}, Site = Site::here()) : ClassMetric("F1Score", std::move(options)) {}
 
  protected:
   [[nodiscard]] double score(const Counts& of) const override;

@@ -23,7 +23,7 @@ std::vector<Device> choose_devices(int num_gpus_wanted) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerOptions options) : options_(std::move(options)) {
+Trainer::Trainer(TrainerOptions options, Site /*site*/) : options_(std::move(options)) {
   if (options_.max_epochs < 0) fail("[Trainer] max_epochs must not be negative, but is ", options_.max_epochs);
   if (options_.num_nodes < 1) fail("[Trainer] num_nodes must be positive, but is ", options_.num_nodes);
   if (options_.num_gpus < 0) fail("[Trainer] num_gpus must not be negative, but is ", options_.num_gpus);

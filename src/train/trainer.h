@@ -71,7 +71,7 @@ struct Progress {
 class Trainer {
  public:
   /// Error for numbers that make no sense, and for `resume` without a checkpoint_dir.
-  explicit Trainer(TrainerOptions options = {});
+  explicit Trainer(TrainerOptions options = {}, Site = Site::here());
 
   /// Trains `model` in place until max_epochs are done. It is moved to the first GPU used (to the CPU without one) and stays there.
   /// Interrupted and resumed, weights and curves are those of a run that never stopped, to the bit. Ctrl-C (and SIGTERM) ends the run after

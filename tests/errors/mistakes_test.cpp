@@ -164,6 +164,9 @@ std::vector<Mistake> numbers_and_devices() {
          (void)td::cross_entropy(td::ones({4, 3}, "cuda:0"), classes);
        }},
       {"a GPU that is not there", {"cuda:7", "cuda:0 to cuda:1"}, "cuda:0 to cuda:1", [] { (void)a.cuda(7); }},
+      {"a name of no device, to move to", {"'cuda0'"}, "'cuda:1'", [] { (void)a.to("cuda0"); }},
+      {"a name of no device, to move a model to", {"'cuda0'"}, "'cuda:1'", [] { td::nn::Linear(2, 2).to("cuda0"); }},
+      {"a name of no device, to make a tensor on", {"'cuda0'"}, "'cuda:1'", [] { (void)td::zeros({2}, "cuda0"); }},
       {"a device's name without a colon", {"cuda0"}, "'cuda:1'", [] { (void)td::Device("cuda0"); }},
       {"a device of another kind", {"gpu"}, "'cuda'", [] { (void)td::Device("gpu"); }},
       {"no device's name", {"must not be empty"}, "'cuda'", [] { (void)td::Device(""); }},
