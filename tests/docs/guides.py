@@ -1,4 +1,5 @@
 """The C++ of the guides in docs/guide/ compiles and runs, as a user would copy it: guides.py ROOT INCLUDES LIBRARY_FOLDER COMPILER [PAGE].
+That of the pages in COMPILED compiles and links; it isn't run: some of it reads files of the user's.
 
 The pieces of a page go on from one another: they are one program. A piece that has its own `main` is a program of its own. Each runs in the current
 folder.
@@ -12,7 +13,9 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-pages = sorted((pathlib.Path(root) / "docs/guide").glob("*.md"))
+COMPILED = ["base", "data", "train"]
+docs = pathlib.Path(root) / "docs"
+pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
 if len(sys.argv) > 5:
     pages = [page for page in pages if page.stem == sys.argv[5]]
 
@@ -26,13 +29,14 @@ def programs(page):
             continue
         for line in piece.splitlines():
             (head if line.startswith(("#include", "namespace td =")) else body).append(line)
-    found = {f"{page.stem}_{i}": text for i, text in enumerate(whole)}
+    name = str(page.relative_to(docs).with_suffix("")).replace("/", "_")
+    found = {f"{name}_{i}": text for i, text in enumerate(whole)}
     if body:
-        found[page.stem] = "\n".join(head + ["int main() {"] + body + ["}", ""])
+        found[name] = "\n".join(head + ["int main() {"] + body + ["}", ""])
     return found
 
 
-def check(name, text):
+def check(name, text):  # name: guide_data, or data of docs/data.md
     """What is wrong, or nothing."""
     pathlib.Path(f"{name}.cpp").write_text(text)
     folders = [option for folder in includes.split(":") for option in ("-I", folder)]
@@ -40,6 +44,8 @@ def check(name, text):
     compiled = subprocess.run(command, capture_output=True, text=True)
     if compiled.returncode:
         return f"{name}.md does not compile:\n{compiled.stderr[:3000]}"
+    if not name.startswith("guide_"):
+        return ""
     run = subprocess.run([f"./{name}"], capture_output=True, text=True, timeout=300)
     if run.returncode:
         return f"{name}.md ended with {run.returncode}:\n{run.stdout[-1500:]}{run.stderr[-1500:]}"
@@ -51,5 +57,5 @@ def check(name, text):
 all_programs = {name: text for page in pages for name, text in programs(page).items()}
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     faults = [fault for fault in pool.map(check, all_programs, all_programs.values()) if fault]
-print("\n".join(faults) or f"{len(all_programs)} programs of {len(pages)} guides compile and run")
+print("\n".join(faults) or f"{len(all_programs)} programs of {len(pages)} pages compile, and those of guides run")
 sys.exit(1 if faults or not all_programs else 0)
