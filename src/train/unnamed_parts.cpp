@@ -25,7 +25,7 @@ void UnnamedParts::explain(const Error& error, const std::vector<Device>& device
   for (const nn::detail::Call& call : log_.calls())
     for (const Tensor& own : call.parameters)
       if (!named_.contains(&own.impl()) && std::find(devices.begin(), devices.end(), own.device()) == devices.end())
-        fail(error.what(), "; ", sentence(call.module, "called", call.site), ", so it stayed on ", own.device(),
+        fail(error.message(), "; ", sentence(call.module, "called", call.site), ", so it stayed on ", own.device(),
              ": name it there, f(\"name\", part)");
 }
 

@@ -54,10 +54,12 @@ extern "C" [[gnu::visibility("default")]] const tandem::runtime::Plugin* tandem_
                                         .make_many = tandem::comm::nccl::make_backends});
         tandem::profiler::cupti::use();
         tandem::profiler::name_ranges_for_nvtx();
+      } catch (const tandem::Error& e) {
+        why = e.message();  // each later error has a line of its own
       } catch (const std::exception& e) {
         why = e.what();
-        plugin.why = why.c_str();
       }
+      if (!why.empty()) plugin.why = why.c_str();
     }
   };
   static const Loaded loaded;
