@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/error.h"
 #include "nn/module.h"
+#include "nn/repr.h"
 
 namespace tandem::nn::detail {
 namespace {
@@ -25,7 +25,7 @@ void CallLog::note(ModuleBase& module, Site site) {
   if (!met_.insert(&module).second) return;
   OwnParameters own;
   module.fields(own);
-  if (!own.found.empty()) calls_.push_back({str(module.name(), "(", module.extra_repr(), ")"), site, std::move(own.found)});
+  if (!own.found.empty()) calls_.push_back({repr(module), site, std::move(own.found)});
 }
 
 }  // namespace tandem::nn::detail

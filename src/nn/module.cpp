@@ -9,6 +9,7 @@
 #include "base/error_place.h"
 #include "base/type_name.h"
 #include "nn/call_log.h"
+#include "nn/repr.h"
 #include "nn/walk.h"
 
 namespace tandem::nn {
@@ -75,7 +76,7 @@ void ModuleBase::throw_in_layer() {
     throw;
   } catch (Error& error) {
     const void* inner = ErrorPlace::module_of(error);
-    if (!inner) ErrorPlace::set_layer(error, str(name(), '(', extra_repr(), ')'), this);
+    if (!inner) ErrorPlace::set_layer(error, detail::repr(*this), this);
     else if (inner != this)  // a module that `fields` does not name, or a replica, has no path from here
       for (const auto& [path, module] : named_modules())
         if (module == inner) ErrorPlace::add_path(error, path, this);

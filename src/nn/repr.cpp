@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/module.h"
 
 namespace tandem::nn::detail {
 
@@ -33,5 +34,7 @@ std::string repr(const PerDim& values) {
   if (values.empty()) return "None";
   return values.values().size() == 1 ? str(values.values()[0]) : repr(values.values());
 }
+
+std::string repr(const ModuleBase& module) { return str(module.name(), '(', module.extra_repr(), ')'); }
 
 }  // namespace tandem::nn::detail

@@ -7,6 +7,10 @@
 #include "ops/window.h"
 #include "tensor/scalar.h"
 
+namespace tandem::nn {
+struct ModuleBase;
+}
+
 namespace tandem::nn::detail {
 
 /// "1.0", "0.25", "1e-05".
@@ -20,5 +24,7 @@ namespace tandem::nn::detail {
 [[nodiscard]] std::string repr(const Shape& sizes);
 /// One number as it is, several as a tuple, none as "None".
 [[nodiscard]] std::string repr(const PerDim& values);
+/// A module without its children: "Linear(in_features=4, out_features=8, bias=True)".
+[[nodiscard]] std::string repr(const ModuleBase& module);
 
 }  // namespace tandem::nn::detail
