@@ -64,7 +64,7 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
   Tensor output;  // the last that predict gave
   const Predict* const target = PredictGuard::target(model);
   const Predict kept = [&](const Tensor& input, Site from) { return output = target ? (*target)(input, from) : model(input, from); };
-  const PredictGuard guard(model, metrics.empty() && target ? *target : kept);
+  const PredictGuard guard(model, kept);
   const NoGradGuard no_grad;
   const nn::detail::Evaluation evaluation(model);
   std::vector<std::pair<std::string, Mean>> means;
