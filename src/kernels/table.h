@@ -11,7 +11,8 @@
 
 namespace tandem::kernels {
 
-enum class Reduce : uint8_t { Sum, Mean, Prod, Max, Min, Any, All, Norm1, Norm2, NormInf, SumOfSquares, CountNonzero };
+enum class Reduce : uint8_t { Sum, Mean, Prod, Max, Min, Any, All, Norm1, Norm2, NormInf, SumOfSquares, MeanOfSquares, CountNonzero };
+constexpr bool is_mean(Reduce op) { return op == Reduce::Mean || op == Reduce::MeanOfSquares; }
 enum class Random : uint8_t { Uniform, Normal, Exponential, Bernoulli, Integers };
 enum class Scan : uint8_t { Sum, Prod, LogSumExp };
 enum class Scatter : uint8_t { Set, Add, Multiply, Max, Min };

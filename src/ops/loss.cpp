@@ -85,6 +85,12 @@ Tensor logits_losses(const Operand& x, const Operand& y, const Operand& positive
   return (1 - y) * x - (positive.is_tensor() ? ((positive - 1) * y + 1) * log_likelihood : log_likelihood);
 }
 
+/// g * factor * difference, by one kernel.
+Tensor mse_slope(const Tensor& g, const Tensor& difference, double factor, Site site) {
+  const Operand none(0.0), by(difference), gradient(g), number(factor);
+  return ops::call(PointwiseOp::addcmul, "mse_loss_backward", Rule::Floating, {&none, &by, &gradient, &number}, site);
+}
+
 void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
   if (!(input.sizes() == target.sizes()))
     fail("[", op, "] Target size (", target.sizes(), ") must be the same as input size (", input.sizes(), "); reshape one");
@@ -103,21 +109,21 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
   {
     const NoGradGuard no_grad;
     difference = sub(input, target, site);
-    if (options.reduction == Reduction::Mean) factor = 1.0 / static_cast<double>(difference.numel());
+    const bool mean = options.reduction == Reduction::Mean;
+    if (mean) factor = 1.0 / static_cast<double>(difference.numel());
     loss = empty({}, {.dtype = input.dtype(), .device = difference.device()}, site);
     const auto reduced = static_cast<int32_t>(difference.dim());
     const kernels::View in = ops::view(difference);
-    ops::launch(loss, "mse_loss", site, &kernels::Table::reduce, kernels::Reduce::SumOfSquares, loss, in, reduced,
-                ops::kernels_of(loss).reduce_workspace(in, reduced));
-    if (factor != 1) loss.mul_(factor, site);
+    ops::launch(loss, "mse_loss", site, &kernels::Table::reduce, mean ? kernels::Reduce::MeanOfSquares : kernels::Reduce::SumOfSquares,
+                loss, in, reduced, ops::kernels_of(loss).reduce_workspace(in, reduced));
   }
   if (!needs_grad(input, target)) return loss;
   return record("MseLossBackward0", loss, {input, target}, site,
                 [input = autograd::saved(input), target = autograd::saved(target), difference = autograd::saved(difference), factor, site](
                     const Tensor& g, autograd::Wanted wanted) {
                   const Tensor in = input.get(), to = target.get();
-                  const Tensor slope =
-                      mul(autograd::detail::grad_enabled ? sub(in, to, site) : difference.get(), mul(g, 2 * factor, site), site);
+                  const Tensor slope = autograd::detail::grad_enabled ? mul(sub(in, to, site), mul(g, 2 * factor, site), site)
+                                                                      : mse_slope(g, difference.get(), 2 * factor, site);
                   std::array<Tensor, 2> gradients;
                   if (wanted[0]) gradients[0] = sum_to_size(slope, in.sizes(), site);
                   if (wanted[1]) gradients[1] = sum_to_size(neg(slope, site), to.sizes(), site);

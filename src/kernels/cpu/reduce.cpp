@@ -41,7 +41,8 @@ double neutral(Reduce op) {
     case Reduce::All: return 1;
     case Reduce::Max: return -std::numeric_limits<double>::infinity();
     case Reduce::Min: return std::numeric_limits<double>::infinity();
-    case Reduce::Mean: return std::numeric_limits<double>::quiet_NaN();
+    case Reduce::Mean:
+    case Reduce::MeanOfSquares: return std::numeric_limits<double>::quiet_NaN();
     default: return 0;
   }
 }
@@ -49,11 +50,11 @@ double neutral(Reduce op) {
 /// Writes n totals to the output from `offset` on, `stride` apart.
 void store(const Call& call, Total* totals, int64_t n, int64_t offset, int64_t stride) {
   const bool integer = call.compute == kComputeInt;
-  if (call.op == Reduce::Mean || call.op == Reduce::Norm2) {
+  if (is_mean(call.op) || call.op == Reduce::Norm2) {
     for (int64_t i = 0; i < n; ++i) {
       double& x = totals[i].floating;
       if (integer) x = static_cast<double>(totals[i].integer);
-      x = call.op == Reduce::Mean ? x / static_cast<double>(call.count) : std::sqrt(x);
+      x = is_mean(call.op) ? x / static_cast<double>(call.count) : std::sqrt(x);
     }
     call.set.conversions.unpack_from(kComputeDouble, call.out.dtype)(
         call.out.as<char>() + offset * static_cast<int64_t>(size_of(call.out.dtype)), stride, totals, n);

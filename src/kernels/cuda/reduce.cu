@@ -41,7 +41,8 @@ TD_DEVICE C transformed(Reduce op, C x) {
     case Reduce::Norm1:
     case Reduce::NormInf: return math::abs(x);
     case Reduce::Norm2:
-    case Reduce::SumOfSquares: return combined(Combine::Multiply, x, x);
+    case Reduce::SumOfSquares:
+    case Reduce::MeanOfSquares: return combined(Combine::Multiply, x, x);
     case Reduce::Any:
     case Reduce::All:
     case Reduce::CountNonzero: return static_cast<C>(x != 0);
@@ -82,7 +83,7 @@ struct Reduction {
   TD_DEVICE void store(int64_t row, Total total) const {
     int64_t at[1];
     results(row, at);
-    if (op == Reduce::Mean) out.put(at[0], static_cast<double>(total) / static_cast<double>(count));
+    if (is_mean(op)) out.put(at[0], static_cast<double>(total) / static_cast<double>(count));
     else if (op == Reduce::Norm2) out.put(at[0], math::sqrt(static_cast<double>(total)));
     else out.put(at[0], total);
   }
@@ -135,7 +136,7 @@ Value neutral(Reduce op, DType dtype) {
       else value.floating = value.integer = 1;
       break;
     default:
-      if (op == Reduce::Mean) value.floating = Limits::quiet_NaN();
+      if (is_mean(op)) value.floating = Limits::quiet_NaN();
   }
   return value;
 }

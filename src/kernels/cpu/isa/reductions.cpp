@@ -240,6 +240,7 @@ void fill_reductions(ReductionFunctions& table) {
   add<Squared, Add>(table, Reduce::Norm2);
   add<Magnitude, Max>(table, Reduce::NormInf);
   add<Squared, Add>(table, Reduce::SumOfSquares);
+  add<Squared, Add>(table, Reduce::MeanOfSquares);
   add<NotZero, Add>(table, Reduce::CountNonzero);
   table.deviations[kComputeFloat] = deviations<float>;
   table.deviations[kComputeDouble] = deviations<double>;
