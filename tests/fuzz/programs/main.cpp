@@ -160,7 +160,7 @@ int replay_file(const Options& options) {
   return 0;
 }
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -235,8 +235,8 @@ int drive(const Options& options) {
     if (finding)
       std::printf("{\"program\": %lld, \"operations\": %lld, \"what\": %s, \"shrunk_to\": %zu, \"gpus\": %d, \"cpp\": %s}",
                   static_cast<long long>(finding->program), static_cast<long long>(finding->operations),
-                  quoted(finding->failure.what).c_str(), finding->failure.program.size(), finding->failure.gpus,
-                  quoted(finding->text).c_str());
+                  json_text(finding->failure.what).c_str(), finding->failure.program.size(), finding->failure.gpus,
+                  json_text(finding->text).c_str());
     std::printf("]}\n");
   } else {
     if (finding) {
