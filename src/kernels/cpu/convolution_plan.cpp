@@ -1,5 +1,7 @@
 #include "kernels/cpu/convolution_plan.h"
 
+#include <bit>
+
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/shares.h"
@@ -10,10 +12,13 @@ namespace {
 constexpr double kSmall = 128e3;            // multiplications up to which oneDNN's first call, milliseconds, is not worth it
 constexpr int64_t kPieceBytes = 256 << 10;  // of a piece: what it is reordered to and back stays in the second cache
 constexpr int64_t kMaxPieceBytes = 4 << 20;
-constexpr double kTask = 500e3;          // multiplications that are worth a task
-constexpr int64_t kMaxRuns = 16;         // of the weight's gradient
-constexpr int64_t kRunBytes = 32 << 20;  // that their sums may take
-constexpr int64_t kColumns = 64 << 10;   // elements of what windows see, at a time
+constexpr double kTask = 500e3;                      // multiplications that are worth a task
+constexpr int64_t kMaxRuns = 16;                     // of the weight's gradient
+constexpr int64_t kRunBytes = 32 << 20;              // that their sums may take
+constexpr int64_t kColumns = 64 << 10;               // elements of what windows see, at a time
+constexpr int64_t kFewTiles = 64, kManyTiles = 256;  // of Winograd's algorithm in a piece
+constexpr int64_t kWinogradTasks = 4;                // each transforms its pieces anew
+constexpr int64_t kWinogradWeight = 256 * 256;       // inputs times outputs: what it transforms is to stay near
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -34,17 +39,42 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     out[d] = out_view.sizes[2 + d];
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
-  const double work = static_cast<double>(n * oc) * static_cast<double>(out_places() * seen());
-  if (work > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
+  if (static_cast<double>(n) * work() > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
     route = Route::Dnnl;
-    plan_dnnl();
+    winograd = suits_winograd();
+    if (winograd) cut_winograd();
+    if (!winograd || !plan_dnnl()) {
+      winograd = false;
+      cut_direct();
+      if (!plan_dnnl()) route = Route::Columns;
+    }
   }
   if (route == Route::Columns) plan_columns();
 }
 
-void ConvolutionPlan::plan_dnnl() {
+// Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight for each
+// piece, which half a hundred of these tiles outweigh, and pads the result to whole tiles.
+bool ConvolutionPlan::suits_winograd() const {
+  bool plain = groups == 1 && dtype == kFloat32 && in[0] == 1 && windows.kernel[0] == 1 && windows.padding[0] == 0;
+  for (int d = 1; d < 3; ++d)
+    plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 1;
+  return plain && std::min(ic, oc) >= 32 && ic * oc <= kWinogradWeight && n * tiles() >= kFewTiles && 10 * out_places() >= 7 * 16 * tiles();
+}
+
+/// By sizes alone: the rounding depends on the number of images.
+void ConvolutionPlan::cut_winograd() {
+  pieces = std::min(ceil_div(n * tiles(), kManyTiles), n);
+  if (pieces == 1 && n * tiles() >= 2 * kFewTiles) pieces = std::min<int64_t>(2, n);
+  pieces = std::min(n, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(pieces))));  // the same for each core
+  piece = ceil_div(n, pieces);
+  pieces = ceil_div(n, piece);
+  const bool gradient = part == ConvolutionPart::Weight;
+  runs = gradient ? std::clamp<int64_t>(kRunBytes / (oc * seen() * 4), 1, std::min(pieces, kMaxRuns)) : 1;
+  cut_channels(gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(kWinogradTasks, pieces));
+}
+
+void ConvolutionPlan::cut_direct() {
   const auto size = static_cast<int64_t>(size_of(dtype));
-  const double work = static_cast<double>(oc) * static_cast<double>(out_places() * seen());  // of an image
   const int64_t image = (ic * in_places() + oc * out_places()) * size;
   const bool gradient = part == ConvolutionPart::Weight;
   // Each piece goes through the whole weight, so a large one asks for large pieces.
@@ -52,38 +82,46 @@ void ConvolutionPlan::plan_dnnl() {
   pieces = ceil_div(n, std::clamp<int64_t>(std::clamp(all_weight, kPieceBytes, kMaxPieceBytes) / image, 1, n));
   const int64_t cores = shares();
   if (!gradient) {  // as many pieces for each core, where they are worth it
-    if (static_cast<double>(n) * work < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
+    if (static_cast<double>(n) * work() < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
     else pieces = std::min(n, ceil_div(pieces, cores) * cores);
   }
   piece = ceil_div(n, pieces);
   pieces = ceil_div(n, piece);
   // Too few pieces: the channels are cut too. For the weight's gradient by sizes alone, since the order of its sums depends on it.
   runs = gradient ? std::clamp<int64_t>(kRunBytes / all_weight, 1, std::min(pieces, kMaxRuns)) : 1;
-  const int64_t wanted = gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(cores, pieces);
-  const auto worth = static_cast<int64_t>(work * static_cast<double>(gradient ? ceil_div(n, runs) : piece) / kTask);
+  cut_channels(gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(cores, pieces));
+}
+
+/// Into `wanted` blocks, or as many as are worth a task.
+void ConvolutionPlan::cut_channels(int64_t wanted) {
+  const bool gradient = part == ConvolutionPart::Weight;
+  const auto worth = static_cast<int64_t>(work() * static_cast<double>(gradient ? ceil_div(n, runs) : piece) / kTask);
   blocks = std::clamp<int64_t>(std::min(wanted, worth), 1, std::max<int64_t>(1, groups > 1 ? groups : units() / 32));
   block = ceil_div(units(), blocks);
   if (blocks > 1 && groups == 1) block = ceil_div(block, 16) * 16;
   blocks = ceil_div(units(), block);
-  slots = std::min(cores, gradient ? runs * blocks : pieces * blocks);
+  slots = std::min<int64_t>(shares(), gradient ? runs * blocks : pieces * blocks);
+}
+
+bool ConvolutionPlan::plan_dnnl() {
+  weight_bytes = scratch_bytes = 0;
   const int64_t last_piece = n - (pieces - 1) * piece, last_block = units() - (blocks - 1) * block;
   for (const int64_t images : {piece, last_piece})
     for (const int64_t count : {block, last_block}) {
       const DnnlConvolutionBytes bytes = dnnl_convolution_bytes(dnnl_piece(images, count));
-      if (!bytes.supported) {
-        route = Route::Columns;
-        return;
-      }
+      if (!bytes.supported) return false;
       weight_bytes = std::max(weight_bytes, bytes.weight);
       scratch_bytes = std::max(scratch_bytes, bytes.scratch);
     }
-  if (gradient) scratch_bytes += weight_bytes;  // a piece's own sums
+  if (part == ConvolutionPart::Weight) scratch_bytes += weight_bytes;  // a piece's own sums
+  return true;
 }
 
 DnnlConvolution ConvolutionPlan::dnnl_piece(int64_t images, int64_t count) const {
   DnnlConvolution c{};
   c.part = static_cast<int64_t>(part);
   c.bfloat16 = dtype == kBFloat16;
+  c.winograd = winograd;
   c.n = images;
   c.groups = groups > 1 ? count : 1;
   c.ic = groups > 1 ? count * (ic / groups) : part == ConvolutionPart::Input ? count : ic;

@@ -24,6 +24,7 @@ struct ConvolutionPlan {
   int64_t in[3], out[3];
   bool has_bias;
 
+  bool winograd = false;  // Dnnl: by Winograd's algorithm
   // Dnnl: work is cut into pieces of the batch and blocks of channels - of groups, or of the channels that the result has.
   int64_t piece = 1, pieces = 1, block = 1, blocks = 1;
   // Sums of the weight's gradient that are kept apart, each over a run of pieces (Dnnl) or images (Columns).
@@ -39,6 +40,8 @@ struct ConvolutionPlan {
   [[nodiscard]] int64_t seen() const { return ic / groups * windows.kernel[0] * windows.kernel[1] * windows.kernel[2]; }  // by a window
   [[nodiscard]] int64_t in_places() const { return in[0] * in[1] * in[2]; }
   [[nodiscard]] int64_t out_places() const { return out[0] * out[1] * out[2]; }
+  [[nodiscard]] double work() const { return static_cast<double>(oc) * static_cast<double>(out_places() * seen()); }  // of an image
+  [[nodiscard]] int64_t tiles() const { return (out[1] + 3) / 4 * ((out[2] + 3) / 4); }  // Winograd's, of an image
   [[nodiscard]] int64_t units() const { return groups > 1 ? groups : part == ConvolutionPart::Input ? ic : oc; }
   /// What oneDNN is asked for `images` images and `count` units.
   [[nodiscard]] DnnlConvolution dnnl_piece(int64_t images, int64_t count) const;
@@ -49,7 +52,13 @@ struct ConvolutionPlan {
   }
 
  private:
-  void plan_dnnl();
+  /// Whether Winograd's algorithm can do it, and pays.
+  [[nodiscard]] bool suits_winograd() const;
+  void cut_winograd();
+  void cut_direct();
+  void cut_channels(int64_t wanted);
+  /// What oneDNN wants for the cuts; false where it has no code for them.
+  bool plan_dnnl();
   void plan_columns();
 };
 

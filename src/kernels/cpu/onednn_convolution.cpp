@@ -156,6 +156,7 @@ class Convolution {
     const bool deep = c.in[0] != 1 || c.kernel[0] != 1 || c.out[0] != 1 || c.padding[0] != 0;
     const int skip = deep ? 0 : 1, spatial = 3 - skip;
     DnnlWindow window;
+    if (c.winograd) window.algorithm = dnnl_convolution_winograd;
     for (int d = 0; d < spatial; ++d) {
       const int i = d + skip;
       window.strides[d] = c.stride[i];
@@ -210,12 +211,15 @@ class Convolution {
     dnnl_primitive_desc_t forward = nullptr, backward = nullptr;
     good(dnnl_primitive_attr_create(&attributes));
     good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user));
+    // Winograd's inference takes a weight that it has transformed, in a layout that changes with the number of images.
+    const bool training = part != ConvolutionPart::Forward || c.winograd;
     const auto make_forward = [&](const DnnlLayout& from, const DnnlLayout& to) {
-      return dnnl_describe_convolution(forward, part == ConvolutionPart::Forward ? dnnl_forward_inference : dnnl_forward_training, to, from,
-                                       hint_weight, has_bias_ ? &bias : nullptr, window, attributes);
+      return dnnl_describe_convolution(forward, training ? dnnl_forward_training : dnnl_forward_inference, to, from, hint_weight,
+                                       has_bias_ ? &bias : nullptr, window, attributes);
     };
     // Left alone oneDNN takes channels last, which it reorders from and to three times slower than blocks of 16 channels.
-    const bool blocks = part == ConvolutionPart::Forward && c.groups == 1 && !c.bfloat16 && c.oc % 16 == 0 && (c.ic % 16 == 0 || c.ic <= 3);
+    const bool blocks =
+        part == ConvolutionPart::Forward && !c.winograd && c.groups == 1 && !c.bfloat16 && c.oc % 16 == 0 && (c.ic % 16 == 0 || c.ic <= 3);
     if (blocks) {
       const dnnl_format_tag_t plain = deep ? dnnl_abcde : dnnl_abcd, blocked = deep ? dnnl_aBcde16b : dnnl_aBcd16b;
       DnnlLayout laid_in, laid_out;

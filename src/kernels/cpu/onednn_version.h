@@ -72,6 +72,7 @@ class DnnlLayout {
 /// What every convolution is given, in spatial dimensions.
 struct DnnlWindow {
   dnnl_dims_t strides, dilations, before, behind;
+  dnnl_alg_kind_t algorithm = dnnl_convolution_direct;
 };
 
 // Descriptions of primitives, to be destroyed by the caller.
@@ -93,14 +94,14 @@ inline dnnl_status_t dnnl_describe_convolution(dnnl_primitive_desc_t& made, dnnl
                                                const DnnlWindow& window, const_dnnl_primitive_attr_t attributes) {
   const DnnlLayout::Pointer added = bias ? bias->get() : nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl_convolution_forward_primitive_desc_create(&made, dnnl_shared_engine(), kind, dnnl_convolution_direct, in.get(), weight.get(),
-                                                        added, out.get(), window.strides, window.dilations, window.before, window.behind,
+  return dnnl_convolution_forward_primitive_desc_create(&made, dnnl_shared_engine(), kind, window.algorithm, in.get(), weight.get(), added,
+                                                        out.get(), window.strides, window.dilations, window.before, window.behind,
                                                         attributes);
 #else
   dnnl_convolution_desc_t desc;
   const dnnl_status_t status =
-      dnnl_dilated_convolution_forward_desc_init(&desc, kind, dnnl_convolution_direct, in.get(), weight.get(), added, out.get(),
-                                                 window.strides, window.dilations, window.before, window.behind);
+      dnnl_dilated_convolution_forward_desc_init(&desc, kind, window.algorithm, in.get(), weight.get(), added, out.get(), window.strides,
+                                                 window.dilations, window.before, window.behind);
   return status ? status : dnnl_primitive_desc_create(&made, &desc, attributes, dnnl_shared_engine(), nullptr);
 #endif
 }
@@ -110,13 +111,13 @@ inline dnnl_status_t dnnl_describe_input_gradient(dnnl_primitive_desc_t& made, c
                                                   const DnnlLayout& weight, const DnnlWindow& window, const_dnnl_primitive_desc_t forward,
                                                   const_dnnl_primitive_attr_t attributes) {
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl_convolution_backward_data_primitive_desc_create(&made, dnnl_shared_engine(), dnnl_convolution_direct, in.get(), weight.get(),
+  return dnnl_convolution_backward_data_primitive_desc_create(&made, dnnl_shared_engine(), window.algorithm, in.get(), weight.get(),
                                                               out.get(), window.strides, window.dilations, window.before, window.behind,
                                                               forward, attributes);
 #else
   dnnl_convolution_desc_t desc;
   const dnnl_status_t status = dnnl_dilated_convolution_backward_data_desc_init(
-      &desc, dnnl_convolution_direct, in.get(), weight.get(), out.get(), window.strides, window.dilations, window.before, window.behind);
+      &desc, window.algorithm, in.get(), weight.get(), out.get(), window.strides, window.dilations, window.before, window.behind);
   return status ? status : dnnl_primitive_desc_create(&made, &desc, attributes, dnnl_shared_engine(), forward);
 #endif
 }
@@ -126,14 +127,13 @@ inline dnnl_status_t dnnl_describe_weight_gradient(dnnl_primitive_desc_t& made, 
                                                    const DnnlLayout& out, const DnnlWindow& window, const_dnnl_primitive_desc_t forward,
                                                    const_dnnl_primitive_attr_t attributes) {
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl_convolution_backward_weights_primitive_desc_create(&made, dnnl_shared_engine(), dnnl_convolution_direct, in.get(),
-                                                                 weight.get(), nullptr, out.get(), window.strides, window.dilations,
-                                                                 window.before, window.behind, forward, attributes);
+  return dnnl_convolution_backward_weights_primitive_desc_create(&made, dnnl_shared_engine(), window.algorithm, in.get(), weight.get(),
+                                                                 nullptr, out.get(), window.strides, window.dilations, window.before,
+                                                                 window.behind, forward, attributes);
 #else
   dnnl_convolution_desc_t desc;
-  const dnnl_status_t status =
-      dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, in.get(), weight.get(), nullptr, out.get(),
-                                                          window.strides, window.dilations, window.before, window.behind);
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_weights_desc_init(
+      &desc, window.algorithm, in.get(), weight.get(), nullptr, out.get(), window.strides, window.dilations, window.before, window.behind);
   return status ? status : dnnl_primitive_desc_create(&made, &desc, attributes, dnnl_shared_engine(), forward);
 #endif
 }

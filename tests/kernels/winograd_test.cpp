@@ -1,0 +1,89 @@
+// Convolutions that Winograd's algorithm may do, where the processor and oneDNN have it: near the sums in float64, and the same to the bit
+// for any number of threads.
+#include <gtest/gtest.h>
+#include <tandem/tandem.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tandem {
+namespace {
+
+struct Sizes {
+  int64_t n, in, out, height, width, padding;
+};
+
+// Whole tiles of 4x4 and tiles that reach over the edge, channels that fill no vector, a last piece with fewer images, blocks of channels.
+constexpr Sizes kSizes[] = {{16, 64, 64, 28, 28, 1}, {5, 50, 50, 32, 32, 1},   {9, 32, 48, 14, 14, 1},
+                            {33, 40, 32, 12, 8, 1},  {4, 256, 256, 14, 14, 1}, {2, 128, 32, 56, 56, 1},
+                            {7, 96, 33, 18, 22, 0},  {64, 32, 32, 4, 4, 1},    {1, 32, 64, 64, 64, 1}};
+
+struct Results {
+  Tensor out, of_input, of_weight;
+};
+
+Results convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& slope, int64_t padding) {
+  const Tensor in = x.detach().clone().requires_grad_(), by = weight.detach().clone().requires_grad_();
+  const Tensor out = conv2d(in, by, bias, {.padding = padding});
+  const std::vector<Tensor> gradients = grad({out}, {in, by}, {.grad_outputs = {slope}});
+  return {out.detach(), gradients[0], gradients[1]};
+}
+
+/// The largest difference in units of the sums' size, were their terms of either sign at random.
+double error(const Tensor& got, const Tensor& wanted) {
+  const double size = std::sqrt((wanted * wanted).mean().item<double>());
+  return (got.to(kFloat64) - wanted).abs().max().item<double>() / size;
+}
+
+std::string text(const Sizes& s) {
+  return std::to_string(s.n) + " images " + std::to_string(s.in) + " -> " + std::to_string(s.out) + ", " + std::to_string(s.height) + "x" +
+         std::to_string(s.width);
+}
+
+TEST(Winograd, IsNearTheSumsInDouble) {
+  manual_seed(7);
+  for (const Sizes& s : kSizes) {
+    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3}), bias = randn({s.out});
+    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - 2, s.width + 2 * s.padding - 2});
+    const Results got = convolve(x, weight, bias, slope, s.padding);
+    const auto wide = [](const Tensor& t) { return t.to(kFloat64); };
+    const Results wanted = convolve(wide(x), wide(weight), wide(bias), wide(slope), s.padding);
+    EXPECT_LT(error(got.out, wanted.out), 2e-5) << text(s);
+    EXPECT_LT(error(got.of_input, wanted.of_input), 2e-5) << text(s);
+    EXPECT_LT(error(got.of_weight, wanted.of_weight), 2e-5) << text(s);
+  }
+}
+
+TEST(Winograd, GivesTheSameBitsForAnyNumberOfThreads) {
+  manual_seed(8);
+  const int before = get_num_threads();
+  for (const Sizes& s : kSizes) {
+    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3}), bias = randn({s.out});
+    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - 2, s.width + 2 * s.padding - 2});
+    set_num_threads(1);
+    const Results one = convolve(x, weight, bias, slope, s.padding);
+    for (const int threads : {2, 5}) {
+      set_num_threads(threads);
+      const Results more = convolve(x, weight, bias, slope, s.padding);
+      EXPECT_TRUE(equal(one.out, more.out)) << text(s);
+      EXPECT_TRUE(equal(one.of_input, more.of_input)) << text(s);
+      EXPECT_TRUE(equal(one.of_weight, more.of_weight)) << text(s);
+    }
+  }
+  set_num_threads(before);
+}
+
+// A tile in which one number is infinite has none that is finite, unlike plain sums; the others are untouched.
+TEST(Winograd, KeepsInfinityWithinItsTiles) {
+  Tensor x = ones({8, 64, 28, 28});
+  x[3][5][2][2].fill_(INFINITY);
+  const Tensor finite = isfinite(conv2d(x, ones({64, 64, 3, 3}), {}, {.padding = 1}));
+  EXPECT_TRUE(finite.select(0, 2).all().item<bool>());
+  EXPECT_TRUE(finite.select(0, 3).slice(1, 8).all().item<bool>());
+  EXPECT_TRUE(finite.select(0, 3).slice(2, 8).all().item<bool>());
+  EXPECT_FALSE(finite.select(0, 3).select(1, 2).select(1, 2).any().item<bool>());
+}
+
+}  // namespace
+}  // namespace tandem
