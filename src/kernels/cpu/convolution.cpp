@@ -103,6 +103,7 @@ void run_dnnl(const Queue& queue, const Operands& operands, char* workspace) {
 void run(const Queue& queue, const ConvolutionPlan& plan, const View& out, const View& in, const View& weight, const View& bias,
          void* workspace) {
   auto* const memory = static_cast<char*>(workspace);
+  if (plan.route == Route::Products) return convolve_products(queue, plan, out.data, in.data, weight.data, bias.data, workspace);
   if (plan.route == Route::Columns) return convolve_columns(queue, plan, out.data, in.data, weight.data, bias.data, memory);
   run_dnnl(queue, {plan, out.as<char>(), in.as<char>(), weight.as<char>(), bias.as<const char>()}, memory);
 }

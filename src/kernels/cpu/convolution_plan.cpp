@@ -16,6 +16,7 @@ constexpr double kTask = 500e3;                      // multiplications that are
 constexpr int64_t kMaxRuns = 16;                     // of the weight's gradient
 constexpr int64_t kRunBytes = 32 << 20;              // that their sums may take
 constexpr int64_t kColumns = 64 << 10;               // elements of what windows see, at a time
+constexpr int64_t kPlaces = 128;                     // from which on a product with an image pays
 constexpr int64_t kFewTiles = 64, kManyTiles = 256;  // of Winograd's algorithm in a piece
 constexpr int64_t kWinogradTasks = 4;                // each transforms its pieces anew
 constexpr int64_t kWinogradWeight = 256 * 256;       // inputs times outputs: what it transforms is to stay near
@@ -39,7 +40,10 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     out[d] = out_view.sizes[2 + d];
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
-  if (static_cast<double>(n) * work() > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
+  if (suits_products()) {
+    route = Route::Products;
+    product_bytes = products_workspace(*this);
+  } else if (static_cast<double>(n) * work() > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
     route = Route::Dnnl;
     winograd = suits_winograd();
     if (winograd) cut_winograd();
@@ -50,6 +54,13 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     }
   }
   if (route == Route::Columns) plan_columns();
+}
+
+// What is reordered for oneDNN's convolution weighs as much as what is computed. Small images make narrow products.
+bool ConvolutionPlan::suits_products() const {
+  bool points = groups == 1 && dtype == kFloat32 && part != ConvolutionPart::Weight;
+  for (int d = 0; d < 3; ++d) points = points && windows.kernel[d] == 1 && windows.stride[d] == 1 && windows.padding[d] == 0;
+  return points && out_places() >= kPlaces && static_cast<double>(n) * work() > kSmall;
 }
 
 // Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight for each

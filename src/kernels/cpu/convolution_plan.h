@@ -12,8 +12,9 @@ namespace tandem::kernels::cpu {
 struct ConvolutionPlan {
   /// What computes it.
   enum class Route : uint8_t {
-    Columns,  // our products over what the windows see: all types, and small ones
-    Dnnl,     // float32, and bfloat16 where the processor has it
+    Columns,   // our products over what the windows see: all types, and small ones
+    Dnnl,      // float32, and bfloat16 where the processor has it
+    Products,  // windows of one element in float32: the weight times each image, where they lie
   };
 
   ConvolutionPart part;
@@ -32,7 +33,7 @@ struct ConvolutionPlan {
   // Columns: places of the result at a time.
   int64_t places = 1;
   int64_t slots = 1;  // tasks that run side by side
-  size_t weight_bytes = 0, scratch_bytes = 0;
+  size_t weight_bytes = 0, scratch_bytes = 0, product_bytes = 0;
 
   ConvolutionPlan(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows, int64_t groups,
                   bool has_bias);
@@ -48,10 +49,12 @@ struct ConvolutionPlan {
   /// The memory of one weight in the workspace, of which there are `weights()`.
   [[nodiscard]] int64_t weights() const { return part == ConvolutionPart::Weight ? runs * blocks : blocks; }
   [[nodiscard]] size_t workspace() const {
-    return weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
+    return route == Route::Products ? product_bytes
+                                    : weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
   }
 
  private:
+  [[nodiscard]] bool suits_products() const;
   /// Whether Winograd's algorithm can do it, and pays.
   [[nodiscard]] bool suits_winograd() const;
   void cut_winograd();
@@ -61,6 +64,11 @@ struct ConvolutionPlan {
   bool plan_dnnl();
   void plan_columns();
 };
+
+/// The Products route: the bytes it wants, and the work.
+size_t products_workspace(const ConvolutionPlan& plan);
+void convolve_products(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,
+                       void* workspace);
 
 /// The Columns route.
 void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,

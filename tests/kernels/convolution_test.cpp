@@ -1,5 +1,4 @@
-// Convolutions that Winograd's algorithm may do, where the processor and oneDNN have it: near the sums in float64, and the same to the bit
-// for any number of threads.
+// Convolutions of float32 by each route: near the sums in float64, and the same to the bit for any number of threads.
 #include <gtest/gtest.h>
 #include <tandem/tandem.h>
 
@@ -11,13 +10,30 @@ namespace tandem {
 namespace {
 
 struct Sizes {
-  int64_t n, in, out, height, width, padding;
+  int64_t n, in, out, height, width, kernel, padding;
 };
 
-// Whole tiles of 4x4 and tiles that reach over the edge, channels that fill no vector, a last piece with fewer images, blocks of channels.
-constexpr Sizes kSizes[] = {{16, 64, 64, 28, 28, 1}, {5, 50, 50, 32, 32, 1},   {9, 32, 48, 14, 14, 1},
-                            {33, 40, 32, 12, 8, 1},  {4, 256, 256, 14, 14, 1}, {2, 128, 32, 56, 56, 1},
-                            {7, 96, 33, 18, 22, 0},  {64, 32, 32, 4, 4, 1},    {1, 32, 64, 64, 64, 1}};
+constexpr Sizes kSizes[] = {
+    // Winograd's algorithm, where the processor and oneDNN have it: whole tiles of 4x4 and tiles that reach over the edge, channels that
+    // fill
+    // no vector, a last piece with fewer images, blocks of channels.
+    {16, 64, 64, 28, 28, 3, 1},
+    {5, 50, 50, 32, 32, 3, 1},
+    {9, 32, 48, 14, 14, 3, 1},
+    {33, 40, 32, 12, 8, 3, 1},
+    {4, 256, 256, 14, 14, 3, 1},
+    {2, 128, 32, 56, 56, 3, 1},
+    {7, 96, 33, 18, 22, 3, 0},
+    {64, 32, 32, 4, 4, 3, 1},
+    {1, 32, 64, 64, 64, 3, 1},
+    // Products with windows of one element, and those too narrow for it.
+    {3, 20, 40, 12, 12, 1, 0},
+    {1, 7, 33, 30, 11, 1, 0},
+    {5, 64, 64, 5, 5, 1, 0},
+    // The others.
+    {5, 33, 20, 9, 13, 5, 2},
+    {2, 300, 290, 10, 10, 3, 1},
+};
 
 struct Results {
   Tensor out, of_input, of_weight;
@@ -41,11 +57,11 @@ std::string text(const Sizes& s) {
          std::to_string(s.width);
 }
 
-TEST(Winograd, IsNearTheSumsInDouble) {
+TEST(Convolution, IsNearTheSumsInDouble) {
   manual_seed(7);
   for (const Sizes& s : kSizes) {
-    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3}), bias = randn({s.out});
-    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - 2, s.width + 2 * s.padding - 2});
+    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, s.kernel, s.kernel}), bias = randn({s.out});
+    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - s.kernel + 1, s.width + 2 * s.padding - s.kernel + 1});
     const Results got = convolve(x, weight, bias, slope, s.padding);
     const auto wide = [](const Tensor& t) { return t.to(kFloat64); };
     const Results wanted = convolve(wide(x), wide(weight), wide(bias), wide(slope), s.padding);
@@ -55,12 +71,12 @@ TEST(Winograd, IsNearTheSumsInDouble) {
   }
 }
 
-TEST(Winograd, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST(Convolution, GivesTheSameBitsForAnyNumberOfThreads) {
   manual_seed(8);
   const int before = get_num_threads();
   for (const Sizes& s : kSizes) {
-    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3}), bias = randn({s.out});
-    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - 2, s.width + 2 * s.padding - 2});
+    const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, s.kernel, s.kernel}), bias = randn({s.out});
+    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - s.kernel + 1, s.width + 2 * s.padding - s.kernel + 1});
     set_num_threads(1);
     const Results one = convolve(x, weight, bias, slope, s.padding);
     for (const int threads : {2, 5}) {
@@ -75,7 +91,7 @@ TEST(Winograd, GivesTheSameBitsForAnyNumberOfThreads) {
 }
 
 // A tile in which one number is infinite has none that is finite, unlike plain sums; the others are untouched.
-TEST(Winograd, KeepsInfinityWithinItsTiles) {
+TEST(Convolution, KeepsAnInfinityWithinItsTiles) {
   Tensor x = ones({8, 64, 28, 28});
   x[3][5][2][2].fill_(INFINITY);
   const Tensor finite = isfinite(conv2d(x, ones({64, 64, 3, 3}), {}, {.padding = 1}));
