@@ -21,6 +21,10 @@ std::vector<Case> cases() {
       {{2, 1, 1, 5, 33}, {.kernel = {1, 2, 2}, .stride = {1, 3, 5}}},
       {{1, 1, 1, 150, 150}, {.kernel = {1, 3, 3}, .stride = {1, 1, 2}, .padding = {0, 1, 0}}},  // several bands of rows
       {{1, 2, 1, 40, 45}, {.kernel = {1, 30, 40}, .stride = {1, 4, 2}, .padding = {0, 3, 3}}},  // windows one by one
+      // 2x2 side by side: rows that fill no vector, one, and several; a last row and column that no window sees.
+      {{2, 2, 1, 6, 14}, {.kernel = {1, 2, 2}, .stride = {1, 2, 2}}},
+      {{1, 2, 1, 7, 67}, {.kernel = {1, 2, 2}, .stride = {1, 2, 2}}},
+      {{1, 1, 1, 2, 128}, {.kernel = {1, 2, 2}, .stride = {1, 2, 2}}},
   };
 }
 
@@ -90,6 +94,49 @@ TEST_P(Pooling, AgreesWithLoops) {
         cpu_table().avg_pool(queue, means.out(), in.view(), {.windows = c.windows, .count_include_pad = false});
         expect_close(means, mean, tolerance(dtype), what + " means");
       }
+}
+
+TEST_P(Pooling, GradientsOfMeansAgreeWithLoops) {
+  for (const Case& c : cases())
+    for (const DType dtype : {kFloat32, kFloat64, kBFloat16})
+      for (const Layout layout : kLayouts) {
+        if (c.windows.dilation[2] != 1) continue;
+        const Sizes sizes = out_sizes(c);
+        Array grad(dtype, sizes, layout), out(dtype, c.in);
+        grad.random(12);
+        out.random(13);  // to be written over
+        const int64_t volume = c.in[2] * c.in[3] * c.in[4], outputs = sizes[2] * sizes[3] * sizes[4];
+        std::vector<double> wanted(static_cast<size_t>(c.in[0] * c.in[1] * volume));
+        for (int64_t plane = 0; plane < c.in[0] * c.in[1]; ++plane)
+          for (int64_t i = 0; i < outputs; ++i) {
+            const int64_t o[3] = {i / sizes[4] / sizes[3], i / sizes[4] % sizes[3], i % sizes[4]};
+            std::vector<int64_t> seen;
+            each_seen(c, o, [&](int64_t place) { seen.push_back(place); });
+            for (const int64_t place : seen)
+              wanted[static_cast<size_t>(plane * volume + place)] += grad[plane * outputs + i] / static_cast<double>(seen.size());
+          }
+        TestQueue queue;
+        cpu_table().avg_pool_backward(queue, out.out(), grad.view(), {.windows = c.windows, .count_include_pad = false});
+        expect_close(out, wanted, 8 * tolerance(dtype),
+                     std::string(tandem::name(dtype)) + " " + name(layout) + " " + std::to_string(c.in[4]));
+      }
+}
+
+TEST_P(Pooling, OfPairsNanWinsAndTheFirstOfEquals) {
+  Array in(kFloat32, {1, 1, 1, 2, 40}), out(kFloat32, {1, 1, 1, 1, 20}), places(kInt64, {1, 1, 1, 1, 20});
+  for (int64_t i = 0; i < 80; ++i) in.set(i, -INFINITY);
+  in.set(4, NAN);
+  in.set(45, 3);  // beside the nan
+  in.set(46, 1);
+  in.set(47, 1);
+  TestQueue queue;
+  cpu_table().max_pool(queue, out.out(), places.out(), in.view(), {.windows = {.kernel = {1, 2, 2}, .stride = {1, 2, 2}}});
+  for (int64_t i = 0; i < 20; ++i) {
+    if (i == 2) EXPECT_TRUE(std::isnan(out[i]));
+    else EXPECT_EQ(out[i], i == 3 ? 1 : -INFINITY);
+    if (i != 2) EXPECT_EQ(places[i], static_cast<double>(i == 3 ? 46 : 2 * i));
+    else EXPECT_EQ(places[i], 4);
+  }
 }
 
 TEST_P(Pooling, NanWinsAndTheFirstOfEquals) {

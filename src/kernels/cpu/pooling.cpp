@@ -155,6 +155,27 @@ void each_row(const Queue& queue, const Axes& a, const Band& band, const View& i
       });
 }
 
+/// Whether windows are 2x2 side by side, over whole rows of float32.
+bool of_pairs(const Axes& a, const View& in) {
+  bool pairs = in.dtype == kFloat32 && a.d.in == 1 && a.d.kernel == 1 && a.d.padding == 0 && !a.d.adaptive;
+  for (const PoolingAxis* axis : {&a.h, &a.w})
+    pairs = pairs && axis->kernel == 2 && axis->stride == 2 && axis->padding == 0 && axis->dilation == 1 && 2 * axis->out <= axis->in;
+  return pairs;
+}
+
+/// Calls `f(plane, oh)` for the rows of the results.
+template <class F>
+void each_pair_of_rows(const Queue& queue, const Axes& a, F f) {
+  parallel_for(a.planes, std::max<int64_t>(1, 16384 / a.outputs()), queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane)
+      for (int64_t oh = 0; oh < a.h.out; ++oh) f(plane, oh);
+  });
+}
+
+const float* row_of(const View& in, const Axes& a, int64_t plane, int64_t y) {
+  return in.as<const float>() + plane / a.channels * in.strides[0] + plane % a.channels * in.strides[1] + y * in.strides[3];
+}
+
 /// Calls `f(plane, od, oh, ow, base of the plane, windows)` for every output.
 template <class F>
 void each_window(const Queue& queue, const Axes& a, const View& in, F f) {
@@ -198,6 +219,12 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
   const Axes a(pooling, in, out);
   if (a.planes * a.outputs() == 0) return;
   auto* const places = indices.as<int64_t>();
+  if (of_pairs(a, in) && in.strides[4] == 1 && a.h.in * a.w.in < int64_t{1} << 30)
+    return each_pair_of_rows(queue, a, [&, largest = isa().windows.max_pairs](int64_t plane, int64_t oh) {
+      const int64_t at = (plane * a.h.out + oh) * a.w.out;
+      largest(out.as<float>() + at, places ? places + at : nullptr, row_of(in, a, plane, 2 * oh), row_of(in, a, plane, 2 * oh + 1),
+              2 * oh * a.w.in, a.w.in, a.w.out);
+    });
   const Band band(a);
   visit(in.dtype, [&]<class T>(T) {
     using W = Wide<T>;
@@ -238,6 +265,11 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
 void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   const Axes a(pooling, in, out);
   if (a.planes * a.outputs() == 0) return;
+  if (of_pairs(a, in) && in.strides[4] == 1)
+    return each_pair_of_rows(queue, a, [&, mean = isa().windows.mean_pairs](int64_t plane, int64_t oh) {
+      mean(out.as<float>() + (plane * a.h.out + oh) * a.w.out, row_of(in, a, plane, 2 * oh), row_of(in, a, plane, 2 * oh + 1),
+           static_cast<float>(divisor_of(pooling, a.d.at(0), a.h.at(oh), a.w.at(0))), a.w.out);
+    });
   const Band band(a);
   visit(in.dtype, [&]<class T>(T) {
     using W = Wide<T>;
@@ -263,9 +295,16 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
 
 void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) {
   const Axes a(pooling, out, grad);
-  fill(queue, out, Value{});
+  const bool pairs = of_pairs(a, out) && grad.dtype == kFloat32 && grad.strides[4] == 1;
+  if (!pairs || 2 * a.h.out != a.h.in || 2 * a.w.out != a.w.in) fill(queue, out, Value{});
   const int64_t volume = a.d.in * a.h.in * a.w.in;
   if (a.planes * a.outputs() * volume == 0) return;
+  if (pairs)
+    return each_pair_of_rows(queue, a, [&, spread = isa().windows.spread_pairs](int64_t plane, int64_t oh) {
+      float* const upper = out.as<float>() + plane * volume + 2 * oh * a.w.in;
+      spread(upper, upper + a.w.in, row_of(grad, a, plane, oh), static_cast<float>(divisor_of(pooling, a.d.at(0), a.h.at(oh), a.w.at(0))),
+             a.w.out);
+    });
   const int64_t work = a.outputs() * (a.d.adaptive ? volume / a.outputs() + 1 : a.d.kernel * a.h.kernel * a.w.kernel);
   visit(out.dtype, [&]<class T>(T) {
     using W = Wide<T>;

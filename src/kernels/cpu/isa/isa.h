@@ -168,6 +168,14 @@ struct WindowFunctions {
   void (*sum[kComputes])(void* values, const Taps& taps, int64_t n);
   /// even[i] = from[2 i], odd[i] = from[2 i + 1] for n of each.
   void (*deinterleave)(float* even, float* odd, const float* from, int64_t n);
+
+  // Windows of 2x2 side by side: output i sees the elements 2 i and 2 i + 1 of two rows.
+  /// `place`: of the first element, in its plane with rows of `width`; indices: or nullptr.
+  void (*max_pairs)(float* values, int64_t* indices, const float* upper, const float* lower, int64_t place, int64_t width, int64_t n);
+  /// Sums divided by `by`.
+  void (*mean_pairs)(float* values, const float* upper, const float* lower, float by, int64_t n);
+  /// The gradient of that: from[i] divided by `by` to all four.
+  void (*spread_pairs)(float* upper, float* lower, const float* from, float by, int64_t n);
 };
 
 /// All tables of an instruction set.
