@@ -58,7 +58,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
 
 // What is reordered for oneDNN's convolution weighs as much as what is computed. Small images make narrow products.
 bool ConvolutionPlan::suits_products() const {
-  bool points = groups == 1 && dtype == kFloat32 && part != ConvolutionPart::Weight;
+  bool points = groups == 1 && dtype == kFloat32;
   for (int d = 0; d < 3; ++d) points = points && windows.kernel[d] == 1 && windows.stride[d] == 1 && windows.padding[d] == 0;
   return points && out_places() >= kPlaces && static_cast<double>(n) * work() > kSmall;
 }
@@ -69,7 +69,8 @@ bool ConvolutionPlan::suits_winograd() const {
   bool plain = groups == 1 && dtype == kFloat32 && in[0] == 1 && windows.kernel[0] == 1 && windows.padding[0] == 0;
   for (int d = 1; d < 3; ++d)
     plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 1;
-  return plain && std::min(ic, oc) >= 32 && ic * oc <= kWinogradWeight && n * tiles() >= kFewTiles && 10 * out_places() >= 7 * 16 * tiles();
+  return plain && std::min(ic, oc) >= 32 && ic * oc <= kWinogradWeight && n * tiles() >= (units() < 128 ? 2 * kFewTiles : kFewTiles) &&
+         10 * out_places() >= 7 * 16 * tiles();
 }
 
 /// By sizes alone: the rounding depends on the number of images.

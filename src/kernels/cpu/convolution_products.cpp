@@ -1,5 +1,7 @@
 // Convolutions with windows of one element, image by image: out (oc, places) = weight (oc, ic) in (ic, places), and for the gradient of the
-// input the transposed weight times that of the output. Nothing is reordered.
+// input the transposed weight times that of the output; that of the weight is a sum over the images. Nothing is reordered.
+#include <algorithm>
+
 #include "kernels/cpu/convolution_plan.h"
 #include "kernels/cpu/entries.h"
 
@@ -26,18 +28,43 @@ Product product_of(const ConvolutionPlan& plan, void* out, void* in, void* weigh
           bias ? matrices(bias, plan.n, plan.oc, places, 0, 1, 0) : View{}};
 }
 
+/// What image `i` adds to the gradient of the weight: that of the output (oc, places) times the transposed image (places, ic).
+Product addend_of(const ConvolutionPlan& plan, void* out, void* in, void* weight, int64_t i) {
+  const int64_t places = plan.out_places();
+  const auto image = [&](void* data, int64_t channels) { return data ? static_cast<float*>(data) + i * channels * places : nullptr; };
+  const View sums = matrices(weight, 1, plan.oc, plan.ic, 0, plan.ic, 1);
+  return {{sums},
+          matrices(image(out, plan.oc), 1, plan.oc, places, 0, places, 1),
+          matrices(image(in, plan.ic), 1, places, plan.ic, 0, 1, places),
+          i > 0 ? sums : View{}};
+}
+
 }  // namespace
 
 size_t products_workspace(const ConvolutionPlan& plan) {
-  static char some;  // a bias whose values are not looked at
+  static char some;  // data that is not looked at
+  if (plan.part == ConvolutionPart::Weight) {
+    size_t bytes = 0;
+    for (const int64_t i : {0, 1}) {
+      const Product p = addend_of(plan, nullptr, nullptr, &some, i);
+      bytes = std::max(bytes, matmul_workspace(p.out, p.a, p.b, p.bias, {}));
+    }
+    return bytes;
+  }
   const Product p = product_of(plan, nullptr, nullptr, nullptr, plan.has_bias ? &some : nullptr);
   return matmul_workspace(p.out, p.a, p.b, p.bias, {});
 }
 
 void convolve_products(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,
                        void* workspace) {
-  const Product p = product_of(plan, out, in, weight, bias);
-  matmul(queue, p.out, p.a, p.b, p.bias, {}, workspace);
+  if (plan.part != ConvolutionPart::Weight) {
+    const Product p = product_of(plan, out, in, weight, bias);
+    return matmul(queue, p.out, p.a, p.b, p.bias, {}, workspace);
+  }
+  for (int64_t i = 0; i < plan.n; ++i) {
+    const Product p = addend_of(plan, out, in, weight, i);
+    matmul(queue, p.out, p.a, p.b, p.bias, {}, workspace);
+  }
 }
 
 }  // namespace tandem::kernels::cpu
