@@ -93,9 +93,9 @@ void ConvolutionPlan::cut_direct() {
   const auto all_weight = static_cast<int64_t>(oc * seen()) * 4;
   pieces = ceil_div(n, std::clamp<int64_t>(std::clamp(all_weight, kPieceBytes, kMaxPieceBytes) / image, 1, n));
   const int64_t cores = shares();
-  if (!gradient) {  // as many pieces for each core, where they are worth it
+  if (!gradient) {  // as many pieces for each core, where they are worth it; a weight that outweighs the images is better cut itself
     if (static_cast<double>(n) * work() < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
-    else pieces = std::min(n, ceil_div(pieces, cores) * cores);
+    else if (all_weight < image * n) pieces = std::min(n, ceil_div(pieces, cores) * cores);
   }
   piece = ceil_div(n, pieces);
   pieces = ceil_div(n, piece);
