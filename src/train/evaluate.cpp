@@ -1,8 +1,6 @@
 #include "train/evaluate.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,29 +8,10 @@
 #include "base/error.h"
 #include "base/wait_scope.h"
 #include "ops/pointwise.h"
-#include "runtime/stream.h"
+#include "train/pace.h"
 
 namespace tandem::train::detail {
 namespace {
-
-/// Keeps the host at most a few batches ahead of a GPU.
-class Pace {
- public:
-  explicit Pace(Device device) : device_(device) {}
-  void batch_queued(Site site) {
-    if (!device_.is_cuda()) return;
-    auto& event = events_[next_++ % events_.size()];
-    const tandem::detail::OwnWork own("the pace of evaluation", site);
-    if (event) event->synchronize(site);
-    else event.emplace();
-    event->record(cuda::current_stream(device_), site);
-  }
-
- private:
-  Device device_;
-  std::array<std::optional<cuda::Event>, 8> events_;
-  size_t next_ = 0;
-};
 
 /// A mean of one-element tensors that stays on the device: adding waits for nothing, reading does.
 class Mean {
@@ -88,6 +67,7 @@ Figures evaluate(Module& model, data::DataLoader& loader, Device device, int64_t
     for (const auto& [name, metric] : metrics) metric->update(output, batch.target(), site);
     output = Tensor();
     pace.batch_queued(site);
+    while (pace.full()) pace.wait(site);
     if (!go_on()) return {};
   }
   Figures figures;

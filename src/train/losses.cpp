@@ -1,13 +1,11 @@
 #include "train/losses.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "base/wait_scope.h"
 #include "ops/creation.h"
-#include "train/progress_bar.h"
 
 namespace tandem::train {
 namespace {
@@ -24,15 +22,9 @@ void Losses::take(int64_t index, double loss, int epoch) {
 }
 
 bool Losses::wait(int epoch, Site site) {
-  if (done_ == added_) return false;
+  const Arrival& first = arrival(pace_.done());
+  if (!pace_.wait(site)) return false;
   const tandem::detail::OwnWork own(kReading, site);
-  Arrival& first = arrival(done_);
-  first.event->synchronize(site);
-  ++done_;
-  const double now = seconds_now();
-  if (last_arrival_ >= 0)
-    ahead_ = std::clamp(static_cast<int64_t>(kSecondsAhead / std::max(now - last_arrival_, 1e-6)), int64_t{1}, kAhead);
-  last_arrival_ = now;
   take(first.index, first.value.item<double>(), epoch);
   return true;
 }
@@ -40,19 +32,17 @@ bool Losses::wait(int epoch, Site site) {
 void Losses::add(int64_t index, const Tensor& loss, int epoch, Site site) {
   const NoGradGuard no_grad;
   if (!device_.is_cuda()) {
-    done_ = ++added_;
+    pace_.batch_queued(site);
     return take(index, loss.item<double>(), epoch);
   }
-  while (added_ - done_ >= ahead_) wait(epoch, site);
+  while (pace_.full()) wait(epoch, site);
   const tandem::detail::OwnWork own(kReading, site);
-  Arrival& last = arrival(added_);
+  Arrival& last = arrival(pace_.queued());
   if (!last.value.defined() || last.value.dtype() != loss.dtype())
     last.value = empty({}, {.dtype = loss.dtype(), .pin_memory = true}, site);
   last.value.copy_(loss.detach().reshape({}, site), true, site);
-  if (!last.event) last.event.emplace();
-  last.event->record(cuda::current_stream(device_), site);
   last.index = index;
-  ++added_;
+  pace_.batch_queued(site);
 }
 
 void Losses::finish(int epoch, Site site) {

@@ -9,6 +9,7 @@ namespace tandem {
 namespace {
 
 using train::Losses;
+using train::Pace;
 
 TEST(TrainLosses, CountABatchAsDoneWhenItsLossIsThere) {
   Losses losses(Device("cuda:0"), 2);
@@ -27,7 +28,7 @@ TEST(TrainLosses, KeepTheHostNearTheGpu) {
   Losses losses(Device("cuda:0"), kBatches);
   for (int i = 0; i < kBatches; ++i) {
     losses.add(i, full({}, i, "cuda:0"), 0, Site::here());
-    EXPECT_LE(losses.added() - losses.done(), i == 0 ? 1 : Losses::kAhead);
+    EXPECT_LE(losses.added() - losses.done(), i == 0 ? 1 : Pace::kAhead);
   }
   losses.finish(0, Site::here());
   EXPECT_EQ(losses.done(), kBatches);
