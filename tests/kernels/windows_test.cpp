@@ -40,8 +40,8 @@ void each_seen(const Case& c, const int64_t (&o)[3], F f) {
         bool inside = true;
         for (int d = 0; d < 3; ++d) {
           const int64_t at = o[d] * w.stride[d] - w.padding[d] + k[d] * w.dilation[d];
-          inside &= at >= 0 && at < c.in[size_t(2 + d)];
-          place = place * c.in[size_t(2 + d)] + at;
+          inside &= at >= 0 && at < c.in[static_cast<size_t>(d) + 2];
+          place = place * c.in[static_cast<size_t>(d) + 2] + at;
         }
         if (inside) f(place);
       }
