@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, first_line, machine, others_share, readable
+from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, first_line, machine, others_share, readable
 
 RANKS = 2
 CASES = {"all_reduce_4": "all_reduce of 4 B", "all_reduce_1m": "all_reduce of 1 MB", "all_reduce_16m": "all_reduce of 16 MB",
@@ -128,14 +128,10 @@ def measure(options, found, say):
     """A-B-C-C-B-A: all runs of each side, by case."""
     runs = {side: {} for side in found}
     libraries = {}
-    order = list(found)
-    for round_number in range(options.rounds + 1):
-        say("warming up" if round_number == 0 else f"round {round_number} of {options.rounds}")
-        for side in order if round_number == 0 else order + order[::-1]:
-            document = found[side]()
-            libraries[side] = document["library"]
-            for row in document["results"] if round_number > 0 else []:
-                runs[side].setdefault(row["name"], []).append(row["ns"])
+    for side, documents in alternate(options.rounds, found, say).items():
+        libraries[side] = documents[-1]["library"]
+        for row in [row for document in documents for row in document["results"]]:
+            runs[side].setdefault(row["name"], []).append(row["ns"])
     return runs, libraries
 
 

@@ -1,7 +1,6 @@
 """What the smallest things cost: tandem against libtorch, and four figures of our own. docs/benchmarks.md says how it measures."""
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -12,7 +11,7 @@ import tempfile
 import time
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, first_line, machine, others_share, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, environments, first_line, others_share, ratio_text, readable, run_rounds, setting
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -148,9 +147,8 @@ def rows(result):
             spread = f" ({case['lowest']:.3g}-{case['highest']:.3g})" if case["lowest"] != case["highest"] else ""
             out.append((case["what"], "", f"{case['value']:.3g} {case['unit']}", spread.strip(), "", f"<= {case['at_most']:g} {case['unit']}", verdict))
         elif "ratio" in case:
-            dropped = f", {case['collapsed']} of {case['pairs']} dropped" if case["collapsed"] else ""
             out.append((case["what"], readable(case["peer_ns"]), readable(case["ours_ns"]),
-                        f"{case['ratio']:.2f}x ({case['lowest']:.2f}-{case['highest']:.2f}{dropped})", f"{case['fastest_ratio']:.2f}x",
+                        ratio_text(case), f"{case['fastest_ratio']:.2f}x",
                         f">= {case['at_least']:g}x", verdict))
         else:
             out.append((case["what"], "", readable(case["ours_ns"]), "", "", f">= {case['at_least']:g}x", verdict))
@@ -190,7 +188,7 @@ def main():
     timed = [row[0] for row in COMPARED if row[0] in wanted]
     say = lambda text: print(f"{text}…", file=sys.stderr, flush=True)
 
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    environment, peer_environment = environments(options)
     chosen = lambda names: [part for name in names for part in ("--only", name)]
     common = ["--threads", str(options.threads), "--ms", str(options.ms)]
     ours = peer = peer_version = None
@@ -202,8 +200,7 @@ def main():
             binary = torch_peer.compile_program(ROOT / "bench/peer/micro_torch.cpp", ROOT, site, peer_version)
         except torch_peer.PeerError as error:
             fail(f"the peer is not available. {error}\n--no-peer measures tandem alone; --venv DIR takes an environment that has torch {torch_peer.WANTED}.")
-        keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
-        peer = ([binary, *common, *chosen(timed)], {**environment, **keep})
+        peer = ([binary, *common, *chosen(timed)], peer_environment)
 
     others = others_share()
     if others > BUSY:
@@ -235,12 +232,7 @@ def main():
                           "at_most": at_most, "holds": value <= at_most})
 
     result = {
-        "setting": {
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(),
-            "cores": len(os.sched_getaffinity(0)), "threads": options.threads, "rounds": options.rounds, "ms": options.ms,
-            "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": peer_version,
-            "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3), "compiler": first_line([os.environ.get("CXX", "g++"), "--version"]),
-        },
+        "setting": {**setting(options, others), "peer": peer_version, "compiler": first_line([os.environ.get("CXX", "g++"), "--version"])},
         "cases": cases,
     }
     if busy(result):

@@ -1,9 +1,7 @@
 """How fast the operations are: tandem against libtorch and against this machine. docs/benchmarks.md says how it measures."""
 
 import argparse
-import datetime
 import json
-import os
 import pathlib
 import re
 import statistics
@@ -11,7 +9,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, first_line, machine, others_share, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, environments, others_share, readable, run_rounds, setting
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -80,7 +78,7 @@ def main():
     program = options.build / "bin/tandem_bench"
     if not program.exists():
         fail(f"{program} is not there: build first with ./dev build, or name the build folder with --build DIR")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    environment, peer_environment = environments(options)
     known = subprocess.run([program, "ops", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     wanted = [name for name in (options.names or names) if name in known]
     for name in options.names:
@@ -96,8 +94,7 @@ def main():
             binary = torch_peer.compile_program(PEER, ROOT, site, version)
         except torch_peer.PeerError as error:
             fail(f"the peer is not available. {error}\n--no-peer measures tandem alone; --venv DIR takes an environment that has torch {torch_peer.WANTED}.")
-        keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
-        peer = ([binary, *common, *[part for name in wanted for part in ("--only", name)]], {**environment, **keep})
+        peer = ([binary, *common, *[part for name in wanted for part in ("--only", name)]], peer_environment)
 
     others = others_share()
     if others > BUSY:
@@ -120,11 +117,7 @@ def main():
         if busy:
             case["holds"] = None
         cases.append(case)
-    result = {"setting": {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(),
-                          "cores": len(os.sched_getaffinity(0)), "threads": options.threads, "rounds": options.rounds, "ms": options.ms, "size": options.size,
-                          "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer": version,
-                          "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3)},
-              "cases": cases}
+    result = {"setting": {**setting(options, others), "size": options.size, "peer": version}, "cases": cases}
     s = result["setting"]
     against = f"libtorch {version}" + (" keeping freed memory" if options.peer_keeps_memory else "") if version else "no peer"
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {against} · "

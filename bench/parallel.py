@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, first_line, machine, others_share
+from side_by_side import BUSY, ROOT, BenchError, Server, first_line, machine, others_share
 
 TRAINING = ["densenet121", "lenet", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]
@@ -69,37 +69,11 @@ class Progress:
             print(f"{text}…", file=sys.stderr, flush=True)
 
 
-class Server:
-    """A process of tandem_bench that measures one case whenever it is told to."""
-
-    def __init__(self, program, case, gpus, options, environment):
-        arguments = ["parallel", "--serve", case, "--gpus", ",".join(map(str, gpus)), "--ms", str(options.ms), "--batch", str(options.batch), "--size",
-                     str(options.size)] + ["--quick"] * options.quick
-        self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env=environment)
-
-    def line(self):
-        line = self.process.stdout.readline()
-        if not line:
-            text = self.process.stderr.read().strip().splitlines() or ["it printed nothing"]
-            raise BenchError(f"tandem_bench ended with {self.process.wait()}: {text[-1]}")
-        return line
-
-    def wait_until_ready(self):
-        self.line()
-
-    def ask(self, gpus):
-        self.process.stdin.write(f"{gpus}\n")
-        self.process.stdin.flush()
-
-    def answer(self):
-        return json.loads(self.line())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait()
-        self.process.stderr.close()
+def server_of(program, case, gpus, options, environment):
+    """A process of tandem_bench that measures one case on the number of GPUs that it is asked for."""
+    arguments = ["parallel", "--serve", case, "--gpus", ",".join(map(str, gpus)), "--ms", str(options.ms), "--batch", str(options.batch), "--size",
+                 str(options.size)] + ["--quick"] * options.quick
+    return Server([program, *arguments], environment)
 
 
 def rate_of(servers, gpus):
@@ -115,7 +89,7 @@ def measure_case(case, options, program, places, progress):
     rates = {(kind, n): [] for kind in ("together", "alone") for n in options.gpus}
     with contextlib.ExitStack() as stack:
         def start(gpus, environment):
-            server = Server(program, case, gpus, options, environment)
+            server = server_of(program, case, gpus, options, environment)
             stack.callback(server.close)
             return server
         one = start(options.gpus, together)

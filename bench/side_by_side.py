@@ -1,11 +1,15 @@
 """Two programs measured side by side: alternating runs, ratios of neighbours, and how busy the machine was with other work."""
 
+import contextlib
+import datetime
+import functools
 import json
 import os
 import pathlib
 import platform
 import statistics
 import subprocess
+import tempfile
 import time
 
 import torch_peer
@@ -32,6 +36,20 @@ def add_options(parser):
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
+def environments(options):
+    """Of our side and of the peer's; variables that begin with TANDEM_ are not passed on."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    keep = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"} if options.peer_keeps_memory else {}
+    return ours, {**ours, **keep}
+
+
+def setting(options, others):
+    """What every result tells of the run; `others`: other work's share of the machine."""
+    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
+            "threads": options.threads, "rounds": options.rounds, "ms": options.ms, "tandem": first_line([options.build / "bin/tandem", "--version"]),
+            "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3)}
+
+
 def measured(command, environment):
     """Runs one side once; its figures in nanoseconds by case, and the library's own name for itself."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -42,20 +60,65 @@ def measured(command, environment):
     return {row["name"]: row["ns"] for row in document["results"]}, document
 
 
-def run_rounds(rounds, ours, peer, say):
-    """A-B-B-A: all runs of each side in order, so that run i of one stands beside run i of the other; and what the programs printed."""
-    runs = {"peer": [], "ours": []}
-    documents = {"peer": [], "ours": []}
-    sides = {"peer": peer, "ours": ours}
-    order = [side for side in ("peer", "ours", "ours", "peer") if sides[side]]
+def alternate(rounds, sides, say):
+    """A-B-B-A: what the function of each side gives, in order, so that run i of one stands beside run i of another. Half a round warms up."""
+    given = {side: [] for side in sides}
+    order = list(sides)
     for round_number in range(rounds + 1):
         say("warming up" if round_number == 0 else f"round {round_number} of {rounds}")
-        for side in order[:len(order) // 2] if round_number == 0 else order:
-            figures, document = measured(*sides[side])
+        for side in order if round_number == 0 else order + order[::-1]:
+            result = sides[side]()
             if round_number > 0:
-                runs[side].append(figures)
-                documents[side].append(document)
+                given[side].append(result)
+    return given
+
+
+def run_rounds(rounds, ours, peer, say):
+    """A-B-B-A of two programs: all runs of each side, and what the programs printed."""
+    programs = {side: program for side, program in (("peer", peer), ("ours", ours)) if program}
+    sides = {side: functools.partial(measured, *program) for side, program in programs.items()}
+    runs = {"peer": [], "ours": []}
+    documents = {"peer": [], "ours": []}
+    for side, results in alternate(rounds, sides, say).items():
+        runs[side] = [figures for figures, _ in results]
+        documents[side] = [document for _, document in results]
     return runs, documents
+
+
+class Server:
+    """A process that is ready once it has written a line, and then answers each line with a line of JSON."""
+
+    def __init__(self, command, environment):
+        self.command = command
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=environment)
+
+    def line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            self.errors.seek(0)
+            text = self.errors.read().strip().splitlines() or ["it printed nothing"]
+            raise BenchError(f"{' '.join(map(str, self.command))} ended with {self.process.returncode}: {text[-1]}")
+        return line
+
+    def wait_until_ready(self):
+        self.line()
+
+    def ask(self, question):
+        with contextlib.suppress(BrokenPipeError):  # it has ended: answer() says why
+            self.process.stdin.write(f"{question}\n")
+            self.process.stdin.flush()
+
+    def answer(self):
+        return json.loads(self.line())
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+        self.errors.close()
 
 
 def compare(name, runs):
@@ -68,6 +131,11 @@ def compare(name, runs):
     return {"peer_ns": statistics.median(peer), "ours_ns": statistics.median(ours), "ratio": statistics.median(ratios), "lowest": min(ratios),
             "highest": max(ratios), "fastest_ratio": min(peer) / min(ours), "pairs": len(pairs), "collapsed": len(pairs) - len(kept),
             "peer_runs_ns": [p for p, _ in pairs], "ours_runs_ns": [o for _, o in pairs]}
+
+
+def ratio_text(figures):
+    dropped = f", {figures['collapsed']} of {figures['pairs']} dropped" if figures["collapsed"] else ""
+    return f"{figures['ratio']:.2f}x ({figures['lowest']:.2f}-{figures['highest']:.2f}{dropped})"
 
 
 def first_line(command):
