@@ -9,6 +9,7 @@
 #include "bench/observers.h"
 #include "bench/ops.h"
 #include "bench/parallel.h"
+#include "bench/work.h"
 #include "data/prefetch.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
@@ -113,6 +114,27 @@ void add_features(CLI::App& bench, Action& action) {
   features->callback([options, &action] { action = [options] { return bench_features(*options); }; });
 }
 
+void add_work(CLI::App& bench, Action& action) {
+  CLI::App* work = bench.add_subcommand("work", "What whole networks take: steps of training, and inference");
+  const auto options = std::make_shared<BenchWorkOptions>();
+  work->add_flag("--list", options->list, "Only name the cases; with --json also what they are and how many operations they take");
+  work->add_flag("--json", options->json, "Print a JSON document instead of a table");
+  work->add_option("--case", options->cases, "Measure only these cases (may be given several times)")->type_name("NAME");
+  work->add_option("--save", options->save, "Write weights, inputs and outputs of each case to CASE.safetensors there, and measure nothing")
+      ->type_name("FOLDER");
+  work->add_flag("--serve", options->serve,
+                 "Measure the case whenever a line of standard input comes; answers with a JSON document in a line");
+  work->add_option("--batch", options->batch, "Samples a batch; 0: each case's own")->capture_default_str()->check(whole_number_from(0));
+  work->add_option("--device", options->device, "Where: cpu, cuda, cuda:1")->capture_default_str()->type_name("NAME");
+  work->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  work->add_option("--ms", options->ms, "About how long to measure each case, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  work->callback([options, &action] { action = [options] { return bench_work(*options); }; });
+}
+
 void add_parallel(CLI::App& bench, Action& action) {
   CLI::App* parallel = bench.add_subcommand("parallel", "What several GPUs do that one does not: training, products, copies, collectives");
   const auto options = std::make_shared<BenchParallelOptions>();
@@ -157,7 +179,8 @@ void add_comm(CLI::App& bench, Action& action) {
   comm->callback([options, &action] { action = [options] { return bench_comm(*options); }; });
 }
 
-constexpr tools::AddCommand kCommands[] = {add_micro, add_ops, add_observers, add_loader, add_gpu, add_features, add_parallel, add_comm};
+constexpr tools::AddCommand kCommands[] = {add_micro, add_ops,      add_work,     add_observers, add_loader,
+                                           add_gpu,   add_features, add_parallel, add_comm};
 
 constexpr tools::Program kProgram = {
     .name = "tandem_bench",

@@ -1,7 +1,7 @@
 """The peer: libtorch from PyPI's torch wheel, in a virtual environment outside the repository, and programs compiled against it.
 
-Only libtorch_cpu.so and libc10.so are linked. Python never imports torch, so of the wheel's dependencies only the two small CUDA
-libraries that libtorch_cpu.so itself names are installed (no GPU is needed for them).
+Only libtorch_cpu.so and libc10.so are linked. For these programs only the two small CUDA libraries that libtorch_cpu.so itself names are
+installed of the wheel's dependencies (no GPU is needed for them). What Python needs to import torch is installed for whom it is asked.
 """
 
 import hashlib
@@ -13,6 +13,8 @@ import subprocess
 import sys
 
 WANTED = "2.15"
+# Beside torch, for Python: numpy and files of weights, and what runs exported networks.
+PYTHON_PACKAGES = ["numpy", "safetensors", "onnx", "onnxscript", "onnxruntime", "openvino"]
 
 
 class PeerError(Exception):
@@ -58,6 +60,17 @@ def install(venv):
         packages = [f"{name}=={cuda.group(1)}.*" for name in ("nvidia-cuda-runtime", "nvidia-cuda-cupti")]
         run([venv / "bin" / "pip", "install", "--quiet", "--no-deps", *packages], "installing the libraries that libtorch_cpu.so is linked to")
     return site, version
+
+
+def install_for_python(venv):
+    """The same with all that torch and PYTHON_PACKAGES need in Python, at the newest versions where they are missing. Returns its Python."""
+    site, version = installed(venv)
+    complete = site and version.startswith(WANTED + ".") and all((site / name).is_dir() for name in [*PYTHON_PACKAGES, "sympy", "triton"])
+    if not complete:
+        install(venv)
+        print(f"installing what torch {WANTED} needs in Python, onnxruntime and OpenVINO (several GB) into {venv}", file=sys.stderr, flush=True)
+        run([venv / "bin" / "pip", "install", "--quiet", f"torch=={WANTED}.*", *PYTHON_PACKAGES], "installing the peers from PyPI")
+    return venv / "bin" / "python"
 
 
 def compile_program(source, include, site, version):

@@ -5,15 +5,15 @@ call -- --version
 expect_status 0; expect_out "tandem_bench 0."; expect_no_err
 call -- --help
 expect_status 0; expect_no_err
-for command in micro ops observers loader gpu features parallel comm; do expect_out "$command"; done
-for command in micro ops observers loader gpu features parallel comm; do
+for command in micro ops work observers loader gpu features parallel comm; do expect_out "$command"; done
+for command in micro ops work observers loader gpu features parallel comm; do
   call -- $command --help
   expect_status 0; expect_out "--help"; expect_no_err
 done
 
 wrong "--workers: must be a whole number from 0 to 1024, not 2147483647" loader --workers 2147483647
 wrong "--threads: must be a whole number from 0 to 2147483647, not 2147483648" micro --threads 2147483648
-wrong "'tandem_bench' needs one of its commands: micro, ops, observers, loader, gpu, features, parallel, comm"
+wrong "'tandem_bench' needs one of its commands: micro, ops, work, observers, loader, gpu, features, parallel, comm"
 wrong "--threads" micro --threads -1
 wrong "--ms" micro --ms 0
 wrong "there is no operation 'sofmax'; did you mean softmax" ops sofmax
