@@ -63,6 +63,13 @@ ordered_json document(Device device, const ordered_json& rows) {
           {"results", rows}};
 }
 
+/// The fastest of some: other work only makes it less.
+double peak_gflops() {
+  double peak = 0;
+  for (int i = 0; i < 5; ++i) peak = std::max(peak, multiply_add_peak(get_num_threads()));
+  return peak;
+}
+
 void list(const std::vector<const WorkCase*>& cases, const BenchWorkOptions& options, Device device) {
   ordered_json rows = ordered_json::array();
   for (const WorkCase* c : cases) {
@@ -70,8 +77,7 @@ void list(const std::vector<const WorkCase*>& cases, const BenchWorkOptions& opt
     else std::cout << c->name << "\n";
   }
   if (!options.json) return;
-  std::cout << ordered_json{{"threads", get_num_threads()}, {"peak_gflops", multiply_add_peak(get_num_threads())}, {"cases", rows}}.dump(1)
-            << "\n";
+  std::cout << ordered_json{{"threads", get_num_threads()}, {"peak_gflops", peak_gflops()}, {"cases", rows}}.dump(1) << "\n";
 }
 
 /// Says "ready" first.

@@ -174,7 +174,7 @@ class Bench:
 
 def header(options):
     peers = [] if options.no_peer else [FORMS[form] for form in FORMS if form in options.forms]
-    return ("case", *peers, "tandem", "ratio (range)", "floor", "of peak", "memory: tandem, fastest peer", "")
+    return ("case", *peers, "tandem", "ratio (range)", "floor", "of peak", "memory" + ": tandem, fastest peer" * bool(peers), "")
 
 
 def row(case, options, busy):

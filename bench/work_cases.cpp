@@ -156,7 +156,7 @@ Work mlp_one(int64_t batch, Device device) { return inference(models::mlp({784, 
 constexpr WorkCase kCases[] = {
     {"cnn_step", "CNN for CIFAR-10, SGD step, batch 64", 64, cnn_step},
     {"gru_step", "GRU on texts of 150 words, Adam step, batch 64", 64, gru_step},
-    {"gru_infer", "the same network, inference, batch 64", 64, gru_infer},
+    {"gru_infer", "GRU on texts of 150 words, inference, batch 64", 64, gru_infer},
     {"resnet50_infer", "ResNet-50 without its last layer, inference, batch 4", 4, resnet50_infer},
     {"densenet121_step", "DenseNet-121, 14 outputs, Adam step, batch 4", 4, densenet121_step},
     {"lenet_step", "LeNet of Dive into Deep Learning, SGD step, batch 256", 256, lenet_step},
@@ -165,7 +165,7 @@ constexpr WorkCase kCases[] = {
     {"gpt_step", "nanoGPT, 6 layers, 256 tokens, width 384, AdamW step, batch 4", 4, gpt_step},
     {"unet_step", "U-Net, 16 to 128 channels, 128x128, Adam step, batch 2", 2, unet_step},
     {"mlp_step", "MLP 784-256-128-10, Adam step, batch 128", 128, mlp_step},
-    {"mlp_one", "the same network, inference, one picture", 1, mlp_one},
+    {"mlp_one", "MLP 784-256-128-10, inference, one picture", 1, mlp_one},
 };
 
 }  // namespace
