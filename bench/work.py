@@ -248,10 +248,10 @@ def main():
         cases = []
         for entry in listed["cases"]:
             cases.append(bench.case(entry, listed["peak_gflops"]))
+            others = max(others, others_share())  # it may have come in the meantime
             print_row(row(cases[-1], options, busy(others)), options)
     except BenchError as error:
         fail(error)
-    others = max(others, others_share())
 
     result = {
         "setting": {**setting(options, others), "peak_gflops": listed["peak_gflops"], "peers": bench.libraries},
