@@ -1,8 +1,8 @@
 """The C++ of the guides in docs/guide/ compiles and runs, as a user would copy it: guides.py ROOT INCLUDES LIBRARY_FOLDER COMPILER [PAGE].
 That of the pages in COMPILED compiles and links; it isn't run: some of it reads files of the user's.
 
-The pieces of a page go on from one another: they are one program. A piece that has its own `main` is a program of its own. Each runs in the current
-folder.
+The pieces of a page go on from one another: they are one program, and one that includes tandem again begins another. A piece that has its own `main` is
+a program of its own, one for GoogleTest is left out. Each runs in the current folder.
 """
 
 import concurrent.futures
@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-COMPILED = ["base", "data", "train"]
+COMPILED = ["base", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
+            "virtual-gpus"]
 docs = pathlib.Path(root) / "docs"
 pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
 if len(sys.argv) > 5:
@@ -22,17 +23,20 @@ if len(sys.argv) > 5:
 
 def programs(page):
     """The page's programs: {name: text}."""
-    whole, head, body = [], [], []
+    whole, parts = [], []
     for piece in re.findall(r"^```cpp\n(.*?)^```", page.read_text(), re.S | re.M):
         if "int main(" in piece:
             whole.append(piece)
-            continue
-        for line in piece.splitlines():
-            (head if line.startswith(("#include", "namespace td =")) else body).append(line)
+        elif "gtest" not in piece:
+            if not parts or "#include <tandem/tandem.h>" in piece:
+                parts.append(([], []))
+            head, body = parts[-1]
+            for line in piece.splitlines():
+                (head if re.match(r"#include|namespace \w+ =", line) else body).append(line)
     name = str(page.relative_to(docs).with_suffix("")).replace("/", "_")
-    found = {f"{name}_{i}": text for i, text in enumerate(whole)}
-    if body:
-        found[name] = "\n".join(head + ["int main() {"] + body + ["}", ""])
+    found = {f"{name}_main{i}": text for i, text in enumerate(whole)}
+    for i, (head, body) in enumerate(parts):
+        found[f"{name}_{i}" if i else name] = "\n".join(head + ["int main() {"] + body + ["}", ""])
     return found
 
 
