@@ -14,9 +14,8 @@ struct Sizes {
 };
 
 constexpr Sizes kSizes[] = {
-    // Winograd's algorithm, where the processor and oneDNN have it: whole tiles of 4x4 and tiles that reach over the edge, channels that
-    // fill
-    // no vector, a last piece with fewer images, blocks of channels.
+    // Winograd's algorithm, where the processor and oneDNN have it: whole tiles of 4x4 and tiles that reach over the edge, channels
+    // that fill no vector, a last piece with fewer images, blocks of channels.
     {16, 64, 64, 28, 28, 3, 1},
     {5, 50, 50, 32, 32, 3, 1},
     {9, 32, 48, 14, 14, 3, 1},

@@ -40,10 +40,11 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     out[d] = out_view.sizes[2 + d];
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
-  if (suits_products()) {
+  const bool large = static_cast<double>(n) * work() > kSmall;
+  if (large && suits_products()) {
     route = Route::Products;
-    product_bytes = products_workspace(*this);
-  } else if (static_cast<double>(n) * work() > kSmall && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
+    scratch_bytes = products_workspace(*this);
+  } else if (large && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
     route = Route::Dnnl;
     winograd = suits_winograd();
     if (winograd) cut_winograd();
@@ -60,7 +61,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
 bool ConvolutionPlan::suits_products() const {
   bool points = groups == 1 && dtype == kFloat32;
   for (int d = 0; d < 3; ++d) points = points && windows.kernel[d] == 1 && windows.stride[d] == 1 && windows.padding[d] == 0;
-  return points && out_places() >= kPlaces && static_cast<double>(n) * work() > kSmall;
+  return points && out_places() >= kPlaces;
 }
 
 // Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight for each
@@ -78,35 +79,32 @@ void ConvolutionPlan::cut_winograd() {
   pieces = std::min(ceil_div(n * tiles(), kManyTiles), n);
   if (pieces == 1 && n * tiles() >= 2 * kFewTiles) pieces = std::min<int64_t>(2, n);
   pieces = std::min(n, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(pieces))));  // the same for each core
-  piece = ceil_div(n, pieces);
-  pieces = ceil_div(n, piece);
-  const bool gradient = part == ConvolutionPart::Weight;
-  runs = gradient ? std::clamp<int64_t>(kRunBytes / (oc * seen() * 4), 1, std::min(pieces, kMaxRuns)) : 1;
-  cut_channels(gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(kWinogradTasks, pieces));
+  cut_rest(kWinogradTasks);
 }
 
 void ConvolutionPlan::cut_direct() {
   const auto size = static_cast<int64_t>(size_of(dtype));
   const int64_t image = (ic * in_places() + oc * out_places()) * size;
-  const bool gradient = part == ConvolutionPart::Weight;
   // Each piece goes through the whole weight, so a large one asks for large pieces.
-  const auto all_weight = static_cast<int64_t>(oc * seen()) * 4;
+  const int64_t all_weight = oc * seen() * 4;
   pieces = ceil_div(n, std::clamp<int64_t>(std::clamp(all_weight, kPieceBytes, kMaxPieceBytes) / image, 1, n));
   const int64_t cores = shares();
-  if (!gradient) {  // as many pieces for each core, where they are worth it; a weight that outweighs the images is better cut itself
+  // As many pieces for each core, where they are worth it; a weight that outweighs the images is better cut itself.
+  if (part != ConvolutionPart::Weight) {
     if (static_cast<double>(n) * work() < 2 * kTask && image * n <= 2 * kPieceBytes) pieces = 1;
     else if (all_weight < image * n) pieces = std::min(n, ceil_div(pieces, cores) * cores);
   }
-  piece = ceil_div(n, pieces);
-  pieces = ceil_div(n, piece);
-  // Too few pieces: the channels are cut too. For the weight's gradient by sizes alone, since the order of its sums depends on it.
-  runs = gradient ? std::clamp<int64_t>(kRunBytes / all_weight, 1, std::min(pieces, kMaxRuns)) : 1;
-  cut_channels(gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(cores, pieces));
+  cut_rest(cores);
 }
 
-/// Into `wanted` blocks, or as many as are worth a task.
-void ConvolutionPlan::cut_channels(int64_t wanted) {
+/// The batch into `pieces`. Where they are fewer than `tasks`, the channels are cut too, as far as that is worth it; for the weight's
+/// gradient by sizes alone, since the order of its sums depends on it.
+void ConvolutionPlan::cut_rest(int64_t tasks) {
+  piece = ceil_div(n, pieces);
+  pieces = ceil_div(n, piece);
   const bool gradient = part == ConvolutionPart::Weight;
+  runs = gradient ? std::clamp<int64_t>(kRunBytes / (oc * seen() * 4), 1, std::min(pieces, kMaxRuns)) : 1;
+  const int64_t wanted = gradient ? ceil_div(kMaxRuns / 2, runs) : ceil_div(tasks, pieces);
   const auto worth = static_cast<int64_t>(work() * static_cast<double>(gradient ? ceil_div(n, runs) : piece) / kTask);
   blocks = std::clamp<int64_t>(std::min(wanted, worth), 1, std::max<int64_t>(1, groups > 1 ? groups : units() / 32));
   block = ceil_div(units(), blocks);

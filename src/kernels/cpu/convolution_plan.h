@@ -33,7 +33,7 @@ struct ConvolutionPlan {
   // Columns: places of the result at a time.
   int64_t places = 1;
   int64_t slots = 1;  // tasks that run side by side
-  size_t weight_bytes = 0, scratch_bytes = 0, product_bytes = 0;
+  size_t weight_bytes = 0, scratch_bytes = 0;
 
   ConvolutionPlan(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows, int64_t groups,
                   bool has_bias);
@@ -49,8 +49,7 @@ struct ConvolutionPlan {
   /// The memory of one weight in the workspace, of which there are `weights()`.
   [[nodiscard]] int64_t weights() const { return part == ConvolutionPart::Weight ? runs * blocks : blocks; }
   [[nodiscard]] size_t workspace() const {
-    return route == Route::Products ? product_bytes
-                                    : weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
+    return weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
   }
 
  private:
@@ -59,7 +58,7 @@ struct ConvolutionPlan {
   [[nodiscard]] bool suits_winograd() const;
   void cut_winograd();
   void cut_direct();
-  void cut_channels(int64_t wanted);
+  void cut_rest(int64_t tasks);
   /// What oneDNN wants for the cuts; false where it has no code for them.
   bool plan_dnnl();
   void plan_columns();

@@ -155,9 +155,9 @@ void each_row(const Queue& queue, const Axes& a, const Band& band, const View& i
       });
 }
 
-/// Whether windows are 2x2 side by side, over whole rows of float32.
-bool of_pairs(const Axes& a, const View& in) {
-  bool pairs = in.dtype == kFloat32 && a.d.in == 1 && a.d.kernel == 1 && a.d.padding == 0 && !a.d.adaptive;
+/// Whether windows are 2x2 side by side; `rows`, which are read, are dense and of float32.
+bool of_pairs(const Axes& a, const View& rows) {
+  bool pairs = rows.dtype == kFloat32 && rows.strides[4] == 1 && a.d.in == 1 && a.d.kernel == 1 && a.d.padding == 0 && !a.d.adaptive;
   for (const PoolingAxis* axis : {&a.h, &a.w})
     pairs = pairs && axis->kernel == 2 && axis->stride == 2 && axis->padding == 0 && axis->dilation == 1 && 2 * axis->out <= axis->in;
   return pairs;
@@ -219,7 +219,7 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
   const Axes a(pooling, in, out);
   if (a.planes * a.outputs() == 0) return;
   auto* const places = indices.as<int64_t>();
-  if (of_pairs(a, in) && in.strides[4] == 1 && a.h.in * a.w.in < int64_t{1} << 30)
+  if (of_pairs(a, in) && a.h.in * a.w.in < int64_t{1} << 30)
     return each_pair_of_rows(queue, a, [&, largest = isa().windows.max_pairs](int64_t plane, int64_t oh) {
       const int64_t at = (plane * a.h.out + oh) * a.w.out;
       largest(out.as<float>() + at, places ? places + at : nullptr, row_of(in, a, plane, 2 * oh), row_of(in, a, plane, 2 * oh + 1),
@@ -265,7 +265,7 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
 void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   const Axes a(pooling, in, out);
   if (a.planes * a.outputs() == 0) return;
-  if (of_pairs(a, in) && in.strides[4] == 1)
+  if (of_pairs(a, in))
     return each_pair_of_rows(queue, a, [&, mean = isa().windows.mean_pairs](int64_t plane, int64_t oh) {
       mean(out.as<float>() + (plane * a.h.out + oh) * a.w.out, row_of(in, a, plane, 2 * oh), row_of(in, a, plane, 2 * oh + 1),
            static_cast<float>(divisor_of(pooling, a.d.at(0), a.h.at(oh), a.w.at(0))), a.w.out);
@@ -295,7 +295,7 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
 
 void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) {
   const Axes a(pooling, out, grad);
-  const bool pairs = of_pairs(a, out) && grad.dtype == kFloat32 && grad.strides[4] == 1;
+  const bool pairs = of_pairs(a, grad);
   if (!pairs || 2 * a.h.out != a.h.in || 2 * a.w.out != a.w.in) fill(queue, out, Value{});
   const int64_t volume = a.d.in * a.h.in * a.w.in;
   if (a.planes * a.outputs() * volume == 0) return;

@@ -70,20 +70,6 @@ struct Windowed {
   }
 };
 
-void deinterleave(float* even, float* odd, const float* from, int64_t n) {
-  using V = Vec<float>;
-  int64_t i = 0;
-  for (; i + V::kLanes <= n; i += V::kLanes) {
-    const V a = V::load(from + 2 * i), b = V::load(from + 2 * i + V::kLanes);
-    V(shuffle(a.v, b.v, [](int lane) { return 2 * lane; })).store(even + i);
-    V(shuffle(a.v, b.v, [](int lane) { return 2 * lane + 1; })).store(odd + i);
-  }
-  for (; i < n; ++i) {
-    even[i] = from[2 * i];
-    odd[i] = from[2 * i + 1];
-  }
-}
-
 /// The elements 2 i and 2 i + 1 of a row for a vector of outputs, of which `left` are wanted.
 struct Pairs {
   using V = Vec<float>;
@@ -97,6 +83,14 @@ struct Pairs {
     odd = V(shuffle(a.v, b.v, [](int lane) { return 2 * lane + 1; }));
   }
 };
+
+void deinterleave(float* even, float* odd, const float* from, int64_t n) {
+  for (int64_t i = 0; i < n; i += Vec<float>::kLanes) {
+    const Pairs pairs(from + 2 * i, n - i);
+    Windowed<float>::put(even + i, pairs.even, n - i);
+    Windowed<float>::put(odd + i, pairs.odd, n - i);
+  }
+}
 
 void max_pairs(float* values, int64_t* indices, const float* upper, const float* lower, int64_t place, int64_t width, int64_t n) {
   using W = Windowed<float>;
