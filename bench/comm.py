@@ -2,7 +2,6 @@
 it measures."""
 
 import argparse
-import datetime
 import hashlib
 import json
 import os
@@ -14,7 +13,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, first_line, machine, others_share, readable
+from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, others_share, readable, setting
 
 RANKS = 2
 CASES = {"all_reduce_4": "all_reduce of 4 B", "all_reduce_1m": "all_reduce of 1 MB", "all_reduce_16m": "all_reduce of 16 MB",
@@ -208,9 +207,7 @@ def main():
         fail(error)
     result = {
         "setting": {
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
-            "rounds": options.rounds, "ms": options.ms, "quick": options.quick, "tandem": first_line([options.build / "bin/tandem", "--version"]),
-            "commit": first_line(["git", "describe", "--always", "--dirty"]), "others_share": round(others, 3),
+            **setting(options, others), "quick": options.quick,
         },
         "libraries": libraries, "cases": results(runs, others <= BUSY and not options.quick),
     }
@@ -218,21 +215,11 @@ def main():
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     plain = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [header, *rows])
     print(json.dumps(result, indent=1) if options.json else f"{summary(result)}\n\n{plain}")
-    whole = not (options.only or options.quick or options.no_peer or missing or busy(result))
-    out = options.out or (ROOT / "bench/results" if whole else None)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        lines = ["# Ranks of one machine", "", summary(result), "", "Times are medians. How it measures: `docs/benchmarks.md`.", "",
-                 "| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows]
-        (out / "comm.md").write_text("\n".join(lines) + "\n")
-        (out / "comm.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(f"written to {out}/comm.md and comm.json", file=sys.stderr)
-    short = [floor_text(floor) for row in result["cases"] for floor in row["floors"] if floor["holds"] is False]
-    if short:
-        print("below the floor: " + "; ".join(short), file=sys.stderr)
-    if busy(result):
-        print("the machine was busy with other work: no floor was checked, and only --out writes such results", file=sys.stderr)
-    return 1 if options.check and (short or busy(result)) else 0
+    whole = not (options.only or options.quick or options.no_peer or missing)
+    lines = ["# Ranks of one machine", "", summary(result), "", "Times are medians. How it measures: `docs/benchmarks.md`.", "",
+             "| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows]
+    short = "; ".join(floor_text(floor) for row in result["cases"] for floor in row["floors"] if floor["holds"] is False)
+    return conclude("comm", options, result, "\n".join(lines) + "\n", whole, short)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import tempfile
 import time
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, environments, first_line, others_share, ratio_text, readable, run_rounds, setting
+from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, others_share, peer_setting, ratio_text, readable,
+                          run_rounds)
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -232,7 +233,7 @@ def main():
                           "at_most": at_most, "holds": value <= at_most})
 
     result = {
-        "setting": {**setting(options, others), "peer": peer_version, "compiler": first_line([os.environ.get("CXX", "g++"), "--version"])},
+        "setting": {**peer_setting(options, others), "peer": peer_version, "compiler": first_line([os.environ.get("CXX", "g++"), "--version"])},
         "cases": cases,
     }
     if busy(result):
@@ -240,18 +241,9 @@ def main():
             case["holds"] = case["holds"] if case["name"] == "size" else None
     print(json.dumps(result, indent=1) if options.json else f"{summary(result)}\n\n{terminal(result)}")
 
-    out = options.out or (ROOT / "bench/results" if peer and not options.only and not options.peer_keeps_memory and not busy(result) else None)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "micro.md").write_text(markdown(result))
-        (out / "micro.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(f"written to {out}/micro.md and micro.json", file=sys.stderr)
-    short = [case["name"] for case in cases if case["holds"] is False]
-    if short:
-        print(f"below the floor: {', '.join(short)}", file=sys.stderr)
-    if busy(result):
-        print("the machine was busy with other work: no floor on a time was checked, and only --out writes such results", file=sys.stderr)
-    return 1 if options.check and (short or busy(result)) else 0
+    short = ", ".join(case["name"] for case in cases if case["holds"] is False)
+    whole = peer and not options.only and not options.peer_keeps_memory
+    return conclude("micro", options, result, markdown(result), whole, short, unchecked="no floor on a time was")
 
 
 if __name__ == "__main__":

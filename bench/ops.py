@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, environments, others_share, readable, run_rounds, setting
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, readable, run_rounds
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -117,7 +117,7 @@ def main():
         if busy:
             case["holds"] = None
         cases.append(case)
-    result = {"setting": {**setting(options, others), "size": options.size, "peer": version}, "cases": cases}
+    result = {"setting": {**peer_setting(options, others), "size": options.size, "peer": version}, "cases": cases}
     s = result["setting"]
     against = f"libtorch {version}" + (" keeping freed memory" if options.peer_keeps_memory else "") if version else "no peer"
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {against} · "
@@ -127,20 +127,11 @@ def main():
     widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
     lines = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table)
     print(json.dumps(result, indent=1) if options.json else f"{summary}\n\n{lines}")
-    out = options.out or (ROOT / "bench/results" if peer and not options.names and not options.peer_keeps_memory and not busy else None)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "ops.md").write_text("\n".join(
-            ["# Operations", "", summary, "", "Times are medians; the ratio is PyTorch's time over ours, *plain loop* the time of the same function as the compiler makes it over ours. How it measures: `docs/benchmarks.md`.", "",
-             "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows(cases, busy))]) + "\n")
-        (out / "ops.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(f"written to {out}/ops.md and ops.json", file=sys.stderr)
-    short = [case["name"] for case in cases if case["holds"] is False]
-    if short:
-        print(f"below the target: {', '.join(short)}", file=sys.stderr)
-    if busy:
-        print("the machine was busy with other work: no target was checked, and only --out writes such results", file=sys.stderr)
-    return 1 if options.check and (short or busy) else 0
+    page = ["# Operations", "", summary, "", "Times are medians; the ratio is PyTorch's time over ours, *plain loop* the time of the same function as the compiler makes it over ours. How it measures: `docs/benchmarks.md`.", "",
+            "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows(cases, busy))]
+    short = ", ".join(case["name"] for case in cases if case["holds"] is False)
+    whole = peer and not options.names and not options.peer_keeps_memory
+    return conclude("ops", options, result, "\n".join(page) + "\n", whole, short, goal="target", unchecked="no target was")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import datetime
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, Server, first_line, machine, others_share
+from side_by_side import BUSY, ROOT, BenchError, Server, conclude, others_share, setting
 
 TRAINING = ["densenet121", "lenet", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]
@@ -269,27 +268,14 @@ def main():
             row["holds"] = row["of_independent"] >= FLOORS[row["name"]]
     result = {
         "setting": {
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
-            "device": device, "gpus": options.gpus, "rounds": options.rounds, "ms": options.ms, "quick": options.quick,
-            "tandem": first_line([options.build / "bin/tandem", "--version"]), "commit": first_line(["git", "describe", "--always", "--dirty"]),
-            "others_share": round(others, 3),
+            **setting(options, others), "device": device, "gpus": options.gpus, "quick": options.quick,
         },
         "cases": cases, "moves": moved, "modelled": model,
     }
     print(json.dumps(result, indent=1) if options.json else text(result, table, ""))
-    whole = not (options.only or options.quick or options.no_independent or busy(result))
-    out = options.out or (ROOT / "bench/results" if whole else None)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "parallel.md").write_text("# Several GPUs\n\n" + text(result, markdown_table, "## ") + "\n")
-        (out / "parallel.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(f"written to {out}/parallel.md and parallel.json", file=sys.stderr)
-    short = [row["name"] for row in cases if row.get("holds") is False]
-    if short:
-        print(f"below the floor: {', '.join(short)}", file=sys.stderr)
-    if busy(result):
-        print("the machine was busy with other work: no floor was checked, and only --out writes such results", file=sys.stderr)
-    return 1 if options.check and (short or busy(result)) else 0
+    whole = not (options.only or options.quick or options.no_independent)
+    short = ", ".join(row["name"] for row in cases if row.get("holds") is False)
+    return conclude("parallel", options, result, "# Several GPUs\n\n" + text(result, markdown_table, "## ") + "\n", whole, short)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pathlib
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -46,8 +47,30 @@ def environments(options):
 def setting(options, others):
     """What every result tells of the run; `others`: other work's share of the machine."""
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "cpu": machine(), "cores": len(os.sched_getaffinity(0)),
-            "threads": options.threads, "rounds": options.rounds, "ms": options.ms, "tandem": first_line([options.build / "bin/tandem", "--version"]),
-            "commit": first_line(["git", "describe", "--always", "--dirty"]), "peer_keeps_memory": options.peer_keeps_memory, "others_share": round(others, 3)}
+            "rounds": options.rounds, "ms": options.ms, "tandem": first_line([options.build / "bin/tandem", "--version"]),
+            "commit": first_line(["git", "describe", "--always", "--dirty"]), "others_share": round(others, 3)}
+
+
+def peer_setting(options, others):
+    """The same of those with the options of `add_options`."""
+    return {**setting(options, others), "threads": options.threads, "peer_keeps_memory": options.peer_keeps_memory}
+
+
+def conclude(name, options, result, markdown, whole, short, goal="floor", unchecked="no floor was"):
+    """Writes NAME.md and NAME.json: to --out, else to bench/results where the run was whole and the machine quiet. Says what fell short,
+    `short` by name, of its goal. The exit status."""
+    busy = result["setting"]["others_share"] > BUSY
+    out = options.out or (ROOT / "bench/results" if whole and not busy else None)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{name}.md").write_text(markdown)
+        (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(f"written to {out}/{name}.md and {name}.json", file=sys.stderr)
+    if short:
+        print(f"below the {goal}: {short}", file=sys.stderr)
+    if busy:
+        print(f"the machine was busy with other work: {unchecked} checked, and only --out writes such results", file=sys.stderr)
+    return 1 if options.check and (short or busy) else 0
 
 
 def measured(command, environment):

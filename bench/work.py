@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, Server, add_options, alternate, compare, environments, others_share, ratio_text, readable, setting
+from side_by_side import (BUSY, ROOT, BenchError, Server, add_options, alternate, compare, conclude, environments, others_share, peer_setting, ratio_text,
+                          readable)
 
 PEERS = ROOT / "bench/peer"
 # name, at least how many times the speed of the fastest peer
@@ -254,7 +255,7 @@ def main():
         fail(error)
 
     result = {
-        "setting": {**setting(options, others), "peak_gflops": listed["peak_gflops"], "peers": bench.libraries},
+        "setting": {**peer_setting(options, others), "peak_gflops": listed["peak_gflops"], "peers": bench.libraries},
         "cases": cases,
         "skipped": bench.skipped,
     }
@@ -263,18 +264,8 @@ def main():
             case["holds"] = None
     print(json.dumps(result, indent=1) if options.json else "\n".join(["", summary(result), *notes(result)]))
 
-    out = options.out or (ROOT / "bench/results" if options.whole and not busy(others) else None)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "work.md").write_text(markdown(result, options))
-        (out / "work.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(f"written to {out}/work.md and work.json", file=sys.stderr)
-    short = [case["name"] for case in cases if case["holds"] is False]
-    if short:
-        print(f"below the floor: {', '.join(short)}", file=sys.stderr)
-    if busy(others):
-        print("the machine was busy with other work: no floor was checked, and only --out writes such results", file=sys.stderr)
-    return 1 if options.check and (short or busy(others)) else 0
+    short = ", ".join(case["name"] for case in cases if case["holds"] is False)
+    return conclude("work", options, result, markdown(result, options), options.whole, short)
 
 
 if __name__ == "__main__":
