@@ -11,6 +11,7 @@
 #include "comm/devices.h"
 #include "comm/distributed.h"
 #include "comm/functional.h"
+#include "compile/compile.h"
 #include "data/data.h"
 #include "io/npy.h"
 #include "io/safetensors.h"

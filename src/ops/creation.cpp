@@ -10,6 +10,7 @@
 #include "ops/pointwise.h"
 #include "ops/view.h"
 #include "runtime/driver.h"
+#include "runtime/tracer.h"
 #include "tensor/host_values.h"
 
 namespace tandem {
@@ -95,6 +96,7 @@ Tensor tensor(const NestedList& data, const Options& options, Site site) {
     auto* to = static_cast<decltype(zero)*>(host.impl().data);
     write(data, to);
   });
+  if (runtime::Tracer* const tracer = runtime::tracer()) tracer->wrote(host.impl().data);
   if (options.device && options.device->is_cuda()) host = host.to(*options.device, {}, site);
   return finish(host, options);
 }

@@ -7,10 +7,12 @@
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "runtime/launch.h"
+#include "runtime/tracer.h"
 
 namespace tandem {
 
 HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site) {
+  runtime::refuse_trace(op);
   const NoGradGuard no_grad;
   Tensor shown = x;
   for (int64_t d = 0; edge >= 0 && d < x.dim(); ++d)
@@ -40,6 +42,7 @@ Scalar read_value(const Tensor& x, const char* op, Site site) {
   if (x.numel() != 1)
     fail('[', op, "] a Tensor with ", x.numel(), " elements cannot be converted to Scalar: take one of them by index, or sum() or mean()");
   x.impl().check_bytes();
+  runtime::refuse_trace(op);
   alignas(8) char bytes[8];
   const size_t size = x.element_size();
   if (x.is_cpu()) std::memcpy(bytes, x.impl().data, size);

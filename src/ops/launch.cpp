@@ -3,10 +3,17 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "runtime/stream_record.h"
+#include "runtime/tracer.h"
 
 namespace tandem::ops {
 
-const kernels::Table& kernels_of(Device device) { return device.is_cpu() ? kernels::cpu_table() : kernels::gpu_table(); }
+const kernels::Table& kernels_of(Device device) {
+  if (runtime::Tracer* const tracer = runtime::tracer()) [[unlikely]] {
+    if (device.is_cpu()) return tracer->kernels();
+    tracer->refuse("a kernel on a GPU");
+  }
+  return device.is_cpu() ? kernels::cpu_table() : kernels::gpu_table();
+}
 
 kernels::View view(const Tensor& x) {
   kernels::View v;

@@ -11,6 +11,7 @@
 #include "runtime/driver.h"
 #include "runtime/observer.h"
 #include "runtime/stream_record.h"
+#include "runtime/tracer.h"
 
 namespace tandem::runtime {
 
@@ -72,6 +73,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
 void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
                 bool non_blocking, const char* op, Site site) {
   if (bytes == 0) return;
+  refuse_trace(op);
   site = tandem::detail::site_of_work(site);
   if (to_device.is_cpu() && from_device.is_cpu()) {
     std::memcpy(to, from, bytes);

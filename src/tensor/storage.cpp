@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "runtime/allocator.h"
 #include "runtime/driver.h"
+#include "runtime/tracer.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem {
@@ -18,6 +19,12 @@ Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(b
     const auto allocation = pinned ? runtime::allocate_pinned(bytes, site) : runtime::allocate_device(device, bytes, site);
     data_ = allocation.data;
     block_ = allocation.block;
+  } else if (runtime::Tracer* const tracer = runtime::tracer()) [[unlikely]] {
+    const auto memory = tracer->allocate(bytes);
+    data_ = memory.data;
+    deleter_ = memory.free;
+    context_ = memory.record;
+    foreign_ = true;  // results are not to be written over others
   } else {
     data_ = runtime::allocate_host(bytes);
   }

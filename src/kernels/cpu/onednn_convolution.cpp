@@ -6,8 +6,7 @@
 
 #include "base/align.h"
 #include "kernels/cpu/onednn_cache.h"
-#include "kernels/cpu/onednn_thread.h"
-#include "kernels/cpu/onednn_version.h"
+#include "kernels/cpu/onednn_step.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -22,66 +21,6 @@ struct Hash {
   }
 };
 
-/// A primitive, and what its arguments look like.
-class Step {
- public:
-  class Arguments;
-
-  Step() = default;
-  Step(const Step&) = delete;
-  Step& operator=(const Step&) = delete;
-  ~Step() { dnnl_primitive_destroy(primitive_); }
-  dnnl_status_t make(const_dnnl_primitive_desc_t desc) { return dnnl_primitive_create(&primitive_, desc); }
-  void add(int name, const DnnlLayout& layout) { described_[count_++] = {name, layout}; }
-  [[nodiscard]] bool made() const { return primitive_ != nullptr; }
-  /// `data` in the order of `add`.
-  int run(Arguments& arguments, std::initializer_list<const void*> data) const;
-
- private:
-  static constexpr int kMaxCount = 5;
-  struct Described {
-    int name;
-    DnnlLayout layout;
-  };
-  dnnl_primitive_t primitive_ = nullptr;
-  Described described_[kMaxCount];  // the first count_
-  int count_ = 0;
-};
-
-/// The memory objects that it runs on, pointed elsewhere for each call.
-class Step::Arguments {
- public:
-  explicit Arguments(const Step& of) {
-    for (; count_ < of.count_ && status_ == dnnl_success; ++count_) {
-      const Described& argument = of.described_[count_];
-      list_[count_].arg = argument.name;
-      status_ = dnnl_memory_create(&list_[count_].memory, argument.layout.get(), dnnl_shared_engine(), DNNL_MEMORY_NONE);
-    }
-  }
-  Arguments(const Arguments&) = delete;
-  Arguments& operator=(const Arguments&) = delete;
-  ~Arguments() {
-    for (int i = 0; i < count_; ++i) dnnl_memory_destroy(list_[i].memory);
-  }
-
- private:
-  friend class Step;
-  dnnl_exec_arg_t list_[kMaxCount] = {};
-  int count_ = 0;
-  dnnl_status_t status_ = dnnl_success;
-};
-
-int Step::run(Arguments& arguments, std::initializer_list<const void*> data) const {
-  if (arguments.status_ != dnnl_success) return arguments.status_;
-  int i = 0;
-  for (const void* pointer : data) {
-    if (i == arguments.count_) break;
-    dnnl_memory_set_data_handle(arguments.list_[i++].memory, const_cast<void*>(pointer));
-  }
-  const SingleOpenMp single;
-  return dnnl_primitive_execute(primitive_, dnnl_thread_stream(), arguments.count_, arguments.list_);
-}
-
 class Convolution {
  public:
   static constexpr size_t kBytes = size_t{128} << 10;  // mostly code
@@ -93,7 +32,7 @@ class Convolution {
           reorder_b(of.reorder_b_),
           reorder_result(of.reorder_result_),
           reorder_weight(of.reorder_weight_) {}
-    Step::Arguments main, reorder_a, reorder_b, reorder_result, reorder_weight;
+    DnnlStep::Arguments main, reorder_a, reorder_b, reorder_result, reorder_weight;
   };
 
   /// `weight`: the layout that it must have, or nullptr for oneDNN's choice.
@@ -140,13 +79,6 @@ class Convolution {
   bool good(dnnl_status_t status) {
     if (status_ == dnnl_success) status_ = status;
     return status_ == dnnl_success;
-  }
-
-  /// What oneDNN calls the code that it has chosen.
-  static const char* name_of(const_dnnl_primitive_desc_t desc) {
-    const char* name = "";
-    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
-    return name;
   }
 
   void build(const DnnlConvolution& c, const DnnlLayout* given) {
@@ -228,7 +160,7 @@ class Convolution {
       DnnlLayout laid_in, laid_out;
       good(laid_in.set_tag(spatial + 2, in_dims, type, c.ic > 3 ? blocked : plain));
       good(laid_out.set_tag(spatial + 2, out_dims, type, blocked));
-      if (make_forward(laid_in, laid_out) == dnnl_success && std::strncmp(name_of(forward), "jit", 3) != 0) {
+      if (make_forward(laid_in, laid_out) == dnnl_success && std::strncmp(dnnl_code_name(forward), "jit", 3) != 0) {
         dnnl_primitive_desc_destroy(forward);
         forward = nullptr;
       }
@@ -249,7 +181,7 @@ class Convolution {
 
   void assemble(ConvolutionPart part, const_dnnl_primitive_desc_t chosen, const_dnnl_primitive_attr_t attributes, const DnnlLayout& in,
                 const DnnlLayout& out, const DnnlLayout& weight, const DnnlLayout& bias) {
-    worth_it_ = std::strncmp(name_of(chosen), "ref", 3) != 0;  // plain loops: ours are better
+    worth_it_ = std::strncmp(dnnl_code_name(chosen), "ref", 3) != 0;  // plain loops: ours are better
     const auto layout = [&](dnnl_query_t what) { return DnnlLayout::of(chosen, what); };
     const DnnlLayout scratch = layout(dnnl_query_scratchpad_md);
     good(main_.make(chosen));
@@ -298,16 +230,9 @@ class Convolution {
                      (reorder_result_.made() ? align_up(result_bytes_) : 0) + align_up(scratch.bytes());
   }
 
-  void make_reorder(Step& step, const DnnlLayout& from, const DnnlLayout& to, const_dnnl_primitive_attr_t attributes, bool always = false) {
-    if (!always && from == to) return;
-    dnnl_primitive_desc_t desc = nullptr;
-    if (!good(dnnl_reorder_primitive_desc_create(&desc, from.get(), dnnl_shared_engine(), to.get(), dnnl_shared_engine(), attributes)))
-      return;
-    if (DnnlLayout::of(desc, dnnl_query_scratchpad_md).bytes() != 0) good(dnnl_unimplemented);
-    good(step.make(desc));
-    step.add(DNNL_ARG_FROM, from);
-    step.add(DNNL_ARG_TO, to);
-    dnnl_primitive_desc_destroy(desc);
+  void make_reorder(DnnlStep& step, const DnnlLayout& from, const DnnlLayout& to, const_dnnl_primitive_attr_t attributes,
+                    bool always = false) {
+    if (always || !(from == to)) good(step.make_reorder(from, to, attributes));
   }
 
   dnnl_status_t status_ = dnnl_success;
@@ -315,7 +240,7 @@ class Convolution {
   DnnlConvolutionBytes bytes_{};
   DnnlLayout weight_;
   size_t a_bytes_ = 0, b_bytes_ = 0, result_bytes_ = 0;
-  Step main_, reorder_a_, reorder_b_, reorder_result_, reorder_weight_;
+  DnnlStep main_, reorder_a_, reorder_b_, reorder_result_, reorder_weight_;
 };
 
 using Convolutions = PrimitiveCache<DnnlConvolution, Convolution, Hash>;

@@ -138,4 +138,34 @@ inline dnnl_status_t dnnl_describe_weight_gradient(dnnl_primitive_desc_t& made, 
 #endif
 }
 
+/// The largest element of each window, for evaluation.
+inline dnnl_status_t dnnl_describe_max_pool(dnnl_primitive_desc_t& made, const DnnlLayout& out, const DnnlLayout& in,
+                                            const DnnlWindow& window, const dnnl_dims_t kernel, const_dnnl_primitive_attr_t attributes) {
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_pooling_forward_primitive_desc_create(&made, dnnl_shared_engine(), dnnl_forward_inference, dnnl_pooling_max, in.get(), out.get(),
+                                                    window.strides, kernel, window.dilations, window.before, window.behind, attributes);
+#else
+  dnnl_pooling_v2_desc_t desc;
+  const dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, dnnl_pooling_max, in.get(), out.get(),
+                                                                 window.strides, kernel, window.dilations, window.before, window.behind);
+  return status ? status : dnnl_primitive_desc_create(&made, &desc, attributes, dnnl_shared_engine(), nullptr);
+#endif
+}
+
+/// What a convolution does to its result: it is added to what is there, then negative numbers become 0.
+inline dnnl_status_t dnnl_append_operations(dnnl_primitive_attr_t attributes, bool add, bool relu) {
+  dnnl_post_ops_t operations = nullptr;
+  dnnl_status_t status = dnnl_post_ops_create(&operations);
+#if DNNL_VERSION_MAJOR >= 3
+  if (status == dnnl_success && add) status = dnnl_post_ops_append_sum(operations, 1, 0, dnnl_data_type_undef);
+  if (status == dnnl_success && relu) status = dnnl_post_ops_append_eltwise(operations, dnnl_eltwise_relu, 0, 0);
+#else
+  if (status == dnnl_success && add) status = dnnl_post_ops_append_sum(operations, 1);
+  if (status == dnnl_success && relu) status = dnnl_post_ops_append_eltwise(operations, 1, dnnl_eltwise_relu, 0, 0);
+#endif
+  if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(attributes, operations);
+  dnnl_post_ops_destroy(operations);
+  return status;
+}
+
 }  // namespace tandem::kernels::cpu

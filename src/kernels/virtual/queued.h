@@ -9,26 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/argument_copy.h"
 #include "kernels/missing.h"
 #include "runtime/virtual/stream.h"
 
 namespace tandem::kernels::queued {
 
 using runtime::virtual_gpu::Range;
-
-/// An argument as a queue keeps it.
-template <class T>
-struct ArgumentCopy {
-  T value;
-  explicit ArgumentCopy(const T& v) : value(v) {}
-  [[nodiscard]] const T& get() const { return value; }
-};
-template <class T>
-struct ArgumentCopy<Span<T>> {
-  std::vector<T> values;
-  explicit ArgumentCopy(const Span<T>& span) : values(span.begin(), span.end()) {}
-  [[nodiscard]] Span<T> get() const { return {values.data(), static_cast<int64_t>(values.size())}; }
-};
 
 /// The memory one call touches.
 struct Touched {

@@ -1,0 +1,284 @@
+#include "compile/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "ops/launch.h"
+#include "runtime/launch.h"
+#include "runtime/observer.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem::compiling {
+namespace {
+
+using kernels::cpu::BlockedConvolution;
+using kernels::cpu::BlockedPool;
+
+class CallStep final : public Step {
+ public:
+  explicit CallStep(const Call& call) : Step(call.op(), call.site()), call_(call) {}
+  void run(const Queue& queue) override { call_.run(queue); }
+
+ private:
+  const Call& call_;
+};
+
+class ConvolutionStep final : public Step {
+ public:
+  ConvolutionStep(const Call& call, BlockedConvolution& kernel) : Step(call.op(), call.site()), kernel_(kernel) {}
+  void run(const Queue& queue) override { kernel_.run(queue, out, in, added, scratch); }
+  void *out = nullptr, *in = nullptr, *added = nullptr, *scratch = nullptr;
+
+ private:
+  BlockedConvolution& kernel_;
+};
+
+class PoolStep final : public Step {
+ public:
+  PoolStep(const Call& call, BlockedPool& kernel) : Step(call.op(), call.site()), kernel_(kernel) {}
+  void run(const Queue& queue) override { kernel_.run(queue, out, in, scratch); }
+  void *out = nullptr, *in = nullptr, *scratch = nullptr;
+
+ private:
+  BlockedPool& kernel_;
+};
+
+/// A step on the CPU, told to whoever listens.
+void run_step(Step& step) {
+  const runtime::Telling told([&] { return ops::launching::kernel_fact(Device(), step.op, step.site); });
+  step.run(runtime::Launch(Device(), step.op, step.site));
+}
+
+}  // namespace
+
+Plan::Plan(Flow flow, const Range& input, const Tensor& result)
+    : flow_(std::move(flow)),
+      traced_(input),
+      result_bytes_(flow_.memory[static_cast<size_t>(flow_.result)]->bytes),
+      sizes_(result.sizes()),
+      strides_(result.strides()),
+      offset_(result.storage_offset()),
+      dtype_(result.dtype()) {
+  do {
+    fuse();
+    choose_layouts();
+  } while (!make_fused());
+  make_steps();
+  plan_memory();
+  for (size_t b = 0; b < flow_.blocks.size(); ++b)
+    if (!flow_.blocks[b].constant) flow_.memory[b].reset();
+}
+
+void Plan::fuse() {
+  convolutions_ = fused_convolutions(flow_, plain_);
+  pools_ = fused_pools(flow_, plain_);
+}
+
+/// A block is blocked where a fused step writes it and only fused steps read it.
+void Plan::choose_layouts() {
+  rooms_.assign(flow_.blocks.size(), {});
+  const auto count_of = [&](int b) { return static_cast<ptrdiff_t>(flow_.blocks[static_cast<size_t>(b)].readers.size()); };
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<ptrdiff_t> fused_readers(flow_.blocks.size());
+    std::vector<bool> written(flow_.blocks.size());
+    const auto reads = [&](const Use* use) {
+      if (use && use->block >= 0) ++fused_readers[static_cast<size_t>(use->block)];
+    };
+    for (const FusedConvolution& c : convolutions_) {
+      reads(c.in);
+      reads(c.added);
+      written[static_cast<size_t>(c.out)] = true;
+    }
+    for (const FusedPool& pool : pools_) {
+      reads(pool.in);
+      written[static_cast<size_t>(pool.out)] = true;
+    }
+    for (size_t b = 0; b < rooms_.size(); ++b)
+      rooms_[b].blocked = written[b] && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result && fused_readers[b] == count_of(static_cast<int>(b));
+    // Pooling knows blocks alone; its result may have to be made plain.
+    const auto unfit = [&](const FusedPool& pool) {
+      return !rooms_[static_cast<size_t>(pool.in->block)].blocked || !rooms_[static_cast<size_t>(pool.out)].blocked;
+    };
+    const auto last = std::remove_if(pools_.begin(), pools_.end(), unfit);
+    changed = last != pools_.end();
+    pools_.erase(last, pools_.end());
+  }
+  std::vector<int> done_at(flow_.nodes.size());
+  std::iota(done_at.begin(), done_at.end(), 0);
+  for (const FusedConvolution& c : convolutions_)
+    for (const int n : c.nodes) done_at[static_cast<size_t>(n)] = c.nodes.back();
+  for (FusedConvolution& c : convolutions_) {
+    const auto blocked = [&](const Use* use) { return use->block >= 0 && rooms_[static_cast<size_t>(use->block)].blocked; };
+    c.sizes.blocked_in = blocked(c.in);
+    c.sizes.blocked_out = rooms_[static_cast<size_t>(c.out)].blocked;
+    if (!c.added) continue;
+    c.sizes.blocked_added = blocked(c.added);
+    // The sum is added to where it lies, if nobody reads it later or now.
+    const std::vector<int>* readers = c.sizes.blocked_added ? &flow_.blocks[static_cast<size_t>(c.added->block)].readers : nullptr;
+    c.sizes.added_is_out = readers && c.sizes.blocked_out && c.added->block != c.in->block && std::all_of(readers->begin(), readers->end(), [&](int at) {
+      return done_at[static_cast<size_t>(at)] <= c.nodes.back();
+    });
+  }
+}
+
+/// False where one cannot be made: then it is among `plain_`.
+bool Plan::make_fused() {
+  kernels_.clear();
+  pool_kernels_.clear();
+  const int threads = get_num_threads();
+  const size_t before = plain_.size();
+  for (const FusedConvolution& c : convolutions_) {
+    kernels_.push_back(BlockedConvolution::make(c.sizes, threads));
+    if (!kernels_.back()) plain_.push_back(c.nodes[0]);
+  }
+  for (const FusedPool& pool : pools_) {
+    pool_kernels_.push_back(BlockedPool::make(pool.sizes, threads));
+    if (!pool_kernels_.back()) plain_.push_back(pool.node);
+  }
+  return plain_.size() == before;
+}
+
+void Plan::use(int block, int step, size_t bytes) {
+  Room& room = rooms_[static_cast<size_t>(same_[static_cast<size_t>(block)])];
+  if (room.first < 0) room.first = step;
+  room.last = step;
+  room.bytes = std::max(room.bytes, bytes);
+}
+
+void Plan::patch(void** at, const Use& use) {
+  if (use.block == Use::kModule || (use.block >= 0 && flow_.blocks[static_cast<size_t>(use.block)].constant)) return;  // stays where it is
+  if (use.block == Use::kInput) {
+    input_.push_back({at, static_cast<size_t>(static_cast<const char*>(*use.touch.at) - traced_.begin), use.block});
+    return;
+  }
+  const auto offset = static_cast<size_t>(static_cast<const char*>(*use.touch.at) - flow_.memory[static_cast<size_t>(use.block)]->data);
+  (use.block == flow_.result ? result_ : patches_).push_back({at, offset, use.block});
+}
+
+void Plan::make_steps() {
+  same_.resize(rooms_.size());
+  std::iota(same_.begin(), same_.end(), 0);
+  std::vector<int> convolution_at(flow_.nodes.size(), -1), pool_at(flow_.nodes.size(), -1);
+  std::vector<bool> done(flow_.nodes.size());
+  for (size_t i = 0; i < convolutions_.size(); ++i) {
+    for (const int n : convolutions_[i].nodes) done[static_cast<size_t>(n)] = true;
+    convolution_at[static_cast<size_t>(convolutions_[i].nodes.back())] = static_cast<int>(i);
+  }
+  for (size_t i = 0; i < pools_.size(); ++i) {
+    done[static_cast<size_t>(pools_[i].node)] = true;
+    pool_at[static_cast<size_t>(pools_[i].node)] = static_cast<int>(i);
+  }
+  const auto bytes_of = [&](int block, int64_t n, int64_t channels, int64_t places) {
+    const size_t own = flow_.memory[static_cast<size_t>(block)]->bytes;
+    return rooms_[static_cast<size_t>(block)].blocked ? std::max(own, kernels::cpu::blocked_bytes(n, channels, places)) : own;
+  };
+  const auto scratch = [&](void** at, size_t bytes) {
+    if (bytes == 0) return;
+    const auto step = static_cast<int>(steps_.size()), room = static_cast<int>(rooms_.size());
+    rooms_.push_back({.bytes = bytes, .first = step, .last = step});
+    same_.push_back(room);
+    patches_.push_back({at, 0, room});
+  };
+  const auto reads = [&](void** at, const Use& use) {
+    patch(at, use);
+    if (use.block >= 0) this->use(use.block, static_cast<int>(steps_.size()), 0);
+  };
+  const auto writes = [&](void** at, int block, size_t bytes) {
+    (block == flow_.result ? result_ : patches_).push_back({at, 0, block});
+    use(block, static_cast<int>(steps_.size()), bytes);
+  };
+  for (size_t n = 0; n < flow_.nodes.size(); ++n) {
+    const Node& node = flow_.nodes[n];
+    if (const int i = convolution_at[n]; i >= 0) {
+      const FusedConvolution& c = convolutions_[static_cast<size_t>(i)];
+      BlockedConvolution& kernel = *kernels_[static_cast<size_t>(i)];
+      auto step = std::make_unique<ConvolutionStep>(*flow_.nodes[static_cast<size_t>(c.nodes[0])].call, kernel);
+      for (const auto& [there, what] : {std::pair(c.scale != nullptr, "scale and shift"), std::pair(c.added != nullptr, c.sizes.added_is_out ? "sum in place" : "sum"),
+                                        std::pair(c.sizes.relu, "relu"), std::pair(!c.sizes.blocked_in, "from a plain tensor"), std::pair(!c.sizes.blocked_out, "to a plain tensor")})
+        if (there) step->also += str(step->also.empty() ? " + " : ", ", what);
+      if (c.sizes.added_is_out) same_[static_cast<size_t>(c.out)] = same_[static_cast<size_t>(c.added->block)];
+      reads(&step->in, *c.in);
+      if (c.added) reads(&step->added, *c.added);
+      writes(&step->out, c.out, bytes_of(c.out, c.sizes.n, c.sizes.out_channels, c.sizes.out[0] * c.sizes.out[1]));
+      scratch(&step->scratch, kernel.scratch_bytes());
+      steps_.push_back(std::move(step));
+    } else if (const int p = pool_at[n]; p >= 0) {
+      const FusedPool& pool = pools_[static_cast<size_t>(p)];
+      BlockedPool& kernel = *pool_kernels_[static_cast<size_t>(p)];
+      auto step = std::make_unique<PoolStep>(*node.call, kernel);
+      reads(&step->in, *pool.in);
+      writes(&step->out, pool.out, bytes_of(pool.out, pool.sizes.n, pool.sizes.channels, pool.sizes.out[0] * pool.sizes.out[1]));
+      scratch(&step->scratch, kernel.scratch_bytes());
+      steps_.push_back(std::move(step));
+    } else if (!done[n]) {
+      for (const Use& each : node.uses) {
+        patch(each.touch.at, each);
+        if (each.block >= 0 && !flow_.blocks[static_cast<size_t>(each.block)].constant)
+          use(each.block, static_cast<int>(steps_.size()), flow_.memory[static_cast<size_t>(each.block)]->bytes);
+      }
+      steps_.push_back(std::make_unique<CallStep>(*node.call));
+    }
+  }
+}
+
+/// Each block at the lowest place that is free while it is used; the largest first.
+void Plan::plan_memory() {
+  std::vector<int> order;
+  for (size_t b = 0; b < rooms_.size(); ++b)
+    if (rooms_[b].first >= 0 && static_cast<int>(b) != flow_.result) order.push_back(static_cast<int>(b));
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rooms_[static_cast<size_t>(a)].bytes > rooms_[static_cast<size_t>(b)].bytes; });
+  std::vector<const Room*> placed;  // by offset
+  size_t total = 0;
+  for (const int b : order) {
+    Room& room = rooms_[static_cast<size_t>(b)];
+    room.offset = 0;
+    for (const Room* other : placed) {
+      if (other->last < room.first || other->first > room.last) continue;
+      if (other->offset >= room.offset + room.bytes) break;
+      room.offset = std::max(room.offset, align_up(other->offset + other->bytes));
+    }
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &room, [](const Room* a, const Room* c) { return a->offset < c->offset; }), &room);
+    total = std::max(total, room.offset + room.bytes);
+  }
+  memory_ = std::make_unique<Block>(std::max(total, size_t{1}));
+  for (const Patch& each : patches_)
+    *each.at = memory_->data + rooms_[static_cast<size_t>(same_[static_cast<size_t>(each.block)])].offset + each.offset;
+}
+
+bool Plan::refresh() {
+  for (const Node& node : flow_.constants) {
+    CallStep step(*node.call);
+    run_step(step);
+  }
+  for (size_t i = 0; i < convolutions_.size(); ++i) {
+    const FusedConvolution& c = convolutions_[i];
+    const int status = kernels_[i]->set_weight(c.weight, c.bias, c.scale, c.shift);
+    if (status < 0) return false;
+    if (status > 0) fail("[compile] oneDNN failed with code ", status, " as it laid out a weight");
+  }
+  return true;
+}
+
+Tensor Plan::run(const Tensor& x, Site site) {
+  const bool dense =
+      offset_ == 0 && static_cast<size_t>(sizes_.numel()) * size_of(dtype_) == result_bytes_ && strides_ == contiguous_strides(sizes_);
+  Ref<TensorImpl> result = dense ? TensorImpl::make(sizes_, dtype_, Device(), false, site)
+                                 : TensorImpl::make({static_cast<int64_t>(result_bytes_)}, kUInt8, Device(), false, site);
+  for (const Patch& each : input_) *each.at = static_cast<char*>(x.impl().data) + each.offset;
+  for (const Patch& each : result_) *each.at = static_cast<char*>(result->data) + each.offset;
+  for (const std::unique_ptr<Step>& step : steps_) run_step(*step);
+  if (!dense) result = TensorImpl::view(result->storage, sizes_, strides_, offset_, dtype_);
+  return Tensor(std::move(result));
+}
+
+std::string Plan::text() const {
+  std::string text;
+  for (const std::unique_ptr<Step>& step : steps_) text += str(step->op, step->also, '\n');
+  return text;
+}
+
+}  // namespace tandem::compiling

@@ -1,0 +1,59 @@
+// What a module's forward does for an input, learned by calling it without computing: the kernels in order, and the memory between them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/call.h"
+#include "nn/module.h"
+#include "runtime/tracer.h"
+
+namespace tandem::compiling {
+
+/// A piece of memory that tensors were given while a trace was made. It stays until nobody holds it.
+struct Block {
+  explicit Block(size_t size);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  char* data;
+  size_t bytes;
+  bool in_use = true;         // a tensor has it
+  bool host_written = false;  // the host put values there
+};
+
+/// The kernel calls of a forward. Whoever reads it finds addresses of three kinds: memory of the trace, the input, and what the module has.
+class Trace final : public runtime::Tracer {
+ public:
+  Trace() = default;
+
+  /// Calls the module. False where its forward cannot be noted: `why` says what stood in the way.
+  bool record(nn::Module& module, const Tensor& x, Site site);
+
+  [[nodiscard]] std::string_view why() const { return why_; }
+  [[nodiscard]] const Tensor& result() const { return result_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Call>>& calls() { return calls_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
+  /// The number of the block that `address` lies in, or -1.
+  [[nodiscard]] int find(const void* address) const;
+  /// For the kernels that note: one more call.
+  void add(std::unique_ptr<Call> call) { calls_.push_back(std::move(call)); }
+
+  [[nodiscard]] const kernels::Table& kernels() override;
+  [[nodiscard]] Memory allocate(size_t bytes) override;
+  void wrote(const void* data) override;
+  [[noreturn]] void refuse(std::string_view op) override;
+
+ private:
+  std::string why_;
+  Tensor result_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::shared_ptr<Block>> blocks_;
+  std::map<const char*, int> by_end_;  // the number of the block that ends there
+};
+
+}  // namespace tandem::compiling
