@@ -63,13 +63,18 @@ struct Part {
   int64_t image, images, channel, channels;
 };
 
-/// `threads` parts of about the same size. Channels are cut where there is one image a part, at whole blocks.
+constexpr int64_t kFewImages = 4;   // fewer are taken one by one, and their channels cut
+constexpr int64_t kLeastBlocks = 2;  // of channels, in a part
+
+/// Parts of about the same size. Rounding depends on how channels are cut, and not on how images are: so the number of threads decides about
+/// images alone, and only where channels are not cut.
 std::vector<Part> parts_of(int64_t n, int64_t channels, bool may_cut_channels, int threads) {
-  const int64_t images = (n + threads - 1) / threads, pieces = (n + images - 1) / images;
-  int64_t step = channels;
-  if (may_cut_channels && images == 1 && pieces < threads) {
-    const int64_t cuts = (threads + pieces - 1) / pieces, blocks = whole_blocks(channels) / channel_block();
-    step = (blocks + cuts - 1) / cuts * channel_block();
+  int64_t images = 1, step = channels;
+  if (n >= kFewImages || !may_cut_channels) {
+    images = (n + threads - 1) / threads;
+  } else {
+    const int64_t cuts = (kFewImages + n - 1) / n, blocks = whole_blocks(channels) / channel_block();
+    step = std::max((blocks + cuts - 1) / cuts, kLeastBlocks) * channel_block();
   }
   std::vector<Part> parts;
   for (int64_t image = 0; image < n; image += images)
