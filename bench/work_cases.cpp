@@ -57,18 +57,21 @@ Work training(Net given, const Tensor& x, const Tensor& target, const Loss& loss
           [state] { return 3 * forward_flops(state->net, state->x); }};
 }
 
+/// `compiled`: by td::compile.
 template <class Net>
-Work inference(Net given, const Tensor& x, Device device) {
+Work inference(Net given, const Tensor& x, Device device, bool compiled) {
   struct State {
     Net net;
     Tensor x;
+    Compiled fast;
+    State(Net n, Tensor in) : net(std::move(n)), x(std::move(in)), fast(compile(net)) {}
   };
-  const auto state = std::make_shared<State>(State{std::move(given), x.to(device)});
+  const auto state = std::make_shared<State>(std::move(given), x.to(device));
   state->net.to(device);
   state->net.eval();
-  const auto output = [state] {
+  const auto output = [state, compiled] {
     const NoGradGuard no_grad;
-    return state->net(state->x);
+    return compiled ? state->fast(state->x) : state->net(state->x);
   };
   return {[output] { (void)output(); },
           [state, output] {
@@ -108,11 +111,11 @@ Work gru_step(int64_t batch, Device device) {
                   adam, device);
 }
 Work gru_infer(int64_t batch, Device device) {
-  return inference(models::TextGru({.vocabulary = kWords}), randint(0, kWords, {batch, kWordsInText}), device);
+  return inference(models::TextGru({.vocabulary = kWords}), randint(0, kWords, {batch, kWordsInText}), device, true);
 }
 
 Work resnet50_infer(int64_t batch, Device device) {
-  return inference(models::resnet50({.num_classes = 0}), rand({batch, 3, 224, 224}), device);
+  return inference(models::resnet50({.num_classes = 0}), rand({batch, 3, 224, 224}), device, true);
 }
 
 Work densenet121_step(int64_t batch, Device device) {
@@ -151,7 +154,7 @@ Work unet_step(int64_t batch, Device device) {
 Work mlp_step(int64_t batch, Device device) {
   return training(models::mlp({784, 256, 128, 10}), randn({batch, 784}), randint(0, 10, {batch}), classes_loss, adam, device);
 }
-Work mlp_one(int64_t batch, Device device) { return inference(models::mlp({784, 256, 128, 10}), randn({batch, 784}), device); }
+Work mlp_one(int64_t batch, Device device) { return inference(models::mlp({784, 256, 128, 10}), randn({batch, 784}), device, true); }
 
 constexpr WorkCase kCases[] = {
     {"cnn_step", "CNN for CIFAR-10, SGD step, batch 64", 64, cnn_step},

@@ -83,11 +83,31 @@ std::vector<Part> parts_of(int64_t n, int64_t channels, bool may_cut_channels, i
   return parts;
 }
 
+/// Winograd's tiles of an image: 4x4 places of the result.
+int64_t tiles_of(const BlockedConvolutionSizes& sizes) { return (sizes.out[0] + 3) / 4 * ((sizes.out[1] + 3) / 4); }
+
+/// Whether Winograd's algorithm pays: windows of 3x3, enough tiles for the weight that each part goes through, few of them over the edge.
+bool suits_winograd(const BlockedConvolutionSizes& sizes) {
+  const Windows2d& w = sizes.windows;
+  bool suits = sizes.groups == 1 && std::min(sizes.in_channels, sizes.out_channels) >= 32 && sizes.in_channels * sizes.out_channels <= 256 * 256;
+  for (int d = 0; d < 2; ++d) suits = suits && w.kernel[d] == 3 && w.stride[d] == 1 && w.dilation[d] == 1 && w.padding[d] <= 1;
+  return suits && sizes.n * tiles_of(sizes) >= 64 && 10 * sizes.out[0] * sizes.out[1] >= 7 * 16 * tiles_of(sizes);
+}
+
+/// Parts for it: by sizes alone, since the rounding depends on the number of images.
+std::vector<Part> winograd_parts_of(const BlockedConvolutionSizes& sizes) {
+  const int64_t tiles = sizes.n * tiles_of(sizes), pieces = std::min(sizes.n, std::max<int64_t>((tiles + 255) / 256, tiles >= 64 ? 2 : 1));
+  const int64_t images = (sizes.n + pieces - 1) / pieces;
+  std::vector<Part> parts;
+  for (int64_t image = 0; image < sizes.n; image += images) parts.push_back({image, std::min(images, sizes.n - image), 0, sizes.out_channels});
+  return parts;
+}
+
 class Convolution final : public BlockedConvolution {
  public:
-  Convolution(const BlockedConvolutionSizes& sizes, int threads) : sizes_(sizes) {
+  Convolution(const BlockedConvolutionSizes& sizes, int threads, bool winograd) : sizes_(sizes), winograd_(winograd) {
     const SingleOpenMp single;
-    for (const Part& part : parts_of(sizes.n, sizes.out_channels, sizes.groups == 1, threads)) {
+    for (const Part& part : winograd ? winograd_parts_of(sizes) : parts_of(sizes.n, sizes.out_channels, sizes.groups == 1, threads)) {
       if (!piece_of(part)) return;
       tasks_.push_back(std::make_unique<Task>(part, *piece_of(part)));
     }
@@ -134,7 +154,7 @@ class Convolution final : public BlockedConvolution {
  private:
   /// The weight of the channels from `channel` on.
   struct Weight {
-    int64_t channel, channels;
+    int64_t channel, channels, images;
     DnnlLayout layout;
     DnnlStep lay_out;
     std::unique_ptr<DnnlStep::Arguments> arguments;
@@ -176,7 +196,7 @@ class Convolution final : public BlockedConvolution {
       if (!sizes_.blocked_added) status = piece.lay_added.run(task.added, {plain_at(added), to});
       else std::memcpy(to, blocked_at(added), static_cast<size_t>(part.images * whole_blocks(part.channels) * out_places() * kFloat));
     }
-    const Weight& weight = *std::find_if(weights_.begin(), weights_.end(), [&](const Weight& w) { return w.channel == part.channel; });
+    const Weight& weight = *std::find_if(weights_.begin(), weights_.end(), [&](const Weight& w) { return is_for(w, part); });
     if (status == 0) status = piece.main.run(task.main, {to, from, weight.packed.get(), own, bias_.get() + part.channel});
     if (status == 0 && !sizes_.blocked_out) status = piece.lay_out.run(task.out, {to, plain_at(out)});
     return status;
@@ -185,7 +205,7 @@ class Convolution final : public BlockedConvolution {
   const Piece* piece_of(const Part& part) {
     for (const auto& piece : pieces_)
       if (piece->images == part.images && piece->channels == part.channels) {
-        if (!weight_of(part.channel, part.channels, nullptr)) return nullptr;
+        if (!weight_of(part, nullptr)) return nullptr;
         return piece.get();
       }
     auto piece = std::make_unique<Piece>();
@@ -196,23 +216,29 @@ class Convolution final : public BlockedConvolution {
     return pieces_.back().get();
   }
 
-  /// The weight of channels, in the layout that one piece was built with.
-  const Weight* weight_of(int64_t channel, int64_t channels, const DnnlLayout* layout) {
+  /// Winograd's layout depends on the number of images.
+  [[nodiscard]] bool is_for(const Weight& weight, const Part& part) const {
+    return weight.channel == part.channel && (!winograd_ || weight.images == part.images);
+  }
+
+  /// The weight of a part's channels, in the layout that one piece was built with.
+  const Weight* weight_of(const Part& part, const DnnlLayout* layout) {
+    const int64_t channels = part.channels;
     for (const Weight& weight : weights_) {
-      if (weight.channel == channel) return &weight;
+      if (is_for(weight, part)) return &weight;
       if (!layout && weight.channels == channels) layout = &weight.layout;
     }
     weights_.emplace_back();
     Weight& weight = weights_.back();
-    weight.channel = channel;
+    weight.channel = part.channel;
     weight.channels = channels;
+    weight.images = part.images;
     weight.layout = *layout;
     DnnlLayout plain;
-    const Attributes attributes;
     dnnl_dims_t dims;
     const int ndims = weight_dims(channels, dims);
     if (plain.set_tag(ndims, dims, dnnl_f32, ndims == 4 ? dnnl_abcd : dnnl_abcde) != dnnl_success ||
-        weight.lay_out.make_reorder(plain, weight.layout, attributes.own) != dnnl_success)
+        weight.lay_out.make_reorder(plain, weight.layout, nullptr) != dnnl_success)  // seldom run: oneDNN takes memory itself
       return nullptr;
     weight.arguments = std::make_unique<DnnlStep::Arguments>(weight.lay_out);
     weight.packed = floats(weight.layout.bytes());
@@ -245,19 +271,20 @@ class Convolution final : public BlockedConvolution {
       return false;
     const Weight* known = nullptr;
     for (const Weight& each : weights_)
-      if (each.channels == part.channels) known = &each;
+      if (each.channels == part.channels && !winograd_) known = &each;
     if (known) weight = known->layout;
     else if (weight.set_tag(ndims, weight_dims_of, dnnl_f32, dnnl_format_tag_any) != dnnl_success) return false;
     const Attributes attributes, plain;
     if (dnnl_append_operations(attributes.own, sizes_.adds, sizes_.relu) != dnnl_success) return false;
     Description description;
-    if (dnnl_describe_convolution(description.own, dnnl_forward_inference, out, in, weight, &bias, window_of(sizes_.windows, sizes_.in, sizes_.out),
-                                  attributes.own) != dnnl_success ||
+    DnnlWindow window = window_of(sizes_.windows, sizes_.in, sizes_.out);
+    if (winograd_) window.algorithm = dnnl_convolution_winograd;
+    if (dnnl_describe_convolution(description.own, dnnl_forward_inference, out, in, weight, &bias, window, attributes.own) != dnnl_success ||
         std::strncmp(dnnl_code_name(description.own), "jit", 3) != 0 || piece.main.make(description.own) != dnnl_success)
       return false;
     const DnnlLayout scratch = DnnlLayout::of(description.own, dnnl_query_scratchpad_md);
     const DnnlLayout chosen = DnnlLayout::of(description.own, dnnl_query_weights_md);
-    if (!weight_of(part.channel, part.channels, &chosen)) return false;
+    if (!weight_of(part, &chosen)) return false;
     piece.main.add(DNNL_ARG_DST, out);
     piece.main.add(DNNL_ARG_SRC, in);
     piece.main.add(DNNL_ARG_WEIGHTS, chosen);
@@ -276,6 +303,7 @@ class Convolution final : public BlockedConvolution {
   }
 
   const BlockedConvolutionSizes sizes_;
+  const bool winograd_;
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::list<Weight> weights_;
@@ -363,8 +391,12 @@ size_t blocked_bytes(int64_t n, int64_t channels, int64_t places) { return stati
 
 std::unique_ptr<BlockedConvolution> BlockedConvolution::make(const BlockedConvolutionSizes& sizes, int threads) {
   if (channel_block() == 0) return nullptr;
-  auto made = std::make_unique<Convolution>(sizes, std::max(1, threads));
-  return made->good() ? std::move(made) : nullptr;
+  for (const bool winograd : {true, false}) {
+    if (winograd && !suits_winograd(sizes)) continue;
+    auto made = std::make_unique<Convolution>(sizes, std::max(1, threads), winograd);
+    if (made->good()) return made;
+  }
+  return nullptr;
 }
 
 std::unique_ptr<BlockedPool> BlockedPool::make(const BlockedPoolSizes& sizes, int threads) {
