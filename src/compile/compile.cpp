@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <new>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
@@ -84,7 +85,7 @@ struct Compiled::State {
 
   std::mutex mutex;
   CompileOptions options;
-  std::vector<Known> known;   // that all plans were made with
+  std::vector<Known> known;    // that all plans were made with
   std::list<Learned> learned;  // the last used first
   std::string why;
 
@@ -115,6 +116,18 @@ struct Compiled::State {
     learned.why = learned.plan->refresh() ? "" : "a parameter is not finite";
   }
 
+  static void plan(Learned& made, Flow flow, const Range& input, const Tensor& result) {
+    try {
+      made.plan = std::make_unique<Plan>(std::move(flow), input, result);
+      refresh(made);
+      return;
+    } catch (const std::bad_alloc&) {
+    } catch (const OutOfMemoryError&) {
+    }
+    made.plan.reset();
+    made.why = "there is not enough memory for its steps";
+  }
+
   Learned& learn(nn::Module& module, const Tensor& x, const Seen& seen, Site site) {
     Learned made{x.sizes(), x.dtype(), nullptr, {}};
     Trace trace;
@@ -123,8 +136,7 @@ struct Compiled::State {
       made.why = trace.why();
     } else {
       Flow flow = compiling::flow_of(trace, input, seen.memory, made.why);
-      if (made.why.empty()) made.plan = std::make_unique<Plan>(std::move(flow), input, trace.result());
-      refresh(made);
+      if (made.why.empty()) plan(made, std::move(flow), input, trace.result());
     }
     if (learned.size() >= static_cast<size_t>(options.max_sizes)) learned.pop_back();
     learned.push_front(std::move(made));
@@ -148,7 +160,13 @@ struct Compiled::State {
       why = "the input has numbers that are not finite";
       return {};
     }
-    Tensor result = now->plan->run(x, site);
+    Tensor result;
+    try {
+      result = now->plan->run(x, site);
+    } catch (const Error& error) {  // the module's own error names the layer, too
+      why = error.message();
+      return {};
+    }
     if (!first) return result;
     const Tensor own = module(x, site);
     if (agrees(result, own)) return own;

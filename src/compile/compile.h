@@ -1,4 +1,5 @@
-// td::compile: a module whose forward is learned once for each size of its input, and then done in fewer and faster steps. As torch.compile.
+// td::compile: a module whose forward is learned once for each size of its input, and then done in fewer and faster steps. As
+// torch.compile.
 //
 //   model.eval();
 //   auto fast = td::compile(model);
@@ -24,9 +25,9 @@ struct CompileOptions {
 /// and `why` says so. Refers to the module, whose parameters may change: what was made of them is made anew. Several threads may call it;
 /// while one is in the steps, others call the module.
 ///
-/// A forward is learned by calling it once without computing. So it has to be the same operations for all inputs of a size: one that asks for
-/// values (item, data_ptr, if (tensor)) or draws random numbers is never replaced; one that goes by what is no tensor - a member that counts
-/// calls - is not to be compiled.
+/// A forward is learned by calling it once without computing. So it has to be the same operations for all inputs of a size: one that asks
+/// for values (item, data_ptr, if (tensor)) or draws random numbers is never replaced; one that goes by what is no tensor - a member that
+/// counts calls - is not to be compiled.
 class Compiled : public nn::Module {
  public:
   explicit Compiled(nn::Module& module, const CompileOptions& options = {});

@@ -19,17 +19,20 @@ std::string place(Trace& trace, const Range& input, const std::vector<Range>& mo
       Use use{touch, found};
       if (found < 0) {
         if (input.has(touch.begin)) use.block = Use::kInput;
-        else if (std::any_of(module.begin(), module.end(), [&](const Range& range) { return range.has(touch.begin); })) use.block = Use::kModule;
+        else if (std::any_of(module.begin(), module.end(), [&](const Range& range) { return range.has(touch.begin); }))
+          use.block = Use::kModule;
         else return str('[', op, "] uses a tensor that is neither the input nor a parameter or buffer: name it in fields()");
         if (touch.kind != Touch::Reads) return str('[', op, "] changes a tensor that was there before");
-      } else if (touch.kind == Touch::Reads && !written[static_cast<size_t>(found)] && !trace.blocks()[static_cast<size_t>(found)]->host_written) {
+      } else if (touch.kind == Touch::Reads && !written[static_cast<size_t>(found)] &&
+                 !trace.blocks()[static_cast<size_t>(found)]->host_written) {
         return str('[', op, "] reads what no operation has written");
       }
       node.uses.push_back(use);
     }
     for (const Use& use : node.uses) {
       if (use.touch.kind != Touch::Writes || use.block < 0) continue;
-      if (trace.blocks()[static_cast<size_t>(use.block)]->host_written) return str('[', op, "] changes values that were written by the host");
+      if (trace.blocks()[static_cast<size_t>(use.block)]->host_written)
+        return str('[', op, "] changes values that were written by the host");
       written[static_cast<size_t>(use.block)] = true;
     }
     nodes.push_back(std::move(node));
@@ -39,7 +42,9 @@ std::string place(Trace& trace, const Range& input, const std::vector<Range>& mo
 
 /// Marks the blocks that depend on the input, until nothing changes: what reads one writes only such, and so does what writes one.
 void find_constants(const std::vector<Node>& nodes, std::vector<BlockFlow>& blocks) {
-  const auto varies = [&](const Use& use) { return use.block == Use::kInput || (use.block >= 0 && !blocks[static_cast<size_t>(use.block)].constant); };
+  const auto varies = [&](const Use& use) {
+    return use.block == Use::kInput || (use.block >= 0 && !blocks[static_cast<size_t>(use.block)].constant);
+  };
   for (bool changed = true; changed;) {
     changed = false;
     for (const Node& node : nodes) {
@@ -88,7 +93,8 @@ Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module,
       if (use.block < 0) continue;
       const auto b = static_cast<size_t>(use.block);
       (use.touch.kind == Touch::Reads ? flow.blocks[b].readers : flow.blocks[b].writers).push_back(static_cast<int>(i));
-      if (!use.touch.dense || use.touch.begin != flow.memory[b]->data || use.touch.bytes != flow.memory[b]->bytes || *use.touch.at != use.touch.begin)
+      if (!use.touch.dense || use.touch.begin != flow.memory[b]->data || use.touch.bytes != flow.memory[b]->bytes ||
+          *use.touch.at != use.touch.begin)
         partly[b] = true;
     }
   for (size_t b = 0; b < flow.blocks.size(); ++b) flow.blocks[b].plain = !partly[b] && flow.blocks[b].writers.size() == 1;

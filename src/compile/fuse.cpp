@@ -185,7 +185,11 @@ std::vector<FusedPool> fused_pools(const Flow& flow, const std::vector<int>& not
       continue;
     FusedPool pool;
     pool.node = static_cast<int>(i);
-    pool.sizes = {.n = in.sizes[0], .channels = in.sizes[1], .in = {in.sizes[3], in.sizes[4]}, .out = {out.sizes[3], out.sizes[4]}, .windows = *windows};
+    pool.sizes = {.n = in.sizes[0],
+                  .channels = in.sizes[1],
+                  .in = {in.sizes[3], in.sizes[4]},
+                  .out = {out.sizes[3], out.sizes[4]},
+                  .windows = *windows};
     pool.in = from;
     pool.out = to->block;
     found.push_back(pool);

@@ -82,7 +82,6 @@ void Plan::choose_layouts() {
   rooms_.assign(flow_.blocks.size(), {});
   const auto count_of = [&](int b) { return static_cast<ptrdiff_t>(flow_.blocks[static_cast<size_t>(b)].readers.size()); };
   for (bool changed = true; changed;) {
-    changed = false;
     std::vector<ptrdiff_t> fused_readers(flow_.blocks.size());
     std::vector<bool> written(flow_.blocks.size());
     const auto reads = [&](const Use* use) {
@@ -98,7 +97,8 @@ void Plan::choose_layouts() {
       written[static_cast<size_t>(pool.out)] = true;
     }
     for (size_t b = 0; b < rooms_.size(); ++b)
-      rooms_[b].blocked = written[b] && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result && fused_readers[b] == count_of(static_cast<int>(b));
+      rooms_[b].blocked =
+          written[b] && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result && fused_readers[b] == count_of(static_cast<int>(b));
     // Pooling knows blocks alone; its result may have to be made plain.
     const auto unfit = [&](const FusedPool& pool) {
       return !rooms_[static_cast<size_t>(pool.in->block)].blocked || !rooms_[static_cast<size_t>(pool.out)].blocked;
@@ -119,9 +119,9 @@ void Plan::choose_layouts() {
     c.sizes.blocked_added = blocked(c.added);
     // The sum is added to where it lies, if nobody reads it later or now.
     const std::vector<int>* readers = c.sizes.blocked_added ? &flow_.blocks[static_cast<size_t>(c.added->block)].readers : nullptr;
-    c.sizes.added_is_out = readers && c.sizes.blocked_out && c.added->block != c.in->block && std::all_of(readers->begin(), readers->end(), [&](int at) {
-      return done_at[static_cast<size_t>(at)] <= c.nodes.back();
-    });
+    c.sizes.added_is_out =
+        readers && c.sizes.blocked_out && c.added->block != c.in->block &&
+        std::all_of(readers->begin(), readers->end(), [&](int at) { return done_at[static_cast<size_t>(at)] <= c.nodes.back(); });
   }
 }
 
@@ -197,8 +197,10 @@ void Plan::make_steps() {
       const FusedConvolution& c = convolutions_[static_cast<size_t>(i)];
       BlockedConvolution& kernel = *kernels_[static_cast<size_t>(i)];
       auto step = std::make_unique<ConvolutionStep>(*flow_.nodes[static_cast<size_t>(c.nodes[0])].call, kernel);
-      for (const auto& [there, what] : {std::pair(c.scale != nullptr, "scale and shift"), std::pair(c.added != nullptr, c.sizes.added_is_out ? "sum in place" : "sum"),
-                                        std::pair(c.sizes.relu, "relu"), std::pair(!c.sizes.blocked_in, "from a plain tensor"), std::pair(!c.sizes.blocked_out, "to a plain tensor")})
+      for (const auto& [there, what] :
+           {std::pair(c.scale != nullptr, "scale and shift"), std::pair(c.added != nullptr, c.sizes.added_is_out ? "sum in place" : "sum"),
+            std::pair(c.sizes.relu, "relu"), std::pair(!c.sizes.blocked_in, "from a plain tensor"),
+            std::pair(!c.sizes.blocked_out, "to a plain tensor")})
         if (there) step->also += str(step->also.empty() ? " + " : ", ", what);
       if (c.sizes.added_is_out) same_[static_cast<size_t>(c.out)] = same_[static_cast<size_t>(c.added->block)];
       reads(&step->in, *c.in);
@@ -230,7 +232,8 @@ void Plan::plan_memory() {
   std::vector<int> order;
   for (size_t b = 0; b < rooms_.size(); ++b)
     if (rooms_[b].first >= 0 && static_cast<int>(b) != flow_.result) order.push_back(static_cast<int>(b));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rooms_[static_cast<size_t>(a)].bytes > rooms_[static_cast<size_t>(b)].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return rooms_[static_cast<size_t>(a)].bytes > rooms_[static_cast<size_t>(b)].bytes; });
   std::vector<const Room*> placed;  // by offset
   size_t total = 0;
   for (const int b : order) {
@@ -241,7 +244,8 @@ void Plan::plan_memory() {
       if (other->offset >= room.offset + room.bytes) break;
       room.offset = std::max(room.offset, align_up(other->offset + other->bytes));
     }
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), &room, [](const Room* a, const Room* c) { return a->offset < c->offset; }), &room);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &room, [](const Room* a, const Room* c) { return a->offset < c->offset; }),
+                  &room);
     total = std::max(total, room.offset + room.bytes);
   }
   memory_ = std::make_unique<Block>(std::max(total, size_t{1}));

@@ -31,8 +31,8 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Takes the values of parameters and buffers over into what was made of them. False where one of them is not finite: then the steps would
-  /// not give what the module gives.
+  /// Takes the values of parameters and buffers over into what was made of them. False where one of them is not finite: then the steps
+  /// would not give what the module gives.
   bool refresh();
   /// The result for `x`, a contiguous tensor of the size that the plan is for; its values must be finite.
   [[nodiscard]] Tensor run(const Tensor& x, Site site);
@@ -72,10 +72,10 @@ class Plan {
   std::vector<std::unique_ptr<kernels::cpu::BlockedConvolution>> kernels_;  // of convolutions_
   std::vector<std::unique_ptr<kernels::cpu::BlockedPool>> pool_kernels_;
   std::vector<std::unique_ptr<Step>> steps_;
-  std::vector<Room> rooms_;   // of blocks, then of scratch
+  std::vector<Room> rooms_;            // of blocks, then of scratch
   std::vector<Patch> patches_;         // into the plan's memory
   std::vector<Patch> input_, result_;  // into what each call brings
-  std::vector<int> same_;  // another block whose memory a block shares, or itself
+  std::vector<int> same_;              // another block whose memory a block shares, or itself
   std::unique_ptr<Block> memory_;
   size_t result_bytes_;
   Shape sizes_, strides_;

@@ -1,9 +1,10 @@
 #include "compile/trace.h"
 
+#include <sys/mman.h>
+
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "kernels/missing.h"
-#include "runtime/allocator.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::compiling {
@@ -62,8 +63,13 @@ Table noting_table() {
 
 }  // namespace
 
-Block::Block(size_t size) : data(static_cast<char*>(runtime::allocate_host(size))), bytes(size) {}
-Block::~Block() { runtime::free_host(data, bytes); }
+// From the system, not from the cache: most of a trace's memory is never touched, and is to be no part of the process then.
+Block::Block(size_t size) : data(nullptr), bytes(size) {
+  void* const found = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) fail<OutOfMemoryError>("[compile] could not get ", size, " bytes of host memory");
+  data = static_cast<char*>(found);
+}
+Block::~Block() { munmap(data, bytes); }
 
 bool Trace::record(nn::Module& module, const Tensor& x, Site site) {
   try {
@@ -98,7 +104,14 @@ const kernels::Table& Trace::kernels() {
 }
 
 runtime::Tracer::Memory Trace::allocate(size_t bytes) {
-  auto* const held = new std::shared_ptr<Block>(std::make_shared<Block>(bytes));
+  std::unique_ptr<std::shared_ptr<Block>> own;
+  try {
+    own = std::make_unique<std::shared_ptr<Block>>(std::make_shared<Block>(bytes));
+  } catch (const OutOfMemoryError&) {
+    why_ = "there is not enough memory to learn it";
+    throw runtime::Untraceable();
+  }
+  auto* const held = own.release();
   blocks_.push_back(*held);
   by_end_.emplace((*held)->data + bytes, static_cast<int>(blocks_.size()) - 1);
   return {(*held)->data,

@@ -17,7 +17,10 @@ struct Of : nn::Module {
   std::vector<nn::AnyModule> parts;
   Tensor held;  // no field
 
-  explicit Of(std::function<Tensor(Of&, const Tensor&)> f, std::vector<nn::AnyModule> p = {}) : function(std::move(f)), parts(std::move(p)) { eval(); }
+  explicit Of(std::function<Tensor(Of&, const Tensor&)> f, std::vector<nn::AnyModule> p = {})
+      : function(std::move(f)), parts(std::move(p)) {
+    eval();
+  }
   void fields(nn::Fields& f) override {
     for (size_t i = 0; i < parts.size(); ++i) f(std::to_string(i), *parts[i]);
   }
@@ -103,7 +106,8 @@ TEST(Compile, AgreesOnConvolutionsOfAllKinds) {
                         Form{32, 64, 1, 1, 0, 1, 1, true}, Form{32, 64, 1, 2, 0, 1, 1, false}, Form{32, 64, 3, 1, 1, 1, 4, true}}) {
     SCOPED_TRACE(str(f.in, " -> ", f.out, " kernel ", f.kernel, " stride ", f.stride, " groups ", f.groups));
     const nn::Conv2d first(3, f.in, 3, {.padding = 1});
-    const nn::Conv2d conv(f.in, f.out, f.kernel, {.stride = f.stride, .padding = f.padding, .dilation = f.dilation, .groups = f.groups, .bias = f.bias});
+    const nn::Conv2d conv(f.in, f.out, f.kernel,
+                          {.stride = f.stride, .padding = f.padding, .dilation = f.dilation, .groups = f.groups, .bias = f.bias});
     for (const int64_t n : {1, 2, 5}) {
       nn::Sequential alone(conv);
       season(alone);
@@ -120,24 +124,57 @@ TEST(Compile, AgreesOnConvolutionsOfAllKinds) {
 
 TEST(Compile, KeepsWhatIsReadTwice) {
   manual_seed(5);
-  const std::vector<nn::AnyModule> parts = {nn::Conv2d(16, 16, 3, {.padding = 1}), nn::BatchNorm2d(16), nn::Conv2d(16, 16, 3, {.padding = 1}), nn::BatchNorm2d(16)};
+  const std::vector<nn::AnyModule> parts = {nn::Conv2d(16, 16, 3, {.padding = 1}), nn::BatchNorm2d(16),
+                                            nn::Conv2d(16, 16, 3, {.padding = 1}), nn::BatchNorm2d(16)};
   const std::function<Tensor(Of&, const Tensor&)> forms[] = {
       [](Of& m, const Tensor& x) { return relu(m.part(1, m.part(0, x)) + x); },
       [](Of& m, const Tensor& x) { return relu(x + m.part(1, m.part(0, x))); },
       [](Of& m, const Tensor& x) { return relu(m.part(0, x) + m.part(2, x)); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(0, x); return relu(y + y); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(0, x); return relu(m.part(2, y) + y) + y; },
-      [](Of& m, const Tensor& x) { const Tensor y = relu(m.part(0, x)); return relu(m.part(2, y) + y) * m.part(2, y); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(0, x), z = m.part(2, y); return relu(y + z) + m.part(2, y); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(0, x); return relu(y) + relu(y * 2); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(1, m.part(0, x)); return y.transpose(2, 3); },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x);
+        return relu(y + y);
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x);
+        return relu(m.part(2, y) + y) + y;
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = relu(m.part(0, x));
+        return relu(m.part(2, y) + y) * m.part(2, y);
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x), z = m.part(2, y);
+        return relu(y + z) + m.part(2, y);
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x);
+        return relu(y) + relu(y * 2);
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(1, m.part(0, x));
+        return y.transpose(2, 3);
+      },
       [](Of& m, const Tensor& x) { return m.part(0, x).narrow(1, 3, 5); },
-      [](Of& m, const Tensor& x) { const Tensor y = m.part(0, x); y.add_(1); return relu(m.part(2, y)); },
-      [](Of& m, const Tensor& x) { return cat({m.part(0, x), relu(m.part(1, m.part(2, x)))}, 1); },
-      [](Of& m, const Tensor& x) { const Tensor y = zeros({2, 16, 9, 9}); y.narrow(2, 0, 7).copy_(m.part(0, x)); return m.part(2, y); },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x);
+        y.add_(1);
+        return relu(m.part(2, y));
+      },
+      [](Of& m, const Tensor& x) {
+        return cat({m.part(0, x), relu(m.part(1, m.part(2, x)))}, 1);
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = zeros({2, 16, 9, 9});
+        y.narrow(2, 0, 7).copy_(m.part(0, x));
+        return m.part(2, y);
+      },
       [](Of& m, const Tensor& x) { return m.part(1, relu(m.part(0, x))); },
-      [](Of& m, const Tensor& x) { return addcmul(tensor({1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0}), m.part(0, x), tensor({2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0})); },
-      [](Of& m, const Tensor& x) { return softmax(x * m.part(0, x).mean({2, 3}, true), 1); },
+      [](Of& m, const Tensor& x) {
+        return addcmul(tensor({1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0}), m.part(0, x), tensor({2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0}));
+      },
+      [](Of& m, const Tensor& x) {
+        return softmax(x * m.part(0, x).mean({2, 3}, true), 1);
+      },
   };
   for (size_t i = 0; i < std::size(forms); ++i) {
     SCOPED_TRACE(i);
@@ -230,12 +267,22 @@ TEST(Compile, StepsAside) {
   Of unnamed([](Of& m, const Tensor& in) { return in * m.held; });
   unnamed.held = randn({4});
   expect_own(unnamed, x, "name it in fields()");
-  Of changes([](Of& m, const Tensor& in) { m.held.copy_(in); return in * 2; });
+  Of changes([](Of& m, const Tensor& in) {
+    m.held.copy_(in);
+    return in * 2;
+  });
   changes.held = zeros({2, 4});
   expect_own(changes, x, "neither the input nor a parameter");
-  Of overwrites([](Of&, const Tensor& in) { const Tensor same = in; same.mul_(1); return in * 2; });
+  Of overwrites([](Of&, const Tensor& in) {
+    const Tensor same = in;
+    same.mul_(1);
+    return in * 2;
+  });
   expect_own(overwrites, x, "changes a tensor that was there before");
-  Of keeps([](Of& m, const Tensor& in) { m.held = in * 2; return m.held + 1; });
+  Of keeps([](Of& m, const Tensor& in) {
+    m.held = in * 2;
+    return m.held + 1;
+  });
   expect_own(keeps, x, "keeps a tensor");
   Of nothing([](Of&, const Tensor& in) { return in; });
   expect_own(nothing, x, "not a new tensor");
@@ -312,6 +359,11 @@ TEST(Compile, ThrowsWhatTheModuleThrows) {
   const Tensor good = randint(0, 10, {2, 5});
   const Tensor wanted = fast(good);
   EXPECT_THROW((void)fast(good + 10), IndexError);
+  try {
+    (void)fast(good + 10);
+  } catch (const Error& error) {
+    EXPECT_NE(error.layer(), "") << error.what();
+  }
   expect_near(fast(good), wanted);
   auto linear = models::mlp({4, 2});
   linear.eval();

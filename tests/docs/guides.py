@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-COMPILED = ["base", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
+COMPILED = ["base", "compile", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
             "virtual-gpus"]
 docs = pathlib.Path(root) / "docs"
 pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]

@@ -40,8 +40,8 @@ class BlockedConvolution {
   [[nodiscard]] static std::unique_ptr<BlockedConvolution> make(const BlockedConvolutionSizes& sizes, int threads);
   virtual ~BlockedConvolution() = default;
 
-  /// Takes the weight (o, c / groups, kh, kw), times `scale` (o), and the bias (o), times `scale`, plus `shift` (o). All but the weight may be
-  /// nullptr. Returns oneDNN's status, -1 where a number is not finite.
+  /// Takes the weight (o, c / groups, kh, kw), times `scale` (o), and the bias (o), times `scale`, plus `shift` (o). All but the weight may
+  /// be nullptr. Returns oneDNN's status, -1 where a number is not finite.
   virtual int set_weight(const float* weight, const float* bias, const float* scale, const float* shift) = 0;
   /// Bytes of memory that a call wants.
   [[nodiscard]] virtual size_t scratch_bytes() const = 0;

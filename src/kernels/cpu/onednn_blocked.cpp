@@ -1,4 +1,5 @@
-// Work is cut into pieces of the batch or, where that has few images, into blocks of the result's channels. oneDNN runs on one thread in each.
+// Work is cut into pieces of the batch or, where that has few images, into blocks of the result's channels. oneDNN runs on one thread in
+// each.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +19,10 @@ constexpr int64_t kFloat = sizeof(float);
 
 dnnl_format_tag_t blocked_tag() { return channel_block() == 16 ? dnnl_aBcd16b : dnnl_aBcd8b; }
 
-int64_t whole_blocks(int64_t channels) { return (channels + channel_block() - 1) / channel_block() * channel_block(); }
+int64_t whole_blocks(int64_t channels) {
+  const int64_t block = std::max<int64_t>(1, channel_block());
+  return (channels + block - 1) / block * block;
+}
 
 /// What goes over images of `channels` channels.
 DnnlWindow window_of(const Windows2d& windows, const int64_t (&in)[2], const int64_t (&out)[2]) {
@@ -63,11 +67,11 @@ struct Part {
   int64_t image, images, channel, channels;
 };
 
-constexpr int64_t kFewImages = 4;   // fewer are taken one by one, and their channels cut
+constexpr int64_t kFewImages = 4;    // fewer are taken one by one, and their channels cut
 constexpr int64_t kLeastBlocks = 2;  // of channels, in a part
 
-/// Parts of about the same size. Rounding depends on how channels are cut, and not on how images are: so the number of threads decides about
-/// images alone, and only where channels are not cut.
+/// Parts of about the same size. Rounding depends on how channels are cut, and not on how images are: so the number of threads decides
+/// about images alone, and only where channels are not cut.
 std::vector<Part> parts_of(int64_t n, int64_t channels, bool may_cut_channels, int threads) {
   int64_t images = 1, step = channels;
   if (n >= kFewImages || !may_cut_channels) {
@@ -89,7 +93,8 @@ int64_t tiles_of(const BlockedConvolutionSizes& sizes) { return (sizes.out[0] + 
 /// Whether Winograd's algorithm pays: windows of 3x3, enough tiles for the weight that each part goes through, few of them over the edge.
 bool suits_winograd(const BlockedConvolutionSizes& sizes) {
   const Windows2d& w = sizes.windows;
-  bool suits = sizes.groups == 1 && std::min(sizes.in_channels, sizes.out_channels) >= 32 && sizes.in_channels * sizes.out_channels <= 256 * 256;
+  bool suits =
+      sizes.groups == 1 && std::min(sizes.in_channels, sizes.out_channels) >= 32 && sizes.in_channels * sizes.out_channels <= 256 * 256;
   for (int d = 0; d < 2; ++d) suits = suits && w.kernel[d] == 3 && w.stride[d] == 1 && w.dilation[d] == 1 && w.padding[d] <= 1;
   return suits && sizes.n * tiles_of(sizes) >= 64 && 10 * sizes.out[0] * sizes.out[1] >= 7 * 16 * tiles_of(sizes);
 }
@@ -99,7 +104,8 @@ std::vector<Part> winograd_parts_of(const BlockedConvolutionSizes& sizes) {
   const int64_t tiles = sizes.n * tiles_of(sizes), pieces = std::min(sizes.n, std::max<int64_t>((tiles + 255) / 256, tiles >= 64 ? 2 : 1));
   const int64_t images = (sizes.n + pieces - 1) / pieces;
   std::vector<Part> parts;
-  for (int64_t image = 0; image < sizes.n; image += images) parts.push_back({image, std::min(images, sizes.n - image), 0, sizes.out_channels});
+  for (int64_t image = 0; image < sizes.n; image += images)
+    parts.push_back({image, std::min(images, sizes.n - image), 0, sizes.out_channels});
   return parts;
 }
 
@@ -112,7 +118,8 @@ class Convolution final : public BlockedConvolution {
       tasks_.push_back(std::make_unique<Task>(part, *piece_of(part)));
     }
     for (const auto& task : tasks_) task_scratch_ = std::max(task_scratch_, task->piece.scratch());
-    for (const Weight& weight : weights_) if (!weight.packed) return;
+    for (const Weight& weight : weights_)
+      if (!weight.packed) return;
     bias_ = floats(static_cast<size_t>(whole_blocks(sizes.out_channels) * kFloat));
     good_ = true;
   }
@@ -145,8 +152,9 @@ class Convolution final : public BlockedConvolution {
   void run(const Queue& queue, void* out, const void* in, const void* added, void* scratch) override {
     parallel_for(static_cast<int64_t>(tasks_.size()), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t)
-        if (const int status = run_task(*tasks_[static_cast<size_t>(t)], static_cast<char*>(out), static_cast<const char*>(in),
-                                        static_cast<const char*>(added), static_cast<char*>(scratch) + static_cast<size_t>(t) * task_scratch_))
+        if (const int status =
+                run_task(*tasks_[static_cast<size_t>(t)], static_cast<char*>(out), static_cast<const char*>(in),
+                         static_cast<const char*>(added), static_cast<char*>(scratch) + static_cast<size_t>(t) * task_scratch_))
           queue.status->report(Trouble::Library, status);
     });
   }
@@ -279,7 +287,8 @@ class Convolution final : public BlockedConvolution {
     Description description;
     DnnlWindow window = window_of(sizes_.windows, sizes_.in, sizes_.out);
     if (winograd_) window.algorithm = dnnl_convolution_winograd;
-    if (dnnl_describe_convolution(description.own, dnnl_forward_inference, out, in, weight, &bias, window, attributes.own) != dnnl_success ||
+    if (dnnl_describe_convolution(description.own, dnnl_forward_inference, out, in, weight, &bias, window, attributes.own) !=
+            dnnl_success ||
         std::strncmp(dnnl_code_name(description.own), "jit", 3) != 0 || piece.main.make(description.own) != dnnl_success)
       return false;
     const DnnlLayout scratch = DnnlLayout::of(description.own, dnnl_query_scratchpad_md);
@@ -332,7 +341,9 @@ class Pool final : public BlockedPool {
     parallel_for(static_cast<int64_t>(tasks_.size()), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
         const Task& task = *tasks_[static_cast<size_t>(t)];
-        const auto at = [&](int64_t places) { return (task.part.image * whole_blocks(sizes_.channels) + task.part.channel) * places * kFloat; };
+        const auto at = [&](int64_t places) {
+          return (task.part.image * whole_blocks(sizes_.channels) + task.part.channel) * places * kFloat;
+        };
         if (const int status = task.main.run(*task.arguments, {static_cast<char*>(out) + at(sizes_.out[0] * sizes_.out[1]),
                                                                static_cast<const char*>(in) + at(sizes_.in[0] * sizes_.in[1]),
                                                                static_cast<char*>(scratch) + static_cast<size_t>(t) * task_scratch_}))
@@ -353,7 +364,8 @@ class Pool final : public BlockedPool {
     const dnnl_dims_t in_dims = {task.part.images, task.part.channels, sizes_.in[0], sizes_.in[1]};
     const dnnl_dims_t out_dims = {task.part.images, task.part.channels, sizes_.out[0], sizes_.out[1]};
     DnnlLayout in, out;
-    if (in.set_tag(4, in_dims, dnnl_f32, blocked_tag()) != dnnl_success || out.set_tag(4, out_dims, dnnl_f32, blocked_tag()) != dnnl_success)
+    if (in.set_tag(4, in_dims, dnnl_f32, blocked_tag()) != dnnl_success ||
+        out.set_tag(4, out_dims, dnnl_f32, blocked_tag()) != dnnl_success)
       return false;
     const Attributes attributes;
     Description description;
@@ -387,7 +399,9 @@ int64_t channel_block() {
   return block;
 }
 
-size_t blocked_bytes(int64_t n, int64_t channels, int64_t places) { return static_cast<size_t>(n * whole_blocks(channels) * places * kFloat); }
+size_t blocked_bytes(int64_t n, int64_t channels, int64_t places) {
+  return static_cast<size_t>(n * whole_blocks(channels) * places * kFloat);
+}
 
 std::unique_ptr<BlockedConvolution> BlockedConvolution::make(const BlockedConvolutionSizes& sizes, int threads) {
   if (channel_block() == 0) return nullptr;

@@ -142,8 +142,9 @@ inline dnnl_status_t dnnl_describe_weight_gradient(dnnl_primitive_desc_t& made, 
 inline dnnl_status_t dnnl_describe_max_pool(dnnl_primitive_desc_t& made, const DnnlLayout& out, const DnnlLayout& in,
                                             const DnnlWindow& window, const dnnl_dims_t kernel, const_dnnl_primitive_attr_t attributes) {
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl_pooling_forward_primitive_desc_create(&made, dnnl_shared_engine(), dnnl_forward_inference, dnnl_pooling_max, in.get(), out.get(),
-                                                    window.strides, kernel, window.dilations, window.before, window.behind, attributes);
+  return dnnl_pooling_forward_primitive_desc_create(&made, dnnl_shared_engine(), dnnl_forward_inference, dnnl_pooling_max, in.get(),
+                                                    out.get(), window.strides, kernel, window.dilations, window.before, window.behind,
+                                                    attributes);
 #else
   dnnl_pooling_v2_desc_t desc;
   const dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, dnnl_pooling_max, in.get(), out.get(),
