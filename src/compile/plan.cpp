@@ -1,6 +1,7 @@
 #include "compile/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/align.h"
@@ -46,6 +47,9 @@ class PoolStep final : public Step {
   BlockedPool& kernel_;
 };
 
+/// Images, channels, rows and columns.
+using ImageSizes = std::array<int64_t, 4>;
+
 /// A step on the CPU, told to whoever listens.
 void run_step(Step& step) {
   const runtime::Telling told([&] { return ops::launching::kernel_fact(Device(), step.op, step.site); });
@@ -80,25 +84,25 @@ void Plan::fuse() {
 /// A block is blocked where a fused step writes it and only fused steps read it.
 void Plan::choose_layouts() {
   rooms_.assign(flow_.blocks.size(), {});
-  const auto count_of = [&](int b) { return static_cast<ptrdiff_t>(flow_.blocks[static_cast<size_t>(b)].readers.size()); };
+  const auto in_of = [](const auto& s, int64_t channels) { return ImageSizes{s.n, channels, s.in[0], s.in[1]}; };
+  const auto out_of = [](const auto& s, int64_t channels) { return ImageSizes{s.n, channels, s.out[0], s.out[1]}; };
   for (bool changed = true; changed;) {
-    std::vector<ptrdiff_t> fused_readers(flow_.blocks.size());
-    std::vector<bool> written(flow_.blocks.size());
-    const auto reads = [&](const Use* use) {
-      if (use && use->block >= 0) ++fused_readers[static_cast<size_t>(use->block)];
+    std::vector<ImageSizes> written(flow_.blocks.size());
+    for (const FusedConvolution& c : convolutions_) written[static_cast<size_t>(c.out)] = out_of(c.sizes, c.sizes.out_channels);
+    for (const FusedPool& pool : pools_) written[static_cast<size_t>(pool.out)] = out_of(pool.sizes, pool.sizes.channels);
+    // Who reads the elements as other images than were written, through a view, needs them in order.
+    std::vector<size_t> readers(flow_.blocks.size());
+    const auto reads = [&](const Use* use, const ImageSizes& as) {
+      if (use && use->block >= 0 && written[static_cast<size_t>(use->block)] == as) ++readers[static_cast<size_t>(use->block)];
     };
     for (const FusedConvolution& c : convolutions_) {
-      reads(c.in);
-      reads(c.added);
-      written[static_cast<size_t>(c.out)] = true;
+      reads(c.in, in_of(c.sizes, c.sizes.in_channels));
+      reads(c.added, out_of(c.sizes, c.sizes.out_channels));
     }
-    for (const FusedPool& pool : pools_) {
-      reads(pool.in);
-      written[static_cast<size_t>(pool.out)] = true;
-    }
+    for (const FusedPool& pool : pools_) reads(pool.in, in_of(pool.sizes, pool.sizes.channels));
     for (size_t b = 0; b < rooms_.size(); ++b)
-      rooms_[b].blocked =
-          written[b] && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result && fused_readers[b] == count_of(static_cast<int>(b));
+      rooms_[b].blocked = written[b] != ImageSizes{} && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result &&
+                          readers[b] == flow_.blocks[b].readers.size();
     // Pooling knows blocks alone; its result may have to be made plain.
     const auto unfit = [&](const FusedPool& pool) {
       return !rooms_[static_cast<size_t>(pool.in->block)].blocked || !rooms_[static_cast<size_t>(pool.out)].blocked;

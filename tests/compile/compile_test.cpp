@@ -175,6 +175,22 @@ TEST(Compile, KeepsWhatIsReadTwice) {
       [](Of& m, const Tensor& x) {
         return softmax(x * m.part(0, x).mean({2, 3}, true), 1);
       },
+      [](Of& m, const Tensor& x) {
+        return m.part(2, relu(m.part(0, x)).reshape({1, 16, 14, 7}));
+      },
+      [](Of& m, const Tensor& x) {
+        return m.part(2, m.part(0, x).reshape({2, 16, 49, 1}));
+      },
+      [](Of& m, const Tensor& x) {
+        const Tensor y = m.part(0, x), z = m.part(2, x.reshape({1, 16, 14, 7}));
+        return relu(y + z.reshape({2, 16, 7, 7}));
+      },
+      [](Of& m, const Tensor& x) {
+        return max_pool2d(m.part(0, x).reshape({1, 16, 14, 7}), 2);
+      },
+      [](Of& m, const Tensor& x) {
+        return m.part(2, max_pool2d(m.part(0, x), 3, {.stride = 1, .padding = 1}).reshape({1, 16, 14, 7}));
+      },
   };
   for (size_t i = 0; i < std::size(forms); ++i) {
     SCOPED_TRACE(i);
