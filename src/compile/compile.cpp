@@ -113,7 +113,11 @@ struct Compiled::State {
 
   static void refresh(Learned& learned) {
     if (!learned.plan) return;
-    learned.why = learned.plan->refresh() ? "" : "a parameter is not finite";
+    try {
+      learned.why = learned.plan->refresh();
+    } catch (const std::bad_alloc&) {
+      learned.why = "there is not enough memory for its weights";
+    }
   }
 
   static void plan(Learned& made, Flow flow, const Range& input, const Tensor& result) {

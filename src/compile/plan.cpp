@@ -257,7 +257,7 @@ void Plan::plan_memory() {
     *each.at = memory_->data + rooms_[static_cast<size_t>(same_[static_cast<size_t>(each.block)])].offset + each.offset;
 }
 
-bool Plan::refresh() {
+const char* Plan::refresh() {
   for (const Node& node : flow_.constants) {
     CallStep step(*node.call);
     run_step(step);
@@ -265,10 +265,9 @@ bool Plan::refresh() {
   for (size_t i = 0; i < convolutions_.size(); ++i) {
     const FusedConvolution& c = convolutions_[i];
     const int status = kernels_[i]->set_weight(c.weight, c.bias, c.scale, c.shift);
-    if (status < 0) return false;
-    if (status > 0) fail("[compile] oneDNN failed with code ", status, " as it laid out a weight");
+    if (status != 0) return status < 0 ? "a parameter is not finite" : "oneDNN cannot lay out a weight of it";
   }
-  return true;
+  return "";
 }
 
 Tensor Plan::run(const Tensor& x, Site site) {

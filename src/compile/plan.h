@@ -31,9 +31,9 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Takes the values of parameters and buffers over into what was made of them. False where one of them is not finite: then the steps
-  /// would not give what the module gives.
-  bool refresh();
+  /// Takes the values of parameters and buffers over into what was made of them. Why the steps would not give what the module gives; an
+  /// empty text where they do.
+  [[nodiscard]] const char* refresh();
   /// The result for `x`, a contiguous tensor of the size that the plan is for; its values must be finite.
   [[nodiscard]] Tensor run(const Tensor& x, Site site);
   /// Whether NaN and infinite numbers in the input lead to other results than the module's.

@@ -8,8 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/cpu/blocked.h"
+
 namespace tandem {
 namespace {
+
+/// Whether convolutions take in what follows them: oneDNN has code for blocked channels on this processor.
+bool fuses() { return kernels::cpu::channel_block() > 0; }
 
 /// A module of a function; `parts` are named.
 struct Of : nn::Module {
@@ -54,7 +59,9 @@ void check(nn::Module& module, const Tensor& x, const std::string& line = {}) {
   Compiled fast = compile(module);
   (void)fast(x);
   EXPECT_EQ(fast.why(), "");
-  EXPECT_NE(fast.steps().find(line), std::string::npos) << fast.steps();
+  if (fuses()) {
+    EXPECT_NE(fast.steps().find(line), std::string::npos) << fast.steps();
+  }
   const Tensor first = fast(x), kept = first.clone(), other = is_floating(x.dtype()) ? x * 0.5 + 0.25 : x.flip({0});
   expect_near(first, module(x));
   expect_near(fast(other), module(other));
@@ -358,13 +365,13 @@ TEST(Compile, GivesWhatTheModuleGivesForNumbersThatAreNotFinite) {
   x.select(1, 0).select(1, 2).select(1, 2).fill_(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(fast(x).isnan().any().item<bool>());
   EXPECT_TRUE(allclose(fast(x), net(x), 1e-5, 1e-5, true));
-  EXPECT_NE(fast.why(), "");
+  EXPECT_EQ(fast.why() != "", fuses());
   x = randn({1, 3, 8, 8});
   (void)fast(x);
   EXPECT_EQ(fast.why(), "");
   net.parameters()[0].select(0, 0).fill_(std::numeric_limits<double>::infinity());
   EXPECT_TRUE(allclose(fast(x), net(x), 1e-5, 1e-5, true));
-  EXPECT_EQ(fast.why(), "a parameter is not finite");
+  EXPECT_EQ(fast.why(), fuses() ? "a parameter is not finite" : "");
 }
 
 TEST(Compile, ThrowsWhatTheModuleThrows) {
