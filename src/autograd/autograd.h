@@ -67,7 +67,7 @@ bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const
                Site = Site::here());
 /// The same for the gradient's gradient.
 bool gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-                   GradcheckOptions options = {});
+                   GradcheckOptions options = {}, Site = Site::here());
 
 }  // namespace autograd
 }  // namespace tandem

@@ -59,7 +59,7 @@ bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const
 }
 
 bool gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-                   GradcheckOptions options) {
+                   GradcheckOptions options, Site /*site*/) {
   const auto first = [&](const std::vector<Tensor>& in) {
     std::vector<Tensor> wanted;
     std::vector<Tensor> leaves;

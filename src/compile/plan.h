@@ -12,7 +12,7 @@ namespace tandem::compiling {
 /// One thing that a plan does.
 class Step {
  public:
-  Step(const char* op, Site site) : op(op), site(site) {}
+  Step(const char* name, Site where) : op(name), site(where) {}
   virtual ~Step() = default;
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;

@@ -52,14 +52,14 @@ Sample Subset::get(int64_t index) const { return dataset_->get(indices_[static_c
 
 Subset subset(AnyDataset dataset, std::vector<int64_t> indices, Site /*site*/) { return {std::move(dataset), std::move(indices)}; }
 
-Subset subset(const AnyDataset& dataset, int64_t begin, int64_t end) {
+Subset subset(const AnyDataset& dataset, int64_t begin, int64_t end, Site /*site*/) {
   const int64_t count = dataset->size();
   if (begin < 0 || end < begin || end > count)
     fail("[subset] samples ", begin, " to ", end, " asked for, but there are ", count, ": 0 <= begin <= end <= ", count, " has to hold");
   return {dataset, counted(begin, end)};
 }
 
-std::vector<Subset> random_split(const AnyDataset& dataset, const std::vector<double>& lengths, uint64_t seed) {
+std::vector<Subset> random_split(const AnyDataset& dataset, const std::vector<double>& lengths, uint64_t seed, Site /*site*/) {
   const std::vector<int64_t> order = shuffled_indices(dataset->size(), seed, 0);
   std::vector<Subset> parts;
   auto at = order.begin();

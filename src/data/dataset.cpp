@@ -154,10 +154,10 @@ TensorDataset TensorDataset::subset(int64_t begin, int64_t end, Site /*site*/) c
   return TensorDataset(std::move(parts));
 }
 
-TensorDataset TensorDataset::subset(std::span<const int64_t> indices) const {
+TensorDataset TensorDataset::subset(std::span<const int64_t> indices, Site site) const {
   check_indices(indices, size_);
   std::vector<Tensor> parts;
-  for (const Tensor& tensor : tensors_) parts.push_back(tensor.index_select(0, index_tensor(indices, tensor, Site::here())));
+  for (const Tensor& tensor : tensors_) parts.push_back(tensor.index_select(0, index_tensor(indices, tensor, site), site));
   return TensorDataset(std::move(parts));
 }
 

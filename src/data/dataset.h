@@ -80,7 +80,7 @@ class TensorDataset : public Dataset {
   /// Samples begin … end - 1, as views. Error unless 0 <= begin <= end <= size().
   [[nodiscard]] TensorDataset subset(int64_t begin, int64_t end, Site = Site::here()) const;
   /// The samples at `indices`, as a copy.
-  [[nodiscard]] TensorDataset subset(std::span<const int64_t> indices) const;
+  [[nodiscard]] TensorDataset subset(std::span<const int64_t> indices, Site site = Site::here()) const;
   /// All of its tensors.
   [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
 

@@ -78,7 +78,7 @@ Decoder decoder_of(std::string_view start, uint64_t bytes, std::string_view what
 
 }  // namespace
 
-Tensor read_image(const std::string& path, ImageMode mode) {
+Tensor read_image(const std::string& path, ImageMode mode, Site /*site*/) {
   const io::InputFile file("read_image", path);
   const std::string what = file.what();
   const Decoder decode = decoder_of(file.read(std::min<uint64_t>(file.size(), 4), 0), file.size(), what);
@@ -87,12 +87,12 @@ Tensor read_image(const std::string& path, ImageMode mode) {
   return planes_of(decode(file.read(file.size(), 0), what), mode);
 }
 
-Tensor decode_image(std::string_view bytes, ImageMode mode) {
+Tensor decode_image(std::string_view bytes, ImageMode mode, Site /*site*/) {
   constexpr std::string_view kWhat = "[decode_image] ";
   return planes_of(decoder_of(bytes, bytes.size(), kWhat)(bytes, kWhat), mode);
 }
 
-void write_png(const Tensor& image, const std::string& path) {
+void write_png(const Tensor& image, const std::string& path, Site /*site*/) {
   const Tensor pixels = pixels_of("write_png", image, path, 4);
   const std::span<const uint8_t> bytes(pixels.data_ptr<uint8_t>(), static_cast<size_t>(pixels.numel()));
   io::write_file("write_png", path, io::encode_png(bytes, pixels.size(1), pixels.size(0), pixels.size(2)));

@@ -21,12 +21,12 @@ enum class ImageMode {
 /// that names the file where it is neither, damaged, cut off, in a kind that is not read (CMYK), or of more pixels than 2^28 or than its
 /// bytes can hold.
 /// As torchvision.io.read_image.
-[[nodiscard]] Tensor read_image(const std::string& path, ImageMode mode = ImageMode::Unchanged);
+[[nodiscard]] Tensor read_image(const std::string& path, ImageMode mode = ImageMode::Unchanged, Site = Site::here());
 /// The same from a file's bytes in memory.
-[[nodiscard]] Tensor decode_image(std::string_view bytes, ImageMode mode = ImageMode::Unchanged);
+[[nodiscard]] Tensor decode_image(std::string_view bytes, ImageMode mode = ImageMode::Unchanged, Site = Site::here());
 
 /// Writes a picture, uint8 (channels, height, width) with 1 to 4 channels, on any device. As torchvision.io.write_png.
-void write_png(const Tensor& image, const std::string& path);
+void write_png(const Tensor& image, const std::string& path, Site = Site::here());
 /// Writes a picture, uint8 (1 or 3, height, width), with a quality of 1 to 100. As torchvision.io.write_jpeg.
 void write_jpeg(const Tensor& image, const std::string& path, int quality = 75, Site = Site::here());
 

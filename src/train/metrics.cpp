@@ -95,8 +95,8 @@ void Accuracy::reset() {
 
 // --- ConfusionMatrix and what is computed from it
 
-ConfusionMatrix::ConfusionMatrix(int64_t num_classes, const char* op) : num_classes_(num_classes), op_(op) {
-  if (num_classes < 1) fail("[", op_, "] num_classes must be positive, but is ", num_classes);
+ConfusionMatrix::ConfusionMatrix(const char* op, ConfusionMatrixOptions options) : num_classes_(options.num_classes), op_(op) {
+  if (num_classes_ < 1) fail("[", op_, "] num_classes must be positive, but is ", num_classes_);
 }
 
 void ConfusionMatrix::update(const Tensor& output, const Tensor& target, Site site) {
@@ -127,7 +127,7 @@ Tensor ConfusionMatrix::compute(Site site) const {
 
 void ConfusionMatrix::reset() { counts_ = Tensor(); }
 
-ClassMetric::ClassMetric(const char* op, AverageOptions options) : matrix_(options.num_classes, op), micro_(options.average == "micro") {
+ClassMetric::ClassMetric(const char* op, AverageOptions options) : matrix_(op, {options.num_classes}), micro_(options.average == "micro") {
   if (!micro_ && options.average != "macro") fail("[", op, "] average must be 'macro' or 'micro', not '", options.average, "'");
 }
 

@@ -46,11 +46,15 @@ class Accuracy : public Metric {
   int64_t samples_ = 0;
 };
 
+struct ConfusionMatrixOptions {
+  int64_t num_classes = 2;
+};
+
 /// How often samples of each class were put into each class.
 class ConfusionMatrix {
  public:
-  /// Error unless num_classes is positive. `op` is named in errors.
-  explicit ConfusionMatrix(int64_t num_classes, const char* op = "ConfusionMatrix");
+  /// Error unless num_classes is positive.
+  explicit ConfusionMatrix(ConfusionMatrixOptions options = {}, Site = Site::here()) : ConfusionMatrix("ConfusionMatrix", options) {}
   /// `output` and `target` as for Accuracy, with num_classes scores a sample.
   void update(const Tensor& output, const Tensor& target, Site site = Site::here());
   /// (classes, classes) int64 on the CPU: rows are targets, columns what the output says. Error where a class was outside 0 …
@@ -61,8 +65,11 @@ class ConfusionMatrix {
   [[nodiscard]] int64_t num_classes() const { return num_classes_; }
 
  private:
+  friend class ClassMetric;
+  ConfusionMatrix(const char* op, ConfusionMatrixOptions options);
+
   int64_t num_classes_;
-  const char* op_;
+  const char* op_;  // named in errors
   Tensor counts_;  // int64: the matrix row by row, then one cell for classes that do not exist
 };
 

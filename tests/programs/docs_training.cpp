@@ -124,7 +124,7 @@ void training() {
   std::cout << f1.compute() << "\n";
   CHECK(f1.compute() > 0.9 && f1.compute() < 1);
 
-  td::train::ConfusionMatrix confusion(10);
+  td::train::ConfusionMatrix confusion({.num_classes = 10});
   for (const auto& [x, y] : loader) confusion.update(model(x.to(device)), y.to(device));
   td::train::Report report = td::train::make_report(trainer);  // curves, devices, memory and options of the last fit
   report.title = "Digits";

@@ -52,7 +52,7 @@ TEST_P(Metrics, AccuracyOfImagesCountsPixels) {
 }
 
 TEST_P(Metrics, ConfusionMatrixCountsTargetsInRows) {
-  train::ConfusionMatrix matrix(3);
+  train::ConfusionMatrix matrix({.num_classes = 3});
   feed(matrix, kScores, kLabels);
   EXPECT_TRUE(td::equal(matrix.compute(), td::tensor({{0, 0, 1}, {1, 1, 0}, {1, 0, 1}})));
   matrix.update(td::tensor({0, 2}, device()), td::tensor({0, 0}, device()));
@@ -62,7 +62,7 @@ TEST_P(Metrics, ConfusionMatrixCountsTargetsInRows) {
 }
 
 TEST_P(Metrics, ClassesThatDoNotExistAreAnErrorAtTheEnd) {
-  train::ConfusionMatrix matrix(3);
+  train::ConfusionMatrix matrix({.num_classes = 3});
   // Each would be a cell of the matrix if only the sum of row and column were looked at.
   matrix.update(td::tensor({0, 4, -1, 1}, device()), td::tensor({3, 0, 1, -1}, device()));
   EXPECT_EQ(error_of([&] { (void)matrix.compute(); }),
@@ -162,7 +162,7 @@ TEST(MetricsOnAGpu, UpdateWaitsForNothing) {
   const auto scores = kScores.cuda(0), labels = kLabels.cuda(0);
   const auto binary = td::tensor({0., 1., 1.}, td::gpu(0));
   train::Accuracy accuracy, second({.top_k = 2});
-  train::ConfusionMatrix matrix(3);
+  train::ConfusionMatrix matrix({.num_classes = 3});
   train::F1Score f1({.num_classes = 3});
   train::AUROC auroc;
   train::MeanSquaredError error;
@@ -209,7 +209,7 @@ TEST(MetricErrors, NameWhatDoesNotFit) {
             }),
             "[Accuracy] top_k is 5, but output has scores for 3 classes: [4, 3]");
   EXPECT_EQ(error_of([] { train::Accuracy none({.top_k = 0}); }), "[Accuracy] top_k must be positive, but is 0");
-  EXPECT_EQ(error_of([] { train::ConfusionMatrix none(0); }), "[ConfusionMatrix] num_classes must be positive, but is 0");
+  EXPECT_EQ(error_of([] { train::ConfusionMatrix none({.num_classes = 0}); }), "[ConfusionMatrix] num_classes must be positive, but is 0");
   EXPECT_EQ(error_of([] { train::Recall metric({.num_classes = 2, .average = "weighted"}); }),
             "[Recall] average must be 'macro' or 'micro', not 'weighted'");
   train::F1Score f1({.num_classes = 4});

@@ -50,7 +50,7 @@ std::optional<train::ReportConfusion> judge(Learner& model, const Task& task, co
   model.eval();
   const std::vector<Tensor> parameters = model.parameters();
   const Device device = parameters.empty() ? cpu() : parameters[0].device();
-  train::ConfusionMatrix matrix(static_cast<int64_t>(task.classes.size()));
+  train::ConfusionMatrix matrix({.num_classes = static_cast<int64_t>(task.classes.size())});
   train::ReportConfusion confusion{{}, task.classes, {}};
   data::DataLoader loader(task.held_out, {.batch_size = settings.batch});
   if (loader.size() == 0) return {};
