@@ -13,8 +13,9 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-COMPILED = ["base", "compile", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
+COMPILED = ["base", "compile", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
             "virtual-gpus"]
+# Not there: seeing, whose pieces are lines of examples/seeing*.cpp (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
 docs = pathlib.Path(root) / "docs"
 pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
 if len(sys.argv) > 5:
@@ -31,8 +32,14 @@ def programs(page):
             if not parts or "#include <tandem/tandem.h>" in piece:
                 parts.append(([], []))
             head, body = parts[-1]
+            to = body
             for line in piece.splitlines():
-                (head if re.match(r"#include|namespace \w+ =", line) else body).append(line)
+                defined = re.match(r"(struct|class) \w+.*\{|(?!if|for|while|else|switch)[\w:]+(<.*>)? \w+\([\w:<>&,= .]*\) \{", line)
+                if defined and to is body:
+                    to = head  # a function cannot stand in main, nor a type that it uses
+                (head if re.match(r"#include|namespace \w+ =", line) else to).append(line)
+                if line.startswith("}") or (defined and line.split("//")[0].rstrip().endswith(("}", "};"))):
+                    to = body
     name = str(page.relative_to(docs).with_suffix("")).replace("/", "_")
     found = {f"{name}_main{i}": text for i, text in enumerate(whole)}
     for i, (head, body) in enumerate(parts):
