@@ -1,4 +1,5 @@
 // The program `tandem_bench`, which ./dev bench calls: measurements. See docs/benchmarks.md for the comparison that is made of them.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "bench/comm.h"

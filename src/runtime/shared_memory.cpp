@@ -56,7 +56,7 @@ std::shared_ptr<SharedMemory> SharedMemory::create(size_t bytes) {
     fail("[shared memory] no new file for ", bytes, " bytes: ", std::strerror(errno),
          "; each shared tensor keeps one open: raise `ulimit -n`, or share a whole module at once by its share_memory()");
   // Reserved, so that a full machine shows here and not as SIGBUS later. What could never be had is refused before it is tried.
-  int error = bytes > detail::usable_memory() ? ENOMEM : 0;
+  int error = bytes > tandem::detail::usable_memory() ? ENOMEM : 0;
   while (error == 0 && (error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) == EINTR) error = 0;
   if (error != 0) fail<OutOfMemoryError>("[shared memory] ", bytes, " bytes of shared memory are refused: ", std::strerror(error));
   if (fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) fail("[shared memory] the file cannot be sealed: ", std::strerror(errno));

@@ -1,6 +1,7 @@
 // `tandem board`: runs side by side, in a browser. What serves them is a plug-in.
 #include <dlfcn.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "runtime/beside_library.h"

@@ -1,4 +1,5 @@
 // Options' values, checked: CLI11's own let "nan" pass and name their bounds in forty digits. The program that a command is to run.
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // What the commands of a program share: how one is added to the command line, and how it fails.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +8,11 @@
 
 #include "base/error.h"
 #include "runtime/device.h"
+
+namespace CLI {  // CLI11 takes a compiler three seconds: sources that add options include it
+class App;
+class Validator;
+}  // namespace CLI
 
 namespace tandem::tools {
 

@@ -1,6 +1,7 @@
 // Reading the command line of a program: its commands, and what is said of a wrong call.
 #include "tools/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -71,23 +72,25 @@ int complain(const CLI::App& app, const std::string& text, int status) {
 
 }  // namespace
 
-CommandLine::CommandLine(const Program& program) : app_(program.description, program.name) {
-  app_.set_version_flag("--version", str(program.name, " ", kVersion), "Print the version and exit");
-  app_.set_help_flag("-h,--help", "Print this and exit");
-  app_.require_subcommand(1);
-  app_.footer(program.footer);
-  for (const AddCommand add : program.commands) add(app_, action);
+CommandLine::CommandLine(const Program& program) : app_(std::make_unique<CLI::App>(program.description, program.name)) {
+  app_->set_version_flag("--version", str(program.name, " ", kVersion), "Print the version and exit");
+  app_->set_help_flag("-h,--help", "Print this and exit");
+  app_->require_subcommand(1);
+  app_->footer(program.footer);
+  for (const AddCommand add : program.commands) add(*app_, action);
 }
+
+CommandLine::~CommandLine() = default;
 
 /// The arguments without the "--" of `tandem launch -n 2 -- PROGRAM`, that ends a command's own options: CLI11 gives what follows it to
 /// the program, not to the command. Another "--" is the program's.
 std::vector<std::string> CommandLine::without_dashes(std::vector<std::string> arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes == arguments.end() || dashes == arguments.begin()) return arguments;
-  const auto commands = app_.get_subcommands([&](const CLI::App* command) { return command->get_name() == arguments.front(); });
+  const auto commands = app_->get_subcommands([&](const CLI::App* command) { return command->get_name() == arguments.front(); });
   if (commands.empty() || !commands.front()->get_prefix_command()) return arguments;
   try {
-    app_.parse(std::vector<std::string>(std::make_reverse_iterator(dashes), arguments.rend()));
+    app_->parse(std::vector<std::string>(std::make_reverse_iterator(dashes), arguments.rend()));
   } catch (const CLI::ParseError&) {
     return arguments;
   }
@@ -100,27 +103,27 @@ int CommandLine::read(int argc, const char* const* argv) {
   try {
     std::vector<std::string> arguments = without_dashes({argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
-    app_.parse(std::move(arguments));
+    app_->parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
-    action = nullptr;                                         // the command may have been read before what is wrong
-    if (error.get_exit_code() == 0) return app_.exit(error);  // --help and --version
-    return complain(app_, usage_text(app_, error), 2);
+    action = nullptr;                                          // the command may have been read before what is wrong
+    if (error.get_exit_code() == 0) return app_->exit(error);  // --help and --version
+    return complain(*app_, usage_text(*app_, error), 2);
   }
 }
 
 int CommandLine::run(int argc, const char* const* argv) {
   if (argc > 1 && argv[1] == std::string_view("--complete")) {
-    std::cout << completions(app_, {argv + 2, argv + argc}) << std::flush;
+    std::cout << completions(*app_, {argv + 2, argv + argc}) << std::flush;
     return 0;
   }
   if (const int status = read(argc, argv); !action) return status;
   try {
     return action();
   } catch (const UsageError& error) {
-    return complain(app_, error.what(), 2);
+    return complain(*app_, error.what(), 2);
   } catch (const std::exception& error) {
-    return complain(app_, error.what(), 1);
+    return complain(*app_, error.what(), 1);
   }
 }
 

@@ -1,6 +1,7 @@
 // The command line of a program that has commands: `tandem`, and that of the benchmarks.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Program {
 class CommandLine {
  public:
   explicit CommandLine(const Program& program);
+  ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -34,7 +36,7 @@ class CommandLine {
 
  private:
   [[nodiscard]] std::vector<std::string> without_dashes(std::vector<std::string> arguments);
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace tandem::tools

@@ -1,5 +1,6 @@
 #include "tools/completion.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
 

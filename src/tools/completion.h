@@ -1,9 +1,12 @@
 // What a shell offers while a command line of the program is typed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace tandem::tools {
 

@@ -1,6 +1,7 @@
 // `tandem devices`: what there is to compute on, as a table or as JSON.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,4 +1,5 @@
 // `tandem predict`: which digit is on a picture, by a network that `tandem train` has taught.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -1,4 +1,5 @@
 // `tandem tour`: using GPUs, from naming one to training on it. Every line shown is the line that runs; what follows it is what came out.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
 #include <vector>

@@ -65,9 +65,12 @@ const Isa& wanted_instruction_set(const std::optional<std::string>& wish, const 
     names.push_back(built.name);
     if (lacking(built.name, processor).empty()) usable.push_back(built.name);
   }
-  if (usable.empty())
-    fail("this processor cannot run tandem's CPU kernels, which need x86-64-v2, as processors since 2009 have: it lacks ",
-         listed(lacking(names.front(), processor)), ". Use another machine, or an emulator with such a processor");
+  if (usable.empty()) {
+    const std::string needed = names.front() == "baseline" ? "x86-64-v2, as processors since 2009 have"
+                                                           : str(names.front(), ", the least that this library was built for");
+    fail("this processor cannot run tandem's CPU kernels, which need ", needed, ": it lacks ", listed(lacking(names.front(), processor)),
+         ". Use another machine, or an emulator with such a processor");
+  }
   const std::string_view name = wish ? std::string_view(*wish) : usable.back();
   for (const Built& built : kBuilt) {
     if (built.name != name) continue;

@@ -1,6 +1,7 @@
 // `tandem launch`: a program as several ranks, on this machine or on several.
 #include <sys/signalfd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <csignal>

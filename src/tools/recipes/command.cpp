@@ -1,5 +1,6 @@
 // `tandem train NAME`: the settings, the run, and what it leaves.
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <functional>
