@@ -44,6 +44,8 @@ struct Layout {
 
   [[nodiscard]] kernels::View data(const Tensor& x) const { return arranged(x, sizes, strides); }
   [[nodiscard]] kernels::View weight(const Tensor& w) const { return arranged(w, weight_sizes, weight_strides); }
+  /// Whether each row has a weight of its own, which its runs share.
+  [[nodiscard]] bool one_weight() const { return weight_strides[1] == 0 && weight_sizes[0] == sizes[0]; }
   /// Sums for (groups, runs) as the gradient of a weight of these sizes.
   [[nodiscard]] Tensor fit(const Tensor& sums, const Tensor& weight) const {
     const Tensor own = weight_strides[1] == 0 ? sums.sum(1) : sums;
@@ -101,12 +103,20 @@ std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& m
                                const Tensor& bias, const Layout& layout, double eps, autograd::Wanted wanted, Site site) {
   std::array<Tensor, 3> gradients;
   const Tensor grad = g.contiguous(site);
+  const bool parameters = (wanted[1] && weight.defined()) || (wanted[2] && bias.defined());
   if (wanted[0]) {
     gradients[0] = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
-    ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_backward, layout.data(gradients[0]), layout.data(grad),
-                layout.data(x), mean, variance, layout.weight(weight), eps);
+    Tensor weights, biases;
+    if (parameters && layout.one_weight() && x.numel()) weights = empty_like(variance, {}, site), biases = empty_like(variance, {}, site);
+    ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_backward, layout.data(gradients[0]), weights, biases,
+                layout.data(grad), layout.data(x), mean, variance, layout.weight(weight), eps);
+    if (weights.defined()) {
+      if (wanted[1] && weight.defined()) gradients[1] = weights.to(weight.dtype());
+      if (wanted[2] && bias.defined()) gradients[2] = biases.to(bias.dtype());
+      return gradients;
+    }
   }
-  if ((wanted[1] && weight.defined()) || (wanted[2] && bias.defined())) {
+  if (parameters) {
     const Options options{.dtype = variance.dtype(), .device = x.device()};
     const Tensor weights = x.numel() ? empty(layout.weight_sizes, options, site) : zeros(layout.weight_sizes, options, site);
     const Tensor biases = x.numel() ? empty(layout.weight_sizes, options, site) : zeros(layout.weight_sizes, options, site);

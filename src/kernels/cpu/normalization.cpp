@@ -148,11 +148,12 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
   });
 }
 
-void normalize_backward(const Queue& queue, Out out_view, View grad_view, View in_view, View mean, View variance, View weight_view,
-                        double eps) {
+void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out bias_grad, View grad_view, View in_view, View mean,
+                        View variance, View weight_view, double eps) {
   const Blocks out(out_view), grad(grad_view), in(in_view);
   const Parameter weight{&weight_view, 1};
   const bool centered = mean.data != nullptr;
+  const bool varying = in.varying && !weight_grad.data;
   visit_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
@@ -161,22 +162,26 @@ void normalize_backward(const Queue& queue, Out out_view, View grad_view, View i
         // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
         const double factor = centered && in.row_length() == 1 ? 0 : 1 / std::sqrt(statistic(variance, r) + eps);
         const double center = statistic(mean, r);
-        double sums[2] = {};
+        double sums[2] = {}, plain[2] = {};  // plain: without the weight
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
           const T *g = grad.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
-          if (in.varying) return call.normalize_sums(sums, g, x, n, center, weight.read(r, at, n, weights));
+          if (varying) return call.normalize_sums(sums, g, x, n, center, weight.read(r, at, n, weights));
           double part[2] = {};
           call.normalize_sums(part, g, x, n, center, nullptr);
           const double w = weight.of_run(r, run);
-          sums[0] += w * part[0];
-          sums[1] += w * part[1];
+          for (int i = 0; i < 2; ++i) {
+            sums[i] += w * part[i];
+            plain[i] += part[i];
+          }
         });
+        put_statistic(weight_grad, r, plain[1] * factor);
+        put_statistic(bias_grad, r, plain[0]);
         const auto count = static_cast<double>(in.row_length());
         const double slope = factor * factor * factor * sums[1] / count, shift = centered ? sums[0] / count : 0;
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
           const T *g = grad.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
           T* to = out.target(r, run, at, buffer);
-          if (in.varying) call.normalize_gradient(to, g, x, n, center, weight.read(r, at, n, weights), 1, shift, factor, slope);
+          if (varying) call.normalize_gradient(to, g, x, n, center, weight.read(r, at, n, weights), 1, shift, factor, slope);
           else call.normalize_gradient(to, g, x, n, center, nullptr, weight.of_run(r, run), shift, factor, slope);
           out.written(r, run, at, n, to);
         });

@@ -117,7 +117,7 @@ struct Normalize {
   }
 };
 
-/// Sums of weighted gradients, and of these times the distance of the element to the mean.
+/// Sums of gradients, weighted or not, and of these times the distance of the element to the mean.
 struct GradientSums {
   double plain, along;
 
@@ -131,11 +131,12 @@ struct NormalizeGradient {
   };
   Floats<C> in, grad, out;
   Parameter<C> weight;
-  Statistic<C> mean, variance;
+  Statistic<C> mean, variance, weight_grad, bias_grad;  // the latter where a row has one weight
   double eps;
   Rows<4> rows;  // of in, grad, out, weight
 
   TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
+    const bool one_weight = weight_grad.data != nullptr;  // it is left out of the sums
     group.each([&](int t) {
       const int64_t row = rows.row(i, t);
       GradientSums total{0, 0};
@@ -146,8 +147,9 @@ struct NormalizeGradient {
         grad.read(at[1], g);
         weight.read(at[3], w);
         for (int k = 0; k < n; ++k) {
-          plain += g[k] * w[k];
-          along += g[k] * w[k] * (x[k] - center);
+          if (!one_weight) g[k] *= w[k];
+          plain += g[k];
+          along += g[k] * (x[k] - center);
         }
         total.plain += static_cast<double>(plain);
         total.along += static_cast<double>(along);
@@ -163,12 +165,20 @@ struct NormalizeGradient {
       const double exact = mean.data && count == 1 ? 0 : inverse_deviation(variance[row], eps), n = static_cast<double>(count);
       const C center = mean[row], factor = static_cast<C>(exact), shift = static_cast<C>(mean.data ? total.plain / n : 0),
               slope = static_cast<C>(exact * exact * exact * total.along / n);
+      if (one_weight && rows.leads(t, row)) {
+        weight_grad.put(row, total.along * exact);
+        bias_grad.put(row, total.plain);
+      }
       rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
         C x[n], g[n], w[n];
         in.read(at[0], x);
         grad.read(at[1], g);
         weight.read(at[3], w);
-        for (int k = 0; k < n; ++k) x[k] = (g[k] * w[k] - shift) * factor - (x[k] - center) * slope;
+        for (int k = 0; k < n; ++k) {
+          const C scale = one_weight ? w[k] : C(1);
+          if (!one_weight) g[k] *= w[k];
+          x[k] = ((g[k] - shift) * factor - (x[k] - center) * slope) * scale;
+        }
         out.write(at[2], x);
       });
     });
@@ -231,7 +241,8 @@ void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, Vie
   });
 }
 
-void normalize_backward(const Queue& queue, Out out, View grad, View in, View mean, View variance, View weight, double eps) {
+void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_grad, View grad, View in, View mean, View variance,
+                        View weight, double eps) {
   const View from = grouped(in, weight.data ? weight.sizes[0] : 1);
   const auto places = [&](int begin, int end) {
     return places_in(from, begin, end, false, from, grouped(grad, from.sizes[1]), grouped(out, from.sizes[1]), spread(weight, from));
@@ -239,7 +250,8 @@ void normalize_backward(const Queue& queue, Out out, View grad, View in, View me
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     split_rows<512>(Rows<4>(places(0, 2), places(2, 4), dense_rows(in, 2)), [&](auto threads, const Rows<4>& rows) {
-      for_groups<threads>(queue, rows.groups(), NormalizeGradient<C, threads>{in, grad, out, {weight, 1}, mean, variance, eps, rows});
+      for_groups<threads>(queue, rows.groups(),
+                          NormalizeGradient<C, threads>{in, grad, out, {weight, 1}, mean, variance, weight_grad, bias_grad, eps, rows});
     });
   });
 }
