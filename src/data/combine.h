@@ -36,7 +36,8 @@ class Subset : public Dataset {
 /// Parts without a sample in common, of these lengths, which add up to the dataset's size; or, where all lengths are fractions that add up
 /// to 1, of these shares, rounded down, what is left over going to the first parts one each. Which sample goes where follows from the seed.
 /// As torch.utils.data.random_split.
-[[nodiscard]] std::vector<Subset> random_split(const AnyDataset& dataset, const std::vector<double>& lengths, uint64_t seed = 0, Site = Site::here());
+[[nodiscard]] std::vector<Subset> random_split(const AnyDataset& dataset, const std::vector<double>& lengths, uint64_t seed = 0,
+                                               Site = Site::here());
 
 /// Datasets one after another. As torch.utils.data.ConcatDataset.
 class ConcatDataset : public Dataset {

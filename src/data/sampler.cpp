@@ -115,7 +115,7 @@ std::vector<int64_t> WeightedRandomSampler::indices(uint64_t epoch) const {
   return drawn;
 }
 
-DistributedSampler::DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options)
+DistributedSampler::DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options, Site /*site*/)
     : count_(count), num_replicas_(num_replicas), rank_(rank), options_(options) {
   check_count("DistributedSampler", "the number of samples", count);
   check_rank("DistributedSampler", num_replicas, rank);
@@ -151,7 +151,7 @@ std::vector<std::vector<int64_t>> BatchSampler::batches(uint64_t epoch) const {
   return batches;
 }
 
-DistributedBatchSampler::DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank)
+DistributedBatchSampler::DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank, Site /*site*/)
     : batches_(std::move(batches)), num_replicas_(num_replicas), rank_(rank) {
   check_rank("DistributedBatchSampler", num_replicas, rank);
 }

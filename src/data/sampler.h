@@ -94,7 +94,7 @@ struct DistributedSamplerOptions {
 /// torch.utils.data.DistributedSampler; a loader's epoch stands for set_epoch. Error where there is no such rank.
 class DistributedSampler : public Sampler {
  public:
-  DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options = {});
+  DistributedSampler(int64_t count, int num_replicas, int rank, DistributedSamplerOptions options = {}, Site = Site::here());
   [[nodiscard]] int64_t size() const override { return share_; }
   [[nodiscard]] std::vector<int64_t> indices(uint64_t epoch) const override;
 
@@ -135,7 +135,7 @@ class BatchSampler : public BatchSource {
 /// no such rank.
 class DistributedBatchSampler : public BatchSource {
  public:
-  DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank);
+  DistributedBatchSampler(AnyBatchSampler batches, int num_replicas, int rank, Site = Site::here());
   [[nodiscard]] int64_t size() const override { return batches_->size(); }
   [[nodiscard]] std::vector<std::vector<int64_t>> batches(uint64_t epoch) const override;
   /// For each batch of an epoch the rank's part of its samples, times the number of ranks: the average over the ranks of means over their

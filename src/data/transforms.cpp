@@ -148,10 +148,10 @@ Tensor Normalize::operator()(const Tensor& image) const {
   return (image - mean_.to(image.device(), image.dtype())) / std_.to(image.device(), image.dtype());
 }
 
-Resize::Resize(int64_t shorter_edge, bool antialias) : shorter_edge_(shorter_edge), antialias_(antialias) {
+Resize::Resize(int64_t shorter_edge, bool antialias, Site /*site*/) : shorter_edge_(shorter_edge), antialias_(antialias) {
   check_size("Resize", Size(shorter_edge));
 }
-Resize::Resize(Size size, bool antialias) : size_(size), antialias_(antialias) { check_size("Resize", size); }
+Resize::Resize(Size size, bool antialias, Site /*site*/) : size_(size), antialias_(antialias) { check_size("Resize", size); }
 
 Tensor Resize::operator()(const Tensor& image) const {
   check_picture("Resize", image);
@@ -164,7 +164,7 @@ Tensor Resize::operator()(const Tensor& image) const {
                  antialias_);
 }
 
-CenterCrop::CenterCrop(Size size) : size_(size) { check_size("CenterCrop", size); }
+CenterCrop::CenterCrop(Size size, Site /*site*/) : size_(size) { check_size("CenterCrop", size); }
 
 Tensor CenterCrop::operator()(const Tensor& image) const {
   check_picture("CenterCrop", image);
@@ -193,14 +193,14 @@ Tensor RandomCrop::operator()(const Tensor& image, Generator& generator) const {
   return cropped(whole, top, below(generator, columns + 1), size_);
 }
 
-RandomHorizontalFlip::RandomHorizontalFlip(double p) : p_(p) { check_probability("RandomHorizontalFlip", p); }
+RandomHorizontalFlip::RandomHorizontalFlip(double p, Site /*site*/) : p_(p) { check_probability("RandomHorizontalFlip", p); }
 
 Tensor RandomHorizontalFlip::operator()(const Tensor& image, Generator& generator) const {
   check_picture("RandomHorizontalFlip", image);
   return generator.uniform() < p_ ? flip(image, {2}) : image;
 }
 
-RandomResizedCrop::RandomResizedCrop(Size size, Range scale, Range ratio) : size_(size), scale_(scale), ratio_(ratio) {
+RandomResizedCrop::RandomResizedCrop(Size size, Range scale, Range ratio, Site /*site*/) : size_(size), scale_(scale), ratio_(ratio) {
   check_size("RandomResizedCrop", size);
   check_range("RandomResizedCrop", "scale", scale, 0);
   check_range("RandomResizedCrop", "ratio", ratio, 1e-6);
@@ -229,18 +229,18 @@ Tensor Grayscale::operator()(const Tensor& image) const {
   return channels_ == 1 ? gray : cat({gray, gray, gray}, 0);
 }
 
-Tensor adjust_brightness(const Tensor& image, double factor) {
+Tensor adjust_brightness(const Tensor& image, double factor, Site /*site*/) {
   check_picture("adjust_brightness", image);
   check_factor("adjust_brightness", factor);
   return blended(image, zeros({}, {.device = image.device()}), factor);
 }
 
-Tensor adjust_contrast(const Tensor& image, double factor) {
+Tensor adjust_contrast(const Tensor& image, double factor, Site /*site*/) {
   check_factor("adjust_contrast", factor);
   return blended(image, gray_like("adjust_contrast", image).mean(), factor);
 }
 
-Tensor adjust_saturation(const Tensor& image, double factor) {
+Tensor adjust_saturation(const Tensor& image, double factor, Site /*site*/) {
   check_factor("adjust_saturation", factor);
   return blended(image, gray_like("adjust_saturation", image), factor);
 }
@@ -252,7 +252,7 @@ ColorJitter::ColorJitter(ColorJitterOptions options, Site /*site*/) : options_(o
 
 Tensor ColorJitter::operator()(const Tensor& image, Generator& generator) const {
   struct Step {
-    Tensor (*adjust)(const Tensor&, double);
+    Tensor (*adjust)(const Tensor&, double, Site);
     double amount;
   };
   std::array<Step, 3> steps = {
@@ -260,11 +260,12 @@ Tensor ColorJitter::operator()(const Tensor& image, Generator& generator) const 
   for (size_t left = steps.size(); left > 1; --left) std::swap(steps[left - 1], steps[generator.below(left)]);
   Tensor result = image;
   for (const Step& step : steps)
-    if (step.amount > 0) result = step.adjust(result, generator.uniform(std::max(0., 1 - step.amount), 1 + step.amount));
+    if (step.amount > 0) result = step.adjust(result, generator.uniform(std::max(0., 1 - step.amount), 1 + step.amount), Site::none());
   return result;
 }
 
-RandomErasing::RandomErasing(double p, Range scale, Range ratio, double value) : p_(p), scale_(scale), ratio_(ratio), value_(value) {
+RandomErasing::RandomErasing(double p, Range scale, Range ratio, double value, Site /*site*/)
+    : p_(p), scale_(scale), ratio_(ratio), value_(value) {
   check_probability("RandomErasing", p);
   check_range("RandomErasing", "scale", scale, 0);
   check_range("RandomErasing", "ratio", ratio, 1e-6);

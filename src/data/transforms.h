@@ -67,8 +67,8 @@ struct Normalize {
 /// Bilinear, with antialiasing where it shrinks. Of one number: the shorter edge gets that length, the other follows. As
 /// torchvision.transforms.Resize.
 struct Resize {
-  explicit Resize(int64_t shorter_edge, bool antialias = true);
-  explicit Resize(Size size, bool antialias = true);
+  explicit Resize(int64_t shorter_edge, bool antialias = true, Site = Site::here());
+  explicit Resize(Size size, bool antialias = true, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image) const;
 
  private:
@@ -79,7 +79,7 @@ struct Resize {
 
 /// The middle; where the picture is smaller, with zeros round it.
 struct CenterCrop {
-  explicit CenterCrop(Size size);
+  explicit CenterCrop(Size size, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image) const;
 
  private:
@@ -98,7 +98,7 @@ struct RandomCrop {
 
 /// Mirrored with probability p.
 struct RandomHorizontalFlip {
-  explicit RandomHorizontalFlip(double p = 0.5);
+  explicit RandomHorizontalFlip(double p = 0.5, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 
  private:
@@ -110,7 +110,7 @@ using Range = std::array<double, 2>;
 
 /// A part of random area (a share of the picture's) and shape (width over height), resized. As torchvision.transforms.RandomResizedCrop.
 struct RandomResizedCrop {
-  explicit RandomResizedCrop(Size size, Range scale = {0.08, 1}, Range ratio = {3. / 4, 4. / 3});
+  explicit RandomResizedCrop(Size size, Range scale = {0.08, 1}, Range ratio = {3. / 4, 4. / 3}, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 
  private:
@@ -141,13 +141,13 @@ struct ColorJitter {
 };
 /// A picture times `factor`, between it and its mean grey, and between it and its own grey: 1 leaves it as it is, 0 gives black, grey, and
 /// the picture without colours. As torchvision's adjust_brightness, adjust_contrast and adjust_saturation.
-[[nodiscard]] Tensor adjust_brightness(const Tensor& image, double factor);
-[[nodiscard]] Tensor adjust_contrast(const Tensor& image, double factor);
-[[nodiscard]] Tensor adjust_saturation(const Tensor& image, double factor);
+[[nodiscard]] Tensor adjust_brightness(const Tensor& image, double factor, Site = Site::here());
+[[nodiscard]] Tensor adjust_contrast(const Tensor& image, double factor, Site = Site::here());
+[[nodiscard]] Tensor adjust_saturation(const Tensor& image, double factor, Site = Site::here());
 
 /// With probability p, a part of random area and shape (height over width) replaced by a value. As torchvision.transforms.RandomErasing.
 struct RandomErasing {
-  explicit RandomErasing(double p = 0.5, Range scale = {0.02, 0.33}, Range ratio = {0.3, 3.3}, double value = 0);
+  explicit RandomErasing(double p = 0.5, Range scale = {0.02, 0.33}, Range ratio = {0.3, 3.3}, double value = 0, Site = Site::here());
   [[nodiscard]] Tensor operator()(const Tensor& image, Generator& generator) const;
 
  private:

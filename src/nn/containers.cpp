@@ -15,7 +15,7 @@ auto find(auto& items, std::string_view name) {
 
 }  // namespace
 
-ModuleList& ModuleList::append(AnyModule module) {
+ModuleList& ModuleList::append(AnyModule module, Site /*site*/) {
   check_holds("ModuleList.append", module);
   items_.push_back(std::move(module));
   return *this;

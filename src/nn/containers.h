@@ -20,11 +20,11 @@ struct ModuleList : Module {
   template <class... Ms>
   requires(sizeof...(Ms) > 0 && (IsModule<Ms> && ...) &&
            !(sizeof...(Ms) == 1 && (std::is_same_v<std::remove_cvref_t<Ms>, ModuleList> && ...))) explicit ModuleList(Ms&&... modules) {
-    (append(std::forward<Ms>(modules)), ...);
+    (append(std::forward<Ms>(modules), Site::none()), ...);
   }
 
   /// Adds a module at the end.
-  ModuleList& append(AnyModule module);
+  ModuleList& append(AnyModule module, Site = Site::here());
   /// Adds all of `other`'s, which share their parameters.
   ModuleList& extend(const ModuleList& other);
   /// Puts a module before number `i`; negative numbers count from the end.
@@ -32,13 +32,13 @@ struct ModuleList : Module {
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   /// Module `i`; negative numbers count from the end. IndexError where there is none.
-  [[nodiscard]] Module& at(int64_t i) const { return item(i).get(); }
+  [[nodiscard]] Module& at(int64_t i, Site = Site::here()) const { return item(i).get(); }
   /// The same as its own type. Error that names the module's type where it is another.
   template <class M>
-  [[nodiscard]] M& at(int64_t i) const {
+  [[nodiscard]] M& at(int64_t i, Site = Site::here()) const {
     return detail::typed<M>("ModuleList.at", item(i).base());
   }
-  [[nodiscard]] Module& operator[](int64_t i) const { return at(i); }
+  [[nodiscard]] Module& operator[](int64_t i) const { return item(i).get(); }
 
   class Iterator {
    public:
@@ -83,13 +83,13 @@ struct ModuleDict : Module {
   /// The names in their order.
   [[nodiscard]] std::vector<std::string> keys() const;
   /// The module of that name. Error that names those that are there, where there is none.
-  [[nodiscard]] Module& at(std::string_view name) const { return item(name).get(); }
+  [[nodiscard]] Module& at(std::string_view name, Site = Site::here()) const { return item(name).get(); }
   /// The same as its own type. Error that names the module's type where it is another.
   template <class M>
-  [[nodiscard]] M& at(std::string_view name) const {
+  [[nodiscard]] M& at(std::string_view name, Site = Site::here()) const {
     return detail::typed<M>("ModuleDict.at", item(name).base());
   }
-  [[nodiscard]] Module& operator[](std::string_view name) const { return at(name); }
+  [[nodiscard]] Module& operator[](std::string_view name) const { return item(name).get(); }
   /// Names and modules, in order.
   [[nodiscard]] const std::vector<value_type>& items() const { return items_; }
 

@@ -32,7 +32,7 @@ Schedule::Schedule(const char* name, Optimizer& optimizer) : name_(name), optimi
     if (!group.initial_lr) group.initial_lr = group.lr;
 }
 
-void Schedule::step() {
+void Schedule::step(Site /*site*/) {
   ++epoch_;
   for (auto& group : optimizer_.param_groups()) group.lr = next(group.lr, group.initial_lr.value_or(group.lr));
 }
@@ -144,9 +144,9 @@ void OneCycleLR::restart() {
   Schedule::restart();
   set_momentum();
 }
-void OneCycleLR::step() {
+void OneCycleLR::step(Site site) {
   if (epoch_ + 1 >= total_ + 1) fail("[OneCycleLR] Tried to step ", epoch_ + 1, " times. The specified number of total steps is ", total_);
-  Schedule::step();
+  Schedule::step(site);
   set_momentum();
 }
 
@@ -166,7 +166,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Sch
 size_t SequentialLR::current() const {
   return static_cast<size_t>(std::upper_bound(milestones_.begin(), milestones_.end(), epoch_) - milestones_.begin());
 }
-void SequentialLR::step() {
+void SequentialLR::step(Site /*site*/) {
   ++epoch_;
   const size_t now = current();
   if (now > 0 && milestones_[now - 1] == epoch_) schedules_[now]->restart();

@@ -16,7 +16,7 @@ class Schedule {
   Schedule& operator=(const Schedule&) = delete;
 
   /// The next rate: call it after the optimizer's step, once an epoch or once a step as the schedule is meant.
-  virtual void step();
+  virtual void step(Site = Site::here());
   /// What was set last, a number a group.
   [[nodiscard]] std::vector<double> get_last_lr() const;
   /// How often it has stepped.
@@ -132,7 +132,7 @@ class OneCycleLR final : public Schedule {
  public:
   OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options = {}, Site = Site::here());
   /// Error after the last of the steps.
-  void step() override;
+  void step(Site = Site::here()) override;
 
  private:
   double first(double base) const override;
@@ -150,7 +150,7 @@ class SequentialLR final : public Schedule {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Schedule>> schedules, std::vector<int64_t> milestones,
                Site = Site::here());
-  void step() override;
+  void step(Site = Site::here()) override;
   [[nodiscard]] StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 

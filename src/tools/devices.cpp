@@ -55,10 +55,7 @@ size_t free_host_memory() {
 }
 
 /// Of the kernels: what TANDEM_ISA asks for, else the best that the processor has.
-std::string instruction_set() {
-  const auto wish = environment("TANDEM_ISA");
-  return wish ? *wish : std::string(kernels::cpu::instruction_sets().back());
-}
+std::string instruction_set() { return kernels::cpu::wanted_instruction_set(environment("TANDEM_ISA")).name; }
 
 /// MHz; nothing where the GPU or NVIDIA's management library does not tell.
 std::optional<int> gpu_clock(int device) {

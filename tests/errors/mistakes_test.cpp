@@ -294,6 +294,40 @@ std::vector<Mistake> modules_and_training() {
   };
 }
 
+std::vector<Mistake> datasets_and_pictures() {
+  static const td::data::TensorDataset rows({a});
+  static const td::Tensor picture = td::zeros({3, 4, 4}, {.dtype = td::kUInt8});
+  return {
+      {"samples that are not there", {"1", "9", "2"}, "0 <= begin <= end <= 2", [] { (void)rows.subset(1, 9); }},
+      {"a sample that is not there",
+       {"7"},
+       "out of range for 2 samples",
+       [] {
+         (void)rows.subset(std::vector<int64_t>{0, 7});
+       }},
+      {"a part of a dataset", {"0", "9", "2"}, "0 <= begin <= end <= 2", [] { (void)td::data::subset(rows, 0, 9); }},
+      {"parts that don't add up",
+       {"3", "2"},
+       "must agree",
+       [] {
+         (void)td::data::random_split(rows, {2, 1});
+       }},
+      {"a rank that is not there", {"5", "2"}, "0 to 1", [] { (void)td::data::DistributedSampler(8, 2, 5); }},
+      {"no picture", {"nothing.png"}, "No such file", [] { (void)td::data::read_image("nothing.png"); }},
+      {"no picture's bytes", {"[decode_image]"}, "PNG", [] { (void)td::data::decode_image("x"); }},
+      {"a picture of other numbers",
+       {"[write_png]", "float32"},
+       "uint8",
+       [] {
+         td::data::write_png(td::zeros({3, 2, 2}), "x.png");
+       }},
+      {"a picture of no size", {"[Resize]", "0"}, "positive", [] { (void)td::data::transforms::Resize(0); }},
+      {"a probability above one", {"1.5"}, "between 0 and 1", [] { (void)td::data::transforms::RandomHorizontalFlip(1.5); }},
+      {"classes below one", {"0"}, "positive", [] { (void)td::train::ConfusionMatrix({.num_classes = 0}); }},
+      {"a layer that is not there", {"3", "1"}, "out of range", [] { (void)td::nn::ModuleList(td::nn::ReLU()).at(3); }},
+  };
+}
+
 std::vector<Mistake> files_and_processes() {
   return {
       {"no file", {"nothing.safetensors"}, "No such file", [] { (void)td::io::load_safetensors("nothing.safetensors"); }},
@@ -357,6 +391,7 @@ TEST(Mistakes, NumbersAndDevices) { check(numbers_and_devices()); }
 TEST(Mistakes, IndicesAndTargets) { check(indices_and_targets()); }
 TEST(Mistakes, Gradients) { check(gradients()); }
 TEST(Mistakes, ModulesAndTraining) { check(modules_and_training()); }
+TEST(Mistakes, DatasetsAndPictures) { check(datasets_and_pictures()); }
 TEST(Mistakes, FilesAndProcesses) { check(files_and_processes()); }
 
 }  // namespace
