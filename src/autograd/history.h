@@ -57,6 +57,10 @@ class FunctionNode final : public Node {
   std::span<Edge, N> edges() { return edges_; }
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override;
+  bool relu_follows() override {
+    if constexpr (requires { function_.relu_follows(); }) return function_.relu_follows();
+    else return false;
+  }
   void forget_saved() override {
     if (!saves_ || released_) return;  // where nothing is saved, the graph may be walked again
     function_.~F();

@@ -60,6 +60,9 @@ class Node : public Counted<Node> {
 
   /// From the gradients of the outputs (undefined: none came) to those of the inputs; unwanted ones may be left undefined.
   virtual void backward(std::span<Tensor> gradients, std::span<Tensor> results) = 0;
+  /// Told that the only result, which nothing else will see, went through ReLU. True where `backward` takes the gradient of that from now
+  /// on and does ReLU's part too.
+  virtual bool relu_follows() { return false; }
   /// Lets go of saved tensors; a later `backward` is an error.
   virtual void forget_saved() {}
   /// nullptr where there are none.

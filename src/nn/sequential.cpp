@@ -2,9 +2,12 @@
 
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 #include "nn/activation.h"
+#include "nn/batch_norm.h"
 #include "nn/linear.h"
+#include "ops/pointwise.h"
 
 namespace tandem::nn {
 
@@ -13,10 +16,11 @@ void Sequential::push_back(AnyModule module, Site /*site*/) {
   const Module& child = module.get();
   const std::type_info& type = typeid(child);
   // Exact types: a class derived from Linear may compute something else.
-  const Kind kind = type == typeid(Linear) || type == typeid(LazyLinear) ? Kind::Linear
-                    : type == typeid(ReLU)                               ? Kind::Relu
-                    : type == typeid(GELU)                               ? Kind::Gelu
-                                                                         : Kind::Other;
+  const Kind kind = type == typeid(Linear) || type == typeid(LazyLinear)                                        ? Kind::Linear
+                    : type == typeid(BatchNorm1d) || type == typeid(BatchNorm2d) || type == typeid(BatchNorm3d) ? Kind::BatchNorm
+                    : type == typeid(ReLU)                                                                      ? Kind::Relu
+                    : type == typeid(GELU)                                                                      ? Kind::Gelu
+                                                                                                                : Kind::Other;
   children_.push_back({std::move(module), kind});
 }
 
@@ -49,6 +53,9 @@ Tensor Sequential::forward(const Tensor& x) {
     if (activation != Kind::Other && !child.has_hooks() && !children_[i + 1].module->has_hooks()) {
       y = static_cast<Linear&>(child).forward_then(activation == Kind::Relu ? Linear::Then::Relu : Linear::Then::Gelu, y);
       ++i;
+    } else if (i > 0 && children_[i].kind == Kind::Relu && children_[i - 1].kind == Kind::BatchNorm && !child.has_hooks() &&
+               !static_cast<ReLU&>(child).inplace) {
+      y = relu(std::move(y), detail::call_site());  // a temporary, so that its gradient is a part of batch norm's
     } else {
       y = child(y, detail::call_site());
     }

@@ -57,7 +57,7 @@ struct Sequential : Module {
 
  private:
   // Found out once: a type's name is not to be asked for at each call.
-  enum class Kind : uint8_t { Other, Linear, Relu, Gelu };
+  enum class Kind : uint8_t { Other, Linear, BatchNorm, Relu, Gelu };
   struct Child {
     AnyModule module;
     Kind kind;

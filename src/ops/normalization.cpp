@@ -99,17 +99,21 @@ std::array<Tensor, 3> differentiable_gradient(const Tensor& g, const Tensor& x, 
   return gradients;
 }
 
+/// `relu`: g is the gradient of max(0, y).
 std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
-                               const Tensor& bias, const Layout& layout, double eps, autograd::Wanted wanted, Site site) {
+                               const Tensor& bias, const Layout& layout, double eps, bool relu, autograd::Wanted wanted, Site site) {
   std::array<Tensor, 3> gradients;
   const Tensor grad = g.contiguous(site);
   const bool parameters = (wanted[1] && weight.defined()) || (wanted[2] && bias.defined());
   if (wanted[0]) {
     gradients[0] = empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site);
     Tensor weights, biases;
-    if (parameters && layout.one_weight() && x.numel()) weights = empty_like(variance, {}, site), biases = empty_like(variance, {}, site);
+    if ((parameters || relu) && layout.one_weight() && x.numel()) {
+      weights = empty_like(variance, {}, site);
+      biases = empty_like(variance, {}, site);
+    }
     ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_backward, layout.data(gradients[0]), weights, biases,
-                layout.data(grad), layout.data(x), mean, variance, layout.weight(weight), eps);
+                layout.data(grad), layout.data(x), mean, variance, layout.weight(weight), layout.weight(bias), eps, relu);
     if (weights.defined()) {
       if (wanted[1] && weight.defined()) gradients[1] = weights.to(weight.dtype());
       if (wanted[2] && bias.defined()) gradients[2] = biases.to(bias.dtype());
@@ -129,6 +133,36 @@ std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& m
   return gradients;
 }
 
+/// The backward function: what is kept for it.
+struct Gradient {
+  autograd::SavedTensor x, mean, variance, weight, bias;
+  DType dtype;  // of x
+  Layout layout;
+  double eps;
+  Site site;
+  bool relu = false;  // follows: the gradient that comes is that of max(0, y)
+
+  bool relu_follows() {
+    return relu = layout.one_weight() && (dtype == kFloat32 || dtype == kFloat64);  // another one's y may be rounded to 0
+  }
+  std::array<Tensor, 3> operator()(const Tensor& g, autograd::Wanted wanted) const {
+    const auto get = [](const autograd::SavedTensor& t) { return t.defined() ? t.get() : Tensor(); };
+    const Tensor in = x.get(), w = get(weight), b = get(bias);
+    const bool differentiable = needs_grad(g, in, w);
+    if (!differentiable && (!relu || wanted[0])) return gradient(g, in, get(mean), get(variance), w, b, layout, eps, relu, wanted, site);
+    const Tensor grad = relu ? threshold_backward(g, result(in, w, b), 0, site) : g;
+    if (differentiable) return differentiable_gradient(grad, in, w, b, layout, eps);
+    return gradient(grad, in, get(mean), get(variance), w, b, layout, eps, false, wanted, site);
+  }
+
+ private:
+  /// y again.
+  [[nodiscard]] Tensor result(const Tensor& in, const Tensor& w, const Tensor& b) const {
+    const NoGradGuard no_grad;
+    return normalize_rows("normalize_backward", in, w, b, layout, eps, site).y;
+  }
+};
+
 /// x, contiguous, normalized and recorded; `statistics`, where given, gets mean and variance.
 Tensor normalized(const char* op, const char* grad_fn, const Tensor& x, const Tensor& weight_in, const Tensor& bias_in,
                   const Layout& layout, double eps, Site site, Normalized* statistics = nullptr) {
@@ -139,16 +173,10 @@ Tensor normalized(const char* op, const char* grad_fn, const Tensor& x, const Te
   Normalized result = normalize_rows(op, x, weight, bias, layout, eps, site);
   if (statistics) *statistics = result;
   if (!needs_grad(x, weight, bias)) return result.y;
-  using autograd::SavedTensor;
-  const auto kept = [](const Tensor& t) { return t.defined() ? autograd::saved(t) : SavedTensor(); };
-  return record(grad_fn, result.y, {x, weight, bias}, site,
-                [x = autograd::saved(x), mean = kept(result.mean), variance = kept(result.variance), weight = kept(weight),
-                 bias = kept(bias), layout, eps, site](const Tensor& g, autograd::Wanted wanted) {
-                  const auto get = [](const SavedTensor& t) { return t.defined() ? t.get() : Tensor(); };
-                  const Tensor in = x.get(), w = get(weight), b = get(bias);
-                  if (needs_grad(g, in, w)) return differentiable_gradient(g, in, w, b, layout, eps);
-                  return gradient(g, in, get(mean), get(variance), w, b, layout, eps, wanted, site);
-                });
+  const auto kept = [](const Tensor& t) { return t.defined() ? autograd::saved(t) : autograd::SavedTensor(); };
+  return record(
+      grad_fn, result.y, {x, weight, bias}, site,
+      Gradient{autograd::saved(x), kept(result.mean), kept(result.variance), kept(weight), kept(bias), x.dtype(), layout, eps, site});
 }
 
 /// Rows that are the last dimensions of a contiguous tensor.

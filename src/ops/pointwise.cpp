@@ -122,11 +122,22 @@ Ref<autograd::Node> make_node(const PointwiseRow& row, std::span<const Operand* 
   return held;
 }
 
+/// ReLU of a temporary whose history does ReLU's part of backward, so that nothing is kept for it; undefined where the history doesn't.
+Tensor relu_by_history(const PointwiseRow& row, std::span<const Operand* const> operands, Site site) {
+  const Tensor& x = operands[0]->tensor();
+  const Ref<autograd::Node>& history = x.impl().grad_fn;
+  if (!history || history->use_count() > 1 || history->hooks() || !history->relu_follows()) return {};
+  ops::pointwise_into(row, x, operands, site);
+  return autograd::record(row.grad_fn, x, {x}, site, [](const Tensor& g) { return g; });
+}
+
 Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
   bool recording = false;
   if (gradients[0].function)
     for (const Operand* operand : operands) recording |= wants_grad(*operand);
   if (!recording) return ops::pointwise(row, operands, site);
+  if (row.op == kernels::PointwiseOp::relu && operands[0]->is_temporary() && operands[0]->tensor().impl().unseen())
+    if (Tensor y = relu_by_history(row, operands, site); y.defined()) return y;
   PointwiseNode* node;
   Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
   Tensor y = ops::pointwise(row, operands, site);

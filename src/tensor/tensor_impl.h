@@ -56,8 +56,10 @@ struct TensorImpl : Counted<TensorImpl> {
   }
   /// Whether an operation may write its result over this tensor, or add to it, instead of allocating: nothing else can see it, and its
   /// memory is the library's to give.
-  [[nodiscard]] bool reusable() const {
-    return use_count() == 1 && contiguous && !base && !grad.defined() && !extras.get() && !needs_grad() && storage->reusable();
+  [[nodiscard]] bool reusable() const { return !needs_grad() && unseen(); }
+  /// The same of a result with a history.
+  [[nodiscard]] bool unseen() const {
+    return use_count() == 1 && contiguous && !base && !grad.defined() && !extras.get() && storage->reusable();
   }
   /// Error where the bytes were taken away for now (Storage::clear).
   void check_bytes() const {

@@ -133,9 +133,9 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
       for (int64_t r = begin; r < end; ++r) {
         Moments moments;
         in.pieces([&](int64_t run, int64_t at, int64_t n) { moments.add(in.read(r, run, at, n, buffer), n, centered); });
-        const double spread = moments.squares / moments.count, factor = 1 / std::sqrt(spread + eps);
         put_statistic(mean, r, moments.mean);
-        put_statistic(variance, r, spread);
+        put_statistic(variance, r, moments.squares / moments.count);
+        const double factor = 1 / std::sqrt(statistic(variance, r) + eps);  // of what is kept: backward finds the same values
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
           const T* x = in.read(r, run, at, n, buffer);
           T* y = out.target(r, run, at, buffer);
@@ -149,15 +149,16 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
 }
 
 void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out bias_grad, View grad_view, View in_view, View mean,
-                        View variance, View weight_view, double eps) {
+                        View variance, View weight_view, View bias_view, double eps, bool relu) {
   const Blocks out(out_view), grad(grad_view), in(in_view);
-  const Parameter weight{&weight_view, 1};
+  const Blocks& masked = relu ? out : grad;  // a first pass leaves it there
+  const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
   const bool centered = mean.data != nullptr;
   const bool varying = in.varying && !weight_grad.data;
   visit_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
-      alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece];
+      alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece], some[kPiece], others[kPiece];
       for (int64_t r = begin; r < end; ++r) {
         // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
         const double factor = centered && in.row_length() == 1 ? 0 : 1 / std::sqrt(statistic(variance, r) + eps);
@@ -165,6 +166,14 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
         double sums[2] = {}, plain[2] = {};  // plain: without the weight
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
           const T *g = grad.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
+          if (relu) {
+            if (in.varying) call.normalize(weights, x, n, center, factor, weight.read(r, at, n, some), bias.read(r, at, n, others), 0);
+            else call.normalize(weights, x, n, center, factor * weight.of_run(r, run), nullptr, nullptr, bias.of_run(r, run));
+            T* to = out.target(r, run, at, grads);
+            call.relu_gradient(to, g, weights, n);
+            out.written(r, run, at, n, to);
+            g = to;
+          }
           if (varying) return call.normalize_sums(sums, g, x, n, center, weight.read(r, at, n, weights));
           double part[2] = {};
           call.normalize_sums(part, g, x, n, center, nullptr);
@@ -179,7 +188,7 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
         const auto count = static_cast<double>(in.row_length());
         const double slope = factor * factor * factor * sums[1] / count, shift = centered ? sums[0] / count : 0;
         in.pieces([&](int64_t run, int64_t at, int64_t n) {
-          const T *g = grad.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
+          const T *g = masked.read(r, run, at, n, grads), *x = in.read(r, run, at, n, buffer);
           T* to = out.target(r, run, at, buffer);
           if (varying) call.normalize_gradient(to, g, x, n, center, weight.read(r, at, n, weights), 1, shift, factor, slope);
           else call.normalize_gradient(to, g, x, n, center, nullptr, weight.of_run(r, run), shift, factor, slope);

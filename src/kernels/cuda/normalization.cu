@@ -64,6 +64,11 @@ TD_DEVICE double inverse_deviation(C variance, double eps) {
   return 1 / math::sqrt(static_cast<double>(variance) + eps);
 }
 
+template <class C>
+TD_DEVICE C normalized(C x, C center, C factor, C weight, C bias) {
+  return (x - center) * factor * weight + bias;
+}
+
 /// C: what elements are computed in, and the dtype of the statistics.
 template <class C, int threads>
 struct Normalize {
@@ -104,13 +109,14 @@ struct Normalize {
         mean.put(row, total.mean);
         variance.put(row, total.squares / total.count);
       }
-      const C center = static_cast<C>(total.mean), factor = static_cast<C>(inverse_deviation(total.squares / total.count, eps));
+      const C center = static_cast<C>(total.mean), spread = static_cast<C>(total.squares / total.count);  // as they are kept
+      const C factor = static_cast<C>(inverse_deviation(spread, eps));
       rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
         C x[n], w[n], b[n];
         in.read(at[0], x);
         weight.read(at[2], w);
         bias.read(at[3], b);
-        for (int k = 0; k < n; ++k) x[k] = (x[k] - center) * factor * w[k] + b[k];
+        for (int k = 0; k < n; ++k) x[k] = normalized(x[k], center, factor, w[k], b[k]);
         out.write(at[1], x);
       });
     });
@@ -130,23 +136,27 @@ struct NormalizeGradient {
     GradientSums totals[threads];
   };
   Floats<C> in, grad, out;
-  Parameter<C> weight;
+  Parameter<C> weight, bias;
   Statistic<C> mean, variance, weight_grad, bias_grad;  // the latter where a row has one weight
   double eps;
-  Rows<4> rows;  // of in, grad, out, weight
+  bool relu;     // what follows: its gradient is the first thing
+  Rows<5> rows;  // of in, grad, out, weight, bias
 
   TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
     const bool one_weight = weight_grad.data != nullptr;  // it is left out of the sums
     group.each([&](int t) {
       const int64_t row = rows.row(i, t);
       GradientSums total{0, 0};
-      const C center = row < rows.starts.count ? mean[row] : C(0);
-      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
-        C x[n], g[n], w[n], plain = 0, along = 0;
+      const bool there = row < rows.starts.count;
+      const C center = there ? mean[row] : C(0), factor = there && relu ? static_cast<C>(inverse_deviation(variance[row], eps)) : C(0);
+      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
+        C x[n], g[n], w[n], b[n], plain = 0, along = 0;
         in.read(at[0], x);
         grad.read(at[1], g);
         weight.read(at[3], w);
+        bias.read(at[4], b);
         for (int k = 0; k < n; ++k) {
+          if (relu && normalized(x[k], center, factor, w[k], b[k]) <= 0) g[k] = 0;
           if (!one_weight) g[k] *= w[k];
           plain += g[k];
           along += g[k] * (x[k] - center);
@@ -169,12 +179,14 @@ struct NormalizeGradient {
         weight_grad.put(row, total.along * exact);
         bias_grad.put(row, total.plain);
       }
-      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
-        C x[n], g[n], w[n];
+      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
+        C x[n], g[n], w[n], b[n];
         in.read(at[0], x);
         grad.read(at[1], g);
         weight.read(at[3], w);
+        bias.read(at[4], b);
         for (int k = 0; k < n; ++k) {
+          if (relu && normalized(x[k], center, factor, w[k], b[k]) <= 0) g[k] = 0;
           const C scale = one_weight ? w[k] : C(1);
           if (!one_weight) g[k] *= w[k];
           x[k] = ((g[k] - shift) * factor - (x[k] - center) * slope) * scale;
@@ -242,16 +254,18 @@ void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, Vie
 }
 
 void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_grad, View grad, View in, View mean, View variance,
-                        View weight, double eps) {
-  const View from = grouped(in, weight.data ? weight.sizes[0] : 1);
+                        View weight, View bias, double eps, bool relu) {
+  const View from = grouped(in, weight.data ? weight.sizes[0] : bias.data ? bias.sizes[0] : 1);
   const auto places = [&](int begin, int end) {
-    return places_in(from, begin, end, false, from, grouped(grad, from.sizes[1]), grouped(out, from.sizes[1]), spread(weight, from));
+    return places_in(from, begin, end, false, from, grouped(grad, from.sizes[1]), grouped(out, from.sizes[1]), spread(weight, from),
+                     spread(bias, from));
   };
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    split_rows<512>(Rows<4>(places(0, 2), places(2, 4), dense_rows(in, 2)), [&](auto threads, const Rows<4>& rows) {
-      for_groups<threads>(queue, rows.groups(),
-                          NormalizeGradient<C, threads>{in, grad, out, {weight, 1}, mean, variance, weight_grad, bias_grad, eps, rows});
+    split_rows<512>(Rows<5>(places(0, 2), places(2, 4), dense_rows(in, 2)), [&](auto threads, const Rows<5>& rows) {
+      for_groups<threads>(
+          queue, rows.groups(),
+          NormalizeGradient<C, threads>{in, grad, out, {weight, 1}, {bias, 0}, mean, variance, weight_grad, bias_grad, eps, relu, rows});
     });
   });
 }
