@@ -1,7 +1,8 @@
 // Host blocks from 1 MiB on: mapped directly, on huge pages where the kernel gives them, and kept after use up to a limit, the oldest going
-// first.
+// first. What is kept is cut to what is asked for, and grows together again: little more is mapped than was ever in use at once.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -24,17 +25,17 @@ size_t capacity_for(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-void* map(size_t capacity) noexcept {
+char* map(size_t capacity) noexcept {
   // Huge pages need their own alignment: map more, and give the rest back.
   const size_t spare = capacity >= kHugePage ? kHugePage : 0;
   void* mapped = mmap(nullptr, capacity + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
-  if (!spare) return mapped;
+  if (!spare) return static_cast<char*>(mapped);
   const auto start = reinterpret_cast<uintptr_t>(mapped);
   const uintptr_t aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
   if (aligned > start) munmap(mapped, aligned - start);
   if (aligned < start + spare) munmap(reinterpret_cast<void*>(aligned + capacity), start + spare - aligned);
-  auto* const data = reinterpret_cast<void*>(aligned);
+  auto* const data = reinterpret_cast<char*>(aligned);
   madvise(data, capacity, MADV_HUGEPAGE);  // a wish: without it the block works the same
   return data;
 }
@@ -45,20 +46,8 @@ class LargeCache {
     if (bytes > SIZE_MAX / 2) return nullptr;
     const size_t capacity = capacity_for(bytes);
     try {
-      {
-        const std::lock_guard lock(mutex_);
-        // Best fit, as long as no more than an eighth is wasted.
-        const auto fit = by_size_.lower_bound(capacity);
-        if (fit != by_size_.end() && fit->first <= capacity + capacity / 8) {
-          void* const data = fit->second->data;
-          used_.emplace(data, fit->first);
-          cached_ -= fit->first;
-          by_age_.erase(fit->second);
-          by_size_.erase(fit);
-          return data;
-        }
-      }
-      void* data = map(capacity);
+      if (void* const data = take(capacity)) return data;
+      char* data = map(capacity);
       if (!data) {
         trim(0);
         data = map(capacity);
@@ -74,37 +63,32 @@ class LargeCache {
 
   void free(void* data) noexcept {
     std::unique_lock lock(mutex_);
-    const auto found = used_.find(data);
+    const auto found = used_.find(static_cast<char*>(data));
     const size_t capacity = found->second;
     used_.erase(found);
-    try {
-      by_age_.push_back({data, capacity, {}});
-      by_age_.back().place = by_size_.emplace(capacity, std::prev(by_age_.end()));
-      cached_ += capacity;
-    } catch (const std::bad_alloc&) {
-      if (!by_age_.empty() && by_age_.back().data == data) by_age_.pop_back();
-      munmap(data, capacity);
-      return;
-    }
+    if (!keep(static_cast<char*>(data), capacity)) return;
     const size_t limit = limit_;
     const bool over = cached_ > limit;
     lock.unlock();
     if (over) trim(limit);
   }
 
-  /// Gives the oldest blocks back until at most `limit` bytes are cached.
+  /// Gives the oldest blocks back until at most `limit` bytes are cached; the last of them in part.
   void trim(size_t limit) noexcept {
     while (true) {
-      Cached oldest{};
+      char* data = nullptr;
+      size_t capacity = 0;
       {
         const std::lock_guard lock(mutex_);
         if (cached_ <= limit) return;
-        oldest = by_age_.front();
-        by_size_.erase(oldest.place);
-        by_age_.pop_front();
-        cached_ -= oldest.capacity;
+        const Entry oldest = by_age_.begin();
+        const size_t whole = oldest->capacity, least = (cached_ - limit + kHugePage - 1) / kHugePage * kHugePage;
+        capacity = std::min(whole, least);
+        data = oldest->data + (whole - capacity);
+        if (capacity == whole) forget(oldest);
+        else shorten(oldest, whole - capacity);
       }
-      munmap(oldest.data, oldest.capacity);  // outside the lock: it takes a millisecond for a big block
+      munmap(data, capacity);  // outside the lock: it takes a millisecond for a big block
     }
   }
 
@@ -124,17 +108,73 @@ class LargeCache {
 
  private:
   struct Cached;
-  using BySize = std::multimap<size_t, std::list<Cached>::iterator>;
+  using Entry = std::list<Cached>::iterator;
   struct Cached {
-    void* data;
+    char* data;
     size_t capacity;
-    BySize::iterator place;
+    std::multimap<size_t, Entry>::iterator by_size;
+    std::map<char*, Entry>::iterator by_address;
   };
+
+  /// The smallest block that is large enough; what is left of it stays cached. nullptr where there is none.
+  void* take(size_t capacity) {
+    const std::lock_guard lock(mutex_);
+    const auto fit = by_size_.lower_bound(capacity);
+    if (fit == by_size_.end()) return nullptr;
+    char* const data = fit->second->data;
+    const size_t whole = fit->first;
+    used_.emplace(data, capacity);
+    forget(fit->second);
+    if (whole > capacity) keep(data + capacity, whole - capacity);
+    return data;
+  }
+
+  /// Caches a block, together with those that it touches; false where there is no memory to note it, and it was given back.
+  bool keep(char* data, size_t capacity) noexcept {
+    if (const auto next = by_address_.find(data + capacity); next != by_address_.end()) {
+      capacity += next->second->capacity;
+      forget(next->second);
+    }
+    if (auto before = by_address_.lower_bound(data); before != by_address_.begin())
+      if (const Entry entry = (--before)->second; entry->data + entry->capacity == data) {
+        data = entry->data;
+        capacity += entry->capacity;
+        forget(entry);
+      }
+    try {
+      by_age_.push_back({data, capacity, by_size_.end(), by_address_.end()});
+      const Entry entry = std::prev(by_age_.end());
+      cached_ += capacity;
+      entry->by_size = by_size_.emplace(capacity, entry);
+      entry->by_address = by_address_.emplace(data, entry).first;
+      return true;
+    } catch (const std::bad_alloc&) {
+      if (!by_age_.empty() && by_age_.back().data == data) forget(std::prev(by_age_.end()));
+      munmap(data, capacity);
+      return false;
+    }
+  }
+
+  void shorten(Entry entry, size_t capacity) noexcept {
+    cached_ -= entry->capacity - capacity;
+    entry->capacity = capacity;
+    auto place = by_size_.extract(entry->by_size);
+    place.key() = capacity;
+    entry->by_size = by_size_.insert(std::move(place));
+  }
+
+  void forget(Entry entry) noexcept {
+    cached_ -= entry->capacity;
+    if (entry->by_size != by_size_.end()) by_size_.erase(entry->by_size);
+    if (entry->by_address != by_address_.end()) by_address_.erase(entry->by_address);
+    by_age_.erase(entry);
+  }
 
   tandem::detail::ForkSafeMutex mutex_;
   std::list<Cached> by_age_;  // oldest first
-  BySize by_size_;
-  std::unordered_map<void*, size_t> used_;  // capacities of blocks in use: best fit may have given more than was asked for
+  std::multimap<size_t, Entry> by_size_;
+  std::map<char*, Entry> by_address_;
+  std::unordered_map<char*, size_t> used_;  // the capacities of blocks in use
   size_t cached_ = 0;
   size_t limit_ = SIZE_MAX;
 };

@@ -155,30 +155,70 @@ TEST(HostCache, KeepsLargeBlocksUpToItsLimit) {
   std::vector<void*> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(allocate_host(16 * MiB));
   for (void* data : blocks) free_host(data, 16 * MiB);
-  EXPECT_EQ(host_cache_bytes(), 32 * MiB);
-  // The oldest went first.
-  void* const first = allocate_host(16 * MiB);
-  void* const second = allocate_host(16 * MiB);
-  EXPECT_TRUE((first == blocks[3] && second == blocks[4]) || (first == blocks[4] && second == blocks[3]));
-  free_host(first, 16 * MiB);
-  free_host(second, 16 * MiB);
+  EXPECT_EQ(host_cache_bytes(), 40 * MiB);
   EXPECT_EQ(set_host_cache_limit(before), 40 * MiB);
   trim_host_cache();
 }
 
-TEST(HostCache, GivesALargeBlockToASmallerRequestOnlyWhereLittleIsWasted) {
+TEST(HostCache, CutsALargeBlockForASmallerRequestAndJoinsItAgain) {
   if (!kCached) GTEST_SKIP();
   trim_host_cache();
-  void* const data = allocate_host(32 * MiB);
+  auto* const data = static_cast<char*>(allocate_host(32 * MiB));
   free_host(data, 32 * MiB);
-  void* const half = allocate_host(16 * MiB);
-  EXPECT_NE(half, data);
-  void* const near = allocate_host(30 * MiB);
-  EXPECT_EQ(near, data);
+  auto* const half = static_cast<char*>(allocate_host(16 * MiB));
+  auto* const quarter = static_cast<char*>(allocate_host(8 * MiB));
+  EXPECT_EQ(half, data);
+  EXPECT_EQ(quarter, data + 16 * MiB);
+  EXPECT_EQ(host_cache_bytes(), 8 * MiB);
+  std::fill_n(half, 16 * MiB, 1);
+  std::fill_n(quarter, 8 * MiB, 2);
+  EXPECT_EQ(half[16 * MiB - 1], 1);
+  free_host(quarter, 8 * MiB);
+  EXPECT_EQ(host_cache_bytes(), 16 * MiB);
   free_host(half, 16 * MiB);
-  free_host(near, 30 * MiB);
-  EXPECT_EQ(host_cache_bytes(), 48 * MiB);
+  EXPECT_EQ(host_cache_bytes(), 32 * MiB);
+  void* const again = allocate_host(32 * MiB);
+  EXPECT_EQ(again, data);
+  free_host(again, 32 * MiB);
   trim_host_cache();
+  EXPECT_EQ(host_cache_bytes(), 0U);
+}
+
+TEST(HostCache, KeepsBlocksApartInAnyOrder) {
+  if (!kCached) GTEST_SKIP();
+  trim_host_cache();
+  const size_t limit = set_host_cache_limit(64 * MiB);
+  std::mt19937 random(1);
+  struct Held {
+    unsigned char* data;
+    size_t bytes;
+    unsigned char mark;
+  };
+  std::vector<Held> held;
+  size_t wrong = 0;
+  for (int i = 0; i < 3000; ++i) {
+    if (held.size() < 24 && random() % 2) {
+      const size_t bytes = MiB + random() % (8 * MiB);
+      auto* const data = static_cast<unsigned char*>(allocate_host(bytes));
+      ASSERT_TRUE(data);
+      const auto mark = static_cast<unsigned char>(i);
+      data[0] = data[bytes / 2] = data[bytes - 1] = mark;
+      held.push_back({data, bytes, mark});
+    } else if (!held.empty()) {
+      std::swap(held[random() % held.size()], held.back());
+      const Held last = held.back();
+      held.pop_back();
+      wrong += last.data[0] != last.mark || last.data[last.bytes / 2] != last.mark || last.data[last.bytes - 1] != last.mark;
+      free_host(last.data, last.bytes);
+    }
+    if (i % 500 == 499) trim_host_cache();
+  }
+  for (const Held& last : held) free_host(last.data, last.bytes);
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_LE(host_cache_bytes(), 64 * MiB);
+  set_host_cache_limit(limit);
+  trim_host_cache();
+  EXPECT_EQ(host_cache_bytes(), 0U);
 }
 
 TEST(HostCache, ServesManyThreads) {
