@@ -15,7 +15,7 @@ import sys
 root, includes, libraries, compiler = sys.argv[1:5]
 COMPILED = ["base", "compile", "data", "distributed", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
             "virtual-gpus"]
-# Not there: seeing, whose pieces are lines of examples/seeing*.cpp (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
+# Not there: seeing, whose pieces are lines of programs in examples/seeing (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
 docs = pathlib.Path(root) / "docs"
 pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
 if len(sys.argv) > 5:
