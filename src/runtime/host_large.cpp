@@ -18,6 +18,7 @@ namespace tandem::runtime::detail {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLeast = size_t{64} << 20;  // in use and cached: less is not worth a page fault
 
 /// What is mapped for a request: steps of about a sixteenth, and whole huge pages where they waste little.
 size_t capacity_for(size_t bytes) {
@@ -47,6 +48,7 @@ class LargeCache {
     const size_t capacity = capacity_for(bytes);
     try {
       if (void* const data = take(capacity)) return data;
+      trim(spare_with(capacity));
       char* data = map(capacity);
       if (!data) {
         trim(0);
@@ -54,7 +56,7 @@ class LargeCache {
       }
       if (!data) return nullptr;
       const std::lock_guard lock(mutex_);
-      used_.emplace(data, capacity);
+      use(data, capacity);
       return data;
     } catch (const std::bad_alloc&) {
       return nullptr;
@@ -66,6 +68,7 @@ class LargeCache {
     const auto found = used_.find(static_cast<char*>(data));
     const size_t capacity = found->second;
     used_.erase(found);
+    in_use_ -= capacity;
     if (!keep(static_cast<char*>(data), capacity)) return;
     const size_t limit = limit_;
     const bool over = cached_ > limit;
@@ -116,6 +119,20 @@ class LargeCache {
     std::map<char*, Entry>::iterator by_address;
   };
 
+  void use(char* data, size_t capacity) {
+    used_.emplace(data, capacity);
+    in_use_ += capacity;
+    most_in_use_ = std::max(most_in_use_, in_use_);
+  }
+
+  /// How much may stay cached when `capacity` more is mapped because all that is cached is too short: what was in use at once, and a
+  /// sixteenth.
+  size_t spare_with(size_t capacity) noexcept {
+    const std::lock_guard lock(mutex_);
+    const size_t most = std::max(most_in_use_ + most_in_use_ / 16, kLeast), needed = in_use_ + capacity;
+    return needed < most ? most - needed : 0;
+  }
+
   /// The smallest block that is large enough; what is left of it stays cached. nullptr where there is none.
   void* take(size_t capacity) {
     const std::lock_guard lock(mutex_);
@@ -123,7 +140,7 @@ class LargeCache {
     if (fit == by_size_.end()) return nullptr;
     char* const data = fit->second->data;
     const size_t whole = fit->first;
-    used_.emplace(data, capacity);
+    use(data, capacity);
     forget(fit->second);
     if (whole > capacity) keep(data + capacity, whole - capacity);
     return data;
@@ -175,7 +192,7 @@ class LargeCache {
   std::multimap<size_t, Entry> by_size_;
   std::map<char*, Entry> by_address_;
   std::unordered_map<char*, size_t> used_;  // the capacities of blocks in use
-  size_t cached_ = 0;
+  size_t cached_ = 0, in_use_ = 0, most_in_use_ = 0;
   size_t limit_ = SIZE_MAX;
 };
 

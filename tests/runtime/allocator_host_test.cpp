@@ -184,6 +184,22 @@ TEST(HostCache, CutsALargeBlockForASmallerRequestAndJoinsItAgain) {
   EXPECT_EQ(host_cache_bytes(), 0U);
 }
 
+/// Blocks that are all too short do not add up. Nothing is written: what is mapped alone takes no memory.
+TEST(HostCache, KeepsLittleMoreThanWasEverInUse) {
+  if (!kCached) GTEST_SKIP();
+  trim_host_cache();
+  const size_t limit = set_host_cache_limit(64 * 1024 * MiB);
+  constexpr size_t kMost = 2048 * MiB;
+  free_host(allocate_host(kMost), kMost);
+  trim_host_cache();
+  for (size_t i = 1; i <= 80; ++i) {  // 25 GiB, each block longer than all before
+    free_host(allocate_host(i * 8 * MiB), i * 8 * MiB);
+    EXPECT_LE(host_cache_bytes(), kMost + kMost / 16) << i;
+  }
+  set_host_cache_limit(limit);
+  trim_host_cache();
+}
+
 TEST(HostCache, KeepsBlocksApartInAnyOrder) {
   if (!kCached) GTEST_SKIP();
   trim_host_cache();
