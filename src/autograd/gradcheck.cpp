@@ -58,8 +58,8 @@ bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const
   return true;
 }
 
-bool gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-                   GradcheckOptions options, Site /*site*/) {
+bool gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs, GradcheckOptions options,
+                   Site /*site*/) {
   const auto first = [&](const std::vector<Tensor>& in) {
     std::vector<Tensor> wanted;
     std::vector<Tensor> leaves;

@@ -70,7 +70,7 @@ class ConfusionMatrix {
 
   int64_t num_classes_;
   const char* op_;  // named in errors
-  Tensor counts_;  // int64: the matrix row by row, then one cell for classes that do not exist
+  Tensor counts_;   // int64: the matrix row by row, then one cell for classes that do not exist
 };
 
 /// Options of Precision, Recall and F1Score, in this order.
