@@ -160,6 +160,28 @@ TEST(HostCache, KeepsLargeBlocksUpToItsLimit) {
   trim_host_cache();
 }
 
+TEST(HostCache, GivesTheOldestLargeBlocksBackFirst) {
+  if (!kCached) GTEST_SKIP();
+  trim_host_cache();
+  const size_t before = set_host_cache_limit(40 * MiB);
+  std::vector<void*> blocks, between;  // what lies between keeps the blocks from growing together
+  for (int i = 0; i < 5; ++i) {
+    blocks.push_back(allocate_host(16 * MiB));
+    between.push_back(allocate_host(2 * MiB));
+  }
+  for (void* data : blocks) free_host(data, 16 * MiB);
+  EXPECT_EQ(host_cache_bytes(), 40 * MiB);
+  void* const first = allocate_host(16 * MiB);
+  void* const second = allocate_host(16 * MiB);
+  EXPECT_TRUE((first == blocks[3] && second == blocks[4]) || (first == blocks[4] && second == blocks[3]));
+  EXPECT_EQ(host_cache_bytes(), 8 * MiB);  // what is left of the third
+  free_host(first, 16 * MiB);
+  free_host(second, 16 * MiB);
+  for (void* data : between) free_host(data, 2 * MiB);
+  set_host_cache_limit(before);
+  trim_host_cache();
+}
+
 TEST(HostCache, CutsALargeBlockForASmallerRequestAndJoinsItAgain) {
   if (!kCached) GTEST_SKIP();
   trim_host_cache();
