@@ -158,7 +158,8 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
   visit_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
-      alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece], some[kPiece], others[kPiece];
+      alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece], some[kPiece], others[kPiece], zeros[kPiece];
+      if (relu) std::fill_n(zeros, kPiece, T(0));
       for (int64_t r = begin; r < end; ++r) {
         // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
         const double factor = centered && in.row_length() == 1 ? 0 : 1 / std::sqrt(statistic(variance, r) + eps);
@@ -170,7 +171,8 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
             if (in.varying) call.normalize(weights, x, n, center, factor, weight.read(r, at, n, some), bias.read(r, at, n, others), 0);
             else call.normalize(weights, x, n, center, factor * weight.of_run(r, run), nullptr, nullptr, bias.of_run(r, run));
             T* to = out.target(r, run, at, grads);
-            call.relu_gradient(to, g, weights, n);
+            const void* const operands[] = {g, weights, zeros};
+            tile_of<T>(PointwiseOp::threshold_backward)(to, operands, n);
             out.written(r, run, at, n, to);
             g = to;
           }

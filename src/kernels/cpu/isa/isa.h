@@ -96,8 +96,6 @@ struct RowFunctions {
   /// out = (grad * weight - shift) * factor - (in - mean) * slope; without weight all have `scale`.
   void (*normalize_gradient)(void* out, const void* grad, const void* in, int64_t n, double mean, const void* weight, double scale,
                              double shift, double factor, double slope);
-  /// out = grad where y > 0, else 0.
-  void (*relu_gradient)(void* out, const void* grad, const void* y, int64_t n);
   /// weights[i] += grad[i] * (in[i] - mean) * factor, biases[i] += grad[i].
   void (*normalize_parameters)(void* weights, void* biases, const void* grad, const void* in, int64_t n, double mean, double factor);
 };

@@ -228,11 +228,6 @@ struct Rows {
           out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return (grad * times - less) * by - (v - center) * along; }, in(g),
           in(x));
   }
-  static void relu_gradient(void* dx, const void* g, const void* y, int64_t n) {
-    const V zero(0);
-    map(
-        out(dx), n, [&](V grad, V v) __attribute__((always_inline)) { return select(v <= zero, zero, grad); }, in(g), in(y));
-  }
   static void normalize_parameters(void* weights, void* biases, const void* g, const void* x, int64_t n, double mean, double factor) {
     const V center(mean), by(factor);
     map(
@@ -259,7 +254,6 @@ struct Rows {
             normalize,
             normalize_sums,
             normalize_gradient,
-            relu_gradient,
             normalize_parameters};
   }
 };
