@@ -6,11 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "kernels/every_set.h"
+
 namespace tandem {
 namespace {
 
 struct Sizes {
   int64_t n, in, out, height, width, kernel, padding;
+  int64_t stride = 1, dilation = 1;
+
+  [[nodiscard]] ConvOptions options() const { return {.stride = stride, .padding = padding, .dilation = dilation}; }
 };
 
 constexpr Sizes kSizes[] = {
@@ -29,6 +34,13 @@ constexpr Sizes kSizes[] = {
     {3, 20, 40, 12, 12, 1, 0},
     {1, 7, 33, 30, 11, 1, 0},
     {5, 64, 64, 5, 5, 1, 0},
+    // Many images, one a lane: vectors that are not full, one channel, a border within the windows, strides that leave some of the input
+    // unseen, places that fill no vector.
+    {48, 20, 50, 13, 13, 5, 0},
+    {31, 1, 7, 12, 20, 3, 1},
+    {13, 5, 20, 15, 14, 3, 1, 2},
+    {32, 3, 19, 9, 33, 5, 2, 3, 2},
+    {16, 20, 33, 5, 5, 5, 4},
     // The others.
     {5, 33, 20, 9, 13, 5, 2},
     {2, 300, 290, 10, 10, 3, 1},
@@ -38,9 +50,9 @@ struct Results {
   Tensor out, of_input, of_weight;
 };
 
-Results convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& slope, int64_t padding) {
+Results convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& slope, const Sizes& s) {
   const Tensor in = x.detach().clone().requires_grad_(), by = weight.detach().clone().requires_grad_();
-  const Tensor out = conv2d(in, by, bias, {.padding = padding});
+  const Tensor out = conv2d(in, by, bias, s.options());
   const std::vector<Tensor> gradients = grad({out}, {in, by}, {.grad_outputs = {slope}});
   return {out.detach(), gradients[0], gradients[1]};
 }
@@ -56,31 +68,34 @@ std::string text(const Sizes& s) {
          std::to_string(s.width);
 }
 
-TEST(Convolution, IsNearTheSumsInDouble) {
+class Convolution : public kernels::testing::EverySet {};
+TD_EVERY_SET(Convolution);
+
+TEST_P(Convolution, IsNearTheSumsInDouble) {
   manual_seed(7);
   for (const Sizes& s : kSizes) {
     const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, s.kernel, s.kernel}), bias = randn({s.out});
-    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - s.kernel + 1, s.width + 2 * s.padding - s.kernel + 1});
-    const Results got = convolve(x, weight, bias, slope, s.padding);
+    const Tensor slope = randn_like(conv2d(x, weight, bias, s.options()));
+    const Results got = convolve(x, weight, bias, slope, s);
     const auto wide = [](const Tensor& t) { return t.to(kFloat64); };
-    const Results wanted = convolve(wide(x), wide(weight), wide(bias), wide(slope), s.padding);
+    const Results wanted = convolve(wide(x), wide(weight), wide(bias), wide(slope), s);
     EXPECT_LT(error(got.out, wanted.out), 2e-5) << text(s);
     EXPECT_LT(error(got.of_input, wanted.of_input), 2e-5) << text(s);
     EXPECT_LT(error(got.of_weight, wanted.of_weight), 2e-5) << text(s);
   }
 }
 
-TEST(Convolution, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST_P(Convolution, GivesTheSameBitsForAnyNumberOfThreads) {
   manual_seed(8);
   const int before = get_num_threads();
   for (const Sizes& s : kSizes) {
     const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, s.kernel, s.kernel}), bias = randn({s.out});
-    const Tensor slope = randn({s.n, s.out, s.height + 2 * s.padding - s.kernel + 1, s.width + 2 * s.padding - s.kernel + 1});
+    const Tensor slope = randn_like(conv2d(x, weight, bias, s.options()));
     set_num_threads(1);
-    const Results one = convolve(x, weight, bias, slope, s.padding);
+    const Results one = convolve(x, weight, bias, slope, s);
     for (const int threads : {2, 5}) {
       set_num_threads(threads);
-      const Results more = convolve(x, weight, bias, slope, s.padding);
+      const Results more = convolve(x, weight, bias, slope, s);
       EXPECT_TRUE(equal(one.out, more.out)) << text(s);
       EXPECT_TRUE(equal(one.of_input, more.of_input)) << text(s);
       EXPECT_TRUE(equal(one.of_weight, more.of_weight)) << text(s);
@@ -89,8 +104,24 @@ TEST(Convolution, GivesTheSameBitsForAnyNumberOfThreads) {
   set_num_threads(before);
 }
 
+TEST_P(Convolution, KeepsImagesInLanesApart) {
+  Tensor x = ones({29, 5, 13, 13});
+  x[3][2][6][6].fill_(NAN);
+  const Tensor weight = ones({20, 5, 3, 3}).requires_grad_(), in = x.clone().requires_grad_(), out = conv2d(in, weight);
+  const Tensor finite = isfinite(out).flatten(1).all(1);
+  EXPECT_FALSE(finite[3].item<bool>());
+  EXPECT_EQ(finite.sum().item<int64_t>(), 28);
+  EXPECT_TRUE(equal(out[28], full({20, 11, 11}, 45.0F)));
+  // An element of the input is seen by up to nine windows of each of 20 channels.
+  const std::vector<Tensor> gradients = grad({out}, {in, weight}, {.grad_outputs = {ones_like(out)}});
+  EXPECT_EQ(gradients[0].max().item<float>(), 180);
+  EXPECT_EQ(gradients[0].sum().item<double>(), 29.0 * 20 * 121 * 45);
+  EXPECT_TRUE(isnan(gradients[1].select(1, 2)).all().item<bool>());
+  EXPECT_TRUE(equal(gradients[1].select(1, 4), full({20, 3, 3}, 29.0F * 121)));
+}
+
 // A tile in which one number is infinite has none that is finite, unlike plain sums; the others are untouched.
-TEST(Convolution, KeepsAnInfinityWithinItsTiles) {
+TEST_P(Convolution, KeepsAnInfinityWithinItsTiles) {
   Tensor x = ones({8, 64, 28, 28});
   x[3][5][2][2].fill_(INFINITY);
   const Tensor finite = isfinite(conv2d(x, ones({64, 64, 3, 3}), {}, {.padding = 1}));

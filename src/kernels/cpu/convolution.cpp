@@ -38,16 +38,6 @@ struct Operands {
   [[nodiscard]] const char* bias_at(int64_t unit) const { return bias ? bias + out_channel(unit) * size() : nullptr; }
 };
 
-/// Calls `f(task, scratch)` for `count` tasks, those of a slot one after another.
-template <class F>
-void for_tasks(const Queue& queue, const ConvolutionPlan& plan, int64_t count, char* scratch, F f) {
-  parallel_for(plan.slots, 1, queue.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t slot = begin; slot < end; ++slot)
-      for (int64_t task = count * slot / plan.slots; task < count * (slot + 1) / plan.slots; ++task)
-        f(task, scratch + slot * static_cast<int64_t>(plan.scratch_bytes));
-  });
-}
-
 void run_dnnl(const Queue& queue, const Operands& operands, char* workspace) {
   const ConvolutionPlan& plan = operands.plan;
   const auto check = [&](int status) {
@@ -74,9 +64,7 @@ void run_dnnl(const Queue& queue, const Operands& operands, char* workspace) {
     return;
   }
   const auto add = [&](char* to, const char* from) {
-    auto* const sums = reinterpret_cast<float*>(to);
-    const auto* const more = reinterpret_cast<const float*>(from);
-    for (int64_t i = 0; i < weight_bytes / 4; ++i) sums[i] += more[i];
+    add_sums(reinterpret_cast<float*>(to), reinterpret_cast<const float*>(from), weight_bytes / 4);
   };
   for_tasks(queue, plan, plan.runs * plan.blocks, scratch, [&](int64_t task, char* own) {
     const int64_t run = task / plan.blocks, b = task % plan.blocks, unit = b * plan.block;
@@ -104,6 +92,8 @@ void run(const Queue& queue, const ConvolutionPlan& plan, const View& out, const
          void* workspace) {
   auto* const memory = static_cast<char*>(workspace);
   if (plan.route == Route::Products) return convolve_products(queue, plan, out.data, in.data, weight.data, bias.data, workspace);
+  if (plan.route == Route::Images)
+    return convolve_images(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(), memory);
   if (plan.route == Route::Columns) return convolve_columns(queue, plan, out.data, in.data, weight.data, bias.data, memory);
   run_dnnl(queue, {plan, out.as<char>(), in.as<char>(), weight.as<char>(), bias.as<const char>()}, memory);
 }

@@ -17,6 +17,8 @@ constexpr int64_t kMaxRuns = 16;                     // of the weight's gradient
 constexpr int64_t kRunBytes = 32 << 20;              // that their sums may take
 constexpr int64_t kColumns = 64 << 10;               // elements of what windows see, at a time
 constexpr int64_t kPlaces = 128;                     // from which on a product with an image pays
+constexpr double kImagesGain = 1.6;                  // of images in lanes over channels, measured
+constexpr int64_t kImagesBytes = 2 << 20;            // that a vector of images may take: the second cache
 constexpr int64_t kFewTiles = 64, kManyTiles = 256;  // of Winograd's algorithm in a piece
 constexpr int64_t kWinogradTasks = 4;                // each transforms its pieces anew
 constexpr int64_t kWinogradWeight = 256 * 256;       // inputs times outputs: what it transforms is to stay near
@@ -41,7 +43,10 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
   const bool large = static_cast<double>(n) * work() > kSmall;
-  if (large && suits_products()) {
+  if (large && suits_images()) {
+    route = Route::Images;
+    plan_images();
+  } else if (large && suits_products()) {
     route = Route::Products;
     scratch_bytes = products_workspace(*this);
   } else if (large && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
@@ -62,6 +67,17 @@ bool ConvolutionPlan::suits_products() const {
   bool points = groups == 1 && dtype == kFloat32;
   for (int d = 0; d < 3; ++d) points = points && windows.kernel[d] == 1 && windows.stride[d] == 1 && windows.padding[d] == 0;
   return points && out_places() >= kPlaces;
+}
+
+// oneDNN's vectors hold channels, but for an input of up to three; images in lanes waste nothing but lanes without an image. Each window
+// then costs a pass over its sums, which is too much where it sees little.
+bool ConvolutionPlan::suits_images() const {
+  const int64_t lanes = isa().images.lanes();
+  if (groups != 1 || dtype != kFloat32 || n <= lanes / 2) return false;
+  if (images_bytes(*this) > kImagesBytes || (part == ConvolutionPart::Forward && seen() < 16)) return false;
+  const auto filled = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(ceil_div(count, lanes) * lanes); };
+  const double channels = (ic <= 3 && part != ConvolutionPart::Input ? 1 : filled(ic)) * filled(oc);
+  return filled(n) >= kImagesGain * channels;
 }
 
 // Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight for each
@@ -163,6 +179,20 @@ void ConvolutionPlan::plan_columns() {
   weight_bytes = weight;
   slots = shares();
   scratch_bytes = columns_scratch(*this);
+}
+
+void ConvolutionPlan::plan_images() {
+  const int64_t vectors = ceil_div(n, isa().images.lanes());
+  const bool gradient = part == ConvolutionPart::Weight;
+  runs = gradient ? std::clamp<int64_t>(kRunBytes / (oc * seen() * 4), 1, std::min(vectors, kMaxRuns)) : 1;
+  // Each block of channels lays the images out anew, so there are no more than the cores need.
+  const int64_t tasks = gradient ? runs : vectors, results = units();
+  block = ceil_div(results, std::min(ceil_div(shares(), tasks), ceil_div(results, isa().images.rows())));
+  blocks = ceil_div(results, block);
+  slots = std::min<int64_t>(shares(), tasks * blocks);
+  const int64_t terms = part == ConvolutionPart::Input ? oc * (seen() / ic) : seen();
+  weight_bytes = align_up(static_cast<size_t>(block * terms) * sizeof(float));
+  scratch_bytes = images_scratch(*this);
 }
 
 }  // namespace tandem::kernels::cpu

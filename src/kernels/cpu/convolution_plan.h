@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/align.h"
+#include "base/parallel.h"
 #include "kernels/cpu/onednn_convolution.h"
 #include "kernels/table.h"
 
@@ -15,6 +16,7 @@ struct ConvolutionPlan {
     Columns,   // our products over what the windows see: all types, and small ones
     Dnnl,      // float32, and bfloat16 where the processor has it
     Products,  // windows of one element in float32: the weight times each image, where they lie
+    Images,    // many images of float32, in lanes: channels that would fill few vectors
   };
 
   ConvolutionPart part;
@@ -54,6 +56,7 @@ struct ConvolutionPlan {
 
  private:
   [[nodiscard]] bool suits_products() const;
+  [[nodiscard]] bool suits_images() const;
   /// Whether Winograd's algorithm can do it, and pays.
   [[nodiscard]] bool suits_winograd() const;
   void cut_winograd();
@@ -62,12 +65,34 @@ struct ConvolutionPlan {
   /// What oneDNN wants for the cuts; false where it has no code for them.
   bool plan_dnnl();
   void plan_columns();
+  void plan_images();
 };
+
+/// Calls `f(task, scratch)` for `count` tasks, those of a slot one after another.
+template <class F>
+void for_tasks(const Queue& queue, const ConvolutionPlan& plan, int64_t count, char* scratch, F f) {
+  parallel_for(plan.slots, 1, queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t slot = begin; slot < end; ++slot)
+      for (int64_t task = count * slot / plan.slots; task < count * (slot + 1) / plan.slots; ++task)
+        f(task, scratch + slot * static_cast<int64_t>(plan.scratch_bytes));
+  });
+}
+
+inline void add_sums(float* to, const float* more, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] += more[i];
+}
 
 /// The Products route: the bytes it wants, and the work.
 size_t products_workspace(const ConvolutionPlan& plan);
 void convolve_products(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,
                        void* workspace);
+
+/// The Images route.
+void convolve_images(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
+                     char* workspace);
+/// The bytes that a task of it needs, and those of its images alone.
+size_t images_scratch(const ConvolutionPlan& plan);
+int64_t images_bytes(const ConvolutionPlan& plan);
 
 /// The Columns route.
 void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,

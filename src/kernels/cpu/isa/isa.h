@@ -178,6 +178,43 @@ struct WindowFunctions {
   void (*spread_pairs)(float* upper, float* lower, const float* from, float by, int64_t n);
 };
 
+// Of many images: a vector holds the same element of as many as it has lanes. Places and taps are distances in floats: what window p sees
+// as its element k is in[places[p] + taps[k]].
+
+/// out[r][p] = sum over k of weight[k][r] * in[places[p] + taps[k]], and the bias of row r where it starts, else what out has.
+struct ImageSums {
+  float* out;  // rows of `count` vectors
+  const float *in, *weight, *bias;
+  const int64_t *places, *taps;
+  int64_t rows, count, terms, out_row;
+  bool start;
+};
+/// in[places[p] + taps[r]] += sum over k of weight[k][r] * out[k][p].
+struct ImageSpread {
+  float* in;
+  const float *out, *weight;
+  const int64_t *places, *taps;
+  int64_t rows, count, terms, out_row;
+};
+/// sums[r][k] += sum over the lanes and p of out[r][p] * in[places[p] + taps[k]].
+struct ImageProducts {
+  float* sums;
+  const float *out, *in;
+  const int64_t *places, *taps;
+  int64_t rows, count, terms, out_row, sums_row;
+};
+struct ImageFunctions {
+  int64_t (*lanes)();
+  int64_t (*rows)();  // the most that a call takes
+  /// to[i * lanes + l] = from[l * image + i] for n elements of `images` images, up to `lanes`; 0 in the lanes that have none.
+  void (*interleave)(float* to, const float* from, int64_t image, int64_t images, int64_t n);
+  /// to[l * image + i] = from[i * lanes + l].
+  void (*deinterleave)(float* to, int64_t image, const float* from, int64_t images, int64_t n);
+  void (*sums)(const ImageSums& sums);
+  void (*spread)(const ImageSpread& spread);
+  void (*products)(const ImageProducts& products);
+};
+
 /// All tables of an instruction set.
 struct Isa {
   const char* name;
@@ -189,6 +226,7 @@ struct Isa {
   OptimizerFunctions optimizers[2];  // float, double
   ProductFunctions products;
   WindowFunctions windows;
+  ImageFunctions images;
 };
 
 /// The tables of the chosen set: the best that the processor has, or TANDEM_ISA (baseline, avx2, avx512).

@@ -11,6 +11,7 @@ void fill_rows(RowFunctions (&rows)[2]);
 void fill_optimizers(OptimizerFunctions (&optimizers)[2]);
 void fill_products(ProductFunctions& products);
 void fill_windows(WindowFunctions& windows);
+void fill_images(ImageFunctions& images);
 
 Isa make_isa(const char* name) {
   Isa isa{};
@@ -23,6 +24,7 @@ Isa make_isa(const char* name) {
   fill_optimizers(isa.optimizers);
   fill_products(isa.products);
   fill_windows(isa.windows);
+  fill_images(isa.images);
   return isa;
 }
 
