@@ -68,6 +68,9 @@ class Graph {
       if (states_[static_cast<size_t>(table_[at])].key == key) return table_[at];
     }
   }
+  [[nodiscard]] int32_t find(const Edge& edge) const {
+    return find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
+  }
   State& operator[](int32_t i) { return states_[static_cast<size_t>(i)]; }
   [[nodiscard]] size_t size() const { return states_.size(); }
   void clear() {
@@ -212,7 +215,7 @@ class Runner {
     Graph& graph = walk_.graph;
     for (size_t i = 0; i < graph.size(); ++i) graph[static_cast<int32_t>(i)].needed = graph[static_cast<int32_t>(i)].runs = false;
     for (const Edge& target : targets_) {
-      const int32_t at = graph.find(target.node ? static_cast<const void*>(target.node.get()) : target.leaf.get());
+      const int32_t at = graph.find(target);
       if (at >= 0) graph[at].needed = true;
     }
     const auto leads_to = [&](int32_t from, int32_t to) {
@@ -235,7 +238,7 @@ class Runner {
         }
         const Edge& edge = node->edges()[next++];
         if (!edge) continue;
-        const int32_t to = graph.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
+        const int32_t to = graph.find(edge);
         if (settled[static_cast<size_t>(to)]) {
           leads_to(at, to);
         } else {
@@ -249,7 +252,7 @@ class Runner {
   /// Hands a result of `from` (nullptr: a gradient from the caller) on; the last one that was waited for makes the receiver ready.
   void deliver(const Node* from, const Edge& edge, Tensor gradient) {
     if (!edge) return;
-    const int32_t at = walk_.graph.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
+    const int32_t at = walk_.graph.find(edge);
     State& state = walk_.graph[at];
     if (gradient.defined() && state.needed) add(from, state.node, state.slot(edge.output_nr), std::move(gradient));
     if (--state.waiting > 0) return;
@@ -309,6 +312,15 @@ class Runner {
     }
   }
 
+  /// The inputs, as bits, behind which there is no target.
+  [[nodiscard]] uint32_t leading_nowhere(const Node& node) {
+    uint32_t inputs = 0;
+    if (targets_.empty()) return inputs;
+    for (size_t i = 0; i < std::min(node.edges().size(), Node::kAside); ++i)
+      if (const Edge& edge = node.edges()[i]; edge && !walk_.graph[walk_.graph.find(edge)].needed) inputs |= 1U << i;
+    return inputs;
+  }
+
   /// All of it on the node's stream and for its line; a hook's own lines are the user's.
   void execute(int32_t at) {
     State& state = walk_.graph[at];
@@ -332,6 +344,7 @@ class Runner {
       }
       if (state.runs) {
         const std::lock_guard lock(node.mutex());
+        const Node::Aside aside(node, leading_nowhere(node));
         if (any) run_node(node, gradients, results);
         if (!retain_) node.forget_saved();
       }

@@ -70,7 +70,22 @@ class Node : public Counted<Node> {
   NodeHooks& make_hooks();
   /// Held while `backward` and `forget_saved` run: several threads may walk the same nodes.
   [[nodiscard]] tandem::detail::SmallMutex& mutex() { return mutex_; }
-  [[nodiscard]] bool wants(size_t input) const { return static_cast<bool>(edges_[input]); }
+  /// Whether the gradient of that input is to be computed: it goes somewhere, and a walk towards some tensors alone reaches one of them
+  /// there.
+  [[nodiscard]] bool wants(size_t input) const { return edges_[input] && (input >= kAside || (aside_ >> input & 1) == 0); }
+
+  /// While it lives, `mutex` held: the inputs whose bits are set, of the first kAside, are not wanted.
+  static constexpr size_t kAside = 32;
+  class Aside {
+   public:
+    Aside(Node& node, uint32_t inputs) : node_(node) { node_.aside_ = inputs; }
+    ~Aside() { node_.aside_ = 0; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    Node& node_;
+  };
 
  protected:
   Node(const char* name, Site site, uint32_t outputs, Edge* edges, uint32_t edge_count);
@@ -87,6 +102,7 @@ class Node : public Counted<Node> {
   Edge* edges_;
   uint32_t edge_count_;
   uint32_t outputs_;
+  uint32_t aside_ = 0;
   tandem::detail::Lazy<NodeHooks> hooks_;
 
  public:

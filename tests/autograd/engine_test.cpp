@@ -1,6 +1,7 @@
 // The walk itself: order, accumulation, hooks, retained gradients, errors, depth, several threads, streams.
 #include <thread>
 
+#include "support/counted.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -80,6 +81,24 @@ TEST_P(Engine, GradLeavesLeavesAloneAndSkipsWhatLeadsNowhere) {
   EXPECT_FALSE(x.grad().defined());
   EXPECT_FALSE(w.grad().defined());
   EXPECT_EQ(called, 0);
+}
+
+// Of an operation's gradients those are computed that lead to a target, in second derivatives too.
+TEST_P(Engine, GradComputesNoGradientOfOtherInputs) {
+  using tandem::testing::times;
+  const auto x = td::ones({2, 1, 4, 4}, {.device = device(), .requires_grad = true}),
+             w = td::ones({3, 1, 2, 2}, {.device = device(), .requires_grad = true});
+  const auto y = td::conv2d(x, w).square().sum();
+  td::Tensor of_x;
+  const auto take = [&] { of_x = td::grad({y}, {x}, {.create_graph = true})[0]; };
+  EXPECT_EQ(times("convolution_weight", take), 0);
+  EXPECT_EQ(times("convolution_input", take), 1);
+  EXPECT_EQ(of_x.sum().item<float>(), 2 * 9 * 3 * 4 * 2 * 4);
+  EXPECT_EQ(times("convolution_input", [&] { (void)td::grad({y}, {w}, {.retain_graph = true}); }), 0);
+  // All of them again where no targets are named: nothing was left behind in the graph.
+  EXPECT_EQ(times("convolution_weight", [&] { y.backward(); }), 1);
+  EXPECT_TRUE(td::equal(x.grad(), of_x));
+  EXPECT_EQ(w.grad().sum().item<float>(), 2 * 9 * 3 * 4 * 2 * 4);
 }
 
 TEST_P(Engine, GradOfAnIntermediate) {

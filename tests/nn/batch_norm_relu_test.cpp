@@ -1,5 +1,6 @@
 // ReLU of a batch norm's temporary result: its gradient is a part of batch norm's, and everything is as where the two are apart.
 #include "nn/support.h"
+#include "support/counted.h"
 
 namespace td = tandem;
 namespace nn = td::nn;
@@ -7,19 +8,10 @@ namespace nn = td::nn;
 namespace {
 
 using tandem::testing::OnDevice;
+using tandem::testing::times;
 using tandem::testing::values;
 
 class BatchNormReLU : public OnDevice {};
-
-/// How often operations of that name ran.
-int64_t times(const char* name, const std::function<void()>& body) {
-  td::profiler::Profile profile;
-  body();
-  profile.stop();
-  const auto averages = profile.key_averages();
-  const auto* found = averages.find(name);
-  return found ? found->count : 0;
-}
 
 struct Case {
   td::Shape sizes;
