@@ -35,6 +35,12 @@ struct Sequential : Module {
     static_assert(sizeof...(Ms) == 0, "nn::Sequential takes modules from tensor to tensor: nn::ReLU() and not the function td::relu");
   }
 
+  /// For those who put a module with another signature among them.
+  template <class... Ms>
+  requires((IsModule<Ms> && !IsTensorModule<Ms>) || ...) explicit Sequential(Ms&&...) {
+    static_assert(sizeof...(Ms) == 0, "nn::Sequential takes modules from tensor to tensor: call a nn::Callable in a forward of your own");
+  }
+
   /// Adds a module at the end.
   void push_back(AnyModule module, Site = Site::here());
   [[nodiscard]] size_t size() const { return children_.size(); }

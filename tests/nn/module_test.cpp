@@ -267,7 +267,6 @@ TEST(Module, CallableGivesAPairATupleOrAStructOfOneTensor) {
   check_split<std::tuple<Tensor, Tensor>>();
   check_split<Both>();
   // Others call only what is from tensor to tensor.
-  static_assert(!std::is_constructible_v<nn::Sequential, Split<Both>>);
   static_assert(!std::is_convertible_v<Split<Both>&, nn::Module&>);
 }
 
