@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/version.h"
+#include "base/warning.h"
 #include "comm/devices.h"
 #include "comm/distributed.h"
 #include "comm/functional.h"

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/error_place.h"
 #include "base/type_name.h"
-#include "nn/call_log.h"
 #include "nn/repr.h"
 #include "nn/walk.h"
 
@@ -66,7 +65,7 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& x, Site site) {
   const CallScope scope(site);
-  if (detail::running_log) detail::running_log->note(*this, site);
+  const detail::CallFrame frame(*this, site);
   return hooked([this](const Tensor& input) { return forward(input); }, x);
 }
 
@@ -90,7 +89,7 @@ std::string ModuleBase::name() const { return last_part(type_name(typeid(*this))
 
 std::string ModuleBase::extra_repr() const { return ""; }
 
-std::vector<Tensor> ModuleBase::parameters() const {
+std::vector<Tensor> ModuleBase::parameters(Site) const {
   std::vector<Tensor> result;
   detail::Met met;
   detail::walk(*this, false, [&](const Field& field) {
@@ -101,7 +100,7 @@ std::vector<Tensor> ModuleBase::parameters() const {
   return result;
 }
 
-std::vector<std::pair<std::string, Tensor>> ModuleBase::named_parameters() const {
+std::vector<std::pair<std::string, Tensor>> ModuleBase::named_parameters(Site) const {
   std::vector<std::pair<std::string, Tensor>> result;
   detail::Met met;
   detail::walk(*this, true, [&](const Field& field) {
@@ -127,7 +126,7 @@ std::vector<Tensor> ModuleBase::buffers() const {
   return result;
 }
 
-int64_t ModuleBase::num_parameters() const {
+int64_t ModuleBase::num_parameters(Site) const {
   int64_t count = 0;
   for (const Tensor& parameter : parameters()) count += parameter.numel();
   return count;

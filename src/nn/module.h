@@ -1,6 +1,7 @@
 // The base of every model and layer: a plain struct that names its parts, and what can be done with anything that does.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <functional>
 #include <iosfwd>
@@ -27,8 +28,10 @@ struct IncompatibleKeys {
 };
 
 struct Module;
+struct ModuleBase;
 
 namespace detail {
+struct Named;
 
 /// Tells those who hold a module by reference whether it is still there. Each object has its own: a copy does not take it over.
 class Life {
@@ -41,9 +44,32 @@ class Life {
     if (!alive_) alive_ = std::make_shared<const bool>(true);
     return alive_;
   }
+  /// Whether a call has looked if the model names the object's parameters. Several threads may call one module.
+  std::atomic<bool> looked_at = false;
 
  private:
   std::shared_ptr<const bool> alive_;
+};
+
+/// A module's call, while it runs on this thread. The first one that gradients are recorded of looks whether the model that it is a part of
+/// names the module's parameters in `fields`, and warns where it doesn't.
+class CallFrame {
+ public:
+  CallFrame(ModuleBase& module, Site site);
+  ~CallFrame();
+  CallFrame(const CallFrame&) = delete;
+  CallFrame& operator=(const CallFrame&) = delete;
+
+ private:
+  friend class CallLog;
+  void look() const;
+  const CallFrame& outermost() const;
+  /// Of this call and those around it, the outermost one of a module that is not named; this one where all are.
+  const CallFrame& outermost_not_in(const Named& named) const;
+
+  const CallFrame* outer_;
+  ModuleBase& module_;
+  Site site_;
 };
 
 }  // namespace detail
@@ -83,15 +109,15 @@ struct ModuleBase {
   // --- Parts. Each tensor once, also where it is tied; a module's own come before its children's. Error for parameters that wait for a
   // first forward.
   /// The parameters of this module and of all below it.
-  [[nodiscard]] std::vector<Tensor> parameters() const;
+  [[nodiscard]] std::vector<Tensor> parameters(Site = Site::here()) const;
   /// The same with their names, such as "net.0.weight".
-  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_parameters(Site = Site::here()) const;
   /// The buffers of this module and of all below it.
   [[nodiscard]] std::vector<Tensor> buffers() const;
   /// The same with their names.
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> named_buffers() const;
   /// How many numbers the parameters have together.
-  [[nodiscard]] int64_t num_parameters() const;
+  [[nodiscard]] int64_t num_parameters(Site = Site::here()) const;
   /// This module (named "") and all below it.
   [[nodiscard]] std::vector<std::pair<std::string, ModuleBase*>> named_modules();
   /// The modules right below this one.
@@ -159,12 +185,14 @@ struct ModuleBase {
   /// The same of `self.forward(args…, site)`.
   template <class Self, class... Args>
   static auto hooked_forward(Self& self, Site site, const Args&... args) {
+    const detail::CallFrame frame(self, site);
     return self.hooked([&](const auto&... given) { return self.forward(given..., site); }, args...);
   }
   /// In a handler: throws what is at hand on; an error of the library's is told that it came out of this module.
   [[noreturn]] void throw_in_layer();
 
  private:
+  friend class detail::CallFrame;
   template <class F, class... Args>
   auto between_hooks(F&& forward, Args&&... args) -> std::decay_t<std::invoke_result_t<F, Args...>> {
     std::tuple<detail::HeldArgument<Args>...> own(std::forward<Args>(args)...);
@@ -291,6 +319,7 @@ struct Callable : ModuleBase {
   template <class... Args>
   auto operator()(Args&&... args) {
     auto& self = static_cast<Derived&>(*this);
+    const detail::CallFrame frame(self, Site::none());  // its arguments are a pack: nothing can stand behind them
     const auto forward = [&self](auto&&... given) -> decltype(auto) { return self.forward(std::forward<decltype(given)>(given)...); };
     // Hooks replace tensors in copies, unless `forward` means to write to its arguments.
     if constexpr (requires { self.forward(std::as_const(args)...); })

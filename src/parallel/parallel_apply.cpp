@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/rethrow.h"
 #include "base/wait_scope.h"
+#include "nn/call_log.h"
 #include "runtime/capture.h"
 #include "runtime/thread_devices.h"
 
@@ -16,6 +17,7 @@ namespace {
 Tensor run(nn::Module& replica, const Tensor& input, size_t i, Site site) {
   try {
     const cuda::DeviceGuard guard(input.device());
+    const nn::detail::OwnModel replica_names_its_parts;
     return replica(input, site);
   } catch (...) {
     rethrow_named(str("replica ", i, " on ", input.device(), ": "));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
@@ -23,10 +22,9 @@ class UnnamedParts {
   void explain(const Error& error, const std::vector<Device>& devices) const;
 
  private:
-  [[nodiscard]] std::string sentence(const std::string& part, const std::string& use, Site site) const;
+  [[nodiscard]] std::string sentence(const nn::detail::Call& call) const;
 
   const Module& model_;
-  std::unordered_set<const TensorImpl*> named_;
   nn::detail::CallLog log_;
 };
 

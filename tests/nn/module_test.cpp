@@ -292,5 +292,88 @@ TEST(Module, CallableForwardsAnySignature) {
   EXPECT_EQ(pair.parameters().size(), 4u);
 }
 
+// --- Parts that a model computes with and does not name
+
+/// What is warned of while it lives.
+class Warnings {
+ public:
+  Warnings() : before_(set_warning_handler([this](const std::string& text) { texts.push_back(text); })) {}
+  ~Warnings() { set_warning_handler(before_); }
+  std::vector<std::string> texts;
+
+ private:
+  WarningHandler before_;
+};
+
+/// Calls one layer that it names and some that it does not.
+struct Forgetful : nn::Module {
+  struct Pair : nn::Callable<Pair> {
+    nn::Linear a{2, 2}, b{2, 2};
+    void fields(nn::Fields& f) override {
+      f("a", a);
+      f("b", b);
+    }
+    std::pair<Tensor, Tensor> forward(const Tensor& x) { return {a(x), b(x)}; }
+  };
+  nn::Linear named{2, 2}, frozen{2, 2};
+  std::vector<nn::Linear> layers = {nn::Linear(2, 2), nn::Linear(2, 2)};
+  nn::GRUCell cell{2, 2};
+  Pair pair;
+  int lines[2] = {};
+  Forgetful() { frozen.requires_grad_(false); }
+  void fields(nn::Fields& f) override { f("named", named); }
+  Tensor forward(const Tensor& x) override {
+    Tensor y = named(frozen(x));
+    lines[0] = __LINE__ + 1;
+    for (nn::Linear& layer : layers) y = layer(y);
+    lines[1] = __LINE__ + 1;
+    y = cell(y, Tensor());
+    const auto [a, b] = pair(y);
+    return a + b;
+  }
+};
+
+TEST(UnnamedParts, AreWarnedOfOnceWithTypeAndLine) {
+  Warnings warnings;
+  nn::Sequential net(nn::Linear(2, 2), Forgetful());
+  {
+    const NoGradGuard unrecorded;
+    (void)net(ones({1, 2}));
+  }
+  EXPECT_TRUE(warnings.texts.empty());
+  for (int i = 0; i < 2; ++i) net(ones({1, 2})).sum().backward();
+  (void)nn::clone(net)(ones({1, 2}));
+  const int* lines = net.at<Forgetful>(1).lines;
+  const auto expected = [&](const char* part, int line) {
+    return str("Forgetful.fields() does not name ", part, ", called at ", __FILE__, ":", line,
+               ": it is not trained, saved or moved with the model; name it there, f(\"name\", part), or switch its requires_grad off");
+  };
+  ASSERT_EQ(warnings.texts.size(), 3U);
+  EXPECT_EQ(warnings.texts[0], expected("Linear(in_features=2, out_features=2, bias=True)", lines[0]));
+  EXPECT_EQ(warnings.texts[1], expected("GRUCell(2, 2)", lines[1]));
+  // A call with a pack of arguments cannot take its line.
+  EXPECT_EQ(warnings.texts[2].find("Forgetful.fields() does not name Pair(): it is not trained"), 0U) << warnings.texts[2];
+}
+
+TEST(UnnamedParts, AreNoneWhereAllIsNamedOrSharedOrOnItsOwn) {
+  Warnings warnings;
+  Net net;
+  (void)net(ones({3, 4}));
+  nn::Linear alone(4, 2);
+  (void)alone(ones({3, 4}));
+  struct Copies : nn::Module {  // computes with a copy that shares what is named
+    nn::Linear fc{4, 2};
+    void fields(nn::Fields& f) override { f("fc", fc); }
+    Tensor forward(const Tensor& x) override {
+      auto copy = fc;
+      return copy(x);
+    }
+  } copies;
+  (void)copies(ones({3, 4}));
+  nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(4, 2, {.dim_feedforward = 4}), 2);
+  (void)encoder(ones({3, 2, 4}));
+  EXPECT_TRUE(warnings.texts.empty()) << warnings.texts[0];
+}
+
 }  // namespace
 }  // namespace tandem::testing

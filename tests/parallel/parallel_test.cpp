@@ -318,6 +318,17 @@ TEST(DataParallel, TrainsLikeOneDevice) {
   EXPECT_TRUE(allclose(weights[0], weights[1], 1e-4, 1e-6));
 }
 
+TEST(DataParallel, ReplicasNameTheirParts) {
+  std::vector<std::string> warnings;
+  const WarningHandler before = set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  nn::Sequential net(nn::Linear(3, 4), nn::Sequential(nn::Linear(4, 2)));
+  net.to(gpu(0));
+  parallel::DataParallel wrapped(net, two());
+  wrapped(ones({4, 3}, gpu(0))).sum().backward();
+  (void)set_warning_handler(before);
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+}
+
 TEST(DataParallel, InitializesLazyModulesOnTheOriginal) {
   nn::Sequential net(nn::LazyLinear(4), nn::ReLU(), nn::LazyLinear(2));
   net.to(gpu(0));

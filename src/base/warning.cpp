@@ -1,0 +1,44 @@
+#include "base/warning.h"
+
+#include <iostream>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include "base/fork.h"
+
+namespace tandem {
+namespace {
+
+struct Warnings {
+  detail::ForkSafeMutex said_mutex, handler_mutex;
+  std::unordered_set<std::string> said;
+  WarningHandler handler;
+};
+
+// Never freed: modules may be called while objects with static storage are destroyed.
+Warnings& warnings() {
+  static auto* all = new Warnings;
+  return *all;
+}
+
+bool is_new(const std::string& text) {
+  const std::lock_guard lock(warnings().said_mutex);
+  return warnings().said.insert(text).second;
+}
+
+}  // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  const std::lock_guard lock(warnings().handler_mutex);
+  return std::exchange(warnings().handler, std::move(handler));
+}
+
+void detail::warn_once(const std::string& text) {
+  if (!is_new(text)) return;
+  const std::lock_guard lock(warnings().handler_mutex);
+  if (warnings().handler) warnings().handler(text);
+  else std::cerr << "tandem: warning: " + text + "\n";
+}
+
+}  // namespace tandem

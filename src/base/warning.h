@@ -1,0 +1,20 @@
+// What the library warns of: mistakes that a program runs on with.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace tandem {
+
+/// Who is told of warnings, each one line of text without a newline. An empty function is the default again: each goes to standard error,
+/// as "tandem: warning: …". May be called from any thread, one call at a time.
+using WarningHandler = std::function<void(const std::string& text)>;
+/// Sets it for the process; returns the one before.
+WarningHandler set_warning_handler(WarningHandler handler);
+
+namespace detail {
+/// Hands a warning to the handler; each text once in a process. What the handler throws is thrown on.
+void warn_once(const std::string& text);
+}  // namespace detail
+
+}  // namespace tandem
