@@ -1,5 +1,7 @@
 #include "base/error_place.h"
 
+#include <cstring>
+
 #include "base/work_site.h"
 
 namespace tandem {
@@ -41,10 +43,18 @@ void ErrorPlace::write_text(Error& error) {
 
 }  // namespace detail
 
+namespace {
+Site statement_site() {
+  // std::make_unique and its like call a constructor from a line of their own, which says nothing to a user.
+  if (std::strstr(detail::statement_line.file, "/include/c++/")) return Site::none();
+  return {detail::statement_line.file, detail::statement_line.line};
+}
+}  // namespace
+
 Error::Error(std::string message)
     : message_size_(message.size()),
       text_(std::move(message)),
-      where_(detail::site_of_work({detail::statement_line.file, detail::statement_line.line})) {
+      where_(detail::work_site && detail::work_site->line ? *detail::work_site : statement_site()) {
   if (where_.line) detail::ErrorPlace::write_text(*this);
 }
 

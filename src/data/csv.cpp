@@ -152,7 +152,7 @@ double value_of(Column& column, const Lines& line, const std::optional<double>& 
   }
   if (column.words) return static_cast<double>(column.categories.emplace(field, column.categories.size()).first->second);
   const auto number = number_of(field);
-  if (!number) bad("'", field, "' is not a number");
+  if (!number) bad("'", field, "' is not a number: name a column of words in .categories");
   return *number;
 }
 

@@ -92,7 +92,13 @@ Batch default_collate(const std::vector<Sample>& samples, Site site) {
   for (size_t column = 0; column < columns; ++column) {
     std::vector<Tensor> tensors;
     tensors.reserve(samples.size());
-    for (const Sample& sample : samples) tensors.push_back(sample.tensors[column]);
+    for (const Sample& sample : samples) {
+      tensors.push_back(sample.tensors[column]);
+      if (!(tensors.back().sizes() == tensors[0].sizes()))
+        fail("[default_collate] samples of a batch must have the same sizes, but tensor ", column, " is ", tensors[0].sizes(),
+             " in the first one and ", tensors.back().sizes(),
+             " in another: pad or cut them in the dataset, or give the DataLoader a collate_fn");
+    }
     batch.tensors.push_back(stack(tensors, 0, site));
   }
   return batch;

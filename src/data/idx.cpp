@@ -39,7 +39,8 @@ std::string existing(const std::string& folder, const std::string& stem) {
   if (std::filesystem::exists(plain, none)) return plain.string();
   std::filesystem::path packed = plain;
   packed += ".gz";
-  if (!std::filesystem::exists(packed, none)) fail("[Mnist] ", folder, " has neither ", stem, " nor ", stem, ".gz");
+  if (!std::filesystem::exists(packed, none))
+    fail("[Mnist] ", folder, " has neither ", stem, " nor ", stem, ".gz: name the folder with the four files of the data set");
   return packed.string();
 }
 
@@ -94,6 +95,6 @@ Tensor read_idx(const std::string& path) {
   return result;
 }
 
-Mnist::Mnist(const std::string& folder, MnistOptions options) : TensorDataset(read_mnist(folder, options.train)) {}
+Mnist::Mnist(const std::string& folder, MnistOptions options, Site /*site*/) : TensorDataset(read_mnist(folder, options.train)) {}
 
 }  // namespace tandem::data

@@ -20,7 +20,7 @@ struct MnistOptions {
 class Mnist : public TensorDataset {
  public:
   /// Error where `folder` lacks a file (it names the ones looked for), or images and labels are not equally many.
-  explicit Mnist(const std::string& folder, MnistOptions options = {});
+  explicit Mnist(const std::string& folder, MnistOptions options = {}, Site site = Site::here());
 };
 
 }  // namespace tandem::data

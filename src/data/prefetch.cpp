@@ -76,6 +76,8 @@ void Epoch::forget_threads() {
 
 Batch Epoch::read(int64_t at) const {
   const std::vector<int64_t>& indices = plan_.batches[static_cast<size_t>(at)];
+  std::optional<Site::InForce> line;  // an error that has no line of its own names the loader's
+  if (plan_.site.line) line.emplace(plan_.site.file, plan_.site.line);
   if (!plan_.collate_fn) return plan_.dataset->get_batch(indices, plan_.reading, plan_.site);
   Batch batch = plan_.collate_fn(read_samples(*plan_.dataset, indices, plan_.reading));
   return plan_.reading.pin_memory ? batch.pin_memory(plan_.site) : batch;

@@ -243,7 +243,8 @@ Header read_header(const InputFile& file) {
   if (file.size() < sizeof length) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
   file.read(&length, sizeof length, 0);
   if (length > kLongestHeader)
-    refuse(file, length, "the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader);
+    refuse(file, length, "the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader,
+           ": not a safetensors file, or a damaged one");
   if (length > file.size() - sizeof length)
     refuse(file, length, "the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
   const std::string text = file.read(length, sizeof length);

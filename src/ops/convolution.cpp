@@ -167,7 +167,7 @@ void check_numbers(const Name& name, const Form& form, const Shape& padding) {
 void check_tensors(const Name& name, const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t groups) {
   if (x.dim() != name.spatial + 1 && x.dim() != name.spatial + 2)
     fail("[", name.op, "] Expected ", name.spatial + 1, "D (unbatched) or ", name.spatial + 2, "D (batched) input to ", name.op,
-         ", but got input of size: ", x.sizes());
+         ", but got input of size: ", x.sizes(), ": channels come first; reshape it, or add a dimension with unsqueeze()");
   if (weight.dim() != name.spatial + 2)
     fail("[", name.op, "] expected ", name.spatial + 2, "-dimensional weight, but got weight of size ", weight.sizes());
   ops::check_same_device(name.op, x, "input", weight, "weight");
@@ -241,7 +241,7 @@ Tensor conv(const Name& name, const Tensor& input, const Tensor& weight, const T
         kernel.push_back(form.windows.dilation[3 - name.spatial + k] * (form.windows.kernel[3 - name.spatial + k] - 1) + 1);
       }
       fail("[", name.op, "] Calculated padded input size per channel: ", padded, ". Kernel size: ", kernel,
-           ". Kernel size can't be greater than actual input size");
+           ". Kernel size can't be greater than actual input size: take a larger input, a smaller kernel or more padding");
     }
   }
   return convolve(x, weight, bias, form, out_sizes(x, weight, form), "ConvolutionBackward0", site);

@@ -130,7 +130,9 @@ Tensor histc(const Tensor& given, int64_t bins, double min, double max, Site sit
 
 Tensor one_hot(const Tensor& x, int64_t num_classes, Site site) {
   const NoGradGuard no_grad;
-  if (x.dtype() != kInt64) fail("[one_hot] one_hot is only applicable to index tensor of type LongTensor, not ", scalar_name(x.dtype()));
+  if (x.dtype() != kInt64)
+    fail("[one_hot] one_hot is only applicable to index tensor of type LongTensor, not ", scalar_name(x.dtype()),
+         "; convert with to(kInt64)");
   int64_t classes = num_classes;
   if (x.numel() == 0) {
     if (num_classes <= 0) fail("[one_hot] Can not infer total number of classes from empty tensor.");

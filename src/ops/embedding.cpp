@@ -25,7 +25,7 @@ void check_table(const char* op, const Tensor& indices, const Tensor& weight) {
   if (weight.dim() != 2) fail("[", op, "] 'weight' must be 2-D, but has sizes ", weight.sizes());
   if (indices.dtype() != kInt64 && indices.dtype() != kInt32)
     fail("[", op, "] Expected tensor for argument 'indices' to have scalar type Long or Int, but got ", scalar_name(indices.dtype()),
-         " instead");
+         " instead; convert with to(kInt64)");
   ops::check_same_device(op, weight, "weight", indices, "indices");
 }
 

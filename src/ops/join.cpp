@@ -127,7 +127,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
 Tensor repeat(const Tensor& x, const Shape& repeats, Site site) {
   if (static_cast<int64_t>(repeats.size()) < x.dim())
     fail("[repeat] Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: ", repeats, " for sizes ",
-         x.sizes());
+         x.sizes(), ": give a number for each dimension");
   // A new dimension before each old one repeats it; joining the two gives the result.
   const size_t lead = repeats.size() - x.sizes().size();
   Shape split, expanded, joined;

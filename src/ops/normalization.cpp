@@ -205,11 +205,14 @@ Layout last_dimensions(const char* op, const Tensor& x, const Shape& normalized_
 /// A parameter of a channel each.
 void check_channels(const char* op, const Tensor& parameter, const char* name, int64_t channels) {
   if (parameter.defined() && (parameter.dim() != 1 || parameter.numel() != channels))
-    fail("[", op, "] ", name, " should contain ", channels, " elements, not sizes ", parameter.sizes());
+    fail("[", op, "] ", name, " should contain ", channels, " elements, not sizes ", parameter.sizes(),
+         ": one for each channel of the input; a module's num_features must be ", channels);
 }
 
 void check_more_than_one(const char* op, const Tensor& x, int64_t count) {
-  if (count == 1) fail("[", op, "] Expected more than 1 value per channel when training, got input size ", x.sizes());
+  if (count == 1)
+    fail("[", op, "] Expected more than 1 value per channel when training, got input size ", x.sizes(),
+         ": give larger batches, or call eval() to use the running figures");
 }
 
 /// running = (1 - momentum) * running + momentum * now.

@@ -74,7 +74,7 @@ Plan windows_over(const Name& name, const Tensor& x, const PerDim& kernel_size, 
     if (ceil_mode && (out - 1) * step[d] >= size + pad[d]) --out;  // the last window begins within the input or its front padding
     if (out <= 0)
       fail("[", name.op, "] Given input size: ", x.sizes(), " with kernel_size ", kernel, ", stride ", step, " and padding ", pad,
-           ": calculated output size is too small: ", out, " at dimension ", d);
+           ": calculated output size is too small: ", out, " at dimension ", d, "; take a larger input or a smaller window");
     sizes.push_back(out);
   }
   ops::set_last(plan.pooling.windows.kernel, kernel);

@@ -153,7 +153,8 @@ Tensor msort(const Tensor& x, Site site) { return sort(x, 0, false, site).values
 
 ValuesIndices topk(const Tensor& x, int64_t k, int64_t dim, Flag largest, Flag, Site site) {
   const int64_t at = wrap_dim(dim, x.dim()), size = length_along(x, at);
-  if (k < 0 || k > size) fail("[topk] selected index k out of range: k is ", k, ", but dimension ", at, " has size ", size);
+  if (k < 0 || k > size)
+    fail("[topk] selected index k out of range: k is ", k, ", but dimension ", at, " has size ", size, ": give 0 to ", size);
   ValuesIndices y = ordered("topk", x, at, 0, k, largest, site);
   y.values = ops::record_chosen("TopkBackward0", y.values, y.indices, x, at, true, site);
   return y;

@@ -88,8 +88,9 @@ class Optimizer {
 
 /// An optimizer on the heap: `make<SGD>(model.parameters(), {.lr = 0.1})`.
 template <class O>
-[[nodiscard]] std::unique_ptr<Optimizer> make(std::vector<Tensor> params, const typename O::Options& options = {}, Site = Site::here()) {
-  return std::make_unique<O>(std::move(params), options);
+[[nodiscard]] std::unique_ptr<Optimizer> make(std::vector<Tensor> params, const typename O::Options& options = {},
+                                              Site site = Site::here()) {
+  return std::unique_ptr<Optimizer>(new O(std::move(params), options, site));  // make_unique would name a line of its own
 }
 
 namespace detail {

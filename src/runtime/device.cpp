@@ -33,6 +33,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 // The index of a GPU that exists. `device` is no CPU.
 int device_index(Device device) {
   runtime::Driver& driver = runtime::require_driver();
+  if (device.index() < -1) fail("cuda:", device.index(), ": the index of a GPU must not be negative; gpu() without one is GPU 0");
   const int index = device.index() < 0 ? runtime::detail::current_device : device.index();
   if (index >= driver.device_count()) no_such_device(gpu(index), driver.device_count());
   return index;

@@ -57,12 +57,13 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
       if (b == 0) return str('[', op, "] a library it uses failed with code ", a);
       return str('[', op, "] CUDA did not start its kernel: error ", a);
     case Trouble::Singular:
-      return str('[', op, "] ", batch_element(a), "The diagonal element ", b,
-                 " is zero, it could not be completed because the input matrix is singular.");
+      return str(
+          '[', op, "] ", batch_element(a), "The diagonal element ", b,
+          " is zero, it could not be completed because the input matrix is singular: linalg.lstsq and linalg.pinv take such matrices.");
     case Trouble::NotPositive:
       return str('[', op, "] ", batch_element(a),
                  "The factorization could not be completed because the input is not positive-definite (the leading minor of order ", b,
-                 " is not positive-definite).");
+                 " is not positive-definite): give a symmetric matrix with positive eigenvalues, or add a small multiple of eye().");
     case Trouble::NoConvergence:
       return str('[', op, "] ", batch_element(a),
                  "The algorithm failed to converge because the input matrix is ill-conditioned or has values that are not finite.");

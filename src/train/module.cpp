@@ -36,7 +36,7 @@ Tensor accuracy(const Tensor& output, const Tensor& target, Site site) {
   return eq(output.argmax(-1, false, site), target, site).to(kFloat64, {}, site).mean(site);
 }
 
-Tensor Classifier::loss(const Tensor& output, const Tensor& target) { return cross_entropy(output, target); }
+Tensor Classifier::loss(const Tensor& output, const Tensor& target) { return cross_entropy(output, target, {}, Site::none()); }
 
 Metrics Classifier::validation_step(const data::Batch& batch) {
   const Tensor output = predict(batch.input());

@@ -98,7 +98,7 @@ std::string folder_name(std::string tag) {
 
 }  // namespace
 
-SummaryWriter::SummaryWriter(std::string log_dir)
+SummaryWriter::SummaryWriter(std::string log_dir, Site)
     : log_dir_(std::move(log_dir)), file_(std::make_unique<io::EventFile>("SummaryWriter", log_dir_)) {
   file_->add(Message().real(1, wall_time()).bytes(3, "brain.Event:2").str());
 }

@@ -29,7 +29,7 @@ using HParam = std::variant<bool, double, std::string>;
 class SummaryWriter {
  public:
   /// Makes the folder where it does not exist. Error with the system's reason.
-  explicit SummaryWriter(std::string log_dir);
+  explicit SummaryWriter(std::string log_dir, Site = Site::here());
   SummaryWriter(SummaryWriter&&) noexcept;
   SummaryWriter& operator=(SummaryWriter&&) noexcept;
   ~SummaryWriter();

@@ -130,6 +130,39 @@ std::vector<Mistake> shapes() {
        [] {
          (void)td::einsum("ij,jk->ik", {a, square});
        }},
+      {"a window that is too large",
+       {"[1, 1, 2, 2]", "[3, 3]"},
+       "smaller window",
+       [] {
+         (void)td::max_pool2d(td::ones({1, 1, 2, 2}), 3);
+       }},
+      {"a kernel that is too large",
+       {"[8, 8]", "[9, 9]"},
+       "smaller kernel",
+       [] {
+         (void)td::conv2d(images, td::ones({8, 3, 9, 9}));
+       }},
+      {"no picture into a convolution",
+       {"3D", "[3, 8]"},
+       "unsqueeze()",
+       [] {
+         td::nn::Conv2d(3, 8, 3)(td::ones({3, 8}));
+       }},
+      {"a normalization of other channels", {"3", "[4]"}, "num_features", [] { td::nn::BatchNorm2d(4)(images); }},
+      {"one value to normalize",
+       {"[1, 3]"},
+       "eval()",
+       [] {
+         td::nn::BatchNorm1d(3)(td::ones({1, 3}));
+       }},
+      {"more of the largest than there are", {"9", "3"}, "0 to 3", [] { (void)a.topk(9); }},
+      {"repeats for too few dimensions", {"[2]", "[2, 3]"}, "each dimension", [] { (void)a.repeat({2}); }},
+      {"inverse of a singular matrix",
+       {"element 1"},
+       "lstsq",
+       [] {
+         (void)td::linalg::inv(td::zeros({2, 2}));
+       }},
       {"inverse of no square", {"2", "3"}, "square", [] { (void)td::linalg::inv(a); }},
   };
 }
@@ -164,6 +197,7 @@ std::vector<Mistake> numbers_and_devices() {
          (void)td::cross_entropy(td::ones({4, 3}, "cuda:0"), classes);
        }},
       {"a GPU that is not there", {"cuda:7", "cuda:0 to cuda:1"}, "cuda:0 to cuda:1", [] { (void)a.cuda(7); }},
+      {"a GPU below the first", {"cuda:-3"}, "must not be negative", [] { (void)a.to(td::gpu(-3)); }},
       {"a name of no device, to move to", {"'cuda0'"}, "'cuda:1'", [] { (void)a.to("cuda0"); }},
       {"a name of no device, to move a model to", {"'cuda0'"}, "'cuda:1'", [] { td::nn::Linear(2, 2).to("cuda0"); }},
       {"a name of no device, to make a tensor on", {"'cuda0'"}, "'cuda:1'", [] { (void)td::zeros({2}, "cuda0"); }},
@@ -198,6 +232,8 @@ std::vector<Mistake> indices_and_targets() {
       {"an embedding's index", {"99", "10"}, "0 to 9", [] { td::nn::Embedding(10, 2)(td::full({1}, 99, {.dtype = td::kInt64})); }},
       {"a float as an index", {"float32"}, "to(kInt64)", [] { (void)td::index_select(a, 0, td::ones({1})); }},
       {"a mask of another size", {"[2]", "[5]"}, "of its sizes", [] { (void)five.index({td::ones({2}, {.dtype = td::kBool})}); }},
+      {"floats into an embedding", {"Long or Int", "Float"}, "to(kInt64)", [] { td::nn::Embedding(10, 4)(td::ones({2})); }},
+      {"classes of floats", {"LongTensor", "Float"}, "to(kInt64)", [] { (void)td::one_hot(td::ones({2})); }},
       {"gather by floats", {"gather"}, "int64", [] { (void)td::gather(a, 1, a); }},
       {"a float target",
        {"[4, 3]", "[4]", "Float"},
@@ -262,6 +298,26 @@ std::vector<Mistake> modules_and_training() {
       {"Nesterov without momentum", {"Nesterov"}, "momentum", [] { td::optim::SGD({a.clone()}, {.nesterov = true}); }},
       {"an optimizer of results", {"non-leaf"}, "detach()", [] { td::optim::SGD({a.clone().requires_grad_() * 2}, {.lr = 0.1}); }},
       {"an optimizer of integers", {"Long"}, "to(kFloat32)", [] { td::optim::SGD({whole}, {.lr = 0.1}); }},
+      {"parameters of a lazy layer", {"LazyLinear"}, "nn::initialize", [] { (void)td::nn::LazyLinear(3).parameters(); }},
+      {"an optimizer on the heap",
+       {"[Adam]", "-1"},
+       "learning rate",
+       [] { (void)td::optim::make<td::optim::Adam>({a.clone()}, {.lr = -1}); }},
+      {"a Trainer's target of floats",
+       {"[4, 2]", "[4]"},
+       "to(kInt64)",
+       [] {
+         struct Net : td::train::Classifier {
+           td::nn::Linear fc{3, 2};
+           void fields(td::nn::Fields& f) override { f("fc", fc); }
+           td::Tensor forward(const td::Tensor& x) override { return fc(x); }
+           std::unique_ptr<td::optim::Optimizer> configure_optimizers() override {
+             return td::optim::make<td::optim::SGD>(parameters(), {.lr = 0.1});
+           }
+         } net;
+         const td::data::TensorDataset rows({td::ones({4, 3}), td::zeros({4})});
+         td::train::Trainer({.max_epochs = 1, .num_gpus = 0, .quiet = true}).fit(net, td::train::DataModule(rows, {.batch_size = 4}));
+       }},
       {"a parameter twice",
        {"more than one place"},
        "once",
@@ -279,6 +335,16 @@ std::vector<Mistake> modules_and_training() {
        }},
       {"a batch of no samples", {"0"}, "positive", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.batch_size = 0}); }},
       {"workers below zero", {"-1"}, "negative", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.num_workers = -1}); }},
+      {"samples of different sizes",
+       {"[1]", "[2]"},
+       "collate_fn",
+       [] {
+         struct Growing : td::data::Dataset {
+           int64_t size() const override { return 2; }
+           td::data::Sample get(int64_t i) const override { return {{td::ones({i + 1})}}; }
+         };
+         for (const auto& batch : td::data::DataLoader(Growing{}, {.batch_size = 2, .num_workers = 1})) (void)batch;
+       }},
       {"order given twice",
        {"shuffle"},
        "in one way",
@@ -314,6 +380,14 @@ std::vector<Mistake> datasets_and_pictures() {
        }},
       {"a rank that is not there", {"5", "2"}, "0 to 1", [] { (void)td::data::DistributedSampler(8, 2, 5); }},
       {"no picture", {"nothing.png"}, "No such file", [] { (void)td::data::read_image("nothing.png"); }},
+      {"no data set", {"nowhere", "train-images-idx3-ubyte"}, "name the folder", [] { (void)td::data::Mnist("nowhere"); }},
+      {"words in a table",
+       {"line 2", "'x'"},
+       ".categories",
+       [] {
+         write_file("words.csv", "a,b\n1,x\n");
+         (void)td::data::read_csv("words.csv");
+       }},
       {"no picture's bytes", {"[decode_image]"}, "PNG", [] { (void)td::data::decode_image("x"); }},
       {"a picture of other numbers",
        {"[write_png]", "float32"},
@@ -341,6 +415,14 @@ std::vector<Mistake> files_and_processes() {
       {"an old PyTorch pickle", {"PyTorch pickle"}, "save_file", [] { (void)td::io::load_safetensors("old.pt"); }},
       {"a .npy file", {".npy"}, "load_npy", [] { (void)td::io::load_safetensors("x.npy"); }},
       {"no .npy file", {"x.pt"}, "load_safetensors", [] { (void)td::io::load_npy("x.pt"); }},
+      {"a text as a checkpoint",
+       {"text.safetensors"},
+       "not a safetensors file",
+       [] {
+         write_file("text.safetensors", "this is no file of that kind");
+         (void)td::io::load_safetensors("text.safetensors");
+       }},
+      {"event files where no folder can be", {"/proc/nothing"}, "make the folder", [] { td::train::SummaryWriter("/proc/nothing"); }},
       {"a folder that is not there",
        {"nowhere/x"},
        "make its folder",

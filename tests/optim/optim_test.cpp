@@ -233,6 +233,22 @@ TEST(Optim, RefusesWhatMakesNoSense) {
   EXPECT_NE(error_of([&] { optim::SGD sgd({Tensor()}); }).find("undefined"), std::string::npos);
 }
 
+TEST(Optim, ErrorsNoteTheUsersLineNotTheStandardLibrarys) {
+  const auto where = [](auto&& make) {
+    try {
+      make();
+    } catch (const Error& error) {
+      return error.where();
+    }
+    return Site{"no error", -1};
+  };
+  const int line = __LINE__ + 1;
+  const Site of_make = where([] { (void)optim::make<optim::Adam>({}, {.lr = 0.1}); });
+  EXPECT_STREQ(of_make.file, __FILE__);
+  EXPECT_EQ(of_make.line, line);
+  EXPECT_EQ(where([] { (void)std::make_unique<optim::SGD>(std::vector<Tensor>()); }).line, 0);
+}
+
 TEST(Optim, AStepIsAChange) {
   const Tensor p = ones({2}, {.requires_grad = true});
   const Tensor loss = (p * p).sum();
