@@ -23,15 +23,29 @@ CLI::Validator whole_number_from(int64_t least, int64_t most) {
       "");
 }
 
-CLI::Validator positive_number() {
+namespace {
+CLI::Validator number(const char* which, bool (*fits)(double)) {
   return CLI::Validator(
-      [](std::string& text) {
+      [=](std::string& text) {
         char* end = nullptr;
         const double number = std::strtod(text.c_str(), &end);
-        const bool valid = !text.empty() && *end == '\0' && std::isfinite(number) && number > 0;
-        return valid ? std::string() : str("must be a number above 0, not ", text);
+        const bool valid = !text.empty() && *end == '\0' && std::isfinite(number) && fits(number);
+        return valid ? std::string() : str("must be a number ", which, ", not ", text);
       },
       "");
+}
+}  // namespace
+
+CLI::Validator positive_number() {
+  return number("above 0", [](double number) { return number > 0; });
+}
+
+CLI::Validator number_from_zero() {
+  return number("from 0 on", [](double number) { return number >= 0; });
+}
+
+CLI::Validator not_empty() {
+  return CLI::Validator([](std::string& text) { return text.empty() ? "must not be empty" : std::string(); }, "");
 }
 
 std::vector<std::string> program_of(const CLI::App& command) {

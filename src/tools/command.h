@@ -37,6 +37,8 @@ inline constexpr int64_t kMostInt = INT32_MAX;
 /// Checks for options whose errors say what is expected, and what was given.
 [[nodiscard]] CLI::Validator whole_number_from(int64_t least, int64_t most = INT64_MAX);
 [[nodiscard]] CLI::Validator positive_number();
+[[nodiscard]] CLI::Validator number_from_zero();
+[[nodiscard]] CLI::Validator not_empty();
 
 /// The device that an option names, with its index: "cuda" is "cuda:0". UsageError that begins with `command` where there is none such.
 [[nodiscard]] Device device_named(const char* command, const std::string& text);

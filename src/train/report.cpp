@@ -126,7 +126,8 @@ std::string memory(const Report& report) {
     }
     if (allocated.points.empty()) continue;
     const auto cell = [](const detail::Line& line) {
-      return "<td>" + short_number(std::round(line.points.back().y * 100) / 100) + "</td>";
+      const double last = line.points.back().y;
+      return "<td>" + (last > 0 && last < 0.005 ? "&lt;0.01" : short_number(std::round(last * 100) / 100)) + "</td>";
     };
     rows += str("<tr><td>", report.memory_devices[i].str(), "</td>", cell(allocated), cell(peak), cell(reserved), "</tr>");
     chart.lines = {std::move(allocated), std::move(peak), std::move(reserved)};

@@ -52,6 +52,28 @@ assert shown == f"{loss:.4f}", (shown, loss)
 assert re.search(f"<tr><td>2</td>(<td[^>]*>[^<]*</td>)*<td>{re.escape(shown)}</td>", page), "epochs"
 PYTHON
 
+# Settings that nobody gave and that do nothing are no rows of the page; what was given is one. Tiny memory is not none.
+call TANDEM_VIRTUAL_GPUS=1x64MiB -- train linear --gpus 1 --epochs 1 --samples 20 --clip 0 --out runs/rows
+expect_status 0; expect_out " on 10 held-out random samples, after"
+python3 - << 'PYTHON' || fail "the report's rows" ""
+import re
+page = open("runs/rows/report.html").read()
+rows = dict(re.findall("<tr><th>([^<]*)</th><td>([^<]*)</td></tr>", page))
+assert "" not in rows.values() and not {"data", "limit-batches", "patience"} & set(rows), rows
+assert rows["gpus"] == "1" and rows["clip"] == "0.0", rows
+memory = re.search("<td>cuda:0</td><td>([^<]*)</td><td>([^<]*)</td>", page).groups()
+assert memory[1] == "&lt;0.01", memory
+PYTHON
+
+# `epochs` of the summary are those done.
+call -- train digits --net mlp --gpus 0 --lr 10 --optimizer sgd --patience 1 --epochs 50 --quiet --out runs/stopped
+expect_status 0
+[ "$(value runs/stopped epochs)" -lt 50 ] || fail "a run that stopped early says how many epochs it was to have" "$(cat runs/stopped/summary.json)"
+
+call -- train digits --clip -1
+expect_status 2; expect_one_line_error; expect_err "--clip: must be a number from 0 on, not -1"
+call -- train digits --out ''
+expect_status 2; expect_one_line_error; expect_err "--out: must not be empty"
 call -- train mnist
 expect_status 2; expect_one_line_error; expect_err "needs --data FOLDER with its files, or --synthetic"
 call -- train mnist --data nowhere --gpus 0

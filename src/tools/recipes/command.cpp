@@ -104,7 +104,10 @@ ordered_json summary_of(const TrainSettings& settings, const Task& task, const t
   summary["parameters"] = model.num_parameters();
   summary["train_samples"] = task.train->size();
   summary["held_out_samples"] = task.held_out->size();
-  summary.update(settings_json(settings));
+  // `epochs` stays the number done: fewer than asked for where the run was interrupted or stopped early.
+  const ordered_json all = settings_json(settings);
+  for (const auto& [name, value] : all.items())
+    if (!summary.contains(name)) summary[name] = value;
   return summary;
 }
 
@@ -117,17 +120,17 @@ void print_result(const ordered_json& summary, const std::string& path) {
   std::string places;
   for (const auto& device : summary.at("devices")) places += (places.empty() ? "" : ", ") + device.get<std::string>();
   const std::string when = ", after " + train::seconds_text(summary.at("seconds")) + " on " + places;
+  const char* samples = summary.at("synthetic") ? " held-out random samples" : " held-out samples";
   if (summary.contains("accuracy")) {
     const double accuracy = summary.at("accuracy");
     const auto all = summary.at("held_out_samples").get<int64_t>();
-    const char* samples = summary.at("synthetic") ? " held-out random samples" : " held-out samples";
     std::cout << "accuracy " << str(rounded(accuracy, 1e4));
     if (summary.at("limit-batches") < 0)
       std::cout << ": " << std::llround(accuracy * static_cast<double>(all)) << " of " << all << samples << " right";
     else std::cout << " on" << samples;
     std::cout << when;
   } else if (summary.contains("val_loss")) {
-    std::cout << "loss " << summary.at("val_loss").get<double>() << " on " << summary.at("held_out_samples") << " held-out samples" << when;
+    std::cout << "loss " << summary.at("val_loss").get<double>() << " on " << summary.at("held_out_samples") << samples << when;
   }
   std::cout << "\nwrote " << path << ", report.html and " << summary.at("checkpoint").get<std::string>() << std::endl;
 }
@@ -213,7 +216,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--schedule", s.schedule, "How the learning rate changes")->capture_default_str()->check(CLI::IsMember(schedule_names()));
   app->add_option("--clip", s.clip, "The most the gradients' norm may be; 0 leaves them as they are")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")
       ->capture_default_str()
       ->check(whole_number_from(1, kMostInt));
@@ -225,7 +228,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--seed", s.seed, "Of the initial weights and of the order of the data")
       ->capture_default_str()
       ->check(whole_number_from(0));
-  app->add_option("--out", s.out, "Folder for what the run leaves")->capture_default_str()->type_name("DIR");
+  app->add_option("--out", s.out, "Folder for what the run leaves")->capture_default_str()->type_name("DIR")->check(not_empty());
   app->add_flag("--resume", s.resume, "Go on from the checkpoint in --out, with its settings where none are given here");
   app->add_flag("--quiet", s.quiet, "Print no progress and no result");
   app->add_flag("--plot", s.plot, "Draw the curves in the terminal while it learns");

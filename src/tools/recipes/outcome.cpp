@@ -27,6 +27,11 @@ bool is_picture(const Tensor& sample) {
 
 std::string text_of(const nlohmann::ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
+/// Whether a setting is one that nobody asked for and that does nothing: no folder, no limit, no clipping, no patience.
+bool is_off(const std::string& name, const nlohmann::ordered_json& value) {
+  return value == "" || (name == "limit-batches" && value < 0) || ((name == "clip" || name == "patience") && value == 0);
+}
+
 train::HParam hparam_of(const nlohmann::ordered_json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number()) return value.get<double>();
@@ -98,8 +103,10 @@ void write_page(const std::string& path, const Outcome& outcome) {
   untouched.net = outcome.settings.net;
   take_defaults(untouched, outcome.recipe, [](const char*) { return false; });
   const nlohmann::ordered_json usual = settings_json(untouched);
+  if (outcome.was_given("gpus")) report.configuration.emplace_back("gpus", str(*outcome.settings.gpus));
   for (const auto& [name, value] : settings.items()) {
     const bool given = outcome.was_given(name.c_str()) || (name != "net" && usual.value(name, nlohmann::ordered_json()) != value);
+    if (!given && is_off(name, value)) continue;
     (given ? report.configuration : report.defaults).emplace_back(name, text_of(value));
   }
   report.configuration.emplace_back("steps", train::count_text(trainer.step()));
