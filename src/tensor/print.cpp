@@ -186,6 +186,15 @@ std::string to_string(const Tensor& x, Site site) {
   return with_suffixes(prefix + body, suffixes, indent, options);
 }
 
+std::ostream& operator<<(std::ostream& out, const Scalar& scalar) {
+  switch (scalar.kind()) {
+    case Scalar::Kind::Bool: return out << (scalar.to<bool>() ? "true" : "false");
+    case Scalar::Kind::Integer: return out << scalar.to<int64_t>();
+    case Scalar::Kind::Floating: break;
+  }
+  return out << scalar.to<double>();
+}
+
 std::ostream& operator<<(std::ostream& out, const Printed& printed) { return out << to_string(printed.tensor, printed.site); }
 
 }  // namespace tandem

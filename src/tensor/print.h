@@ -43,5 +43,7 @@ struct Printed {
 };
 /// As to_string.
 std::ostream& operator<<(std::ostream& out, const Printed& printed);
+/// As C++ prints a number; a bool as "true" or "false".
+std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 
 }  // namespace tandem

@@ -1,4 +1,6 @@
 // Identity, layout, storage shared between views, versions, errors of undefined tensors.
+#include <sstream>
+
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -114,6 +116,12 @@ TEST(TensorHandles, ManyDimensions) {
   const auto x = td::ones({1, 2, 1, 2, 1, 2, 1, 2});
   EXPECT_EQ((x + x.transpose(1, 7)).sum().item<float>(), 32);
   EXPECT_EQ(x.permute({7, 6, 5, 4, 3, 2, 1, 0}).contiguous().sum().item<float>(), 16);
+}
+
+TEST(Scalar, PrintsAsANumber) {
+  std::ostringstream out;
+  out << td::tensor(0.5).item() << " " << td::tensor(int64_t{1} << 40).item() << " " << td::tensor(true).item() << " " << td::Scalar(-2);
+  EXPECT_EQ(out.str(), "0.5 1099511627776 true -2");
 }
 
 }  // namespace
