@@ -1,4 +1,4 @@
-"""The C++ of the guides in docs/guide/ compiles and runs, as a user would copy it: guides.py ROOT INCLUDES LIBRARY_FOLDER COMPILER [PAGE].
+"""The C++ of README and of the guides in docs/guide/ compiles and runs, as a user would copy it: guides.py ROOT INCLUDES LIBRARY_FOLDER COMPILER [PAGE].
 That of the pages in COMPILED compiles and links; it isn't run: some of it reads files of the user's.
 
 The pieces of a page go on from one another: they are one program, and one that includes tandem again begins another. A piece that has its own `main` is
@@ -17,7 +17,7 @@ COMPILED = ["base", "compile", "data", "distributed", "graphs", "installing", "i
             "virtual-gpus"]
 # Not there: seeing, whose pieces are lines of programs in examples/seeing (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
 docs = pathlib.Path(root) / "docs"
-pages = sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
+pages = [docs.parent / "README.md"] + sorted((docs / "guide").glob("*.md")) + [docs / f"{name}.md" for name in COMPILED]
 if len(sys.argv) > 5:
     pages = [page for page in pages if page.stem == sys.argv[5]]
 
@@ -40,7 +40,7 @@ def programs(page):
                 (head if re.match(r"#include|namespace \w+ =", line) else to).append(line)
                 if line.startswith("}") or (defined and line.split("//")[0].rstrip().endswith(("}", "};"))):
                     to = body
-    name = str(page.relative_to(docs).with_suffix("")).replace("/", "_")
+    name = page.stem if page.parent == docs.parent else str(page.relative_to(docs).with_suffix("")).replace("/", "_")
     found = {f"{name}_main{i}": text for i, text in enumerate(whole)}
     for i, (head, body) in enumerate(parts):
         found[f"{name}_{i}" if i else name] = "\n".join(head + ["int main() {"] + body + ["}", ""])
@@ -55,7 +55,7 @@ def check(name, text):  # name: guide_data, or data of docs/data.md
     compiled = subprocess.run(command, capture_output=True, text=True)
     if compiled.returncode:
         return f"{name}.md does not compile:\n{compiled.stderr[:3000]}"
-    if not name.startswith("guide_"):
+    if not name.startswith(("guide_", "README")):
         return ""
     run = subprocess.run([f"./{name}"], capture_output=True, text=True, timeout=300)
     if run.returncode:
@@ -68,5 +68,5 @@ def check(name, text):  # name: guide_data, or data of docs/data.md
 all_programs = {name: text for page in pages for name, text in programs(page).items()}
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     faults = [fault for fault in pool.map(check, all_programs, all_programs.values()) if fault]
-print("\n".join(faults) or f"{len(all_programs)} programs of {len(pages)} pages compile, and those of guides run")
+print("\n".join(faults) or f"{len(all_programs)} programs of {len(pages)} pages compile, and those of README and the guides run")
 sys.exit(1 if faults or not all_programs else 0)
