@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/cores.h"
+#include "base/float_mode.h"
 #include "base/fork.h"
 #include "base/futex.h"
 #include "base/serial.h"
@@ -60,6 +61,7 @@ struct Job {
   void* context;
   int64_t count, grain;  // grain: elements of one piece
   int64_t pieces_per_unit;
+  uint64_t float_mode;  // the caller's, for all: results must not depend on who computes them
   int ranges;
   std::atomic<int> next_to_wake{0};  // into sleepers: who is awake wakes two more
   int sleeper_count = 0;
@@ -147,7 +149,10 @@ void work(Worker& self) {
       continue;
     Job& job = *self.job;
     wake_next(job, 2);
-    participate(job, self.participant);
+    {
+      const detail::FloatModeScope mode(job.float_mode);
+      participate(job, self.participant);
+    }
     // Free first, report second: when the caller returns and begins its next region, this worker can already be claimed.
     self.state.store(claim | kIdle, std::memory_order_release);
     const uint32_t before = job.pending.fetch_sub(1, std::memory_order_acq_rel);
@@ -270,6 +275,7 @@ void parallel_for(int64_t count, int64_t grain, int width, RangeFunction functio
   job.count = count;
   job.grain = grain;
   job.pieces_per_unit = (pieces >> 31) + 1;  // units are counted in 32 bits
+  job.float_mode = float_mode();
   job.ranges = std::min(helpers + 1, kMaxRanges);
   const int64_t units = (pieces + job.pieces_per_unit - 1) / job.pieces_per_unit;
   for (int i = 0; i < job.ranges; ++i) job.range[i].span = pack(units * i / job.ranges, units * (i + 1) / job.ranges);

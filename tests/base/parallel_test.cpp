@@ -5,10 +5,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "base/float_mode.h"
 
 namespace tandem {
 namespace {
@@ -79,6 +82,32 @@ TEST(ParallelFor, UsesTwoThreadsAtOnce) {
   EXPECT_TRUE(two_meet(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough for the worker to fall asleep
   EXPECT_TRUE(two_meet(2));
+}
+
+// Two pieces at once, so one of them on a worker; then again without the mode.
+TEST(ParallelFor, ComputesInTheCallersFloatMode) {
+  const Threads threads(2);
+  const auto halves = [] {
+    std::vector<float> found(2);
+    std::atomic<int> begun{0};
+    parallel_for(2, 1, 2, [&](int64_t i, int64_t) {
+      ++begun;
+      const auto start = std::chrono::steady_clock::now();
+      while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) std::this_thread::yield();
+      volatile float smallest = std::numeric_limits<float>::min();
+      found[static_cast<size_t>(i)] = smallest * 0.5F;
+    });
+    return found;
+  };
+  const float half = std::numeric_limits<float>::denorm_min() * 0x1p22F;
+  EXPECT_EQ(halves(), (std::vector{half, half}));
+  std::vector<float> flushed;
+  {
+    const detail::FloatModeScope mode(detail::flushing(detail::float_mode()));
+    flushed = halves();
+  }
+  EXPECT_EQ(flushed, (std::vector{0.0F, 0.0F}));  // out of the scope, in which all such numbers are equal
+  EXPECT_EQ(halves(), (std::vector{half, half}));
 }
 
 TEST(ParallelFor, WakesEveryWorker) {

@@ -128,6 +128,17 @@ TEST_P(Recurrent, SizesAreAsByStep) {
   }
 }
 
+// Of a plain network with the weight 0.5 the gradient halves from step to step: 200 steps take it below all numbers of full precision.
+TEST(RecurrentOnTheCpu, GradientsThatVanishAreZero) {
+  const td::Tensor x = td::zeros({200, 1, 1}).requires_grad_(), h = td::zeros({1, 1, 1});
+  const td::RnnResult result = td::rnn_tanh(x, h, {td::ones({1, 1}), td::full({1, 1}, 0.5)}, false);
+  result.output.select(0, 199).sum().backward();
+  const td::Tensor found = x.grad().flatten();
+  EXPECT_EQ(found.select(0, 199).item<float>(), 1);
+  EXPECT_EQ(found.select(0, 199 - 126).item<float>(), 0x1p-126F);
+  EXPECT_TRUE(td::equal(found.narrow(0, 0, 199 - 126), td::zeros({199 - 126}))) << found;
+}
+
 TEST_P(Recurrent, HalfTypesAreAsByStep) {
   for (const Kind kind : kKinds) {
     expect_as_by_steps(Network(kind, {5, 3, 4, 6, 2, true, true}, td::kFloat16, device()), 1e-2);
