@@ -1,5 +1,5 @@
 // One step of an LSTM or a GRU after the products: a row's gates are taken in pieces that stay in the first cache, so each number is read
-// and written once. Sigmoid and tanh are the pointwise kernels'.
+// and written once. An LSTM's sigmoid and tanh are the pointwise kernels'.
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -85,21 +85,18 @@ void gru_cell(const Queue& queue, Out h_view, Out active_view, View from_input_v
   const int64_t width = previous.length();
   visit_compute(h.dtype(), [&]<class T>(T) {
     pieces(queue, h.count(), width, [&](int64_t r, int64_t at, int64_t n) {
-      alignas(64) T gate[3][kPiece], input[kPiece], hidden[kPiece], before[kPiece];
-      for (int64_t k = 0; k < 2; ++k) {
-        const T *x = from_input.read(r, k * width + at, n, input), *y = from_hidden.read(r, k * width + at, n, hidden);
-        for (int64_t j = 0; j < n; ++j) gate[k][j] = x[j] + y[j];
-        apply(PointwiseOp::sigmoid, gate[k], gate[k], n);
-        active.written(r, k * width + at, n, gate[k]);
+      alignas(64) T input[3][kPiece], hidden[3][kPiece], gate[4][kPiece], before[kPiece], next[kPiece];
+      GruRow row;
+      for (int64_t k = 0; k < 3; ++k) {
+        row.from_input[k] = from_input.read(r, k * width + at, n, input[k]);
+        row.from_hidden[k] = from_hidden.read(r, k * width + at, n, hidden[k]);
       }
-      const T *x = from_input.read(r, 2 * width + at, n, input), *y = from_hidden.read(r, 2 * width + at, n, hidden);
-      active.written(r, 3 * width + at, n, y);
-      for (int64_t j = 0; j < n; ++j) gate[2][j] = x[j] + gate[0][j] * y[j];
-      apply(PointwiseOp::tanh, gate[2], gate[2], n);
-      active.written(r, 2 * width + at, n, gate[2]);
-      const T* last = previous.read(r, at, n, before);
-      for (int64_t j = 0; j < n; ++j) gate[2][j] += gate[1][j] * (last[j] - gate[2][j]);
-      h.written(r, at, n, gate[2]);
+      row.before = previous.read(r, at, n, before);
+      for (int64_t k = 0; k < 4; ++k) row.active[k] = active.target(r, k * width + at, gate[k]);
+      row.h = h.target(r, at, next);
+      isa().recurrent[sizeof(T) == 8].gru(row, n);
+      for (int64_t k = 0; k < 4; ++k) active.written(r, k * width + at, n, static_cast<const T*>(row.active[k]));
+      h.written(r, at, n, static_cast<const T*>(row.h));
     });
   });
 }
@@ -111,22 +108,22 @@ void gru_cell_backward(const Queue& queue, Out input_grad_view, Out hidden_grad_
   const int64_t width = previous.length();
   visit_compute(grad.dtype(), [&]<class T>(T) {
     pieces(queue, grad.count(), width, [&](int64_t r, int64_t at, int64_t n) {
-      alignas(64) T gate[4][kPiece], incoming[kPiece], before[kPiece];
-      const T* a[4];
-      for (int64_t k = 0; k < 4; ++k) a[k] = active.read(r, k * width + at, n, gate[k]);
-      const T *by = grad.read(r, at, n, incoming), *last = previous.read(r, at, n, before);
-      for (int64_t j = 0; j < n; ++j) {
-        const T reset = a[0][j], z = a[1][j], fresh = a[2][j], product = a[3][j], g = by[j];
-        const T to_new = g * (1 - z) * (1 - fresh * fresh);
-        gate[0][j] = to_new * product * reset * (1 - reset);
-        gate[1][j] = g * (last[j] - fresh) * z * (1 - z);
-        gate[2][j] = to_new;
-        gate[3][j] = to_new * reset;
-        incoming[j] = g * z;
+      alignas(64) T gate[4][kPiece], incoming[kPiece], before[kPiece], input[3][kPiece], hidden[3][kPiece], last[kPiece];
+      GruRowGradient row;
+      for (int64_t k = 0; k < 4; ++k) row.active[k] = active.read(r, k * width + at, n, gate[k]);
+      row.grad = grad.read(r, at, n, incoming);
+      row.before = previous.read(r, at, n, before);
+      for (int64_t k = 0; k < 3; ++k) {
+        row.from_input[k] = input_grad.target(r, k * width + at, input[k]);
+        row.from_hidden[k] = hidden_grad.target(r, k * width + at, hidden[k]);
       }
-      for (int64_t k = 0; k < 3; ++k) input_grad.written(r, k * width + at, n, gate[k]);
-      for (int64_t k = 0; k < 3; ++k) hidden_grad.written(r, k * width + at, n, gate[k == 2 ? 3 : k]);
-      previous_grad.written(r, at, n, incoming);
+      row.previous = previous_grad.target(r, at, last);
+      isa().recurrent[sizeof(T) == 8].gru_backward(row, n);
+      for (int64_t k = 0; k < 3; ++k) {
+        input_grad.written(r, k * width + at, n, static_cast<const T*>(row.from_input[k]));
+        hidden_grad.written(r, k * width + at, n, static_cast<const T*>(row.from_hidden[k]));
+      }
+      previous_grad.written(r, at, n, static_cast<const T*>(row.previous));
     });
   });
 }

@@ -121,6 +121,21 @@ struct OptimizerFunctions {
   void (*scale)(void* values, int64_t n, double factor);
 };
 
+/// A row of a GRU's step, addresses of n contiguous floats or doubles: gates are reset, update, new. No two overlap, but for what is read
+/// and written element by element: `active`, `h` and what they are made from may be the same.
+struct GruRow {
+  void *h, *active[4];  // the fourth: the state's part of the new gate
+  const void *from_input[3], *from_hidden[3], *before;
+};
+struct GruRowGradient {
+  void *from_input[3], *from_hidden[3], *previous;
+  const void *grad, *active[4], *before;
+};
+struct RecurrentFunctions {
+  void (*gru)(const GruRow& row, int64_t n);
+  void (*gru_backward)(const GruRowGradient& row, int64_t n);
+};
+
 /// out (m, n) = a (m, k) b (k, n) on the calling thread; strides in elements, out's rows are contiguous.
 template <class T>
 struct DenseProduct {
@@ -224,6 +239,7 @@ struct Isa {
   RandomFunctions random;
   RowFunctions rows[2];              // float, double
   OptimizerFunctions optimizers[2];  // float, double
+  RecurrentFunctions recurrent[2];   // float, double
   ProductFunctions products;
   WindowFunctions windows;
   ImageFunctions images;

@@ -9,6 +9,7 @@ void fill_reductions(ReductionFunctions& reductions);
 void fill_random(RandomFunctions& random);
 void fill_rows(RowFunctions (&rows)[2]);
 void fill_optimizers(OptimizerFunctions (&optimizers)[2]);
+void fill_recurrent(RecurrentFunctions (&recurrent)[2]);
 void fill_products(ProductFunctions& products);
 void fill_windows(WindowFunctions& windows);
 void fill_images(ImageFunctions& images);
@@ -22,6 +23,7 @@ Isa make_isa(const char* name) {
   fill_random(isa.random);
   fill_rows(isa.rows);
   fill_optimizers(isa.optimizers);
+  fill_recurrent(isa.recurrent);
   fill_products(isa.products);
   fill_windows(isa.windows);
   fill_images(isa.images);
