@@ -1,10 +1,11 @@
-// What the forward and the backward pass over recurrent layers share: their sizes, steps as matrices, what forward keeps for backward, and
-// calls of a table's entries.
+// What the forward and the backward pass over recurrent layers share: their sizes, steps as matrices, what forward keeps for backward,
+// calls of a table's entries, and how the batch is cut.
 #pragma once
 
 #include <algorithm>
 
 #include "base/align.h"
+#include "base/parallel.h"
 #include "kernels/pointwise_of.h"
 #include "kernels/recurrent_layers.h"
 
@@ -55,23 +56,31 @@ inline View transposed(View m) {
   return m;
 }
 
-/// What every step has of something: (steps, batch, columns), rows `stride` elements apart.
+/// n rows of a matrix, from `first` on; where it has no data, there is still none.
+inline Out rows_of(Out m, int64_t first, int64_t n) {
+  if (m.data) m.data = m.as<char>() + first * m.strides[0] * static_cast<int64_t>(size_of(m.dtype));
+  m.sizes[0] = n;
+  return m;
+}
+
+/// What every step has of something: (steps, batch, columns), rows `stride` elements apart, steps `step`.
 struct Steps {
   char* data;
   DType dtype;
   int64_t count, batch, columns, stride;
+  int64_t step = batch * stride;
 
   /// That of step t, (batch, columns).
-  [[nodiscard]] Out operator[](int64_t t) const { return range(t, 1); }
-  /// Those of n steps as the rows of one matrix.
-  [[nodiscard]] Out range(int64_t first, int64_t n) const {
-    return matrix_at(data + first * batch * stride * static_cast<int64_t>(size_of(dtype)), dtype, n * batch, columns, stride);
-  }
+  [[nodiscard]] Out operator[](int64_t t) const { return matrix_at(at(t * step), dtype, batch, columns, stride); }
+  /// Those of n steps as the rows of one matrix; of the whole batch.
+  [[nodiscard]] Out range(int64_t first, int64_t n) const { return matrix_at(at(first * step), dtype, n * batch, columns, stride); }
   [[nodiscard]] Out all() const { return range(0, count); }
   /// `n` columns from `first` on.
-  [[nodiscard]] Steps part(int64_t first, int64_t n) const {
-    return {data + first * static_cast<int64_t>(size_of(dtype)), dtype, count, batch, n, stride};
-  }
+  [[nodiscard]] Steps part(int64_t first, int64_t n) const { return {at(first), dtype, count, batch, n, stride, step}; }
+  /// `n` rows of each step from `first` on.
+  [[nodiscard]] Steps rows(int64_t first, int64_t n) const { return {at(first * stride), dtype, count, n, columns, stride, step}; }
+
+  [[nodiscard]] char* at(int64_t element) const { return data + element * static_cast<int64_t>(size_of(dtype)); }
 };
 
 /// What forward keeps for backward, or that there is none of it: for each layer and direction the activated gates (a GRU's with the hidden
@@ -104,15 +113,55 @@ class RecurrentReserve {
   size_t gates_bytes_, part_bytes_;
 };
 
-/// Calls a table's entries. Without a queue nothing is called: only the memory that the calls want is measured.
+/// Calls a table's entries. Without a queue nothing is called: only the scratch memory that the calls want is measured.
+class RecurrentCalls {
+ public:
+  RecurrentCalls(const Table& table, const Queue* queue, void* scratch) : table_(table), queue_(queue), scratch_(scratch) {}
+
+  /// Known after the calls have been made without a queue.
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  /// Steps to walk: when measuring, the first two stand for all.
+  [[nodiscard]] int64_t walked(int64_t steps) const { return queue_ ? steps : std::min<int64_t>(steps, 2); }
+
+  /// out = activation(a b + bias).
+  void product(const Out& out, const View& a, const View& b, const View& bias = {}, Activation activation = Activation::None) {
+    const Epilogue epilogue{activation};
+    if (queue_) table_.matmul(*queue_, out, a, b, bias, epilogue, scratch_);
+    else bytes_ = std::max(bytes_, table_.matmul_workspace(out, a, b, bias, epilogue));
+  }
+  /// out (rows) = the sums of the rows of `in`.
+  void sum(const Out& out, const View& in) {
+    if (queue_) table_.reduce(*queue_, Reduce::Sum, out, in, 1, scratch_);
+    else bytes_ = std::max(bytes_, table_.reduce_workspace(in, 1));
+  }
+  void pointwise(PointwiseOp op, const Out& out, std::initializer_list<View> in) {
+    if (queue_) table_.pointwise(*queue_, pointwise_of(op, out, in));
+  }
+  void copy(const Out& out, const View& in) {
+    if (queue_) table_.copy(*queue_, out, in);
+  }
+  /// An entry without a workspace.
+  template <class Entry, class... Args>
+  void call(Entry entry, const Args&... args) {
+    if (queue_) (table_.*entry)(*queue_, args...);
+  }
+
+ private:
+  const Table& table_;
+  const Queue* queue_;
+  void* scratch_;
+  size_t bytes_ = 0;
+};
+
+/// The memory of a pass over recurrent layers, and how the batch is cut into blocks that go through the steps side by side.
 class RecurrentWork {
  public:
   /// Workspace for all calls. Known after they have been made without a queue.
   [[nodiscard]] size_t bytes() const { return taken_ + scratch_; }
 
  protected:
-  RecurrentWork(const Table& table, const Queue* queue, const RecurrentSizes& sizes, void* workspace)
-      : sizes_(sizes), table_(table), queue_(queue), workspace_(static_cast<char*>(workspace)) {}
+  RecurrentWork(const Table& table, const Queue* queue, const RecurrentSizes& sizes, int64_t parts, void* workspace)
+      : sizes_(sizes), table_(table), queue_(queue), block_(block_of(sizes, parts)), workspace_(static_cast<char*>(workspace)) {}
 
   /// Memory from the workspace, before the first call.
   char* take(size_t bytes) {
@@ -133,39 +182,52 @@ class RecurrentWork {
     char* const data = v.data ? v.as<char>() + part * sizes_.batch * sizes_.hidden * sizes_.element() : nullptr;
     return matrix_at(data, sizes_.dtype, sizes_.batch, sizes_.hidden, sizes_.hidden);
   }
-  /// Steps to walk: when measuring, the first two stand for all.
-  [[nodiscard]] int64_t walked() const { return queue_ ? sizes_.steps : std::min<int64_t>(sizes_.steps, 2); }
 
-  /// out = activation(a b + bias).
-  void product(const Out& out, const View& a, const View& b, const View& bias = {}, Activation activation = Activation::None) {
-    const Epilogue epilogue{activation};
-    if (queue_) table_.matmul(*queue_, out, a, b, bias, epilogue, scratch());
-    else scratch_ = std::max(scratch_, table_.matmul_workspace(out, a, b, bias, epilogue));
+  /// Calls f(calls) with the whole workspace for scratch, on all threads.
+  template <class F>
+  void together(F f) {
+    RecurrentCalls calls(table_, queue_, scratch());
+    f(calls);
+    scratch_ = std::max(scratch_, calls.bytes());
   }
-  /// out (rows) = the sums of the rows of `in`.
-  void sum(const Out& out, const View& in) {
-    if (queue_) table_.reduce(*queue_, Reduce::Sum, out, in, 1, scratch());
-    else scratch_ = std::max(scratch_, table_.reduce_workspace(in, 1));
-  }
-  void pointwise(PointwiseOp op, const Out& out, std::initializer_list<View> in) {
-    if (queue_) table_.pointwise(*queue_, pointwise_of(op, out, in));
-  }
-  void copy(const Out& out, const View& in) {
-    if (queue_) table_.copy(*queue_, out, in);
-  }
-  /// An entry without a workspace.
-  template <class Entry, class... Args>
-  void call(Entry entry, const Args&... args) {
-    if (queue_) (table_.*entry)(*queue_, args...);
+  /// Calls f(calls, first, rows) for each block of the batch: a thread takes its rows through all steps, and waits for no other.
+  template <class F>
+  void each_block(F f) {
+    const int64_t blocks = (sizes_.batch + block_ - 1) / block_, last = (blocks - 1) * block_;
+    if (blocks == 1) return together([&](RecurrentCalls& calls) { f(calls, int64_t{0}, sizes_.batch); });
+    RecurrentCalls measured(table_, nullptr, nullptr);
+    f(measured, int64_t{0}, block_);
+    f(measured, last, sizes_.batch - last);
+    const size_t each = align_up(measured.bytes(), 256);
+    scratch_ = std::max(scratch_, each * static_cast<size_t>(blocks));
+    if (!queue_) return;
+    parallel_for(blocks, 1, queue_->threads, [&](int64_t begin, int64_t end) {
+      Queue own = *queue_;
+      own.threads = 1;
+      for (int64_t i = begin; i < end; ++i) {
+        RecurrentCalls calls(table_, &own, scratch() + static_cast<size_t>(i) * each);
+        f(calls, i * block_, std::min(block_, sizes_.batch - i * block_));
+      }
+    });
   }
 
   const RecurrentSizes& sizes_;
 
  private:
-  [[nodiscard]] void* scratch() const { return workspace_ + taken_; }
+  [[nodiscard]] char* scratch() const { return workspace_ + taken_; }
+  /// Rows of a block: all, unless several `parts` can compute side by side, each with the state's weight in its cache.
+  [[nodiscard]] static int64_t block_of(const RecurrentSizes& sizes, int64_t parts) {
+    constexpr int64_t kMostWeight = 1 << 20, kMostRows = 64, kWorthwhile = 200'000;  // bytes; rows; multiplications for another thread
+    const int64_t weight = sizes.gates * sizes.hidden * sizes.hidden;
+    parts = std::min(parts, sizes.steps * sizes.batch * weight / kWorthwhile);
+    if (parts <= 1 || weight * sizes.element() > kMostWeight) return sizes.batch;
+    const int64_t even = ((sizes.batch + parts - 1) / parts + 3) / 4 * 4;  // products take rows by four
+    return std::min({even, kMostRows, sizes.batch});
+  }
 
   const Table& table_;
   const Queue* queue_;
+  int64_t block_;
   char* workspace_;
   size_t taken_ = 0, scratch_ = 0;
 };

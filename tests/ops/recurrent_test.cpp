@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/parallel.h"
 #include "ops/recurrent_layers.h"
 #include "support/on_device.h"
 #include "tandem.h"
@@ -126,6 +127,32 @@ TEST_P(Recurrent, SizesAreAsByStep) {
     expect_as_by_steps(Network(kind, {17, 9, 20, 70, 1, false, true}, td::kFloat32, device()), 1e-5);
     expect_as_by_steps(Network(kind, {3, 70, 4, 12, 1, true, false}, td::kFloat32, device()), 1e-5);
   }
+}
+
+// So large that a batch on the CPU is cut, with a block of rows left over; the third in products with few steps.
+TEST_P(Recurrent, BlocksOfABatchAreAsByStep) {
+  for (const Kind kind : kKinds) {
+    expect_as_by_steps(Network(kind, {18, 70, 12, 37, 1, true, true}, td::kFloat32, device()), 1e-5);
+    expect_as_by_steps(Network(kind, {20, 133, 5, 40, 2, false, false}, td::kFloat32, device()), 1e-5);
+    expect_as_by_steps(Network(kind, {3, 67, 5, 60, 1, false, true}, td::kFloat64, device()), 1e-10);
+  }
+}
+
+TEST_P(Recurrent, ResultsAreTheSameOnAnyNumberOfThreads) {
+  const int before = td::get_num_threads();
+  for (const Kind kind : kKinds) {
+    const Network network(kind, {18, 70, 12, 37, 2, true, true}, td::kFloat32, device());
+    Tensors first;
+    for (const int threads : {1, 2, 5}) {
+      td::set_num_threads(threads);
+      const Tensors results = network.fused();
+      Tensors all = td::grad({weighed(results, 7)}, network.leaves);
+      all.insert(all.end(), results.begin(), results.end());
+      if (first.empty()) first = all;
+      for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(td::equal(all[i], first[i])) << "kind " << static_cast<int>(kind) << ", " << i;
+    }
+  }
+  td::set_num_threads(before);
 }
 
 // Of a plain network with the weight 0.5 the gradient halves from step to step: 200 steps take it below all numbers of full precision.
