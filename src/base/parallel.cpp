@@ -29,6 +29,7 @@ using detail::futex_wake;
 
 constexpr int kMaxWorkers = 1023;
 constexpr int kMaxRanges = 64;
+constexpr int64_t kLongRange = 12;                           // pieces of a thread
 constexpr auto kWorkerSpin = std::chrono::microseconds(40);  // between two regions of a training step there are a few microseconds
 constexpr auto kCallerSpin = std::chrono::microseconds(20);
 
@@ -51,7 +52,7 @@ struct Claim {
   uint32_t number;
 };
 
-/// Pieces [begin, end), packed into one word: the owner takes from the front, the others from the back.
+/// Pieces [begin, end), packed into one word: the owner takes from the end where it begins, the others from the other one.
 struct alignas(64) Range {
   uint64_t span;  // read and changed through atomic_ref; plain, so that making a job doesn't clear all of them
 };
@@ -63,6 +64,7 @@ struct Job {
   int64_t pieces_per_unit;
   uint64_t float_mode;  // the caller's, for all: results must not depend on who computes them
   int ranges;
+  bool backward;                     // the pieces of a range from its last to its first
   std::atomic<int> next_to_wake{0};  // into sleepers: who is awake wakes two more
   int sleeper_count = 0;
   std::atomic<uint32_t> pending{0};  // workers that are not back yet; kCallerSleeps is added to it
@@ -73,24 +75,32 @@ constexpr uint32_t kCallerSleeps = 1U << 31;
 
 uint64_t pack(uint64_t begin, uint64_t end) { return end << 32 | begin; }
 
-/// Takes about a quarter of what is left in a range, at least one unit.
-bool take(Range& range, bool owner, uint32_t& begin, uint32_t& end) {
+/// Takes about a quarter of what is left in a range, at least one unit, from its front or its back.
+bool take(Range& range, bool from_front, uint32_t& begin, uint32_t& end) {
   const std::atomic_ref shared(range.span);
   uint64_t span = shared.load(std::memory_order_relaxed);
   while (true) {
     const auto from = static_cast<uint32_t>(span), to = static_cast<uint32_t>(span >> 32);
     if (from >= to) return false;
     const uint32_t share = (to - from + 3) / 4;
-    begin = owner ? from : to - share;
-    end = owner ? from + share : to;
-    if (shared.compare_exchange_weak(span, owner ? pack(end, to) : pack(from, begin), std::memory_order_relaxed)) return true;
+    begin = from_front ? from : to - share;
+    end = from_front ? from + share : to;
+    if (shared.compare_exchange_weak(span, from_front ? pack(end, to) : pack(from, begin), std::memory_order_relaxed)) return true;
+  }
+}
+
+/// [begin, end) piece by piece, where begin is a multiple of the grain.
+void run_in_pieces(int64_t begin, int64_t end, int64_t grain, bool backward, detail::RangeFunction function, void* context) {
+  const int64_t pieces = (end - begin + grain - 1) / grain;
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t at = begin + (backward ? pieces - 1 - i : i) * grain;
+    function(context, at, std::min(at + grain, end));
   }
 }
 
 void run_pieces(const Job& job, uint32_t begin, uint32_t end) {
   const int64_t unit = job.grain * job.pieces_per_unit;
-  const int64_t stop = std::min(job.count, end * unit);
-  for (int64_t at = begin * unit; at < stop; at += job.grain) job.function(job.context, at, std::min(at + job.grain, stop));
+  run_in_pieces(begin * unit, std::min(job.count, end * unit), job.grain, job.backward, job.function, job.context);
 }
 
 void wake_next(Job& job, int how_many) {
@@ -103,15 +113,18 @@ void wake_next(Job& job, int how_many) {
 }
 
 thread_local bool in_region = false;
+/// A region with long ranges goes through them the other way round than the one before it: what that one touched last is still in the
+/// cache.
+thread_local bool went_backward = false;
 
 void participate(Job& job, int participant) {
   in_region = true;
   uint32_t begin = 0, end = 0;
   const int own = participant % job.ranges;
-  while (take(job.range[own], true, begin, end)) run_pieces(job, begin, end);
+  while (take(job.range[own], !job.backward, begin, end)) run_pieces(job, begin, end);
   for (int i = 1; i < job.ranges; ++i) {
     Range& other = job.range[(own + i) % job.ranges];
-    while (take(other, false, begin, end)) run_pieces(job, begin, end);
+    while (take(other, job.backward, begin, end)) run_pieces(job, begin, end);
   }
   in_region = false;
 }
@@ -260,9 +273,7 @@ void parallel_for(int64_t count, int64_t grain, int width, RangeFunction functio
   const int64_t pieces = (count + grain - 1) / grain;
   const int limit = in_region ? 1 : get_num_threads();
   const int most = static_cast<int>(std::min<int64_t>({width, limit, pieces})) - 1;
-  const auto alone = [&] {
-    for (int64_t at = 0; at < count; at += grain) function(context, at, std::min(at + grain, count));
-  };
+  const auto alone = [&] { run_in_pieces(0, count, grain, false, function, context); };
   if (most < 1) return alone();
 
   Job job;  // NOLINT: what is not set here is written before it is read
@@ -276,6 +287,7 @@ void parallel_for(int64_t count, int64_t grain, int width, RangeFunction functio
   job.grain = grain;
   job.pieces_per_unit = (pieces >> 31) + 1;  // units are counted in 32 bits
   job.float_mode = float_mode();
+  job.backward = pieces >= kLongRange * (most + 1) && (went_backward = !went_backward);
   job.ranges = std::min(helpers + 1, kMaxRanges);
   const int64_t units = (pieces + job.pieces_per_unit - 1) / job.pieces_per_unit;
   for (int i = 0; i < job.ranges; ++i) job.range[i].span = pack(units * i / job.ranges, units * (i + 1) / job.ranges);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <set>
@@ -157,6 +158,26 @@ TEST(ParallelFor, StaysOnTheCallerWithOneThread) {
   });
   EXPECT_FALSE(elsewhere);
   EXPECT_EQ(last, 99);
+}
+
+TEST(ParallelFor, GoesThroughLongRangesTheOtherWayRoundEachTime) {
+  const Threads threads(2);
+  const auto caller = std::this_thread::get_id();
+  std::vector<int64_t> firsts;
+  for (int region = 0; region < 4; ++region) {
+    std::atomic<int64_t> first{-1};
+    parallel_for(100, 1, 2, [&](int64_t begin, int64_t) {
+      int64_t none = -1;
+      if (std::this_thread::get_id() == caller) first.compare_exchange_strong(none, begin);
+      else
+        while (first == -1) std::this_thread::yield();  // takes nothing from the caller's range before it has begun
+    });
+    firsts.push_back(first);
+  }
+  EXPECT_EQ(firsts[0] + firsts[1], 49);  // its range is the first half
+  EXPECT_EQ(std::abs(firsts[0] - firsts[1]), 49);
+  EXPECT_EQ(firsts[0], firsts[2]);
+  EXPECT_EQ(firsts[1], firsts[3]);
 }
 
 TEST(ParallelFor, RunsANestedRegionOnOneThread) {
