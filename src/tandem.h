@@ -26,6 +26,7 @@
 #include "observe/smi.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
+#include "ops/autocast.h"
 #include "ops/convolution.h"
 #include "ops/counting.h"
 #include "ops/creation.h"

@@ -10,6 +10,7 @@
 #include "autograd/hooks.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/autocast.h"
 #include "ops/operators.h"
 #include "runtime/capture.h"
 #include "runtime/observer.h"
@@ -182,6 +183,7 @@ class Runner {
     count(roots);
     if (!targets_.empty()) find_needed();
     const SetGradGuard mode(create_);
+    const ops::AutocastScope as_recorded;  // gradients are computed in the dtypes of forward
     for (size_t i = 0; i < roots.size(); ++i) deliver(nullptr, roots[i], std::move(gradients[i]));
     while (!walk_.ready.empty()) {
       std::pop_heap(walk_.ready.begin(), walk_.ready.end());

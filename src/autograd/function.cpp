@@ -3,6 +3,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/autocast.h"
 #include "ops/view.h"
 
 namespace tandem::autograd {
@@ -44,6 +45,7 @@ struct CustomNode final : Node {
         function(function) {}
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
+    const ops::AutocastScope as_in_forward(autocast);
     auto computed = function(*context, std::vector<Tensor>(gradients.begin(), gradients.end()));
     while (computed.size() > results.size() && !computed.back().defined()) computed.pop_back();
     if (computed.size() != results.size())
@@ -91,6 +93,7 @@ struct CustomNode final : Node {
   std::vector<Like> inputs;
   std::shared_ptr<Context> context;
   detail::BackwardFunction function;
+  const ops::AutocastState autocast = ops::autocast_state();
 };
 
 void detail::set_needs(Context& context, const std::vector<Tensor>& inputs) { CustomNode::need(context, inputs); }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "compile/plan.h"
 #include "nn/walk.h"
+#include "ops/autocast.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
@@ -52,6 +53,7 @@ struct Seen {
       known.push_back({impl.data, impl.storage->version()});
       memory.push_back({static_cast<const char*>(impl.storage->data()), impl.storage->bytes()});
     });
+    if (is_autocast_enabled(cpu())) why = "autocast is on: its steps are of the module's own dtypes";
     if (wants_gradients && is_grad_enabled()) why = "gradients are recorded: use NoGradGuard";
   }
 };

@@ -34,7 +34,12 @@ std::vector<cuda::Event> marks_of(const Batch& batch, Site site) {
 }  // namespace
 
 Epoch::Epoch(EpochPlan plan)
-    : plan_(std::move(plan)), grad_enabled_(is_grad_enabled()), at_(plan_.first), next_(plan_.first), taken_(plan_.first) {
+    : plan_(std::move(plan)),
+      grad_enabled_(is_grad_enabled()),
+      autocast_(ops::autocast_state()),
+      at_(plan_.first),
+      next_(plan_.first),
+      taken_(plan_.first) {
   if (plan_.num_workers == 0) return;
   slots_.resize(static_cast<size_t>(plan_.window));
   try {
@@ -86,6 +91,7 @@ Batch Epoch::read(int64_t at) const {
 void Epoch::work() {
   devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
+  const ops::AutocastScope precision(autocast_);
   const tandem::detail::WithWaitScope waits(wait_scope_);
   const tandem::detail::SerialScope alone;
   std::unique_lock lock(mutex_);
@@ -127,6 +133,7 @@ void Epoch::move(Slot& slot) const {
 void Epoch::move_all() {
   devices_.adopt();
   const SetGradGuard mode(grad_enabled_);
+  const ops::AutocastScope precision(autocast_);
   const tandem::detail::WithWaitScope waits(wait_scope_);
   const int64_t ahead = std::min(kOnDevice, plan_.window);
   for (int64_t at = plan_.first; at < size(); ++at) {

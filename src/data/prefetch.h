@@ -13,6 +13,7 @@
 
 #include "base/wait_scope.h"
 #include "data/loader.h"
+#include "ops/autocast.h"
 #include "runtime/stream.h"
 #include "runtime/thread_devices.h"
 
@@ -74,6 +75,7 @@ class Epoch {
 
   const EpochPlan plan_;
   const bool grad_enabled_;
+  const ops::AutocastState autocast_;
   const tandem::detail::WaitScope wait_scope_ = tandem::detail::wait_scope;  // the loop's
   const pid_t process_ = getpid();
   const runtime::ThreadDevices devices_;  // the loop's

@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
 #include "ops/operators.h"
@@ -107,6 +108,7 @@ const Tensor& leaky_relu_(const Tensor& x, double negative_slope, Site site) {
 }
 
 Tensor prelu(const Tensor& x, const Tensor& weight, Site site) {
+  if (const ops::Cast cast("prelu", site, x, weight); cast) return prelu(cast(x), cast(weight), site);
   if (x.dtype() != weight.dtype())
     fail("[prelu] Type promoting not supported. Got ", scalar_name(x.dtype()), " and ", scalar_name(weight.dtype()));
   if (weight.dim() > 1) fail("[prelu] Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
@@ -187,6 +189,10 @@ const Tensor& celu_(const Tensor& x, double alpha, Site site) {
 }
 
 Tensor softplus(const Input& x, double beta, double threshold, Site site) {
+  if (const ops::Cast cast("softplus", site, x); cast) {
+    Tensor held;
+    return softplus(cast(x, held), beta, threshold, site);
+  }
   const Operand scale(beta), limit(threshold);
   Tensor y = ops::call(PointwiseOp::softplus, "softplus", Rule::Floating, {&x, &scale, &limit}, site);
   if (!wants_grad(x)) return y;

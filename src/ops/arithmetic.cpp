@@ -5,6 +5,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
 #include "ops/operators.h"
@@ -253,6 +254,10 @@ const Tensor& Tensor::lerp_(const Operand& end, const Operand& weight, Site site
 }
 
 Tensor addcmul(const Operand& x, const Operand& a, const Operand& b, const Scalar& value, Site site) {
+  if (const ops::Cast cast("addcmul", site, x, a, b); cast) {
+    Tensor held[3];
+    return addcmul(cast(x, held[0]), cast(a, held[1]), cast(b, held[2]), value, site);
+  }
   const Operand* const all[] = {&x, &a, &b};
   if (value.is_floating() && !is_floating(ops::result_type(all)))
     fail("[addcmul] For integral input tensors, argument value must not be a floating point number.");
@@ -269,6 +274,10 @@ const Tensor& Tensor::addcmul_(const Operand& a, const Operand& b, const Scalar&
 }
 
 Tensor addcdiv(const Operand& x, const Operand& a, const Operand& b, const Scalar& value, Site site) {
+  if (const ops::Cast cast("addcdiv", site, x, a, b); cast) {
+    Tensor held[3];
+    return addcdiv(cast(x, held[0]), cast(a, held[1]), cast(b, held[2]), value, site);
+  }
   const auto integral = [](const Operand& in) { return in.is_tensor() ? !is_floating(in.tensor().dtype()) : !in.number().is_floating(); };
   if (integral(a) && integral(b))
     fail("[addcdiv] Integer division with addcdiv is not supported; use x + value * div(a, b), or convert with to(kFloat32)");

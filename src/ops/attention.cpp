@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/attention_weights.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/fused_attention.h"
 #include "ops/join.h"
@@ -111,6 +112,8 @@ Tensor composed(const Tensor& query, Tensor key, Tensor value, const AttentionOp
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options,
                                     Site site) {
+  if (const ops::Cast cast("scaled_dot_product_attention", site, query, key, value); cast)
+    return scaled_dot_product_attention(cast(query), cast(key), cast(value), cast(options), site);
   check_attention(query, key, value, options);
   const kernels::Attention how{.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
                                .causal = options.is_causal,

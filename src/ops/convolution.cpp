@@ -8,6 +8,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
@@ -208,6 +209,8 @@ Form form_of(const Name& name, const Tensor& weight, const PerDim& stride, const
 }
 
 Tensor conv(const Name& name, const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvOptions& options, Site site) {
+  if (const ops::Cast cast("convolution", site, input, weight, bias); cast)
+    return conv(name, cast(input), cast(weight), cast(bias), options, site);
   Form form = form_of(name, weight, options.stride, options.dilation, options.groups);
   Shape padding;
   const char* word = options.padding.name();
@@ -249,6 +252,8 @@ Tensor conv(const Name& name, const Tensor& input, const Tensor& weight, const T
 
 Tensor conv_transpose(const Name& name, const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvTransposeOptions& options,
                       Site site) {
+  if (const ops::Cast cast("convolution", site, input, weight, bias); cast)
+    return conv_transpose(name, cast(input), cast(weight), cast(bias), options, site);
   Form form = form_of(name, weight, options.stride, options.dilation, options.groups);
   const Shape padding = ops::per_dim(name.op, "padding", options.padding, name.spatial),
               more = ops::per_dim(name.op, "output_padding", options.output_padding, name.spatial);

@@ -1,6 +1,7 @@
 #include "ops/distance.h"
 
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/norms.h"
 #include "ops/operators.h"
@@ -19,6 +20,7 @@ Tensor direction(const Tensor& x, int64_t dim, double eps, Site site) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps, Site site) {
+  if (const ops::Cast cast("cosine_similarity", site, x1, x2); cast) return cosine_similarity(cast(x1), cast(x2), dim, eps, site);
   const DType dtype = promote_types(x1.dtype(), x2.dtype());
   if (!is_floating(dtype)) fail("[cosine_similarity] expected common dtype to be floating point, yet common dtype is ", dtype);
   const Shape sizes = broadcast_shapes(x1.sizes(), x2.sizes());

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/autocasting.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
@@ -146,6 +147,7 @@ Labelled product(const Labelled& first, const Labelled& second, const std::strin
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Site site) {
+  if (const ops::Cast cast("einsum", site, operands); cast) return einsum(equation, cast(operands), site);
   const detail::ComposedAt line(site);
   if (operands.empty()) fail("[einsum] einsum(): must provide at least one operand");
   const size_t arrow = equation.find("->");

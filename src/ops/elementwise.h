@@ -6,6 +6,7 @@
 
 #include "autograd/history.h"
 #include "kernels/pointwise_call.h"
+#include "ops/autocasting.h"
 #include "tensor/tensor.h"
 
 namespace tandem::ops {
@@ -19,6 +20,7 @@ struct PointwiseRow {
   const char* grad_fn;         // with a number as second operand
   const char* grad_fn_tensor;  // with two tensors
   Rule rule;
+  const CastRow* casts = nullptr;  // what autocast does with it
 };
 
 /// The type in which the operands meet: tensors with dimensions decide before 0-dim ones, these before numbers. As torch.result_type.
@@ -73,6 +75,7 @@ const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Sit
 template <class F>
 const Tensor& in_place(const char* op, const Tensor& x, Site site, F f) {
   autograd::check_in_place(op, x);
+  const AutocastScope none;
   return replace(op, x, f(autograd::needs_grad(x) ? x.clone(site) : x), site);
 }
 

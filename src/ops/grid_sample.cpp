@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
@@ -91,6 +92,7 @@ Tensor places(int64_t n, bool align_corners, const Tensor& like, Site site) {
 }  // namespace
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleOptions& options, Site site) {
+  if (const ops::Cast cast("grid_sample", site, input, grid); cast) return grid_sample(cast(input), cast(grid), options, site);
   const GridSample how{static_cast<GridMode>(choice("mode", options.mode, std::array{"bilinear", "nearest", "bicubic"})),
                        static_cast<GridPadding>(choice("padding_mode", options.padding_mode, std::array{"zeros", "border", "reflection"})),
                        options.align_corners};
@@ -99,6 +101,8 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleOpti
 
 Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, Flag align_corners,
                        Site site) {
+  if (const ops::Cast cast("grid_sample", site, input, grid); cast)
+    return grid_sampler_2d(cast(input), cast(grid), interpolation_mode, padding_mode, align_corners, site);
   const GridSample how = numbered("grid_sampler_2d", interpolation_mode, padding_mode, align_corners);
   check("grid_sampler_2d", input, grid, 4);
   return sample("grid_sampler_2d", "GridSampler2DBackward0", input, grid, how, site);
@@ -106,6 +110,8 @@ Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpol
 
 Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, Flag align_corners,
                        Site site) {
+  if (const ops::Cast cast("grid_sample", site, input, grid); cast)
+    return grid_sampler_3d(cast(input), cast(grid), interpolation_mode, padding_mode, align_corners, site);
   const GridSample how = numbered("grid_sampler_3d", interpolation_mode, padding_mode, align_corners);
   check("grid_sampler_3d", input, grid, 5);
   return sample("grid_sampler_3d", "GridSampler3DBackward0", input, grid, how, site);

@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/counting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
@@ -245,6 +246,10 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Site site
 }
 
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) {
+  if (const ops::Cast cast("index_put", site, x, value); cast) {
+    Tensor held;
+    return cast(x).clone(site).index_put_(indices, cast(value, held), accumulate, site);
+  }
   return x.clone(site).index_put_(indices, value, accumulate, site);
 }
 

@@ -9,6 +9,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
@@ -216,9 +217,16 @@ int64_t places_of(const std::string& mode) {
   fail("[interpolate] mode '", mode, "' is none of nearest, nearest-exact, linear, bilinear, bicubic, trilinear, area");
 }
 
+/// To PyTorch, "area" is a pooling.
+const ops::CastRow* cast_row(const Tensor& input, const InterpolateOptions& options) {
+  static constexpr const ops::CastRow *plain = ops::find_cast_row("interpolate"), *pooling = ops::find_cast_row("adaptive_avg_pool3d");
+  return options.mode != "area" ? plain : input.dim() == 5 ? pooling : nullptr;
+}
+
 }  // namespace
 
 Tensor interpolate(const Tensor& input, const InterpolateOptions& options, Site site) {
+  if (const ops::Cast cast(cast_row(input, options), site, input); cast) return interpolate(cast(input), options, site);
   const int64_t places = input.dim() - 2, needed = places_of(options.mode);
   if (places < 1 || places > 3)
     fail("[interpolate] Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),

@@ -2,6 +2,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/view.h"
@@ -107,11 +108,13 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
+  if (const ops::Cast cast("cat", site, tensors); cast) return cat(cast(tensors), dim, site);
   if (tensors.empty()) fail("[cat] expected a non-empty list of Tensors: give one at least");
   return join("CatBackward0", tensors, dim, site);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
+  if (const ops::Cast cast("stack", site, tensors); cast) return stack(cast(tensors), dim, site);
   if (tensors.empty()) fail("[stack] stack expects a non-empty TensorList: give one at least");
   const int64_t at = wrap_dim(dim, tensors[0].dim() + 1);
   std::vector<Tensor> raised;

@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/linalg_calls.h"
@@ -54,6 +55,7 @@ Tensor pinv_values(const Tensor& A, const Tolerance& tolerance, Site site) {
 }  // namespace
 
 Tensor pinv(const Tensor& A, const Tolerance& tolerance, Site site) {
+  if (const ops::Cast cast("pinv", site, A); cast) return pinv(cast(A), tolerance, site);
   if (tolerance.hermitian) ops::check_square("linalg.pinv", A);
   else ops::check_matrix("linalg.pinv", A);
   Tensor P;
@@ -72,6 +74,7 @@ Tensor pinv(const Tensor& A, const Tolerance& tolerance, Site site) {
 }
 
 Tensor matrix_rank(const Tensor& A, const Tolerance& tolerance, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return matrix_rank(cast(A), tolerance, site);
   if (tolerance.hermitian) ops::check_square("linalg.matrix_rank", A);
   else ops::check_matrix("linalg.matrix_rank", A);
   const NoGradGuard no_grad;
@@ -80,6 +83,7 @@ Tensor matrix_rank(const Tensor& A, const Tolerance& tolerance, Site site) {
 }
 
 LstsqResult lstsq(const Tensor& A, const Tensor& B, std::optional<double> rcond, Site site) {
+  if (const ops::Cast cast("decomposition", site, A, B); cast) return lstsq(cast(A), cast(B), rcond, site);
   ops::check_matrix("linalg.lstsq", A);
   const bool vectors = B.dim() == A.dim() - 1;
   const Tensor right = vectors ? B.unsqueeze(-1, site) : B;
@@ -117,6 +121,7 @@ Tensor matrix_power(const Tensor& A, int64_t n, Site site) {
 }
 
 Tensor multi_dot(const std::vector<Tensor>& tensors, Site site) {
+  if (const ops::Cast cast("multi_dot", site, tensors); cast) return multi_dot(cast(tensors), site);
   if (tensors.size() < 2) fail("[linalg.multi_dot] multi_dot(): expected at least 2 tensors but got ", tensors.size());
   // Vectors at the ends are a row and a column.
   std::vector<Tensor> all = tensors;
@@ -163,6 +168,7 @@ Tensor multi_dot(const std::vector<Tensor>& tensors, Site site) {
 }
 
 Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim, Site site) {
+  if (const ops::Cast cast("vecdot", site, x, y); cast) return vecdot(cast(x), cast(y), dim, site);
   if (x.dtype() != y.dtype())
     fail("[linalg.vecdot] linalg.vecdot: Expected x and y to have the same dtype, but found x of type ", scalar_name(x.dtype()),
          " and y of type ", scalar_name(y.dtype()), " instead");
@@ -170,6 +176,7 @@ Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim, Site site) {
 }
 
 Tensor cross(const Tensor& input, const Tensor& other, int64_t dim, Site site) {
+  if (const ops::Cast cast("linalg_cross", site, input, other); cast) return cross(cast(input), cast(other), dim, site);
   if (input.dim() != other.dim()) fail("[linalg.cross] linalg.cross: inputs must have the same number of dimensions.");
   const int64_t at = wrap_dim(dim, input.dim());
   if (input.dim() == 0 || input.size(at) != 3 || other.size(at) != 3)

@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/join.h"
@@ -129,6 +130,7 @@ bool lower_triangle(const char* op, std::string_view UPLO) {
 }  // namespace
 
 Tensor cholesky(const Tensor& A, Flag upper, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return cholesky(cast(A), upper, site);
   ops::check_square("linalg.cholesky", A);
   if (upper) return cholesky(A.mT(site), false, site).mT(site);
   const Tensor L = ops::part_of(A, {A.size(-1), A.size(-1)}, site);
@@ -142,6 +144,7 @@ Tensor cholesky(const Tensor& A, Flag upper, Site site) {
 }
 
 QrResult qr(const Tensor& A, std::string_view mode, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return qr(cast(A), mode, site);
   ops::check_matrix("linalg.qr", A);
   if (mode != "reduced" && mode != "complete" && mode != "r")
     fail("[linalg.qr] qr received unrecognized mode '", mode, "' but expected one of 'reduced' (default), 'r', or 'complete'");
@@ -155,6 +158,7 @@ QrResult qr(const Tensor& A, std::string_view mode, Site site) {
 }
 
 EighResult eigh(const Tensor& A, std::string_view UPLO, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return eigh(cast(A), UPLO, site);
   ops::check_square("linalg.eigh", A);
   check_scratch("linalg.eigh", A, 2);
   const bool lower = lower_triangle("linalg.eigh", UPLO);
@@ -166,6 +170,7 @@ EighResult eigh(const Tensor& A, std::string_view UPLO, Site site) {
 }
 
 Tensor eigvalsh(const Tensor& A, std::string_view UPLO, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return eigvalsh(cast(A), UPLO, site);
   ops::check_square("linalg.eigvalsh", A);
   check_scratch("linalg.eigvalsh", A, 2);
   if (needs_grad(A)) return eigh(A, UPLO, site).eigenvalues;  // backward needs the vectors
@@ -176,6 +181,7 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO, Site site) {
 }
 
 SvdResult svd(const Tensor& A, Flag full_matrices, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return svd(cast(A), full_matrices, site);
   ops::check_matrix("linalg.svd", A);
   check_scratch("linalg.svd", A, 4);
   const int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n);
@@ -187,6 +193,7 @@ SvdResult svd(const Tensor& A, Flag full_matrices, Site site) {
 }
 
 Tensor svdvals(const Tensor& A, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return svdvals(cast(A), site);
   ops::check_matrix("linalg.svdvals", A);
   check_scratch("linalg.svdvals", A, 4);
   if (needs_grad(A)) return svd(A, false, site).S;  // backward needs the vectors

@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/linalg.h"
@@ -112,11 +113,13 @@ SlogdetResult slogdet(const Tensor& A, Site site) {
 }
 
 Tensor inv(const Tensor& A, Site site) {
+  if (const ops::Cast cast("decomposition", site, A); cast) return inv(cast(A), site);
   ops::check_square("linalg.inv", A);
   return inverse("linalg.inv", A, true, site);
 }
 
 Tensor solve(const Tensor& A, const Tensor& B, Flag left, Site site) {
+  if (const ops::Cast cast("decomposition", site, A, B); cast) return solve(cast(A), cast(B), left, site);
   ops::check_square("linalg.solve", A);
   const Shape rows(A.sizes().data(), A.sizes().size() - 1);
   const bool vectors = B.dim() == 1 || (B.dim() == A.dim() - 1 && B.sizes() == rows);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
 #include "ops/launch.h"
@@ -99,6 +100,7 @@ void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOptions& options, Site site) {
+  if (const ops::Cast cast("mse_loss", site, input, target); cast) return mse_loss(cast(input), cast(target), cast(options), site);
   if (!is_floating(input.dtype()) && !is_floating(target.dtype()))
     fail("[mse_loss] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
   if ((options.reduction != Reduction::Mean && options.reduction != Reduction::Sum) || options.weight.defined() ||
@@ -132,10 +134,12 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOpt
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const WeightedLossOptions& options, Site site) {
+  if (const ops::Cast cast("l1_loss", site, input, target); cast) return l1_loss(cast(input), cast(target), cast(options), site);
   return weighted("l1_loss", abs(sub(input, target, site), site), options.weight, options.reduction, site);
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options, Site site) {
+  if (const ops::Cast cast("smooth_l1_loss", site, input, target); cast) return smooth_l1_loss(cast(input), cast(target), options, site);
   const double beta = options.beta;
   if (!(beta >= 0)) fail("[smooth_l1_loss] does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(input, target, {.reduction = options.reduction}, site);
@@ -146,6 +150,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options, Site site) {
+  if (const ops::Cast cast("huber_loss", site, input, target); cast) return huber_loss(cast(input), cast(target), cast(options), site);
   const double delta = options.delta;
   if (!(delta > 0)) fail("[huber_loss] does not support non-positive values for delta, got ", delta);
   const auto slope = [delta](const Tensor& g, const Tensor& x, const Tensor& y) { return g * clamp(x - y, -delta, delta); };
@@ -155,6 +160,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options, Site site) {
+  if (const ops::Cast cast("binary_cross_entropy", site, input, target); cast)
+    return binary_cross_entropy(cast(input), cast(target), cast(options), site);
   check_sizes("binary_cross_entropy", input, target);
   if (input.is_cpu() && input.numel() > 0 && is_floating(input.dtype())) {  // a GPU would have to be waited for
     const NoGradGuard no_grad;
@@ -170,6 +177,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Bin
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options,
                                         Site site) {
+  if (const ops::Cast cast("binary_cross_entropy_with_logits", site, input, target); cast)
+    return binary_cross_entropy_with_logits(cast(input), cast(target), cast(options), site);
   check_sizes("binary_cross_entropy_with_logits", input, target);
   const Tensor& factor = options.pos_weight;
   const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
@@ -191,6 +200,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& options, Site site) {
+  if (const ops::Cast cast("kl_div", site, input, target); cast) return kl_div(cast(input), cast(target), options, site);
   ops::check_floating("kl_div", input);
   const Tensor losses = options.log_target ? mul(exp(target, site), sub(target, input, site), site)
                                            : sub(xlogy(target, target, site), mul(target, input, site), site);
@@ -199,6 +209,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& opt
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options, Site site) {
+  if (const ops::Cast cast("poisson_nll_loss", site, input, target); cast)
+    return poisson_nll_loss(cast(input), cast(target), options, site);
   Tensor losses = options.log_input ? sub(exp(input, site), mul(target, input, site), site)
                                     : sub(input, mul(target, log(add(input, options.eps, site), site), site), site);
   if (options.full) {
@@ -239,10 +251,14 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
+  if (const ops::Cast cast("soft_margin_loss", site, input, target); cast)
+    return soft_margin_loss(cast(input), cast(target), options, site);
   return reduced("soft_margin_loss", neg(logsigmoid(mul(target, input, site), site), site), options.reduction, site);
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, HingeEmbeddingLossOptions options, Site site) {
+  if (const ops::Cast cast("hinge_embedding_loss", site, input, target); cast)
+    return hinge_embedding_loss(cast(input), cast(target), options, site);
   const detail::ComposedAt line(site);
   const Tensor margin = full({}, options.margin, {.dtype = is_floating(input.dtype()) ? input.dtype() : get_default_dtype()}, site);
   const Tensor below = clamp_min(sub(margin, input, site), 0, site);
@@ -250,6 +266,8 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, HingeEmbe
 }
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, MarginLossOptions options, Site site) {
+  if (const ops::Cast cast("margin_ranking_loss", site, input1, input2, target); cast)
+    return margin_ranking_loss(cast(input1), cast(input2), cast(target), options, site);
   if (input1.dim() != input2.dim() || input1.dim() != target.dim())
     fail("[margin_ranking_loss] All input tensors should have same dimension but got sizes: input1: ", input1.sizes(),
          ", input2: ", input2.sizes(), ", target: ", target.sizes());

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
@@ -94,6 +95,8 @@ Tensor class_index(const Tensor& target, int64_t classes, Site site) { return wh
 }  // namespace
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options, Site site) {
+  if (const ops::Cast cast("cross_entropy", site, input, target); cast)
+    return cross_entropy(cast(input), cast(target), cast(options), site);
   const detail::ComposedAt line(site);
   if (!is_floating(input.dtype())) fail("[cross_entropy] is not implemented for '", scalar_name(input.dtype()), "'");
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
@@ -127,6 +130,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options, Site site) {
+  if (const ops::Cast cast("nll_loss", site, input, target); cast) return nll_loss(cast(input), cast(target), cast(options), site);
   const detail::ComposedAt line(site);
   ops::check_floating("nll_loss", input);
   const Rows rows = rows_of("nll_loss", input, target, site);
@@ -156,6 +160,8 @@ Tensor two_dims(const char* op, const Tensor& input, Site site) {
 }  // namespace
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options, Site site) {
+  if (const ops::Cast cast("multi_margin_loss", site, input, target); cast)
+    return multi_margin_loss(cast(input), cast(target), cast(options), site);
   const detail::ComposedAt line(site);
   if (options.p != 1 && options.p != 2) fail("[multi_margin_loss] only p == 1 and p == 2 supported, got ", options.p);
   ops::check_floating("multi_margin_loss", input);
@@ -175,6 +181,8 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiM
 }
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOptions options, Site site) {
+  if (const ops::Cast cast("multilabel_margin_loss", site, input, target); cast)
+    return multilabel_margin_loss(cast(input), cast(target), options, site);
   const detail::ComposedAt line(site);
   if (!(input.sizes() == target.sizes()))
     fail("[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", input.sizes());
@@ -196,6 +204,8 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOpt
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const MultilabelSoftMarginLossOptions& options, Site site) {
+  if (const ops::Cast cast("multilabel_soft_margin_loss", site, input, target); cast)
+    return multilabel_soft_margin_loss(cast(input), cast(target), cast(options), site);
   Tensor terms = neg(
       add(mul(target, logsigmoid(input, site), site), mul(rsub(target, 1, site), logsigmoid(neg(input, site), site), site), site), site);
   if (options.weight.defined()) terms = terms * options.weight;

@@ -4,6 +4,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/arithmetic.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/loss.h"
@@ -82,6 +83,8 @@ Tensor losses_of(const Tensor& log_probs, const Batch& batch, int64_t blank, boo
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Shape& input_lengths, const Shape& target_lengths,
                 const CtcLossOptions& options, Site site) {
+  if (const ops::Cast cast("ctc_loss", site, log_probs); cast)
+    return ctc_loss(cast(log_probs), targets, input_lengths, target_lengths, options, site);
   if (log_probs.dim() != 2 && log_probs.dim() != 3) fail("[ctc_loss] log_probs must have 2 or 3 dimensions, not ", log_probs.dim());
   if (log_probs.dtype() != kFloat32 && log_probs.dtype() != kFloat64)
     fail("[ctc_loss] is not implemented for '", scalar_name(log_probs.dtype()), "'; convert with to(kFloat32)");

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/distance.h"
 #include "ops/loss.h"
 #include "ops/loss_reduction.h"
@@ -32,6 +33,8 @@ Tensor triplet_losses(const char* op, const Tensor& anchor, const Tensor& positi
 }  // namespace
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, MarginLossOptions options, Site site) {
+  if (const ops::Cast cast("cosine_embedding_loss", site, input1, input2, target); cast)
+    return cosine_embedding_loss(cast(input1), cast(input2), cast(target), options, site);
   const detail::ComposedAt line(site);
   constexpr double kEpsilon = 1e-12;
   if (target.dim() > 1 || input1.dim() != target.dim() + 1 || input2.dim() != target.dim() + 1)
@@ -49,6 +52,8 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, TripletMarginLossOptions options,
                            Site site) {
+  if (const ops::Cast cast("triplet_margin_loss", site, anchor, positive, negative); cast)
+    return triplet_margin_loss(cast(anchor), cast(positive), cast(negative), options, site);
   return triplet_losses("triplet_margin_loss", anchor, positive, negative, options, site, [&](const Tensor& a, const Tensor& b) {
     return norm(add(sub(a, b, site), options.eps, site), options.p, {-1}, false, {}, site);
   });

@@ -7,6 +7,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
@@ -159,6 +160,7 @@ Tensor linear_any(const Tensor& x, const Tensor& weight, const Tensor& bias, Act
 }  // namespace
 
 Tensor mm(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("mm", site, a, b); cast) return mm(cast(a), cast(b), site);
   ops::check_same_device("mm", a, "self", b, "mat2");
   check_mm("mm", a, b);
   check_dtypes("mm", a, b);
@@ -174,6 +176,7 @@ Tensor mm(const Tensor& a, const Tensor& b, Site site) {
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("bmm", site, a, b); cast) return bmm(cast(a), cast(b), site);
   ops::check_same_device("bmm", a, "self", b, "mat2");
   check_bmm("bmm", a, b);
   check_dtypes("bmm", a, b);
@@ -181,6 +184,7 @@ Tensor bmm(const Tensor& a, const Tensor& b, Site site) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("matmul", site, a, b); cast) return matmul(cast(a), cast(b), site);
   if (a.dim() == 0 || b.dim() == 0)
     fail("[matmul] both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
   if (a.dim() == 2 && b.dim() == 2) return mm(a, b, site);
@@ -206,11 +210,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
 }
 
 Tensor mv(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("mv", site, a, b); cast) return mv(cast(a), cast(b), site);
   if (a.dim() != 2 || b.dim() != 1) fail("[mv] vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
   return matmul(a, b, site);
 }
 
 Tensor dot(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("dot", site, a, b); cast) return dot(cast(a), cast(b), site);
   if (a.dim() != 1 || b.dim() != 1) fail("[dot] 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
   if (a.numel() != b.numel())
     fail("[dot] inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(), "] to have the same number of elements");
@@ -263,6 +269,7 @@ void ops::check_factors(const char* op, DType dtype, const Scalar& beta, const S
 }
 
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  if (const ops::Cast cast("addmm", site, input, a, b); cast) return addmm(cast(input), cast(a), cast(b), beta, alpha, site);
   ops::check_same_device("addmm", a, "mat1", b, "mat2");
   check_mm("addmm", a, b);
   ops::check_factors("addmm", a.dtype(), beta, alpha);
@@ -270,6 +277,7 @@ Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar
 }
 
 Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  if (const ops::Cast cast("addbmm", site, input, a, b); cast) return addbmm(cast(input), cast(a), cast(b), beta, alpha, site);
   ops::check_same_device("addbmm", a, "batch1", b, "batch2");
   check_bmm("addbmm", a, b);
   const double times_input = factor_of(a.dtype(), beta), times_product = factor_of(a.dtype(), alpha);
@@ -290,20 +298,24 @@ Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scala
 }
 
 Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  if (const ops::Cast cast("baddbmm", site, input, a, b); cast) return baddbmm(cast(input), cast(a), cast(b), beta, alpha, site);
   ops::check_same_device("baddbmm", a, "batch1", b, "batch2");
   check_bmm("baddbmm", a, b);
   return add_product("baddbmm", "BaddbmmBackward0", input, a, b, beta, alpha, site);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  if (const ops::Cast cast("linear", site, x, weight, bias); cast) return linear(cast(x), cast(weight), cast(bias), site);
   if (weight.dim() != 1) return linear_any(x, weight, bias, Activation::None, site);
   const Tensor y = matmul(x, weight, site);  // a single output, without a dimension of its own
   return bias.defined() ? add(y, bias, site) : y;
 }
 Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  if (const ops::Cast cast("linear_relu", site, x, weight, bias); cast) return linear_relu(cast(x), cast(weight), cast(bias), site);
   return linear_any(x, weight, bias, Activation::Relu, site);
 }
 Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
+  if (const ops::Cast cast("linear_gelu", site, x, weight, bias); cast) return linear_gelu(cast(x), cast(weight), cast(bias), site);
   if (!is_floating(x.dtype())) fail("[linear_gelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
   if (needs_grad(x, weight, bias)) return gelu(linear(x, weight, bias, site), "tanh", site);
   return linear_any(x, weight, bias, Activation::Gelu, site);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
@@ -237,12 +238,15 @@ Tensor by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance
 }  // namespace
 
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps, Site site) {
+  if (const ops::Cast cast("layer_norm", site, input, weight, bias); cast)
+    return layer_norm(cast(input), normalized_shape, cast(weight), cast(bias), eps, site);
   ops::check_floating("layer_norm", input);
   const Layout layout = last_dimensions("layer_norm", input, normalized_shape, weight, bias, true);
   return normalized("layer_norm", "NativeLayerNormBackward0", input.contiguous(site), weight, bias, layout, eps, site);
 }
 
 Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight, std::optional<double> eps, Site site) {
+  if (const ops::Cast cast("rms_norm", site, input, weight); cast) return rms_norm(cast(input), normalized_shape, cast(weight), eps, site);
   ops::check_floating("rms_norm", input);
   const Layout layout = last_dimensions("rms_norm", input, normalized_shape, weight, {}, false);
   const double own = input.dtype() == kFloat64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
@@ -250,6 +254,8 @@ Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor
 }
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps, Site site) {
+  if (const ops::Cast cast("group_norm", site, input, weight, bias); cast)
+    return group_norm(cast(input), num_groups, cast(weight), cast(bias), eps, site);
   ops::check_floating("group_norm", input);
   if (input.dim() < 2) fail("[group_norm] Expected at least 2 dimensions for input tensor but received ", input.dim());
   if (num_groups <= 0) fail("[group_norm] Expected num groups to be greater than 0, got ", num_groups);

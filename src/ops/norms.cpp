@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/linalg.h"
 #include "ops/operators.h"
@@ -87,23 +88,33 @@ Tensor with_dims(const Tensor& y, int64_t row, int64_t column, bool keepdim, Sit
 
 }  // namespace
 
-Tensor norm(const Tensor& x, double p, Site site) { return norm_over(x, p, ops::all_dims(x), false, {}, site); }
+Tensor norm(const Tensor& x, double p, Site site) {
+  if (const ops::Cast cast("norm", site, x); cast) return norm(cast(x), p, site);
+  return norm_over(x, p, ops::all_dims(x), false, {}, site);
+}
 Tensor norm(const Tensor& x, double p, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("norm", site, x); cast) return norm(dtype ? x : cast(x), p, dims, keepdim, dtype, site);
   return norm_over(x, p, ops::dims_mask("norm", x, dims), keepdim, dtype, site);
 }
 Tensor norm(const Tensor& x, std::string_view p, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("norm", site, x); cast) return norm(dtype ? x : cast(x), p, dims, keepdim, dtype, site);
   if (p == "fro") return norm_over(x, 2, ops::dims_mask("norm", x, dims), keepdim, dtype, site);
   return linalg::matrix_norm(x, p, dims.empty() && x.dim() == 2 ? Shape{0, 1} : dims, keepdim, dtype, site);
 }
-Tensor dist(const Tensor& a, const Tensor& b, double p, Site site) { return norm(sub(a, b, site), p, site); }
+Tensor dist(const Tensor& a, const Tensor& b, double p, Site site) {
+  if (const ops::Cast cast("dist", site, a, b); cast) return dist(cast(a), cast(b), p, site);
+  return norm(sub(a, b, site), p, site);
+}
 
 namespace linalg {
 
 Tensor vector_norm(const Tensor& x, double ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("norm", site, x); cast) return vector_norm(dtype ? x : cast(x), ord, dims, keepdim, dtype, site);
   return tandem::norm(x, ord, dims, keepdim, dtype, site);
 }
 
 Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("matrix_norm", site, x); cast) return matrix_norm(dtype ? x : cast(x), ord, dims, keepdim, dtype, site);
   const auto [row, column] = matrix_dims(x, dims);
   if (ord == "fro") return vector_norm(x, 2, {row, column}, keepdim, dtype, site);
   if (ord == "nuc") {
@@ -114,6 +125,8 @@ Tensor matrix_norm(const Tensor& x, std::string_view ord, const Shape& dims, Fla
 }
 
 Tensor matrix_norm(const Tensor& given, double ord, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("matrix_norm", site, given); cast)
+    return matrix_norm(dtype ? given : cast(given), ord, dims, keepdim, dtype, site);
   const auto [row, column] = matrix_dims(given, dims);
   const Tensor x = dtype ? given.to(*dtype, {}, site) : given;
   const double size = std::abs(ord);

@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 
@@ -113,6 +114,8 @@ Tensor pad(const Tensor& input, const Shape& pad, const char* mode, std::optiona
   } else {
     fail("[pad] Unrecognised padding mode ", mode, "; use 'constant', 'reflect', 'replicate' or 'circular'");
   }
+  const bool listed = how == Padding::Replicate || (how == Padding::Reflect && pad.size() < 6);
+  if (const ops::Cast cast("pad", site, input); cast && listed) return tandem::pad(cast(input), pad, mode, value, site);
   if (value && value->to<double>() != 0) fail("[pad] Padding mode \"", mode, "\" doesn't take in value argument");
   check_source("pad", input, pad, how);
   return padded("pad", input, layout_of("pad", input, pad), how, 0, names[pad.size() / 2 - 1], site);

@@ -4,6 +4,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
 #include "ops/operators.h"
@@ -131,7 +132,26 @@ Tensor relu_by_history(const PointwiseRow& row, std::span<const Operand* const> 
   return autograd::record(row.grad_fn, x, {x}, site, [](const Tensor& g) { return g; });
 }
 
+/// A number divided by a tensor is a reciprocal to autocast, as to PyTorch.
+const ops::CastRow* cast_row(const PointwiseRow& row, std::span<const Operand* const> operands) {
+  return row.op == kernels::PointwiseOp::div && !operands[0]->is_tensor() ? ops::find_cast_row("reciprocal") : row.casts;
+}
+
+Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site);
+
+/// apply() of what autocast makes of the operands; undefined where it leaves them alone.
+Tensor apply_cast(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
+  const ops::Cast cast(cast_row(row, operands), site, operands);
+  if (!cast) return {};
+  Tensor held[2];
+  const Operand cast_operands[] = {cast(*operands.front(), held[0]), cast(*operands.back(), held[1])};
+  const Operand* const all[] = {&cast_operands[0], &cast_operands[1]};
+  return apply(row, {all, operands.size()}, gradients, site);
+}
+
 Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
+  if (ops::autocasts()) [[unlikely]]
+    if (Tensor y = apply_cast(row, operands, gradients, site); y.defined()) return y;
   bool recording = false;
   if (gradients[0].function)
     for (const Operand* operand : operands) recording |= wants_grad(*operand);
@@ -180,44 +200,46 @@ const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std:
         }                                                                                         \
   }
 
-#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc)                                                        \
-  namespace {                                                                                                          \
-  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name, grad_name, second_name(grad_name), Rule::rule}; \
-  const Gradient* name##_gradients() {                                                                                 \
-    static constexpr Gradient gradients[] = {gradient};                                                                \
-    return gradients;                                                                                                  \
-  }                                                                                                                    \
-  }                                                                                                                    \
-  Tensor name(const Input& x, Site site) {                                                                             \
-    const Operand* operands[] = {&x};                                                                                  \
-    return apply(name##_row, operands, name##_gradients(), site);                                                      \
-  }                                                                                                                    \
-  const Tensor& name##_(const Tensor& x, Site site) {                                                                  \
-    const Operand operand(x, site);                                                                                    \
-    const Operand* operands[] = {&operand};                                                                            \
-    return apply_in_place(name##_row, x, operands, name##_gradients(), site);                                          \
-  }                                                                                                                    \
-  Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                                           \
+#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc)                                         \
+  namespace {                                                                                           \
+  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name,      grad_name,                  \
+                                    second_name(grad_name),     Rule::rule, ops::find_cast_row(#name)}; \
+  const Gradient* name##_gradients() {                                                                  \
+    static constexpr Gradient gradients[] = {gradient};                                                 \
+    return gradients;                                                                                   \
+  }                                                                                                     \
+  }                                                                                                     \
+  Tensor name(const Input& x, Site site) {                                                              \
+    const Operand* operands[] = {&x};                                                                   \
+    return apply(name##_row, operands, name##_gradients(), site);                                       \
+  }                                                                                                     \
+  const Tensor& name##_(const Tensor& x, Site site) {                                                   \
+    const Operand operand(x, site);                                                                     \
+    const Operand* operands[] = {&operand};                                                             \
+    return apply_in_place(name##_row, x, operands, name##_gradients(), site);                           \
+  }                                                                                                     \
+  Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                            \
   const Tensor& Tensor::name##_(Site site) const { return tandem::name##_(*this, site); }
 
-#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc)                                         \
-  namespace {                                                                                                          \
-  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name, grad_name, second_name(grad_name), Rule::rule}; \
-  const Gradient* name##_gradients() {                                                                                 \
-    static constexpr Gradient gradients[] = {gradient_a, gradient_b};                                                  \
-    return gradients;                                                                                                  \
-  }                                                                                                                    \
-  }                                                                                                                    \
-  Tensor name(const Operand& a, const Operand& b, Site site) {                                                         \
-    const Operand* operands[] = {&a, &b};                                                                              \
-    return apply(name##_row, operands, name##_gradients(), site);                                                      \
-  }                                                                                                                    \
-  const Tensor& name##_(const Tensor& a, const Operand& b, Site site) {                                                \
-    const Operand operand(a, site);                                                                                    \
-    const Operand* operands[] = {&operand, &b};                                                                        \
-    return apply_in_place(name##_row, a, operands, name##_gradients(), site);                                          \
-  }                                                                                                                    \
-  Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }                      \
+#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc)                          \
+  namespace {                                                                                           \
+  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name,      grad_name,                  \
+                                    second_name(grad_name),     Rule::rule, ops::find_cast_row(#name)}; \
+  const Gradient* name##_gradients() {                                                                  \
+    static constexpr Gradient gradients[] = {gradient_a, gradient_b};                                   \
+    return gradients;                                                                                   \
+  }                                                                                                     \
+  }                                                                                                     \
+  Tensor name(const Operand& a, const Operand& b, Site site) {                                          \
+    const Operand* operands[] = {&a, &b};                                                               \
+    return apply(name##_row, operands, name##_gradients(), site);                                       \
+  }                                                                                                     \
+  const Tensor& name##_(const Tensor& a, const Operand& b, Site site) {                                 \
+    const Operand operand(a, site);                                                                     \
+    const Operand* operands[] = {&operand, &b};                                                         \
+    return apply_in_place(name##_row, a, operands, name##_gradients(), site);                           \
+  }                                                                                                     \
+  Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }       \
   const Tensor& Tensor::name##_(const Operand& b, Site site) const { return tandem::name##_(*this, b, site); }
 
 #define TD_KERNEL(...)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
@@ -200,6 +201,7 @@ Tensor lp_pool(const Name& name, const Tensor& x, double p, const PerDim& kernel
 // --- The way back
 Tensor max_unpool(const Name& name, const Tensor& x, const Tensor& indices, const PerDim& kernel_size, const MaxUnpoolOptions& options,
                   Site site) {
+  if (const ops::Cast cast("max_unpool", site, x); cast) return max_unpool(name, cast(x), indices, kernel_size, options, site);
   const Shape kernel = ops::per_dim(name.op, "kernel_size", kernel_size, name.spatial),
               step = options.stride.empty() ? kernel : ops::per_dim(name.op, "stride", options.stride, name.spatial),
               pad = ops::per_dim(name.op, "padding", options.padding, name.spatial);
@@ -248,6 +250,7 @@ Tensor max_pool2d(const Tensor& input, const PerDim& kernel_size, const MaxPoolO
   return max_pool({"max_pool2d", 2, "MaxPool2DWithIndicesBackward0"}, input, kernel_size, options, false, site).values;
 }
 Tensor max_pool3d(const Tensor& input, const PerDim& kernel_size, const MaxPoolOptions& options, Site site) {
+  if (const ops::Cast cast("max_pool3d", site, input); cast) return max_pool3d(cast(input), kernel_size, options, site);
   return max_pool({"max_pool3d", 3, "MaxPool3DWithIndicesBackward0"}, input, kernel_size, options, false, site).values;
 }
 ValuesIndices max_pool1d_with_indices(const Tensor& input, const PerDim& kernel_size, const MaxPoolOptions& options, Site site) {
@@ -268,6 +271,7 @@ Tensor avg_pool2d(const Tensor& input, const PerDim& kernel_size, const AvgPoolO
   return avg_pool({"avg_pool2d", 2, "AvgPool2DBackward0"}, input, kernel_size, options, site);
 }
 Tensor avg_pool3d(const Tensor& input, const PerDim& kernel_size, const AvgPoolOptions& options, Site site) {
+  if (const ops::Cast cast("avg_pool3d", site, input); cast) return avg_pool3d(cast(input), kernel_size, options, site);
   return avg_pool({"avg_pool3d", 3, "AvgPool3DBackward0"}, input, kernel_size, options, site);
 }
 
@@ -278,6 +282,7 @@ Tensor adaptive_avg_pool2d(const Tensor& input, const OutputSize& output_size, S
   return adaptive_means({"adaptive_avg_pool2d", 2, "AdaptiveAvgPool2DBackward0"}, input, output_size, site);
 }
 Tensor adaptive_avg_pool3d(const Tensor& input, const OutputSize& output_size, Site site) {
+  if (const ops::Cast cast("adaptive_avg_pool3d", site, input); cast) return adaptive_avg_pool3d(cast(input), output_size, site);
   return adaptive_means({"adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBackward0"}, input, output_size, site);
 }
 
@@ -290,6 +295,8 @@ ValuesIndices adaptive_max_pool2d_with_indices(const Tensor& input, const Output
   return largest(name, input, adaptive_windows(name, input, output_size), true, site);
 }
 ValuesIndices adaptive_max_pool3d_with_indices(const Tensor& input, const OutputSize& output_size, Site site) {
+  if (const ops::Cast cast("adaptive_max_pool3d", site, input); cast)
+    return adaptive_max_pool3d_with_indices(cast(input), output_size, site);
   const Name name{"adaptive_max_pool3d", 3, "AdaptiveMaxPool3DBackward0"};
   return largest(name, input, adaptive_windows(name, input, output_size), true, site);
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/linalg.h"
@@ -65,7 +66,10 @@ const Tensor& take_over(const char* op, const Tensor& x, const Tensor& result, S
 
 }  // namespace
 
-Tensor vdot(const Tensor& a, const Tensor& b, Site site) { return dot(a, b, site); }
+Tensor vdot(const Tensor& a, const Tensor& b, Site site) {
+  if (const ops::Cast cast("vdot", site, a, b); cast) return vdot(cast(a), cast(b), site);
+  return dot(a, b, site);
+}
 
 Tensor outer(const Tensor& a, const Tensor& b, Site site) {
   check_vector("outer", a, "self");
@@ -81,6 +85,7 @@ Tensor inner(const Tensor& a, const Tensor& b, Site site) {
 }
 
 Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  if (const ops::Cast cast("addmv", site, input, a, b); cast) return addmv(cast(input), cast(a), cast(b), beta, alpha, site);
   if (a.dim() != 2 || b.dim() != 1 || input.dim() > 1)
     fail("[addmv] vector + matrix @ vector expected, got ", input.dim(), ", ", a.dim(), ", ", b.dim());
   if (a.size(1) != b.size(0) || (input.numel() != 1 && input.numel() != a.size(0)))
@@ -90,6 +95,7 @@ Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar
 }
 
 Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, Site site) {
+  if (const ops::Cast cast("addr", site, input, a, b); cast) return addr(cast(input), cast(a), cast(b), beta, alpha, site);
   check_vector("addr", a, "vec1");
   check_vector("addr", b, "vec2");
   const Shape sizes{a.size(0), b.size(0)};
@@ -109,6 +115,7 @@ Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, const Scalar&
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t dims, Site site) {
+  if (const ops::Cast cast("tensordot", site, a, b); cast) return tensordot(cast(a), cast(b), dims, site);
   if (dims < 0) fail("[tensordot] tensordot expects dims >= 0, but got dims=", dims);
   if (dims > a.dim() || dims > b.dim())
     fail("[tensordot] tensordot expects dims < ndim_a or dims < ndim_b, but got dims=", dims, " for sizes ", a.sizes(), " and ", b.sizes());
@@ -121,6 +128,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t dims, Site site) {
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a, const Shape& dims_b, Site site) {
+  if (const ops::Cast cast("tensordot", site, a, b); cast) return tensordot(cast(a), cast(b), dims_a, dims_b, site);
   if (dims_a.size() != dims_b.size()) fail("[tensordot] both dimension lists should have same length, got ", dims_a, " and ", dims_b);
   const Shape in_a = wrapped("tensordot", a, dims_a), in_b = wrapped("tensordot", b, dims_b);
   Tensor x = a, y = b;
@@ -140,6 +148,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a, const Sh
   const int64_t inside = count(x, in_a);
   const Tensor left = x.permute(joined(rows, in_a), site).reshape({count(x, rows), inside}, site);
   const Tensor right = y.permute(joined(in_b, columns), site).reshape({inside, count(y, columns)}, site);
+  if (left.size(0) == 1 && right.size(1) == 1) return dot(left.view({inside}, site), right.view({inside}, site), site).reshape(sizes, site);
   return mm(left, right, site).reshape(sizes, site);
 }
 
@@ -165,6 +174,7 @@ Tensor kron(const Tensor& a, const Tensor& b, Site site) {
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, std::optional<int64_t> dim, Site site) {
+  if (const ops::Cast cast("cross", site, a, b); cast) return cross(cast(a), cast(b), dim, site);
   if (dim) return linalg::cross(a, b, *dim, site);
   const Shape sizes = broadcast_shapes(a.sizes(), b.sizes());
   for (size_t d = 0; d < sizes.size(); ++d)
@@ -173,6 +183,7 @@ Tensor cross(const Tensor& a, const Tensor& b, std::optional<int64_t> dim, Site 
 }
 
 Tensor chain_matmul(const std::vector<Tensor>& matrices, Site site) {
+  if (const ops::Cast cast("chain_matmul", site, matrices); cast) return chain_matmul(cast(matrices), site);
   for (const Tensor& x : matrices)
     if (x.dim() != 2) fail("[chain_matmul] Tensor dimension is ", x.dim(), ", expected 2 instead.");
   if (matrices.empty()) fail("[chain_matmul] chain_matmul(): Expected one or more matrices");
@@ -180,6 +191,8 @@ Tensor chain_matmul(const std::vector<Tensor>& matrices, Site site) {
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias, Site site) {
+  if (const ops::Cast cast("bilinear", site, input1, input2, weight, bias); cast)
+    return bilinear(cast(input1), cast(input2), cast(weight), cast(bias), site);
   if (weight.dim() != 3) fail("[bilinear] weight must be (out, in1, in2), but has sizes ", weight.sizes());
   if (input1.dim() != input2.dim() || input1.dim() == 0)
     fail("[bilinear] bilinear(): input dimensions do not match: got ", input1.dim(), " and ", input2.dim());
@@ -202,6 +215,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::string_view compute_mode, Site site) {
+  if (const ops::Cast cast("cdist", site, x1, x2); cast) return cdist(cast(x1), cast(x2), p, compute_mode, site);
   if (!is_floating(x1.dtype()) || !is_floating(x2.dtype()))
     fail("[cdist] cdist only supports floating-point dtypes, got ", x1.dtype(), " and ", x2.dtype());
   if (x1.dim() < 2 || x2.dim() < 2) fail("[cdist] cdist only supports at least 2D tensors, got: ", x1.dim(), "D and ", x2.dim(), "D");

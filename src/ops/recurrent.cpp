@@ -3,6 +3,7 @@
 #include "ops/recurrent.h"
 
 #include "base/error.h"
+#include "ops/autocasting.h"
 #include "ops/join.h"
 #include "ops/matmul.h"
 #include "ops/operators.h"
@@ -145,7 +146,18 @@ LstmResult plain(const char* op, Kind kind, const Tensor& input, const std::vect
   return result;
 }
 
+/// What autocast does with layers and single steps: PyTorch's LSTM and plain networks on the CPU are in the lower precision, its GRU is
+/// not.
+ops::CastName cast_name(Kind kind, bool is_cell) {
+  if (kind != Kind::Lstm && kind != Kind::Gru) return "rnn";
+  if (is_cell) return "gated_cell";
+  return kind == Kind::Lstm ? ops::CastName("lstm") : ops::CastName("gru");
+}
+
 Tensor cell(const char* op, Kind kind, const Tensor& input, const State& before, const Weights& w, Site site, Tensor* c = nullptr) {
+  if (const ops::Cast cast(cast_name(kind, true), site, input, before.h, w.ih, w.hh); cast)
+    return cell(op, kind, cast(input), {cast(before.h), cast(before.c)}, {cast(w.ih), cast(w.hh), cast(w.b_ih), cast(w.b_hh), cast(w.hr)},
+                site, c);
   if (input.dim() != 2) fail("[", op, "] Expected input to be 2D, got ", input.dim(), "D");
   check_weights(op, kind, input, input.size(0), before, w);
   const State next = step(kind, from_input(kind, input, w, site), before, w, site);
@@ -201,6 +213,9 @@ LstmResult ops::recurrent_steps(const char* op, Kind kind, const Tensor& input, 
 LstmResult ops::recurrent(const char* op, Kind kind, const Tensor& input, const Shape* batch_sizes, const std::vector<Tensor>& hx,
                           const std::vector<Tensor>& params, bool has_biases, int64_t num_layers, double dropout, bool train,
                           bool bidirectional, Site site) {
+  if (const ops::Cast cast(cast_name(kind, false), site, input, hx, params); cast)
+    return recurrent(op, kind, cast(input), batch_sizes, cast(hx), cast(params), has_biases, num_layers, dropout, train, bidirectional,
+                     site);
   if (batch_sizes || !suits_recurrent_layers(kind, input, hx, params, has_biases, num_layers, bidirectional))
     return recurrent_steps(op, kind, input, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional, site);
   if (!(dropout > 0 && train && num_layers > 1))

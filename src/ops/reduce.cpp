@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/work_site.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
@@ -122,12 +123,17 @@ VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correct
 
 }  // namespace
 
-Tensor sum(const Tensor& x, Site site) { return sum_over(x, all_dims(x), false, true, {}, site); }
+Tensor sum(const Tensor& x, Site site) {
+  if (const ops::Cast cast("sum", site, x); cast) return sum(cast(x), site);
+  return sum_over(x, all_dims(x), false, true, {}, site);
+}
 Tensor detail::sum(const Tensor& x, DType dtype, Site site) { return sum_over(x, all_dims(x), false, true, dtype, site); }
 Tensor sum(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("sum", site, x); cast) return sum(dtype ? x : cast(x), dims, keepdim, dtype, site);
   return sum_over(x, dims_mask("sum", x, dims), keepdim, false, dtype, site);
 }
 Tensor nansum(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("nansum", site, x); cast) return nansum(cast(x), dims, keepdim, dtype, site);
   return sum(is_floating(x.dtype()) ? where(isnan(x, site), 0, x, site) : x, dims, keepdim, dtype, site);
 }
 Tensor mean(const Tensor& x, Site site) { return mean_over(x, all_dims(x), false, true, {}, site); }
@@ -136,18 +142,24 @@ Tensor mean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DTyp
   return mean_over(x, dims_mask("mean", x, dims), keepdim, false, dtype, site);
 }
 Tensor nanmean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("nanmean", site, x); cast) return nanmean(cast(x), dims, keepdim, dtype, site);
   const detail::ComposedAt line(site);
   if (!is_floating(x.dtype()))
     fail("[nanmean] nanmean(): expected input to have floating point or complex dtype but got ", scalar_name(x.dtype()));
   return nansum(x, dims, keepdim, dtype, site) / sum(logical_not(isnan(x, site), site), dims, keepdim, {}, site);
 }
-Tensor prod(const Tensor& x, Site site) { return prod_along(x.reshape({-1}, site), 0, false, {}, site); }
+Tensor prod(const Tensor& x, Site site) {
+  if (const ops::Cast cast("prod", site, x); cast) return prod(cast(x), site);
+  return prod_along(x.reshape({-1}, site), 0, false, {}, site);
+}
 Tensor detail::prod(const Tensor& x, DType dtype, Site site) { return prod_along(x.reshape({-1}, site), 0, false, dtype, site); }
 Tensor prod(const Tensor& x, int64_t dim, Flag keepdim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("prod", site, x); cast) return prod(dtype ? x : cast(x), dim, keepdim, dtype, site);
   return prod_along(x, wrap_dim(dim, x.dim()), keepdim, dtype, site);
 }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
+  if (const ops::Cast cast("logsumexp", site, x); cast) return logsumexp(cast(x), dims, keepdim, site);
   const uint32_t mask = dims_mask("logsumexp", x, dims);
   const Tensor in = is_floating(x.dtype()) ? x : x.to(get_default_dtype(), {}, site);
   Tensor y;
@@ -172,6 +184,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {
 }
 
 Tensor trace(const Tensor& x, Site site) {
+  if (const ops::Cast cast("trace", site, x); cast) return trace(cast(x), site);
   if (x.dim() != 2) fail("[trace] trace: expected a matrix, but got tensor with dim ", x.dim());
   return sum(x.diagonal(0, 0, 1, site), site);
 }

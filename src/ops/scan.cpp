@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
 #include "ops/launch.h"
@@ -85,6 +86,7 @@ Tensor trapezoids(const Tensor& y, const Operand& dx, int64_t at, Site site) {
 }  // namespace
 
 Tensor cumsum(const Tensor& x, int64_t dim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("cumsum", site, x); cast) return cumsum(dtype ? x : cast(x), dim, dtype, site);
   const int64_t at = wrap_dim(dim, x.dim());
   const Tensor in = to_total(x, dtype, site);
   Tensor y = scan("cumsum", kernels::Scan::Sum, in, at, site);
@@ -93,6 +95,7 @@ Tensor cumsum(const Tensor& x, int64_t dim, std::optional<DType> dtype, Site sit
 }
 
 Tensor cumprod(const Tensor& x, int64_t dim, std::optional<DType> dtype, Site site) {
+  if (const ops::Cast cast("cumprod", site, x); cast) return cumprod(dtype ? x : cast(x), dim, dtype, site);
   const int64_t at = wrap_dim(dim, x.dim());
   const Tensor in = to_total(x, dtype, site);
   Tensor y = scan("cumprod", kernels::Scan::Prod, in, at, site);

@@ -6,6 +6,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
@@ -204,6 +205,7 @@ Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Operand&
 }
 
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site) {
+  if (const ops::Cast cast("scatter_add", site, x, source); cast) return scatter_add(cast(x), dim, index, cast(source), site);
   return scatter_sum(x, dim, index, source, false, site);
 }
 
@@ -343,6 +345,7 @@ Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor
   return slices_added(x, dim, index, source, alpha, false, site);
 }
 Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Site site) {
+  if (const ops::Cast cast("index_copy", site, x, source); cast) return index_copy(cast(x), dim, index, cast(source), site);
   return slices_copied(x, dim, index, source, false, site);
 }
 Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Operand& value, Site site) {

@@ -3,6 +3,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
@@ -36,6 +37,7 @@ Tensor softmax_forward(const char* op, SoftmaxEntry entry, const Tensor& x, int6
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t dim, Site site) {
+  if (const ops::Cast cast("softmax", site, x); cast) return softmax(cast(x), dim, site);
   ops::check_floating("softmax", x);
   const int64_t at = wrap_dim(dim, x.dim());
   Tensor y = softmax_forward("softmax", &kernels::Table::softmax, x, at, site);
@@ -49,6 +51,7 @@ Tensor softmax(const Tensor& x, int64_t dim, Site site) {
 }
 
 Tensor log_softmax(const Tensor& x, int64_t dim, Site site) {
+  if (const ops::Cast cast("log_softmax", site, x); cast) return log_softmax(cast(x), dim, site);
   ops::check_floating("log_softmax", x);
   const int64_t at = wrap_dim(dim, x.dim());
   Tensor y = softmax_forward("log_softmax", &kernels::Table::log_softmax, x, at, site);

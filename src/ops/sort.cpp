@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/activation.h"
+#include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
 #include "ops/join.h"
@@ -94,6 +95,10 @@ Tensor median_all(const char* op, const char* grad_fn, const Tensor& x, bool wit
 
 Tensor quantiles(const char* op, const Tensor& x, const Operand& given, std::optional<int64_t> dim, bool keepdim,
                  std::string_view interpolation, bool without_nan, Site site) {
+  if (const ops::Cast cast("quantile", site, x, given); cast) {
+    Tensor held;
+    return quantiles(op, cast(x), cast(given, held), dim, keepdim, interpolation, without_nan, site);
+  }
   if (x.numel() == 0) fail("[", op, "] ", op, "() input tensor must be non-empty");
   if (x.dtype() != kFloat32 && x.dtype() != kFloat64)
     fail("[", op, "] ", op, "() input tensor must be either float or double dtype, not ", x.dtype());

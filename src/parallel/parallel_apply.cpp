@@ -8,6 +8,7 @@
 #include "base/rethrow.h"
 #include "base/wait_scope.h"
 #include "nn/call_log.h"
+#include "ops/autocast.h"
 #include "runtime/capture.h"
 #include "runtime/thread_devices.h"
 
@@ -37,12 +38,14 @@ std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vect
 
   std::vector<std::exception_ptr> errors(inputs.size());
   const bool grad_enabled = is_grad_enabled();
+  const ops::AutocastState autocast = ops::autocast_state();
   const runtime::ThreadDevices devices;  // a replica may use any GPU: on all of them the work that the caller queued before comes first
   const tandem::detail::WaitScope wait_scope = tandem::detail::wait_scope;
   const auto work = [&](size_t i) {
     try {
       const Site::InForce line(site.file, site.line);
       const SetGradGuard mode(grad_enabled);
+      const ops::AutocastScope precision(autocast);
       const tandem::detail::WithWaitScope waits(wait_scope);
       devices.adopt();
       outputs[i] = run(*replicas[i], inputs[i], i, site);

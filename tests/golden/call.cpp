@@ -72,6 +72,8 @@ const Tensor& Tensors::at(const Json& value) {
   // The storage moves as it is, so that the view on the device has the strides and the offset of the case.
   Json whole{{"tensor", key}};
   Tensor flat = stored(whole).to(device_, {.copy = true});
+  if (flat.dtype() == kFloat32 && (lowered_.which == Lowered::All || (lowered_.which == Lowered::First && floats_++ == 0)))
+    flat = flat.to(lowered_.dtype);
   if (value.contains("sizes")) {
     const Tensor view = stored(value);
     flat = flat.as_strided(view.sizes(), view.strides(), value["offset"].get<int64_t>());

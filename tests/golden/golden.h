@@ -36,10 +36,16 @@ struct Lacking {
   std::string what;
 };
 
+/// Which of a case's float32 tensors are made in another dtype.
+struct Lowered {
+  enum Which { None, First, All } which = None;
+  DType dtype = kBFloat16;
+};
+
 /// The tensors that a case names, on the device under test, each made once.
 class Tensors {
  public:
-  Tensors(const io::TensorMap& stored, Device device) : stored_(stored), device_(device) {}
+  Tensors(const io::TensorMap& stored, Device device, Lowered lowered = {}) : stored_(stored), device_(device), lowered_(lowered) {}
   /// The tensor that `value` describes: {"tensor": key, "sizes": …, "strides": …, "offset": …}.
   const Tensor& at(const Json& value);
   /// The tensor made for `key`.
@@ -52,6 +58,8 @@ class Tensors {
  private:
   const io::TensorMap& stored_;
   Device device_;
+  Lowered lowered_;
+  int floats_ = 0;  // float32 tensors so far
   std::map<std::string, Tensor> made_;
 };
 
@@ -183,6 +191,10 @@ ConvOptions conv_options(const Call& c, std::string& word);
 std::optional<double> real_or_none(const Call& c, const char* name);
 /// The argument called "reduction".
 Reduction reduction(const Call& c);
+
+/// Where the dtypes that a case's call gives under autocast are not PyTorch's; empty where they are. `answers`: its three, see autocast.py.
+std::string different_under_autocast(const Table& table, const std::string& op, const Json& test, const io::TensorMap& stored,
+                                     Device device, const std::string& answers);
 
 /// Makes the tensors that `value` names, on the device; those for which `wanted` holds ask for their gradients.
 void make_tensors(const Json& value, const std::function<bool(const std::string& key)>& wanted, Tensors& tensors);

@@ -104,8 +104,8 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   return files;
 }
 
-void run_file(const Table& table, const std::string& path, Device device, const std::map<std::string, std::string>& known, Counts& counts,
-              std::set<std::string>& lacking) {
+void run_file(const Table& table, const std::string& path, Device device, const std::map<std::string, std::string>& known,
+              const Json& autocast, Counts& counts, std::set<std::string>& lacking) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error(path + ": can't be read");
   const Json file = Json::parse(in);
@@ -114,11 +114,14 @@ void run_file(const Table& table, const std::string& path, Device device, const 
   const std::string subject = file.contains("op")       ? text("op")
                               : file.contains("module") ? "nn." + text("module")
                                                         : "optim." + text("optimizer");
+  if (!autocast.is_null() && !autocast.contains(subject)) return;
   int number = 0;
   for (const Json& test : file["cases"]) {
     std::string failure;
     try {
-      if (file.contains("op")) failure = run_operation(table, subject, test, stored, device);
+      if (!autocast.is_null())
+        failure = different_under_autocast(table, subject, test, stored, device, autocast[subject][static_cast<size_t>(number)]);
+      else if (file.contains("op")) failure = run_operation(table, subject, test, stored, device);
       else if (file.contains("module")) failure = run_module(text("module"), test, stored, device);
       else failure = run_optimizer(text("optimizer"), test, stored, device);
     } catch (const Lacking& missing) {
@@ -144,11 +147,12 @@ void run_file(const Table& table, const std::string& path, Device device, const 
 int run(int argc, char** argv) {
   CLI::App app{"Runs PyTorch's sample calls and compares the answers."};
   std::vector<std::string> paths;
-  std::string device = "cpu", known;
+  std::string device = "cpu", known, autocast;
   bool list = false, complete = false;
   app.add_option("file", paths, "JSON files, each beside its safetensors, or folders of them")->check(CLI::ExistingPath);
   app.add_option("--device", device, "cpu or cuda:0")->capture_default_str();
   app.add_option("--known", known, "a list of failures that are known and don't count")->check(CLI::ExistingFile);
+  app.add_option("--autocast", autocast, "compare the dtypes under autocast with those of this file instead")->check(CLI::ExistingFile);
   app.add_flag("--complete", complete, "an operation that is missing counts as a failure");
   app.add_flag("--list", list, "print the names that can be called");
   CLI11_PARSE(app, argc, argv);
@@ -169,7 +173,12 @@ int run(int argc, char** argv) {
   Counts counts;
   std::set<std::string> lacking;
   const auto explained = known.empty() ? std::map<std::string, std::string>() : read_known(known);
-  for (const auto& path : files_of(paths)) run_file(table, path, Device(device), explained, counts, lacking);
+  Json dtypes;
+  if (!autocast.empty()) {
+    std::ifstream in(autocast);
+    dtypes = Json::parse(in)[Device(device).is_cpu() ? "cpu" : "cuda"];
+  }
+  for (const auto& path : files_of(paths)) run_file(table, path, Device(device), explained, dtypes, counts, lacking);
   for (const auto& what : lacking) std::cout << "skipped: " << what << "\n";
   if (counts.known) std::cout << counts.known << " failed as known\n";
   std::cout << counts.passed << " passed, " << counts.failed << " failed, " << counts.skipped << " skipped\n";
