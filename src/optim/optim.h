@@ -6,6 +6,7 @@
 #include "optim/adam.h"
 #include "optim/adamax.h"
 #include "optim/asgd.h"
+#include "optim/grad_scaler.h"
 #include "optim/lbfgs.h"
 #include "optim/nadam.h"
 #include "optim/optimizer.h"
