@@ -14,6 +14,7 @@ constexpr const char* kOptimizerKey = "optimizer";
 constexpr const char* kModelPrefix = "model.";
 constexpr const char* kOptimizerPrefix = "optimizer.";
 constexpr const char* kSchedulesPrefix = "schedules.";
+constexpr const char* kScalerPrefix = "scaler.";
 
 void add(io::TensorMap& tensors, const char* prefix, const StateDict& state) {
   for (const auto& [name, tensor] : state) tensors.emplace(prefix + name, tensor);
@@ -39,6 +40,7 @@ void save_checkpoint(const std::string& path, const nn::ModuleBase& module, cons
     add(tensors, kOptimizerPrefix, optimizer->state_dict());
   }
   add(tensors, kSchedulesPrefix, more.schedules);
+  add(tensors, kScalerPrefix, more.scaler);
   io::save_safetensors(path, tensors, metadata, site);
 }
 
@@ -53,6 +55,7 @@ ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
     read.optimizer = all.under(kOptimizerPrefix);
     read.optimizer_name = note(file.metadata, kOptimizerKey);
     read.more.schedules = all.under(kSchedulesPrefix);
+    read.more.scaler = all.under(kScalerPrefix);
   } else {
     read.model = std::move(all);  // other libraries' files have the parameters under their bare names
   }

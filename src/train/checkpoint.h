@@ -28,6 +28,7 @@ namespace train::detail {
 struct Checkpoint {
   std::map<std::string, std::string> notes;
   StateDict schedules;
+  StateDict scaler;  // of a GradScaler; empty where there is none
 };
 
 /// `save` with that. `optimizer` may be nullptr.

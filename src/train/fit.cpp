@@ -46,6 +46,7 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
       loader_(data.train_dataloader()),
       val_loader_(data.val_dataloader()),
       batches_(at_most(loader_.size(), options_.limit_train_batches)),
+      scaler_({.enabled = options_.precision.mixed() == kFloat16}, site),
       interrupt_(answer_to_interrupt()) {
   // Data, model, optimizer, in that order: a lazy model learns its sizes from the data, and an optimizer needs parameters that are there.
   if (batches_ == 0) fail("[Trainer.fit] there is nothing to train on: the loader has no batches");
@@ -93,6 +94,7 @@ void Fit::load() {
     fail("[Trainer.fit] ", checkpoint_path_, ": that run stopped after batch ", state.batch, " of ", state.batches,
          " an epoch, but here an epoch has ", batches_, ": go on with the same data and batch_size");
   for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i].load_state_dict(checkpoint.more.schedules.under(str(i, ".")));
+  if (!checkpoint.more.scaler.empty()) scaler_.load_state_dict(checkpoint.more.scaler, site_);
   std::vector<std::pair<Callback*, std::string>> before;  // and what they remembered
   try {
     for (const auto& callback : callbacks_) {
@@ -170,11 +172,15 @@ void Fit::train_batch(const data::Batch& batch) {
   const int64_t in_group = batch_ % options_.accumulate;
   const bool steps = in_group == options_.accumulate - 1 || batch_ == batches_ - 1;
   if (reducer_) reducer_->set_averages(steps);
-  Tensor loss = looked_at_parts_ ? model_.training_step(batch) : first_training_step(batch);
+  Tensor loss;
+  {
+    const AutocastGuard mixed = mixed_precision();
+    loss = looked_at_parts_ ? model_.training_step(batch) : first_training_step(batch);
+  }
   const double weight = weights_.empty() ? 1 : weights_[static_cast<size_t>(batch_)];
   if (weight != 1) loss = mul(loss, weight, site_);
   if (in_group == 0) optimizer_->zero_grad(true, site_);
-  (options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss).backward({}, {}, site_);
+  scaler_.scale(options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss, site_).backward({}, {}, site_);
   if (steps) step();
   losses_->add(batch_, loss, progress_.epoch, site_);
   ++batch_;
@@ -208,8 +214,12 @@ Tensor Fit::first_training_step(const data::Batch& batch) {
 }
 
 void Fit::step() {
-  if (options_.gradient_clip_val > 0) nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
-  optimizer_->step(site_);
+  if (options_.gradient_clip_val > 0) {
+    scaler_.unscale_(*optimizer_, site_);
+    nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
+  }
+  scaler_.step(*optimizer_, site_);
+  scaler_.update({}, site_);
   ++progress_.step;
   step_schedules(true, {});
 }
@@ -224,10 +234,19 @@ Tensor Fit::forward(const Tensor& input, Site from) {
   return computed(input, from);
 }
 
+AutocastGuard Fit::mixed_precision() const {
+  const std::optional<DType> dtype = options_.precision.mixed();
+  return autocast(device_, {.dtype = dtype, .enabled = dtype || is_autocast_enabled(device_)}, site_);
+}
+
 Tensor Fit::computed(const Tensor& input, Site from) {
-  if (!options_.precision) return parallel_ ? (*parallel_)(input, from) : model_(input, from);
-  const nn::AnyModule lowered = in_precision(model_, copier_, *options_.precision, from);
-  const Tensor x = input.is_floating_point() ? input.to(*options_.precision, {}, from) : input;
+  const std::optional<DType> whole = options_.precision.whole();
+  if (!whole) {
+    const Tensor output = parallel_ ? (*parallel_)(input, from) : model_(input, from);
+    return options_.precision.mixed() && is_half(output.dtype()) ? output.to(kFloat32, {}, from) : output;
+  }
+  const nn::AnyModule lowered = in_precision(model_, copier_, *whole, from);
+  const Tensor x = input.is_floating_point() ? input.to(*whole, {}, from) : input;
   const Tensor output =
       progress_.devices.size() > 1 ? parallel::DataParallel(lowered.get(), copier_, progress_.devices)(x, from) : lowered.get()(x, from);
   return parameters_.empty() ? output : output.to(parameters_[0].dtype(), {}, from);
@@ -236,6 +255,7 @@ Tensor Fit::computed(const Tensor& input, Site from) {
 std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
   const auto generators = generators_now(progress_.devices);
+  const AutocastGuard mixed = mixed_precision();
   Figures figures = evaluate(
       model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); },
       options_.metrics, ranks_, site_);
@@ -319,6 +339,7 @@ void Fit::save(const std::string& path) const {
                  .board = progress_.board,
                  .figures = progress_.figures,
                  .seconds = trainer_.seconds()};
+  checkpoint.scaler = scaler_.state_dict();
   if (losses_) state.losses = losses_->halves();
   for (const auto& callback : callbacks_) state.callbacks.emplace_back(type_of(*callback), callback->state());
   checkpoint.notes = to_notes(state);

@@ -2,15 +2,10 @@
 
 #include <unordered_map>
 
-#include "base/error.h"
 #include "nn/batch_norm.h"
 #include "nn/walk.h"
 
 namespace tandem::train::detail {
-
-void check_precision(DType dtype) {
-  if (!is_floating(dtype)) fail("[Trainer] precision must be bfloat16, float16, float32 or float64, but is ", dtype);
-}
 
 nn::AnyModule in_precision(const nn::Module& module, nn::Copier copier, DType dtype, Site site) {
   nn::AnyModule copy = copier(module);

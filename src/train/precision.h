@@ -5,9 +5,6 @@
 
 namespace tandem::train::detail {
 
-/// Error unless models can compute in `dtype`: bfloat16, float16, float32 or float64.
-void check_precision(DType dtype);
-
 /// A copy of `module` whose floating-point parameters are the module's in another dtype: their gradients come back to the module's own.
 /// Batch and instance normalization keep theirs, and their running statistics are the module's. Tied parameters stay tied.
 [[nodiscard]] nn::AnyModule in_precision(const nn::Module& module, nn::Copier copier, DType dtype, Site site);

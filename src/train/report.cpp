@@ -325,6 +325,7 @@ Report make_report(const Trainer& trainer) {
   report.configuration = {{"epochs", str(trainer.epoch())}, {"steps", str(trainer.step())}, {"devices", str(trainer.devices().size())}};
   if (options.accumulate > 1) report.configuration.emplace_back("accumulate", str(options.accumulate));
   if (options.gradient_clip_val > 0) report.configuration.emplace_back("gradient_clip_val", str(options.gradient_clip_val));
+  if (const std::string precision = options.precision.str(); precision != "32") report.configuration.emplace_back("precision", precision);
   if (options.seed) report.configuration.emplace_back("seed", str(*options.seed));
   return report;
 }

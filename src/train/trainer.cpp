@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "ops/random.h"
 #include "train/fit.h"
-#include "train/precision.h"
 #include "train/ranks.h"
 
 namespace tandem::train {
@@ -29,7 +28,6 @@ Trainer::Trainer(TrainerOptions options, Site /*site*/) : options_(std::move(opt
   if (options_.num_gpus < 0) fail("[Trainer] num_gpus must not be negative, but is ", options_.num_gpus);
   if (!(options_.gradient_clip_val >= 0)) fail("[Trainer] gradient_clip_val must not be negative, but is ", options_.gradient_clip_val);
   if (options_.accumulate < 1) fail("[Trainer] accumulate must be positive, but is ", options_.accumulate);
-  if (options_.precision) detail::check_precision(*options_.precision);
   if (options_.checkpoint_every < 0) fail("[Trainer] checkpoint_every must not be negative, but is ", options_.checkpoint_every);
   if (options_.resume && options_.checkpoint_dir.empty()) fail("[Trainer] resume needs a checkpoint_dir to go on from");
   for (const auto& callback : options_.callbacks)

@@ -17,6 +17,7 @@
 #include "train/memory_recorder.h"
 #include "train/metrics.h"
 #include "train/module.h"
+#include "train/trainer_precision.h"
 
 namespace tandem::train {
 
@@ -26,16 +27,16 @@ class Fit;
 
 struct TrainerOptions {
   int max_epochs = 1;
-  int64_t max_steps = -1;               // steps of the optimizer after which the run ends; negative: no such end
-  int num_gpus = 0;                     // GPUs to train on, data-parallel from two on; as many as there are where there are fewer
-  int num_nodes = 1;                    // servers that a launcher must have started this program on
-  double gradient_clip_val = 0;         // the most the gradients' norm may be; 0 leaves them as they are
-  int accumulate = 1;                   // batches whose gradients' mean makes one step
-  std::optional<DType> precision = {};  // what the model computes in, such as kBFloat16; parameters, loss and optimizer stay as they are
-  int64_t limit_train_batches = -1;     // batches an epoch at most; negative: all
-  int64_t limit_val_batches = -1;       // the same for validation
-  std::string checkpoint_dir = {};      // where checkpoint.safetensors is written after each epoch; empty: nowhere
-  int64_t checkpoint_every = 0;         // and after every so many steps; 0: only after epochs
+  int64_t max_steps = -1;                         // steps of the optimizer after which the run ends; negative: no such end
+  int num_gpus = 0;                               // GPUs to train on, data-parallel from two on; as many as there are where there are fewer
+  int num_nodes = 1;                              // servers that a launcher must have started this program on
+  double gradient_clip_val = 0;                   // the most the gradients' norm may be; 0 leaves them as they are
+  int accumulate = 1;                             // batches whose gradients' mean makes one step
+  TrainerPrecision precision = {};                // what the model computes in: "bf16-mixed", "16-mixed", or a dtype such as kBFloat16
+  int64_t limit_train_batches = -1;               // batches an epoch at most; negative: all
+  int64_t limit_val_batches = -1;                 // the same for validation
+  std::string checkpoint_dir = {};                // where checkpoint.safetensors is written after each epoch; empty: nowhere
+  int64_t checkpoint_every = 0;                   // and after every so many steps; 0: only after epochs
   std::map<std::string, std::string> notes = {};  // goes into the checkpoint's metadata, for programs that read it
   bool resume = false;                            // go on from that checkpoint where there is one
   std::optional<EarlyStoppingOptions> early_stopping = {};

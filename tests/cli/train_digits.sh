@@ -36,6 +36,11 @@ call -- train digits --gpus 0 --quiet --out runs/cpu
 expect_status 0; expect_no_out; expect_no_err
 check_summary runs/cpu/summary.json 0 20 0.97
 
+# Mixed precision, told by the summary and the report.
+call -- train digits --gpus 0 --epochs 1 --precision bf16-mixed --quiet --out runs/mixed
+expect_status 0; expect_no_out; expect_no_err
+for file in summary.json report.html; do grep -q bf16-mixed runs/mixed/$file || fail "$file does not tell the precision" "$(head -c 2000 runs/mixed/$file)"; done
+
 # All GPUs there are; the summary on standard output.
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --epochs 1 --json --quiet --out runs/json
 expect_status 0; expect_no_err

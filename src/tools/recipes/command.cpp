@@ -152,6 +152,7 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
                                 .num_gpus = settings.gpus.value_or(num_gpus()),
                                 .gradient_clip_val = settings.clip,
                                 .accumulate = settings.accumulate,
+                                .precision = settings.precision,
                                 .limit_train_batches = settings.limit_batches,
                                 .limit_val_batches = settings.limit_batches,
                                 .checkpoint_dir = settings.out,
@@ -220,6 +221,9 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--accumulate", s.accumulate, "Batches a step of the optimizer")
       ->capture_default_str()
       ->check(whole_number_from(1, kMostInt));
+  app->add_option("--precision", s.precision, "What it computes in: mixed is autocast, with float32 parameters")
+      ->capture_default_str()
+      ->check(CLI::IsMember(std::vector<std::string>{"32", "bf16-mixed", "16-mixed"}));
   app->add_option("--limit-batches", s.limit_batches, "Batches an epoch at most")->check(whole_number_from(1));
   app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1, kMostInt));
   app->add_option("--workers", s.workers, "Threads that read data ahead")

@@ -37,6 +37,7 @@ struct TrainSettings {
   std::string optimizer, schedule;
   double clip = 0;
   int accumulate = 1;
+  std::string precision = "32";
   int64_t limit_batches = -1;
   int patience = 0;  // 0: no early stopping
   int workers = 0;

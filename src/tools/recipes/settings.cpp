@@ -26,6 +26,7 @@ void for_each_setting(TrainSettings& settings, F&& f) {
   f("schedule", settings.schedule);
   f("clip", settings.clip);
   f("accumulate", settings.accumulate);
+  f("precision", settings.precision);
   f("limit-batches", settings.limit_batches);
   f("patience", settings.patience);
   f("seed", settings.seed);
