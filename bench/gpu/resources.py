@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Where training spends its time, by the names of their kernels' structs.
-HOT = re.compile(r"Apply(Dense|Strided)<.*(Add|Sub|Mul|Div|Relu|Exp|Tanh|Sigmoid|Gelu|Silu)\b|Move<|Fill|Softmax|CrossEntropy|Normalize|Sum|Matmul|Product|"
+HOT = re.compile(r"Apply(Dense|Fours|Strided)<.*(Add|Sub|Mul|Div|Relu|Exp|Tanh|Sigmoid|Gelu|Silu)\b|Move(Fours)?<|Convert<|Join<|Fill|Softmax|CrossEntropy|Normalize|Sum|Matmul|Product|"
                  r"Adam|Sgd|Dropout|Embed|Gather|MaxPool|AvgPool|Lstm|Gru|Attention")
 
 

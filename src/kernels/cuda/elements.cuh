@@ -95,30 +95,6 @@ TD_DEVICE void store(void* data, DType dtype, int64_t i, T value) {
   }
 }
 
-/// Four elements of one dtype in a row, moved at once.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T element[4];
-};
-inline constexpr int kFour = 4;
-
-/// Writes y to elements `first` … first + 3 of `out`, which are aligned to four; converted. T is what they are computed in.
-template <class T, class Y>
-TD_DEVICE void store_four(void* out, DType dtype, int64_t first, const Y (&y)[kFour]) {
-  const auto as = [&](auto zero) {
-    using E = decltype(zero);
-    Four<E> four;
-    for (int k = 0; k < kFour; ++k) four.element[k] = to_element<E>(y[k]);
-    static_cast<Four<E>*>(out)[first / kFour] = four;
-  };
-  if (dtype == dtype_of<T>()) as(T{});
-  else if (dtype == DType::Bool) as(bool{});
-  else if (std::is_same_v<T, float> && dtype == DType::Float16) as(Half{});
-  else if (std::is_same_v<T, float> && dtype == DType::BFloat16) as(BFloat16{});
-  else
-    for (int k = 0; k < kFour; ++k) store(out, dtype, first + k, static_cast<T>(y[k]));
-}
-
 // --- Choosing a kernel by dtype
 /// Calls f with a zero of the floating type that `dtype` names.
 template <class F>
@@ -182,31 +158,35 @@ struct Numbers {
   }
 };
 
+/// Calls f with a zero of the type that elements of a dtype are read as: bool as bytes that may have any value.
+template <class F>
+TD_DEVICE void visit_stored(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::UInt8: return f(uint8_t{});
+    case DType::Int8: return f(int8_t{});
+    case DType::Int16: return f(int16_t{});
+    case DType::Int32: return f(int32_t{});
+    case DType::Int64: return f(int64_t{});
+    case DType::Float16: return f(Half{});
+    case DType::BFloat16: return f(BFloat16{});
+    case DType::Float32: return f(float{});
+    default: return f(double{});
+  }
+}
+
 /// n elements of any dtype, converted to C: one question about the dtype, then n loads at once.
 template <class C, int n>
 TD_DEVICE void load_at(const void* data, DType dtype, const int64_t (&at)[n], C (&x)[n]) {
-  const auto as = [&](auto zero) {
+  visit_stored(dtype, [&](auto zero) {
     using T = decltype(zero);
     for (int k = 0; k < n; ++k) {
       if constexpr (std::is_integral_v<T>) x[k] = static_cast<C>(static_cast<const T*>(data)[at[k]]);
       else x[k] = to_element<C>(to_compute(static_cast<const T*>(data)[at[k]]));
     }
-  };
-  switch (dtype) {
-    case DType::Bool: {
-      for (int k = 0; k < n; ++k) x[k] = static_cast<C>(static_cast<const uint8_t*>(data)[at[k]] != 0);
-      break;
-    }
-    case DType::UInt8: as(uint8_t{}); break;
-    case DType::Int8: as(int8_t{}); break;
-    case DType::Int16: as(int16_t{}); break;
-    case DType::Int32: as(int32_t{}); break;
-    case DType::Int64: as(int64_t{}); break;
-    case DType::Float16: as(Half{}); break;
-    case DType::BFloat16: as(BFloat16{}); break;
-    case DType::Float32: as(float{}); break;
-    default: as(double{}); break;
-  }
+  });
+  if (dtype == DType::Bool)
+    for (int k = 0; k < n; ++k) x[k] = static_cast<C>(x[k] != C(0));
 }
 
 /// Elements of any dtype as C, or none.
@@ -232,38 +212,6 @@ struct Results {
   template <class C>
   TD_DEVICE void put(int64_t at, C value) const {
     store(data, dtype, at, value);
-  }
-};
-
-/// Elements to read or write, of a floating dtype that computes in C.
-template <class C>
-struct Floats {
-  void* data;
-  DType dtype;
-
-  Floats(const View& view) : data(view.data), dtype(view.dtype) {}
-  template <int n>
-  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
-    visit([&](auto zero) {
-      using T = decltype(zero);
-      for (int k = 0; k < n; ++k) x[k] = to_compute(static_cast<const T*>(data)[at[k]]);
-    });
-  }
-  template <int n>
-  TD_DEVICE void write(const int64_t (&at)[n], const C (&x)[n]) const {
-    visit([&](auto zero) {
-      using T = decltype(zero);
-      for (int k = 0; k < n; ++k) static_cast<T*>(data)[at[k]] = to_element<T>(x[k]);
-    });
-  }
-
- private:
-  template <class F>
-  TD_DEVICE void visit(F&& f) const {
-    if constexpr (std::is_same_v<C, double>) f(double{});
-    else if (dtype == DType::Float32) f(float{});
-    else if (dtype == DType::Float16) f(Half{});
-    else f(BFloat16{});
   }
 };
 

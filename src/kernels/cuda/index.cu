@@ -6,6 +6,7 @@
 // of the values for a place stays, unless algorithms have to be deterministic.
 #include "base/backends.h"
 #include "kernels/cuda/entries.h"
+#include "kernels/cuda/fours.cuh"
 #include "kernels/cuda/indexing.cuh"
 
 namespace tandem::kernels::cuda {

@@ -193,6 +193,11 @@ __global__ void __launch_bounds__(threads == kWarp ? kThreads : threads, blocks_
 
 }  // namespace grids
 
+/// Bytes within the GPU's memory, by CUDA's own copy.
+inline void copy_bytes(const Queue& queue, void* to, const void* from, size_t bytes) {
+  check(queue, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(queue)));
+}
+
 /// kernel(i) for every i below `count`, a thread each, in any order.
 template <class Kernel>
 void for_each(const Queue& queue, int64_t count, const Kernel& kernel) {
@@ -267,6 +272,8 @@ class Group {
  private:
   bool backwards_ = false;
 };
+
+inline void copy_bytes(const Queue&, void* to, const void* from, size_t bytes) { std::memmove(to, from, bytes); }
 
 template <class Kernel>
 void for_each(const Queue&, int64_t count, const Kernel& kernel) {

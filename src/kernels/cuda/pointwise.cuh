@@ -1,10 +1,11 @@
 // Pointwise kernels from the functors that the CPU compiles too. Operands of any dtype are converted to the type that is computed in, and
-// the result back. Dense calls take four neighbours a thread and move them together where the addresses allow it; all others find each
-// element's place by its number. One .cu file a compute type includes this, so that they compile side by side.
+// the result back. In float a thread takes four neighbours, of dense arrays or along the innermost dimension of strided ones, and moves
+// them together where the addresses allow it; else it finds its element's place by its number. One .cu file a compute type includes this,
+// so that they compile side by side.
 #pragma once
 
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
+#include "kernels/cuda/fours.cuh"
 #include "kernels/pointwise.h"
 #include "kernels/pointwise_call.h"
 
@@ -44,23 +45,22 @@ struct Apply {
   }
 };
 
+/// Four elements at once.
 template <class T>
 TD_DEVICE void load_four(const Source<T>& source, int64_t first, T (&x)[kFour]) {
-  const auto in = [&](auto zero) {
-    using E = decltype(zero);
-    const Four<E> four = static_cast<const Four<E>*>(source.data)[first / kFour];
-    for (int k = 0; k < kFour; ++k) x[k] = to_element<T>(to_compute(four.element[k]));
-  };
+  if (source.data) return load_four(source.data, source.dtype, first, x);
+  for (int k = 0; k < kFour; ++k) x[k] = source.value;
+}
+
+/// Four elements one by one.
+template <class T>
+TD_DEVICE void load_each(const Source<T>& source, int64_t first, int64_t step, int there, T (&x)[kFour]) {
   if (!source.data) {
     for (int k = 0; k < kFour; ++k) x[k] = source.value;
-  } else if (source.dtype == dtype_of<T>()) {
-    in(T{});
-  } else if (std::is_same_v<T, float> && source.dtype == DType::Float16) {
-    in(Half{});
-  } else if (std::is_same_v<T, float> && source.dtype == DType::BFloat16) {
-    in(BFloat16{});
   } else {
-    for (int k = 0; k < kFour; ++k) x[k] = load<T>(source.data, source.dtype, first + k);
+    int64_t at[kFour];
+    for (int k = 0; k < kFour; ++k) at[k] = first + (k < there ? k * step : 0);
+    load_at(source.data, source.dtype, at, x);
   }
 }
 
@@ -78,8 +78,7 @@ struct ApplyDense {
     T x[inputs][kFour];
     for (int k = 0; k < inputs; ++k) {
       if (together) load_four(apply.in[k], first, x[k]);
-      else
-        for (int j = 0; j < kFour; ++j) x[k][j] = apply.in[k][first + (j < there ? j : 0)];
+      else load_each(apply.in[k], first, 1, there, x[k]);
     }
     using Result = decltype(apply(std::declval<const T(&)[inputs]>()));
     Result y[kFour];
@@ -90,11 +89,40 @@ struct ApplyDense {
     }
     if (together) store_four<T>(apply.out, apply.out_dtype, first, y);
     else
-      for (int j = 0; j < there; ++j) store(apply.out, apply.out_dtype, first + j, static_cast<T>(y[j]));
+      for (int j = 0; j < kFour; ++j)
+        if (j < there) store(apply.out, apply.out_dtype, first + j, static_cast<T>(y[j]));
   }
 };
 
-/// Element i of arrays of any strides.
+/// Four neighbours of arrays of any strides, along the innermost dimension.
+template <class F, class T, int inputs>
+struct ApplyFours {
+  Apply<F, T, inputs> apply;
+  Fours<inputs + 1> fours;  // of the operands, then of the output
+
+  TD_DEVICE void operator()(int64_t i) const {
+    int64_t at[inputs + 1];
+    const int there = fours(i, at);
+    T x[inputs][kFour];
+    for (int k = 0; k < inputs; ++k) {
+      if (fours.together[k] && there == kFour) load_four(apply.in[k], at[k], x[k]);
+      else load_each(apply.in[k], at[k], fours.step[k], there, x[k]);
+    }
+    using Result = decltype(apply(std::declval<const T(&)[inputs]>()));
+    Result y[kFour];
+    for (int j = 0; j < kFour; ++j) {
+      T each[inputs];
+      for (int k = 0; k < inputs; ++k) each[k] = x[k][j];
+      y[j] = apply(each);
+    }
+    if (fours.together[inputs] && there == kFour) store_four<T>(apply.out, apply.out_dtype, at[inputs], y);
+    else
+      for (int j = 0; j < kFour; ++j)
+        if (j < there) store(apply.out, apply.out_dtype, at[inputs] + j * fours.step[inputs], static_cast<T>(y[j]));
+  }
+};
+
+/// One element of arrays of any strides.
 template <class F, class T, int inputs>
 struct ApplyStrided {
   Apply<F, T, inputs> apply;
@@ -121,8 +149,8 @@ void launch(const Queue& queue, const Pointwise& call) {
     for (int k = 0; k < inputs; ++k) apply.in[k] = {call.in[k].data, call.in[k].dtype, call.in[k].value.template to<T>()};
     if constexpr (kTakesFour<F, T>) {
       if (call.contiguous) {
-        bool aligned = reinterpret_cast<uintptr_t>(call.out) % (kFour * size_of(call.out_dtype)) == 0;
-        for (int k = 0; k < inputs; ++k) aligned &= reinterpret_cast<uintptr_t>(call.in[k].data) % (kFour * size_of(call.in[k].dtype)) == 0;
+        bool aligned = aligned_to_four(call.out, call.out_dtype);
+        for (int k = 0; k < inputs; ++k) aligned &= aligned_to_four(call.in[k].data, call.in[k].dtype);
         for_each(queue, (call.numel + kFour - 1) / kFour, ApplyDense<F, T, inputs>{apply, call.numel, aligned});
         return;
       }
@@ -131,9 +159,22 @@ void launch(const Queue& queue, const Pointwise& call) {
     const int64_t* strides[inputs + 1];
     for (int k = 0; k < inputs; ++k) strides[k] = !call.in[k].data ? kNoStrides : call.contiguous ? one : call.in[k].strides;
     strides[inputs] = call.contiguous ? one : call.out_strides;
-    for_each(queue, call.numel,
-             ApplyStrided<F, T, inputs>{
-                 apply, call.contiguous ? Places<inputs + 1>(1, row, strides) : Places<inputs + 1>(call.ndim, call.sizes, strides)});
+    const Places<inputs + 1> places =
+        call.contiguous ? Places<inputs + 1>(1, row, strides) : Places<inputs + 1>(call.ndim, call.sizes, strides);
+    if constexpr (kTakesFour<F, T>) {
+      const void* data[inputs + 1];
+      DType dtypes[inputs + 1];
+      for (int k = 0; k < inputs; ++k) {
+        data[k] = call.in[k].data;
+        dtypes[k] = call.in[k].dtype;
+      }
+      data[inputs] = call.out;
+      dtypes[inputs] = call.out_dtype;
+      const Fours<inputs + 1> fours(places, data, dtypes);
+      for_each(queue, fours.places.count, ApplyFours<F, T, inputs>{apply, fours});
+    } else {
+      for_each(queue, call.numel, ApplyStrided<F, T, inputs>{apply, places});
+    }
   } else {
     queue.status->report(Trouble::Unsupported, static_cast<int64_t>(call.compute));
   }

@@ -2,8 +2,8 @@
 // two where an element takes 64 bits, and writes them together where the address allows it. So the numbers depend on nothing but seed and
 // offset. A permutation is sorted in place.
 #include "kernels/cuda/bitonic.cuh"
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
+#include "kernels/cuda/fours.cuh"
 #include "kernels/random.h"
 
 namespace tandem::kernels::cuda {
@@ -22,9 +22,6 @@ struct Words {
     }
   }
 };
-
-/// Whether elements of `dtype` from `data` on can be moved four at a time.
-bool aligned_to_four(const void* data, DType dtype) { return reinterpret_cast<uintptr_t>(data) % (kFour * size_of(dtype)) == 0; }
 
 /// Elements 4 i … 4 i + 3 of a contiguous output, as `make` makes them.
 template <class Make>

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/fours.cuh"
 #include "kernels/strides.h"
 
 namespace tandem::kernels::cuda {
