@@ -102,7 +102,7 @@ struct LossGradient {
       group.each([&](int t) {
         C sum = 0;
         rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&)[2][n], int64_t number) {
-          for (int k = 0; k < n; ++k) sum += targets.weight(number + k * rows.lanes);
+          for (int k = 0; k < n; ++k) sum += targets.weight(number + k * rows.step());
         });
         shared.weights[t] = sum;
       });
@@ -121,15 +121,15 @@ struct LossGradient {
       }
       rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[2][n], int64_t number) {
         C x[n];
-        log_probabilities.read(at[1], x);
+        log_probabilities.read(at[1], x, rows.together(1));
         for (int k = 0; k < n; ++k) {
-          const int64_t c = number + k * rows.lanes;
+          const int64_t c = number + k * rows.step();
           C target = 0;
           if (share != 0) target = share * targets.weight(c);
           if (c == label) target += (1 - targets.smoothing) * weight;
           x[k] = label < 0 ? C(0) : row_scale * (math::exp(x[k]) * target_sum - target);
         }
-        out.write(at[0], x);
+        out.write(at[0], x, rows.together(0));
       });
     });
   }
@@ -166,8 +166,9 @@ void cross_entropy_backward(const Queue& queue, Out out, View scale, View log_pr
     using C = decltype(zero);
     const Targets<C> targets(queue, target, weight, out.sizes[1], ignore, smoothing);
     const int64_t scale_step = scale.ndim ? scale.strides[0] : 0;
-    const Rows<2> all(places_in(out, 0, 1, false, out, log_probabilities), places_in(out, 1, 2, false, out, log_probabilities),
-                      dense_rows(out, 1));
+    const Rows<2> all = Rows<2>(places_in(out, 0, 1, false, out, log_probabilities), places_in(out, 1, 2, false, out, log_probabilities),
+                                dense_rows(out, 1))
+                            .in_fours(out, log_probabilities);
     split_rows<512>(all, [&](auto threads, const Rows<2>& rows) {
       for_groups<threads>(queue, rows.groups(), LossGradient<C, threads>{targets, out, log_probabilities, scale, scale_step, rows});
     });

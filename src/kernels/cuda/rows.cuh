@@ -49,11 +49,38 @@ inline bool dense_rows(const View& in, int reduced) {
 /// they are the threads of a group.
 template <int N>
 struct Rows {
-  Places<N> starts, elements;  // of the rows; of a row's elements from its start
+  Places<N> starts, elements;  // of the rows; of a row's elements from its start, or of each four of them
+  int64_t length;              // elements of a row
   bool dense;                  // neighbouring threads go to neighbouring elements of a row, not to neighbouring rows
+  bool fours = false;          // a thread's four elements are neighbours, and lie side by side in every array or are one and the same
+  bool same[N] = {};           // they are one
   int lanes = 1, columns = 1, shift = 0;
 
-  Rows(const Places<N>& rows, const Places<N>& of_row, bool dense_rows) : starts(rows), elements(of_row), dense(dense_rows) {}
+  Rows(const Places<N>& rows, const Places<N>& of_row, bool dense_rows)
+      : starts(rows), elements(of_row), length(of_row.count), dense(dense_rows) {}
+
+  /// The same, in fours where the arrays, whose views these are, allow it. Those without data do not count.
+  template <class... Views>
+  [[nodiscard]] Rows in_fours(const Views&... views) const {
+    static_assert(sizeof...(Views) == N);
+    const View* const all[N] = {&views...};
+    Rows in_fours = *this;
+    const int inner = elements.ndim - 1;
+    if (!dense || inner < 0 || starts.count == 0 || length == 0 || elements.size(inner) % kFour != 0) return *this;
+    for (int a = 0; a < N; ++a) {
+      in_fours.same[a] = elements.strides[a][inner] == 0;
+      in_fours.elements.strides[a][inner] *= kFour;
+      if (!all[a]->data || in_fours.same[a]) continue;
+      bool fits = elements.strides[a][inner] == 1 && aligned_to_four(all[a]->data, all[a]->dtype);
+      for (int d = 0; d < inner; ++d) fits &= elements.strides[a][d] % kFour == 0;
+      for (int d = 0; d < starts.ndim; ++d) fits &= starts.strides[a][d] % kFour == 0;
+      if (!fits) return *this;
+    }
+    in_fours.fours = true;
+    in_fours.elements.count /= kFour;
+    in_fours.elements.by[inner] = Divide(elements.size(inner) / kFour);
+    return in_fours;
+  }
 
   /// The same, for groups of `threads` of which each row has so many.
   [[nodiscard]] Rows shared_by(int threads, int lanes_of_row) const {
@@ -77,18 +104,33 @@ struct Rows {
   /// Whether there is such a row, and the thread is its lane 0.
   TD_DEVICE bool leads(int thread, int64_t row) const { return lane(thread) == 0 && row < starts.count; }
 
+  /// Whether the four elements of a thread lie side by side in an array.
+  TD_DEVICE bool together(int array) const { return fours && !same[array]; }
+  /// How far the elements of a thread are apart that it takes together.
+  TD_DEVICE int step() const { return fours ? 1 : lanes; }
+
   /// f(at, number) for a thread's elements of a row, four at a time while there are so many: at[array][k] is the place of element
-  /// number + k * lanes. Nothing for rows past the last one.
+  /// number + k * step(). Nothing for rows past the last one.
   template <class F>
   TD_DEVICE void for_elements(int64_t row, int thread, F&& f) const {
-    if (row < starts.count) for_elements(row, thread, 0, elements.count, f);
+    if (row < starts.count) for_elements(row, thread, 0, length, f);
   }
-  /// The same for elements [begin, end) of a row that there is.
+  /// The same for elements [begin, end) of a row that there is; multiples of four.
   template <class F>
   TD_DEVICE void for_elements(int64_t row, int thread, int64_t begin, int64_t end, F&& f) const {
-    constexpr int together = 4;
+    constexpr int together = kFour;
     int64_t start[N];
     starts(row, start);
+    if (fours) {
+      for (int64_t i = begin / kFour + lane(thread); i < end / kFour; i += lanes) {
+        int64_t one[N], at[N][together];
+        elements(i, one);
+        for (int a = 0; a < N; ++a)
+          for (int k = 0; k < together; ++k) at[a][k] = start[a] + one[a] + (same[a] ? 0 : k);
+        f(at, i * kFour);
+      }
+      return;
+    }
     int64_t i = begin + lane(thread);
     const int64_t step = lanes;
     for (; i + (together - 1) * step < end; i += together * step) {
@@ -127,10 +169,10 @@ void split_rows(const Rows<N>& rows, F&& f) {
   constexpr std::integral_constant<int, kWarp> warp;
   constexpr std::integral_constant<int, 256> block;
   constexpr std::integral_constant<int, max_threads> largest;
-  const int64_t count = rows.starts.count, length = rows.elements.count;
+  const int64_t count = rows.starts.count, length = rows.length;
   int lanes = 1;
   if (rows.dense) {
-    while (lanes < kWarp && lanes < length) lanes *= 2;
+    while (lanes < kWarp && lanes < rows.elements.count) lanes *= 2;
     if (length <= 1024) return f(warp, rows.shared_by(warp, lanes));
     if (length <= 8192 || count * block >= busy) return f(block, rows.shared_by(block, block));
     return f(largest, rows.shared_by(largest, largest));

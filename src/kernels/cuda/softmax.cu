@@ -46,7 +46,7 @@ struct Softmax {
       Exponentials<C> total = Exponentials<C>::none();
       rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[2][n], int64_t) {
         C x[n];
-        in.read(at[1], x);
+        in.read(at[1], x, rows.together(1));
         total.add(x);
       });
       shared.totals[t] = total;
@@ -57,9 +57,9 @@ struct Softmax {
       const C max = total.max, last = log ? math::log(total.sum) : 1 / total.sum;  // what is subtracted last, or a factor
       rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[2][n], int64_t) {
         C x[n];
-        in.read(at[1], x);
+        in.read(at[1], x, rows.together(1));
         for (int k = 0; k < n; ++k) x[k] = log ? x[k] - max - last : math::exp(x[k] - max) * last;
-        out.write(at[0], x);
+        out.write(at[0], x, rows.together(0));
       });
     });
   }
@@ -79,10 +79,10 @@ struct SoftmaxGradient {
       C sum = 0;
       rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[3][n], int64_t) {
         C g[n];
-        grad.read(at[1], g);
+        grad.read(at[1], g, rows.together(1));
         if (!log) {
           C v[n];
-          y.read(at[2], v);
+          y.read(at[2], v, rows.together(2));
           for (int k = 0; k < n; ++k) g[k] *= v[k];
         }
         for (int k = 1; k < n; ++k) g[0] += g[k];
@@ -95,10 +95,10 @@ struct SoftmaxGradient {
       const C sum = shared.sums[rows.first(t)];
       rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[3][n], int64_t) {
         C g[n], v[n];
-        grad.read(at[1], g);
-        y.read(at[2], v);
+        grad.read(at[1], g, rows.together(1));
+        y.read(at[2], v, rows.together(2));
         for (int k = 0; k < n; ++k) g[k] = log ? g[k] - math::exp(v[k]) * sum : v[k] * (g[k] - sum);
-        out.write(at[0], g);
+        out.write(at[0], g, rows.together(0));
       });
     });
   }
@@ -106,7 +106,9 @@ struct SoftmaxGradient {
 
 void forward(const Queue& queue, bool log, const Out& out, const View& in) {
   const int outer = in.ndim > 0 ? in.ndim - 1 : 0;
-  const Rows<2> all(places_in(in, 0, outer, true, out, in), places_in(in, outer, in.ndim, false, out, in), dense_rows(in, in.ndim - outer));
+  const Rows<2> all =
+      Rows<2>(places_in(in, 0, outer, true, out, in), places_in(in, outer, in.ndim, false, out, in), dense_rows(in, in.ndim - outer))
+          .in_fours(out, in);
   visit_floating_compute(in.dtype, [&](auto zero) {
     split_rows<1024>(all, [&](auto threads, const Rows<2>& rows) {
       for_groups<threads>(queue, rows.groups(), Softmax<decltype(zero), threads>{out, in, rows, log});
@@ -116,8 +118,9 @@ void forward(const Queue& queue, bool log, const Out& out, const View& in) {
 
 void backward(const Queue& queue, bool log, const Out& out, const View& grad, const View& y) {
   const int outer = y.ndim > 0 ? y.ndim - 1 : 0;
-  const Rows<3> all(places_in(y, 0, outer, true, out, grad, y), places_in(y, outer, y.ndim, false, out, grad, y),
-                    dense_rows(y, y.ndim - outer));
+  const Rows<3> all =
+      Rows<3>(places_in(y, 0, outer, true, out, grad, y), places_in(y, outer, y.ndim, false, out, grad, y), dense_rows(y, y.ndim - outer))
+          .in_fours(out, grad, y);
   visit_floating_compute(y.dtype, [&](auto zero) {
     split_rows<1024>(all, [&](auto threads, const Rows<3>& rows) {
       for_groups<threads>(queue, rows.groups(), SoftmaxGradient<decltype(zero), threads>{out, grad, y, rows, log});
