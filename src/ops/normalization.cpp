@@ -67,7 +67,7 @@ Normalized normalize_rows(const char* op, const Tensor& x, const Tensor& weight,
                     layout.centered ? empty({layout.sizes[0]}, options, site) : Tensor(), empty({layout.sizes[0]}, options, site)};
   if (x.numel())
     ops::launch(x, op, site, &kernels::Table::normalize, layout.data(result.y), result.mean, result.variance, layout.data(x),
-                layout.weight(weight), layout.weight(bias), eps);
+                layout.weight(weight), layout.weight(bias), eps, ops::kernels_of(x).normalize_workspace(layout.data(x)));
   return result;
 }
 
@@ -114,7 +114,8 @@ std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& m
       biases = empty_like(variance, {}, site);
     }
     ops::launch(x, "normalize_backward", site, &kernels::Table::normalize_backward, layout.data(gradients[0]), weights, biases,
-                layout.data(grad), layout.data(x), mean, variance, layout.weight(weight), layout.weight(bias), eps, relu);
+                layout.data(grad), layout.data(x), mean, variance, layout.weight(weight), layout.weight(bias), eps, relu,
+                ops::kernels_of(x).normalize_workspace(layout.data(x)));
     if (weights.defined()) {
       if (wanted[1] && weight.defined()) gradients[1] = weights.to(weight.dtype());
       if (wanted[2] && bias.defined()) gradients[2] = biases.to(bias.dtype());
@@ -222,6 +223,25 @@ void follow(const Tensor& running, const Tensor& now, double momentum, Site site
   if (running.defined()) running.copy_(running * (1 - momentum) + now * momentum, false, site);
 }
 
+/// The same for both figures of a batch of `count` numbers a channel, in one kernel where all are of one dtype.
+void follow(const Tensor& running_mean, const Tensor& running_var, const Normalized& now, int64_t count, double momentum, Site site) {
+  const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
+  const auto alike = [&](const Tensor& running) {
+    return !running.defined() || (running.dtype() == now.mean.dtype() && running.device() == now.mean.device() && running.dim() == 1);
+  };
+  if (!alike(running_mean) || !alike(running_var)) {
+    follow(running_mean, now.mean, momentum, site);
+    follow(running_var, now.variance * unbiased, momentum, site);
+    return;
+  }
+  if (!running_mean.defined() && !running_var.defined()) return;
+  const NoGradGuard no_grad;
+  ops::launch(now.mean, "batch_norm", site, &kernels::Table::follow_statistics, ops::in_place(running_mean), ops::in_place(running_var),
+              now.mean, now.variance, momentum, unbiased);
+  for (const Tensor& running : {running_mean, running_var})
+    if (running.defined()) running.impl().storage->bump_version();
+}
+
 /// By given statistics of each channel of (N, C, …).
 Tensor by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight, const Tensor& bias, double eps,
                      Site site) {
@@ -298,10 +318,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
   Normalized statistics;
   Tensor y = normalized(op, "NativeBatchNormBackward0", input.contiguous(site), options.weight, options.bias, layout, options.eps, site,
                         &statistics);
-  if (count > 1) {
-    follow(running_mean, statistics.mean, options.momentum, site);
-    follow(running_var, statistics.variance * (static_cast<double>(count) / static_cast<double>(count - 1)), options.momentum, site);
-  }
+  if (count > 1) follow(running_mean, running_var, statistics, count, options.momentum, site);
   return y;
 }
 

@@ -1,4 +1,4 @@
-// Softmax and its kin over rows that are read by fours or one by one: against the CPU in float64.
+// Normalization and softmax over rows that are read by fours or one by one, whole or in pieces: against the CPU in float64.
 #include <algorithm>
 #include <functional>
 
@@ -55,6 +55,81 @@ class RowsInPieces : public OnDevice {
 };
 
 constexpr td::DType kFloats[] = {td::kFloat32, td::kBFloat16, td::kFloat16, td::kFloat64};
+
+TEST_P(RowsInPieces, BatchNorm) {
+  for (const td::Shape& sizes : {td::Shape{4, 3, 160, 130}, {3, 2, 161, 203}, {66000, 5}, {2, 300, 3, 3}, {9, 4, 4, 4}, {2, 2, 1, 2}}) {
+    td::manual_seed(2);
+    const int64_t channels = sizes[1];
+    const auto x = td::randn(sizes) + 3, weight = td::randn({channels}), bias = td::randn({channels});
+    const Function affine = [](const std::vector<td::Tensor>& in) {
+      return td::batch_norm(in[0], {}, {}, {.weight = in[1], .bias = in[2], .training = true});
+    };
+    const Function plain = [](const std::vector<td::Tensor>& in) { return td::batch_norm(in[0], {}, {}, {.training = true}); };
+    const Function masked = [](const std::vector<td::Tensor>& in) {
+      return td::relu(td::batch_norm(in[0], {}, {}, {.weight = in[1], .bias = in[2], .training = true}));
+    };
+    for (const td::DType dtype : kFloats) {
+      expect_near("affine", affine, {x, weight, bias}, dtype);
+      expect_near("plain", plain, {x}, dtype);
+    }
+    expect_near("shifted", affine, {x, weight, bias}, td::kFloat32, 1);
+    expect_near("expanded", affine, {x, weight, bias}, td::kFloat32, 0, true);
+    expect_near("ReLU", masked, {x, weight, bias}, td::kFloat64);
+  }
+}
+
+TEST_P(RowsInPieces, BatchNormKeepsLargeMeans) {
+  td::manual_seed(2);
+  const auto x = (td::randn({4, 2, 160, 130}) + 3000).to(device());
+  const auto mean = td::zeros({2}, {.device = device()}), variance = td::ones({2}, {.device = device()});
+  const auto y = td::batch_norm(x, mean, variance, {.training = true, .momentum = 1});
+  const auto exact = td::var_mean(x.cpu().to(td::kFloat64), {0, 2, 3});
+  EXPECT_TRUE(td::allclose(mean.cpu().to(td::kFloat64), exact.mean, 1e-7, 0));
+  EXPECT_TRUE(td::allclose(variance.cpu().to(td::kFloat64), exact.var, 1e-5, 0));
+}
+
+TEST_P(RowsInPieces, RunningFigures) {
+  for (const td::DType dtype : {td::kFloat32, td::kFloat64, td::kBFloat16}) {
+    for (const td::DType running : {td::kFloat32, td::kFloat64}) {
+      td::manual_seed(4);
+      const auto x = td::randn({5, 3, 4}).to(dtype).to(device());
+      const auto both = td::stack({td::randn({3}), td::rand({3})}, 1).to(running);  // their elements lie apart
+      const auto placed = both.clone().to(device());
+      const auto mean = placed.select(1, 0), variance = placed.select(1, 1);
+      const auto before = mean.version();
+      (void)td::batch_norm(x, mean, variance, {.training = true, .momentum = 0.3});
+      EXPECT_GT(mean.version(), before);
+      const auto now = td::var_mean(x.cpu().to(td::kFloat64), {0, 2});
+      const auto wide = both.to(td::kFloat64);
+      EXPECT_TRUE(td::allclose(mean.cpu().to(td::kFloat64), wide.select(1, 0) * 0.7 + now.mean * 0.3, 1e-5, 1e-5));
+      EXPECT_TRUE(td::allclose(variance.cpu().to(td::kFloat64), wide.select(1, 1) * 0.7 + now.var * 0.3, 1e-5, 1e-5));
+      const auto alone = mean.clone();
+      (void)td::batch_norm(x, mean, {}, {.training = true, .momentum = 0.5});
+      EXPECT_TRUE(td::allclose(mean.cpu().to(td::kFloat64), (alone.cpu().to(td::kFloat64) + now.mean) / 2, 1e-5, 1e-5));
+    }
+  }
+}
+
+TEST_P(RowsInPieces, LayerNormAndItsKin) {
+  for (const td::Shape& sizes : {td::Shape{33, 64}, {33, 63}, {5, 1000}, {2, 20000}, {1, 300000}, {1, 300001}, {3, 4}, {3, 1}}) {
+    td::manual_seed(3);
+    const int64_t n = sizes[1];
+    const auto x = td::randn(sizes) + 1, weight = td::randn({n}), bias = td::randn({n});
+    const Function layer = [n](const std::vector<td::Tensor>& in) { return td::layer_norm(in[0], {n}, in[1], in[2]); };
+    const Function root = [n](const std::vector<td::Tensor>& in) { return td::rms_norm(in[0], {n}, in[1]); };
+    for (const td::DType dtype : kFloats) {
+      if (n > 1) expect_near("layer norm", layer, {x, weight, bias}, dtype);
+      expect_near("RMS norm", root, {x, weight}, dtype);
+    }
+    expect_near("shifted", root, {x, weight}, td::kFloat32, 1);
+    expect_near("expanded", root, {x, weight}, td::kFloat32, 0, true);
+  }
+  for (const td::Shape& sizes : {td::Shape{2, 6, 4, 6}, {2, 6, 5, 5}, {1, 2, 300, 300}}) {
+    const auto x = td::randn(sizes), weight = td::randn({sizes[1]}), bias = td::randn({sizes[1]});
+    const Function group = [](const std::vector<td::Tensor>& in) { return td::group_norm(in[0], 2, in[1], in[2]); };
+    for (const td::DType dtype : kFloats) expect_near("group norm", group, {x, weight, bias}, dtype);
+  }
+}
 
 TEST_P(RowsInPieces, Softmax) {
   for (const td::Shape& sizes : {td::Shape{33, 64}, {33, 63}, {5, 1000}, {2, 20000}, {3, 4}, {3, 1}, {2, 7, 12}}) {

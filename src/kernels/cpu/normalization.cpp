@@ -122,7 +122,10 @@ struct Moments {
 
 }  // namespace
 
-void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in_view, View weight_view, View bias_view, double eps) {
+size_t normalize_workspace(const View&) { return 0; }
+
+void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in_view, View weight_view, View bias_view, double eps,
+               void*) {
   const Blocks out(out_view), in(in_view);
   const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
   const bool centered = mean.data != nullptr;
@@ -149,7 +152,7 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
 }
 
 void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out bias_grad, View grad_view, View in_view, View mean,
-                        View variance, View weight_view, View bias_view, double eps, bool relu) {
+                        View variance, View weight_view, View bias_view, double eps, bool relu, void*) {
   const Blocks out(out_view), grad(grad_view), in(in_view);
   const Blocks& masked = relu ? out : grad;  // a first pass leaves it there
   const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
@@ -198,6 +201,17 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
         });
       }
     });
+  });
+}
+
+void follow_statistics(const Queue&, Out running_mean, Out running_variance, View mean, View variance, double momentum, double unbiased) {
+  visit_compute(mean.dtype, [&]<class T>(T) {
+    const T share = static_cast<T>(momentum), rest = static_cast<T>(1 - momentum), factor = static_cast<T>(unbiased);
+    const auto element = [](const View& v, int64_t i) -> T& { return v.as<T>()[i * v.strides[0]]; };
+    for (int64_t i = 0; i < mean.sizes[0]; ++i) {
+      if (running_mean.data) element(running_mean, i) = element(running_mean, i) * rest + element(mean, i) * share;
+      if (running_variance.data) element(running_variance, i) = element(running_variance, i) * rest + element(variance, i) * factor * share;
+    }
   });
 }
 

@@ -1,11 +1,11 @@
-// Rows brought to mean 0 and variance 1, and their gradients: layer, group, instance, batch and root-mean-square normalization. A group of
-// threads reads its rows for their totals, and once more, mostly from a cache, for the result. Statistics are joined in double, so that
-// large means cost no digits.
+// Rows brought to mean 0 and variance 1, and their gradients: layer, group, instance, batch and root-mean-square normalization. Rows are
+// read for their totals, and once more, mostly from a cache, for the result: by a group of threads, or, as the channels of a batch, in
+// pieces by many groups. Statistics are joined in double, so that large means cost no digits.
 #include <utility>
 
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/moments.cuh"
-#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/row_pieces.cuh"
 
 namespace tandem::kernels::cuda {
 namespace {
@@ -38,10 +38,18 @@ struct Parameter {
   Converted<C> values;
   C neutral;
 
-  template <int n>
-  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n]) const {
-    if (values.data) return values.read(at, x);
-    for (int k = 0; k < n; ++k) x[k] = neutral;
+  /// `array`: which of those that go through the rows this is.
+  template <int n, int arrays>
+  TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n], const Rows<arrays>& rows, int array) const {
+    if (!values.data || (rows.fours && rows.same[array])) {
+      const C one = values.data ? values[at[0]] : neutral;
+      for (int k = 0; k < n; ++k) x[k] = one;
+      return;
+    }
+    if constexpr (n == kFour) {
+      if (rows.together(array)) return load_four(values.data, values.dtype, at[0], x);
+    }
+    values.read(at, x);
   }
 };
 
@@ -70,55 +78,48 @@ TD_DEVICE C normalized(C x, C center, C factor, C weight, C bias) {
 }
 
 /// C: what elements are computed in, and the dtype of the statistics.
-template <class C, int threads>
+template <class C>
 struct Normalize {
-  struct Shared {
-    Moments totals[threads];
-  };
+  using Total = Moments;  // of rows that are not centered those around 0: the sum of squares
   Floats<C> in, out;
   Parameter<C> weight, bias;
   Statistic<C> mean, variance;
   double eps;
   Rows<4> rows;  // of in, out, weight, bias
 
-  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
-    // Moments; of rows that are not centered those around 0: the sum of squares.
-    group.each([&](int t) {
-      Moments total{0, 0, 0};
-      rows.for_elements(rows.row(i, t), t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
-        C x[n];
-        in.read(at[0], x);
-        if (mean.data) return total.add(x);
-        C squares = 0;
-        for (int k = 0; k < n; ++k) squares += x[k] * x[k];
-        total.count += n;
-        total.squares += static_cast<double>(squares);
-      });
-      shared.totals[t] = total;
+  TD_DEVICE Total none() const { return {0, 0, 0}; }
+  TD_DEVICE Total total(int64_t row, int t, int64_t begin, int64_t end) const {
+    Total total = none();
+    rows.for_elements(row, t, begin, end, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
+      C x[n];
+      in.read(at[0], x, rows.together(0));
+      if (mean.data) return total.add(x);
+      C squares = 0;
+      for (int k = 0; k < n; ++k) squares += x[k] * x[k];
+      total.count += n;
+      total.squares += static_cast<double>(squares);
     });
-    rows.reduce(group, shared.totals, [&](Moments a, const Moments& b) {
-      if (mean.data) a.join(b);
-      else a = {a.count + b.count, 0, a.squares + b.squares};
-      return a;
-    });
-    group.each([&](int t) {
-      const int64_t row = rows.row(i, t);
-      if (row >= rows.starts.count) return;
-      const Moments total = shared.totals[rows.first(t)];
-      if (rows.leads(t, row)) {
-        mean.put(row, total.mean);
-        variance.put(row, total.squares / total.count);
-      }
-      const C center = static_cast<C>(total.mean), spread = static_cast<C>(total.squares / total.count);  // as they are kept
-      const C factor = static_cast<C>(inverse_deviation(spread, eps));
-      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
-        C x[n], w[n], b[n];
-        in.read(at[0], x);
-        weight.read(at[2], w);
-        bias.read(at[3], b);
-        for (int k = 0; k < n; ++k) x[k] = normalized(x[k], center, factor, w[k], b[k]);
-        out.write(at[1], x);
-      });
+    return total;
+  }
+  TD_DEVICE Total combine(Total a, const Total& b) const {
+    if (mean.data) a.join(b);
+    else a = {a.count + b.count, 0, a.squares + b.squares};
+    return a;
+  }
+  TD_DEVICE void results(int64_t row, int t, int64_t begin, int64_t end, const Total& total, bool leads) const {
+    if (leads) {
+      mean.put(row, total.mean);
+      variance.put(row, total.squares / total.count);
+    }
+    const C center = static_cast<C>(total.mean), spread = static_cast<C>(total.squares / total.count);  // as they are kept
+    const C factor = static_cast<C>(inverse_deviation(spread, eps));
+    rows.for_elements(row, t, begin, end, [&]<int n>(const int64_t(&at)[4][n], int64_t) {
+      C x[n], w[n], b[n];
+      in.read(at[0], x, rows.together(0));
+      weight.read(at[2], w, rows, 2);
+      bias.read(at[3], b, rows, 3);
+      for (int k = 0; k < n; ++k) x[k] = normalized(x[k], center, factor, w[k], b[k]);
+      out.write(at[1], x, rows.together(1));
     });
   }
 };
@@ -130,70 +131,70 @@ struct GradientSums {
   TD_DEVICE static GradientSums combined(const GradientSums& a, const GradientSums& b) { return {a.plain + b.plain, a.along + b.along}; }
 };
 
-template <class C, int threads>
+template <class C>
 struct NormalizeGradient {
-  struct Shared {
-    GradientSums totals[threads];
-  };
+  using Total = GradientSums;
   Floats<C> in, grad, out;
   Parameter<C> weight, bias;
-  Statistic<C> mean, variance, weight_grad, bias_grad;  // the latter where a row has one weight
+  Statistic<C> mean, variance, weight_grad, bias_grad;  // the latter where a row has one weight, which is left out of the sums
   double eps;
   bool relu;     // what follows: its gradient is the first thing
   Rows<5> rows;  // of in, grad, out, weight, bias
 
-  TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {
-    const bool one_weight = weight_grad.data != nullptr;  // it is left out of the sums
-    group.each([&](int t) {
-      const int64_t row = rows.row(i, t);
-      GradientSums total{0, 0};
-      const bool there = row < rows.starts.count;
-      const C center = there ? mean[row] : C(0), factor = there && relu ? static_cast<C>(inverse_deviation(variance[row], eps)) : C(0);
-      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
-        C x[n], g[n], w[n], b[n], plain = 0, along = 0;
-        in.read(at[0], x);
-        grad.read(at[1], g);
-        weight.read(at[3], w);
-        bias.read(at[4], b);
-        for (int k = 0; k < n; ++k) {
-          if (relu && normalized(x[k], center, factor, w[k], b[k]) <= 0) g[k] = 0;
-          if (!one_weight) g[k] *= w[k];
-          plain += g[k];
-          along += g[k] * (x[k] - center);
-        }
-        total.plain += static_cast<double>(plain);
-        total.along += static_cast<double>(along);
-      });
-      shared.totals[t] = total;
-    });
-    rows.reduce(group, shared.totals, GradientSums::combined);
-    group.each([&](int t) {
-      const int64_t row = rows.row(i, t), count = rows.elements.count;
-      if (row >= rows.starts.count) return;
-      const GradientSums total = shared.totals[rows.first(t)];
-      // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
-      const double exact = mean.data && count == 1 ? 0 : inverse_deviation(variance[row], eps), n = static_cast<double>(count);
-      const C center = mean[row], factor = static_cast<C>(exact), shift = static_cast<C>(mean.data ? total.plain / n : 0),
-              slope = static_cast<C>(exact * exact * exact * total.along / n);
-      if (one_weight && rows.leads(t, row)) {
-        weight_grad.put(row, total.along * exact);
-        bias_grad.put(row, total.plain);
+  TD_DEVICE Total none() const { return {0, 0}; }
+  TD_DEVICE Total combine(const Total& a, const Total& b) const { return GradientSums::combined(a, b); }
+  TD_DEVICE Total total(int64_t row, int t, int64_t begin, int64_t end) const {
+    const bool one_weight = weight_grad.data != nullptr;
+    Total total = none();
+    const C center = mean[row], factor = relu ? static_cast<C>(inverse_deviation(variance[row], eps)) : C(0);
+    rows.for_elements(row, t, begin, end, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
+      C x[n], g[n], w[n], plain = 0, along = 0;
+      read(at, x, g, w, center, factor);
+      for (int k = 0; k < n; ++k) {
+        if (!one_weight) g[k] *= w[k];
+        plain += g[k];
+        along += g[k] * (x[k] - center);
       }
-      rows.for_elements(row, t, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
-        C x[n], g[n], w[n], b[n];
-        in.read(at[0], x);
-        grad.read(at[1], g);
-        weight.read(at[3], w);
-        bias.read(at[4], b);
-        for (int k = 0; k < n; ++k) {
-          if (relu && normalized(x[k], center, factor, w[k], b[k]) <= 0) g[k] = 0;
-          const C scale = one_weight ? w[k] : C(1);
-          if (!one_weight) g[k] *= w[k];
-          x[k] = ((g[k] - shift) * factor - (x[k] - center) * slope) * scale;
-        }
-        out.write(at[2], x);
-      });
+      total.plain += static_cast<double>(plain);
+      total.along += static_cast<double>(along);
     });
+    return total;
+  }
+  TD_DEVICE void results(int64_t row, int t, int64_t begin, int64_t end, const Total& total, bool leads) const {
+    const bool one_weight = weight_grad.data != nullptr;
+    const int64_t count = rows.length;
+    // A centered row of one element is 0 whatever the element: so is its gradient, to the last digit.
+    const double exact = mean.data && count == 1 ? 0 : inverse_deviation(variance[row], eps), size = static_cast<double>(count);
+    const C center = mean[row], factor = static_cast<C>(exact), shift = static_cast<C>(mean.data ? total.plain / size : 0),
+            slope = static_cast<C>(exact * exact * exact * total.along / size);
+    if (one_weight && leads) {
+      weight_grad.put(row, total.along * exact);
+      bias_grad.put(row, total.plain);
+    }
+    rows.for_elements(row, t, begin, end, [&]<int n>(const int64_t(&at)[5][n], int64_t) {
+      C x[n], g[n], w[n];
+      read(at, x, g, w, center, factor);
+      for (int k = 0; k < n; ++k) {
+        const C scale = one_weight ? w[k] : C(1);
+        if (!one_weight) g[k] *= w[k];
+        x[k] = ((g[k] - shift) * factor - (x[k] - center) * slope) * scale;
+      }
+      out.write(at[2], x, rows.together(2));
+    });
+  }
+
+ private:
+  /// Elements, their gradients before a ReLU, and weights.
+  template <int n>
+  TD_DEVICE void read(const int64_t (&at)[5][n], C (&x)[n], C (&g)[n], C (&w)[n], C center, C factor) const {
+    in.read(at[0], x, rows.together(0));
+    grad.read(at[1], g, rows.together(1));
+    weight.read(at[3], w, rows, 3);
+    if (!relu) return;
+    C b[n];
+    bias.read(at[4], b, rows, 4);
+    for (int k = 0; k < n; ++k)
+      if (normalized(x[k], center, factor, w[k], b[k]) <= 0) g[k] = 0;
   }
 };
 
@@ -238,23 +239,39 @@ struct ParameterGradients {
   }
 };
 
+/// Running figures of a channel go the way of the batch's.
+template <class C>
+struct Follow {
+  Statistic<C> running_mean, running_variance, mean, variance;
+  C share, rest, unbiased;
+
+  TD_DEVICE void operator()(int64_t i) const {
+    if (running_mean.data) running_mean.put(i, static_cast<double>(running_mean[i] * rest + mean[i] * share));
+    if (running_variance.data) running_variance.put(i, static_cast<double>(running_variance[i] * rest + variance[i] * unbiased * share));
+  }
+};
+
+/// How rows (rows, runs, length) are cut.
+Cut cut_of(const View& in) { return {in, 2, 256}; }
+
 }  // namespace
 
-void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, View weight, View bias, double eps) {
+size_t normalize_workspace(const View& in) { return cut_of(in).workspace(); }
+
+void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, View weight, View bias, double eps, void* workspace) {
   const View from = grouped(in, weight.data ? weight.sizes[0] : bias.data ? bias.sizes[0] : 1);
   const auto places = [&](int begin, int end) {
     return places_in(from, begin, end, false, from, grouped(out, from.sizes[1]), spread(weight, from), spread(bias, from));
   };
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    split_rows<512>(Rows<4>(places(0, 2), places(2, 4), dense_rows(in, 2)), [&](auto threads, const Rows<4>& rows) {
-      for_groups<threads>(queue, rows.groups(), Normalize<C, threads>{in, out, {weight, 1}, {bias, 0}, mean, variance, eps, rows});
-    });
+    const Rows<4> rows = Rows<4>(places(0, 2), places(2, 4), dense_rows(in, 2)).in_fours(in, out, weight, bias);
+    work_on_rows(queue, cut_of(in), Normalize<C>{in, out, {weight, 1}, {bias, 0}, mean, variance, eps, rows}, workspace);
   });
 }
 
 void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_grad, View grad, View in, View mean, View variance,
-                        View weight, View bias, double eps, bool relu) {
+                        View weight, View bias, double eps, bool relu, void* workspace) {
   const View from = grouped(in, weight.data ? weight.sizes[0] : bias.data ? bias.sizes[0] : 1);
   const auto places = [&](int begin, int end) {
     return places_in(from, begin, end, false, from, grouped(grad, from.sizes[1]), grouped(out, from.sizes[1]), spread(weight, from),
@@ -262,11 +279,20 @@ void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_g
   };
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    split_rows<512>(Rows<5>(places(0, 2), places(2, 4), dense_rows(in, 2)), [&](auto threads, const Rows<5>& rows) {
-      for_groups<threads>(
-          queue, rows.groups(),
-          NormalizeGradient<C, threads>{in, grad, out, {weight, 1}, {bias, 0}, mean, variance, weight_grad, bias_grad, eps, relu, rows});
-    });
+    const Rows<5> rows = Rows<5>(places(0, 2), places(2, 4), dense_rows(in, 2)).in_fours(in, grad, out, weight, bias);
+    work_on_rows(queue, cut_of(in),
+                 NormalizeGradient<C>{in, grad, out, {weight, 1}, {bias, 0}, mean, variance, weight_grad, bias_grad, eps, relu, rows},
+                 workspace);
+  });
+}
+
+void follow_statistics(const Queue& queue, Out running_mean, Out running_variance, View mean, View variance, double momentum,
+                       double unbiased) {
+  visit_floating_compute(mean.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    for_each(queue, mean.sizes[0],
+             Follow<C>{running_mean, running_variance, mean, variance, static_cast<C>(momentum), static_cast<C>(1 - momentum),
+                       static_cast<C>(unbiased)});
   });
 }
 

@@ -86,8 +86,9 @@ struct Cut {
   bool dense;
   int side_by_side = 1;  // rows of a group
 
-  Cut(const View& in, int reduced) : dense(dense_rows(in, reduced)) {
-    constexpr int64_t few = 128, wanted = 1024, least = 8192;  // groups of uncut rows and of pieces, elements of a piece
+  /// Rows are cut where they keep fewer than `few` groups busy.
+  Cut(const View& in, int reduced, int64_t few = 128) : dense(dense_rows(in, reduced)) {
+    constexpr int64_t wanted = 1024, least = 8192;  // groups of pieces, elements of a piece
     int64_t count = 1;
     for (int d = 0; d < in.ndim; ++d) (d < in.ndim - reduced ? rows : count) *= in.sizes[d];
     while (!dense && side_by_side < 8 && side_by_side < rows) side_by_side *= 2;
