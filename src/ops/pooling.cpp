@@ -107,22 +107,36 @@ Plan adaptive_windows(const Name& name, const Tensor& x, const OutputSize& outpu
 }
 
 // --- The largest
-/// `source` put (or added) at `indices` of tensors of `sizes` that are zero elsewhere; both count within the last `spatial` dimensions.
-Tensor placed(kernels::Scatter mode, const char* grad_fn, const Tensor& source, const Tensor& indices, const Shape& sizes, int64_t spatial,
-              Site site) {
+/// The elements of x at `indices`, which count within the last `spatial` dimensions.
+Tensor picked(const Tensor& x, const Tensor& indices, int64_t spatial) {
+  const auto flat = [spatial](const Tensor& t) { return t.flatten(-spatial, -1); };
+  const Tensor where = flat(indices);
+  return gather(flat(x), where.dim() - 1, where).reshape(indices.sizes());
+}
+
+/// `source` put at `indices` of tensors of `sizes` that are zero elsewhere; both count within the last `spatial` dimensions.
+Tensor placed(const char* grad_fn, const Tensor& source, const Tensor& indices, const Shape& sizes, int64_t spatial, Site site) {
   const auto flat = [spatial](const Tensor& x) { return x.flatten(-spatial, -1); };
   Tensor y = zeros(sizes, {.dtype = source.dtype(), .device = source.device()}, site);
   if (source.numel()) {
     const NoGradGuard no_grad;
     const Tensor to = flat(y);
-    ops::launch(y, "max_unpool", site, &kernels::Table::scatter, mode, ops::in_place(to), flat(indices), flat(source),
+    ops::launch(y, "max_unpool", site, &kernels::Table::scatter, kernels::Scatter::Set, ops::in_place(to), flat(indices), flat(source),
                 static_cast<int32_t>(to.dim() - 1));
   }
   if (!needs_grad(source)) return y;
-  return record(grad_fn, y, {source}, site, [indices = saved(indices), sizes = source.sizes(), flat](const Tensor& g) {
-    const Tensor where = flat(indices.get());
-    return gather(flat(g), where.dim() - 1, where).reshape(sizes);
-  });
+  return record(grad_fn, y, {source}, site,
+                [indices = saved(indices), spatial](const Tensor& g) { return picked(g, indices.get(), spatial); });
+}
+
+/// The gradient of what windows were the largest of.
+Tensor largest_backward(const Name& name, const Tensor& grad, const Tensor& indices, const Pooling& pooling, const Shape& sizes,
+                        Site site) {
+  Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
+  ops::launch(y, name.op, site, &kernels::Table::max_pool_backward, ops::spatial_view(y, name.spatial),
+              ops::spatial_view(grad.contiguous(site), name.spatial), ops::spatial_view(indices, name.spatial), pooling);
+  return record("MaxPoolBackwardBackward0", y, {grad}, site,
+                [indices = saved(indices), spatial = name.spatial](const Tensor& g) { return picked(g, indices.get(), spatial); });
 }
 
 ValuesIndices largest(const Name& name, const Tensor& x, const Plan& plan, bool indices, Site site) {
@@ -138,8 +152,8 @@ ValuesIndices largest(const Name& name, const Tensor& x, const Plan& plan, bool 
   }
   if (!recording) return y;
   y.values = record(name.grad_fn, y.values, {x}, site,
-                    [indices = saved(y.indices), sizes = x.sizes(), spatial = name.spatial, site](const Tensor& g) {
-                      return placed(kernels::Scatter::Add, "MaxPoolBackwardBackward0", g, indices.get(), sizes, spatial, site);
+                    [indices = saved(y.indices), sizes = x.sizes(), pooling = plan.pooling, name, site](const Tensor& g) {
+                      return largest_backward(name, g, indices.get(), pooling, sizes, site);
                     });
   return y;
 }
@@ -238,7 +252,7 @@ Tensor max_unpool(const Name& name, const Tensor& x, const Tensor& indices, cons
     if (least < 0 || most >= sizes.numel())
       fail("[", name.op, "] Found an invalid max index: ", least < 0 ? least : most, " (output volumes are of size ", sizes, ")");
   }
-  return placed(kernels::Scatter::Set, name.grad_fn, x, indices, ops::with_spatial(x, sizes), name.spatial, site);
+  return placed(name.grad_fn, x, indices, ops::with_spatial(x, sizes), name.spatial, site);
 }
 
 }  // namespace

@@ -262,6 +262,19 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
   });
 }
 
+void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Pooling) {
+  fill(queue, out, {0, 0, false});
+  if (grad.numel() == 0) return;
+  // Places count within a volume, whose dimensions are one to scatter.
+  const auto flat = [](auto v) {
+    for (int d = 3; d < 5; ++d) v.sizes[2] *= v.sizes[d];
+    v.ndim = 3;
+    v.strides[2] = 1;
+    return v;
+  };
+  scatter(queue, Scatter::Add, flat(out), flat(indices), flat(grad), 2);
+}
+
 void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   const Axes a(pooling, in, out);
   if (a.planes * a.outputs() == 0) return;

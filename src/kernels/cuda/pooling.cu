@@ -1,5 +1,5 @@
-// Pooling. A thread takes one window; where windows are large, as those of a global average, a warp takes one. The gradient of an average
-// is gathered: a thread for each element of the input goes over the windows that see it, so that sums meet no other thread.
+// Pooling. A thread takes one window; where windows are large, as those of a global average, a warp takes one. Gradients are gathered: a
+// thread for each element of the input goes over the windows that see it, so that sums meet no other thread.
 #include <algorithm>
 #include <limits>
 
@@ -206,43 +206,89 @@ struct AvgPoolLarge {
   }
 };
 
+/// The windows that see an element of the input.
+struct Seeing {
+  PoolingAxis axes[3];
+  Divide by[3];         // the stride, or the length of an adaptive axis
+  Indices<5> elements;  // n, c, d, h, w of the input
+
+  explicit Seeing(const Pooled& pooled) : axes{pooled.axes[0], pooled.axes[1], pooled.axes[2]}, elements(pooled.in.sizes) {
+    for (int d = 0; d < 3; ++d) by[d] = Divide(axes[d].adaptive ? axes[d].in : axes[d].stride);
+  }
+
+  /// The number of windows, or about as many.
+  int64_t most() const {
+    int64_t windows = 1;
+    for (const PoolingAxis& a : axes) windows *= a.adaptive ? (a.out + a.in - 1) / a.in + 1 : (reach(a) + a.stride - 1) / a.stride;
+    return windows;
+  }
+  /// The indices of element number `i`, and of the first and the last window in each dimension. With dilation, these are all between whose
+  /// ends it lies.
+  TD_DEVICE void operator()(int64_t i, int64_t (&at)[5], int64_t (&first)[3], int64_t (&last)[3]) const {
+    elements(i, at);
+    for (int d = 0; d < 3; ++d) {
+      const PoolingAxis& a = axes[d];
+      const int64_t place = at[2 + d];
+      if (a.adaptive) {
+        first[d] = by[d](place * a.out);
+        last[d] = by[d]((place + 1) * a.out - 1);
+      } else {
+        const int64_t start = place + a.padding, before = start - reach(a);  // windows up to the one that begins here are over
+        first[d] = before < 0 ? 0 : by[d](before) + 1;
+        last[d] = by[d](start);
+        last[d] = last[d] < a.out ? last[d] : a.out - 1;
+      }
+    }
+  }
+
+ private:
+  TD_HOST_DEVICE static int64_t reach(const PoolingAxis& a) { return (a.kernel - 1) * a.dilation + 1; }
+};
+
+/// The gradient of the largest: each element looks among the windows that see it for those which name it.
+template <class T>
+struct MaxPoolBackward {
+  View grad;  // contiguous, as the indices are
+  Numbers<T> from, to;
+  const int64_t* indices;
+  Seeing seeing;
+
+  TD_DEVICE void operator()(int64_t i) const {
+    using C = Compute<T>;
+    int64_t at[5], first[3], last[3];
+    seeing(i, at, first, last);
+    const int64_t own = (at[2] * seeing.axes[1].in + at[3]) * seeing.axes[2].in + at[4], plane = at[0] * grad.sizes[1] + at[1];
+    C sum = 0;
+    for (int64_t z = first[0]; z <= last[0]; ++z)
+      for (int64_t y = first[1]; y <= last[1]; ++y)
+        for (int64_t x = first[2]; x <= last[2]; ++x) {
+          const int64_t window = ((plane * grad.sizes[2] + z) * grad.sizes[3] + y) * grad.sizes[4] + x;
+          if (indices[window] == own) sum = added(sum, from[window]);
+        }
+    to.set(i, sum);
+  }
+};
+
 template <class T>
 struct AvgPoolBackward {
   View grad;
   Numbers<T> from, to;
   Pooling pooling;
-  PoolingAxis axes[3];
-  Divide by[3];         // the stride, or the length of an adaptive axis
-  Indices<5> elements;  // n, c, d, h, w of the input
-
-  /// The first window of dimension d that sees `place`, and the last.
-  TD_DEVICE void windows(int d, int64_t place, int64_t& first, int64_t& last) const {
-    const PoolingAxis& a = axes[d];
-    if (a.adaptive) {
-      first = by[d](place * a.out);
-      last = by[d]((place + 1) * a.out - 1);
-    } else {
-      const int64_t start = place + a.padding, before = start - a.kernel;  // windows up to the one that begins here are over
-      first = before < 0 ? 0 : by[d](before) + 1;
-      last = by[d](start);
-      last = last < a.out ? last : a.out - 1;
-    }
-  }
+  Seeing seeing;
 
   TD_DEVICE void operator()(int64_t i) const {
     using C = Compute<T>;
     int64_t at[5], first[3], last[3];
-    elements(i, at);
-    for (int d = 0; d < 3; ++d) windows(d, at[2 + d], first[d], last[d]);
+    seeing(i, at, first, last);
     const int64_t base = at[0] * grad.strides[0] + at[1] * grad.strides[1];
     C sum = 0;
     for (int64_t z = first[0]; z <= last[0]; ++z) {
-      const PoolingRange d = axes[0].at(z);
+      const PoolingRange d = seeing.axes[0].at(z);
       for (int64_t y = first[1]; y <= last[1]; ++y) {
-        const PoolingRange h = axes[1].at(y);
+        const PoolingRange h = seeing.axes[1].at(y);
         for (int64_t x = first[2]; x <= last[2]; ++x) {
           const C g = from[base + z * grad.strides[2] + y * grad.strides[3] + x * grad.strides[4]];
-          sum = added(sum, divided(g, divisor_of(pooling, d, h, axes[2].at(x))));
+          sum = added(sum, divided(g, divisor_of(pooling, d, h, seeing.axes[2].at(x))));
         }
       }
     }
@@ -273,16 +319,30 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
 }
 
 void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) {
-  const Pooled pooled(out, grad, pooling);
-  Divide by[3];
-  for (int d = 0; d < 3; ++d) by[d] = Divide(pooling.adaptive ? pooled.axes[d].in : pooled.axes[d].stride);
+  const Seeing seeing{Pooled(out, grad, pooling)};
   visit_number(out.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const Indices<5> elements(out.sizes);
-    const AvgPoolBackward<T> kernel{
-        grad,    Numbers<T>(grad), Numbers<T>(out), pooling, {pooled.axes[0], pooled.axes[1], pooled.axes[2]}, {by[0], by[1], by[2]},
-        elements};
-    for_each(queue, elements.count, kernel);
+    for_each(queue, seeing.elements.count, AvgPoolBackward<T>{grad, Numbers<T>(grad), Numbers<T>(out), pooling, seeing});
+  });
+}
+
+void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Pooling pooling) {
+  if (grad.numel() == 0) return fill(queue, out, {0, 0, false});
+  const Seeing seeing{Pooled(out, grad, pooling)};
+  if (seeing.most() > kLarge) {
+    fill(queue, out, {0, 0, false});
+    const auto flat = [](auto v) {  // a volume as one dimension
+      for (int d = 3; d < 5; ++d) v.sizes[2] *= v.sizes[d];
+      v.ndim = 3;
+      v.strides[2] = 1;
+      return v;
+    };
+    return scatter(queue, Scatter::Add, flat(out), flat(indices), flat(grad), 2);
+  }
+  visit_number(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_each(queue, seeing.elements.count,
+             MaxPoolBackward<T>{grad, Numbers<T>(grad), Numbers<T>(out), indices.as<const int64_t>(), seeing});
   });
 }
 
