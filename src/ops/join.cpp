@@ -81,17 +81,11 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
     sizes[static_cast<size_t>(at)] += x.size(at);
   }
   Tensor y = empty(sizes, {.dtype = dtype, .device = first->device()}, site);
-  {
-    const NoGradGuard no_grad;
-    int64_t start = 0;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].numel()) {
-        const Tensor part = y.slice(at, start, start + lengths[i]);
-        ops::launch(y, "cat", site, &kernels::Table::copy, part, tensors[i]);
-      }
-      start += lengths[i];
-    }
-  }
+  std::vector<kernels::View> filled;
+  for (const Tensor& x : tensors)
+    if (x.numel()) filled.push_back(ops::view(x));
+  if (filled.size() == 1) ops::launch(y, "cat", site, &kernels::Table::copy, y, filled[0]);
+  else ops::launch(y, "cat", site, &kernels::Table::cat, y, filled, static_cast<int32_t>(at));
   if (!recording) return y;
   std::vector<autograd::Edge> edges;
   std::vector<DType> dtypes;
