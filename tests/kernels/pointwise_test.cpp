@@ -195,6 +195,12 @@ TEST_P(PointwiseKernel, EveryLayoutAndDtype) {
       {{5000}, {1}, {1}, {0}},
       {{5000}, {2}, {1}, {3}},
       {{9, 130}, {130, 1}, {130, 1}, {0, 1}},
+      {{9, 130}, {130, 1}, {130, 1}, {1, 0}},
+      {{9, 600}, {700, 1}, {0, 1}, {601, 1}},
+      {{5, 701}, {701, 1}, {701, 1}, {0, 1}},  // rows that begin anywhere in a cache line
+      {{3, 5, 520}, {2600, 520, 1}, {2600, 520, 1}, {520, 0, 1}},
+      {{2, 1100}, {1100, 1}, {1100, 1}, {1, 0}},
+      {{2, 40000}, {40000, 1}, {40000, 1}, {0, 1}},
       {{9, 130}, {130, 1}, {1, 9}, {1, 0}},
       {{130, 9}, {9, 1}, {1, 130}, {0, 0}},
       {{40, 70}, {70, 1}, {1, 40}, {1, 41}},
@@ -303,6 +309,24 @@ TEST_P(PointwiseKernel, SmallPowersAreExact) {
             << a.get(i) << "^" << exponent;
       }
     }
+}
+
+TEST_P(PointwiseKernel, RowsAndColumnsInPlace) {
+  for (const int64_t columns : {31, 64, 1000, 5000}) {
+    constexpr int64_t rows = 70;
+    for (const bool by_row : {true, false})
+      for (const int threads : {1, 2, 5}) {
+        Memory a(kFloat32, rows * columns), b(kFloat32, std::max(rows, columns));
+        for (int64_t i = 0; i < a.count(); ++i) a.set(i, static_cast<double>(i % 1000));
+        for (int64_t i = 0; i < b.count(); ++i) b.set(i, static_cast<double>(i));
+        Pointwise call = call_of(PointwiseOp::sub, kFloat32, a.out({rows, columns}), false);
+        add_operand(call, a.view({rows, columns}));
+        add_operand(call, b.view({rows, columns}, {by_row ? 0 : 1, by_row ? 1 : 0}));
+        cpu_table().pointwise(TestQueue(threads), call);
+        for (int64_t i = 0; i < a.count(); ++i)
+          ASSERT_EQ(a.get(i), static_cast<double>(i % 1000 - (by_row ? i % columns : i / columns))) << columns << " columns, element " << i;
+      }
+  }
 }
 
 TEST_P(PointwiseKernel, ResultsDoNotDependOnPlaceOrThreads) {

@@ -100,7 +100,8 @@ void pointwise(const Queue& queue, Pointwise call) {
     in_place |= call.in[i].data == call.out;
   }
   plan.stream = plan.out_direct && !in_place && streams(static_cast<size_t>(call.numel) * size_of(call.out_dtype));
-  if (wants_panels(plan)) run_panels(queue, plan);
+  if (wants_rows(plan)) run_rows(queue, plan);
+  else if (wants_panels(plan)) run_panels(queue, plan);
   else run_tiles(queue, plan);
 }
 

@@ -7,6 +7,8 @@ namespace tandem::kernels::cpu {
 
 inline constexpr int64_t kTile = 1024;         // elements handed to a tile function at a time, at most
 inline constexpr int64_t kGrain = 32 * kTile;  // elements a thread should have at least
+// Elements of a row that is not packed, at least, where it is dense and where it repeats an element: packing is faster for shorter ones.
+inline constexpr int64_t kLeastRow = 512, kLeastRepeated = 768;
 
 struct alignas(64) Buffer {
   char bytes[kTile * 8];
@@ -33,6 +35,11 @@ void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& s
 
 /// Elements in their order, a tile at a time.
 void run_tiles(const Queue& queue, const TilePlan& plan);
+
+/// Whether every operand is a number, or has rows that can be read where they lie or that repeat one element.
+bool wants_rows(const TilePlan& plan);
+/// Row by row: nothing is packed.
+void run_rows(const Queue& queue, const TilePlan& plan);
 
 /// Whether an operand is transposed against the output, so that panels are faster.
 bool wants_panels(const TilePlan& plan);
