@@ -43,7 +43,16 @@ const Layout kLayouts[] = {
     {{6, 5}, {0, 1}, 1},
     {{6, 5}, {1, 0}, 1},
     {{2, 130, 9}, {1170, 9, 1}, 1},
+    {{1030, 270}, {1, 1030}, 1},        // many columns,
+    {{600, 24}, {1, 600}, 1},           // of few elements,
+    {{3, 200, 20}, {4000, 1, 200}, 1},  // and several times
 };
+
+/// The table's entry, with scratch memory whose end is guarded.
+void reduce(const Queue& queue, Reduce op, const Out& out, const View& in, int32_t reduced) {
+  Memory workspace(kUInt8, static_cast<int64_t>(cpu_table().reduce_workspace(in, reduced)));
+  cpu_table().reduce(queue, op, out, in, reduced, workspace.data());
+}
 
 int64_t extent(const Layout& layout) {
   int64_t last = 0;
@@ -134,7 +143,7 @@ TEST_P(Reductions, EveryLayoutDtypeAndOperation) {
         for (const int64_t size : kept) results *= size;
         Memory out(to, results);
         TestQueue queue(2);
-        cpu_table().reduce(queue, op, out.out(kept), in.view(layout.sizes, layout.strides), layout.reduced, nullptr);
+        reduce(queue, op, out.out(kept), in.view(layout.sizes, layout.strides), layout.reduced);
         const auto all = elements(in, layout);
         const double epsilon = to == kFloat64 ? 1e-14 : to == kFloat32 ? 3e-7 : to == kFloat16 ? 1e-3 : to == kBFloat16 ? 8e-3 : 0;
         for (size_t i = 0; i < all.size(); ++i) {
@@ -158,15 +167,14 @@ TEST_P(Reductions, OutputsWithStridesAndOtherDtypes) {
   for (int64_t i = 0; i < in.count(); ++i) in.set(i, static_cast<double>(i % 7));
   for (int64_t i = 0; i < 40; ++i) out.set(i, -1);
   TestQueue queue;
-  cpu_table().reduce(queue, Reduce::Mean, out.out({6}, {5}, 3), in.view({6, 50}), 1, nullptr);
+  reduce(queue, Reduce::Mean, out.out({6}, {5}, 3), in.view({6, 50}), 1);
   for (int64_t r = 0; r < 6; ++r) {
     double sum = 0;
     for (int64_t i = 0; i < 50; ++i) sum += in.get(r * 50 + i);
     EXPECT_DOUBLE_EQ(out.get(3 + r * 5), sum / 50);
   }
   EXPECT_EQ(out.get(4), -1);
-  cpu_table().reduce(queue, Reduce::Sum, out.out({50}, {0}, 0), in.view({50, 6}, {1, 50}), 1,
-                     nullptr);  // must not crash; every result goes to one place
+  reduce(queue, Reduce::Sum, out.out({50}, {0}, 0), in.view({50, 6}, {1, 50}), 1);  // must not crash; every result goes to one place
 }
 
 TEST_P(Reductions, TheMeanOfSquaresIsTheirSumDivided) {
@@ -182,11 +190,9 @@ TEST_P(Reductions, TheMeanOfSquaresIsTheirSumDivided) {
       for (size_t d = kept.size(); d < layout.sizes.size(); ++d) count *= layout.sizes[d];
       Memory sums(kFloat64, results), means(kFloat64, results);
       TestQueue queue(2);
-      const auto reduce = [&](Reduce op, Memory& out) {
-        cpu_table().reduce(queue, op, out.out(kept), in.view(layout.sizes, layout.strides), layout.reduced, nullptr);
-      };
-      reduce(Reduce::SumOfSquares, sums);
-      reduce(Reduce::MeanOfSquares, means);
+      const View from = in.view(layout.sizes, layout.strides);
+      reduce(queue, Reduce::SumOfSquares, sums.out(kept), from, layout.reduced);
+      reduce(queue, Reduce::MeanOfSquares, means.out(kept), from, layout.reduced);
       for (int64_t i = 0; i < results; ++i) {
         if (count == 0) EXPECT_TRUE(std::isnan(means.get(i))) << dtype;
         else EXPECT_EQ(means.get(i), sums.get(i) / static_cast<double>(count)) << dtype << " over " << Shape(layout.sizes);
@@ -202,11 +208,11 @@ TEST_P(Reductions, NanWinsAndInfinitiesStay) {
       in.set(at, std::nan(""));
       TestQueue queue(2);
       for (const Reduce op : {Reduce::Max, Reduce::Min, Reduce::Sum, Reduce::NormInf}) {
-        cpu_table().reduce(queue, op, out.out({}), in.view({n}), 1, nullptr);
+        reduce(queue, op, out.out({}), in.view({n}), 1);
         EXPECT_TRUE(std::isnan(out.get(0)));
       }
       in.set(at, -kInf);
-      cpu_table().reduce(queue, Reduce::Min, out.out({}), in.view({n}), 1, nullptr);
+      reduce(queue, Reduce::Min, out.out({}), in.view({n}), 1);
       EXPECT_EQ(out.get(0), -kInf);
     }
 }
@@ -217,16 +223,16 @@ TEST_P(Reductions, EmptyOnesGiveTheNeutralElement) {
   const std::pair<Reduce, double> neutral[] = {
       {Reduce::Sum, 0}, {Reduce::Prod, 1}, {Reduce::Max, -kInf}, {Reduce::Min, kInf}, {Reduce::Norm2, 0}};
   for (const auto& [op, wanted] : neutral) {
-    cpu_table().reduce(queue, op, out.out({3}), in.view({3, 0}), 1, nullptr);
+    reduce(queue, op, out.out({3}), in.view({3, 0}), 1);
     for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(out.get(i), wanted);
   }
-  cpu_table().reduce(queue, Reduce::Mean, out.out({3}), in.view({3, 0}), 1, nullptr);
+  reduce(queue, Reduce::Mean, out.out({3}), in.view({3, 0}), 1);
   EXPECT_TRUE(std::isnan(out.get(2)));
-  cpu_table().reduce(queue, Reduce::Sum, out.out({0}), in.view({0, 3}), 1, nullptr);
+  reduce(queue, Reduce::Sum, out.out({0}), in.view({0, 3}), 1);
   Memory truth(kBool, 1);
-  cpu_table().reduce(queue, Reduce::All, truth.out({}), in.view({0}), 1, nullptr);
+  reduce(queue, Reduce::All, truth.out({}), in.view({0}), 1);
   EXPECT_EQ(truth.get(0), 1);
-  cpu_table().reduce(queue, Reduce::Any, truth.out({}), in.view({0}), 1, nullptr);
+  reduce(queue, Reduce::Any, truth.out({}), in.view({0}), 1);
   EXPECT_EQ(truth.get(0), 0);
 }
 
@@ -235,14 +241,14 @@ TEST_P(Reductions, FloatSumsAreAsPreciseAsPairwiseOnes) {
   Memory in(kFloat32, n), out(kFloat32, 1), columns(kFloat32, 4);
   for (int64_t i = 0; i < n; ++i) in.set(i, 0.1);
   TestQueue queue(2);
-  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({n}), 1, nullptr);
+  reduce(queue, Reduce::Sum, out.out({}), in.view({n}), 1);
   const double wanted = static_cast<double>(0.1F) * n;
   // Equal numbers round the same way each time, so this is the worst case; one after another they would end 3e-2 away.
   EXPECT_LE(std::fabs(out.get(0) - wanted) / wanted, 2e-7);
-  cpu_table().reduce(queue, Reduce::Sum, columns.out({4}), in.view({4, n / 4}, {1, 4}), 1, nullptr);
+  reduce(queue, Reduce::Sum, columns.out({4}), in.view({4, n / 4}, {1, 4}), 1);
   for (int64_t i = 0; i < 4; ++i) EXPECT_LE(std::fabs(columns.get(i) - wanted / 4) / wanted * 4, 2e-7);
   Memory wide(kFloat32, 16);
-  cpu_table().reduce(queue, Reduce::Sum, wide.out({16}), in.view({16, n / 16}, {1, 16}), 1, nullptr);
+  reduce(queue, Reduce::Sum, wide.out({16}), in.view({16, n / 16}, {1, 16}), 1);
   for (int64_t i = 0; i < 16; ++i) EXPECT_LE(std::fabs(wide.get(i) - wanted / 16) / wanted * 16, 1e-6);
 }
 
@@ -257,9 +263,9 @@ TEST_P(Reductions, DoNotDependOnThreads) {
     const int64_t results = kept.empty() ? 1 : kept[0];
     Memory one(kFloat32, results), many(kFloat32, results);
     for (const Reduce op : {Reduce::Sum, Reduce::Norm2}) {
-      cpu_table().reduce(TestQueue(1), op, one.out(kept), in.view(layout.sizes, layout.strides), 1, nullptr);
+      reduce(TestQueue(1), op, one.out(kept), in.view(layout.sizes, layout.strides), 1);
       for (int repeat = 0; repeat < 5; ++repeat) {
-        cpu_table().reduce(TestQueue(4), op, many.out(kept), in.view(layout.sizes, layout.strides), 1, nullptr);
+        reduce(TestQueue(4), op, many.out(kept), in.view(layout.sizes, layout.strides), 1);
         EXPECT_EQ(std::memcmp(one.data(), many.data(), static_cast<size_t>(results) * 4), 0);
       }
       cpu_table().variance(TestQueue(1), one.out(kept), Out{}, in.view(layout.sizes, layout.strides), 1, 1, nullptr);
@@ -273,9 +279,9 @@ TEST_P(Reductions, IntegersWrap) {
   Memory in(kInt64, 40), out(kInt64, 1);
   for (int64_t i = 0; i < 40; ++i) in.as<int64_t>()[i] = std::numeric_limits<int64_t>::max();
   TestQueue queue;
-  cpu_table().reduce(queue, Reduce::Sum, out.out({}), in.view({40}), 1, nullptr);
+  reduce(queue, Reduce::Sum, out.out({}), in.view({40}), 1);
   EXPECT_EQ(out.as<int64_t>()[0], -40);
-  cpu_table().reduce(queue, Reduce::Prod, out.out({}), in.view({40}), 1, nullptr);
+  reduce(queue, Reduce::Prod, out.out({}), in.view({40}), 1);
   EXPECT_EQ(out.as<int64_t>()[0], 1);
 }
 
@@ -398,6 +404,34 @@ TEST_P(Reductions, RunningSumsAndProducts) {
   in.set(0, 4);
   cpu_table().scan(TestQueue(), Scan::Sum, out.out({}), in.view({}));
   EXPECT_EQ(out.get(0), 4);
+}
+
+TEST_P(Reductions, RunningSumsAreCarriedInDouble) {
+  std::mt19937_64 random(10);
+  std::normal_distribution<double> normal;
+  for (const DType dtype : {kFloat32, kFloat64})
+    for (const int64_t n : {1, 2, 7, 8, 15, 16, 17, 1000, 16 * 1024, 16 * 1024 + 1, 70'003}) {  // from 16384 on in parts
+      Memory in(dtype, n), one(dtype, n), many(dtype, n);
+      for (int64_t i = 0; i < n; ++i) in.set(i, normal(random) * (i % 100 == 0 ? 1e4 : 1));
+      cpu_table().scan(TestQueue(1), Scan::Sum, one.out({n}), in.view({n}));
+      for (const int threads : {2, 5}) {
+        cpu_table().scan(TestQueue(threads), Scan::Sum, many.out({n}), in.view({n}));
+        EXPECT_EQ(std::memcmp(one.data(), many.data(), static_cast<size_t>(n) * size_of(dtype)), 0) << n << " on " << threads;
+      }
+      double sum = 0, magnitudes = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        sum += in.get(i);
+        magnitudes += std::fabs(in.get(i));
+        ASSERT_LE(std::fabs(one.get(i) - sum), (dtype == kFloat32 ? 6e-8 * std::fabs(sum) : 0) + 1e-14 * magnitudes) << i << " of " << n;
+      }
+      in.set(n / 2, kInf);
+      in.set(n - 1, n > 1 ? -kInf : kInf);
+      cpu_table().scan(TestQueue(2), Scan::Sum, many.out({n}), in.view({n}));
+      for (int64_t i = 0; i < n; ++i) {
+        if (i == n - 1 && n > 1) ASSERT_EQ(std::isnan(many.get(i)), n > 2);  // of two elements the second took the infinity's place
+        else ASSERT_EQ(many.get(i), i < n / 2 ? one.get(i) : kInf);
+      }
+    }
 }
 
 TEST_P(Reductions, RunningExtremesAndRecurrences) {

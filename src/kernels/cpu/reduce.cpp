@@ -13,8 +13,11 @@ namespace {
 
 constexpr int64_t kGrain = 32 << 10;  // elements a thread should have at least
 constexpr int64_t kPiece = 16 << 10;  // elements of a piece of a large reduction, at least
+constexpr int64_t kPieceStep = 1024;  // pieces are multiples of so many elements: none begins within a cache line
 constexpr int64_t kMaxPieces = 256;
-constexpr int64_t kColumns = 512;  // columns taken together
+constexpr int64_t kColumns = 1024;  // columns taken together, at most: whole rows of memory where there are many of them,
+constexpr int64_t kManyRows = 256;  // narrower pieces, whose totals need not be combined, where there are fewer
+constexpr int64_t kNarrow = 256;
 constexpr int64_t kMaxColumnPieces = 16;
 constexpr int64_t kShortRow = 32;   // rows up to this length are gathered into columns
 constexpr int64_t kBlockRows = 64;  // rows added up in the compute type before they join the totals
@@ -90,7 +93,7 @@ void by_rows(const Queue& queue, const Call& call) {
 
 /// Few results of many elements each.
 void by_pieces(const Queue& queue, const Call& call, int64_t pieces) {
-  const int64_t length = (call.count + pieces - 1) / pieces;
+  const int64_t length = ((call.count + pieces - 1) / pieces + kPieceStep - 1) / kPieceStep * kPieceStep;
   for (int64_t i = 0; i < call.results; ++i) {
     const int64_t in_offset = call.kept.locate(i)[kIn], out_offset = call.kept.locate(i)[kOut];
     Total totals[kMaxPieces];
@@ -138,53 +141,64 @@ void column_totals(const Call& call, Total* totals, int64_t offset, int64_t widt
 }
 
 /// The last kept dimension is contiguous, or there is little to reduce: its columns are reduced side by side.
-void by_columns(const Queue& queue, const Call& call) {
+/// `totals`: where there are several pieces, kColumns for each of them.
+void by_columns(const Queue& queue, const Call& call, Total* totals) {
   CollapsedDims outer = call.kept;
   const int last = outer.ndim - 1;
   const int64_t columns = outer.sizes[last], out_stride = outer.strides[kOut][last], in_stride = outer.strides[kIn][last];
   outer.ndim -= 1;
   outer.require_one();
-  const int64_t tiles = (columns + kColumns - 1) / kColumns, work = call.results / columns * tiles;
-  const int64_t width_limit = std::min(columns, kColumns);
+  const int64_t tile = call.count < kManyRows ? kNarrow : kColumns;
+  const int64_t tiles = (columns + tile - 1) / tile, work = call.results / columns * tiles;
+  const int64_t width_limit = std::min(columns, tile);
   const auto place = [&](int64_t task, int64_t& in_offset, int64_t& out_offset, int64_t& width) {
-    const int64_t column = task % tiles * kColumns;
+    const int64_t column = task % tiles * tile;
     const auto [in_at, out_at] = call.kept.ndim > 1 ? outer.locate(task / tiles) : std::array<int64_t, 2>{};
     in_offset = in_at + column * in_stride;
     out_offset = out_at + column * out_stride;
-    width = std::min(kColumns, columns - column);
+    width = std::min(tile, columns - column);
   };
   const int64_t pieces = work >= kMaxColumnPieces ? 1 : std::clamp<int64_t>(call.count * width_limit / kPiece, 1, kMaxColumnPieces);
   if (pieces == 1) {
     parallel_for(work, std::max<int64_t>(1, kGrain / (call.count * width_limit)), queue.threads, [&](int64_t begin, int64_t end) {
-      Total totals[kColumns];
+      Total all[kColumns];
       for (int64_t task = begin; task < end; ++task) {
         int64_t in_offset, out_offset, width;
         place(task, in_offset, out_offset, width);
-        column_totals(call, totals, in_offset, width, 0, call.count);
-        store(call, totals, width, out_offset, out_stride);
+        column_totals(call, all, in_offset, width, 0, call.count);
+        store(call, all, width, out_offset, out_stride);
       }
     });
     return;
   }
   const int64_t length = (call.count + pieces - 1) / pieces, used = (call.count + length - 1) / length;
+  const auto totals_of = [&](int64_t task, int64_t piece) { return totals + (task * used + piece) * kColumns; };
+  parallel_for(work * used, std::max<int64_t>(1, kGrain / (length * width_limit)), queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t task = i / used, p = i % used;
+      int64_t in_offset, out_offset, width;
+      place(task, in_offset, out_offset, width);
+      column_totals(call, totals_of(task, p), in_offset, width, p * length, std::min((p + 1) * length, call.count));
+    }
+  });
   for (int64_t task = 0; task < work; ++task) {
-    Total totals[kMaxColumnPieces][kColumns];
     int64_t in_offset, out_offset, width;
     place(task, in_offset, out_offset, width);
-    parallel_for(used, std::max<int64_t>(1, kGrain / (length * width)), queue.threads, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p)
-        column_totals(call, totals[p], in_offset, width, p * length, std::min((p + 1) * length, call.count));
-    });
-    for (int64_t p = 1; p < used; ++p) call.reducer.combine(totals[0], totals[p], width);
-    store(call, totals[0], width, out_offset, out_stride);
+    for (int64_t p = 1; p < used; ++p) call.reducer.combine(totals_of(task, 0), totals_of(task, p), width);
+    store(call, totals_of(task, 0), width, out_offset, out_stride);
   }
 }
 
 }  // namespace
 
-size_t reduce_workspace(const View& /*in*/, int32_t /*reduced*/) { return 0; }
+/// For the pieces of columns: each has kPiece elements, those of the last columns half as many or fewer, and a total for each column.
+size_t reduce_workspace(const View& in, int32_t reduced) {
+  if (reduced == in.ndim) return 0;
+  const int64_t pieces = std::min(2 * (in.numel() / kPiece), kMaxColumnPieces * kMaxColumnPieces);
+  return static_cast<size_t>(pieces * kColumns) * sizeof(Total);
+}
 
-void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* /*workspace*/) {
+void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, void* workspace) {
   const bool tests = op == Reduce::Any || op == Reduce::All || op == Reduce::CountNonzero || op == Reduce::Max || op == Reduce::Min;
   const Compute compute = compute_of(tests ? in.dtype : out.dtype);
   const Isa& set = isa();
@@ -215,8 +229,9 @@ void reduce(const Queue& queue, Reduce op, Out out, View in, int32_t reduced, vo
   }
   const int last = call.kept.ndim - 1;
   const bool rows_are_dense = call.reduced.strides[kIn][call.reduced.ndim - 1] == 1 && call.reduced.sizes[call.reduced.ndim - 1] > 1;
-  if (!rows_are_dense && call.count > 1 && call.kept.strides[kIn][last] == 1 && call.kept.sizes[last] >= 8) return by_columns(queue, call);
-  if (call.count <= kShortRow && call.kept.sizes[last] >= 64) return by_columns(queue, call);
+  if (!rows_are_dense && call.count > 1 && call.kept.strides[kIn][last] == 1 && call.kept.sizes[last] >= 8)
+    return by_columns(queue, call, static_cast<Total*>(workspace));
+  if (call.count <= kShortRow && call.kept.sizes[last] >= 64) return by_columns(queue, call, static_cast<Total*>(workspace));
   const int64_t pieces = call.results >= 16 ? 1 : std::min(call.count / kPiece, kMaxPieces);
   if (pieces > 1) return by_pieces(queue, call, pieces);
   by_rows(queue, call);

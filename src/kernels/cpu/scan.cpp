@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/entries.h"
+#include "kernels/cpu/isa/isa.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -107,11 +108,22 @@ double log_add(double a, double b) {
   return a != a || b != b ? a + b : high + std::log1p(std::exp(low - high));
 }
 
+/// SIMD code for running sums of contiguous elements on top of a number.
+using RunningSum = void (*)(void* out, const void* in, int64_t n, double before);
+template <class T>
+RunningSum running_sum() {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return isa().scans.running_sum[compute_of(dtype_of<T>())];
+  else return nullptr;
+}
+
+/// `dense`: what does the same for contiguous rows, or nullptr.
 template <class T, class F>
-void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F add) {
+void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F add, RunningSum dense = nullptr) {
   each_group<2>(queue, {out, in}, [&](const Group<2>& group) {
     T* const to = out.as<T>();
     const T* const from = in.as<const T>();
+    if (dense && group.width == 1 && group.along[0] == 1 && group.along[1] == 1)
+      return dense(to + group.offsets[0], from + group.offsets[1], group.length, 0);
     if (group.width == 1) {
       Carry<T> total = neutral;
       for (int64_t i = 0; i < group.length; ++i)
@@ -128,11 +140,16 @@ void run(const Queue& queue, const Out& out, const View& in, Carry<T> neutral, F
 /// Running sums of one row of floating numbers: the totals of its parts, then each part from the total of those before it.
 template <class T>
 void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int64_t from_step, int64_t length) {
-  const int64_t part = std::max(kPart, (length + kMaxParts - 1) / kMaxParts), parts = (length + part - 1) / part;
+  const int64_t part = (length / kMaxParts + kPart) / kPart * kPart, parts = (length + part - 1) / part;
   double before[kMaxParts];
+  const RunningSum dense = to_step == 1 && from_step == 1 ? running_sum<T>() : nullptr;
   parallel_for(parts, std::max<int64_t>(1, 2 * kGrain / part), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       const int64_t last = std::min(length, (p + 1) * part);
+      if (dense) {
+        before[p] = isa().scans.sum[compute_of(dtype_of<T>())](from + p * part, last - p * part);
+        continue;
+      }
       double a = 0, b = 0, c = 0, d = 0;
       int64_t i = p * part;
       for (; i + 4 <= last; i += 4) {
@@ -148,6 +165,12 @@ void sum_long_row(const Queue& queue, T* to, int64_t to_step, const T* from, int
     const double here = before[p];
     before[p] = total;
     total += here;
+  }
+  if (dense) {
+    parallel_for(parts, std::max<int64_t>(1, kGrain / part), queue.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) dense(to + p * part, from + p * part, std::min(part, length - p * part), before[p]);
+    });
+    return;
   }
   const int64_t whole = length / part / 4;  // fours of whole parts
   parallel_for(whole + 1, std::max<int64_t>(1, kGrain / (4 * part)), queue.threads, [&](int64_t begin, int64_t end) {
@@ -181,7 +204,8 @@ void scan(const Queue& queue, Scan op, Out out, View in) {
         if constexpr (!std::is_integral_v<T>)
           if (const int64_t length = in.numel(); length >= 16 * kPart && length == in.sizes[in.ndim - 1])
             return sum_long_row(queue, out.as<T>(), out.strides[out.ndim - 1], in.as<const T>(), in.strides[in.ndim - 1], length);
-        return run<T>(queue, out, in, 0, [](auto total, auto x) { return total + x; });
+        return run<T>(
+            queue, out, in, 0, [](auto total, auto x) { return total + x; }, running_sum<T>());
       case Scan::Prod: return run<T>(queue, out, in, 1, [](auto total, auto x) { return total * x; });
       case Scan::LogSumExp:
         if constexpr (!std::is_integral_v<T>) return run<T>(queue, out, in, -INFINITY, log_add);

@@ -230,6 +230,15 @@ struct ImageFunctions {
   void (*products)(const ImageProducts& products);
 };
 
+/// Along n contiguous elements. Sums: of floats or doubles, in double.
+struct ScanFunctions {
+  /// out[i] = before + in[0] + … + in[i].
+  void (*running_sum[2])(void* out, const void* in, int64_t n, double before);
+  double (*sum[2])(const void* in, int64_t n);
+  /// The first element of a compute type that equals `value`, or that is nan where `value` is; n where none does.
+  int64_t (*find[kComputes])(const void* in, int64_t n, const void* value);
+};
+
 /// All tables of an instruction set.
 struct Isa {
   const char* name;
@@ -243,6 +252,7 @@ struct Isa {
   ProductFunctions products;
   WindowFunctions windows;
   ImageFunctions images;
+  ScanFunctions scans;
 };
 
 /// The tables of the chosen set: the best that the processor has, or TANDEM_ISA (baseline, avx2, avx512).

@@ -13,6 +13,7 @@ void fill_recurrent(RecurrentFunctions (&recurrent)[2]);
 void fill_products(ProductFunctions& products);
 void fill_windows(WindowFunctions& windows);
 void fill_images(ImageFunctions& images);
+void fill_scans(ScanFunctions& scans);
 
 Isa make_isa(const char* name) {
   Isa isa{};
@@ -27,6 +28,7 @@ Isa make_isa(const char* name) {
   fill_products(isa.products);
   fill_windows(isa.windows);
   fill_images(isa.images);
+  fill_scans(isa.scans);
   return isa;
 }
 
