@@ -44,6 +44,35 @@ void products(td::DType dtype) {
   CHECK(calls().products > before);
 }
 
+/// Operands without a dense dimension - the gradient of a sum, every other column - are given to the library, too.
+void expanded_products(td::DType dtype) {
+  for (const td::Shape& batch : {td::Shape{}, td::Shape{3}}) {
+    td::Shape left = batch, right = batch;
+    for (const int64_t size : {6, 14}) left.push_back(size);
+    for (const int64_t size : {7, 5}) right.push_back(size);
+    const td::Tensor a = td::randint(-4, 5, left, {.dtype = td::kFloat64}), b = td::randint(-4, 5, right, {.dtype = td::kFloat64});
+    std::vector<td::Tensor> results[2];
+    const int64_t before = calls().products;
+    for (const bool on_gpu : {false, true}) {
+      const auto placed = [&](const td::Tensor& x) { return on_gpu ? x.to(td::gpu()).to(dtype).detach() : x.clone(); };
+      const td::Tensor wide = placed(a).requires_grad_(), weight = placed(b).requires_grad_();
+      const td::Tensor out = td::matmul(wide.slice(-1, 0, 14, 2), weight);
+      out.sum().backward();
+      results[on_gpu] = {out, wide.grad(), weight.grad()};
+    }
+    for (size_t i = 0; i < 3; ++i) CHECK(agree(results[1][i], results[0][i], dtype));
+    CHECK(calls().products >= before + 3);
+  }
+  // A batch that repeats one such matrix, beside one that does not.
+  const td::Tensor a = td::randint(-4, 5, {6, 14}, {.dtype = td::kFloat64}), b = td::randint(-4, 5, {3, 7, 5}, {.dtype = td::kFloat64});
+  const auto product = [](const td::Tensor& x, const td::Tensor& y) {
+    return td::bmm(x.slice(-1, 0, 14, 2).unsqueeze(0).expand({3, 6, 7}), y);
+  };
+  const int64_t before = calls().products;
+  CHECK(agree(product(a.to(td::gpu()).to(dtype), b.to(td::gpu()).to(dtype)), product(a, b), dtype));
+  CHECK(calls().products > before);
+}
+
 void convolutions(td::DType dtype) {
   std::vector<td::Tensor> results[2];
   const td::Tensor data = td::randint(-2, 3, {2, 8, 9, 7}, {.dtype = td::kFloat64}),
@@ -132,6 +161,7 @@ int main() {
     td::manual_seed(5);
     for (const td::DType dtype : {td::kFloat64, td::kFloat32, td::kFloat16, td::kBFloat16}) {
       products(dtype);
+      expanded_products(dtype);
       convolutions(dtype);
     }
     for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);

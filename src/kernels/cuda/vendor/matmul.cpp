@@ -1,8 +1,8 @@
 // Products through cuBLASLt. It stores matrices column by column, so it is asked for outᵀ = bᵀ aᵀ. A batch has one stride; where a call's
 // batches have several, cuBLASLt is called several times. The algorithm that its heuristics propose first is cached by shape. A bias along
 // the columns of out is part of the epilogue; a bias of out's shape is its C. ReLU, and GELU of half types, are part of it too where they
-// propagate nan, which is not documented and so tested for each plan; other activations are a pass of our own over the result. Integers
-// and operands without a dense dimension are left to our own kernel.
+// propagate nan, which is not documented and so tested for each plan; other activations are a pass of our own over the result. An operand
+// without a dense dimension, such as the gradient of a sum, is first copied into the workspace. Integers are left to our own kernel.
 #include <cublasLt.h>
 
 #include <array>
@@ -71,7 +71,34 @@ std::optional<Matrix> matrix_of(int64_t rows, int64_t columns, int64_t row, int6
   return std::nullopt;
 }
 
-/// The call as cuBLASLt takes it; nothing where our own kernel has to do it.
+/// An operand where cuBLASLt can read it: as it is, or as a dense copy. What repeats in a batch is copied once.
+struct Readable {
+  View view;
+  size_t copied = 0;  // bytes
+
+  explicit Readable(const View& x) : view(x) {
+    const int last = x.ndim - 1;
+    if (matrix_of(x.sizes[last - 1], x.sizes[last], x.strides[last - 1], x.strides[last])) return;
+    int64_t count = 1;
+    for (int d = last; d >= 0; --d) {
+      if (d < last - 1 && x.strides[d] == 0) continue;
+      view.strides[d] = count;
+      count *= x.sizes[d];
+    }
+    copied = static_cast<size_t>(count) * size_of(x.dtype);
+  }
+  /// Copies the operand to `to`, of `copied` bytes.
+  void copy_to(const Queue& queue, char* to, const View& x) {
+    view.data = to;
+    Out out{view};
+    View in = x;
+    for (int d = 0; d < x.ndim - 2; ++d)
+      if (x.strides[d] == 0) out.sizes[d] = in.sizes[d] = 1;
+    cuda::copy(queue, out, in);
+  }
+};
+
+/// The call as cuBLASLt takes it; nothing where our own kernel has to do it. a and b are readable.
 std::optional<Problem> problem_of(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
   if (!lt().library.complete() || !is_floating(out.dtype)) return std::nullopt;
   const int last = out.ndim - 1;
@@ -297,6 +324,9 @@ void activate(const Queue& queue, const Out& out, Activation activation) {
   cuda::pointwise(queue, pointwise_of(op, out, {out}));
 }
 
+/// The bytes that cuBLASLt may use: what splits of k need; its own advice for large products is 32 MiB.
+size_t library_workspace(const Problem& p) { return p.m * p.n * p.k < (int64_t{1} << 24) ? size_t{1} << 20 : size_t{32} << 20; }
+
 }  // namespace
 
 tandem::cuda::Library describe_cublaslt() {
@@ -304,16 +334,21 @@ tandem::cuda::Library describe_cublaslt() {
 }
 
 size_t matmul_workspace(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue) {
-  const auto p = problem_of(out, a, b, bias, epilogue);
+  const Readable left(a), right(b);
+  const auto p = problem_of(out, left.view, right.view, bias, epilogue);
   if (!p) return cuda::matmul_workspace(out, a, b, bias, epilogue);
-  // What splits of k need; cuBLASLt's own advice for large products is 32 MiB.
-  return p->m * p->n * p->k < (int64_t{1} << 24) ? size_t{1} << 20 : size_t{32} << 20;
+  return align_up(left.copied) + align_up(right.copied) + library_workspace(*p);
 }
 
-void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epilogue, void* workspace) {
-  auto p = problem_of(out, a, b, bias, epilogue);
-  if (!p) return cuda::matmul(queue, out, a, b, bias, epilogue, workspace);
-  const size_t bytes = matmul_workspace(out, a, b, bias, epilogue);
+void matmul(const Queue& queue, Out out, View given_a, View given_b, View bias, Epilogue epilogue, void* workspace) {
+  Readable left(given_a), right(given_b);
+  auto p = problem_of(out, left.view, right.view, bias, epilogue);
+  if (!p) return cuda::matmul(queue, out, given_a, given_b, bias, epilogue, workspace);
+  const size_t bytes = library_workspace(*p);
+  char* room = static_cast<char*>(workspace) + align_up(bytes);
+  if (left.copied) left.copy_to(queue, room, given_a);
+  if (right.copied) right.copy_to(queue, room + align_up(left.copied), given_b);
+  const View &a = left.view, &b = right.view;
   // cuBLASLt goes along the innermost of the merged batch dimensions, a loop here along the others.
   const Places<4> batches(out.ndim - 2, out.sizes, {out.strides, a.strides, b.strides, bias.data ? bias.strides : kNoStrides});
   const int inner = batches.ndim - 1;
