@@ -22,6 +22,16 @@ TD_INLINE void with_constant(int64_t n, F f) {
   f(std::integral_constant<int, most>{});
 }
 
+/// Calls `f(rows, wide, first)` for tiles over `count` places or terms, the sizes as constants.
+template <class F>
+void each_tile(int64_t rows, int64_t count, F f) {
+  with_constant<kRows>(rows, [&](auto known_rows) {
+    int64_t first = 0;
+    for (; first + kWide <= count; first += kWide) f(known_rows, std::integral_constant<int, kWide>{}, first);
+    if (first < count) with_constant<kWide - 1>(count - first, [&](auto wide) { f(known_rows, wide, first); });
+  });
+}
+
 /// Exchanges lanes and vectors whose numbers differ in bit `bit` alone, then in the bits above.
 template <int bit>
 TD_INLINE void exchange(V (&rows)[kLanes]) {
@@ -92,11 +102,7 @@ void sum_tile(const ImageSums& s, int64_t first) {
   tile.each([&](V & sum, int r, int p) __attribute__((always_inline)) { sum.store(out + r * s.out_row + p * kLanes); });
 }
 void sums(const ImageSums& s) {
-  with_constant<kRows>(s.rows, [&](auto rows) {
-    int64_t p = 0;
-    for (; p + kWide <= s.count; p += kWide) sum_tile<rows, kWide>(s, p);
-    if (p < s.count) with_constant<kWide - 1>(s.count - p, [&](auto wide) { sum_tile<rows, wide>(s, p); });
-  });
+  each_tile(s.rows, s.count, [&](auto rows, auto wide, int64_t first) { sum_tile<rows, wide>(s, first); });
 }
 
 template <int rows, int wide>
@@ -112,11 +118,7 @@ void spread_tile(const ImageSpread& s, int64_t first) {
   });
 }
 void spread(const ImageSpread& s) {
-  with_constant<kRows>(s.rows, [&](auto rows) {
-    int64_t p = 0;
-    for (; p + kWide <= s.count; p += kWide) spread_tile<rows, kWide>(s, p);
-    if (p < s.count) with_constant<kWide - 1>(s.count - p, [&](auto wide) { spread_tile<rows, wide>(s, p); });
-  });
+  each_tile(s.rows, s.count, [&](auto rows, auto wide, int64_t first) { spread_tile<rows, wide>(s, first); });
 }
 
 template <int rows, int wide>
@@ -137,11 +139,7 @@ void product_tile(const ImageProducts& s, int64_t first) {
   tile.each([&](V & sum, int r, int k) __attribute__((always_inline)) { s.sums[r * s.sums_row + first + k] += reduce_add(sum); });
 }
 void products(const ImageProducts& s) {
-  with_constant<kRows>(s.rows, [&](auto rows) {
-    int64_t k = 0;
-    for (; k + kWide <= s.terms; k += kWide) product_tile<rows, kWide>(s, k);
-    if (k < s.terms) with_constant<kWide - 1>(s.terms - k, [&](auto wide) { product_tile<rows, wide>(s, k); });
-  });
+  each_tile(s.rows, s.terms, [&](auto rows, auto wide, int64_t first) { product_tile<rows, wide>(s, first); });
 }
 
 }  // namespace
