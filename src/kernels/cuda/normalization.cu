@@ -32,24 +32,45 @@ View grouped(const View& rows, int64_t groups) {
   return v;
 }
 
-/// Weights or biases that go with the row's group and the run, or `neutral` where there are none.
+/// Weights or biases, of any floating dtype, that go with the row's group and the run, or `neutral` where there are none.
 template <class C>
 struct Parameter {
-  Converted<C> values;
+  const void* data;
+  DType dtype;
   C neutral;
+
+  Parameter(const View& view, C without) : data(view.data), dtype(view.dtype), neutral(without) {}
 
   /// `array`: which of those that go through the rows this is.
   template <int n, int arrays>
   TD_DEVICE void read(const int64_t (&at)[n], C (&x)[n], const Rows<arrays>& rows, int array) const {
-    if (!values.data || (rows.fours && rows.same[array])) {
-      const C one = values.data ? values[at[0]] : neutral;
-      for (int k = 0; k < n; ++k) x[k] = one;
+    if (!data) {
+      for (int k = 0; k < n; ++k) x[k] = neutral;
       return;
     }
-    if constexpr (n == kFour) {
-      if (rows.together(array)) return load_four(values.data, values.dtype, at[0], x);
+    visit([&](auto zero) {
+      using T = decltype(zero);
+      const T* const from = static_cast<const T*>(data);
+      if constexpr (n == kFour) {
+        if (rows.together(array)) {
+          const Four<T> four = *reinterpret_cast<const Four<T>*>(from + at[0]);
+          for (int k = 0; k < n; ++k) x[k] = to_element<C>(to_compute(four.element[k]));
+          return;
+        }
+      }
+      for (int k = 0; k < n; ++k) x[k] = to_element<C>(to_compute(from[at[k]]));
+    });
+  }
+
+ private:
+  template <class F>
+  TD_DEVICE void visit(F&& f) const {
+    switch (dtype) {
+      case DType::Float16: return f(Half{});
+      case DType::BFloat16: return f(BFloat16{});
+      case DType::Float32: return f(float{});
+      default: return f(double{});
     }
-    values.read(at, x);
   }
 };
 
@@ -266,7 +287,7 @@ void normalize(const Queue& queue, Out out, Out mean, Out variance, View in, Vie
   visit_floating_compute(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const Rows<4> rows = Rows<4>(places(0, 2), places(2, 4), dense_rows(in, 2)).in_fours(in, out, weight, bias);
-    work_on_rows(queue, cut_of(in), Normalize<C>{in, out, {weight, 1}, {bias, 0}, mean, variance, eps, rows}, workspace);
+    work_on_rows(queue, cut_of(in), Normalize<C>{in, out, {weight, C(1)}, {bias, C(0)}, mean, variance, eps, rows}, workspace);
   });
 }
 
@@ -281,7 +302,7 @@ void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_g
     using C = decltype(zero);
     const Rows<5> rows = Rows<5>(places(0, 2), places(2, 4), dense_rows(in, 2)).in_fours(in, grad, out, weight, bias);
     work_on_rows(queue, cut_of(in),
-                 NormalizeGradient<C>{in, grad, out, {weight, 1}, {bias, 0}, mean, variance, weight_grad, bias_grad, eps, relu, rows},
+                 NormalizeGradient<C>{in, grad, out, {weight, C(1)}, {bias, C(0)}, mean, variance, weight_grad, bias_grad, eps, relu, rows},
                  workspace);
   });
 }
