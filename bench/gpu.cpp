@@ -9,9 +9,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/gpu_work.h"
 #include "bench/measure.h"
 #include "models/models.h"
-#include "tandem.h"
 #include "tools/command.h"
 
 namespace tandem::bench {
@@ -20,17 +20,8 @@ namespace {
 using tools::device_named;
 using tools::UsageError;
 
-/// What is measured: the work, and how many bytes or operations it is. Nothing to run: not on this device.
-struct Work {
-  std::function<void()> run;
-  double bytes = 0, flops = 0;
-};
-
-struct Case {
-  const char* name;
-  const char* what;
-  Work (*make)(Device device, int64_t shrink);
-};
+using Work = GpuWork;
+using Case = GpuCase;
 
 constexpr int64_t kCopied = 64 << 20;
 
@@ -101,7 +92,7 @@ Work resnet18(Device device, int64_t shrink) {
                              device);
 }
 
-constexpr Case kCases[] = {
+constexpr Case kOwnCases[] = {
     {"copy_to", "64 MiB of pinned memory to the GPU", copy_to},
     {"copy_from", "64 MiB from the GPU to pinned memory", copy_from},
     {"copy_within", "256 MiB within the GPU's memory", copy_within},
@@ -115,6 +106,12 @@ constexpr Case kCases[] = {
     {"resnet18", "ResNet-18 of Dive into Deep Learning, SGD step, batch 256", resnet18},
 };
 
+std::vector<Case> all_cases() {
+  std::vector<Case> cases(std::begin(kOwnCases), std::end(kOwnCases));
+  for (const Case& c : gpu_kernel_cases()) cases.push_back(c);
+  return cases;
+}
+
 std::string rate_text(const Work& work, double ns) {
   char text[32] = "";
   if (work.bytes > 0) std::snprintf(text, sizeof text, "%.1f GB/s", work.bytes / ns);
@@ -125,16 +122,17 @@ std::string rate_text(const Work& work, double ns) {
 }  // namespace
 
 int bench_gpu(const BenchGpuOptions& options) {
+  const std::vector<Case> cases = all_cases();
   for (const std::string& name : options.only) {
-    if (std::any_of(std::begin(kCases), std::end(kCases), [&](const Case& c) { return c.name == name; })) continue;
+    if (std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; })) continue;
     std::string known;
-    for (const Case& c : kCases) known += str(known.empty() ? "" : ", ", c.name);
+    for (const Case& c : cases) known += str(known.empty() ? "" : ", ", c.name);
     throw UsageError(str("gpu: there is no case '", name, "'. There are: ", known));
   }
   const Device device = device_named("gpu", options.device);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!options.json) std::cout << "case                  median  rate           what" << std::endl;
-  for (const Case& c : kCases) {
+  for (const Case& c : cases) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.name) == options.only.end()) continue;
     manual_seed(0);
     const Work work = c.make(device, options.shrink);
