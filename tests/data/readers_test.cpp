@@ -53,8 +53,9 @@ TEST(Mnist, ReadsItsFourFiles) {
   EXPECT_EQ(train[0].input().mean().item<float>(), 1);
   EXPECT_FLOAT_EQ(train[2].input().mean().item<float>(), 0.2F);
   EXPECT_EQ(train[2].target().item<int64_t>(), 9);
-  EXPECT_EQ(error_of([] { Mnist test(".", {.train = false}); }),
-            "[Mnist] . has neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz");
+  EXPECT_EQ(
+      error_of([] { Mnist test(".", {.train = false}); }),
+      "[Mnist] . has neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz: name the folder with the four files of the data set");
 }
 
 TEST(Csv, ReadsNumbersByColumn) {
@@ -117,10 +118,12 @@ TEST(Csv, NamesLineAndColumn) {
     write_file("bad.csv", bytes);
     return error_of([&] { (void)read_csv("bad.csv", options); });
   };
-  EXPECT_EQ(text("a,b\n1,2\n\n1,x\n"), "[read_csv] bad.csv: line 4, column 2 (b): 'x' is not a number");
+  EXPECT_EQ(text("a,b\n1,2\n\n1,x\n"),
+            "[read_csv] bad.csv: line 4, column 2 (b): 'x' is not a number: name a column of words in .categories");
   EXPECT_EQ(text("a,b\n1,2\n1\n"), "[read_csv] bad.csv: line 3 has 1 fields, but the first one has 2");
   EXPECT_EQ(text("a,b\n1,\n", {.missing = std::nullopt}), "[read_csv] bad.csv: line 2, column 2 (b): the value is missing");
-  EXPECT_EQ(text("a,b\n\"1\n\n2\",3\n4,y\n"), "[read_csv] bad.csv: line 2, column 1 (a): '1\n\n2' is not a number");
+  EXPECT_EQ(text("a,b\n\"1\n\n2\",3\n4,y\n"),
+            "[read_csv] bad.csv: line 2, column 1 (a): '1\n\n2' is not a number: name a column of words in .categories");
   EXPECT_EQ(text("a,b\n1,\"2"), "[read_csv] bad.csv: line 2, column 2: a quote is never closed");
   EXPECT_EQ(text("a,b\n\"1\"2,3"), "[read_csv] bad.csv: line 2, column 1: there is text after the closing quote");
   EXPECT_EQ(text(""), "[read_csv] bad.csv: the file has no lines");
