@@ -32,19 +32,19 @@ struct KeptCast {
   const runtime::StreamRecord* stream;  // that it was made on
 };
 
-/// What a thread keeps in the outermost scope.
+/// What a thread keeps from the beginning of its outermost scope to its end.
 struct KeptCasts {
   int depth = 0;
   std::unordered_map<const TensorImpl*, KeptCast> casts;
 };
-thread_local KeptCasts kept;
+thread_local constinit KeptCasts* kept = nullptr;  // a pointer: thread-local memory is scarce in a library that is opened later
 
 const runtime::StreamRecord* stream_of(Device device) { return device.is_cuda() ? runtime::current_stream(device.index()) : nullptr; }
 
 /// A capture records the cast itself, so that replays see the parameter as it is then.
 bool keeps(const Tensor& x) {
-  return kept.depth > 0 && autocast_state.cache_enabled && x.dtype() == kFloat32 && x.impl().requires_grad && x.is_leaf() &&
-         !x.impl().base && !(x.is_cuda() && runtime::capture_on(x.device().index()));
+  return kept && autocast_state.cache_enabled && x.dtype() == kFloat32 && x.impl().requires_grad && x.is_leaf() && !x.impl().base &&
+         !(x.is_cuda() && runtime::capture_on(x.device().index()));
 }
 
 /// Whether a cast is still the tensor's: same bytes, not changed since, for this stream, with a history where one is recorded.
@@ -54,10 +54,10 @@ bool is_current(const KeptCast& of, const Tensor& x, DType dtype) {
 }
 
 Tensor cast_and_keep(const Tensor& x, DType dtype, Site site) {
-  if (const auto found = kept.casts.find(&x.impl()); found != kept.casts.end() && is_current(found->second, x, dtype))
+  if (const auto found = kept->casts.find(&x.impl()); found != kept->casts.end() && is_current(found->second, x, dtype))
     return found->second.cast;
   Tensor cast = x.to(dtype, {}, site);
-  kept.casts.insert_or_assign(&x.impl(), KeptCast{x, cast, Ref<Storage>(x.impl().storage), x.version(), stream_of(x.device())});
+  kept->casts.insert_or_assign(&x.impl(), KeptCast{x, cast, Ref<Storage>(x.impl().storage), x.version(), stream_of(x.device())});
   return cast;
 }
 
@@ -65,15 +65,17 @@ Tensor cast_and_keep(const Tensor& x, DType dtype, Site site) {
 
 AutocastGuard::AutocastGuard(Device device, const AutocastOptions& options, Site site) : before_(autocast_state) {
   const DeviceType type = device.type();
+  if (options.enabled && options.dtype) check_dtype("autocast", type, *options.dtype);
+  if (!kept) kept = new KeptCasts;
+  ++kept->depth;  // from here on nothing throws
   if (options.enabled && options.dtype) set_autocast_dtype(type, *options.dtype, site);
   set_autocast_enabled(type, options.enabled);
   if (options.cache_enabled) autocast_state.cache_enabled = *options.cache_enabled;
-  ++kept.depth;
 }
 
 AutocastGuard::~AutocastGuard() {
   autocast_state = before_;
-  if (--kept.depth == 0) clear_autocast_cache();
+  if (--kept->depth == 0) delete std::exchange(kept, nullptr);  // casts die when nothing looks for them any more
 }
 
 bool is_autocast_enabled(Device device) { return (autocast_state.active & bit_of(device.type())) != 0; }
@@ -89,8 +91,8 @@ void set_autocast_dtype(Device device, DType dtype, Site) {
 bool is_autocast_cache_enabled() { return autocast_state.cache_enabled; }
 void set_autocast_cache_enabled(bool enabled) { autocast_state.cache_enabled = enabled; }
 void clear_autocast_cache() {
-  const auto casts = std::move(kept.casts);  // they die when nothing looks for them any more
-  kept.casts.clear();
+  if (!kept) return;
+  const auto casts = std::exchange(kept->casts, {});  // they die when nothing looks for them any more
 }
 
 namespace ops {

@@ -53,6 +53,7 @@ class AutocastScope {
 /// Autocast as asked for, of the calling thread, until the end of the scope. Made by autocast().
 class [[nodiscard]] AutocastGuard {
  public:
+  /// As autocast(), which makes it.
   AutocastGuard(Device device, const AutocastOptions& options, Site site);
   ~AutocastGuard();
   AutocastGuard(const AutocastGuard&) = delete;

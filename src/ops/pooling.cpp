@@ -108,7 +108,7 @@ Plan adaptive_windows(const Name& name, const Tensor& x, const OutputSize& outpu
 
 // --- The largest
 /// The elements of x at `indices`, which count within the last `spatial` dimensions.
-Tensor picked(const Tensor& x, const Tensor& indices, int64_t spatial) {
+Tensor elements_at(const Tensor& x, const Tensor& indices, int64_t spatial) {
   const auto flat = [spatial](const Tensor& t) { return t.flatten(-spatial, -1); };
   const Tensor where = flat(indices);
   return gather(flat(x), where.dim() - 1, where).reshape(indices.sizes());
@@ -126,7 +126,7 @@ Tensor placed(const char* grad_fn, const Tensor& source, const Tensor& indices, 
   }
   if (!needs_grad(source)) return y;
   return record(grad_fn, y, {source}, site,
-                [indices = saved(indices), spatial](const Tensor& g) { return picked(g, indices.get(), spatial); });
+                [indices = saved(indices), spatial](const Tensor& g) { return elements_at(g, indices.get(), spatial); });
 }
 
 /// The gradient of what windows were the largest of.
@@ -136,7 +136,7 @@ Tensor largest_backward(const Name& name, const Tensor& grad, const Tensor& indi
   ops::launch(y, name.op, site, &kernels::Table::max_pool_backward, ops::spatial_view(y, name.spatial),
               ops::spatial_view(grad.contiguous(site), name.spatial), ops::spatial_view(indices, name.spatial), pooling);
   return record("MaxPoolBackwardBackward0", y, {grad}, site,
-                [indices = saved(indices), spatial = name.spatial](const Tensor& g) { return picked(g, indices.get(), spatial); });
+                [indices = saved(indices), spatial = name.spatial](const Tensor& g) { return elements_at(g, indices.get(), spatial); });
 }
 
 ValuesIndices largest(const Name& name, const Tensor& x, const Plan& plan, bool indices, Site site) {
