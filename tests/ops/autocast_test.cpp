@@ -104,7 +104,7 @@ TEST_P(Autocast, GradientsHaveTheParametersDtype) {
     loss.backward();  // within the scope: backward goes by what forward did
   }
   for (size_t i = 0; i < exact.size(); ++i) {
-    const auto& gradient = net.parameters()[i].grad();
+    const td::Tensor gradient = net.parameters()[i].grad();
     EXPECT_EQ(gradient.dtype(), td::kFloat32);
     EXPECT_LT(td::norm(gradient - exact[i]).item<float>(), 0.1F * td::norm(exact[i]).item<float>()) << i;
   }
