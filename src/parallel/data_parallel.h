@@ -25,9 +25,9 @@ class DataParallel : public nn::Module {
  public:
   /// On `devices`, or on all there are. With one device (or a batch that fills one only) the module is called directly.
   template <class M>
-  requires nn::IsTensorModule<M>
+  requires nn::IsModule<M>
   explicit DataParallel(M& module, std::vector<Device> devices = try_all_gpus(), DataParallelOptions options = {}, Site = Site::here())
-      : DataParallel(module, nn::copier_of<M>(), std::move(devices), options, Site::none()) {
+      : DataParallel(from_tensor_to_tensor(module), nn::copier_of<M>(), std::move(devices), options, Site::none()) {
     nn::detail::check_exact_type("DataParallel", module, typeid(M));
   }
   /// The same for a module of a type that only `copier` knows.
@@ -43,6 +43,11 @@ class DataParallel : public nn::Module {
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
  private:
+  template <class M>
+  static nn::Module& from_tensor_to_tensor(M& module) {
+    if constexpr (nn::IsTensorModule<M>) return module;
+    else static_assert(sizeof(M) == 0, "DataParallel takes modules from tensor to tensor: DistributedDataParallel takes a nn::Callable");
+  }
   void check_placement() const;
 
   nn::detail::Borrowed<nn::Module> module_;

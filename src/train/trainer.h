@@ -83,6 +83,12 @@ class Trainer {
     nn::detail::check_exact_type("Trainer.fit", model, typeid(M));
     run(model, nn::copier_of<M>(), data, site);
   }
+  /// For those who give a module that knows neither its loss nor its optimizer.
+  template <class M>
+  requires(nn::IsModule<M> && !std::derived_from<M, Module>) void fit(M&, const DataModule&) {
+    static_assert(sizeof(M) == 0,
+                  "Trainer.fit takes a train::Module, which knows its loss: derive from train::Module or train::Classifier");
+  }
   /// Means over the data to be judged by, in evaluation mode and without gradients: "val_loss", "val_acc" of a Classifier.
   /// `model` is taken where it is. Error where there is no such data.
   [[nodiscard]] std::map<std::string, double> validate(Module& model, const DataModule& data, Site site = Site::here()) const;
