@@ -1,6 +1,6 @@
 # libtandem.so: every room except tools/ and the folders of plug-ins, cuda/ and mpi/.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/isa/")
+list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
 list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
 if(NOT library_sources)
@@ -67,6 +67,15 @@ if(isa_sources)
     target_sources(tandem PRIVATE $<TARGET_OBJECTS:tandem_isa_${isa}>)
   endforeach()
 endif()
+
+# Kernels for AMX, a part of processors that have avx512. Elsewhere they are compiled as functions that say so.
+file(GLOB amx_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/cpu/amx/*.cpp)
+add_library(tandem_amx OBJECT ${amx_sources})
+if(isa_flags_avx512 AND "avx512" IN_LIST TANDEM_ISAS)
+  target_compile_options(tandem_amx PRIVATE ${isa_flags_avx512} -mamx-tile -mamx-bf16)
+endif()
+target_link_libraries(tandem_amx PRIVATE tandem_internal)
+target_sources(tandem PRIVATE $<TARGET_OBJECTS:tandem_amx>)
 
 # Data that ships inside the library (see src/data/README.md).
 set(digits ${PROJECT_SOURCE_DIR}/src/data/digits_embed.S)

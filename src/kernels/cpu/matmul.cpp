@@ -2,12 +2,14 @@
 // (or shares of a batch) are computed side by side, and each block goes through the epilogue - scaling, bias, activation - while it is in
 // the cache.
 #include <algorithm>
+#include <mutex>
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/matmul_loops.h"
 #include "kernels/cpu/matmul_plan.h"
+#include "kernels/cpu/split_product.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -23,6 +25,7 @@ char* element(const Matrix& x, DType dtype, int64_t row, int64_t column) { retur
 struct Task {
   Matrix out, a, b, bias;
   Matrix product;  // out, or the memory apart
+  bool split = false;
 };
 
 /// Transposes stretches of a matrix with contiguous columns into one with contiguous rows.
@@ -59,6 +62,20 @@ void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType fr
   });
 }
 
+/// Of a matrix of floats with contiguous rows or columns.
+Magnitudes magnitudes_of(const Queue& queue, const Matrix& x, int64_t rows, int64_t columns) {
+  const bool by_rows = x.column == 1;
+  const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows, step = by_rows ? x.row : x.column;
+  Magnitudes all;
+  std::mutex mutex;
+  parallel_for(lines, std::max<int64_t>(1, 16384 / length), queue.threads, [&](int64_t begin, int64_t end) {
+    const Magnitudes some = magnitudes(reinterpret_cast<const float*>(x.data) + begin * step, step, end - begin, length);
+    const std::lock_guard lock(mutex);
+    all.join(some);
+  });
+  return all;
+}
+
 template <class T>
 void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns, void* scratch) {
   const DenseProduct<T> p{.out = reinterpret_cast<T*>(element(task.product, plan.packed, i, j)),
@@ -73,6 +90,9 @@ void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, i
                           .b_row = task.b.row,
                           .b_column = task.b.column};
   const ProductFunctionsOf<T>& functions = product_functions<T>();
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (task.split) return split_product(p, scratch);
+  }
   if (plan.route == Route::Rows) functions.rows(p);
   else if (plan.route == Route::Columns) functions.columns(p);
   else functions.blocked(p, static_cast<T*>(scratch));
@@ -81,7 +101,7 @@ void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, i
 /// A block of out, from the product to its end.
 void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns,
                void* scratch) {
-  if (plan.route == Route::Dnnl) {
+  if (plan.route == Route::Dnnl && !task.split) {
     const DType to = plan.apart ? plan.result() : plan.dtype;
     const int status = dnnl_run(plan.dnnl_block(rows, columns), element(task.product, to, i, j), element(task.a, plan.packed, i, 0),
                                 element(task.b, plan.packed, 0, j), scratch);
@@ -112,6 +132,8 @@ void run_batch(const Queue& queue, const MatmulPlan& plan, int64_t begin, int64_
       task.b = {set + plan.a_bytes, plan.laid_b.row, plan.laid_b.column};
     }
     task.product = plan.apart ? Matrix{set + plan.a_bytes + plan.b_bytes, plan.n, 1} : task.out;
+    task.split =
+        plan.split && can_split(magnitudes_of(queue, task.a, plan.m, plan.k), magnitudes_of(queue, task.b, plan.k, plan.n), plan.k);
     const int64_t across = plan.blocks_across();
     parallel_for(plan.blocks_down() * across, 1, queue.threads, [&](int64_t first, int64_t last) {
       for (int64_t block = first; block < last; ++block) {

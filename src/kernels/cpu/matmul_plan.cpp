@@ -6,6 +6,7 @@
 #include "base/align.h"
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/shares.h"
+#include "kernels/cpu/split_product.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -23,6 +24,8 @@ constexpr double kTransposedProduct = 48 * 48 * 48;  // up to which b is transpo
 constexpr int64_t kTransposedDepth = 256;            // where inner products are too short to be good
 constexpr int64_t kRowsOfInner = 32;                 // up to which inner products are best
 constexpr double kPartProduct = 200e3;               // that are worth another thread
+constexpr double kSplitting = 40;                    // multiplications by AMX that splitting a number costs
+constexpr double kSplitProduct = 90;                 // of a block, for each of its rows and columns, from which AMX is best
 
 Matrix matrix_of(const View& v) {
   Matrix x{v.as<char>(), 0, 0};
@@ -40,6 +43,10 @@ void regularise(Matrix& x, int64_t rows, int64_t columns) {
 }
 bool rows_dense(const Matrix& x, int64_t columns) { return x.column == 1 && x.row >= columns; }
 bool columns_dense(const Matrix& x, int64_t rows) { return x.row == 1 && x.column >= rows; }
+
+bool is_worth_splitting(int64_t rows, int64_t columns) {
+  return static_cast<double>(rows) * static_cast<double>(columns) >= kSplitProduct * static_cast<double>(rows + columns);
+}
 
 /// The block that cuts `size` into about `count`, a multiple of `unit`. The last one is never a single row or column: a matrix with one row
 /// and steps between its elements, and a result with one column, are dense to oneDNN 3.7, whatever their strides.
@@ -80,6 +87,10 @@ MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_v
   transpose_problem();
   choose_route();
   share_out();
+  if (split && !is_worth_splitting(block_m, block_n)) {
+    split = false;
+    share_out();
+  }
   measure();
 }
 
@@ -133,6 +144,7 @@ void MatmulPlan::choose_route() {
   } else {
     route = m <= kRowsOfInner && laid_a.column == 1 ? Route::Columns : large;
   }
+  split = route == Route::Dnnl && packed == kFloat32 && is_worth_splitting(m, n) && has_split_product();
   if (route == Route::Dnnl && m == 1 && laid_a.column != 1) {  // see block_of
     pack_a = true;
     laid_a = {nullptr, k, 1};
@@ -155,16 +167,17 @@ void MatmulPlan::share_out() {
   }
   const auto wanted = std::min(most_parts, static_cast<int64_t>(std::max(1.0, work / kPartProduct)));
   if (wanted <= 1) return;
-  // The grid of blocks that reads least: each block reads its rows of a and its columns of b.
+  // The grid of blocks that reads least: each block reads its rows of a and its columns of b, and splits them for AMX.
   double least = 1e300;
   for (int64_t down = 1; down <= wanted; ++down) {
     const int64_t across = wanted / down;
-    const int64_t unit_m = m >= 64 * down ? 16 : 4, unit_n = n >= 64 * across ? 32 : 16;
+    const int64_t unit_m = m < 64 * down ? 4 : split ? 32 : 16, unit_n = n >= 64 * across ? 32 : 16;
     const int64_t mb = block_of(m, down, unit_m), nb = block_of(n, across, unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
     // Time grows with the largest block; what it reads weighs less, more where it must be transposed first.
-    const double turning_a = laid_a.column == 1 ? 1 : 4, turning_b = laid_b.column == 1 ? 1 : 4;
-    const double cost = static_cast<double>(mb * nb) + 2.0 * (turning_a * static_cast<double>(mb) + turning_b * static_cast<double>(nb)) +
+    const double reading = split ? kSplitting : 2, turning = split ? 1.3 : 4;
+    const double reading_a = laid_a.column == 1 ? reading : reading * turning, reading_b = laid_b.column == 1 ? reading : reading * turning;
+    const double cost = static_cast<double>(mb * nb) + reading_a * static_cast<double>(mb) + reading_b * static_cast<double>(nb) +
                         1e-3 * static_cast<double>(count);
     if (cost < least) {
       least = cost;
@@ -182,6 +195,7 @@ void MatmulPlan::measure() {
         const DnnlScratch scratch = dnnl_scratch(dnnl_block(rows, columns));
         if (!scratch.supported && packed == kFloat32) route = Route::Blocked;
         scratch_bytes = std::max(scratch_bytes, align_up(scratch.bytes));
+        if (split) scratch_bytes = std::max(scratch_bytes, align_up(split_product_scratch(rows, columns, k)));
       }
   }
   const auto bytes = [](int64_t elements, DType type) { return align_up(static_cast<size_t>(elements) * size_of(type)); };

@@ -32,6 +32,7 @@ struct MatmulPlan {
   Matrix out, a, b, bias;
   Epilogue epilogue;
   bool has_epilogue = false;  // anything but a b
+  bool split = false;         // of float32, may be done by split_product where its numbers allow it
   bool pack_a = false, pack_b = false;
   Matrix laid_a, laid_b;  // a's and b's strides after packing
   bool apart = false;     // the product goes to memory of its own, and from there through the epilogue to out
