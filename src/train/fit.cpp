@@ -174,7 +174,7 @@ void Fit::train_batch(const data::Batch& batch) {
   if (reducer_) reducer_->set_averages(steps);
   Tensor loss;
   {
-    const AutocastGuard mixed = mixed_precision();
+    const AutocastGuard mixed = mixed_precision(options_.precision, device_, site_);
     loss = looked_at_parts_ ? model_.training_step(batch) : first_training_step(batch);
   }
   const double weight = weights_.empty() ? 1 : weights_[static_cast<size_t>(batch_)];
@@ -234,11 +234,6 @@ Tensor Fit::forward(const Tensor& input, Site from) {
   return computed(input, from);
 }
 
-AutocastGuard Fit::mixed_precision() const {
-  const std::optional<DType> dtype = options_.precision.mixed();
-  return autocast(device_, {.dtype = dtype, .enabled = dtype || is_autocast_enabled(device_)}, site_);
-}
-
 Tensor Fit::computed(const Tensor& input, Site from) {
   const std::optional<DType> whole = options_.precision.whole();
   if (!whole) {
@@ -255,7 +250,7 @@ Tensor Fit::computed(const Tensor& input, Site from) {
 std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
   const auto generators = generators_now(progress_.devices);
-  const AutocastGuard mixed = mixed_precision();
+  const AutocastGuard mixed = mixed_precision(options_.precision, device_, site_);
   Figures figures = evaluate(
       model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); },
       options_.metrics, ranks_, site_);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "nn/any_module.h"
-#include "ops/autocast.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "parallel/data_parallel.h"
@@ -44,8 +43,6 @@ class Fit {
   /// training_step, and a warning for each part that the model computes with and does not name.
   Tensor first_training_step(const data::Batch& batch);
   void step();
-  /// Autocast where the precision is a mixed one, else as it is.
-  [[nodiscard]] AutocastGuard mixed_precision() const;
   /// The model's output, computed on all GPUs and in the precision asked for.
   Tensor forward(const Tensor& input, Site from);
   Tensor computed(const Tensor& input, Site from);

@@ -20,4 +20,9 @@ nn::AnyModule in_precision(const nn::Module& module, nn::Copier copier, DType dt
   return copy;
 }
 
+AutocastGuard mixed_precision(const TrainerPrecision& precision, Device device, Site site) {
+  const std::optional<DType> dtype = precision.mixed();
+  return autocast(device, {.dtype = dtype, .enabled = dtype || is_autocast_enabled(device)}, site);
+}
+
 }  // namespace tandem::train::detail

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ops/random.h"
 #include "train/fit.h"
+#include "train/precision.h"
 #include "train/ranks.h"
 
 namespace tandem::train {
@@ -73,6 +74,13 @@ std::map<std::string, double> Trainer::validate(Module& model, const DataModule&
   if (!loader || loader->size() == 0) fail("[Trainer.validate] there is no data to validate on");
   const std::vector<Tensor> parameters = model.parameters();
   const Device device = parameters.empty() ? cpu() : parameters[0].device();
+  const AutocastGuard mixed = detail::mixed_precision(options_.precision, device, site);
+  const Predict predict = [&](const Tensor& input, Site from) {
+    const Tensor output = model(input, from);
+    return is_half(output.dtype()) ? output.to(kFloat32, {}, from) : output;
+  };
+  std::optional<PredictGuard> redirected;  // a fit under way has its own
+  if (options_.precision.mixed() && !PredictGuard::target(model)) redirected.emplace(model, predict);
   const Figures figures = detail::evaluate(
       model, *loader, device, options_.limit_val_batches, [] { return true; }, options_.metrics, detail::Ranks::alone(), site);
   return {figures.begin(), figures.end()};

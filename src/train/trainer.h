@@ -90,7 +90,7 @@ class Trainer {
                   "Trainer.fit takes a train::Module, which knows its loss: derive from train::Module or train::Classifier");
   }
   /// Means over the data to be judged by, in evaluation mode and without gradients: "val_loss", "val_acc" of a Classifier.
-  /// `model` is taken where it is. Error where there is no such data.
+  /// `model` is taken where it is, and computes in the precision where that is a mixed one. Error where there is no such data.
   [[nodiscard]] std::map<std::string, double> validate(Module& model, const DataModule& data, Site site = Site::here()) const;
 
   /// The curves of the last fit.

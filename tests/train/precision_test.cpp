@@ -68,6 +68,12 @@ TEST_P(MixedPrecision, ProductsAreLowTheLossIsNot) {
     trainer.fit(model, line_data());
     for (const td::DType met : Watched::products) EXPECT_EQ(met, dtype);
     for (const td::DType met : Watched::outputs) EXPECT_EQ(met, td::kFloat32);
+    Watched::products.clear();
+    Watched::outputs.clear();
+    EXPECT_EQ(trainer.validate(model, line_data()).count("val_loss"), 1U);
+    EXPECT_FALSE(Watched::products.empty());
+    for (const td::DType met : Watched::products) EXPECT_EQ(met, dtype);
+    for (const td::DType met : Watched::outputs) EXPECT_EQ(met, td::kFloat32);
     EXPECT_FALSE(td::is_autocast_enabled(GetParam()));
   }
 }
