@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -386,9 +387,10 @@ class Runner {
 
 std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Tensor> gradients, const std::vector<Edge>& targets,
                                  bool retain_graph, bool create_graph, Site site) {
-  thread_local Walk kept;
+  thread_local std::unique_ptr<Walk> kept;  // a pointer: thread-local memory is scarce in a library that is opened later
+  if (!kept) kept = std::make_unique<Walk>();
   std::optional<Walk> nested;  // a backward inside a hook or a custom function has its own
-  Walk& walk = running_walk ? nested.emplace() : kept;
+  Walk& walk = running_walk ? nested.emplace() : *kept;
   struct Use {
     Walk& walk;
     Walk* before;

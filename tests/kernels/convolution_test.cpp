@@ -1,12 +1,19 @@
 // Convolutions of float32 by each route: near the sums in float64, and the same to the bit for any number of threads.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <tandem/tandem.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "base/align.h"
 #include "kernels/every_set.h"
+#include "kernels/queue.h"
+#include "kernels/table.h"
 
 namespace tandem {
 namespace {
@@ -102,6 +109,69 @@ TEST_P(Convolution, GivesTheSameBitsForAnyNumberOfThreads) {
     }
   }
   set_num_threads(before);
+}
+
+/// Memory whose end is the end of what may be touched.
+class Fenced {
+ public:
+  explicit Fenced(size_t bytes) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), whole = align_up(bytes);
+    total_ = align_up(whole, page) + page;
+    base_ = static_cast<char*>(mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_EQ(mprotect(base_ + total_ - page, page, PROT_NONE), 0);
+    data = base_ + total_ - page - whole;
+  }
+  ~Fenced() { munmap(base_, total_); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  char* data;
+
+ private:
+  char* base_;
+  size_t total_;
+};
+
+kernels::Out images_at(void* data, std::initializer_list<int64_t> sizes) {
+  kernels::Out v{};
+  v.data = data;
+  v.dtype = kFloat32;
+  v.ndim = 5;
+  std::copy(sizes.begin(), sizes.end(), v.sizes);
+  int64_t stride = 1;
+  for (int d = 4; d >= 0; --d) {
+    v.strides[d] = stride;
+    stride *= v.sizes[d];
+  }
+  return v;
+}
+
+TEST_P(Convolution, WritesNothingBehindItsWorkspace) {
+  using kernels::ConvolutionPart;
+  for (const int64_t in_channels : {1, 3, 16, 33})
+    for (const int64_t out_channels : {8, 33, 64})
+      for (const int64_t window : {1, 3})
+        for (const int64_t side : {8, 14, 17})
+          for (const int64_t n : {1, 4, 20}) {
+            Fenced x(static_cast<size_t>(n * in_channels * side * side) * 4), y(static_cast<size_t>(n * out_channels * side * side) * 4),
+                w(static_cast<size_t>(in_channels * out_channels * window * window) * 4);
+            const kernels::Out in = images_at(x.data, {n, in_channels, 1, side, side}),
+                               out = images_at(y.data, {n, out_channels, 1, side, side}),
+                               weight = images_at(w.data, {out_channels, in_channels, 1, window, window});
+            kernels::Windows windows;
+            for (const int d : {1, 2}) {
+              windows.kernel[d] = window;
+              windows.padding[d] = window / 2;
+            }
+            kernels::testing::TestQueue queue(2);
+            const kernels::Table& table = kernels::cpu_table();
+            for (const auto part : {ConvolutionPart::Forward, ConvolutionPart::Input, ConvolutionPart::Weight}) {
+              const Fenced workspace(table.convolution_workspace(part, out, in, weight, windows, 1, false));
+              if (part == ConvolutionPart::Forward) table.convolution(queue, out, in, weight, {}, windows, 1, workspace.data);
+              else if (part == ConvolutionPart::Input) table.convolution_input(queue, in, out, weight, windows, 1, workspace.data);
+              else table.convolution_weight(queue, weight, out, in, windows, 1, workspace.data);
+            }
+            EXPECT_EQ(queue.trouble(), Trouble::None);
+          }
 }
 
 TEST_P(Convolution, KeepsImagesInLanesApart) {

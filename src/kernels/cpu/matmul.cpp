@@ -2,6 +2,7 @@
 // (or shares of a batch) are computed side by side, and each block goes through the epilogue - scaling, bias, activation - while it is in
 // the cache.
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "base/parallel.h"
@@ -46,12 +47,13 @@ void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType fr
     if (to == kFloat64) return transpose<double>(queue, to_data, x, rows, columns);
   }
   const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows, step = by_rows ? x.row : x.column,
-                stride = by_rows ? x.column : x.row;
+                stride = by_rows ? x.column : x.row, whole = std::max(length, by_rows ? laid.row : laid.column);  // zeros behind `length`
   const auto copy_line = isa().conversions.pack_to(compute_of(to), from);
   const bool narrow = to == kBFloat16;  // not a type to compute in: its elements are moved as they are
   parallel_for(lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, length)), queue.threads, [&](int64_t begin, int64_t end) {
     for (int64_t l = begin; l < end; ++l) {
-      char* target = to_data + l * length * static_cast<int64_t>(size_of(to));
+      char* const target = to_data + l * whole * static_cast<int64_t>(size_of(to));
+      std::memset(target + length * static_cast<int64_t>(size_of(to)), 0, static_cast<size_t>(whole - length) * size_of(to));
       const char* source = moved(x, from, l * step);
       if (!narrow) {
         copy_line(target, source, stride, length);

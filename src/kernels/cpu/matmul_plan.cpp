@@ -27,9 +27,9 @@ constexpr double kPartProduct = 200e3;               // that are worth another t
 constexpr double kSplitting = 40;                    // multiplications by AMX that splitting a number costs
 constexpr double kSplitProduct = 90;                 // of a block, for each of its rows and columns, from which AMX is best
 
+/// The workspace query may not have the address of an operand yet: its strides count all the same.
 Matrix matrix_of(const View& v) {
   Matrix x{v.as<char>(), 0, 0};
-  if (!v.data) return x;
   if (v.ndim >= 2 && v.sizes[v.ndim - 2] != 1) x.row = v.strides[v.ndim - 2];
   if (v.ndim >= 1 && v.sizes[v.ndim - 1] != 1) x.column = v.strides[v.ndim - 1];
   return x;
@@ -66,14 +66,14 @@ MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_v
       out(matrix_of(out_view)),
       a(matrix_of(a_view)),
       b(matrix_of(b_view)),
-      bias(matrix_of(bias_view)),
+      bias(bias_view.data ? matrix_of(bias_view) : Matrix{}),
       epilogue(what_follows) {
   if (!bias.data || epilogue.beta == 0) bias = {};
   has_epilogue = bias.data || epilogue.alpha != 1 || epilogue.activation != Activation::None;
   const int batch_ndim = out_view.ndim - 2;
   const auto stride = [&](const View& v, int d) {
     const int own = d - (out_view.ndim - v.ndim);
-    return !v.data || own < 0 || v.sizes[own] == 1 ? 0 : v.strides[own];
+    return own < 0 || v.sizes[own] == 1 ? 0 : v.strides[own];
   };
   for (int d = 0; d < batch_ndim; ++d)
     batch.push(out_view.sizes[d], {stride(out_view, d), stride(a_view, d), stride(b_view, d), bias.data ? stride(bias_view, d) : 0});
@@ -145,9 +145,10 @@ void MatmulPlan::choose_route() {
     route = m <= kRowsOfInner && laid_a.column == 1 ? Route::Columns : large;
   }
   split = route == Route::Dnnl && packed == kFloat32 && is_worth_splitting(m, n) && has_split_product();
-  if (route == Route::Dnnl && m == 1 && laid_a.column != 1) {  // see block_of
+  const int64_t unit = packed == kBFloat16 ? dnnl_row_unit() : 1;
+  if (route == Route::Dnnl && ((m == 1 && laid_a.column != 1) || (laid_a.column == 1 && k % unit != 0))) {  // see block_of, dnnl_row_unit
     pack_a = true;
-    laid_a = {nullptr, k, 1};
+    laid_a = {nullptr, (k + unit - 1) / unit * unit, 1};
   }
 }
 
@@ -199,7 +200,7 @@ void MatmulPlan::measure() {
       }
   }
   const auto bytes = [](int64_t elements, DType type) { return align_up(static_cast<size_t>(elements) * size_of(type)); };
-  if (pack_a) a_bytes = bytes(m * k, packed);
+  if (pack_a) a_bytes = bytes(m * (laid_a.column == 1 ? std::max(k, laid_a.row) : k), packed);
   if (pack_b) b_bytes = bytes(k * n, packed);
   if (apart) apart_bytes = bytes(m * n, result());
   if (route == Route::Blocked) scratch_bytes = bytes(kProductScratch, packed);

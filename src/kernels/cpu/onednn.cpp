@@ -169,6 +169,15 @@ bool dnnl_has_bfloat16() {
   return has;
 }
 
+int64_t dnnl_row_unit() {
+#if DNNL_VERSION_MAJOR >= 3
+  static const int64_t unit = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core_amx ? 32 : 1;
+  return unit;
+#else
+  return 1;
+#endif
+}
+
 DnnlScratch dnnl_scratch(const DnnlProduct& product) try { return lease_of(product).made().scratch(); } catch (const std::bad_alloc&) {
   return {false, 0};
 }

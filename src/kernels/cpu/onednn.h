@@ -22,6 +22,9 @@ struct DnnlProduct {
 
 /// Whether the processor has what oneDNN's bfloat16 products need.
 bool dnnl_has_bfloat16();
+/// What a row of a must be a multiple of in memory, with zeros behind its k numbers of bfloat16. oneDNN 3 takes rows to AMX by 32 numbers,
+/// and what lies behind a row times zero: nan, where that is not finite.
+int64_t dnnl_row_unit();
 /// Whether oneDNN does it, and the scratch bytes that running it takes.
 struct DnnlScratch {
   bool supported;
