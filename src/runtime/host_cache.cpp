@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "runtime/allocator.h"
+#include "runtime/fenced_memory.h"
 
 // Under AddressSanitizer every block comes from malloc and goes back to it, at its exact size: a cache would hide overruns and late uses.
 #if defined(__SANITIZE_ADDRESS__)
@@ -249,6 +250,11 @@ thread_local ThreadEnd thread_end;
 
 void* allocate_host(size_t bytes) {
   if (bytes == 0) return nullptr;
+  if (bytes >= kLeastFenced && fences_memory()) {
+    void* const data = allocate_fenced(bytes);
+    if (!data) no_memory(bytes);
+    return data;
+  }
   if constexpr (kPlain) {
     void* const data = bytes <= kPlainLimit ? from_system(bytes) : nullptr;
     if (!data) no_memory(bytes);
@@ -269,6 +275,7 @@ void* allocate_host(size_t bytes) {
 
 void free_host(void* data, size_t bytes) noexcept {
   if (!data) return;
+  if (bytes >= kLeastFenced && fences_memory()) return free_fenced(data, bytes);
   if constexpr (kPlain) return std::free(data);
   if (bytes >= kLargeHostBlock) return detail::free_large_host(data);
   const int bin = host_bin(bytes);
