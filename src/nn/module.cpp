@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/error_place.h"
 #include "base/type_name.h"
+#include "nn/flat_parameters.h"
 #include "nn/repr.h"
 #include "nn/walk.h"
 
@@ -196,6 +197,7 @@ void ModuleBase::move(std::optional<Device> device, std::optional<DType> dtype, 
     return tensor.to(device ? target : tensor.device(), wanted, {}, site);
   };
   detail::Met met;
+  detail::MovedNetworks networks;
   detail::walk(*this, false, [&](const Field& field) {
     if (field.is_module()) return;
     if (field.placement) {
@@ -206,11 +208,14 @@ void ModuleBase::move(std::optional<Device> device, std::optional<DType> dtype, 
     // The handle given out stays the tensor it was, so that optimizers and tied modules follow; only the memory behind it is another one.
     const auto replace = [&](const Tensor& tensor) {
       const Tensor other = moved(tensor);
-      if (!other.is_same(tensor)) tensor.impl().replace_storage(other.impl());
+      if (other.is_same(tensor)) return false;
+      tensor.impl().replace_storage(other.impl());
+      return true;
     };
     if (const Tensor grad = field.tensor->grad(); grad.defined()) replace(grad);
-    replace(*field.tensor);
+    if (replace(*field.tensor)) networks.add(field);
   });
+  networks.flatten(site);
 }
 
 detail::Evaluation::Evaluation(ModuleBase& module) {

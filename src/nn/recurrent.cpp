@@ -4,6 +4,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "nn/flat_parameters.h"
 #include "nn/repr.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
@@ -66,6 +67,7 @@ RecurrentBase::RecurrentBase(const char* type, kernels::RecurrentCell kind, int6
     if (proj_size) weights.push_back(empty({proj_size, hidden_size}, made, site));
   }
   reset_parameters(site);
+  flatten_parameters(*this, site);
 }
 
 void RecurrentBase::fields(Fields& f) {

@@ -6,6 +6,7 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "ops/creation.h"
+#include "tensor/part.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::parallel::detail {
@@ -14,14 +15,6 @@ namespace {
 constexpr int64_t kAlignment = 16;  // elements
 
 int64_t aligned(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
-
-/// `count` elements of `flat` from `offset` on, as a tensor with a storage, and so a version, of its own.
-Tensor part_of(const Tensor& flat, int64_t offset, const Shape& sizes) {
-  const size_t width = flat.element_size();
-  const Ref<Storage> storage(
-      new Storage(*flat.impl().storage, static_cast<size_t>(offset) * width, static_cast<size_t>(sizes.numel()) * width));
-  return Tensor(TensorImpl::view(storage.get(), sizes, contiguous_strides(sizes), 0, flat.dtype()));
-}
 
 void move_into(const Tensor& place, const Tensor& parameter, Site site) {
   place.copy_(parameter.detach(), false, site);
@@ -57,7 +50,7 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
     int64_t offset = 0;
     for (const size_t i : flat.numbers) {
       const int64_t numel = parameters_[i].numel();
-      places_[i] = part_of(flat.all, offset, parameters_[i].sizes());
+      places_[i] = tandem::detail::part_of(flat.all, offset, parameters_[i].sizes());
       flat_places_[i] = {f, offset};
       move_into(places_[i], parameters_[i], site);
       const int64_t begin = std::clamp<int64_t>(flat.share * rank - offset, 0, numel);

@@ -1,6 +1,6 @@
-// Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, and a convolution with both its
-// gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. And what comes of a
-// call that fails. Exit code 77 where a library is missing.
+// Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, a convolution and recurrent layers
+// with their gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. And what
+// comes of a call that fails. Exit code 77 where a library is missing.
 #include <dlfcn.h>
 #include <tandem/tandem.h>
 
@@ -16,18 +16,23 @@ namespace td = tandem;
 namespace {
 
 struct Calls {
-  int64_t products = 0, convolutions = 0, decompositions = 0;
+  int64_t products = 0, convolutions = 0, decompositions = 0, recurrent = 0, copies = 0;
 };
 
-Calls calls() {
+template <class Function>
+Function function_of_library(const char* name) {
   static void* const library = dlopen(td::runtime::beside_library("libtandem_emulated.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  static const auto count =
-      library ? reinterpret_cast<void (*)(int64_t*, int64_t*, int64_t*)>(dlsym(library, "tandem_emulated_calls")) : nullptr;
-  if (!count) throw td::Error("libtandem_emulated.so does not count its calls");
+  void* const found = library ? dlsym(library, name) : nullptr;
+  if (!found) throw td::Error(std::string("libtandem_emulated.so lacks ") + name);
+  return reinterpret_cast<Function>(found);
+}
+
+Calls calls() {
+  static const auto count = function_of_library<void (*)(int64_t (*)[5])>("tandem_emulated_calls");
   td::cuda::synchronize();
-  Calls found;
-  count(&found.products, &found.convolutions, &found.decompositions);
-  return found;
+  int64_t counts[5];
+  count(&counts);
+  return {counts[0], counts[1], counts[2], counts[3], counts[4]};
 }
 
 /// On both devices: whether the results are near each other, in float64.
@@ -103,11 +108,53 @@ void decompositions(td::DType dtype) {
   CHECK(calls().decompositions >= before + 6);
 }
 
-/// The next call of a library's function fails.
-void fail_next(const char* function) {
-  static void* const library = dlopen(td::runtime::beside_library("libtandem_emulated.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  reinterpret_cast<void (*)(const char*)>(dlsym(library, "tandem_emulated_fail"))(function);
+/// Layers and both their gradients. Parameters that a module has put into cuDNN's order are not copied, others are.
+void recurrent_layers(td::DType dtype) {
+  const td::Tensor data = td::randn({4, 3, 5}, {.dtype = td::kFloat64});
+  for (const bool bidirectional : {false, true}) {
+    for (const bool bias : {false, true}) {
+      td::nn::LSTM net(5, 6, {.num_layers = 2, .bias = bias, .bidirectional = bidirectional, .dtype = td::kFloat64});
+      std::vector<td::Tensor> results[2];
+      for (const bool on_gpu : {false, true}) {
+        if (on_gpu) net.to(td::gpu(), dtype);
+        const auto step = [&] {
+          net.zero_grad();
+          td::Tensor in = on_gpu ? data.to(td::gpu()).to(dtype).detach() : data.clone();
+          in.requires_grad_();
+          const auto [output, state] = net(in);
+          (output.square().sum() + state.c.sum()).backward();
+          results[on_gpu] = {output, in.grad()};
+          for (const td::Tensor& parameter : net.weights) results[on_gpu].push_back(parameter.grad().clone());  // `to` moves it
+        };
+        const Calls before = calls();
+        step();
+        if (!on_gpu) continue;
+        const auto agree_all = [&] {
+          for (size_t i = 0; i < results[1].size(); ++i) CHECK(agree(results[1][i], results[0][i], dtype));
+        };
+        agree_all();
+        const Calls after = calls();
+        const auto gradients = static_cast<int64_t>(net.weights.size());
+        CHECK(after.recurrent == before.recurrent + 3);
+        CHECK(after.copies == before.copies + gradients);
+        // A parameter elsewhere: all are copied, for both directions of the step, until the network is moved.
+        net.weights[0] = net.weights[0].detach().clone().requires_grad_();
+        step();
+        agree_all();
+        CHECK(calls().copies > after.copies + 2 * gradients);
+        net.to(td::cpu());
+        net.to(td::gpu());
+        const Calls flat = calls();
+        step();
+        agree_all();
+        CHECK(calls().copies == flat.copies + gradients);
+      }
+    }
+  }
 }
+
+/// The next call of a library's function fails.
+void fail_next(const char* function) { function_of_library<void (*)(const char*)>("tandem_emulated_fail")(function); }
 
 td::cuda::Library library_named(const std::string& name) {
   for (const td::cuda::Library& library : td::cuda::libraries())
@@ -143,6 +190,14 @@ void failures() {
     for (size_t i = 0; i < 3; ++i) CHECK(td::allclose(results[1][i].cpu(), results[0][i], 1e-3, 1e-3));
     CHECK(library_named("cuDNN").failure.starts_with(std::string("cuDNN's ") + function + " failed: CUDNN_STATUS_"));
   }
+  {
+    td::nn::GRU net(3, 4);
+    const td::Tensor in = td::randn({2, 5, 3}), expected = net(in).output.detach();
+    net.to(td::gpu());
+    fail_next("cudnnRNNForward");
+    CHECK(td::allclose(net(in.to(td::gpu())).output.cpu(), expected, 1e-4, 1e-4));
+    CHECK(library_named("cuDNN").failure == "cuDNN's cudnnRNNForward failed: CUDNN_STATUS_EXECUTION_FAILED");
+  }
   fail_next("cusolverDnSetStream");
   std::string text;
   try {
@@ -163,6 +218,7 @@ int main() {
       products(dtype);
       expanded_products(dtype);
       convolutions(dtype);
+      recurrent_layers(dtype);
     }
     for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);
     failures();

@@ -33,6 +33,55 @@ TEST_P(RecurrentOn, GruIsItsCellRepeated) {
   expect_close(h_n[0], h);
 }
 
+/// Whether parameters lie one behind the other, first all matrices, then all biases.
+bool lie_together(const nn::LSTM& lstm) {
+  const auto* next = lstm.weights[0].data_ptr<float>();
+  bool together = true;
+  for (const int64_t dims : {2, 1}) {
+    for (const Tensor& weight : lstm.weights) {
+      if (weight.dim() != dims) continue;
+      together &= weight.data_ptr<float>() == next;
+      next += weight.numel();
+    }
+  }
+  return together;
+}
+
+TEST_P(RecurrentOn, ParametersLieTogetherOnGpus) {
+  if (device().is_cpu()) return;
+  nn::LSTM lstm(3, 4, {.num_layers = 2, .bidirectional = true});
+  const Tensor x = randn({5, 2, 3}), expected = lstm(x).output;
+  const std::vector<Tensor> same = lstm.weights;
+  lstm.to(device());
+  EXPECT_TRUE(lie_together(lstm));
+  EXPECT_TRUE(lie_together(nn::clone(lstm)));
+  EXPECT_TRUE(lie_together(nn::LSTM(3, 4, {.device = device()})));
+  for (size_t i = 0; i < same.size(); ++i) EXPECT_TRUE(same[i].is_same(lstm.weights[i]));
+  expect_close(lstm(x.to(device())).output.cpu(), expected);
+  // Each counts its own changes.
+  const uint32_t before = lstm.weights[1].version();
+  const Tensor output = lstm(x.to(device())).output;
+  {
+    const NoGradGuard no_grad;
+    lstm.weights[0].mul_(2);
+  }
+  EXPECT_EQ(lstm.weights[1].version(), before);
+  EXPECT_THROW(output.sum().backward(), Error);
+  // One that was replaced lies elsewhere until the network is moved again; tied ones stay tied.
+  lstm.weights[2] = lstm.weights[2].detach().clone().requires_grad_();
+  EXPECT_FALSE(lie_together(lstm));
+  lstm.to("cpu");
+  lstm.to(device());
+  EXPECT_TRUE(lie_together(lstm));
+  lstm.weights[2] = lstm.weights[3];
+  lstm.to("cpu");
+  lstm.to(device());
+  EXPECT_TRUE(lstm.weights[2].is_same(lstm.weights[3]));
+  EXPECT_FALSE(lie_together(lstm));
+  lstm.to("cpu");
+  EXPECT_TRUE(lstm.weights[0].is_cpu());
+}
+
 // The gradients of parameters are asked for alone, as in the first layer of a network: nothing else that the kernel writes has elements.
 TEST_P(RecurrentOn, ParametersAloneHaveTheirGradients) {
   nn::RNN rnn(8, 3);

@@ -1,7 +1,8 @@
-// Recurrent layers through cuDNN. Descriptors are kept by shape. Before each call the parameters are copied into cuDNN's weight space,
-// which lies in the workspace, and gradients are copied out of theirs; its gates stand in our order: an LSTM's input, forget, cell, output,
-// a GRU's reset, update, new, with both biases and the reset gate after the product. Where cuDNN is missing, refuses a shape, is switched
-// off, or the same bits are wanted every time, which it does not promise, our own kernels do it.
+// Recurrent layers through cuDNN. Descriptors are kept by shape. Where the parameters lie in memory as in cuDNN's weight space, which those
+// of nn::LSTM and its like do, they are read there; else they are copied into one in the workspace before each call. Gradients are copied
+// out of theirs. Its gates stand in our order: an LSTM's input, forget, cell, output, a GRU's reset, update, new, with both biases and the
+// reset gate after the product. Where cuDNN is missing, refuses a shape, is switched off, or the same bits are wanted every time, which it
+// does not promise, our own kernels do it.
 //
 // Backward has to go the way that forward went, whatever the switches have become since: the size of `reserve` tells it.
 #include <algorithm>
@@ -212,7 +213,7 @@ class Call {
     run("cudnnRNNForward", [&] {
       return rnn().cudnnRNNForward(handle_, descriptors_.layers, reserve.data ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
                                    descriptors_.in, in.data, descriptors_.out, out.data, descriptors_.state, h0.data, h.data, cells(),
-                                   c0.data, c.data, descriptors_.weights, weights_, descriptors_.scratch, scratch_,
+                                   c0.data, c.data, descriptors_.weights, parameters_, descriptors_.scratch, scratch_,
                                    reserve.data ? descriptors_.reserve : 0, reserve.data);
     });
     descriptors_.proven |= !failed_;
@@ -229,7 +230,7 @@ class Call {
     run("cudnnRNNBackwardData_v8", [&] {
       return rnn().cudnnRNNBackwardData_v8(handle_, descriptors_.layers, nullptr, descriptors_.out, out.data, grad.data, descriptors_.in,
                                            in_grad.data ? in_grad.data : in_grad_, descriptors_.state, h0.data, h_grad.data, h0_grad.data,
-                                           cells(), c0.data, c_grad.data, c0_grad.data, descriptors_.weights, weights_,
+                                           cells(), c0.data, c_grad.data, c0_grad.data, descriptors_.weights, parameters_,
                                            descriptors_.scratch, scratch_, descriptors_.reserve, reserve.data);
     });
     if (std::any_of(weight_grads.begin(), weight_grads.end(), [](const Out& w) { return w.data != nullptr; })) {
@@ -266,10 +267,26 @@ class Call {
   void start(const Span<View>& weights) {
     run("cudnnSetStream", [&] { return cudnn().cudnnSetStream(handle_, stream_of(queue_)); });
     if (descriptors_.pieces.empty()) find_pieces();
+    if (failed_) return;
     size_t packed = 0;
     for (const Piece& piece : descriptors_.pieces) packed += piece.size;
-    if (packed < descriptors_.weights) clear(weights_);  // there are gaps
+    const bool has_gaps = packed < descriptors_.weights;
+    parameters_ = has_gaps ? nullptr : in_place(weights);
+    if (parameters_) return;
+    parameters_ = weights_;
+    if (has_gaps) clear(weights_);
     for (const Piece& piece : descriptors_.pieces) copy(weights_ + piece.to, weights[piece.parameter].as<char>() + piece.from, piece.size);
+  }
+
+  /// The parameters' own memory where they lie there as in the weight space, nullptr where they do not.
+  [[nodiscard]] const char* in_place(const Span<View>& weights) const {
+    const char* begin = nullptr;
+    for (const Piece& piece : descriptors_.pieces) {
+      const char* const first = weights[piece.parameter].as<char>() + piece.from - piece.to;
+      if (!begin) begin = first;
+      if (first != begin || alignment_of(first) < kAlignment) return nullptr;
+    }
+    return begin;
   }
 
   /// Where cuDNN wants each gate of each parameter; neighbours are joined.
@@ -305,7 +322,8 @@ class Call {
   RnnDescriptors& descriptors_;
   cudnnHandle_t handle_;
   char *weights_, *weight_grads_, *in_grad_, *scratch_;
-  const char* failed_ = nullptr;  // the text
+  const char* parameters_ = nullptr;  // in the order of the weight space
+  const char* failed_ = nullptr;      // the text
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "kernels/cuda/walked/emulated/library.h"
 #include "runtime/cuda/check.h"
 
 extern "C" {
@@ -16,6 +17,10 @@ cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 const char* cudaGetErrorString(cudaError_t) { return "not emulated"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaErrorNotSupported"; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = 9;  // asked for: the major compute capability
+  return cudaSuccess;
+}
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void*) {
   *attributes = {};
   attributes->type = cudaMemoryTypeHost;
@@ -23,7 +28,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  ++tandem::kernels::cuda::emulated::calls().copies;
   std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* at, int value, size_t bytes, cudaStream_t) {
+  std::memset(at, value, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

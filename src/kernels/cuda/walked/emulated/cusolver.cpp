@@ -172,17 +172,6 @@ cusolverStatus_t gesvd(cusolverDnHandle_t, cusolverDnParams_t, signed char u_job
   });
 }
 
-/// A function of ours and the name of the one that it stands in for.
-struct StandIn {
-  std::string_view name;
-  void* function;
-};
-/// `Library` is the type that the library's own has: ours has to have it, too.
-template <class Library>
-StandIn in_place_of(std::string_view name, Library* ours) {
-  return {name, reinterpret_cast<void*>(ours)};
-}
-
 }  // namespace
 
 void* cusolver_stand_in(std::string_view name) {
@@ -205,8 +194,7 @@ void* cusolver_stand_in(std::string_view name) {
       in_place_of<decltype(::cusolverDnXgesvd_bufferSize)>("cusolverDnXgesvd_bufferSize", gesvd_size),
       in_place_of<decltype(::cusolverDnXgesvd)>("cusolverDnXgesvd", gesvd),
   };
-  const auto found = std::find_if(all.begin(), all.end(), [&](const StandIn& each) { return each.name == name; });
-  return found == all.end() ? nullptr : found->function;
+  return stand_in(all, name);
 }
 
 }  // namespace tandem::kernels::cuda::emulated

@@ -1,6 +1,7 @@
 // Where functions are looked up: the linker turns this library's calls of dlsym into calls of __wrap_dlsym (--wrap=dlsym).
 #include "kernels/cuda/walked/emulated/library.h"
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 
@@ -11,7 +12,9 @@ extern "C" void* __wrap_dlsym(void* library, const char* name) {
   if (void* const found = emulated::cublaslt_stand_in(library, name)) return found;
   if (void* const found = emulated::cudnn_stand_in(library, name)) return found;
   void* const own = __real_dlsym(library, name);
-  void* const ours = own ? emulated::cusolver_stand_in(name) : nullptr;  // a function that the library lacks is missing
+  if (!own) return nullptr;  // a function that the library lacks is missing
+  if (void* const found = emulated::cudnn_rnn_stand_in(name)) return found;
+  void* const ours = emulated::cusolver_stand_in(name);
   return ours ? ours : own;
 }
 
@@ -37,6 +40,11 @@ bool fails(std::string_view function) {
   if (failing != function) return false;
   failing.clear();
   return true;
+}
+
+void* stand_in(std::span<const StandIn> all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &StandIn::name);
+  return found == all.end() ? nullptr : found->function;
 }
 
 void* own_function(void* library, const char* name) { return __real_dlsym(library, name); }

@@ -1,6 +1,8 @@
 // The entries of libtandem_emulated.so: our own kernels walked on the host, and over them those of NVIDIA's libraries that are emulated.
 #include "kernels/cuda/table.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/vendor/library.h"
@@ -29,6 +31,9 @@ Table make() {
   table.convolution_input = vendor::convolution_input;
   table.convolution_weight = vendor::convolution_weight;
   table.convolution_workspace = vendor::convolution_workspace;
+  table.recurrent = vendor::recurrent;
+  table.recurrent_backward = vendor::recurrent_backward;
+  table.recurrent_memory = vendor::recurrent_memory;
   table.decompose = vendor::decompose;
   table.decompose_workspace = vendor::decompose_workspace;
   return table;
@@ -53,10 +58,9 @@ extern "C" [[gnu::visibility("default")]] void tandem_emulated_fail(const char* 
   tandem::kernels::cuda::emulated::fail_next(function);
 }
 
-/// For tests: what NVIDIA's libraries were asked to compute so far.
-extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t* products, int64_t* convolutions, int64_t* decompositions) {
+/// For tests: what NVIDIA's libraries did so far, in the order of Calls.
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t (*counts)[5]) {
   const auto& calls = tandem::kernels::cuda::emulated::calls();
-  *products = calls.products;
-  *convolutions = calls.convolutions;
-  *decompositions = calls.decompositions;
+  const int64_t all[5] = {calls.products, calls.convolutions, calls.decompositions, calls.recurrent, calls.copies};
+  std::copy(all, all + 5, *counts);
 }
