@@ -1,9 +1,11 @@
 // Whether virtual GPUs that compute with NVIDIA's libraries ask them: for every floating type a product, a convolution and recurrent layers
 // with their gradients; decompositions in float and double. Each is counted by libtandem_emulated.so and compared with the CPU's. And what
-// comes of a call that fails. Exit code 77 where a library is missing.
+// comes of threads that want plans, and of a call that fails. Exit code 77 where a library is missing.
 #include <dlfcn.h>
 #include <tandem/tandem.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "programs/check.h"
@@ -16,7 +18,7 @@ namespace td = tandem;
 namespace {
 
 struct Calls {
-  int64_t products = 0, convolutions = 0, decompositions = 0, recurrent = 0, copies = 0;
+  int64_t products = 0, convolutions = 0, decompositions = 0, recurrent = 0, copies = 0, plans = 0, held = 0;
 };
 
 template <class Function>
@@ -27,12 +29,16 @@ Function function_of_library(const char* name) {
   return reinterpret_cast<Function>(found);
 }
 
-Calls calls() {
-  static const auto count = function_of_library<void (*)(int64_t (*)[5])>("tandem_emulated_calls");
-  td::cuda::synchronize();
-  int64_t counts[5];
+Calls calls_now() {
+  static const auto count = function_of_library<void (*)(int64_t(*)[7])>("tandem_emulated_calls");
+  int64_t counts[7];
   count(&counts);
-  return {counts[0], counts[1], counts[2], counts[3], counts[4]};
+  return {counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6]};
+}
+/// After all that was queued.
+Calls calls() {
+  td::cuda::synchronize();
+  return calls_now();
 }
 
 /// On both devices: whether the results are near each other, in float64.
@@ -153,6 +159,27 @@ void recurrent_layers(td::DType dtype) {
   }
 }
 
+/// While a plan is made, calls that have theirs go on; of two threads that want the same one, one makes it.
+void plans_by_threads() {
+  const auto hold = function_of_library<void (*)(bool)>("tandem_emulated_hold_plans");
+  const td::Tensor weight = td::randn({4, 3, 3, 3}), small = td::randn({1, 3, 6, 6}), large = td::randn({1, 3, 12, 12});
+  const auto as_on_cpu = [&](const td::Tensor& image) {
+    return td::allclose(td::conv2d(image.to(td::gpu()), weight.to(td::gpu())).cpu(), td::conv2d(image, weight), 1e-3, 1e-3);
+  };
+  CHECK(as_on_cpu(small));
+  const int64_t before = calls().plans;
+  hold(true);
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) threads.emplace_back([&] { good += as_on_cpu(large); });
+  while (calls_now().held == 0) std::this_thread::yield();
+  CHECK(as_on_cpu(small));
+  hold(false);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(good == 2);
+  CHECK(calls().plans == before + 1);
+}
+
 /// The next call of a library's function fails.
 void fail_next(const char* function) { function_of_library<void (*)(const char*)>("tandem_emulated_fail")(function); }
 
@@ -221,6 +248,7 @@ int main() {
       recurrent_layers(dtype);
     }
     for (const td::DType dtype : {td::kFloat64, td::kFloat32}) decompositions(dtype);
+    plans_by_threads();
     failures();
   } catch (const td::Error& error) {
     check(false, error.what(), __LINE__);

@@ -174,9 +174,9 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
   find(graph);
 }
 
-/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. The GPU's mutex is held.
-Choice& choice_for(DeviceState& state, const Problem& p) {
-  return state.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
+/// The plan of a call, made where its shape is new; none where cuDNN cannot do it. `lock` holds the GPU's mutex.
+Choice& choice_for(DeviceState& state, std::unique_lock<std::mutex>& lock, const Problem& p) {
+  return state.of(lock, key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether cuDNN may be asked. Its gradients are added up in any order, and wrong in some versions where keys do not fill their blocks.
@@ -231,8 +231,8 @@ struct Bound {
 template <class Bind>
 bool run(const Queue& queue, const Problem& p, const Attention& how, char* workspace, Bind bind) {
   DeviceState& owner = state_of<DeviceState>(queue.device);
-  const std::lock_guard lock(owner.mutex);
-  Choice& choice = choice_for(owner, p);
+  std::unique_lock lock(owner.mutex);
+  Choice& choice = choice_for(owner, lock, p);
   if (choice.plans.empty()) return false;
   const float scale = static_cast<float>(how.scale), hidden = std::numeric_limits<float>::lowest(), one = 1;
   Bound bound;
@@ -256,8 +256,8 @@ size_t attention_workspace(const View& q, const View& k, const View& v, const Vi
     const int device = device_of(q.data);
     const CudaDeviceGuard current(device);
     DeviceState& owner = state_of<DeviceState>(device);
-    const std::lock_guard lock(owner.mutex);
-    const Choice& choice = choice_for(owner, p);
+    std::unique_lock lock(owner.mutex);
+    const Choice& choice = choice_for(owner, lock, p);
     if (!choice.plans.empty()) return std::max(own, static_cast<size_t>(Parts(p).bytes() + choice.plans[0].workspace));
   }
   return own;

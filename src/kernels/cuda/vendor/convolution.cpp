@@ -161,9 +161,9 @@ void make(const Problem& p, cudnnHandle_t handle, Choice& choice) {
              [&](const Descriptor& config) { return allowed(p, config); });
 }
 
-/// The plans of a call, made where its shape is new; none where cuDNN cannot do it. The GPU's mutex is held.
-Choice& choice_for(DeviceState& state, const Problem& p) {
-  return state.of(key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
+/// The plans of a call, made where its shape is new; none where cuDNN cannot do it. `lock` holds the GPU's mutex.
+Choice& choice_for(DeviceState& state, std::unique_lock<std::mutex>& lock, const Problem& p) {
+  return state.of(lock, key_of(p), [&p](cudnnHandle_t handle, Choice& choice) { make(p, handle, choice); });
 }
 
 /// Whether it was queued.
@@ -218,8 +218,8 @@ bool convolve(const Queue& queue, ConvolutionPart part, const View& out, const V
   if (!suits(in.dtype)) return false;
   const Problem p = problem_of(part, out, in, weight, windows, groups);
   DeviceState& owner = state_of<DeviceState>(queue.device);
-  const std::lock_guard lock(owner.mutex);
-  Choice& choice = choice_for(owner, p);
+  std::unique_lock lock(owner.mutex);
+  Choice& choice = choice_for(owner, lock, p);
   if (choice.plans.empty()) return false;
   if (choice.plans.size() > 1 && !is_captured(queue))  // what is captured for a graph cannot be timed
     keep_fastest(owner, choice, stream_of(queue), in.data, weight.data, out.data, workspace);
@@ -254,8 +254,8 @@ size_t convolution_workspace(ConvolutionPart part, const View& out, const View& 
     const int device = device_of(in.data);
     const CudaDeviceGuard current(device);
     DeviceState& owner = state_of<DeviceState>(device);
-    const std::lock_guard lock(owner.mutex);
-    const Choice& choice = choice_for(owner, problem_of(part, out, in, weight, windows, groups));
+    std::unique_lock lock(owner.mutex);
+    const Choice& choice = choice_for(owner, lock, problem_of(part, out, in, weight, windows, groups));
     return std::max(own, choice.workspace());  // where the plan fails, our own kernel takes over
   }
   return own;

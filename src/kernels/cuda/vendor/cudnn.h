@@ -3,6 +3,7 @@
 
 #include <cudnn.h>
 
+#include <condition_variable>
 #include <initializer_list>
 #include <map>
 #include <mutex>
@@ -102,26 +103,75 @@ class Descriptor {
   cudnnStatus_t status_ = CUDNN_STATUS_NOT_INITIALIZED;
 };
 
-/// The handle of a device, and an entry for each shape that was asked for; entries stay, as programs have few shapes.
+/// The handle of a device for calls, and an entry for each shape that was asked for; entries stay, as programs have few shapes.
 template <class Key, class Entry>
-struct CudnnState {
+class CudnnState {
+ public:
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
-  std::map<Key, Entry> entries;
 
-  /// The entry of `key`, made by make(handle, entry) where it is new and cuDNN works on this GPU. The mutex is held.
+  /// The entry of `key`, made by make(handle, entry) where it is new and cuDNN works on this GPU. That may take half a second, for which
+  /// `lock`, of the mutex, is let go, and which has a handle of its own: calls with other entries go on. Who wants the same one waits for
+  /// it.
   template <class Make>
-  Entry& of(const Key& key, Make make) {
-    const auto [found, is_new] = entries.try_emplace(key);
-    if (is_new) {
-      if (const cudnnStatus_t status = handle ? CUDNN_STATUS_SUCCESS : cudnn().cudnnCreate(&handle); status != CUDNN_STATUS_SUCCESS) {
-        (void)failed("cudnnCreate", status);
-        handle = nullptr;
-      }
-      if (handle) make(handle, found->second);
+  Entry& of(std::unique_lock<std::mutex>& lock, const Key& key, Make make) {
+    const auto [found, is_new] = slots_.try_emplace(key);
+    Slot& slot = found->second;
+    if (!is_new) {
+      made_.wait(lock, [&] { return slot.made; });
+      return slot.entry;
     }
-    return found->second;
+    if (!handle) handle = new_handle();
+    cudnnHandle_t own = nullptr;
+    if (!makers_.empty()) {
+      own = makers_.back();
+      makers_.pop_back();
+    }
+    {
+      const Making making(*this, lock, slot, own);
+      if (!own && handle) own = new_handle();
+      if (own) make(own, slot.entry);
+    }
+    return slot.entry;
   }
+
+ private:
+  struct Slot {
+    Entry entry;
+    bool made = false;
+  };
+  /// The time without the lock. It ends also where making throws.
+  struct Making {
+    CudnnState& state;
+    std::unique_lock<std::mutex>& lock;
+    Slot& slot;
+    cudnnHandle_t& own;
+
+    Making(CudnnState& state, std::unique_lock<std::mutex>& lock, Slot& slot, cudnnHandle_t& own)
+        : state(state), lock(lock), slot(slot), own(own) {
+      lock.unlock();
+    }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+    ~Making() {
+      lock.lock();
+      slot.made = true;
+      if (own) state.makers_.push_back(own);
+      state.made_.notify_all();
+    }
+  };
+
+  static cudnnHandle_t new_handle() {
+    cudnnHandle_t created = nullptr;
+    const cudnnStatus_t status = cudnn().cudnnCreate(&created);
+    if (status == CUDNN_STATUS_SUCCESS) return created;
+    (void)failed("cudnnCreate", status);
+    return nullptr;
+  }
+
+  std::map<Key, Slot> slots_;
+  std::vector<cudnnHandle_t> makers_;  // that nobody uses
+  std::condition_variable made_;
 };
 
 }  // namespace tandem::kernels::cuda::vendor

@@ -190,9 +190,9 @@ class Maker {
   bool good_ = true;
 };
 
-/// The plan of a problem on a GPU, made where it is new. The GPU's mutex is held.
-RnnDescriptors& descriptors_for(DeviceState& state, const Problem& p, int device) {
-  return state.of(key_of(p), [&](cudnnHandle_t handle, RnnDescriptors& descriptors) { descriptors = Maker(p, handle).make(device); });
+/// The plan of a problem on a GPU, made where it is new. `lock` holds the GPU's mutex.
+RnnDescriptors& descriptors_for(DeviceState& state, std::unique_lock<std::mutex>& lock, const Problem& p, int device) {
+  return state.of(lock, key_of(p), [&](cudnnHandle_t handle, RnnDescriptors& descriptors) { descriptors = Maker(p, handle).make(device); });
 }
 
 /// One call of either direction: its descriptors, its stream, and the workspace shared out.
@@ -336,8 +336,8 @@ RecurrentMemory recurrent_memory(const View& in, const View& h0, const Recurrent
   const int device = device_of(in.data);
   const CudaDeviceGuard current(device);
   DeviceState& owner = state_of<DeviceState>(device);
-  const std::lock_guard lock(owner.mutex);
-  const RnnDescriptors& descriptors = descriptors_for(owner, p, device);
+  std::unique_lock lock(owner.mutex);
+  const RnnDescriptors& descriptors = descriptors_for(owner, lock, p, device);
   if (!descriptors.usable) return memory;
   return {std::max(memory.workspace, descriptors.workspace(p)),
           std::max(memory.reserve, align_up(descriptors.reserve)) + static_cast<size_t>(p.way)};
@@ -348,8 +348,8 @@ void recurrent(const Queue& queue, Out out, Out h, Out c, Out reserve, View in, 
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : way_now(in.dtype));
   if (p.way != Way::Own) {
     DeviceState& owner = state_of<DeviceState>(queue.device);
-    const std::lock_guard lock(owner.mutex);
-    RnnDescriptors& descriptors = descriptors_for(owner, p, queue.device);
+    std::unique_lock lock(owner.mutex);
+    RnnDescriptors& descriptors = descriptors_for(owner, lock, p, queue.device);
     if (descriptors.usable && Call(queue, p, owner, descriptors, workspace).forward(out, h, c, reserve, in, h0, c0, weights)) return;
   }
   cuda::recurrent(queue, out, h, c, reserve, in, h0, c0, weights, layers, workspace);
@@ -361,8 +361,8 @@ void recurrent_backward(const Queue& queue, Out in_grad, Out h0_grad, Out c0_gra
   const Problem p(in, h0, layers, reserve.data ? way_of(reserve) : Way::Own);
   if (p.way != Way::Own) {
     DeviceState& owner = state_of<DeviceState>(queue.device);
-    const std::lock_guard lock(owner.mutex);
-    RnnDescriptors& descriptors = descriptors_for(owner, p, queue.device);
+    std::unique_lock lock(owner.mutex);
+    RnnDescriptors& descriptors = descriptors_for(owner, lock, p, queue.device);
     if (descriptors.usable)
       return Call(queue, p, owner, descriptors, workspace)
           .backward(in_grad, h0_grad, c0_grad, weight_grads, reserve, grad, h_grad, c_grad, in, out, h0, c0, weights);

@@ -87,8 +87,16 @@ cudnnStatus_t destroy(cudnnBackendDescriptor_t descriptor) {
 /// cuDNN may have no engine for a convolution, but each has to be described so that it makes sense. The one exception is not our mistake:
 /// it wants as many results as fit, and a transposed convolution with an output padding of a stride or more has fewer.
 cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
+  const bool is_plan = [&] {
+    const std::lock_guard lock(state().mutex);
+    return state().records[descriptor].type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR;
+  }();
+  if (is_plan) wait_while_held();
   const cudnnStatus_t status = state().finalize(descriptor);
-  if (status == CUDNN_STATUS_SUCCESS) return status;
+  if (status == CUDNN_STATUS_SUCCESS) {
+    calls().plans += is_plan;
+    return status;
+  }
   const std::lock_guard lock(state().mutex);
   const Record& record = state().records[descriptor];
   switch (record.type) {

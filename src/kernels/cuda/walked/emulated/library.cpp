@@ -2,6 +2,7 @@
 #include "kernels/cuda/walked/emulated/library.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 
@@ -28,6 +29,9 @@ Calls& calls() {
 namespace {
 std::mutex failing_mutex;
 std::string failing;
+std::mutex held_mutex;
+std::condition_variable released;
+bool held = false;
 }  // namespace
 
 void fail_next(const char* function) {
@@ -40,6 +44,19 @@ bool fails(std::string_view function) {
   if (failing != function) return false;
   failing.clear();
   return true;
+}
+
+void hold_plans(bool hold) {
+  const std::lock_guard lock(held_mutex);
+  held = hold;
+  released.notify_all();
+}
+
+void wait_while_held() {
+  std::unique_lock lock(held_mutex);
+  ++calls().held;
+  released.wait(lock, [] { return !held; });
+  --calls().held;
 }
 
 void* stand_in(std::span<const StandIn> all, std::string_view name) {

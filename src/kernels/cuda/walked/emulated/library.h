@@ -10,15 +10,20 @@
 
 namespace tandem::kernels::cuda::emulated {
 
-/// How often a library was asked to compute, since the program began, and how often memory was copied for it.
+/// How often a library was asked to compute, since the program began, how often memory was copied for it, how many
+/// plans of cuDNN were made, and how many are being made and held.
 struct Calls {
-  std::atomic<int64_t> products{0}, convolutions{0}, decompositions{0}, recurrent{0}, copies{0};
+  std::atomic<int64_t> products{0}, convolutions{0}, decompositions{0}, recurrent{0}, copies{0}, plans{0}, held{0};
 };
 Calls& calls();
 
 /// The next call of a function fails, as a test wishes; whether this is that call.
 void fail_next(const char* function);
 bool fails(std::string_view function);
+
+/// While a test holds plans, those that are being made wait.
+void hold_plans(bool hold);
+void wait_while_held();
 
 /// A function of an open library, as dlsym finds it: the library's own even where one of ours stands in for it.
 void* own_function(void* library, const char* name);

@@ -59,8 +59,11 @@ extern "C" [[gnu::visibility("default")]] void tandem_emulated_fail(const char* 
 }
 
 /// For tests: what NVIDIA's libraries did so far, in the order of Calls.
-extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t (*counts)[5]) {
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_calls(int64_t (*counts)[7]) {
   const auto& calls = tandem::kernels::cuda::emulated::calls();
-  const int64_t all[5] = {calls.products, calls.convolutions, calls.decompositions, calls.recurrent, calls.copies};
-  std::copy(all, all + 5, *counts);
+  const int64_t all[7] = {calls.products, calls.convolutions, calls.decompositions, calls.recurrent, calls.copies, calls.plans, calls.held};
+  std::copy(all, all + 7, *counts);
 }
+
+/// For tests: plans that are being made wait until this is called with false.
+extern "C" [[gnu::visibility("default")]] void tandem_emulated_hold_plans(bool hold) { tandem::kernels::cuda::emulated::hold_plans(hold); }
