@@ -38,7 +38,7 @@ class AttentionOn : public OnDevice {
 };
 
 TEST_P(AttentionOn, DropsTheWeightsThatDropoutWould) {
-  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{3, 5}, {70, 150}}) {
+  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{3, 5}, {2, 700}, {70, 150}}) {
     td::manual_seed(3);
     const Tensor q = random({2, 2, m, 6}), k = random({2, 2, n, 6}), v = random({2, 2, n, 4});
     for (const double p : {0.4, 1.0}) {
@@ -87,39 +87,90 @@ TEST_P(AttentionOn, AMaskThatNeedsAGradientGetsIt) {
 TEST_P(AttentionOn, HalfTypesRoundOnlyTheResult) {
   for (const td::DType dtype : {td::kFloat16, td::kBFloat16}) {
     td::manual_seed(3);
-    const Tensor q = random({1, 2, 70, 8}, dtype), k = random({1, 2, 150, 8}, dtype), v = random({1, 2, 150, 8}, dtype);
-    const Tensor expected = composed(q.to(td::kFloat64), k.to(td::kFloat64), v.to(td::kFloat64), 0);
-    const Tensor y = td::scaled_dot_product_attention(q, k, v);
-    EXPECT_EQ(y.dtype(), dtype);
-    EXPECT_LE(((y.to(td::kFloat64) - expected).abs() / (expected.abs() + 1e-2)).max().item<double>(), dtype == td::kFloat16 ? 6e-4 : 5e-3);
+    for (const int64_t queries : {2, 70}) {
+      const Tensor q = random({1, 2, queries, 8}, dtype), k = random({1, 2, 150, 8}, dtype), v = random({1, 2, 150, 8}, dtype);
+      const Tensor expected = composed(q.to(td::kFloat64), k.to(td::kFloat64), v.to(td::kFloat64), 0);
+      const Tensor y = td::scaled_dot_product_attention(q, k, v);
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_LE(((y.to(td::kFloat64) - expected).abs() / (expected.abs() + 1e-2)).max().item<double>(),
+                dtype == td::kFloat16 ? 6e-4 : 5e-3);
+    }
   }
 }
 
 TEST_P(AttentionOn, NanAndInfinityShow) {
   const double inf = INFINITY;
   const td::Options options{.dtype = td::kFloat32, .device = device()};
-  const Tensor q = td::ones({3, 1}, options), v = td::ones({2, 1}, options);
-  const auto first = [&](double a, double b) {
-    return td::scaled_dot_product_attention(q, td::tensor({a, b}, options).reshape({2, 1}), v)[0].item<double>();
-  };
-  EXPECT_TRUE(std::isnan(first(NAN, 1)));
-  EXPECT_TRUE(std::isnan(first(NAN, -inf)));
-  EXPECT_TRUE(std::isnan(first(inf, 1)));
-  EXPECT_EQ(first(-inf, 1), 1);
+  for (const int64_t queries : {3, 6}) {
+    const Tensor q = td::ones({queries, 1}, options), v = td::ones({200, 1}, options);
+    // The last key has a score of b, all others of a.
+    const auto first = [&](double a, double b) {
+      const Tensor k = td::full({200, 1}, a, options);
+      k.narrow(0, 199, 1).fill_(b);
+      return td::scaled_dot_product_attention(q, k, v)[0].item<double>();
+    };
+    EXPECT_TRUE(std::isnan(first(NAN, 1)));
+    EXPECT_TRUE(std::isnan(first(NAN, -inf)));
+    EXPECT_TRUE(std::isnan(first(inf, 1)));
+    EXPECT_TRUE(std::isnan(first(1, inf)));
+    EXPECT_EQ(first(-inf, 1), 1);
+    EXPECT_EQ(first(1, -inf), 1);
+  }
 }
 
 TEST_P(AttentionOn, RowsThatSeeNothingGiveZeros) {
   td::manual_seed(3);
-  const Tensor q = random({1, 1, 4, 3}), k = random({1, 1, 6, 3}), v = random({1, 1, 6, 3});
-  const Tensor mask = td::ones({4, 6}, {.dtype = td::kBool, .device = device()});
-  mask.select(0, 2).fill_(0);
-  const auto grads = gradients({q, k, v}, [&] {
-    const Tensor y = td::scaled_dot_product_attention(q, k, v, {.attn_mask = mask});
-    EXPECT_EQ(y.select(2, 2).abs().max().item<double>(), 0);
-    return y;
-  });
-  EXPECT_EQ(grads[0].select(2, 2).abs().max().item<double>(), 0);
-  for (const Tensor& grad : grads) EXPECT_TRUE(std::isfinite(grad.sum().item<double>()));
+  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{4, 6}, {4, 150}, {6, 6}}) {
+    const Tensor q = random({1, 1, m, 3}), k = random({1, 1, n, 3}), v = random({1, 1, n, 3});
+    const Tensor mask = td::ones({m, n}, {.dtype = td::kBool, .device = device()});
+    mask.select(0, 2).fill_(0);
+    const auto grads = gradients({q, k, v}, [&] {
+      const Tensor y = td::scaled_dot_product_attention(q, k, v, {.attn_mask = mask});
+      EXPECT_EQ(y.select(2, 2).abs().max().item<double>(), 0);
+      return y;
+    });
+    EXPECT_EQ(grads[0].select(2, 2).abs().max().item<double>(), 0);
+    for (const Tensor& grad : grads) EXPECT_TRUE(std::isfinite(grad.sum().item<double>()));
+  }
+}
+
+// As in generation: few queries to many keys, heads that share them, keys that are a part of a larger tensor, and a wide result.
+TEST_P(AttentionOn, FewQueriesAreAsComposed) {
+  td::manual_seed(3);
+  const td::Options truth{.dtype = td::kBool, .device = device()};
+  for (const int64_t m : {1, 4}) {
+    for (const int64_t n : {1, 64, 65, 700}) {
+      for (const int64_t groups : {1, 3}) {
+        const Tensor q = random({2, 2 * groups, m, 40}), k = random({2, 2, n + 5, 40}), v = random({2, 2, n + 5, 70});
+        const Tensor seen = random({m, n}) > -0.5, added = random({2, 1, 1, n});
+        seen.select(1, 0).fill_(1);
+        for (const Tensor& mask : {Tensor(), td::ones({m, n}, truth).tril(), seen, added}) {
+          for (const bool causal : {false, true}) {
+            if (causal && mask.defined()) continue;
+            const auto fused = [&] {
+              return td::scaled_dot_product_attention(q, k.narrow(2, 3, n), v.narrow(2, 3, n),
+                                                      {.attn_mask = mask, .is_causal = causal, .enable_gqa = groups > 1});
+            };
+            const auto composed_of_all = [&] {
+              const auto for_heads = [&](const Tensor& x) {
+                return x.narrow(2, 3, n).unsqueeze(2).expand({2, 2, groups, n, x.size(3)}).flatten(1, 2);
+              };
+              Tensor scores = td::matmul(q, for_heads(k).transpose(-2, -1)) / std::sqrt(40.0);
+              const Tensor hidden = causal ? td::ones({m, n}, truth).tril() : mask;
+              if (hidden.defined() && hidden.dtype() == td::kBool) scores = scores.masked_fill(hidden.logical_not(), -INFINITY);
+              else if (hidden.defined()) scores = scores + hidden;
+              return td::matmul(td::softmax(scores, -1), for_heads(v));
+            };
+            const auto grads = gradients({q, k, v}, fused), expected = gradients({q, k, v}, composed_of_all);
+            EXPECT_TRUE(td::allclose(fused(), composed_of_all())) << m << " queries, " << n << " keys, groups of " << groups;
+            for (size_t i = 0; i < grads.size(); ++i)
+              EXPECT_TRUE(td::allclose(grads[i], expected[i]))
+                  << m << " queries, " << n << " keys, groups of " << groups << ", input " << i;
+          }
+        }
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, AttentionOn, testing::Values("cpu", "cuda:0"), device_name);

@@ -2,7 +2,10 @@
 // a causal mask; else a graph of products, pointwise operations and reductions that its attention engines recognize, as NVIDIA's
 // cudnn-frontend (scaled_dot_product_flash_attention.h, softmax.h, diagonal_band_mask.h) lays it out. The first plan of the heuristics is
 // kept by shape. What cuDNN has no plan for - other masks, dropout, which draws numbers of its own, odd sizes - our own kernels do; both
-// keep the same logarithm for the gradient, so one may follow the other.
+// keep the same logarithm for the gradient, so one may follow the other. They do few queries, too: a sequence that grows token by token
+// would want a plan for each length.
+#include "kernels/cuda/attention.h"
+
 #include <array>
 #include <limits>
 
@@ -183,7 +186,7 @@ Choice& choice_for(DeviceState& state, std::unique_lock<std::mutex>& lock, const
 bool suits(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward) {
   if (!is_half(q.dtype) || mask.data || how.dropout > 0 || !backends::cudnn::enabled.load() || !cudnn().library.complete()) return false;
   if (backward && (deterministic() || k.sizes[2] % 128 != 0)) return false;
-  if (q.sizes[2] == 1 || k.sizes[2] == 1) return false;
+  if (has_few_queries(q) || k.sizes[2] == 1) return false;
   for (const View* x : {&q, &k, &v}) {
     if (x->sizes[3] % 8 != 0 || x->sizes[3] > 128 || alignment_of(x->data) < 16) return false;
     for (int d = 0; d < 3; ++d)
