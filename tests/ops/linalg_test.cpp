@@ -128,7 +128,8 @@ TEST_P(Linalg, GradientsAgreeWithFiniteDifferences) {
 
 TEST_P(Linalg, PartsGiveTheMatrix) {
   for (const auto dtype : {td::kFloat32, td::kFloat64}) {
-    for (const td::Shape& sizes : {td::Shape{5, 3}, {3, 5}, {2, 4, 4}, {0, 3, 2}, {3, 0}, {70, 65}}) {
+    for (const td::Shape& sizes :
+         {td::Shape{5, 3}, {3, 5}, {2, 4, 4}, {0, 3, 2}, {3, 0}, {70, 65}, {20, 6, 3}, {4, 5, 3, 6}, {9, 40, 33}, {9, 33, 40}}) {
       const auto A = random(sizes).to(dtype);
       const double close = dtype == td::kFloat32 ? 1e-4 : 1e-11;
       for (const char* mode : {"reduced", "complete"}) {
@@ -143,12 +144,28 @@ TEST_P(Linalg, PartsGiveTheMatrix) {
       const auto whole = linalg::svd(A);
       EXPECT_EQ(whole.U.size(-1), A.size(-2));
       EXPECT_EQ(whole.Vh.size(-2), A.size(-1));
+      for (const auto& square : {td::matmul(whole.U.mT(), whole.U), td::matmul(whole.Vh, whole.Vh.mT())})
+        EXPECT_TRUE(
+            td::allclose(square, td::eye(square.size(-1), {}, {.dtype = dtype, .device = device()}).expand_as(square), close, close));
+      EXPECT_TRUE(td::allclose(linalg::svdvals(A), S, close, close)) << sizes;
     }
-    const auto A = positive_definite(random({2, 6, 6}).to(dtype)).mT();
-    const auto L = linalg::cholesky(A);
-    EXPECT_TRUE(td::allclose(td::matmul(L, L.mT()), A, 1e-4, 1e-4));
-    const auto [values, vectors] = linalg::eigh(A, "U");
-    EXPECT_TRUE(td::allclose(td::matmul(vectors * values.unsqueeze(-2), vectors.mT()), A, 1e-4, 1e-4));
+    for (const td::Shape& sizes : {td::Shape{2, 6, 6}, {70, 70}, {4, 5, 7, 7}, {9, 40, 40}}) {
+      const auto A = positive_definite(random(sizes).to(dtype)).mT();
+      const auto L = linalg::cholesky(A);
+      EXPECT_TRUE(td::allclose(td::matmul(L, L.mT()), A, 1e-4, 1e-4)) << sizes;
+      EXPECT_TRUE(td::equal(L, L.tril()));
+      // Its largest numbers lie off the diagonal: rows are swapped.
+      const auto n = static_cast<double>(A.size(-1));
+      const auto B = (random(sizes) / n + td::eye(A.size(-1), {}, {.dtype = td::kFloat64, .device = device()})).flip({-2}).to(dtype);
+      EXPECT_TRUE(td::allclose(linalg::det(B).cpu(), linalg::det(B.cpu()), 1e-3)) << sizes;
+      EXPECT_TRUE(td::allclose(td::matmul(B, linalg::solve(B, A)), A, 1e-3, 1e-3)) << sizes;
+    }
+    for (const td::Shape& sizes : {td::Shape{2, 6, 6}, {6, 6}, {3, 2, 1, 1}, {4, 5, 32, 32}, {3, 33, 33}}) {
+      const auto S = positive_definite(random(sizes).to(dtype)).mT();
+      const auto [values, vectors] = linalg::eigh(S, "U");
+      EXPECT_TRUE(td::allclose(td::matmul(vectors * values.unsqueeze(-2), vectors.mT()), S, 1e-3, 1e-3)) << sizes;
+      EXPECT_TRUE(td::allclose(linalg::eigvalsh(S), values, 1e-3, 1e-3)) << sizes;
+    }
   }
 }
 
@@ -162,6 +179,10 @@ TEST_P(Linalg, MatricesThatCannotBeInvertedAreErrors) {
             })
                 .find("(Batch element 1): The factorization could not be completed because the input is not positive-definite (the leading "
                       "minor of order 1"),
+            std::string::npos);
+  EXPECT_NE(late_error([&] {
+              return linalg::inv(td::stack({td::eye(2, {}, {.device = device()}), singular}));
+            }).find("(Batch element 1)"),
             std::string::npos);
   EXPECT_NE(late_error([&] { return linalg::svdvals(singular / 0); }).find("failed to converge"), std::string::npos);
   EXPECT_NE(error_of([&] {

@@ -1,81 +1,13 @@
-// Decompositions through cuSOLVER, a matrix at a time. Each is copied into the workspace column by column, as cuSOLVER wants it, worked on
-// there, and what is asked for is copied out by the kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the GPU, which a
-// kernel of one thread reports.
-#include <cusolverDn.h>
-
-#include <mutex>
-#include <vector>
-
+// Decompositions through cuSOLVER, a matrix at a time; many small ones are left to our own kernels (decompose.cu) and to linalg_many.cu.
+// Each is copied into the workspace column by column, as cuSOLVER wants it, worked on there, and what is asked for is copied out by the
+// kernels of copy.cu. What cuSOLVER finds wrong stands in a number on the GPU, which a kernel of one thread reports.
+#include "kernels/cuda/decompose.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
-#include "kernels/cuda/vendor/library.h"
-#include "kernels/cuda/vendor/vendor.h"
+#include "kernels/cuda/vendor/cusolver.h"
 
 namespace tandem::kernels::cuda::vendor {
 namespace {
-
-struct Cusolver {
-  Library library{"cuSOLVER", "libcusolver.so." TD_TEXT(CUSOLVER_VER_MAJOR)};
-  TD_FUNCTION(cusolverGetVersion);
-  TD_FUNCTION(cusolverDnCreate);
-  TD_FUNCTION(cusolverDnCreateParams);
-  TD_FUNCTION(cusolverDnSetStream);
-  TD_FUNCTION(cusolverDnXpotrf_bufferSize);
-  TD_FUNCTION(cusolverDnXpotrf);
-  TD_FUNCTION(cusolverDnXgetrf_bufferSize);
-  TD_FUNCTION(cusolverDnXgetrf);
-  TD_FUNCTION(cusolverDnXgeqrf_bufferSize);
-  TD_FUNCTION(cusolverDnXgeqrf);
-  TD_FUNCTION(cusolverDnSorgqr_bufferSize);
-  TD_FUNCTION(cusolverDnDorgqr_bufferSize);
-  TD_FUNCTION(cusolverDnSorgqr);
-  TD_FUNCTION(cusolverDnDorgqr);
-  TD_FUNCTION(cusolverDnXsyevd_bufferSize);
-  TD_FUNCTION(cusolverDnXsyevd);
-  TD_FUNCTION(cusolverDnXgesvd_bufferSize);
-  TD_FUNCTION(cusolverDnXgesvd);
-};
-
-Cusolver& solver() {
-  static auto* const library = new Cusolver;
-  return *library;
-}
-
-/// cuSOLVER has no texts of its own.
-std::string text_of(cusolverStatus_t status) {
-  switch (status) {
-    case CUSOLVER_STATUS_NOT_INITIALIZED: return "CUSOLVER_STATUS_NOT_INITIALIZED";
-    case CUSOLVER_STATUS_ALLOC_FAILED: return "CUSOLVER_STATUS_ALLOC_FAILED";
-    case CUSOLVER_STATUS_INVALID_VALUE: return "CUSOLVER_STATUS_INVALID_VALUE";
-    case CUSOLVER_STATUS_ARCH_MISMATCH: return "CUSOLVER_STATUS_ARCH_MISMATCH";
-    case CUSOLVER_STATUS_EXECUTION_FAILED: return "CUSOLVER_STATUS_EXECUTION_FAILED";
-    case CUSOLVER_STATUS_INTERNAL_ERROR: return "CUSOLVER_STATUS_INTERNAL_ERROR";
-    case CUSOLVER_STATUS_NOT_SUPPORTED: return "CUSOLVER_STATUS_NOT_SUPPORTED";
-    default: return "status " + std::to_string(static_cast<int>(status));
-  }
-}
-
-/// A GPU's handle, and the host memory that some algorithms want; one call at a time.
-struct DeviceState {
-  std::mutex mutex;
-  cusolverDnHandle_t handle = nullptr;
-  cusolverDnParams_t params = nullptr;
-  std::vector<char> host;
-
-  /// Makes it ready to be used, at first use; the text of why it is not, nullptr where it is.
-  const char* why_not() {
-    if (handle) return nullptr;
-    if (!solver().library.complete()) return solver().library.missing();
-    if (!params)
-      if (const cusolverStatus_t status = solver().cusolverDnCreateParams(&params); status != CUSOLVER_STATUS_SUCCESS)
-        return solver().library.failed("cusolverDnCreateParams", text_of(status));
-    if (const cusolverStatus_t status = solver().cusolverDnCreate(&handle); status != CUSOLVER_STATUS_SUCCESS) {
-      handle = nullptr;
-      return solver().library.failed("cusolverDnCreate", text_of(status));
-    }
-    return nullptr;
-  }
-};
 
 /// What one matrix is worked on with: offsets into the workspace.
 struct Layout {
@@ -89,7 +21,7 @@ cudaDataType type_of(DType dtype) { return dtype == DType::Float64 ? CUDA_R_64F 
 
 int64_t last_size(const View& v, int from_end) { return v.data ? v.sizes[v.ndim - from_end] : 0; }
 
-Layout layout_of(DeviceState& state, Decomposition kind, const View& a, const View& c, const View& in) {
+Layout layout_of(CusolverState& state, Decomposition kind, const View& a, const View& c, const View& in) {
   Layout l{};
   l.m = in.sizes[in.ndim - 2];
   l.n = in.sizes[in.ndim - 1];
@@ -240,7 +172,7 @@ V columns_of(void* data, DType dtype, int64_t rows, int64_t columns, int64_t lea
 template <class T>
 class Run {
  public:
-  Run(const Queue& queue, DeviceState& state, const Layout& l, DType dtype, void* workspace)
+  Run(const Queue& queue, CusolverState& state, const Layout& l, DType dtype, void* workspace)
       : queue_(queue), state_(state), l_(l), dtype_(dtype), type_(type_of(dtype)), memory_(static_cast<char*>(workspace)) {
     if (state.host.size() < l.host_bytes) state.host.resize(l.host_bytes);
   }
@@ -346,7 +278,7 @@ class Run {
   }
 
   const Queue& queue_;
-  DeviceState& state_;
+  CusolverState& state_;
   const Layout& l_;
   DType dtype_;
   cudaDataType type_;
@@ -354,7 +286,7 @@ class Run {
 };
 
 template <class T>
-void decompose_all(const Queue& queue, DeviceState& state, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
+void decompose_all(const Queue& queue, CusolverState& state, Decomposition kind, const Out& a, const Out& b, const Out& c, const View& in,
                    bool strict, void* workspace) {
   const Layout layout = layout_of(state, kind, a, c, in);
   Run<T> run(queue, state, layout, in.dtype, workspace);
@@ -384,21 +316,25 @@ tandem::cuda::Library describe_cusolver() {
 }
 
 size_t decompose_workspace(Decomposition kind, const View& a, const View& c, const View& in) {
+  if (is_of_many(kind, in)) return decompose_many_workspace(in);
   const int device = device_of(in.data);
   const CudaDeviceGuard current(device);
-  DeviceState& owner = state_of<DeviceState>(device);
+  CusolverState& owner = state_of<CusolverState>(device);
   const std::lock_guard lock(owner.mutex);
+  if (is_one_call(kind, in)) return one_call_workspace(owner, kind, in);
   return layout_of(owner, kind, a, c, in).bytes;
 }
 
 void decompose(const Queue& queue, Decomposition kind, Out a, Out b, Out c, View in, bool strict, void* workspace) {
   if (in.dtype != DType::Float32 && in.dtype != DType::Float64)
     return queue.status->report(Trouble::Unsupported, static_cast<int64_t>(in.dtype));
-  DeviceState& owner = state_of<DeviceState>(queue.device);
+  if (is_of_many(kind, in)) return decompose_many(queue, kind, a, b, c, in, strict, workspace);
+  CusolverState& owner = state_of<CusolverState>(queue.device);
   const std::lock_guard lock(owner.mutex);
   if (const char* const why = owner.why_not()) return report(queue, why);
   if (const cusolverStatus_t status = solver().cusolverDnSetStream(owner.handle, stream_of(queue)); status != CUSOLVER_STATUS_SUCCESS)
     return report(queue, solver().library.failed("cusolverDnSetStream", text_of(status)));
+  if (is_one_call(kind, in)) return decompose_in_one_call(queue, owner, kind, a, b, c, in, workspace);
   if (in.dtype == DType::Float64) decompose_all<double>(queue, owner, kind, a, b, c, in, strict, workspace);
   else decompose_all<float>(queue, owner, kind, a, b, c, in, strict, workspace);
 }

@@ -64,6 +64,12 @@ cusolverStatus_t create_params(cusolverDnParams_t* params) {
   *params = reinterpret_cast<cusolverDnParams_t>(&any);
   return CUSOLVER_STATUS_SUCCESS;
 }
+template <class Info>
+cusolverStatus_t create_info(Info* info) {
+  static int any = 0;
+  *info = reinterpret_cast<Info>(&any);
+  return CUSOLVER_STATUS_SUCCESS;
+}
 cusolverStatus_t set_stream(cusolverDnHandle_t, cudaStream_t) {
   return fails("cusolverDnSetStream") ? CUSOLVER_STATUS_INTERNAL_ERROR : CUSOLVER_STATUS_SUCCESS;
 }
@@ -172,6 +178,67 @@ cusolverStatus_t gesvd(cusolverDnHandle_t, cusolverDnParams_t, signed char u_job
   });
 }
 
+/// Of a batch, by Jacobi's method: of up to 32 rows and columns. The workspace in elements for each matrix.
+constexpr int kJacobiWork = 80, kJacobiMost = 32;
+
+template <class T>
+cusolverStatus_t syevj_size(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int, const T*, int, const T*, int* work, syevjInfo_t,
+                            int batch) {
+  *work = kJacobiWork * batch;
+  return CUSOLVER_STATUS_SUCCESS;
+}
+template <class T>
+cusolverStatus_t gesvdj_size(cusolverDnHandle_t, cusolverEigMode_t, int, int, const T*, int, const T*, const T*, int, const T*, int,
+                             int* work, gesvdjInfo_t, int batch) {
+  *work = kJacobiWork * batch;
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
+template <class T>
+cusolverStatus_t syevj(cusolverDnHandle_t, cusolverEigMode_t mode, cublasFillMode_t triangle, int n, T* a, int ld, T* values, T* work,
+                       int length, int* info, syevjInfo_t, int batch) {
+  if (n < 1 || n > kJacobiMost || length < kJacobiWork * batch) return CUSOLVER_STATUS_INVALID_VALUE;
+  std::memset(work, kRubbish, static_cast<size_t>(length) * sizeof(T));
+  return with_lapack(sizeof(T) == sizeof(double) ? CUDA_R_64F : CUDA_R_32F, [&]<class As>(const Lapack<As>& f, As) {
+    if constexpr (std::is_same_v<As, T>) {
+      const LapackInt size = n, leading = ld, longest = 1 + 6 * size + 2 * size * size, integers = 3 + 5 * size;
+      std::vector<T> own(static_cast<size_t>(longest));
+      std::vector<LapackInt> more(static_cast<size_t>(integers));
+      for (int i = 0; i < batch; ++i, a += int64_t{ld} * n, values += n) {
+        info[i] = n + 1;
+        if (!is_finite(a, n, n, ld)) continue;
+        f.syevd(mode == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N", triangle == CUBLAS_FILL_MODE_LOWER ? "L" : "U", &size, a, &leading, values,
+                own.data(), &longest, more.data(), &integers, info + i, 1, 1);
+      }
+    }
+  });
+}
+
+/// V, not its transpose.
+template <class T>
+cusolverStatus_t gesvdj(cusolverDnHandle_t, cusolverEigMode_t mode, int m, int n, T* a, int ld, T* values, T* u, int ld_u, T* v, int ld_v,
+                        T* work, int length, int* info, gesvdjInfo_t, int batch) {
+  if (std::min(m, n) < 1 || std::max(m, n) > kJacobiMost || length < kJacobiWork * batch) return CUSOLVER_STATUS_INVALID_VALUE;
+  std::memset(work, kRubbish, static_cast<size_t>(length) * sizeof(T));
+  return with_lapack(sizeof(T) == sizeof(double) ? CUDA_R_64F : CUDA_R_32F, [&]<class As>(const Lapack<As>& f, As) {
+    if constexpr (std::is_same_v<As, T>) {
+      const char job = mode == CUSOLVER_EIG_MODE_VECTOR ? 'A' : 'N';
+      const LapackInt rows = m, columns = n, leading = ld, leading_u = ld_u, k = std::min(m, n);
+      const LapackInt longest = 4 * k * k + 8 * k + 64 * (rows + columns);
+      std::vector<T> own(static_cast<size_t>(longest)), transposed(static_cast<size_t>(n) * static_cast<size_t>(n));
+      std::vector<LapackInt> integers(static_cast<size_t>(8 * k));
+      for (int i = 0; i < batch; ++i, a += int64_t{ld} * n, values += k, u += int64_t{ld_u} * m, v += int64_t{ld_v} * n) {
+        info[i] = k + 1;
+        if (!is_finite(a, m, n, ld)) continue;
+        f.gesdd(&job, &rows, &columns, a, &leading, values, u, &leading_u, transposed.data(), &columns, own.data(), &longest,
+                integers.data(), info + i, 1);
+        for (int row = 0; row < n && job == 'A'; ++row)
+          for (int column = 0; column < n; ++column) v[row + column * ld_v] = transposed[static_cast<size_t>(column + row * n)];
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void* cusolver_stand_in(std::string_view name) {
@@ -193,6 +260,16 @@ void* cusolver_stand_in(std::string_view name) {
       in_place_of<decltype(::cusolverDnXsyevd)>("cusolverDnXsyevd", syevd),
       in_place_of<decltype(::cusolverDnXgesvd_bufferSize)>("cusolverDnXgesvd_bufferSize", gesvd_size),
       in_place_of<decltype(::cusolverDnXgesvd)>("cusolverDnXgesvd", gesvd),
+      in_place_of<decltype(::cusolverDnCreateSyevjInfo)>("cusolverDnCreateSyevjInfo", create_info<syevjInfo_t>),
+      in_place_of<decltype(::cusolverDnSsyevjBatched_bufferSize)>("cusolverDnSsyevjBatched_bufferSize", syevj_size<float>),
+      in_place_of<decltype(::cusolverDnDsyevjBatched_bufferSize)>("cusolverDnDsyevjBatched_bufferSize", syevj_size<double>),
+      in_place_of<decltype(::cusolverDnSsyevjBatched)>("cusolverDnSsyevjBatched", syevj<float>),
+      in_place_of<decltype(::cusolverDnDsyevjBatched)>("cusolverDnDsyevjBatched", syevj<double>),
+      in_place_of<decltype(::cusolverDnCreateGesvdjInfo)>("cusolverDnCreateGesvdjInfo", create_info<gesvdjInfo_t>),
+      in_place_of<decltype(::cusolverDnSgesvdjBatched_bufferSize)>("cusolverDnSgesvdjBatched_bufferSize", gesvdj_size<float>),
+      in_place_of<decltype(::cusolverDnDgesvdjBatched_bufferSize)>("cusolverDnDgesvdjBatched_bufferSize", gesvdj_size<double>),
+      in_place_of<decltype(::cusolverDnSgesvdjBatched)>("cusolverDnSgesvdjBatched", gesvdj<float>),
+      in_place_of<decltype(::cusolverDnDgesvdjBatched)>("cusolverDnDgesvdjBatched", gesvdj<double>),
   };
   return stand_in(all, name);
 }
