@@ -88,6 +88,17 @@ GpuWork lstm(Device device, int64_t shrink) {
   }};
 }
 
+/// As in generation: a step at a time, the state handed on.
+GpuWork lstm_step(Device device, int64_t) {
+  const auto net = std::make_shared<nn::LSTM>(512, 512, nn::LSTMOptions{.num_layers = 2, .device = device});
+  const Tensor x = randn({1, 1, 512}, {.device = device});
+  const auto state = std::make_shared<LstmState>();
+  return {[=] {
+    const NoGradGuard no_grad;
+    *state = (*net)(x, *state).state;
+  }};
+}
+
 /// Attention of 16 heads of 64 in bfloat16.
 Tensor heads(Device device, int64_t batch, int64_t tokens) { return randn({batch, 16, tokens, 64}, {.device = device}).to(kBFloat16); }
 template <int64_t kTokens>
@@ -110,10 +121,29 @@ GpuWork attention_growing(Device device, int64_t shrink) {
     const Tensor y = scaled_dot_product_attention(q, k.narrow(2, 0, *length), v.narrow(2, 0, *length));
   }};
 }
+/// Four tokens to 1024, of 16 heads that share the keys of 4.
+GpuWork attention_grouped(Device device, int64_t shrink) {
+  const int64_t tokens = part(1024, shrink);
+  const auto keys = [&] { return randn({8, 4, tokens, 64}, {.device = device}).to(kBFloat16); };
+  const Tensor q = heads(device, 8, 4), k = keys(), v = keys();
+  return {[=] { const Tensor y = scaled_dot_product_attention(q, k, v, {.enable_gqa = true}); }};
+}
+
+Tensor definite(Device device, int64_t count, int64_t n) {
+  const Tensor x = randn({count, n, n}, {.device = device});
+  return matmul(x, x.mT()) + n * eye(n, n, {.device = device});
+}
 GpuWork cholesky(Device device, int64_t shrink) {
-  const Tensor x = randn({part(256, shrink), 32, 32}, {.device = device}),
-               definite = matmul(x, x.mT()) + 32 * eye(32, 32, {.device = device});
-  return {[=] { const Tensor y = linalg::cholesky(definite); }};
+  const Tensor x = definite(device, part(256, shrink), 32);
+  return {[=] { const Tensor y = linalg::cholesky(x); }};
+}
+GpuWork inverse(Device device, int64_t shrink) {
+  const Tensor x = definite(device, part(256, shrink), 32);
+  return {[=] { const Tensor y = linalg::inv(x); }};
+}
+GpuWork qr(Device device, int64_t shrink) {
+  const Tensor x = randn({part(256, shrink), 64, 32}, {.device = device});
+  return {[=] { const auto y = linalg::qr(x); }};
 }
 
 constexpr GpuCase kCases[] = {
@@ -130,11 +160,15 @@ constexpr GpuCase kCases[] = {
     {"linear_of_sum", "linear 4096x1024x1024, gradients of its sum", linear_of_sum},
     {"cat", "64 matrices 4096x64, side by side", join},
     {"lstm", "LSTM of 2 layers of 512, 128 steps of 32 rows, and its gradients", lstm},
+    {"lstm_step", "one step of one row of the same, without gradients", lstm_step},
     {"attention_1024", "attention 8x16x1024x64 and its gradients, bfloat16", attention_step<1024>},
     {"attention_197", "the same with 197 tokens", attention_step<197>},
     {"attention_token", "attention of one token to 1024, 8x16 heads of 64, bfloat16", attention_token},
     {"attention_growing", "attention of one token to one more each time, 16 heads of 64", attention_growing},
+    {"attention_grouped", "attention of 4 tokens to 1024, 8x16 heads of 64 that share the keys of 4", attention_grouped},
     {"cholesky", "Cholesky of 256 matrices 32x32", cholesky},
+    {"inverse", "the inverses of 256 matrices 32x32", inverse},
+    {"qr", "QR of 256 matrices 64x32", qr},
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ import time
 
 CASES = ["copy_to", "copy_from", "copy_within", "matmul_4096", "matmul_4096_bf16", "mlp_8", "mlp_128", "mlp_8_graph", "mlp_128_graph", "cifar_cnn",
          "resnet18", "copy_rows", "copy_transposed", "cast_bf16", "add_row", "batch_norm", "batch_norm_large", "layer_norm", "rms_norm", "softmax", "max_pool",
-         "linear_of_sum", "cat", "lstm", "attention_1024", "attention_197", "attention_token", "attention_growing", "cholesky"]
+         "linear_of_sum", "cat", "lstm", "lstm_step", "attention_1024", "attention_197", "attention_token", "attention_growing", "attention_grouped",
+         "cholesky", "inverse", "qr"]
 # At least so many times as fast as PyTorch, 1 where nothing is said; copies are held against a plain benchmark's rate, which PyTorch's copy is.
 TARGETS = {"copy_to": 0.9, "copy_from": 0.9, "copy_within": 0.9, "mlp_8": 2, "mlp_128": 2}
 QUEUED = 10
@@ -78,6 +79,14 @@ def kernels(device):
             net(x)[0].sum().backward()
         return step
 
+    def lstm_step():
+        net, x, state = torch.nn.LSTM(512, 512, 2).to(device), rand(1, 1, 512), [None]
+
+        def step():
+            with torch.no_grad():
+                state[0] = net(x, state[0])[1]
+        return step
+
     def heads(batch, tokens):
         return rand(batch, 16, tokens, 64, dtype=torch.bfloat16)
 
@@ -96,17 +105,26 @@ def kernels(device):
             functional.scaled_dot_product_attention(q, k[:, :, :length[0]], v[:, :, :length[0]])
         return step
 
-    def cholesky():
+    def attention_grouped():
+        q, k, v = heads(8, 4), *(rand(8, 4, 1024, 64, dtype=torch.bfloat16) for _ in range(2))
+        return lambda: functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+
+    def of_definite(f):
         x = rand(256, 32, 32)
         definite = x @ x.mT + 32 * torch.eye(32, device=device)
-        return lambda: torch.linalg.cholesky(definite)
+        return lambda: f(definite)
+
+    def qr():
+        x = rand(256, 64, 32)
+        return lambda: torch.linalg.qr(x)
 
     return {"copy_rows": lambda: copied(torch.zeros(65536, 600, device=device)[:, 4:516]), "copy_transposed": lambda: copied(torch.zeros(4096, 4096, device=device).t()),
             "cast_bf16": cast, "add_row": add_row, "batch_norm": lambda: batch_norm(256, 28), "batch_norm_large": lambda: batch_norm(128, 112),
             "layer_norm": layer_norm, "rms_norm": rms_norm, "softmax": lambda: differentiated([rand(8192, 1024)], lambda x: torch.softmax(x, 1)),
             "max_pool": lambda: differentiated([rand(64, 64, 112, 112)], lambda x: functional.max_pool2d(x, 3, 2, 1)), "linear_of_sum": linear_of_sum,
-            "cat": cat, "lstm": lstm, "attention_1024": lambda: attention(1024), "attention_197": lambda: attention(197), "attention_token": attention_token,
-            "attention_growing": attention_growing, "cholesky": cholesky}
+            "cat": cat, "lstm": lstm, "lstm_step": lstm_step, "attention_1024": lambda: attention(1024), "attention_197": lambda: attention(197), "attention_token": attention_token,
+            "attention_growing": attention_growing, "attention_grouped": attention_grouped, "cholesky": lambda: of_definite(torch.linalg.cholesky),
+            "inverse": lambda: of_definite(torch.linalg.inv), "qr": qr}
 
 
 def peer(names, seconds):
