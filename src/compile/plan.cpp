@@ -4,12 +4,9 @@
 #include <array>
 #include <numeric>
 
-#include "base/align.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "ops/launch.h"
-#include "runtime/launch.h"
-#include "runtime/observer.h"
+#include "compile/chain.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::compiling {
@@ -17,15 +14,6 @@ namespace {
 
 using kernels::cpu::BlockedConvolution;
 using kernels::cpu::BlockedPool;
-
-class CallStep final : public Step {
- public:
-  explicit CallStep(const Call& call) : Step(call.op(), call.site()), call_(call) {}
-  void run(const Queue& queue) override { call_.run(queue); }
-
- private:
-  const Call& call_;
-};
 
 class ConvolutionStep final : public Step {
  public:
@@ -50,22 +38,10 @@ class PoolStep final : public Step {
 /// Images, channels, rows and columns.
 using ImageSizes = std::array<int64_t, 4>;
 
-/// A step on the CPU, told to whoever listens.
-void run_step(Step& step) {
-  const runtime::Telling told([&] { return ops::launching::kernel_fact(Device(), step.op, step.site); });
-  step.run(runtime::Launch(Device(), step.op, step.site));
-}
-
 }  // namespace
 
 Plan::Plan(Flow flow, const Range& input, const Tensor& result)
-    : flow_(std::move(flow)),
-      traced_(input),
-      result_bytes_(flow_.memory[static_cast<size_t>(flow_.result)]->bytes),
-      sizes_(result.sizes()),
-      strides_(result.strides()),
-      offset_(result.storage_offset()),
-      dtype_(result.dtype()) {
+    : flow_(std::move(flow)), traced_(input), form_(result, flow_.memory[static_cast<size_t>(flow_.result)]->bytes) {
   do {
     fuse();
     choose_layouts();
@@ -83,7 +59,7 @@ void Plan::fuse() {
 
 /// A block is blocked where a fused step writes it and only fused steps read it.
 void Plan::choose_layouts() {
-  rooms_.assign(flow_.blocks.size(), {});
+  blocked_.assign(flow_.blocks.size(), false);
   const auto in_of = [](const auto& s, int64_t channels) { return ImageSizes{s.n, channels, s.in[0], s.in[1]}; };
   const auto out_of = [](const auto& s, int64_t channels) { return ImageSizes{s.n, channels, s.out[0], s.out[1]}; };
   for (bool changed = true; changed;) {
@@ -100,12 +76,12 @@ void Plan::choose_layouts() {
       reads(c.added, out_of(c.sizes, c.sizes.out_channels));
     }
     for (const FusedPool& pool : pools_) reads(pool.in, in_of(pool.sizes, pool.sizes.channels));
-    for (size_t b = 0; b < rooms_.size(); ++b)
-      rooms_[b].blocked = written[b] != ImageSizes{} && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result &&
-                          readers[b] == flow_.blocks[b].readers.size();
+    for (size_t b = 0; b < blocked_.size(); ++b)
+      blocked_[b] = written[b] != ImageSizes{} && flow_.blocks[b].plain && static_cast<int>(b) != flow_.result &&
+                    readers[b] == flow_.blocks[b].readers.size();
     // Pooling knows blocks alone; its result may have to be made plain.
     const auto unfit = [&](const FusedPool& pool) {
-      return !rooms_[static_cast<size_t>(pool.in->block)].blocked || !rooms_[static_cast<size_t>(pool.out)].blocked;
+      return !blocked_[static_cast<size_t>(pool.in->block)] || !blocked_[static_cast<size_t>(pool.out)];
     };
     const auto last = std::remove_if(pools_.begin(), pools_.end(), unfit);
     changed = last != pools_.end();
@@ -116,9 +92,9 @@ void Plan::choose_layouts() {
   for (const FusedConvolution& c : convolutions_)
     for (const int n : c.nodes) done_at[static_cast<size_t>(n)] = c.nodes.back();
   for (FusedConvolution& c : convolutions_) {
-    const auto blocked = [&](const Use* use) { return use->block >= 0 && rooms_[static_cast<size_t>(use->block)].blocked; };
+    const auto blocked = [&](const Use* use) { return use->block >= 0 && blocked_[static_cast<size_t>(use->block)]; };
     c.sizes.blocked_in = blocked(c.in);
-    c.sizes.blocked_out = rooms_[static_cast<size_t>(c.out)].blocked;
+    c.sizes.blocked_out = blocked_[static_cast<size_t>(c.out)];
     if (!c.added) continue;
     c.sizes.blocked_added = blocked(c.added);
     // The sum is added to where it lies, if nobody reads it later or now.
@@ -146,11 +122,10 @@ bool Plan::make_fused() {
   return plain_.size() == before;
 }
 
-void Plan::use(int block, int step, size_t bytes) {
-  Room& room = rooms_[static_cast<size_t>(same_[static_cast<size_t>(block)])];
-  if (room.first < 0) room.first = step;
-  room.last = step;
-  room.bytes = std::max(room.bytes, bytes);
+/// The step that is made now uses a block.
+void Plan::use(int block, size_t bytes) {
+  if (block == flow_.result) return;
+  rooms_[static_cast<size_t>(same_[static_cast<size_t>(block)])].use(static_cast<int>(steps_.size()), bytes);
 }
 
 void Plan::patch(void** at, const Use& use) {
@@ -163,96 +138,112 @@ void Plan::patch(void** at, const Use& use) {
   (use.block == flow_.result ? result_ : patches_).push_back({at, offset, use.block});
 }
 
+void Plan::patch_and_use(const Use& use) {
+  patch(use.touch.at, use);
+  if (use.block >= 0 && !flow_.blocks[static_cast<size_t>(use.block)].constant)
+    this->use(use.block, flow_.memory[static_cast<size_t>(use.block)]->bytes);
+}
+
+void Plan::reads(void** at, const Use& use) {
+  patch(at, use);
+  if (use.block >= 0) this->use(use.block, 0);
+}
+
+void Plan::writes(void** at, int block, size_t bytes) {
+  (block == flow_.result ? result_ : patches_).push_back({at, 0, block});
+  use(block, bytes);
+}
+
+/// Memory for the step that is made now.
+void Plan::scratch(void** at, size_t bytes) {
+  if (bytes == 0) return;
+  const auto step = static_cast<int>(steps_.size()), room = static_cast<int>(rooms_.size());
+  rooms_.push_back({.bytes = bytes, .first = step, .last = step});
+  same_.push_back(room);
+  patches_.push_back({at, 0, room});
+}
+
+void Plan::make_convolution(const FusedConvolution& c, BlockedConvolution& kernel) {
+  auto step = std::make_unique<ConvolutionStep>(*flow_.nodes[static_cast<size_t>(c.nodes[0])].call, kernel);
+  for (const auto& [there, what] :
+       {std::pair(c.scale != nullptr, "scale and shift"), std::pair(c.added != nullptr, c.sizes.added_is_out ? "sum in place" : "sum"),
+        std::pair(c.sizes.relu, "relu"), std::pair(!c.sizes.blocked_in, "from a plain tensor"),
+        std::pair(!c.sizes.blocked_out, "to a plain tensor")})
+    if (there) step->also += str(step->also.empty() ? " + " : ", ", what);
+  if (c.sizes.added_is_out) same_[static_cast<size_t>(c.out)] = same_[static_cast<size_t>(c.added->block)];
+  reads(&step->in, *c.in);
+  if (c.added) reads(&step->added, *c.added);
+  writes(&step->out, c.out, bytes_of(c.out, c.sizes.n, c.sizes.out_channels, c.sizes.out[0] * c.sizes.out[1]));
+  scratch(&step->scratch, kernel.scratch_bytes());
+  steps_.push_back(std::move(step));
+}
+
+void Plan::make_pool(const FusedPool& pool, BlockedPool& kernel) {
+  auto step = std::make_unique<PoolStep>(*flow_.nodes[static_cast<size_t>(pool.node)].call, kernel);
+  reads(&step->in, *pool.in);
+  writes(&step->out, pool.out, bytes_of(pool.out, pool.sizes.n, pool.sizes.channels, pool.sizes.out[0] * pool.sizes.out[1]));
+  scratch(&step->scratch, kernel.scratch_bytes());
+  steps_.push_back(std::move(step));
+}
+
+void Plan::make_call(const Node& node) {
+  for (const Use& use : node.uses) patch_and_use(use);
+  steps_.push_back(std::make_unique<CallStep>(*node.call));
+}
+
+void Plan::make_chain(const std::vector<int>& nodes) {
+  std::vector<bool> needed(flow_.blocks.size());
+  needed[static_cast<size_t>(flow_.result)] = true;
+  auto step = std::make_unique<ChainStep>(flow_, nodes, needed, get_num_threads());
+  for (const Use* const use : step->uses()) patch_and_use(*use);
+  scratch(&step->scratch, step->scratch_bytes());
+  steps_.push_back(std::move(step));
+}
+
+/// The bytes of a block that holds images.
+size_t Plan::bytes_of(int block, int64_t n, int64_t channels, int64_t places) const {
+  const size_t own = flow_.memory[static_cast<size_t>(block)]->bytes;
+  return blocked_[static_cast<size_t>(block)] ? std::max(own, kernels::cpu::blocked_bytes(n, channels, places)) : own;
+}
+
 void Plan::make_steps() {
+  rooms_.resize(flow_.blocks.size());
   same_.resize(rooms_.size());
   std::iota(same_.begin(), same_.end(), 0);
+  const auto count = static_cast<int>(flow_.nodes.size());
   std::vector<int> convolution_at(flow_.nodes.size(), -1), pool_at(flow_.nodes.size(), -1);
-  std::vector<bool> done(flow_.nodes.size());
+  std::vector<bool> done(flow_.nodes.size()), stops(flow_.nodes.size());
   for (size_t i = 0; i < convolutions_.size(); ++i) {
+    const auto last = static_cast<size_t>(convolutions_[i].nodes.back());
     for (const int n : convolutions_[i].nodes) done[static_cast<size_t>(n)] = true;
-    convolution_at[static_cast<size_t>(convolutions_[i].nodes.back())] = static_cast<int>(i);
+    convolution_at[last] = static_cast<int>(i);
+    stops[last] = true;
   }
   for (size_t i = 0; i < pools_.size(); ++i) {
-    done[static_cast<size_t>(pools_[i].node)] = true;
-    pool_at[static_cast<size_t>(pools_[i].node)] = static_cast<int>(i);
+    const auto node = static_cast<size_t>(pools_[i].node);
+    done[node] = stops[node] = true;
+    pool_at[node] = static_cast<int>(i);
   }
-  const auto bytes_of = [&](int block, int64_t n, int64_t channels, int64_t places) {
-    const size_t own = flow_.memory[static_cast<size_t>(block)]->bytes;
-    return rooms_[static_cast<size_t>(block)].blocked ? std::max(own, kernels::cpu::blocked_bytes(n, channels, places)) : own;
-  };
-  const auto scratch = [&](void** at, size_t bytes) {
-    if (bytes == 0) return;
-    const auto step = static_cast<int>(steps_.size()), room = static_cast<int>(rooms_.size());
-    rooms_.push_back({.bytes = bytes, .first = step, .last = step});
-    same_.push_back(room);
-    patches_.push_back({at, 0, room});
-  };
-  const auto reads = [&](void** at, const Use& use) {
-    patch(at, use);
-    if (use.block >= 0) this->use(use.block, static_cast<int>(steps_.size()), 0);
-  };
-  const auto writes = [&](void** at, int block, size_t bytes) {
-    (block == flow_.result ? result_ : patches_).push_back({at, 0, block});
-    use(block, static_cast<int>(steps_.size()), bytes);
-  };
-  for (size_t n = 0; n < flow_.nodes.size(); ++n) {
-    const Node& node = flow_.nodes[n];
-    if (const int i = convolution_at[n]; i >= 0) {
-      const FusedConvolution& c = convolutions_[static_cast<size_t>(i)];
-      BlockedConvolution& kernel = *kernels_[static_cast<size_t>(i)];
-      auto step = std::make_unique<ConvolutionStep>(*flow_.nodes[static_cast<size_t>(c.nodes[0])].call, kernel);
-      for (const auto& [there, what] :
-           {std::pair(c.scale != nullptr, "scale and shift"), std::pair(c.added != nullptr, c.sizes.added_is_out ? "sum in place" : "sum"),
-            std::pair(c.sizes.relu, "relu"), std::pair(!c.sizes.blocked_in, "from a plain tensor"),
-            std::pair(!c.sizes.blocked_out, "to a plain tensor")})
-        if (there) step->also += str(step->also.empty() ? " + " : ", ", what);
-      if (c.sizes.added_is_out) same_[static_cast<size_t>(c.out)] = same_[static_cast<size_t>(c.added->block)];
-      reads(&step->in, *c.in);
-      if (c.added) reads(&step->added, *c.added);
-      writes(&step->out, c.out, bytes_of(c.out, c.sizes.n, c.sizes.out_channels, c.sizes.out[0] * c.sizes.out[1]));
-      scratch(&step->scratch, kernel.scratch_bytes());
-      steps_.push_back(std::move(step));
-    } else if (const int p = pool_at[n]; p >= 0) {
-      const FusedPool& pool = pools_[static_cast<size_t>(p)];
-      BlockedPool& kernel = *pool_kernels_[static_cast<size_t>(p)];
-      auto step = std::make_unique<PoolStep>(*node.call, kernel);
-      reads(&step->in, *pool.in);
-      writes(&step->out, pool.out, bytes_of(pool.out, pool.sizes.n, pool.sizes.channels, pool.sizes.out[0] * pool.sizes.out[1]));
-      scratch(&step->scratch, kernel.scratch_bytes());
-      steps_.push_back(std::move(step));
-    } else if (!done[n]) {
-      for (const Use& each : node.uses) {
-        patch(each.touch.at, each);
-        if (each.block >= 0 && !flow_.blocks[static_cast<size_t>(each.block)].constant)
-          use(each.block, static_cast<int>(steps_.size()), flow_.memory[static_cast<size_t>(each.block)]->bytes);
+  for (int n = 0; n < count; ++n) {
+    const auto at = static_cast<size_t>(n);
+    if (const int i = convolution_at[at]; i >= 0) {
+      make_convolution(convolutions_[static_cast<size_t>(i)], *kernels_[static_cast<size_t>(i)]);
+    } else if (const int p = pool_at[at]; p >= 0) {
+      make_pool(pools_[static_cast<size_t>(p)], *pool_kernels_[static_cast<size_t>(p)]);
+    } else if (!done[at]) {
+      const std::vector<int> chain = chain_from(flow_, n, count, done, stops);
+      if (chain.size() == 1) {
+        make_call(flow_.nodes[at]);
+        continue;
       }
-      steps_.push_back(std::make_unique<CallStep>(*node.call));
+      make_chain(chain);
+      for (const int each : chain) done[static_cast<size_t>(each)] = true;
     }
   }
 }
 
-/// Each block at the lowest place that is free while it is used; the largest first.
 void Plan::plan_memory() {
-  std::vector<int> order;
-  for (size_t b = 0; b < rooms_.size(); ++b)
-    if (rooms_[b].first >= 0 && static_cast<int>(b) != flow_.result) order.push_back(static_cast<int>(b));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return rooms_[static_cast<size_t>(a)].bytes > rooms_[static_cast<size_t>(b)].bytes; });
-  std::vector<const Room*> placed;  // by offset
-  size_t total = 0;
-  for (const int b : order) {
-    Room& room = rooms_[static_cast<size_t>(b)];
-    room.offset = 0;
-    for (const Room* other : placed) {
-      if (other->last < room.first || other->first > room.last) continue;
-      if (other->offset >= room.offset + room.bytes) break;
-      room.offset = std::max(room.offset, align_up(other->offset + other->bytes));
-    }
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), &room, [](const Room* a, const Room* c) { return a->offset < c->offset; }),
-                  &room);
-    total = std::max(total, room.offset + room.bytes);
-  }
-  memory_ = std::make_unique<Block>(std::max(total, size_t{1}));
+  memory_ = std::make_unique<Block>(std::max(place(rooms_), size_t{1}));
   for (const Patch& each : patches_)
     *each.at = memory_->data + rooms_[static_cast<size_t>(same_[static_cast<size_t>(each.block)])].offset + each.offset;
 }
@@ -271,21 +262,13 @@ const char* Plan::refresh() {
 }
 
 Tensor Plan::run(const Tensor& x, Site site) {
-  const bool dense =
-      offset_ == 0 && static_cast<size_t>(sizes_.numel()) * size_of(dtype_) == result_bytes_ && strides_ == contiguous_strides(sizes_);
-  Ref<TensorImpl> result = dense ? TensorImpl::make(sizes_, dtype_, Device(), false, site)
-                                 : TensorImpl::make({static_cast<int64_t>(result_bytes_)}, kUInt8, Device(), false, site);
+  Ref<TensorImpl> result = form_.memory(site);
   for (const Patch& each : input_) *each.at = static_cast<char*>(x.impl().data) + each.offset;
   for (const Patch& each : result_) *each.at = static_cast<char*>(result->data) + each.offset;
   for (const std::unique_ptr<Step>& step : steps_) run_step(*step);
-  if (!dense) result = TensorImpl::view(result->storage, sizes_, strides_, offset_, dtype_);
-  return Tensor(std::move(result));
+  return form_.tensor(std::move(result));
 }
 
-std::string Plan::text() const {
-  std::string text;
-  for (const std::unique_ptr<Step>& step : steps_) text += str(step->op, step->also, '\n');
-  return text;
-}
+std::string Plan::text() const { return text_of(steps_.data(), steps_.data() + steps_.size()); }
 
 }  // namespace tandem::compiling

@@ -6,22 +6,10 @@
 #include <vector>
 
 #include "compile/fuse.h"
+#include "compile/memory.h"
+#include "compile/step.h"
 
 namespace tandem::compiling {
-
-/// One thing that a plan does.
-class Step {
- public:
-  Step(const char* name, Site where) : op(name), site(where) {}
-  virtual ~Step() = default;
-  Step(const Step&) = delete;
-  Step& operator=(const Step&) = delete;
-  virtual void run(const Queue& queue) = 0;
-
-  const char* const op;
-  const Site site;
-  std::string also;  // what it does besides, for people
-};
 
 /// A module's forward for inputs of one size. One thread at a time uses it.
 class Plan {
@@ -48,21 +36,22 @@ class Plan {
     size_t offset;  // in the block
     int block;      // or Use::kInput
   };
-  /// What a block needs of the plan's memory.
-  struct Room {
-    size_t bytes = 0;
-    int first = -1, last = -1;  // the steps that use it
-    size_t offset = 0;
-    bool blocked = false;
-  };
-
   void fuse();
   void choose_layouts();
   bool make_fused();
   void make_steps();
+  void make_convolution(const FusedConvolution& c, kernels::cpu::BlockedConvolution& kernel);
+  void make_pool(const FusedPool& pool, kernels::cpu::BlockedPool& kernel);
+  void make_call(const Node& node);
+  void make_chain(const std::vector<int>& nodes);
   void plan_memory();
-  void use(int block, int step, size_t bytes);
+  void use(int block, size_t bytes);
   void patch(void** at, const Use& use);
+  void patch_and_use(const Use& use);
+  void reads(void** at, const Use& use);
+  void writes(void** at, int block, size_t bytes);
+  void scratch(void** at, size_t bytes);
+  [[nodiscard]] size_t bytes_of(int block, int64_t n, int64_t channels, int64_t places) const;
 
   Flow flow_;
   const Range traced_;
@@ -72,15 +61,13 @@ class Plan {
   std::vector<std::unique_ptr<kernels::cpu::BlockedConvolution>> kernels_;  // of convolutions_
   std::vector<std::unique_ptr<kernels::cpu::BlockedPool>> pool_kernels_;
   std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<bool> blocked_;          // by block: its channels lie in blocks
   std::vector<Room> rooms_;            // of blocks, then of scratch
   std::vector<Patch> patches_;         // into the plan's memory
   std::vector<Patch> input_, result_;  // into what each call brings
   std::vector<int> same_;              // another block whose memory a block shares, or itself
   std::unique_ptr<Block> memory_;
-  size_t result_bytes_;
-  Shape sizes_, strides_;
-  int64_t offset_ = 0;
-  DType dtype_ = DType::Float32;
+  const ResultForm form_;
 };
 
 }  // namespace tandem::compiling

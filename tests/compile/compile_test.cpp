@@ -129,6 +129,45 @@ TEST(Compile, AgreesOnConvolutionsOfAllKinds) {
   }
 }
 
+TEST(Compile, DoesChainsTileByTile) {
+  manual_seed(11);
+  const std::vector<std::function<Tensor(Of&, const Tensor&)>> forms = {
+      [](Of&, const Tensor& x) { return tanh(sigmoid(x * 2 + 1) - x) * 3; },
+      [](Of&, const Tensor& x) {
+        const Tensor y = x * 2, z = y + 1;  // is read by what is no part of the chain
+        return z.exp() * y.sum() + z;
+      },
+      [](Of&, const Tensor& x) {
+        const Tensor y = x * 0.5 + 1;
+        y.mul_(3).add_(x).relu_();
+        return y * y;
+      },
+      [](Of&, const Tensor& x) {
+        const Tensor y = x + 1;  // changed where it lies, and by a part of itself
+        y.narrow(0, 0, 10).copy_(y.narrow(0, 5, 10) * 2);
+        y.narrow(0, 1, 10).add_(y.narrow(0, 0, 10));
+        return y * 2 + x;
+      },
+      [](Of&, const Tensor& x) { return where((x > 0).logical_not(), x.to(kFloat64) * 2, 1.0).to(kFloat32) + x; },
+      [](Of&, const Tensor& x) {
+        const Tensor y = x * 3;
+        return (y + 1).t() * 2 + (y - 1).t();
+      },
+  };
+  for (const int64_t columns : {1, 100, 409, 5001})
+    for (size_t i = 0; i < forms.size(); ++i) {
+      SCOPED_TRACE(str(i, ", ", columns, " columns"));
+      Of module(forms[i]);
+      const NoGradGuard no_grad;
+      const Tensor x = randn({20, columns});
+      Compiled fast = compile(module);
+      (void)fast(x);
+      EXPECT_EQ(fast.why(), "");
+      EXPECT_NE(fast.steps().find("tile by tile"), std::string::npos) << fast.steps();
+      for (const Tensor& in : {x, x * 2 - 1}) EXPECT_TRUE(equal(fast(in), module(in)));
+    }
+}
+
 TEST(Compile, KeepsWhatIsReadTwice) {
   manual_seed(5);
   const std::vector<nn::AnyModule> parts = {nn::Conv2d(16, 16, 3, {.padding = 1}), nn::BatchNorm2d(16),
