@@ -42,6 +42,11 @@ void Hooks::remove(int64_t number) {
   before = std::exchange(hooks_, std::move(hooks));
 }
 
+bool Hooks::empty() const {
+  const std::lock_guard lock(mutex_);
+  return !hooks_ || hooks_->empty();
+}
+
 Tensor Hooks::run(uint32_t output_nr, Tensor gradient) const {
   std::shared_ptr<const List> hooks;
   {

@@ -21,6 +21,7 @@ class Hooks {
   /// For the gradient of one output. Returns a number that no other hook has.
   int64_t add(uint32_t output_nr, Function function);
   void remove(int64_t number);
+  [[nodiscard]] bool empty() const;
   /// The gradient of an output, through its hooks. Error where one gives a tensor of other sizes, dtype or device.
   [[nodiscard]] Tensor run(uint32_t output_nr, Tensor gradient) const;
 

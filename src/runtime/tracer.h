@@ -22,6 +22,7 @@ class Tracer {
     void* data;
     void (*free)(void* record);
     void* record;
+    bool reusable = false;  // a result may be written over a temporary that lies there
   };
   [[nodiscard]] virtual Memory allocate(size_t bytes) = 0;
   /// The host has written values into the memory at `data`.

@@ -24,7 +24,7 @@ Storage::Storage(Device device, size_t bytes, bool pinned, Site site) : bytes_(b
     data_ = memory.data;
     deleter_ = memory.free;
     context_ = memory.record;
-    foreign_ = true;  // results are not to be written over others
+    foreign_ = !memory.reusable;
   } else {
     data_ = runtime::allocate_host(bytes);
   }
