@@ -1,15 +1,18 @@
 #include "compile/compile.h"
 
 #include <algorithm>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <new>
 
 #include "autograd/autograd.h"
+#include "autograd/hooks.h"
 #include "base/error.h"
+#include "compile/gradient_plan.h"
 #include "compile/plan.h"
-#include "nn/walk.h"
-#include "ops/autocast.h"
+#include "compile/seen.h"
+#include "ops/creation.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
@@ -20,43 +23,13 @@ namespace tandem {
 namespace {
 
 using compiling::Flow;
+using compiling::ForBackward;
+using compiling::GradientPlan;
+using compiling::Known;
 using compiling::Plan;
 using compiling::Range;
+using compiling::Seen;
 using compiling::Trace;
-
-/// A parameter or buffer as a plan knows it.
-struct Known {
-  const void* data;
-  uint32_t version;
-};
-
-/// What a module has, and what keeps it from being compiled.
-struct Seen {
-  std::vector<Known> known;
-  std::vector<Range> memory;
-  const char* why = "";
-
-  Seen(const nn::ModuleBase& module, const Tensor& x) {
-    if (!x.defined() || !x.is_cpu() || x.numel() == 0) why = "its input is not on the CPU, or empty";
-    bool wants_gradients = x.defined() && x.requires_grad();
-    nn::detail::walk(module, false, [&](const nn::detail::Field& field) {
-      if (field.is_module()) {
-        if (field.module->training()) why = "it trains: call eval() before";
-        else if (field.module->has_hooks()) why = "a module of it has hooks";
-        return;
-      }
-      if (field.is_pending()) why = "it waits for its first forward";
-      if (!field.tensor->defined()) return;
-      const TensorImpl& impl = field.tensor->impl();
-      if (!impl.device.is_cpu()) why = "it is not on the CPU";
-      wants_gradients |= impl.needs_grad();
-      known.push_back({impl.data, impl.storage->version()});
-      memory.push_back({static_cast<const char*>(impl.storage->data()), impl.storage->bytes()});
-    });
-    if (is_autocast_enabled(cpu())) why = "autocast is on: its steps are of the module's own dtypes";
-    if (wants_gradients && is_grad_enabled()) why = "gradients are recorded: use NoGradGuard";
-  }
-};
 
 bool is_finite(const Tensor& x) {
   if (x.dtype() != kFloat32) return true;
@@ -68,11 +41,89 @@ bool is_finite(const Tensor& x) {
 
 /// Whether the steps compute what the module does: a forward can depend on what no tensor shows.
 bool agrees(const Tensor& steps, const Tensor& own) {
+  if (steps.defined() != own.defined()) return false;
+  if (!steps.defined()) return true;
   if (!(steps.sizes() == own.sizes()) || steps.dtype() != own.dtype()) return false;
+  if (steps.is_contiguous() && own.is_contiguous() && std::memcmp(steps.impl().data, own.impl().data, own.nbytes()) == 0) return true;
   if (!is_floating(own.dtype())) return equal(steps, own);
   const double most = own.numel() ? abs(own).max().to(kFloat64).item<double>() : 0;
   return allclose(steps, own, 1e-3, 1e-4 * most, true);
 }
+bool agree(const std::vector<Tensor>& steps, const std::vector<Tensor>& own) {
+  const NoGradGuard no_grad;
+  return std::equal(steps.begin(), steps.end(), own.begin(), own.end(), [](const Tensor& a, const Tensor& b) { return agrees(a, b); });
+}
+
+std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
+  const NoGradGuard no_grad;
+  std::vector<Tensor> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.clone());
+  return values;
+}
+
+/// Buffers that forward changes, as they were before: `restore` puts that back.
+class Before {
+ public:
+  explicit Before(const std::vector<Tensor>& buffers) : buffers_(buffers), values_(clones(buffers)) {}
+  void restore() const {
+    const NoGradGuard no_grad;
+    for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(values_[i]);
+  }
+
+ private:
+  const std::vector<Tensor>& buffers_;
+  std::vector<Tensor> values_;
+};
+
+/// `x` as a leaf of a graph of its own.
+Tensor leaf_of(const Tensor& x, bool wanted) {
+  const Tensor leaf = x.detach();
+  if (wanted) leaf.requires_grad_();
+  return leaf;
+}
+
+/// What `seen` wants gradients of, with another tensor in place of the input.
+std::vector<Tensor> wanted_with(const Seen& seen, const Tensor& input) {
+  std::vector<Tensor> wanted = seen.wanted;
+  if (seen.input_wanted) wanted.front() = input;
+  return wanted;
+}
+
+/// Does the plan's forward, and compares result, gradients and buffers with the module's own. Where they agree the buffers have changed
+/// once, and `y` and `kept` are what the forward gave; else the buffers are as they were.
+bool agrees(GradientPlan& plan, nn::Module& module, const Tensor& x, const Seen& seen, Tensor& y, ForBackward& kept, Site site) {
+  const Before before(plan.changed());
+  try {
+    y = plan.forward(x, kept, site);
+    const std::vector<Tensor> changed = clones(plan.changed());
+    before.restore();
+    const EnableGradGuard recording;
+    const Tensor leaf = leaf_of(x, seen.input_wanted), own = module(leaf, site);
+    Tensor gradient;
+    {
+      const NoGradGuard no_grad;
+      gradient = cos(arange(own.numel(), {.dtype = kFloat32}, site), site).to(own.dtype(), {}, site).reshape(own.sizes(), site);
+    }
+    const std::vector<Tensor> gradients = grad({own}, wanted_with(seen, leaf), {.grad_outputs = {gradient}, .allow_unused = true}, site);
+    if (agree({y}, {own}) && agree(changed, plan.changed()) && agree(plan.backward(kept, gradient, site), gradients)) return true;
+  } catch (...) {
+    before.restore();
+    throw;
+  }
+  before.restore();
+  return false;
+}
+
+/// Whether a parameter has hooks, which would be called while its backward is learned.
+bool any_has_hooks(const std::vector<Tensor>& wanted, bool input_wanted) {
+  return std::any_of(wanted.begin() + input_wanted, wanted.end(), [](const Tensor& parameter) {
+    const AutogradExtras* const extras = parameter.impl().extras.get();
+    return extras && !extras->hooks.empty();
+  });
+}
+
+constexpr const char* kKeepsInput = "it keeps its input";
+constexpr const char* kOther = "its steps give other results: forward depends on more than its input";
 
 }  // namespace
 
@@ -81,51 +132,66 @@ struct Compiled::State {
   struct Learned {
     Shape sizes;
     DType dtype;
-    std::unique_ptr<Plan> plan;  // nullptr: cannot be, `why` says what stands in the way
+    std::string mode;
+    std::unique_ptr<Plan> plan;               // where nothing is recorded
+    std::shared_ptr<GradientPlan> gradients;  // where gradients are; neither: it cannot be, `why` says what stands in the way
     std::string why;
+    std::vector<Known> made_of;  // the values that the plan was made with
+
+    [[nodiscard]] bool is_of(const Tensor& x, const std::string& of_mode) const {
+      return dtype == x.dtype() && sizes == x.sizes() && mode == of_mode;
+    }
   };
 
   std::mutex mutex;
   CompileOptions options;
-  std::vector<Known> known;    // that all plans were made with
+  std::vector<Known> known;    // that all plans refer to
   std::list<Learned> learned;  // the last used first
   std::string why;
 
-  Learned* find(const Tensor& x) {
+  Learned* find(const Tensor& x, const std::string& mode) {
     for (auto it = learned.begin(); it != learned.end(); ++it)
-      if (it->dtype == x.dtype() && it->sizes == x.sizes()) {
+      if (it->is_of(x, mode)) {
         learned.splice(learned.begin(), learned, it);
         return &learned.front();
       }
     return nullptr;
   }
 
-  /// Follows the module: what was made of values that changed is made anew, what refers to other memory is forgotten.
+  Learned& add(Learned made) {
+    if (learned.size() >= static_cast<size_t>(options.max_sizes)) learned.pop_back();
+    learned.push_front(std::move(made));
+    return learned.front();
+  }
+
+  /// Forgets what refers to memory that the module has left.
   void follow(const Seen& seen) {
-    const bool same_memory = std::equal(seen.known.begin(), seen.known.end(), known.begin(), known.end(),
-                                        [](const Known& a, const Known& b) { return a.data == b.data; });
-    const bool same = same_memory && std::equal(seen.known.begin(), seen.known.end(), known.begin(),
-                                                [](const Known& a, const Known& b) { return a.version == b.version; });
-    if (same) return;
-    if (!same_memory) learned.clear();
-    known.clear();
-    for (Learned& each : learned) refresh(each);
+    const bool same = std::equal(seen.known.begin(), seen.known.end(), known.begin(), known.end(),
+                                 [](const Known& a, const Known& b) { return a.data == b.data; });
+    if (!same) learned.clear();
     known = seen.known;
   }
 
-  static void refresh(Learned& learned) {
-    if (!learned.plan) return;
+  /// Makes anew what was made of values that changed.
+  static void follow_values(Learned& learned, const Seen& seen) {
+    const bool same = std::equal(seen.known.begin(), seen.known.end(), learned.made_of.begin(), learned.made_of.end(),
+                                 [](const Known& a, const Known& b) { return a.version == b.version; });
+    if (learned.plan && !same) refresh(learned, seen);
+  }
+  static void refresh(Learned& learned, const Seen& seen) {
+    learned.made_of.clear();
     try {
       learned.why = learned.plan->refresh();
     } catch (const std::bad_alloc&) {
       learned.why = "there is not enough memory for its weights";
     }
+    learned.made_of = seen.known;
   }
 
-  static void plan(Learned& made, Flow flow, const Range& input, const Tensor& result) {
+  static void plan(Learned& made, Flow flow, const Range& input, const Tensor& result, const Seen& seen) {
     try {
       made.plan = std::make_unique<Plan>(std::move(flow), input, result);
-      refresh(made);
+      refresh(made, seen);
       return;
     } catch (const std::bad_alloc&) {
     } catch (const OutOfMemoryError&) {
@@ -135,18 +201,42 @@ struct Compiled::State {
   }
 
   Learned& learn(nn::Module& module, const Tensor& x, const Seen& seen, Site site) {
-    Learned made{x.sizes(), x.dtype(), nullptr, {}};
+    Learned made{x.sizes(), x.dtype(), seen.mode, nullptr, nullptr, {}, {}};
     Trace trace;
     const Range input{static_cast<const char*>(x.impl().data), x.nbytes()};
-    if (!trace.record(module, x, site)) {
+    const Tensor own = x.detach();
+    if (!trace.record(module, own, site)) {
       made.why = trace.why();
+    } else if (own.impl().use_count() > 1) {
+      made.why = kKeepsInput;
     } else {
       Flow flow = compiling::flow_of(trace, input, seen.memory, made.why);
-      if (made.why.empty()) plan(made, std::move(flow), input, trace.result());
+      if (made.why.empty()) plan(made, std::move(flow), input, trace.result(), seen);
     }
-    if (learned.size() >= static_cast<size_t>(options.max_sizes)) learned.pop_back();
-    learned.push_front(std::move(made));
-    return learned.front();
+    return add(std::move(made));
+  }
+
+  /// Forward and backward. Where they can be, `y` and `kept` are of a forward for `x`.
+  Learned& learn_gradients(nn::Module& module, const Tensor& x, const Seen& seen, Tensor& y, ForBackward& kept, Site site) {
+    Learned made{x.sizes(), x.dtype(), seen.mode, nullptr, nullptr, {}, {}};
+    Trace trace;
+    const Range input{static_cast<const char*>(x.impl().data), x.nbytes()};
+    const Tensor leaf = leaf_of(x, seen.input_wanted);
+    if (!trace.record_with_gradients(module, leaf, wanted_with(seen, leaf), site)) {
+      made.why = trace.why();
+      return add(std::move(made));
+    }
+    if (leaf.impl().use_count() > 1) {
+      made.why = kKeepsInput;
+      return add(std::move(made));
+    }
+    Flow flow = compiling::flow_of(trace, input, seen.memory, made.why);
+    if (made.why.empty()) {
+      auto plan = std::make_shared<GradientPlan>(std::move(flow), trace, input, seen.tensors);
+      if (agrees(*plan, module, x, seen, y, kept, site)) made.gradients = std::move(plan);
+      else made.why = kOther;
+    }
+    return add(std::move(made));
   }
 
   /// Of steps that are good for `x`; an undefined tensor where the module is to be called.
@@ -154,12 +244,17 @@ struct Compiled::State {
     const Seen seen(module, given);
     why = seen.why;
     if (!why.empty()) return {};
-    const NoGradGuard no_grad;
     follow(seen);
+    return seen.records ? run_recorded(module, given, seen, site) : run_unrecorded(module, given, seen, site);
+  }
+
+  Tensor run_unrecorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
+    const NoGradGuard no_grad;
     const Tensor x = given.contiguous(site);
-    Learned* now = find(x);
+    Learned* now = find(x, seen.mode);
     const bool first = !now;
     if (first) now = &learn(module, x, seen, site);
+    else follow_values(*now, seen);
     why = now->why;
     if (!now->plan || !why.empty()) return {};
     if (now->plan->needs_finite_input() && !is_finite(x)) {
@@ -177,8 +272,41 @@ struct Compiled::State {
     const Tensor own = module(x, site);
     if (agrees(result, own)) return own;
     now->plan.reset();
-    why = now->why = "its steps give other results: forward depends on more than its input";
+    why = now->why = kOther;
     return own;
+  }
+
+  Tensor run_recorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
+    const Tensor x = given.is_contiguous() ? given : given.detach().contiguous(site);
+    Learned* now = find(x, seen.mode);
+    Tensor y;
+    ForBackward kept;
+    try {
+      if (now) {
+        if (now->gradients) y = now->gradients->forward(x, kept, site);
+      } else if (any_has_hooks(seen.wanted, seen.input_wanted)) {
+        why = "a parameter of it has hooks";
+        return {};
+      } else {
+        now = &learn_gradients(module, x, seen, y, kept, site);
+      }
+    } catch (const Error& error) {  // the module's own error names the layer, too
+      // Steps that have changed buffers are not to be done again.
+      if (now && !now->gradients->changed().empty()) throw;
+      why = error.message();
+      return {};
+    } catch (const std::bad_alloc&) {
+      why = "there is not enough memory for its steps";
+      return {};
+    }
+    why = now->why;
+    if (!now->gradients) return {};
+    if (!y.defined()) {
+      why = "another thread is in its steps";
+      return {};
+    }
+    compiling::record(now->gradients, y, seen.wanted, std::move(kept), site);
+    return y;
   }
 };
 
@@ -209,7 +337,9 @@ std::string Compiled::why() const {
 
 std::string Compiled::steps() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->learned.empty() || !state_->learned.front().plan ? std::string() : state_->learned.front().plan->text();
+  if (state_->learned.empty()) return {};
+  const State::Learned& last = state_->learned.front();
+  return last.plan ? last.plan->text() : last.gradients ? last.gradients->text() : std::string();
 }
 
 void Compiled::reset() {

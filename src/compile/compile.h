@@ -1,10 +1,9 @@
 // td::compile: a module whose forward is learned once for each size of its input, and then done in fewer and faster steps. As
 // torch.compile.
 //
-//   model.eval();
 //   auto fast = td::compile(model);
-//   const td::NoGradGuard no_grad;
 //   td::Tensor y = fast(x);  // the first call of a size takes longer
+//   loss(y).backward();      // where gradients are recorded
 #pragma once
 
 #include <memory>
@@ -20,10 +19,13 @@ struct CompileOptions {
   int max_sizes = 8;  // for how many sizes of the input steps are kept: the least recently used go first
 };
 
-/// A module around another one that gives the same results within rounding. It is for evaluation on the CPU: where gradients are recorded,
-/// where the module trains, has hooks or takes its input from a GPU, and where its forward cannot be learned, the module itself is called,
+/// A module around another one that gives the same results within rounding. It is for the CPU: where the module has hooks or takes its
+/// input from a GPU, where it trains and no gradients are recorded, and where its forward cannot be learned, the module itself is called,
 /// and `why` says so. Refers to the module, whose parameters may change: what was made of them is made anew. Several threads may call it;
 /// while one is in the steps, others call the module.
+///
+/// Where gradients are recorded, its backward is learned with its forward: both are the module's own kernels, and so are the results, to
+/// the bit. Buffers change as in the module's own forward. A backward with create_graph is an error.
 ///
 /// A forward is learned by calling it once without computing. So it has to be the same operations for all inputs of a size: one that asks
 /// for values (item, data_ptr, if (tensor)) or draws random numbers is never replaced; one that goes by what is no tensor - a member that
@@ -39,7 +41,7 @@ class Compiled : public nn::Module {
   [[nodiscard]] nn::Module& module() const { return module_.get(*this); }
   /// Why the last call was the module's own forward; empty where it was not.
   [[nodiscard]] std::string why() const;
-  /// The steps of the size that was used last, one a line; empty where there are none.
+  /// The steps of the size that was used last, one a line; empty where there are none. A line "backward:" stands before those of backward.
   [[nodiscard]] std::string steps() const;
   /// Forgets all that was learned, as after a change that no tensor shows.
   void reset();

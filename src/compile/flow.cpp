@@ -11,18 +11,24 @@ namespace {
 /// Finds out where each touch goes. What stands in the way of doing it again, or an empty text.
 std::string place(Trace& trace, const Range& input, const std::vector<Range>& module, std::vector<Node>& nodes) {
   std::vector<bool> written(trace.blocks().size());
+  const int result = trace.find(trace.result()), output_gradient = trace.find(trace.output_gradient());
+  if (output_gradient >= 0) written[static_cast<size_t>(output_gradient)] = true;
   for (std::unique_ptr<Call>& call : trace.calls()) {
+    const bool backward = trace.has_gradients() && nodes.size() >= trace.backward_from();
     Node node{std::move(call), {}};
     const char* const op = node.call->op();
     for (const Touch& touch : node.call->touches()) {
       const int found = trace.find(touch.begin);
       Use use{touch, found};
       if (found < 0) {
+        const auto owner = std::find_if(module.begin(), module.end(), [&](const Range& range) { return range.has(touch.begin); });
         if (input.has(touch.begin)) use.block = Use::kInput;
-        else if (std::any_of(module.begin(), module.end(), [&](const Range& range) { return range.has(touch.begin); }))
-          use.block = Use::kModule;
+        else if (owner != module.end()) use.block = Use::kModule;
         else return str('[', op, "] uses a tensor that is neither the input nor a parameter or buffer: name it in fields()");
-        if (touch.kind != Touch::Reads) return str('[', op, "] changes a tensor that was there before");
+        if (touch.kind != Touch::Reads && (use.block == Use::kInput || !owner->may_change || backward))
+          return str('[', op, "] changes a tensor that was there before");
+      } else if (backward && touch.kind != Touch::Reads && (found == result || found == output_gradient)) {
+        return str('[', op, "] of its backward changes what it was given");
       } else if (touch.kind == Touch::Reads && !written[static_cast<size_t>(found)] &&
                  !trace.blocks()[static_cast<size_t>(found)]->host_written) {
         return str('[', op, "] reads what no operation has written");
@@ -40,11 +46,15 @@ std::string place(Trace& trace, const Range& input, const std::vector<Range>& mo
   return {};
 }
 
+/// Whether what a call uses is the same each time.
+bool is_constant(const Use& use, const std::vector<BlockFlow>& blocks, bool module_changes) {
+  if (use.block >= 0) return blocks[static_cast<size_t>(use.block)].constant;
+  return use.block == Use::kModule && !module_changes;
+}
+
 /// Marks the blocks that depend on the input, until nothing changes: what reads one writes only such, and so does what writes one.
-void find_constants(const std::vector<Node>& nodes, std::vector<BlockFlow>& blocks) {
-  const auto varies = [&](const Use& use) {
-    return use.block == Use::kInput || (use.block >= 0 && !blocks[static_cast<size_t>(use.block)].constant);
-  };
+void find_constants(const std::vector<Node>& nodes, std::vector<BlockFlow>& blocks, bool module_changes) {
+  const auto varies = [&](const Use& use) { return !is_constant(use, blocks, module_changes); };
   for (bool changed = true; changed;) {
     changed = false;
     for (const Node& node : nodes) {
@@ -75,18 +85,24 @@ Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module,
   Flow flow;
   flow.memory = trace.blocks();
   flow.blocks.resize(flow.memory.size());
-  flow.result = trace.find(trace.result().impl().storage->data());
+  flow.result = trace.find(trace.result());
   std::vector<Node> all;
   why = place(trace, input, module, all);
   if (!why.empty()) return flow;
-  find_constants(all, flow.blocks);
+  const bool module_changes = trace.has_gradients();
+  // What is given away is new in each call.
+  for (const Tensor& gradient : trace.gradients())
+    if (const int block = trace.find(gradient); block >= 0) flow.blocks[static_cast<size_t>(block)].constant = false;
+  if (const int block = trace.find(trace.output_gradient()); block >= 0) flow.blocks[static_cast<size_t>(block)].constant = false;
+  find_constants(all, flow.blocks, module_changes);
   if (flow.blocks[static_cast<size_t>(flow.result)].constant) why = "its result does not depend on its input";
-  for (Node& node : all) {
-    const bool constant = std::all_of(node.uses.begin(), node.uses.end(), [&](const Use& use) {
-      return use.block == Use::kModule || (use.block >= 0 && flow.blocks[static_cast<size_t>(use.block)].constant);
-    });
-    (constant ? flow.constants : flow.nodes).push_back(std::move(node));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (module_changes && i == trace.backward_from()) flow.backward_from = static_cast<int>(flow.nodes.size());
+    const bool constant =
+        std::all_of(all[i].uses.begin(), all[i].uses.end(), [&](const Use& use) { return is_constant(use, flow.blocks, module_changes); });
+    (constant ? flow.constants : flow.nodes).push_back(std::move(all[i]));
   }
+  if (!module_changes || trace.backward_from() == all.size()) flow.backward_from = static_cast<int>(flow.nodes.size());
   std::vector<bool> partly(flow.blocks.size());
   for (size_t i = 0; i < flow.nodes.size(); ++i)
     for (const Use& use : flow.nodes[i].uses) {

@@ -13,6 +13,7 @@ namespace tandem::compiling {
 struct Range {
   const char* begin;
   size_t bytes;
+  bool may_change = false;  // forward may write there: a buffer, while gradients are recorded
   [[nodiscard]] bool has(const char* address) const { return address >= begin && address < begin + bytes; }
 };
 
@@ -43,6 +44,7 @@ struct Flow {
   std::vector<std::shared_ptr<Block>> memory;
   std::vector<BlockFlow> blocks;  // as many; readers and writers of `nodes`
   int result = -1;                // the block that the result lies in
+  int backward_from = 0;          // the place in `nodes` where backward begins; their number where there is none
 
   /// Whether all that a node reads at `address` is the same in each call.
   [[nodiscard]] bool is_constant(const Node& node, const void* address) const;
@@ -50,7 +52,8 @@ struct Flow {
   [[nodiscard]] static const Use* use_of(const Node& node, const void* address, Touch::Kind kind = Touch::Reads);
 };
 
-/// `module`: the memory of parameters and buffers. Empty `why` where all went well; else what cannot be done again for another input.
+/// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Empty `why` where
+/// all went well; else what cannot be done again for another input.
 [[nodiscard]] Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module, std::string& why);
 
 }  // namespace tandem::compiling

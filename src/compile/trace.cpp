@@ -2,9 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "kernels/missing.h"
+#include "ops/creation.h"
+#include "ops/operators.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::compiling {
@@ -75,22 +79,75 @@ bool Trace::record(nn::Module& module, const Tensor& x, Site site) {
   try {
     const NoGradGuard no_grad;
     const runtime::TracerGuard guard(this);
-    result_ = module(x, site);
+    const Tensor y = module(x, site);
+    if (y.defined()) result_ = y.detach();
   } catch (const runtime::Untraceable&) {
   }
   if (!why_.empty()) return false;
-  const int out = result_.defined() && result_.is_cpu() ? find(result_.impl().storage->data()) : -1;
-  if (out < 0) {
+  if (find(result_) < 0) {
     why_ = "its result is not a new tensor";
     return false;
   }
-  for (size_t i = 0; i < blocks_.size(); ++i)
-    if (blocks_[i]->in_use && static_cast<int>(i) != out) {
-      why_ = "it keeps a tensor that forward has made";
+  return keeps_nothing();
+}
+
+bool Trace::record_with_gradients(nn::Module& module, const Tensor& x, const std::vector<Tensor>& wanted, Site site) {
+  has_gradients_ = true;
+  try {
+    const EnableGradGuard recording;
+    const runtime::TracerGuard guard(this);
+    const Tensor y = module(x, site);
+    if (find(y) < 0) {
+      why_ = "its result is not a new tensor";
       return false;
     }
-  return true;
+    if (!y.requires_grad()) {
+      why_ = "its result does not depend on what wants a gradient";
+      return false;
+    }
+    backward_from_ = calls_.size();
+    output_gradient_ = empty(y.sizes(), {.dtype = y.dtype()}, site);
+    result_ = y.detach();
+    const auto first_block = static_cast<int>(blocks_.size());
+    try {
+      gradients_ = grad({y}, wanted, {.grad_outputs = {output_gradient_}, .allow_unused = true}, site);
+    } catch (const Error& error) {  // the module's own backward says it better
+      why_ = str("its backward cannot be learned: ", error.message());
+      return false;
+    }
+    separate_gradients(first_block, site);
+  } catch (const runtime::Untraceable&) {
+  }
+  return why_.empty() && keeps_nothing();
 }
+
+/// Copies the gradients that are something else besides, so that whoever gets one can keep it.
+void Trace::separate_gradients(int first_block, Site site) {
+  const NoGradGuard no_grad;
+  std::vector<int> met;
+  for (Tensor& gradient : gradients_) {
+    if (!gradient.defined() || gradient.numel() == 0) continue;
+    const int block = find(gradient);
+    const bool own = block >= first_block && gradient.is_contiguous() &&
+                     blocks_[static_cast<size_t>(block)]->bytes == static_cast<size_t>(gradient.nbytes()) &&
+                     std::find(met.begin(), met.end(), block) == met.end();
+    if (!own) gradient = gradient.is_contiguous() ? gradient.clone(site) : gradient.contiguous(site);
+    met.push_back(find(gradient));
+  }
+}
+
+bool Trace::keeps_nothing() {
+  if (result_.impl().storage->use_count() > 1) why_ = "it keeps the tensor that it gives";
+  const auto read = [&](size_t block) {
+    const auto in = [&](const Tensor& x) { return x.defined() && find(x) == static_cast<int>(block); };
+    return in(result_) || in(output_gradient_) || std::any_of(gradients_.begin(), gradients_.end(), in);
+  };
+  for (size_t i = 0; i < blocks_.size(); ++i)
+    if (blocks_[i]->in_use && !read(i)) why_ = "it keeps a tensor that forward has made";
+  return why_.empty();
+}
+
+int Trace::find(const Tensor& x) const { return x.defined() && x.is_cpu() ? find(x.impl().storage->data()) : -1; }
 
 int Trace::find(const void* address) const {
   const auto* at = static_cast<const char*>(address);
@@ -120,7 +177,7 @@ runtime::Tracer::Memory Trace::allocate(size_t bytes) {
             (*block)->in_use = false;
             delete block;
           },
-          held};
+          held, has_gradients_};
 }
 
 void Trace::wrote(const void* data) {

@@ -1,0 +1,34 @@
+// What a compiled module has at a call, and what keeps it from being compiled.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/flow.h"
+#include "nn/module.h"
+
+namespace tandem::compiling {
+
+/// A parameter or buffer as a plan knows it.
+struct Known {
+  const void* data;
+  uint32_t version;
+};
+
+struct Seen {
+  Seen(const nn::ModuleBase& module, const Tensor& x);
+
+  /// Why the module is to be called itself; an empty text where nothing stands in the way.
+  const char* why = "";
+  std::vector<Known> known;   // parameters and buffers
+  std::vector<Range> memory;  // where they lie
+  bool records = false;       // gradients are recorded, and something wants one
+  std::string mode;           // which parts train, and which tensors want gradients; empty where nothing is recorded
+
+  // Where gradients are recorded:
+  std::vector<Tensor> tensors;  // parameters and buffers, each once
+  std::vector<Tensor> wanted;   // what gets gradients: the input, where it wants one, and parameters
+  bool input_wanted = false;    // the first of `wanted` is the input
+};
+
+}  // namespace tandem::compiling
