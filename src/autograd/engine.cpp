@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
