@@ -23,6 +23,17 @@ TEST_P(Arithmetic, RoundedDivisionKeepsIntegers) {
   EXPECT_EQ(td::float_power(of({2}), 3).dtype(), td::kFloat64);
 }
 
+/// Whole vectors of them, so that none goes the way of the others.
+TEST_P(Arithmetic, RemaindersOfInfiniteDivisorsAreWhatIsDivided) {
+  for (const auto dtype : {td::kFloat32, td::kFloat64}) {
+    const auto x = td::full({64}, 3.5, {.dtype = dtype, .device = device()});
+    EXPECT_TRUE(td::equal(td::fmod(x, INFINITY), x));
+    EXPECT_TRUE(td::equal(td::remainder(x, INFINITY), x));
+    EXPECT_TRUE(td::equal(td::fmod(-x, INFINITY), -x));
+    EXPECT_TRUE(td::equal(td::floor_divide(x, td::full_like(x, INFINITY)), td::zeros_like(x)));
+  }
+}
+
 /// A dimension of size 1 is contracted with any other: tensordot keeps the dtype, einsum's sum of integers is int64, as in PyTorch.
 TEST_P(Arithmetic, IntegersAreContractedWithADimensionOfOne) {
   const td::Options options{.dtype = td::kInt32, .device = device()};

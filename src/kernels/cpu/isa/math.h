@@ -128,7 +128,8 @@ TD_INLINE Vec<T> fmod(Vec<T> a, Vec<T> b) {
   if constexpr (kHasFma) {
     using V = Vec<T>;
     const V x = abs(a), y = abs(b), q = trunc(x / y);
-    if (!any((!(q < V(sizeof(T) == 4 ? 0x1p22 : 0x1p51))) | (!(x < V(kInf<T>))) | (y < V(sizeof(T) == 4 ? 0x1p-100 : 0x1p-900)))) {
+    if (!any((!(q < V(sizeof(T) == 4 ? 0x1p22 : 0x1p51))) | (!(x < V(kInf<T>))) | (!(y < V(kInf<T>))) |
+             (y < V(sizeof(T) == 4 ? 0x1p-100 : 0x1p-900)))) {
       const V r = fma(-q, y, x);
       return copysign(select(r < V(0), r + y, r), a);  // the quotient may have been rounded up
     }
