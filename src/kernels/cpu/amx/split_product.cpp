@@ -8,13 +8,10 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512F__)
 #include <cpuid.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns of its own "undefined" registers
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "kernels/cpu/amx/parts.h"
 #endif
 
 namespace tandem::kernels::cpu {
@@ -24,31 +21,12 @@ namespace tandem::kernels::cpu {
 
 namespace {
 
-constexpr int64_t kPanel = 32;                                            // rows of a, columns of b, and depth that are packed together
-constexpr int64_t kParts = 3, kHalves = 2, kTile = 16 * 32;               // bfloat16 of a tile
-constexpr int64_t kPanelElements = kParts * kHalves * kTile;              // of 32x32 numbers
-constexpr int64_t kDepth = 512, kRows = 128, kColumns = 1024;             // what is packed at a time: a's stays in the second cache
-constexpr uint32_t kLeast = (127 - 100) << 23, kMost = (127 + 63) << 23;  // 2^-100: the third part is 2^-18 of it at the least
+constexpr int64_t kPanel = 32;  // rows of a, columns of b, and depth that are packed together
+constexpr int64_t kHalves = 2;
+constexpr int64_t kPanelElements = kParts * kHalves * kTile;   // of 32x32 numbers
+constexpr int64_t kDepth = 512, kRows = 128, kColumns = 1024;  // what is packed at a time: a's stays in the second cache
 
-int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
-int64_t whole_panels(int64_t n) { return (n + kPanel - 1) / kPanel * kPanel; }
-
-__mmask16 mask_of(int64_t n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1U << n) - 1); }
-
-/// The three parts of 16 numbers; each is a float whose lower half is 0.
-struct Split {
-  __m512i part[kParts];
-};
-__m512i upper_half(__m512i x) { return _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000U))); }
-__m512i rounded(__m512 x) { return upper_half(_mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000))); }
-Split split(__m512 x) {
-  Split s;
-  s.part[0] = rounded(x);
-  const __m512 rest = _mm512_sub_ps(x, _mm512_castsi512_ps(s.part[0]));
-  s.part[1] = rounded(rest);
-  s.part[2] = _mm512_castps_si512(_mm512_sub_ps(rest, _mm512_castsi512_ps(s.part[1])));
-  return s;
-}
+int64_t whole_panels(int64_t n) { return whole_of(n, kPanel); }
 
 /// Up to 32 rows of a, of up to 32 numbers: for each part two tiles of 16 rows.
 void pack_a(uint16_t* to, const float* a, int64_t row, int64_t rows, int64_t depth) {
@@ -197,13 +175,6 @@ class Work {
   alignas(64) float edge_[kPanel * kPanel] = {}, turned_[kPanel * kPanel];
 };
 
-/// Eight tiles of 16 rows of 64 bytes.
-struct alignas(64) TileShapes {
-  uint8_t palette = 1, start_row = 0, unused[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-
 /// Linux gives a process the unit's registers when it asks.
 bool permitted() {
   constexpr uint32_t kTile = 1U << 24, kBFloat16 = 1U << 22, kSavesTiles = 3U << 17;  // CPUID.7.EDX, XCR0
@@ -224,15 +195,10 @@ bool has_split_product() {
 }
 
 Magnitudes magnitudes(const float* x, int64_t row, int64_t rows, int64_t n) {
-  __m512i least = _mm512_set1_epi32(-1), most = _mm512_setzero_si512();
-  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+  MagnitudeLanes lanes;
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < n; i += 16) {
-      const __m512i bits = _mm512_and_si512(_mm512_castps_si512(_mm512_maskz_loadu_ps(mask_of(n - i), x + r * row + i)), magnitude);
-      most = _mm512_max_epu32(most, bits);
-      least = _mm512_mask_min_epu32(least, _mm512_test_epi32_mask(bits, bits), least, bits);
-    }
-  return {_mm512_reduce_min_epu32(least), _mm512_reduce_max_epu32(most)};
+    for (int64_t i = 0; i < n; i += 16) lanes.add(_mm512_maskz_loadu_ps(mask_of(n - i), x + r * row + i));
+  return lanes.all();
 }
 
 bool can_split(const Magnitudes& a, const Magnitudes& b, int64_t k) {
