@@ -26,8 +26,8 @@ struct Sizes {
 };
 
 constexpr Sizes kSizes[] = {
-    // Winograd's algorithm, where the processor and oneDNN have it: whole tiles of 4x4 and tiles that reach over the edge, channels
-    // that fill no vector, a last piece with fewer images, blocks of channels.
+    // Winograd's algorithm: whole tiles of 4x4 and tiles that reach over the edge, channels that fill no vector, a last piece with fewer
+    // strips of tiles, blocks of channels, every padding, places that windows see outside of the input alone.
     {16, 64, 64, 28, 28, 3, 1},
     {5, 50, 50, 32, 32, 3, 1},
     {9, 32, 48, 14, 14, 3, 1},
@@ -37,6 +37,9 @@ constexpr Sizes kSizes[] = {
     {7, 96, 33, 18, 22, 3, 0},
     {64, 32, 32, 4, 4, 3, 1},
     {1, 32, 64, 64, 64, 3, 1},
+    {3, 17, 70, 19, 33, 3, 2},
+    {11, 130, 16, 8, 9, 3, 0},
+    {8, 16, 20, 3, 25, 3, 2},
     // Products with windows of one element, and those too narrow for it.
     {3, 20, 40, 12, 12, 1, 0},
     {1, 7, 33, 30, 11, 1, 0},

@@ -94,6 +94,8 @@ void run(const Queue& queue, const ConvolutionPlan& plan, const View& out, const
   if (plan.route == Route::Products) return convolve_products(queue, plan, out.data, in.data, weight.data, bias.data, workspace);
   if (plan.route == Route::Images)
     return convolve_images(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(), memory);
+  if (plan.route == Route::Winograd)
+    return convolve_winograd(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(), memory);
   if (plan.route == Route::Columns) return convolve_columns(queue, plan, out.data, in.data, weight.data, bias.data, memory);
   run_dnnl(queue, {plan, out.as<char>(), in.as<char>(), weight.as<char>(), bias.as<const char>()}, memory);
 }

@@ -12,16 +12,18 @@ namespace {
 constexpr double kSmall = 128e3;            // multiplications up to which oneDNN's first call, milliseconds, is not worth it
 constexpr int64_t kPieceBytes = 256 << 10;  // of a piece: what it is reordered to and back stays in the second cache
 constexpr int64_t kMaxPieceBytes = 4 << 20;
-constexpr double kTask = 500e3;                      // multiplications that are worth a task
-constexpr int64_t kMaxRuns = 16;                     // of the weight's gradient
-constexpr int64_t kRunBytes = 32 << 20;              // that their sums may take
-constexpr int64_t kColumns = 64 << 10;               // elements of what windows see, at a time
-constexpr int64_t kPlaces = 128;                     // from which on a product with an image pays
-constexpr double kImagesGain = 1.6;                  // of images in lanes over channels, measured
-constexpr int64_t kImagesBytes = 2 << 20;            // that a vector of images may take: the second cache
-constexpr int64_t kFewTiles = 64, kManyTiles = 256;  // of Winograd's algorithm in a piece
-constexpr int64_t kWinogradTasks = 4;                // each transforms its pieces anew
-constexpr int64_t kWinogradWeight = 256 * 256;       // inputs times outputs: what it transforms is to stay near
+constexpr double kTask = 500e3;                 // multiplications that are worth a task
+constexpr int64_t kMaxRuns = 16;                // of the weight's gradient
+constexpr int64_t kRunBytes = 32 << 20;         // that their sums may take
+constexpr int64_t kColumns = 64 << 10;          // elements of what windows see, at a time
+constexpr int64_t kPlaces = 128;                // from which on a product with an image pays
+constexpr double kImagesGain = 1.6;             // of images in lanes over channels, measured
+constexpr int64_t kImagesBytes = 2 << 20;       // that a vector of images may take: the second cache
+constexpr int64_t kWinogradBytes = 1280 << 10;  // of the values of a piece: most of the second cache
+constexpr int64_t kWinogradBlock = 64;          // channels that are made at a time: what the registers hold twice
+constexpr int64_t kWinogradSums = 16 << 20;     // that sums of the weight's gradient may take
+constexpr int64_t kWinogradTiles = 64;          // from which on the weight's transform pays,
+constexpr int64_t kWinogradWeight = 512;        // so many of its windows a tile
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -43,7 +45,10 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
   const bool large = static_cast<double>(n) * work() > kSmall;
-  if (large && suits_images()) {
+  if (large && suits_winograd()) {
+    route = Route::Winograd;
+    plan_winograd();
+  } else if (large && suits_images()) {
     route = Route::Images;
     plan_images();
   } else if (large && suits_products()) {
@@ -51,13 +56,8 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     scratch_bytes = products_workspace(*this);
   } else if (large && (dtype == kFloat32 || (dtype == kBFloat16 && dnnl_has_bfloat16()))) {
     route = Route::Dnnl;
-    winograd = suits_winograd();
-    if (winograd) cut_winograd();
-    if (!winograd || !plan_dnnl()) {
-      winograd = false;
-      cut_direct();
-      if (!plan_dnnl()) route = Route::Columns;
-    }
+    cut_direct();
+    if (!plan_dnnl()) route = Route::Columns;
   }
   if (route == Route::Columns) plan_columns();
 }
@@ -80,22 +80,47 @@ bool ConvolutionPlan::suits_images() const {
   return filled(n) >= kImagesGain * channels;
 }
 
-// Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight for each
-// piece, which half a hundred of these tiles outweigh, and pads the result to whole tiles.
+// Winograd's algorithm makes 4x4 places of the result at a time with a quarter of the multiplications. It transforms the weight, which some
+// dozens of these tiles outweigh, and pads the result to whole tiles.
 bool ConvolutionPlan::suits_winograd() const {
   bool plain = groups == 1 && dtype == kFloat32 && in[0] == 1 && windows.kernel[0] == 1 && windows.padding[0] == 0;
   for (int d = 1; d < 3; ++d)
-    plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 1;
-  return plain && std::min(ic, oc) >= 32 && ic * oc <= kWinogradWeight && n * tiles() >= (units() < 128 ? 2 * kFewTiles : kFewTiles) &&
-         10 * out_places() >= 7 * 16 * tiles();
+    plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 2;
+  if (!plain || std::min(ic, oc) < 16) return false;
+  const int64_t* const made = part == ConvolutionPart::Input ? in : out;
+  const int64_t tiles = n * ceil_div(made[1], 4) * ceil_div(made[2], 4), weight = part == ConvolutionPart::Weight ? 2 : 1;
+  return tiles >= kWinogradTiles && weight * tiles * kWinogradWeight >= ic * oc && ic * oc <= 512 * 512 &&
+         n * made[1] * made[2] >= 8 * tiles;
 }
 
-/// By sizes alone: the rounding depends on the number of images.
-void ConvolutionPlan::cut_winograd() {
-  pieces = std::min(ceil_div(n * tiles(), kManyTiles), n);
-  if (pieces == 1 && n * tiles() >= 2 * kFewTiles) pieces = std::min<int64_t>(2, n);
-  pieces = std::min(n, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(pieces))));  // the same for each core
-  cut_rest(kWinogradTasks);
+void ConvolutionPlan::plan_winograd() {
+  const bool input = part == ConvolutionPart::Input, gradient = part == ConvolutionPart::Weight;
+  const int64_t lanes = isa().images.lanes(), cores = shares();
+  const int64_t read = ceil_div(input ? oc : ic, lanes) * lanes, made = ceil_div(input ? ic : oc, lanes) * lanes;
+  const int64_t tile_rows = ceil_div(input ? in[1] : out[1], 4), tile_columns = ceil_div(input ? in[2] : out[2], 4), strips = n * tile_rows;
+  block = std::min(made, kWinogradBlock);
+  blocks = 1;
+  int64_t bytes = kWinogradBytes;
+  if (gradient) {
+    // Each piece goes through all sums: large ones ask for large pieces.
+    const int64_t sums = 36 * ic * block * 4;
+    bytes = std::max(bytes, sums);
+    blocks = ceil_div(made, block);
+    runs = std::clamp<int64_t>(kMaxRuns / 2 / blocks, 1, std::max<int64_t>(1, kWinogradSums / (sums * blocks)));
+  }
+  piece = std::clamp<int64_t>(bytes / (36 * 4 * (read + block)) / tile_columns, 1, strips);
+  pieces = ceil_div(strips, piece);
+  if (gradient) {
+    runs = std::min(runs, pieces);
+    pieces = ceil_div(pieces, runs) * runs;
+  } else {
+    pieces = ceil_div(pieces, cores) * cores;  // as many for each core
+  }
+  pieces = std::min(pieces, strips);
+  piece = ceil_div(strips, pieces);
+  slots = std::min<int64_t>(cores, gradient ? runs * blocks : pieces);
+  weight_bytes = winograd_weight_bytes(*this);
+  scratch_bytes = winograd_scratch(*this);
 }
 
 void ConvolutionPlan::cut_direct() {
@@ -147,7 +172,6 @@ DnnlConvolution ConvolutionPlan::dnnl_piece(int64_t images, int64_t count) const
   DnnlConvolution c{};
   c.part = static_cast<int64_t>(part);
   c.bfloat16 = dtype == kBFloat16;
-  c.winograd = winograd;
   c.n = images;
   c.groups = groups > 1 ? count : 1;
   c.ic = groups > 1 ? count * (ic / groups) : part == ConvolutionPart::Input ? count : ic;

@@ -17,6 +17,7 @@ struct ConvolutionPlan {
     Dnnl,      // float32, and bfloat16 where the processor has it
     Products,  // windows of one element in float32: the weight times each image, where they lie
     Images,    // many images of float32, in lanes: channels that would fill few vectors
+    Winograd,  // windows of 3x3 that step by one, in float32
   };
 
   ConvolutionPart part;
@@ -27,10 +28,10 @@ struct ConvolutionPlan {
   int64_t in[3], out[3];
   bool has_bias;
 
-  bool winograd = false;  // Dnnl: by Winograd's algorithm
-  // Dnnl: work is cut into pieces of the batch and blocks of channels - of groups, or of the channels that the result has.
+  // Dnnl: work is cut into pieces of the batch and blocks of channels - of groups, or of the channels that the result has. Winograd:
+  // `piece` strips of four rows of the result are a piece at most.
   int64_t piece = 1, pieces = 1, block = 1, blocks = 1;
-  // Sums of the weight's gradient that are kept apart, each over a run of pieces (Dnnl) or images (Columns).
+  // Sums of the weight's gradient that are kept apart, each over a run of pieces (Dnnl, Winograd) or images (Columns).
   int64_t runs = 1;
   // Columns: places of the result at a time.
   int64_t places = 1;
@@ -44,7 +45,6 @@ struct ConvolutionPlan {
   [[nodiscard]] int64_t in_places() const { return in[0] * in[1] * in[2]; }
   [[nodiscard]] int64_t out_places() const { return out[0] * out[1] * out[2]; }
   [[nodiscard]] double work() const { return static_cast<double>(oc) * static_cast<double>(out_places() * seen()); }  // of an image
-  [[nodiscard]] int64_t tiles() const { return (out[1] + 3) / 4 * ((out[2] + 3) / 4); }  // Winograd's, of an image
   [[nodiscard]] int64_t units() const { return groups > 1 ? groups : part == ConvolutionPart::Input ? ic : oc; }
   /// What oneDNN is asked for `images` images and `count` units.
   [[nodiscard]] DnnlConvolution dnnl_piece(int64_t images, int64_t count) const;
@@ -59,13 +59,13 @@ struct ConvolutionPlan {
   [[nodiscard]] bool suits_images() const;
   /// Whether Winograd's algorithm can do it, and pays.
   [[nodiscard]] bool suits_winograd() const;
-  void cut_winograd();
   void cut_direct();
   void cut_rest(int64_t tasks);
   /// What oneDNN wants for the cuts; false where it has no code for them.
   bool plan_dnnl();
   void plan_columns();
   void plan_images();
+  void plan_winograd();
 };
 
 /// Calls `f(task, scratch)` for `count` tasks, those of a slot one after another.
@@ -93,6 +93,13 @@ void convolve_images(const Queue& queue, const ConvolutionPlan& plan, float* out
 /// The bytes that a task of it needs, and those of its images alone.
 size_t images_scratch(const ConvolutionPlan& plan);
 int64_t images_bytes(const ConvolutionPlan& plan);
+
+/// The Winograd route.
+void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
+                       char* workspace);
+/// The bytes of the weight's values, or of a run's and a block's sums of its gradient; those that a task needs.
+size_t winograd_weight_bytes(const ConvolutionPlan& plan);
+size_t winograd_scratch(const ConvolutionPlan& plan);
 
 /// The Columns route.
 void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out, void* in, void* weight, const void* bias,

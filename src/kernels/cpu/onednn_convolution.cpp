@@ -88,7 +88,6 @@ class Convolution {
     const bool deep = c.in[0] != 1 || c.kernel[0] != 1 || c.out[0] != 1 || c.padding[0] != 0;
     const int skip = deep ? 0 : 1, spatial = 3 - skip;
     DnnlWindow window;
-    if (c.winograd) window.algorithm = dnnl_convolution_winograd;
     for (int d = 0; d < spatial; ++d) {
       const int i = d + skip;
       window.strides[d] = c.stride[i];
@@ -103,7 +102,7 @@ class Convolution {
     std::copy(c.out + skip, c.out + 3, out_dims + 2);
     // Channels that fill few of oneDNN's blocks of 16 are computed for nothing; channels last, there are none behind them.
     const auto filled = [](int64_t channels) { return (channels + 15) / 16 * 16; };
-    const bool channels_last = !c.winograd && !c.bfloat16 && c.groups == 1 && c.ic > 3 && 4 * filled(c.ic) * filled(c.oc) > 5 * c.ic * c.oc;
+    const bool channels_last = !c.bfloat16 && c.groups == 1 && c.ic > 3 && 4 * filled(c.ic) * filled(c.oc) > 5 * c.ic * c.oc;
     const auto image = [&](const dnnl_dims_t& dims, int64_t batch, DnnlLayout& own, DnnlLayout& any) {
       dnnl_dims_t by;
       int64_t stride = 1;
@@ -146,15 +145,13 @@ class Convolution {
     dnnl_primitive_desc_t forward = nullptr, backward = nullptr;
     good(dnnl_primitive_attr_create(&attributes));
     good(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user));
-    // Winograd's inference takes a weight that it has transformed, in a layout that changes with the number of images.
-    const bool training = part != ConvolutionPart::Forward || c.winograd;
+    const bool training = part != ConvolutionPart::Forward;
     const auto make_forward = [&](const DnnlLayout& from, const DnnlLayout& to) {
       return dnnl_describe_convolution(forward, training ? dnnl_forward_training : dnnl_forward_inference, to, from, hint_weight,
                                        has_bias_ ? &bias : nullptr, window, attributes);
     };
     // Left alone oneDNN takes channels last, which it reorders from and to three times slower than blocks of 16 channels.
-    const bool blocks =
-        part == ConvolutionPart::Forward && !c.winograd && c.groups == 1 && !c.bfloat16 && c.oc % 16 == 0 && (c.ic % 16 == 0 || c.ic <= 3);
+    const bool blocks = part == ConvolutionPart::Forward && c.groups == 1 && !c.bfloat16 && c.oc % 16 == 0 && (c.ic % 16 == 0 || c.ic <= 3);
     if (blocks) {
       const dnnl_format_tag_t plain = deep ? dnnl_abcde : dnnl_abcd, blocked = deep ? dnnl_aBcde16b : dnnl_aBcd16b;
       DnnlLayout laid_in, laid_out;

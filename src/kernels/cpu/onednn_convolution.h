@@ -13,7 +13,6 @@ namespace tandem::kernels::cpu {
 struct DnnlConvolution {
   int64_t part;      // a ConvolutionPart
   int64_t bfloat16;  // else float32
-  int64_t winograd;  // by that algorithm alone
   int64_t n, groups, ic, oc;
   int64_t in[3], kernel[3], out[3], stride[3], padding[3], dilation[3];
   int64_t in_batch, out_batch;  // strides of the caller's tensors from image to image; an image's channels are dense

@@ -230,6 +230,22 @@ struct ImageFunctions {
   void (*products)(const ImageProducts& products);
 };
 
+/// Tiles of Winograd's algorithm, for as many channels as a vector has lanes. Distances in floats: places lie in rows, from tile to tile
+/// `next` apart, the 36 values that they become `step` apart, from tile to tile `tile`.
+struct WinogradTiles {
+  float *values, *places;
+  int64_t step, tile, row, column, next, count;
+  const float* bias = nullptr;   // of the result, a vector
+  int64_t copies = 1, copy = 0;  // sums of products may be in parts, `copy` apart: they are added up
+};
+struct WinogradFunctions {
+  void (*input)(const WinogradTiles& t);            // 6x6 places of an image to values
+  void (*output)(const WinogradTiles& t);           // sums of products of values to 4x4 places of the result
+  void (*weight)(const WinogradTiles& t);           // 3x3 elements of a window to values
+  void (*gradient)(const WinogradTiles& t);         // 4x4 places of the result's gradient to values, for the gradient of the weight
+  void (*weight_gradient)(const WinogradTiles& t);  // sums of products of these to 3x3 elements of the weight's gradient
+};
+
 /// Along n contiguous elements. Sums: of floats or doubles, in double.
 struct ScanFunctions {
   /// out[i] = before + in[0] + … + in[i].
@@ -252,6 +268,7 @@ struct Isa {
   ProductFunctions products;
   WindowFunctions windows;
   ImageFunctions images;
+  WinogradFunctions winograd;
   ScanFunctions scans;
 };
 

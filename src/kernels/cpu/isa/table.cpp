@@ -13,6 +13,7 @@ void fill_recurrent(RecurrentFunctions (&recurrent)[2]);
 void fill_products(ProductFunctions& products);
 void fill_windows(WindowFunctions& windows);
 void fill_images(ImageFunctions& images);
+void fill_winograd(WinogradFunctions& winograd);
 void fill_scans(ScanFunctions& scans);
 
 Isa make_isa(const char* name) {
@@ -28,6 +29,7 @@ Isa make_isa(const char* name) {
   fill_products(isa.products);
   fill_windows(isa.windows);
   fill_images(isa.images);
+  fill_winograd(isa.winograd);
   fill_scans(isa.scans);
   return isa;
 }

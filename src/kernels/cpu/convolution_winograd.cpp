@@ -1,0 +1,308 @@
+// Convolutions of windows of 3x3 that step by one, by Winograd's algorithm: tiles of 4x4 places of the result are made of 6x6 places of the
+// image with a quarter of the multiplications. Strips of tiles are transformed, multiplied and transformed back while they are in the
+// cache; a vector holds channels. The gradient of the input is a convolution with the weight reversed; that of the weight sums products
+// of the images' and the gradient's values over the strips of a run in order, and over the runs in order, whoever computes them.
+#include <cstring>
+
+#include "base/parallel.h"
+#include "kernels/cpu/convolution_plan.h"
+#include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/workspace.h"
+
+namespace tandem::kernels::cpu {
+namespace {
+
+constexpr int64_t kValues = 36, kTile = 4, kSeen = 6, kElements = 9;  // of a tile; places of its sides; elements of a window
+constexpr int64_t kWeights = 32;                                      // windows that are transformed at a time
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t whole(int64_t n, int64_t unit) { return ceil_div(n, unit) * unit; }
+
+/// One side of a convolution: images of what is read, of what is made, or of its gradient.
+struct Side {
+  float* data;
+  int64_t channels, height, width;
+
+  [[nodiscard]] float* row(int64_t image, int64_t channel, int64_t y) const {
+    return data + ((image * channels + channel) * height + y) * width;
+  }
+  [[nodiscard]] int64_t plane() const { return height * width; }
+};
+
+/// A plan's sizes in the terms of this algorithm. `from` is read, `to` is made, or is the gradient that comes with it.
+struct Winograd {
+  const ConvolutionPlan& plan;
+  const WinogradFunctions& transforms = isa().winograd;
+  const ImageFunctions& lay = isa().images;
+  const int64_t lanes = lay.lanes();
+  Side from, to;
+  int64_t before[2];                // zeros
+  int64_t tile_rows, tile_columns;  // of an image
+  int64_t filled_from, filled_to;   // channels in whole vectors
+
+  Winograd(const ConvolutionPlan& plan, float* out, float* in)
+      : plan(plan),
+        from(plan.part == ConvolutionPart::Input ? Side{out, plan.oc, plan.out[1], plan.out[2]}
+                                                 : Side{in, plan.ic, plan.in[1], plan.in[2]}),
+        to(plan.part == ConvolutionPart::Input ? Side{in, plan.ic, plan.in[1], plan.in[2]} : Side{out, plan.oc, plan.out[1], plan.out[2]}),
+        tile_rows(ceil_div(to.height, kTile)),
+        tile_columns(ceil_div(to.width, kTile)),
+        filled_from(whole(from.channels, lanes)),
+        filled_to(whole(to.channels, lanes)) {
+    for (int d = 0; d < 2; ++d)
+      before[d] = plan.part == ConvolutionPart::Input ? 2 - plan.windows.padding[d + 1] : plan.windows.padding[d + 1];
+  }
+
+  [[nodiscard]] int64_t tiles() const { return plan.piece * tile_columns; }
+  [[nodiscard]] int64_t laid_width() const { return tile_columns * kTile + kSeen - kTile; }
+  // From a value to the next, with a line between that keeps them out of the same lines of the first cache.
+  [[nodiscard]] int64_t step(int64_t channels) const { return tiles() * channels + lanes; }
+  [[nodiscard]] int64_t weight_step() const { return from.channels * filled_to + lanes; }
+  [[nodiscard]] int64_t block() const { return std::min(plan.block, filled_to); }
+  [[nodiscard]] bool reversed() const { return plan.part == ConvolutionPart::Input; }
+};
+
+/// The parts of a task's scratch memory.
+struct Scratch {
+  float *rows, *from, *to;  // of one vector of channels; the values of what is read, and of what is made or its gradient
+  size_t bytes;
+
+  Scratch(const Winograd& w, void* memory) {
+    WorkspaceParts parts(memory);
+    rows = parts.take<float>(std::max((w.plan.piece * kTile + kSeen - kTile) * w.laid_width(), kWeights * kElements) * w.lanes);
+    from = parts.take<float>(kValues * w.step(w.filled_from));
+    to = parts.take<float>(kValues * w.step(w.block()));
+    bytes = parts.bytes();
+  }
+};
+
+/// Calls f(image, row of tiles, how many rows of tiles, their first in the strips) for the images that strips `begin` … `end` - 1 lie in.
+template <class F>
+void each_image(const Winograd& w, int64_t begin, int64_t end, F f) {
+  for (int64_t strip = begin; strip < end;) {
+    const int64_t row = strip % w.tile_rows, count = std::min(w.tile_rows - row, end - strip);
+    f(strip / w.tile_rows, row, count, strip - begin);
+    strip += count;
+  }
+}
+
+/// Lays rows of an image out by `w.lanes` channels from `channel` on: `count` rows of `width` places, the first being the image's row `y`
+/// and its place `-left`; zeros where the image has none.
+void lay_rows(const Winograd& w, const Side& side, int64_t image, int64_t channel, int64_t y, int64_t count, int64_t width, int64_t left,
+              float* rows) {
+  const int64_t channels = std::min(w.lanes, side.channels - channel), there = std::min(side.width, width - left);
+  const auto clear = [&](float* at, int64_t places) { std::memset(at, 0, static_cast<size_t>(places * w.lanes) * sizeof(float)); };
+  for (int64_t r = 0; r < count; ++r, rows += width * w.lanes) {
+    if (y + r < 0 || y + r >= side.height) {
+      clear(rows, width);
+      continue;
+    }
+    clear(rows, left);
+    w.lay.interleave(rows + left * w.lanes, side.row(image, channel, y + r), side.plane(), channels, there);
+    clear(rows + (left + there) * w.lanes, width - left - there);
+  }
+}
+
+/// The values of what is read, for strips begin … end - 1.
+void lay_from(const Winograd& w, int64_t begin, int64_t end, const Scratch& scratch) {
+  const int64_t width = w.laid_width();
+  for (int64_t channel = 0; channel < w.from.channels; channel += w.lanes)
+    each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
+      lay_rows(w, w.from, image, channel, row * kTile - w.before[0], count * kTile + kSeen - kTile, width, w.before[1], scratch.rows);
+      for (int64_t r = 0; r < count; ++r)
+        w.transforms.input({.values = scratch.from + (first + r) * w.tile_columns * w.filled_from + channel,
+                            .places = scratch.rows + r * kTile * width * w.lanes,
+                            .step = w.step(w.filled_from),
+                            .tile = w.filled_from,
+                            .row = width * w.lanes,
+                            .column = w.lanes,
+                            .next = kTile * w.lanes,
+                            .count = w.tile_columns});
+    });
+}
+
+/// The values of the result's gradient, for its channels from `first_channel` on.
+void lay_gradient(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, const Scratch& scratch) {
+  const int64_t width = w.tile_columns * kTile;
+  for (int64_t c = 0; c < channels; c += w.lanes)
+    each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
+      lay_rows(w, w.to, image, first_channel + c, row * kTile, count * kTile, width, 0, scratch.rows);
+      for (int64_t r = 0; r < count; ++r)
+        w.transforms.gradient({.values = scratch.to + (first + r) * w.tile_columns * channels + c,
+                               .places = scratch.rows + r * kTile * width * w.lanes,
+                               .step = w.step(channels),
+                               .tile = channels,
+                               .row = width * w.lanes,
+                               .column = w.lanes,
+                               .next = kTile * w.lanes,
+                               .count = w.tile_columns});
+    });
+}
+
+/// The result's channels from `first_channel` on, of the values of what is made.
+void lay_result(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, const float* bias,
+                const Scratch& scratch) {
+  const int64_t width = w.tile_columns * kTile;
+  alignas(64) float added[64];
+  for (int64_t c = 0; c < channels; c += w.lanes) {
+    const int64_t channel = first_channel + c, count = std::min(w.lanes, w.to.channels - channel);
+    for (int64_t i = 0; bias && i < w.lanes; ++i) added[i] = i < count ? bias[channel + i] : 0;
+    for (int64_t strip = begin; strip < end; ++strip) {
+      const int64_t image = strip / w.tile_rows, y = strip % w.tile_rows * kTile;
+      w.transforms.output({.values = scratch.to + (strip - begin) * w.tile_columns * channels + c,
+                           .places = scratch.rows,
+                           .step = w.step(channels),
+                           .tile = channels,
+                           .row = width * w.lanes,
+                           .column = w.lanes,
+                           .next = kTile * w.lanes,
+                           .count = w.tile_columns,
+                           .bias = bias ? added : nullptr});
+      for (int64_t r = 0; r < std::min(kTile, w.to.height - y); ++r)
+        w.lay.deinterleave(w.to.row(image, channel, y + r), w.to.plane(), scratch.rows + r * width * w.lanes, count, w.to.width);
+    }
+  }
+}
+
+/// The weight's values for vectors `first` … `last` - 1 of the channels that are made: for each of the 36, by blocks of these channels,
+/// (what is read, a block).
+void lay_weight(const Winograd& w, float* values, const float* weight, int64_t first, int64_t last, float* rows) {
+  const int64_t ic = w.plan.ic, sign = w.reversed() ? -1 : 1;
+  for (int64_t v = first; v < last; ++v) {
+    const int64_t to = v * w.lanes, count = std::min(w.lanes, w.to.channels - to), block = to / w.block() * w.block();
+    const int64_t channels = std::min(w.block(), w.filled_to - block);
+    const auto transform = [&](int64_t from, int64_t windows) {
+      w.transforms.weight({.values = values + block * w.from.channels + from * channels + to % w.block(),
+                           .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
+                           .step = w.weight_step(),
+                           .tile = channels,
+                           .row = sign * 3 * w.lanes,
+                           .column = sign * w.lanes,
+                           .next = kElements * w.lanes,
+                           .count = windows});
+    };
+    if (!w.reversed()) {
+      for (int64_t from = 0; from < ic; from += kWeights) {
+        const int64_t windows = std::min(kWeights, ic - from);
+        w.lay.interleave(rows, weight + (to * ic + from) * kElements, ic * kElements, count, windows * kElements);
+        transform(from, windows);
+      }
+      continue;
+    }
+    for (int64_t from = 0; from < w.from.channels; ++from) {
+      w.lay.interleave(rows, weight + (from * ic + to) * kElements, kElements, count, kElements);
+      transform(from, 1);
+    }
+  }
+}
+
+void convolve(const Queue& queue, const Winograd& w, const float* weight, const float* bias, char* workspace) {
+  const ConvolutionPlan& plan = w.plan;
+  auto* const values = reinterpret_cast<float*>(workspace);
+  char* const scratch = workspace + plan.weight_bytes;
+  const int64_t vectors = w.filled_to / w.lanes, slots = plan.slots;
+  parallel_for(slots, 1, queue.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t slot = begin; slot < end; ++slot)
+      lay_weight(w, values, weight, vectors * slot / slots, vectors * (slot + 1) / slots,
+                 Scratch(w, scratch + slot * static_cast<int64_t>(plan.scratch_bytes)).rows);
+  });
+  const ProductFunctionsOf<float>& products = product_functions<float>();
+  const int64_t strips = plan.n * w.tile_rows;
+  for_tasks(queue, plan, plan.pieces, scratch, [&](int64_t task, char* memory) {
+    const Scratch own(w, memory);
+    const int64_t begin = strips * task / plan.pieces, end = strips * (task + 1) / plan.pieces;
+    lay_from(w, begin, end, own);
+    for (int64_t first = 0; first < w.filled_to; first += w.block()) {
+      const int64_t channels = std::min(w.block(), w.filled_to - first);
+      for (int64_t i = 0; i < kValues; ++i)
+        products.rows({.out = own.to + i * w.step(channels),
+                       .a = own.from + i * w.step(w.filled_from),
+                       .b = values + i * w.weight_step() + first * w.from.channels,
+                       .m = (end - begin) * w.tile_columns,
+                       .n = channels,
+                       .k = w.from.channels,
+                       .out_row = channels,
+                       .a_row = w.filled_from,
+                       .a_column = 1,
+                       .b_row = channels,
+                       .b_column = 1});
+      lay_result(w, begin, end, first, channels, bias, own);
+    }
+  });
+}
+
+void gradient(const Queue& queue, const Winograd& w, float* weight, char* workspace) {
+  const ConvolutionPlan& plan = w.plan;
+  const int64_t ic = plan.ic, block = w.block(), strips = plan.n * w.tile_rows, sums_count = kValues * ic * block;
+  auto* const sums = reinterpret_cast<float*>(workspace);
+  char* const scratch = workspace + plan.weight_bytes * static_cast<size_t>(plan.weights());
+  const ProductFunctionsOf<float>& products = product_functions<float>();
+  const auto sums_of = [&](int64_t run, int64_t b) { return sums + (run * plan.blocks + b) * sums_count; };
+  const auto channels_of = [&](int64_t b) { return std::min(block, w.filled_to - b * block); };
+  for_tasks(queue, plan, plan.runs * plan.blocks, scratch, [&](int64_t task, char* memory) {
+    const Scratch own(w, memory);
+    const int64_t run = task / plan.blocks, b = task % plan.blocks, channels = channels_of(b);
+    const int64_t first = plan.pieces * run / plan.runs, last = plan.pieces * (run + 1) / plan.runs;
+    for (int64_t p = first; p < last; ++p) {
+      const int64_t begin = strips * p / plan.pieces, end = strips * (p + 1) / plan.pieces;
+      lay_from(w, begin, end, own);
+      lay_gradient(w, begin, end, b * block, channels, own);
+      const auto multiply = p == first ? products.rows : products.add_rows;
+      for (int64_t i = 0; i < kValues; ++i)
+        multiply({.out = sums_of(run, b) + i * ic * channels,
+                  .a = own.from + i * w.step(w.filled_from),
+                  .b = own.to + i * w.step(channels),
+                  .m = ic,
+                  .n = channels,
+                  .k = (end - begin) * w.tile_columns,
+                  .out_row = channels,
+                  .a_row = 1,
+                  .a_column = w.filled_from,
+                  .b_row = channels,
+                  .b_column = 1});
+    }
+  });
+  // Runs are added up and transformed back by vectors of channels.
+  const int64_t vectors = w.filled_to / w.lanes, slots = plan.slots;
+  parallel_for(slots, 1, queue.threads, [&](int64_t s_begin, int64_t s_end) {
+    for (int64_t slot = s_begin; slot < s_end; ++slot) {
+      const Scratch own(w, scratch + slot * static_cast<int64_t>(plan.scratch_bytes));
+      for (int64_t v = vectors * slot / slots; v < vectors * (slot + 1) / slots; ++v) {
+        const int64_t channel = v * w.lanes, b = channel / block, channels = channels_of(b), at = channel % block;
+        for (int64_t from = 0; from < ic; from += kWeights) {
+          const int64_t windows = std::min(kWeights, ic - from);
+          w.transforms.weight_gradient({.values = sums_of(0, b) + from * channels + at,
+                                        .places = own.rows,
+                                        .step = ic * channels,
+                                        .tile = channels,
+                                        .row = 3 * w.lanes,
+                                        .column = w.lanes,
+                                        .next = kElements * w.lanes,
+                                        .count = windows,
+                                        .copies = plan.runs,
+                                        .copy = plan.blocks * sums_count});
+          w.lay.deinterleave(weight + (channel * ic + from) * kElements, ic * kElements, own.rows, std::min(w.lanes, plan.oc - channel),
+                             windows * kElements);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+size_t winograd_weight_bytes(const ConvolutionPlan& plan) {
+  const Winograd w(plan, nullptr, nullptr);
+  const int64_t step = plan.part == ConvolutionPart::Weight ? w.from.channels * w.block() : w.weight_step();
+  return align_up(static_cast<size_t>(kValues * step) * sizeof(float));
+}
+size_t winograd_scratch(const ConvolutionPlan& plan) { return Scratch(Winograd(plan, nullptr, nullptr), nullptr).bytes; }
+
+void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
+                       char* workspace) {
+  const Winograd w(plan, out, in);
+  if (plan.part == ConvolutionPart::Weight) return gradient(queue, w, weight, workspace);
+  convolve(queue, w, weight, bias, workspace);
+}
+
+}  // namespace tandem::kernels::cpu
