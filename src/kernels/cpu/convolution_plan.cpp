@@ -22,8 +22,7 @@ constexpr int64_t kImagesBytes = 2 << 20;       // that a vector of images may t
 constexpr int64_t kWinogradBytes = 1280 << 10;  // of the values of a piece: most of the second cache
 constexpr int64_t kWinogradBlock = 64;          // channels that are made at a time: what the registers hold twice
 constexpr int64_t kWinogradSums = 16 << 20;     // that sums of the weight's gradient may take
-constexpr int64_t kWinogradTiles = 64;          // from which on the weight's transform pays,
-constexpr int64_t kWinogradWeight = 512;        // so many of its windows a tile
+constexpr int64_t kWinogradTiles = 16;          // from which on the weight's transform pays
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -88,9 +87,8 @@ bool ConvolutionPlan::suits_winograd() const {
     plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 2;
   if (!plain || std::min(ic, oc) < 16) return false;
   const int64_t* const made = part == ConvolutionPart::Input ? in : out;
-  const int64_t tiles = n * ceil_div(made[1], 4) * ceil_div(made[2], 4), weight = part == ConvolutionPart::Weight ? 2 : 1;
-  return tiles >= kWinogradTiles && weight * tiles * kWinogradWeight >= ic * oc && ic * oc <= 512 * 512 &&
-         n * made[1] * made[2] >= 8 * tiles;
+  const int64_t tiles = n * ceil_div(made[1], 4) * ceil_div(made[2], 4);
+  return tiles >= kWinogradTiles && n * made[1] * made[2] >= 8 * tiles;
 }
 
 void ConvolutionPlan::plan_winograd() {
@@ -98,27 +96,37 @@ void ConvolutionPlan::plan_winograd() {
   const int64_t lanes = isa().images.lanes(), cores = shares();
   const int64_t read = ceil_div(input ? oc : ic, lanes) * lanes, made = ceil_div(input ? ic : oc, lanes) * lanes;
   const int64_t tile_rows = ceil_div(input ? in[1] : out[1], 4), tile_columns = ceil_div(input ? in[2] : out[2], 4), strips = n * tile_rows;
-  block = std::min(made, kWinogradBlock);
-  blocks = 1;
-  int64_t bytes = kWinogradBytes;
-  if (gradient) {
-    // Each piece goes through all sums: large ones ask for large pieces.
-    const int64_t sums = 36 * ic * block * 4;
-    bytes = std::max(bytes, sums);
+  few = strips * tile_columns < made;
+  if (few) {
+    const int64_t channels = std::max<int64_t>(1, kWinogradBytes / (36 * 4 * read) / lanes) * lanes;
+    block = std::min({made, channels, kWinogradBlock});
     blocks = ceil_div(made, block);
-    runs = std::clamp<int64_t>(kMaxRuns / 2 / blocks, 1, std::max<int64_t>(1, kWinogradSums / (sums * blocks)));
-  }
-  piece = std::clamp<int64_t>(bytes / (36 * 4 * (read + block)) / tile_columns, 1, strips);
-  pieces = ceil_div(strips, piece);
-  if (gradient) {
-    runs = std::min(runs, pieces);
-    pieces = ceil_div(pieces, runs) * runs;
+    piece = strips;
+    pieces = 1;
+    slots = std::min<int64_t>(cores, blocks);
   } else {
-    pieces = ceil_div(pieces, cores) * cores;  // as many for each core
+    block = std::min(made, kWinogradBlock);
+    blocks = 1;
+    int64_t bytes = kWinogradBytes;
+    if (gradient) {
+      // Each piece goes through all sums: large ones ask for large pieces.
+      const int64_t sums = 36 * ic * block * 4;
+      bytes = std::max(bytes, sums);
+      blocks = ceil_div(made, block);
+      runs = std::clamp<int64_t>(kMaxRuns / 2 / blocks, 1, std::max<int64_t>(1, kWinogradSums / (sums * blocks)));
+    }
+    piece = std::clamp<int64_t>(bytes / (36 * 4 * (read + block)) / tile_columns, 1, strips);
+    pieces = ceil_div(strips, piece);
+    if (gradient) {
+      runs = std::min(runs, pieces);
+      pieces = ceil_div(pieces, runs) * runs;
+    } else {
+      pieces = ceil_div(pieces, cores) * cores;  // as many for each core
+    }
+    pieces = std::min(pieces, strips);
+    piece = ceil_div(strips, pieces);
+    slots = std::min<int64_t>(cores, gradient ? runs * blocks : pieces);
   }
-  pieces = std::min(pieces, strips);
-  piece = ceil_div(strips, pieces);
-  slots = std::min<int64_t>(cores, gradient ? runs * blocks : pieces);
   weight_bytes = winograd_weight_bytes(*this);
   scratch_bytes = winograd_scratch(*this);
 }

@@ -33,6 +33,7 @@ struct ConvolutionPlan {
   int64_t piece = 1, pieces = 1, block = 1, blocks = 1;
   // Sums of the weight's gradient that are kept apart, each over a run of pieces (Dnnl, Winograd) or images (Columns).
   int64_t runs = 1;
+  bool few = false;  // Winograd: fewer tiles than channels of the result, so that blocks of these share the input
   // Columns: places of the result at a time.
   int64_t places = 1;
   int64_t slots = 1;  // tasks that run side by side
@@ -49,7 +50,7 @@ struct ConvolutionPlan {
   /// What oneDNN is asked for `images` images and `count` units.
   [[nodiscard]] DnnlConvolution dnnl_piece(int64_t images, int64_t count) const;
   /// The memory of one weight in the workspace, of which there are `weights()`.
-  [[nodiscard]] int64_t weights() const { return part == ConvolutionPart::Weight ? runs * blocks : blocks; }
+  [[nodiscard]] int64_t weights() const { return few ? 1 : part == ConvolutionPart::Weight ? runs * blocks : blocks; }
   [[nodiscard]] size_t workspace() const {
     return weight_bytes * static_cast<size_t>(weights()) + scratch_bytes * static_cast<size_t>(slots);
   }
@@ -97,7 +98,8 @@ int64_t images_bytes(const ConvolutionPlan& plan);
 /// The Winograd route.
 void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
                        char* workspace);
-/// The bytes of the weight's values, or of a run's and a block's sums of its gradient; those that a task needs.
+/// The bytes of the weight's values, or of a run's and a block's sums of its gradient, or, of a few tiles, of the input's values; those
+/// that a task needs.
 size_t winograd_weight_bytes(const ConvolutionPlan& plan);
 size_t winograd_scratch(const ConvolutionPlan& plan);
 

@@ -13,6 +13,7 @@ namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kValues = 36, kTile = 4, kSeen = 6, kElements = 9;  // of a tile; places of its sides; elements of a window
+constexpr int64_t kTerms = 128;                                       // of a sum at a time
 constexpr int64_t kWeights = 32;                                      // windows that are transformed at a time
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -56,22 +57,26 @@ struct Winograd {
   [[nodiscard]] int64_t tiles() const { return plan.piece * tile_columns; }
   [[nodiscard]] int64_t laid_width() const { return tile_columns * kTile + kSeen - kTile; }
   // From a value to the next, with a line between that keeps them out of the same lines of the first cache.
-  [[nodiscard]] int64_t step(int64_t channels) const { return tiles() * channels + lanes; }
-  [[nodiscard]] int64_t weight_step() const { return from.channels * filled_to + lanes; }
+  [[nodiscard]] int64_t step_of(int64_t rows, int64_t channels) const { return rows * channels + lanes; }
+  [[nodiscard]] int64_t step(int64_t channels) const { return step_of(tiles(), channels); }
   [[nodiscard]] int64_t block() const { return std::min(plan.block, filled_to); }
+  /// Of the block that begins at channel `first`.
+  [[nodiscard]] int64_t channels_from(int64_t first) const { return std::min(block(), filled_to - first); }
   [[nodiscard]] bool reversed() const { return plan.part == ConvolutionPart::Input; }
 };
 
 /// The parts of a task's scratch memory.
 struct Scratch {
   float *rows, *from, *to;  // of one vector of channels; the values of what is read, and of what is made or its gradient
+  float* weight;            // of a few tiles: the values of the weight or the sums of its gradient, for a block; what is read is shared
   size_t bytes;
 
   Scratch(const Winograd& w, void* memory) {
     WorkspaceParts parts(memory);
     rows = parts.take<float>(std::max((w.plan.piece * kTile + kSeen - kTile) * w.laid_width(), kWeights * kElements) * w.lanes);
-    from = parts.take<float>(kValues * w.step(w.filled_from));
+    from = w.plan.few ? nullptr : parts.take<float>(kValues * w.step(w.filled_from));
     to = parts.take<float>(kValues * w.step(w.block()));
+    weight = w.plan.few ? parts.take<float>(kValues * w.step_of(w.from.channels, w.block())) : nullptr;
     bytes = parts.bytes();
   }
 };
@@ -103,15 +108,15 @@ void lay_rows(const Winograd& w, const Side& side, int64_t image, int64_t channe
   }
 }
 
-/// The values of what is read, for strips begin … end - 1.
-void lay_from(const Winograd& w, int64_t begin, int64_t end, const Scratch& scratch) {
+/// The values of what is read, for strips begin … end - 1 and its channels from `first_channel` to `last_channel`.
+void lay_from(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t last_channel, float* values, float* rows) {
   const int64_t width = w.laid_width();
-  for (int64_t channel = 0; channel < w.from.channels; channel += w.lanes)
+  for (int64_t channel = first_channel; channel < last_channel; channel += w.lanes)
     each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
-      lay_rows(w, w.from, image, channel, row * kTile - w.before[0], count * kTile + kSeen - kTile, width, w.before[1], scratch.rows);
+      lay_rows(w, w.from, image, channel, row * kTile - w.before[0], count * kTile + kSeen - kTile, width, w.before[1], rows);
       for (int64_t r = 0; r < count; ++r)
-        w.transforms.input({.values = scratch.from + (first + r) * w.tile_columns * w.filled_from + channel,
-                            .places = scratch.rows + r * kTile * width * w.lanes,
+        w.transforms.input({.values = values + (first + r) * w.tile_columns * w.filled_from + channel,
+                            .places = rows + r * kTile * width * w.lanes,
                             .step = w.step(w.filled_from),
                             .tile = w.filled_from,
                             .row = width * w.lanes,
@@ -164,128 +169,160 @@ void lay_result(const Winograd& w, int64_t begin, int64_t end, int64_t first_cha
   }
 }
 
-/// The weight's values for vectors `first` … `last` - 1 of the channels that are made: for each of the 36, by blocks of these channels,
-/// (what is read, a block).
-void lay_weight(const Winograd& w, float* values, const float* weight, int64_t first, int64_t last, float* rows) {
-  const int64_t ic = w.plan.ic, sign = w.reversed() ? -1 : 1;
-  for (int64_t v = first; v < last; ++v) {
-    const int64_t to = v * w.lanes, count = std::min(w.lanes, w.to.channels - to), block = to / w.block() * w.block();
-    const int64_t channels = std::min(w.block(), w.filled_to - block);
-    const auto transform = [&](int64_t from, int64_t windows) {
-      w.transforms.weight({.values = values + block * w.from.channels + from * channels + to % w.block(),
-                           .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
-                           .step = w.weight_step(),
-                           .tile = channels,
-                           .row = sign * 3 * w.lanes,
-                           .column = sign * w.lanes,
-                           .next = kElements * w.lanes,
-                           .count = windows});
-    };
-    if (!w.reversed()) {
-      for (int64_t from = 0; from < ic; from += kWeights) {
-        const int64_t windows = std::min(kWeights, ic - from);
-        w.lay.interleave(rows, weight + (to * ic + from) * kElements, ic * kElements, count, windows * kElements);
-        transform(from, windows);
-      }
-      continue;
+/// The weight's values for a vector of the channels that are made, from `channel` on: for each of the 36 what is read by what is made, of a
+/// block of `channels`.
+void lay_weight(const Winograd& w, float* values, int64_t step, int64_t channels, const float* weight, int64_t channel, float* rows) {
+  const int64_t ic = w.plan.ic, sign = w.reversed() ? -1 : 1, count = std::min(w.lanes, w.to.channels - channel);
+  const auto transform = [&](int64_t from, int64_t windows) {
+    w.transforms.weight({.values = values + from * channels + channel % w.block(),
+                         .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
+                         .step = step,
+                         .tile = channels,
+                         .row = sign * 3 * w.lanes,
+                         .column = sign * w.lanes,
+                         .next = kElements * w.lanes,
+                         .count = windows});
+  };
+  if (!w.reversed()) {
+    for (int64_t from = 0; from < ic; from += kWeights) {
+      const int64_t windows = std::min(kWeights, ic - from);
+      w.lay.interleave(rows, weight + (channel * ic + from) * kElements, ic * kElements, count, windows * kElements);
+      transform(from, windows);
     }
-    for (int64_t from = 0; from < w.from.channels; ++from) {
-      w.lay.interleave(rows, weight + (from * ic + to) * kElements, kElements, count, kElements);
-      transform(from, 1);
-    }
+    return;
+  }
+  for (int64_t from = 0; from < w.from.channels; ++from) {
+    w.lay.interleave(rows, weight + (from * ic + channel) * kElements, kElements, count, kElements);
+    transform(from, 1);
   }
 }
 
+/// The weight's gradient for a vector of its outputs, from `channel` on: the sums of all `runs` are those of a block of `channels`.
+void lay_weight_gradient(const Winograd& w, const float* sums, int64_t step, int64_t channels, int64_t runs, int64_t run, float* weight,
+                         int64_t channel, float* rows) {
+  const int64_t ic = w.plan.ic;
+  for (int64_t from = 0; from < ic; from += kWeights) {
+    const int64_t windows = std::min(kWeights, ic - from);
+    w.transforms.weight_gradient({.values = const_cast<float*>(sums) + from * channels + channel % w.block(),
+                                  .places = rows,
+                                  .step = step,
+                                  .tile = channels,
+                                  .row = 3 * w.lanes,
+                                  .column = w.lanes,
+                                  .next = kElements * w.lanes,
+                                  .count = windows,
+                                  .copies = runs,
+                                  .copy = run});
+    w.lay.deinterleave(weight + (channel * ic + from) * kElements, ic * kElements, rows, std::min(w.lanes, w.plan.oc - channel),
+                       windows * kElements);
+  }
+}
+
+/// Products of `tiles` tiles' values with those of the weight, for a block of channels; sums of kTerms at a time, which halves the error of
+/// many.
+void multiply(const Winograd& w, float* to, const float* from, const float* weight, int64_t weight_step, int64_t tiles, int64_t channels) {
+  const ProductFunctionsOf<float>& products = product_functions<float>();
+  for (int64_t i = 0; i < kValues; ++i)
+    for (int64_t k = 0; k < w.from.channels; k += kTerms)
+      (k == 0 ? products.rows : products.add_rows)({.out = to + i * w.step(channels),
+                                                    .a = from + i * w.step(w.filled_from) + k,
+                                                    .b = weight + i * weight_step + k * channels,
+                                                    .m = tiles,
+                                                    .n = channels,
+                                                    .k = std::min(kTerms, w.from.channels - k),
+                                                    .out_row = channels,
+                                                    .a_row = w.filled_from,
+                                                    .a_column = 1,
+                                                    .b_row = channels,
+                                                    .b_column = 1});
+}
+/// Products of the values of what is read with those of the result's gradient, summed over `tiles` tiles; added to `sums` unless `fresh`.
+void multiply_gradient(const Winograd& w, float* sums, int64_t sums_step, bool fresh, const float* from, const float* to, int64_t tiles,
+                       int64_t channels) {
+  const auto products = fresh ? product_functions<float>().rows : product_functions<float>().add_rows;
+  for (int64_t i = 0; i < kValues; ++i)
+    products({.out = sums + i * sums_step,
+              .a = from + i * w.step(w.filled_from),
+              .b = to + i * w.step(channels),
+              .m = w.from.channels,
+              .n = channels,
+              .k = tiles,
+              .out_row = channels,
+              .a_row = 1,
+              .a_column = w.filled_from,
+              .b_row = channels,
+              .b_column = 1});
+}
+
+/// Strips side by side, which share the weight's values.
 void convolve(const Queue& queue, const Winograd& w, const float* weight, const float* bias, char* workspace) {
   const ConvolutionPlan& plan = w.plan;
   auto* const values = reinterpret_cast<float*>(workspace);
   char* const scratch = workspace + plan.weight_bytes;
-  const int64_t vectors = w.filled_to / w.lanes, slots = plan.slots;
-  parallel_for(slots, 1, queue.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t slot = begin; slot < end; ++slot)
-      lay_weight(w, values, weight, vectors * slot / slots, vectors * (slot + 1) / slots,
-                 Scratch(w, scratch + slot * static_cast<int64_t>(plan.scratch_bytes)).rows);
+  const int64_t step = w.step_of(w.from.channels, w.filled_to), strips = plan.n * w.tile_rows;
+  for_tasks(queue, plan, w.filled_to / w.lanes, scratch, [&](int64_t vector, char* memory) {
+    const int64_t channel = vector * w.lanes, first = channel / w.block() * w.block();
+    lay_weight(w, values + first * w.from.channels, step, w.channels_from(first), weight, channel, Scratch(w, memory).rows);
   });
-  const ProductFunctionsOf<float>& products = product_functions<float>();
-  const int64_t strips = plan.n * w.tile_rows;
   for_tasks(queue, plan, plan.pieces, scratch, [&](int64_t task, char* memory) {
     const Scratch own(w, memory);
     const int64_t begin = strips * task / plan.pieces, end = strips * (task + 1) / plan.pieces;
-    lay_from(w, begin, end, own);
+    lay_from(w, begin, end, 0, w.from.channels, own.from, own.rows);
     for (int64_t first = 0; first < w.filled_to; first += w.block()) {
-      const int64_t channels = std::min(w.block(), w.filled_to - first);
-      for (int64_t i = 0; i < kValues; ++i)
-        products.rows({.out = own.to + i * w.step(channels),
-                       .a = own.from + i * w.step(w.filled_from),
-                       .b = values + i * w.weight_step() + first * w.from.channels,
-                       .m = (end - begin) * w.tile_columns,
-                       .n = channels,
-                       .k = w.from.channels,
-                       .out_row = channels,
-                       .a_row = w.filled_from,
-                       .a_column = 1,
-                       .b_row = channels,
-                       .b_column = 1});
+      const int64_t channels = w.channels_from(first);
+      multiply(w, own.to, own.from, values + first * w.from.channels, step, (end - begin) * w.tile_columns, channels);
       lay_result(w, begin, end, first, channels, bias, own);
     }
   });
 }
 
+/// Runs of pieces, and blocks of outputs, side by side.
 void gradient(const Queue& queue, const Winograd& w, float* weight, char* workspace) {
   const ConvolutionPlan& plan = w.plan;
-  const int64_t ic = plan.ic, block = w.block(), strips = plan.n * w.tile_rows, sums_count = kValues * ic * block;
-  auto* const sums = reinterpret_cast<float*>(workspace);
+  const int64_t strips = plan.n * w.tile_rows, count = kValues * plan.ic * w.block();
   char* const scratch = workspace + plan.weight_bytes * static_cast<size_t>(plan.weights());
-  const ProductFunctionsOf<float>& products = product_functions<float>();
-  const auto sums_of = [&](int64_t run, int64_t b) { return sums + (run * plan.blocks + b) * sums_count; };
-  const auto channels_of = [&](int64_t b) { return std::min(block, w.filled_to - b * block); };
+  const auto sums_of = [&](int64_t run, int64_t b) { return reinterpret_cast<float*>(workspace) + (run * plan.blocks + b) * count; };
   for_tasks(queue, plan, plan.runs * plan.blocks, scratch, [&](int64_t task, char* memory) {
     const Scratch own(w, memory);
-    const int64_t run = task / plan.blocks, b = task % plan.blocks, channels = channels_of(b);
-    const int64_t first = plan.pieces * run / plan.runs, last = plan.pieces * (run + 1) / plan.runs;
-    for (int64_t p = first; p < last; ++p) {
+    const int64_t run = task / plan.blocks, b = task % plan.blocks, first = b * w.block(), channels = w.channels_from(first);
+    const int64_t first_piece = plan.pieces * run / plan.runs, last_piece = plan.pieces * (run + 1) / plan.runs;
+    for (int64_t p = first_piece; p < last_piece; ++p) {
       const int64_t begin = strips * p / plan.pieces, end = strips * (p + 1) / plan.pieces;
-      lay_from(w, begin, end, own);
-      lay_gradient(w, begin, end, b * block, channels, own);
-      const auto multiply = p == first ? products.rows : products.add_rows;
-      for (int64_t i = 0; i < kValues; ++i)
-        multiply({.out = sums_of(run, b) + i * ic * channels,
-                  .a = own.from + i * w.step(w.filled_from),
-                  .b = own.to + i * w.step(channels),
-                  .m = ic,
-                  .n = channels,
-                  .k = (end - begin) * w.tile_columns,
-                  .out_row = channels,
-                  .a_row = 1,
-                  .a_column = w.filled_from,
-                  .b_row = channels,
-                  .b_column = 1});
+      lay_from(w, begin, end, 0, w.from.channels, own.from, own.rows);
+      lay_gradient(w, begin, end, first, channels, own);
+      multiply_gradient(w, sums_of(run, b), plan.ic * channels, p == first_piece, own.from, own.to, (end - begin) * w.tile_columns,
+                        channels);
     }
   });
-  // Runs are added up and transformed back by vectors of channels.
-  const int64_t vectors = w.filled_to / w.lanes, slots = plan.slots;
-  parallel_for(slots, 1, queue.threads, [&](int64_t s_begin, int64_t s_end) {
-    for (int64_t slot = s_begin; slot < s_end; ++slot) {
-      const Scratch own(w, scratch + slot * static_cast<int64_t>(plan.scratch_bytes));
-      for (int64_t v = vectors * slot / slots; v < vectors * (slot + 1) / slots; ++v) {
-        const int64_t channel = v * w.lanes, b = channel / block, channels = channels_of(b), at = channel % block;
-        for (int64_t from = 0; from < ic; from += kWeights) {
-          const int64_t windows = std::min(kWeights, ic - from);
-          w.transforms.weight_gradient({.values = sums_of(0, b) + from * channels + at,
-                                        .places = own.rows,
-                                        .step = ic * channels,
-                                        .tile = channels,
-                                        .row = 3 * w.lanes,
-                                        .column = w.lanes,
-                                        .next = kElements * w.lanes,
-                                        .count = windows,
-                                        .copies = plan.runs,
-                                        .copy = plan.blocks * sums_count});
-          w.lay.deinterleave(weight + (channel * ic + from) * kElements, ic * kElements, own.rows, std::min(w.lanes, plan.oc - channel),
-                             windows * kElements);
-        }
-      }
+  for_tasks(queue, plan, w.filled_to / w.lanes, scratch, [&](int64_t vector, char* memory) {
+    const int64_t channel = vector * w.lanes, b = channel / w.block(), channels = w.channels_from(b * w.block());
+    lay_weight_gradient(w, sums_of(0, b), plan.ic * channels, channels, plan.runs, plan.blocks * count, weight, channel,
+                        Scratch(w, memory).rows);
+  });
+}
+
+/// Few tiles: blocks of the channels that are made side by side, which share the values of what is read.
+void convolve_few(const Queue& queue, const Winograd& w, float* weight, const float* bias, char* workspace) {
+  const ConvolutionPlan& plan = w.plan;
+  auto* const values = reinterpret_cast<float*>(workspace);
+  char* const scratch = workspace + plan.weight_bytes;
+  const int64_t strips = plan.n * w.tile_rows;
+  for_tasks(queue, plan, w.filled_from / w.lanes, scratch, [&](int64_t vector, char* memory) {
+    lay_from(w, 0, strips, vector * w.lanes, (vector + 1) * w.lanes, values, Scratch(w, memory).rows);
+  });
+  for_tasks(queue, plan, plan.blocks, scratch, [&](int64_t b, char* memory) {
+    const Scratch own(w, memory);
+    const int64_t first = b * w.block(), channels = w.channels_from(first), step = w.step_of(w.from.channels, channels);
+    if (plan.part == ConvolutionPart::Weight) {
+      lay_gradient(w, 0, strips, first, channels, own);
+      multiply_gradient(w, own.weight, step, true, values, own.to, w.tiles(), channels);
+      for (int64_t c = first; c < first + channels; c += w.lanes)
+        lay_weight_gradient(w, own.weight, step, channels, 1, 0, weight, c, own.rows);
+      return;
     }
+    for (int64_t c = first; c < first + channels; c += w.lanes) lay_weight(w, own.weight, step, channels, weight, c, own.rows);
+    multiply(w, own.to, values, own.weight, step, w.tiles(), channels);
+    lay_result(w, 0, strips, first, channels, bias, own);
   });
 }
 
@@ -293,7 +330,9 @@ void gradient(const Queue& queue, const Winograd& w, float* weight, char* worksp
 
 size_t winograd_weight_bytes(const ConvolutionPlan& plan) {
   const Winograd w(plan, nullptr, nullptr);
-  const int64_t step = plan.part == ConvolutionPart::Weight ? w.from.channels * w.block() : w.weight_step();
+  const int64_t step = plan.few                               ? w.step(w.filled_from)
+                       : plan.part == ConvolutionPart::Weight ? w.from.channels * w.block()
+                                                              : w.step_of(w.from.channels, w.filled_to);
   return align_up(static_cast<size_t>(kValues * step) * sizeof(float));
 }
 size_t winograd_scratch(const ConvolutionPlan& plan) { return Scratch(Winograd(plan, nullptr, nullptr), nullptr).bytes; }
@@ -301,6 +340,7 @@ size_t winograd_scratch(const ConvolutionPlan& plan) { return Scratch(Winograd(p
 void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
                        char* workspace) {
   const Winograd w(plan, out, in);
+  if (plan.few) return convolve_few(queue, w, weight, bias, workspace);
   if (plan.part == ConvolutionPart::Weight) return gradient(queue, w, weight, workspace);
   convolve(queue, w, weight, bias, workspace);
 }
