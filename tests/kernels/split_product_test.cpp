@@ -41,24 +41,46 @@ class SplitProduct : public ::testing::Test {
   }
 };
 
-std::vector<float> product_of(const Matrix& a, const Matrix& b, int64_t m, int64_t n, int64_t k) {
+/// Memory of so many bytes from a cache line on; says so when something behind it was written.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : memory_(bytes + 128, 0xA5), data_(memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64), bytes_(bytes) {}
+  ~Guarded() {
+    for (const unsigned char* p = data_ + bytes_; p < memory_.data() + memory_.size(); ++p) EXPECT_EQ(*p, 0xA5) << "past the memory";
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  [[nodiscard]] unsigned char* data() const { return data_; }
+
+ private:
+  std::vector<unsigned char> memory_;
+  unsigned char* data_;
+  size_t bytes_;
+};
+
+/// `packs_b`: b is what all threads share.
+std::vector<float> product_of(const Matrix& a, const Matrix& b, int64_t m, int64_t n, int64_t k, bool packs_b = true,
+                              const float* bias = nullptr) {
   std::vector<float> out(static_cast<size_t>(m * (n + 5)), 77);
-  const size_t bytes = split_product_scratch(m, n, k);
-  std::vector<unsigned char> memory(bytes + 128, 0xA5);
-  auto* const scratch = reinterpret_cast<unsigned char*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
-  split_product({.out = out.data(),
-                 .a = a.values.data(),
-                 .b = b.values.data(),
+  const int64_t lines = packs_b ? m : n, packed_lines = packs_b ? n : m;
+  const SplitLines of_a{a.values.data(), a.row, a.column, true}, of_b{b.values.data(), b.column, b.row, false};
+  const Guarded scratch(split_product_scratch(lines, packed_lines, k)), packed(split_bytes(packed_lines, k));
+  auto* const to = reinterpret_cast<uint16_t*>(packed.data());
+  const int64_t cut = k / 64 * 32;  // in two pieces, as threads would
+  split_pack(to, packs_b ? of_b : of_a, packed_lines, cut, k, k);
+  if (cut > 0) split_pack(to, packs_b ? of_b : of_a, packed_lines, 0, cut, k);
+  const Epilogue epilogue;
+  split_product({.lines = packs_b ? of_a : of_b,
+                 .packed = to,
                  .m = m,
                  .n = n,
                  .k = k,
+                 .out = out.data(),
                  .out_row = n + 5,
-                 .a_row = a.row,
-                 .a_column = a.column,
-                 .b_row = b.row,
-                 .b_column = b.column},
-                scratch);
-  for (const unsigned char* p = scratch + bytes; p < memory.data() + memory.size(); ++p) EXPECT_EQ(*p, 0xA5) << "past the scratch memory";
+                 .epilogue = bias ? &epilogue : nullptr,
+                 .bias = bias,
+                 .bias_column = 1},
+                scratch.data());
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = n; j < n + 5; ++j) EXPECT_EQ(out[static_cast<size_t>(i * (n + 5) + j)], 77) << "past a row";
   return out;
@@ -78,6 +100,13 @@ TEST_F(SplitProduct, IsAsAccurateAsPlainSums) {
       for (const bool b_rows : {true, false}) {
         const Matrix a(m, k, a_rows, 1), b(k, n, b_rows, 2);
         const std::vector<float> out = product_of(a, b, m, n, k);
+        EXPECT_EQ(out, product_of(a, b, m, n, k, false)) << m << "x" << n << "x" << k << a_rows << b_rows;
+        const std::vector<float> bias(static_cast<size_t>(n), 3), with_bias = product_of(a, b, m, n, k, a_rows, bias.data());
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            const auto at = static_cast<size_t>(i * (n + 5) + j);
+            EXPECT_NEAR(with_bias[at], out[at] + 3, 2e-5 * static_cast<double>(k)) << i << " " << j;
+          }
         double error = 0, plain_error = 0, worst = 0;
         for (int64_t i = 0; i < m; ++i)
           for (int64_t j = 0; j < n; ++j) {

@@ -2,6 +2,7 @@
 // (or shares of a batch) are computed side by side, and each block goes through the epilogue - scaling, bias, activation - while it is in
 // the cache.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -26,7 +27,6 @@ char* element(const Matrix& x, DType dtype, int64_t row, int64_t column) { retur
 struct Task {
   Matrix out, a, b, bias;
   Matrix product;  // out, or the memory apart
-  bool split = false;
 };
 
 /// Transposes stretches of a matrix with contiguous columns into one with contiguous rows.
@@ -64,20 +64,6 @@ void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType fr
   });
 }
 
-/// Of a matrix of floats with contiguous rows or columns.
-Magnitudes magnitudes_of(const Queue& queue, const Matrix& x, int64_t rows, int64_t columns) {
-  const bool by_rows = x.column == 1;
-  const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows, step = by_rows ? x.row : x.column;
-  Magnitudes all;
-  std::mutex mutex;
-  parallel_for(lines, std::max<int64_t>(1, 16384 / length), queue.threads, [&](int64_t begin, int64_t end) {
-    const Magnitudes some = magnitudes(reinterpret_cast<const float*>(x.data) + begin * step, step, end - begin, length);
-    const std::lock_guard lock(mutex);
-    all.join(some);
-  });
-  return all;
-}
-
 template <class T>
 void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns, void* scratch) {
   const DenseProduct<T> p{.out = reinterpret_cast<T*>(element(task.product, plan.packed, i, j)),
@@ -92,18 +78,28 @@ void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, i
                           .b_row = task.b.row,
                           .b_column = task.b.column};
   const ProductFunctionsOf<T>& functions = product_functions<T>();
-  if constexpr (sizeof(T) == sizeof(float)) {
-    if (task.split) return split_product(p, scratch);
-  }
   if (plan.route == Route::Rows) functions.rows(p);
   else if (plan.route == Route::Columns) functions.columns(p);
   else functions.blocked(p, static_cast<T*>(scratch));
 }
 
+/// Calls f(i, j, rows, columns, scratch) for the blocks of out.
+template <class F>
+void for_blocks(const Queue& queue, const MatmulPlan& plan, char* scratch, F f) {
+  const int64_t across = plan.blocks_across();
+  parallel_for(plan.blocks_down() * across, 1, queue.threads, [&](int64_t first, int64_t last) {
+    for (int64_t block = first; block < last; ++block) {
+      const int64_t i = block / across * plan.block_m, j = block % across * plan.block_n;
+      f(i, j, std::min(plan.block_m, plan.m - i), std::min(plan.block_n, plan.n - j),
+        scratch + block * static_cast<int64_t>(plan.scratch_bytes));
+    }
+  });
+}
+
 /// A block of out, from the product to its end.
 void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns,
                void* scratch) {
-  if (plan.route == Route::Dnnl && !task.split) {
+  if (plan.route == Route::Dnnl) {
     const DType to = plan.apart ? plan.result() : plan.dtype;
     const int status = dnnl_run(plan.dnnl_block(rows, columns), element(task.product, to, i, j), element(task.a, plan.packed, i, 0),
                                 element(task.b, plan.packed, 0, j), scratch);
@@ -116,8 +112,82 @@ void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int
   if (plan.has_epilogue || plan.apart) finish_product(plan, task.out, task.product, task.bias, i, j, rows, columns);
 }
 
-/// The products of batch elements begin … end - 1, one after another.
-void run_batch(const Queue& queue, const MatmulPlan& plan, int64_t begin, int64_t end, char* set, char* scratch) {
+/// Lines of a, its rows, or of b, its columns, from the one at `at`.
+SplitLines lines_of(const Matrix& x, bool of_a, int64_t at) {
+  const auto* const data = reinterpret_cast<const float*>(x.data);
+  return of_a ? SplitLines{data + at * x.row, x.row, x.column, true} : SplitLines{data + at * x.column, x.column, x.row, false};
+}
+
+/// An operand that all threads read, or some of its lines, as split_product wants it.
+Magnitudes pack_split(const Queue& queue, const MatmulPlan& plan, uint16_t* to, const SplitLines& x, int64_t lines) {
+  constexpr int64_t kDepth = 16 * kSplitPanel;
+  const int64_t panels = (lines + kSplitPanel - 1) / kSplitPanel, runs = (plan.k + kDepth - 1) / kDepth;
+  const auto panel_bytes = static_cast<int64_t>(split_bytes(kSplitPanel, plan.k));
+  Magnitudes all;
+  std::mutex mutex;
+  parallel_for(panels * runs, std::max<int64_t>(1, 16384 / (kSplitPanel * plan.k)), queue.threads, [&](int64_t first, int64_t last) {
+    Magnitudes some;
+    for (int64_t piece = first; piece < last; ++piece) {
+      const int64_t line = piece / runs * kSplitPanel, begin = piece % runs * kDepth;
+      some.join(split_pack(to + piece / runs * panel_bytes / 2, {x.data + line * x.line, x.line, x.element, x.of_a},
+                           std::min(kSplitPanel, lines - line), begin, std::min(begin + kDepth, plan.k), plan.k));
+    }
+    const std::lock_guard lock(mutex);
+    all.join(some);
+  });
+  return all;
+}
+
+/// A whole product by AMX, or false, where its numbers don't allow that; the product has any values then. `packed` is the memory for one
+/// operand, or has it already, with what was found in it.
+bool run_split(const Queue& queue, const MatmulPlan& plan, const Task& task, uint16_t* packed, const Magnitudes* packed_before,
+               char* scratch) {
+  const bool of_a = plan.packs_b, inside = !plan.apart && task.bias.row >= 0 && task.bias.column >= 0;
+  const Matrix &own = of_a ? task.a : task.b, &common = of_a ? task.b : task.a;
+  const int64_t common_lines = of_a ? plan.n : plan.m;
+  Magnitudes found, common_found;
+  std::mutex mutex;
+  std::atomic<bool> fails = false;
+  for (int64_t at = 0; at < common_lines; at += plan.packed_lines) {
+    const int64_t count = std::min(plan.packed_lines, common_lines - at);
+    common_found.join(packed_before ? *packed_before : pack_split(queue, plan, packed, lines_of(common, !of_a, at), count));
+    if (never_splits(common_found)) return false;
+    for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void* memory) {
+      if (fails.load(std::memory_order_relaxed)) return;
+      // A block has all packed lines, or there is one run of them.
+      (of_a ? j : i) += at;
+      (of_a ? columns : rows) = std::min(of_a ? columns : rows, count);
+      SplitProduct p{.lines = lines_of(own, of_a, of_a ? i : j),
+                     .packed = packed + ((of_a ? j : i) - at) / kSplitPanel * static_cast<int64_t>(split_bytes(kSplitPanel, plan.k) / 2),
+                     .m = rows,
+                     .n = columns,
+                     .k = plan.k,
+                     .out = reinterpret_cast<float*>(element(task.product, kFloat32, i, j)),
+                     .out_row = task.product.row};
+      if (inside && plan.has_epilogue) {
+        p.epilogue = &plan.epilogue;
+        p.bias = task.bias.data ? reinterpret_cast<const float*>(element(task.bias, kFloat32, i, j)) : nullptr;
+        p.bias_row = task.bias.row;
+        p.bias_column = task.bias.column;
+      }
+      const Magnitudes some = split_product(p, memory);
+      const std::lock_guard lock(mutex);
+      found.join(some);
+      if (never_splits(some)) fails = true;
+    });
+    if (fails) return false;
+  }
+  if (!can_split(found, common_found, plan.k)) return false;
+  if (!inside && (plan.has_epilogue || plan.apart))
+    for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void*) {
+      finish_product(plan, task.out, task.product, task.bias, i, j, rows, columns);
+    });
+  return true;
+}
+
+/// The products of batch elements begin … end - 1, one after another. `packed` as in run_split.
+void run_batch(const Queue& queue, const MatmulPlan& plan, int64_t begin, int64_t end, char* set, uint16_t* packed,
+               const Magnitudes* packed_before, char* scratch) {
   plan.batch.each(begin, end, [&](int64_t, const int64_t* at) {
     Task task{.out = plan.out, .a = plan.a, .b = plan.b, .bias = plan.bias, .product = {}};
     task.out.data = moved(plan.out, plan.dtype, at[0]);
@@ -134,15 +204,9 @@ void run_batch(const Queue& queue, const MatmulPlan& plan, int64_t begin, int64_
       task.b = {set + plan.a_bytes, plan.laid_b.row, plan.laid_b.column};
     }
     task.product = plan.apart ? Matrix{set + plan.a_bytes + plan.b_bytes, plan.n, 1} : task.out;
-    task.split =
-        plan.split && can_split(magnitudes_of(queue, task.a, plan.m, plan.k), magnitudes_of(queue, task.b, plan.k, plan.n), plan.k);
-    const int64_t across = plan.blocks_across();
-    parallel_for(plan.blocks_down() * across, 1, queue.threads, [&](int64_t first, int64_t last) {
-      for (int64_t block = first; block < last; ++block) {
-        const int64_t i = block / across * plan.block_m, j = block % across * plan.block_n;
-        run_block(queue, plan, task, i, j, std::min(plan.block_m, plan.m - i), std::min(plan.block_n, plan.n - j),
-                  scratch + block * static_cast<int64_t>(plan.scratch_bytes));
-      }
+    if (plan.split && run_split(queue, plan, task, packed, packed_before, scratch)) return;
+    for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void* memory) {
+      run_block(queue, plan, task, i, j, rows, columns, memory);
     });
   });
 }
@@ -157,12 +221,19 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   const MatmulPlan plan(out, a, b, bias, epilogue);
   if (plan.m == 0 || plan.n == 0 || plan.batch.numel == 0) return;
   auto* const memory = static_cast<char*>(workspace);
-  if (!plan.batch_parts) return run_batch(queue, plan, 0, plan.batch.numel, memory, memory + plan.set_bytes());
-  char* const scratch = memory + plan.set_bytes() * static_cast<size_t>(plan.parts);
+  char *const sets = memory + plan.once_bytes, *const scratch = sets + plan.set_bytes() * static_cast<size_t>(plan.sets());
+  const auto packed_of = [&](char* set) { return reinterpret_cast<uint16_t*>(plan.once_bytes ? memory : set + plan.set_bytes() - plan.packed_bytes); };
+  Magnitudes once;
+  if (plan.once_bytes)
+    once = pack_split(queue, plan, packed_of(nullptr), lines_of(plan.packs_b ? plan.b : plan.a, !plan.packs_b, 0), plan.packed_lines);
+  const Magnitudes* const before = plan.once_bytes ? &once : nullptr;
+  if (!plan.batch_parts) return run_batch(queue, plan, 0, plan.batch.numel, sets, packed_of(sets), before, scratch);
   parallel_for(plan.parts, 1, queue.threads, [&](int64_t first, int64_t last) {
-    for (int64_t part = first; part < last; ++part)
-      run_batch(queue, plan, plan.batch.numel * part / plan.parts, plan.batch.numel * (part + 1) / plan.parts,
-                memory + part * static_cast<int64_t>(plan.set_bytes()), scratch + part * static_cast<int64_t>(plan.scratch_bytes));
+    for (int64_t part = first; part < last; ++part) {
+      char* const set = sets + part * static_cast<int64_t>(plan.set_bytes());
+      run_batch(queue, plan, plan.batch.numel * part / plan.parts, plan.batch.numel * (part + 1) / plan.parts, set, packed_of(set), before,
+                scratch + part * static_cast<int64_t>(plan.scratch_bytes));
+    }
   });
 }
 

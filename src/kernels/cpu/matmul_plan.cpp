@@ -24,7 +24,10 @@ constexpr double kTransposedProduct = 48 * 48 * 48;  // up to which b is transpo
 constexpr int64_t kTransposedDepth = 256;            // where inner products are too short to be good
 constexpr int64_t kRowsOfInner = 32;                 // up to which inner products are best
 constexpr double kPartProduct = 200e3;               // that are worth another thread
-constexpr double kSplitting = 40;                    // multiplications by AMX that splitting a number costs
+constexpr double kSplitting = 40;                    // multiplications by AMX that splitting a number costs,
+constexpr double kReadingSplit = 4;                  // and reading one that has been split
+constexpr size_t kMostPacked = size_t{32} << 20;     // bytes of an operand that are packed at a time,
+constexpr int64_t kLeastPackedLines = 1024;          // but so many lines at the least
 constexpr double kSplitProduct = 90;                 // of a block, for each of its rows and columns, from which AMX is best
 
 /// The workspace query may not have the address of an operand yet: its strides count all the same.
@@ -86,9 +89,11 @@ MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_v
   apart = bias.data && bias.data == out.data;
   transpose_problem();
   choose_route();
+  if (split) choose_packed();
   share_out();
   if (split && !is_worth_splitting(block_m, block_n)) {
     split = false;
+    once_bytes = packed_bytes = 0;
     share_out();
   }
   measure();
@@ -152,6 +157,20 @@ void MatmulPlan::choose_route() {
   }
 }
 
+/// Of a product by AMX: the operand that all threads share is the one that a whole batch has, or the one with fewer lines.
+void MatmulPlan::choose_packed() {
+  const auto same = [&](int operand) {
+    return batch.numel > 1 && std::all_of(batch.strides[operand], batch.strides[operand] + batch.ndim, [](int64_t x) { return x == 0; });
+  };
+  const bool same_a = same(1), same_b = same(2);
+  packs_b = same_a == same_b ? n <= m : same_b;
+  const int64_t lines = packs_b ? n : m;
+  const auto fit = static_cast<int64_t>(kMostPacked / split_bytes(kSplitPanel, k)) * kSplitPanel;
+  packed_lines = std::min(lines, std::max(fit, kLeastPackedLines));
+  const bool once = (same_a || same_b) && packed_lines == lines && !(packs_b ? pack_b : pack_a);
+  (once ? once_bytes : packed_bytes) = split_bytes(packed_lines, k);
+}
+
 void MatmulPlan::share_out() {
   block_m = m;
   block_n = n;
@@ -172,12 +191,14 @@ void MatmulPlan::share_out() {
   double least = 1e300;
   for (int64_t down = 1; down <= wanted; ++down) {
     const int64_t across = wanted / down;
-    const int64_t unit_m = m < 64 * down ? 4 : split ? 32 : 16, unit_n = n >= 64 * across ? 32 : 16;
+    if (split && packed_lines < (packs_b ? n : m) && (packs_b ? across : down) > 1) continue;
+    const int64_t unit_m = split && !packs_b ? kSplitPanel : m < 64 * down ? 4 : split ? 32 : 16;
+    const int64_t unit_n = (split && packs_b) || n >= 64 * across ? 32 : 16;
     const int64_t mb = block_of(m, down, unit_m), nb = block_of(n, across, unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
     // Time grows with the largest block; what it reads weighs less, more where it must be transposed first.
-    const double reading = split ? kSplitting : 2, turning = split ? 1.3 : 4;
-    const double reading_a = laid_a.column == 1 ? reading : reading * turning, reading_b = laid_b.column == 1 ? reading : reading * turning;
+    const double reading_a = split ? (packs_b ? kSplitting : kReadingSplit) : laid_a.column == 1 ? 2 : 8;
+    const double reading_b = split ? (packs_b ? kReadingSplit : kSplitting) : laid_b.column == 1 ? 2 : 8;
     const double cost = static_cast<double>(mb * nb) + reading_a * static_cast<double>(mb) + reading_b * static_cast<double>(nb) +
                         1e-3 * static_cast<double>(count);
     if (cost < least) {
@@ -196,14 +217,17 @@ void MatmulPlan::measure() {
         const DnnlScratch scratch = dnnl_scratch(dnnl_block(rows, columns));
         if (!scratch.supported && packed == kFloat32) route = Route::Blocked;
         scratch_bytes = std::max(scratch_bytes, align_up(scratch.bytes));
-        if (split) scratch_bytes = std::max(scratch_bytes, align_up(split_product_scratch(rows, columns, k)));
+        if (split) {
+          const int64_t lines = packs_b ? rows : columns, others = std::min(packs_b ? columns : rows, packed_lines);
+          scratch_bytes = std::max(scratch_bytes, align_up(split_product_scratch(lines, others, k)));
+        }
       }
   }
   const auto bytes = [](int64_t elements, DType type) { return align_up(static_cast<size_t>(elements) * size_of(type)); };
   if (pack_a) a_bytes = bytes(m * (laid_a.column == 1 ? std::max(k, laid_a.row) : k), packed);
   if (pack_b) b_bytes = bytes(k * n, packed);
   if (apart) apart_bytes = bytes(m * n, result());
-  if (route == Route::Blocked) scratch_bytes = bytes(kProductScratch, packed);
+  if (route == Route::Blocked) scratch_bytes = std::max(scratch_bytes, bytes(kProductScratch, packed));
 }
 
 DnnlProduct MatmulPlan::dnnl_block(int64_t rows, int64_t columns) const {

@@ -32,7 +32,9 @@ struct MatmulPlan {
   Matrix out, a, b, bias;
   Epilogue epilogue;
   bool has_epilogue = false;  // anything but a b
-  bool split = false;         // of float32, may be done by split_product where its numbers allow it
+  bool split = false;         // of float32, is done by split_product where its numbers allow it:
+  bool packs_b = false;       // which operand is packed then, for all threads: b, or a
+  int64_t packed_lines = 0;   // how many of its lines at a time
   bool pack_a = false, pack_b = false;
   Matrix laid_a, laid_b;  // a's and b's strides after packing
   bool apart = false;     // the product goes to memory of its own, and from there through the epilogue to out
@@ -41,7 +43,8 @@ struct MatmulPlan {
   int64_t parts = 1;         // that run side by side
   bool batch_parts = false;  // a part is a share of the batch; otherwise a block of out
   int64_t block_m = 0, block_n = 0;
-  size_t a_bytes = 0, b_bytes = 0, apart_bytes = 0, scratch_bytes = 0;  // of one part, whole cache lines
+  size_t a_bytes = 0, b_bytes = 0, apart_bytes = 0, packed_bytes = 0, scratch_bytes = 0;  // of one part, whole cache lines
+  size_t once_bytes = 0;  // in place of packed_bytes, where the whole batch has the same packed operand
 
   MatmulPlan(const View& out, const View& a, const View& b, const View& bias, const Epilogue& epilogue);
 
@@ -49,9 +52,10 @@ struct MatmulPlan {
   [[nodiscard]] DnnlProduct dnnl_block(int64_t rows, int64_t columns) const;
   /// The type of a product kept apart.
   [[nodiscard]] DType result() const { return is_floating(dtype) && dtype != kFloat64 ? kFloat32 : dtype == kFloat64 ? kFloat64 : kInt64; }
-  [[nodiscard]] size_t set_bytes() const { return a_bytes + b_bytes + apart_bytes; }
+  [[nodiscard]] size_t set_bytes() const { return a_bytes + b_bytes + apart_bytes + packed_bytes; }
+  [[nodiscard]] int64_t sets() const { return batch_parts ? parts : 1; }
   [[nodiscard]] size_t workspace() const {
-    return set_bytes() * static_cast<size_t>(batch_parts ? parts : 1) + scratch_bytes * static_cast<size_t>(parts);
+    return once_bytes + set_bytes() * static_cast<size_t>(sets()) + scratch_bytes * static_cast<size_t>(parts);
   }
   [[nodiscard]] int64_t blocks_down() const { return (m + block_m - 1) / block_m; }
   [[nodiscard]] int64_t blocks_across() const { return (n + block_n - 1) / block_n; }
@@ -59,6 +63,7 @@ struct MatmulPlan {
  private:
   void transpose_problem();
   void choose_route();
+  void choose_packed();
   void share_out();
   void measure();
 };

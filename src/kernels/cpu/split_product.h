@@ -2,6 +2,9 @@
 // Each number is split into three of bfloat16, a = a1 + a2 + a3, exactly; of the nine products the six largest are summed, so the error is
 // that of plain sums in float32, or less. As the three-part splits of Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial
 // Intelligence Datatype For Higher-Precision Computations" (2019).
+//
+// One operand is split and packed once, for all threads. The other is read where it lies: each thread splits some of its lines into the
+// second cache and multiplies them by all of the first. Sums are made in the order of k, whatever the cut.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +30,39 @@ struct Magnitudes {
 Magnitudes magnitudes(const float* x, int64_t row, int64_t rows, int64_t n);
 /// Whether a product of k terms can be done: its factors and sums must be finite, and its smallest parts normal numbers.
 bool can_split(const Magnitudes& a, const Magnitudes& b, int64_t k);
+/// Whether such numbers are in the way of any product but one with zeros alone.
+bool never_splits(const Magnitudes& x);
 
-/// The product on the calling thread: rows or columns of a and b are contiguous. Both must be so that can_split holds. `scratch` is aligned
+/// Lines of an operand, a's rows or b's columns, with k numbers each. One of the strides is 1.
+struct SplitLines {
+  const float* data;
+  int64_t line, element;  // strides
+  bool of_a;
+};
+/// Lines are packed in panels of 32, and 32 numbers of each at a time.
+inline constexpr int64_t kSplitPanel = 32;
+inline constexpr int64_t kSplitPanelElements = 3 * kSplitPanel * kSplitPanel;
+
+/// The bytes of packed lines: panel after panel, each of all k.
+size_t split_bytes(int64_t lines, int64_t k);
+/// Packs `lines` lines with numbers [begin, end) of their k, begin a multiple of 32; `to` has the first of these lines.
+Magnitudes split_pack(uint16_t* to, const SplitLines& x, int64_t lines, int64_t begin, int64_t end, int64_t k);
+
+/// A block of out (m, n): `lines` of one operand times lines of the other, which are packed.
+struct SplitProduct {
+  SplitLines lines;
+  const uint16_t* packed;
+  int64_t m, n, k;
+  float* out;
+  int64_t out_row;
+  const Epilogue* epilogue = nullptr;  // or none; then with the bias, or nullptr, and its strides
+  const float* bias = nullptr;
+  int64_t bias_row = 0, bias_column = 0;
+};
+/// Does it on the calling thread and says what `lines` has. Stops where that is in the way: out is not complete then. `scratch` is aligned
 /// to cache lines.
-void split_product(const DenseProduct<float>& p, void* scratch);
-size_t split_product_scratch(int64_t m, int64_t n, int64_t k);
+Magnitudes split_product(const SplitProduct& p, void* scratch);
+/// For this many lines of each operand, or fewer.
+size_t split_product_scratch(int64_t lines, int64_t packed_lines, int64_t k);
 
 }  // namespace tandem::kernels::cpu

@@ -1,10 +1,7 @@
 #include "kernels/cpu/split_product.h"
 
 #include <bit>
-#include <cstring>
 #include <string_view>
-
-#include "base/align.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512F__)
 #include <cpuid.h>
@@ -21,158 +18,156 @@ namespace tandem::kernels::cpu {
 
 namespace {
 
-constexpr int64_t kPanel = 32;  // rows of a, columns of b, and depth that are packed together
-constexpr int64_t kHalves = 2;
-constexpr int64_t kPanelElements = kParts * kHalves * kTile;   // of 32x32 numbers
-constexpr int64_t kDepth = 512, kRows = 128, kColumns = 1024;  // what is packed at a time: a's stays in the second cache
+constexpr int64_t kPanel = kSplitPanel, kPanelElements = kSplitPanelElements, kHalves = 2;
+constexpr int64_t kGroup = 128;         // lines that are split at a time
+constexpr int64_t kDepth = 512;         // of them: they stay in the second cache
+constexpr int64_t kPackedLines = 1024;  // that a group meets before its next depth: the sums stay there, too
 
-int64_t whole_panels(int64_t n) { return whole_of(n, kPanel); }
-
-/// Up to 32 rows of a, of up to 32 numbers: for each part two tiles of 16 rows.
-void pack_a(uint16_t* to, const float* a, int64_t row, int64_t rows, int64_t depth) {
-  for (int64_t r = 0; r < kPanel; ++r) {
-    uint16_t* const into = to + r / 16 * kTile + r % 16 * kPanel;
-    for (int64_t i = 0; i < 2; ++i) {
-      const Split s = split(r < rows ? _mm512_maskz_loadu_ps(mask_of(depth - i * 16), a + r * row + i * 16) : _mm512_setzero_ps());
-      for (int64_t part = 0; part < kParts; ++part)
-        _mm256_store_si256(reinterpret_cast<__m256i*>(into + part * kHalves * kTile + i * 16),
-                           _mm512_cvtepi32_epi16(_mm512_srli_epi32(s.part[part], 16)));
-    }
-  }
-}
-
-/// Up to 32 rows of b, of up to 32 numbers: for each part two tiles of 16 columns, whose rows are pairs of b's.
-void pack_b(uint16_t* to, const float* b, int64_t row, int64_t depth, int64_t columns) {
-  for (int64_t pair = 0; pair < kPanel / 2; ++pair)
-    for (int64_t half = 0; half < kHalves; ++half) {
-      Split s[2];
-      for (int64_t i = 0; i < 2; ++i) {
-        const int64_t r = 2 * pair + i;
-        s[i] = split(r < depth ? _mm512_maskz_loadu_ps(mask_of(columns - half * 16), b + r * row + half * 16) : _mm512_setzero_ps());
-      }
-      for (int64_t part = 0; part < kParts; ++part)
-        _mm512_store_si512(to + (part * kHalves + half) * kTile + pair * 32,
-                           _mm512_or_si512(_mm512_srli_epi32(s[0].part[part], 16), upper_half(s[1].part[part])));
-    }
-}
-
-template <int at>
-void load_a(const uint16_t* a) {
-  _tile_loadd(4, a + at * kHalves * kTile, 64);
-  _tile_loadd(5, a + (at * kHalves + 1) * kTile, 64);
-}
-template <int at>
-void load_b(const uint16_t* b) {
-  _tile_loadd(6, b + at * kHalves * kTile, 64);
-  _tile_loadd(7, b + (at * kHalves + 1) * kTile, 64);
-}
-void add_products() {
+/// Products with the tiles 4 and 5 of a and 6 and 7 of b, of which a's, or b's, are loaded first: each where it is used.
+template <int part>
+[[gnu::always_inline]] inline void with_next_a(const uint16_t* a) {
+  _tile_loadd(4, a + part * kHalves * kTile, 64);
   _tile_dpbf16ps(0, 4, 6);
   _tile_dpbf16ps(1, 4, 7);
+  _tile_loadd(5, a + (part * kHalves + 1) * kTile, 64);
   _tile_dpbf16ps(2, 5, 6);
   _tile_dpbf16ps(3, 5, 7);
 }
+template <int part>
+[[gnu::always_inline]] inline void with_next_b(const uint16_t* b) {
+  _tile_loadd(6, b + part * kHalves * kTile, 64);
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(2, 5, 6);
+  _tile_loadd(7, b + (part * kHalves + 1) * kTile, 64);
+  _tile_dpbf16ps(1, 4, 7);
+  _tile_dpbf16ps(3, 5, 7);
+}
 
-/// 32x32 of out: the product of a panel of a and one of b, added to what is there unless `first`.
-void panel_product(float* out, int64_t row, const uint16_t* a, const uint16_t* b, int64_t steps, bool first) {
-  const int64_t bytes = row * static_cast<int64_t>(sizeof(float));
-  if (first) {
+/// Four tiles: two of `high` rows above each other, two beside these.
+struct Tiles {
+  float* data;
+  int64_t row;
+
+  [[nodiscard]] float* lower(int64_t high) const { return data + high * row; }
+  [[nodiscard]] int64_t bytes() const { return row * static_cast<int64_t>(sizeof(float)); }
+};
+
+/// What the sums begin with: nothing, without tiles. Then the products of a panel of a and one of b are added.
+void panel_product(const Tiles& to, const Tiles& from, int64_t high, const uint16_t* a, const uint16_t* b, int64_t steps) {
+  if (!from.data) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
   } else {
-    _tile_loadd(0, out, bytes);
-    _tile_loadd(1, out + 16, bytes);
-    _tile_loadd(2, out + 16 * row, bytes);
-    _tile_loadd(3, out + 16 * row + 16, bytes);
+    _tile_loadd(0, from.data, from.bytes());
+    _tile_loadd(1, from.data + 16, from.bytes());
+    _tile_loadd(2, from.lower(high), from.bytes());
+    _tile_loadd(3, from.lower(high) + 16, from.bytes());
   }
   for (int64_t i = 0; i < steps; ++i, a += kPanelElements, b += kPanelElements) {
-    load_a<2>(a);
-    load_b<0>(b);
-    add_products();
-    load_a<1>(a);
-    add_products();
-    load_b<1>(b);
-    add_products();
-    load_a<0>(a);
-    add_products();
-    load_b<2>(b);
-    add_products();
-    load_b<0>(b);
-    add_products();
+    _tile_loadd(6, b, 64);
+    _tile_loadd(7, b + kTile, 64);
+    with_next_a<2>(a);
+    with_next_a<1>(a);
+    with_next_b<1>(b);
+    with_next_a<0>(a);
+    with_next_b<2>(b);
+    with_next_b<0>(b);
   }
-  _tile_stored(0, out, bytes);
-  _tile_stored(1, out + 16, bytes);
-  _tile_stored(2, out + 16 * row, bytes);
-  _tile_stored(3, out + 16 * row + 16, bytes);
+  _tile_stored(0, to.data, to.bytes());
+  _tile_stored(1, to.data + 16, to.bytes());
+  _tile_stored(2, to.lower(high), to.bytes());
+  _tile_stored(3, to.lower(high) + 16, to.bytes());
 }
 
-void copy_block(float* to, int64_t to_row, const float* from, int64_t from_row, int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, static_cast<size_t>(columns) * sizeof(float));
-}
-
-/// What a product goes through: b's block of kDepth x kColumns and a's of kRows x kDepth, packed.
+/// A product's way through groups of lines, runs of k and panels.
 class Work {
  public:
-  Work(const DenseProduct<float>& p, void* scratch)
+  Work(const SplitProduct& p, void* scratch)
       : p_(p),
-        a_(static_cast<uint16_t*>(scratch)),
-        b_(a_ + least_of(kRows, whole_panels(p.m)) * least_of(kDepth, whole_panels(p.k)) * kParts),
-        transpose_(isa().products.of_float.transpose) {}
+        lines_(p.lines.of_a ? p.m : p.n),
+        packed_lines_(p.lines.of_a ? p.n : p.m),
+        steps_(whole_of(p.k, kPanel) / kPanel),
+        begins_with_bias_(p.bias && p.bias_row == 0 && p.bias_column == 1 && p.epilogue->activation == Activation::None &&
+                          p.epilogue->alpha == 1 && p.epilogue->beta == 1),
+        group_(static_cast<uint16_t*>(scratch)),
+        sums_(reinterpret_cast<float*>(group_ + least_of(kGroup, whole_of(lines_, kPanel)) * kPanel * least_of(kDepth / kPanel, steps_) * kParts)) {
+    set_rows(16);
+  }
 
-  void run() {
-    for (int64_t j = 0; j < p_.n; j += kColumns)
-      for (int64_t k = 0; k < p_.k; k += kDepth) {
-        depth_ = least_of(kDepth, p_.k - k);
-        steps_ = whole_panels(depth_) / kPanel;
-        for (int64_t i = 0; i < p_.m; i += kRows) block(i, j, k);
-      }
+  Magnitudes run() {
+    const bool whole = p_.k <= kDepth;
+    for (int64_t i = 0; i < lines_; i += kGroup)
+      for (int64_t j = 0; j < packed_lines_; j += whole ? packed_lines_ : kPackedLines)
+        for (int64_t k = 0; k < p_.k; k += kDepth) {
+          const int64_t lines = least_of(kGroup, lines_ - i), depth = least_of(kDepth, p_.k - k);
+          const SplitLines from{p_.lines.data + i * p_.lines.line + k * p_.lines.element, p_.lines.line, p_.lines.element, p_.lines.of_a};
+          found_.join(split_pack(group_, from, lines, 0, depth, depth));
+          if (never_splits(found_)) return found_;
+          meet(i, lines, j, least_of(whole ? packed_lines_ : kPackedLines, packed_lines_ - j), k, depth);
+        }
+    return found_;
   }
 
  private:
-  void block(int64_t i0, int64_t j0, int64_t k0) {
-    const int64_t rows = least_of(kRows, p_.m - i0), columns = least_of(kColumns, p_.n - j0);
-    for (int64_t i = 0; i < rows; i += kPanel)
-      for (int64_t t = 0; t < steps_; ++t) pack_rows(i0 + i, k0 + t * kPanel, panel(a_, i, t), least_of(kPanel, rows - i), left(t));
-    for (int64_t j = 0; j < columns; j += kPanel) {
-      const int64_t wide = least_of(kPanel, columns - j);
-      for (int64_t t = 0; i0 == 0 && t < steps_; ++t) pack_columns(k0 + t * kPanel, j0 + j, panel(b_, j, t), left(t), wide);
-      for (int64_t i = 0; i < rows; i += kPanel) {
-        float* const out = p_.out + (i0 + i) * p_.out_row + j0 + j;
-        const int64_t high = least_of(kPanel, rows - i);
-        if (high == kPanel && wide == kPanel) {
-          panel_product(out, p_.out_row, panel(a_, i, 0), panel(b_, j, 0), steps_, k0 == 0);
-          continue;
-        }
-        if (k0 > 0) copy_block(edge_, kPanel, out, p_.out_row, high, wide);
-        panel_product(edge_, kPanel, panel(a_, i, 0), panel(b_, j, 0), steps_, k0 == 0);
-        copy_block(out, p_.out_row, edge_, kPanel, high, wide);
+  /// `lines` lines from i, of a run of k, times packed lines from j.
+  void meet(int64_t i, int64_t lines, int64_t j, int64_t packed_lines, int64_t k, int64_t depth) {
+    const int64_t steps = whole_of(depth, kPanel) / kPanel;
+    const bool first = k == 0, last = k + depth == p_.k;
+    float* sums = sums_;
+    for (int64_t at = 0; at < packed_lines; at += kPanel) {
+      const uint16_t* const packed = p_.packed + ((j + at) / kPanel * steps_ + k / kPanel) * kPanelElements;
+      for (int64_t l = 0; l < lines; l += kPanel, sums += first && last ? 0 : kPanel * kPanel) {
+        const uint16_t* const own = group_ + l / kPanel * steps * kPanelElements;
+        const int64_t count = least_of(kPanel, lines - l), packed_count = least_of(kPanel, packed_lines - at);
+        const bool of_a = p_.lines.of_a;
+        const int64_t row = of_a ? i + l : j + at, column = of_a ? j + at : i + l;
+        const int64_t rows = of_a ? count : packed_count, columns = of_a ? packed_count : count, high = (rows + 1) / 2;
+        set_rows(high);
+        const bool direct = last && (!p_.epilogue || begins_with_bias_) && columns == kPanel && rows % 2 == 0;
+        const Tiles to = direct ? Tiles{p_.out + row * p_.out_row + column, p_.out_row} : Tiles{sums, kPanel};
+        const Tiles from = !first ? Tiles{sums, kPanel} : begins_with_bias_ ? bias_at(column, columns) : Tiles{};
+        panel_product(to, from, high, of_a ? own : packed, of_a ? packed : own, steps);
+        if (last && !direct) finish(sums, row, column, rows, columns);
       }
     }
   }
-  [[nodiscard]] int64_t left(int64_t step) const { return least_of(kPanel, depth_ - step * kPanel); }
-  [[nodiscard]] uint16_t* panel(uint16_t* packed, int64_t at, int64_t step) const {
-    return packed + (at / kPanel * steps_ + step) * kPanelElements;
+  Tiles bias_at(int64_t column, int64_t columns) {
+    const float* const bias = p_.bias + column;
+    _mm512_store_ps(bias_, _mm512_maskz_loadu_ps(mask_of(columns), bias));
+    _mm512_store_ps(bias_ + 16, _mm512_maskz_loadu_ps(mask_of(columns - 16), bias + 16));
+    return {bias_, 0};
   }
-  void pack_rows(int64_t i, int64_t k, uint16_t* to, int64_t rows, int64_t depth) {
-    const float* const from = p_.a + i * p_.a_row + k * p_.a_column;
-    if (p_.a_column == 1) return pack_a(to, from, p_.a_row, rows, depth);
-    transpose_(turned_, kPanel, from, p_.a_column, rows, depth);
-    pack_a(to, turned_, kPanel, rows, depth);
+  void finish(const float* sums, int64_t i, int64_t j, int64_t rows, int64_t columns) {
+    float* const out = p_.out + i * p_.out_row + j;
+    if (p_.epilogue && !begins_with_bias_) {
+      const float* const bias = p_.bias ? p_.bias + i * p_.bias_row + j * p_.bias_column : nullptr;
+      return isa().products.epilogue(out, p_.out_row, sums, kPanel, rows, columns, bias, p_.bias_row, p_.bias_column, *p_.epilogue);
+    }
+    const __mmask16 left = mask_of(columns), right = mask_of(columns - 16);
+    for (int64_t r = 0; r < rows; ++r) {
+      _mm512_mask_storeu_ps(out + r * p_.out_row, left, _mm512_load_ps(sums + r * kPanel));
+      _mm512_mask_storeu_ps(out + r * p_.out_row + 16, right, _mm512_load_ps(sums + r * kPanel + 16));
+    }
   }
-  void pack_columns(int64_t k, int64_t j, uint16_t* to, int64_t depth, int64_t columns) {
-    const float* const from = p_.b + k * p_.b_row + j * p_.b_column;
-    if (p_.b_column == 1) return pack_b(to, from, p_.b_row, depth, columns);
-    transpose_(turned_, kPanel, from, p_.b_column, depth, columns);
-    pack_b(to, turned_, kPanel, depth, columns);
+  /// The time of a tile's products is that of its rows.
+  void set_rows(int64_t rows) {
+    if (rows == rows_) return;
+    rows_ = rows;
+    TileShapes shapes;
+    for (int tile = 0; tile < 6; ++tile) shapes.rows[tile] = static_cast<uint8_t>(rows);  // of out and a
+    _tile_loadconfig(&shapes);
   }
 
-  const DenseProduct<float>& p_;
-  uint16_t *const a_, *const b_;
-  void (*const transpose_)(float*, int64_t, const float*, int64_t, int64_t, int64_t);
-  int64_t depth_ = 0, steps_ = 0;
-  alignas(64) float edge_[kPanel * kPanel] = {}, turned_[kPanel * kPanel];
+  const SplitProduct& p_;
+  const int64_t lines_, packed_lines_, steps_;
+  const bool begins_with_bias_;  // a row of it, and nothing else follows
+  uint16_t* const group_;
+  float* const sums_;
+  int64_t rows_ = 0;
+  alignas(64) float bias_[kPanel];
+  Magnitudes found_;
 };
 
 /// Linux gives a process the unit's registers when it asks.
@@ -209,16 +204,18 @@ bool can_split(const Magnitudes& a, const Magnitudes& b, int64_t k) {
   return most * static_cast<float>(k) < 0x1p126F && most > 0x1p-80F;
 }
 
-void split_product(const DenseProduct<float>& p, void* scratch) {
-  const TileShapes shapes;
-  _tile_loadconfig(&shapes);
-  Work(p, scratch).run();
+bool never_splits(const Magnitudes& x) { return x.least < kLeast || x.most >= kMost; }
+
+Magnitudes split_product(const SplitProduct& p, void* scratch) {
+  const Magnitudes found = Work(p, scratch).run();
   _tile_release();
+  return found;
 }
 
-size_t split_product_scratch(int64_t m, int64_t n, int64_t k) {
-  const int64_t depth = least_of(kDepth, whole_panels(k));
-  return static_cast<size_t>((least_of(kRows, whole_panels(m)) + least_of(kColumns, whole_panels(n))) * depth * kParts) * sizeof(uint16_t);
+size_t split_product_scratch(int64_t lines, int64_t packed_lines, int64_t k) {
+  const int64_t group = least_of(kGroup, whole_of(lines, kPanel));
+  const int64_t sums = k <= kDepth ? kPanel * kPanel : group * least_of(kPackedLines, whole_of(packed_lines, kPanel));
+  return split_bytes(group, least_of(kDepth, k)) + static_cast<size_t>(sums) * sizeof(float);
 }
 
 #else
@@ -226,7 +223,8 @@ size_t split_product_scratch(int64_t m, int64_t n, int64_t k) {
 bool has_split_product() { return false; }
 Magnitudes magnitudes(const float*, int64_t, int64_t, int64_t) { return {}; }
 bool can_split(const Magnitudes&, const Magnitudes&, int64_t) { return false; }
-void split_product(const DenseProduct<float>&, void*) {}
+bool never_splits(const Magnitudes&) { return true; }
+Magnitudes split_product(const SplitProduct&, void*) { return {}; }
 size_t split_product_scratch(int64_t, int64_t, int64_t) { return 0; }
 
 #endif
