@@ -19,9 +19,9 @@ namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kPanel = kSplitPanel, kPanelElements = kSplitPanelElements, kHalves = 2;
-constexpr int64_t kGroup = 128;         // lines that are split at a time
+constexpr int64_t kGroup = 256;         // lines that are split at a time
 constexpr int64_t kDepth = 512;         // of them: they stay in the second cache
-constexpr int64_t kPackedLines = 1024;  // that a group meets before its next depth: the sums stay there, too
+constexpr int64_t kPackedLines = 512;  // that a group meets before its next depth: the sums stay there, too
 
 /// Products with the tiles 4 and 5 of a and 6 and 7 of b, of which a's, or b's, are loaded first: each where it is used.
 template <int part>
@@ -98,10 +98,11 @@ class Work {
 
   Magnitudes run() {
     const bool whole = p_.k <= kDepth;
-    for (int64_t i = 0; i < lines_; i += kGroup)
+    const int64_t groups = (lines_ + kGroup - 1) / kGroup, group = whole_of((lines_ + groups - 1) / groups, kPanel);
+    for (int64_t i = 0; i < lines_; i += group)
       for (int64_t j = 0; j < packed_lines_; j += whole ? packed_lines_ : kPackedLines)
         for (int64_t k = 0; k < p_.k; k += kDepth) {
-          const int64_t lines = least_of(kGroup, lines_ - i), depth = least_of(kDepth, p_.k - k);
+          const int64_t lines = least_of(group, lines_ - i), depth = least_of(kDepth, p_.k - k);
           const SplitLines from{p_.lines.data + i * p_.lines.line + k * p_.lines.element, p_.lines.line, p_.lines.element, p_.lines.of_a};
           found_.join(split_pack(group_, from, lines, 0, depth, depth));
           if (never_splits(found_)) return found_;
