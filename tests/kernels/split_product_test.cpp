@@ -44,7 +44,8 @@ class SplitProduct : public ::testing::Test {
 /// Memory of so many bytes from a cache line on; says so when something behind it was written.
 class Guarded {
  public:
-  explicit Guarded(size_t bytes) : memory_(bytes + 128, 0xA5), data_(memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64), bytes_(bytes) {}
+  explicit Guarded(size_t bytes)
+      : memory_(bytes + 128, 0xA5), data_(memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64), bytes_(bytes) {}
   ~Guarded() {
     for (const unsigned char* p = data_ + bytes_; p < memory_.data() + memory_.size(); ++p) EXPECT_EQ(*p, 0xA5) << "past the memory";
   }

@@ -222,7 +222,9 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
   if (plan.m == 0 || plan.n == 0 || plan.batch.numel == 0) return;
   auto* const memory = static_cast<char*>(workspace);
   char *const sets = memory + plan.once_bytes, *const scratch = sets + plan.set_bytes() * static_cast<size_t>(plan.sets());
-  const auto packed_of = [&](char* set) { return reinterpret_cast<uint16_t*>(plan.once_bytes ? memory : set + plan.set_bytes() - plan.packed_bytes); };
+  const auto packed_of = [&](char* set) {
+    return reinterpret_cast<uint16_t*>(plan.once_bytes ? memory : set + plan.set_bytes() - plan.packed_bytes);
+  };
   Magnitudes once;
   if (plan.once_bytes)
     once = pack_split(queue, plan, packed_of(nullptr), lines_of(plan.packs_b ? plan.b : plan.a, !plan.packs_b, 0), plan.packed_lines);

@@ -37,7 +37,8 @@ struct Square {
   const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xffff0000U));
   const Split s = split(x), t = split(y);
   for (int64_t part = 0; part < kParts; ++part)  // upper ? t : s >> 16
-    _mm512_store_si512(to + part * kHalves * kTile, _mm512_ternarylogic_epi32(_mm512_srli_epi32(s.part[part], 16), t.part[part], upper, 0xD8));
+    _mm512_store_si512(to + part * kHalves * kTile,
+                       _mm512_ternarylogic_epi32(_mm512_srli_epi32(s.part[part], 16), t.part[part], upper, 0xD8));
 }
 
 [[gnu::always_inline]] inline void transpose(__m512 (&x)[16]) {

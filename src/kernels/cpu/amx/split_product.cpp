@@ -19,8 +19,8 @@ namespace tandem::kernels::cpu {
 namespace {
 
 constexpr int64_t kPanel = kSplitPanel, kPanelElements = kSplitPanelElements, kHalves = 2;
-constexpr int64_t kGroup = 256;         // lines that are split at a time
-constexpr int64_t kDepth = 512;         // of them: they stay in the second cache
+constexpr int64_t kGroup = 256;        // lines that are split at a time
+constexpr int64_t kDepth = 512;        // of them: they stay in the second cache
 constexpr int64_t kPackedLines = 512;  // that a group meets before its next depth: the sums stay there, too
 
 /// Products with the tiles 4 and 5 of a and 6 and 7 of b, of which a's, or b's, are loaded first: each where it is used.
@@ -92,7 +92,8 @@ class Work {
         begins_with_bias_(p.bias && p.bias_row == 0 && p.bias_column == 1 && p.epilogue->activation == Activation::None &&
                           p.epilogue->alpha == 1 && p.epilogue->beta == 1),
         group_(static_cast<uint16_t*>(scratch)),
-        sums_(reinterpret_cast<float*>(group_ + least_of(kGroup, whole_of(lines_, kPanel)) * kPanel * least_of(kDepth / kPanel, steps_) * kParts)) {
+        sums_(reinterpret_cast<float*>(group_ +
+                                       least_of(kGroup, whole_of(lines_, kPanel)) * kPanel * least_of(kDepth / kPanel, steps_) * kParts)) {
     set_rows(16);
   }
 
