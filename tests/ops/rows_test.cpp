@@ -125,6 +125,20 @@ TEST_P(Rows, SoftmaxAndNormalization) {
   });
 }
 
+/// Far from the others, the first element is no number to take their differences from.
+TEST_P(Rows, NormalizationOfARowThatBeginsWithAnOutlier) {
+  for (const int64_t n : {100, 1000, 2048, 5000})
+    for (const float outlier : {-1e3F, 1e4F, 1e6F}) {
+      SCOPED_TRACE(testing::Message() << outlier << " before " << n - 1 << " others");
+      td::manual_seed(0);
+      const td::Tensor x = td::randn({3, n});
+      td::Tensor first = x.narrow(1, 0, 1);
+      first.fill_(outlier);
+      const td::Tensor exact = td::layer_norm(x.to(td::kFloat64), {n}), found = td::layer_norm(x.to(device()), {n}).cpu().to(td::kFloat64);
+      EXPECT_LT(td::amax(td::abs(found / exact - 1).narrow(1, 0, 1)).item<double>(), 2e-6);
+    }
+}
+
 TEST_P(Rows, AVeryLongOne) {
   constexpr int64_t n = 8'500'001;
   const td::Tensor x = td::arange(n, {.dtype = td::kInt32, .device = device()});

@@ -53,9 +53,10 @@ struct Blocks {
     char* to = address(row, run, at);
     if (reinterpret_cast<const char*>(values) != to) unpack_from<T>(view->dtype)(to, stride, values, n);
   }
-  /// Calls f(run, at, n) for the pieces of a row.
+  /// Calls f(run, at, n) for the pieces of a row. Inlined: what a lambda captures would go through memory, and wait there behind the stores
+  /// of the row before.
   template <class F>
-  void pieces(F f) const {
+  [[gnu::always_inline]] inline void pieces(F&& f) const {
     for (int64_t run = 0; run < runs; ++run)
       for (int64_t at = 0; at < length; at += kPiece) f(run, at, std::min(kPiece, length - at));
   }
@@ -97,27 +98,44 @@ void put_statistic(const Out& out, int64_t row, double value) {
   else out.as<float>()[row * out.strides[0]] = static_cast<float>(value);
 }
 
-/// Mean and mean squared deviation of a row; without a center, the mean square.
+/// Mean and sum of squared deviations of a row; without a center, the sum of squares.
 struct Moments {
   double count = 0, mean = 0, squares = 0;
 
   template <class T>
   void add(const T* x, int64_t n, bool centered) {
-    const auto size = static_cast<double>(n);
-    double center = 0, sums[2] = {};
-    if (centered) center = static_cast<double>(static_cast<T>(row_functions<T>().sum(x, n) / size));
-    isa().reductions.deviations[compute_of(dtype_of<T>())](sums, x, center, n);
+    const auto size = static_cast<double>(n), inverse = 1 / size;
+    // Differences from the first element, in one pass: among the others, it makes few digits cancel. Where it lies far from them, a second
+    // pass takes the differences from the mean.
+    double center = centered ? static_cast<double>(x[0]) : 0, sums[2] = {};
+    const auto deviations = isa().reductions.deviations[compute_of(dtype_of<T>())];
+    deviations(sums, x, center, n);
     if (!centered) {
       count += size;
       squares += sums[1];
       return;
     }
-    const double here = center + sums[0] / size, own = sums[1] - sums[0] * sums[0] / size;
+    double offset = sums[0] * inverse, own = sums[1] - sums[0] * offset;
+    if (!(offset * sums[0] <= kMostCancelled * own)) [[unlikely]] {
+      center = static_cast<double>(static_cast<T>(row_functions<T>().sum(x, n) * inverse));
+      sums[0] = sums[1] = 0;
+      deviations(sums, x, center, n);
+      offset = sums[0] * inverse;
+      own = sums[1] - sums[0] * offset;
+    }
+    const double here = center + offset;
+    if (count == 0) {
+      *this = {size, here, own};
+      return;
+    }
     const double step = here - mean, together = count + size;
-    squares += own + (count > 0 ? step * step * count * size / together : 0);
+    squares += own + step * step * count * size / together;
     mean += step * size / together;
     count = together;
   }
+
+ private:
+  static constexpr double kMostCancelled = 8;  // of the squares, in multiples of what is left: sqrt(8) standard deviations
 };
 
 }  // namespace
