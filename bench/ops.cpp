@@ -39,19 +39,36 @@ struct Figures {
   [[nodiscard]] double rate() const { return (flops > 0 ? flops : double(in + out)) / time.ns; }
 };
 
+/// Calls of an operation that are measured besides its usual one.
+const std::vector<Operation>& variants() {
+  static const std::vector<Operation> all = [] {
+    Operation row = *cases::find_operation("add"), column = row;
+    row.name = "add_row";
+    row.bench = [](int64_t) { return Sample{{Argument(randn({100, 1000})), Argument(randn({1000}))}}; };
+    column.name = "add_column";
+    column.bench = [](int64_t) { return Sample{{Argument(randn({100, 1000})), Argument(randn({100, 1}))}}; };
+    return std::vector<Operation>{std::move(row), std::move(column)};
+  }();
+  return all;
+}
+
 std::vector<const Operation*> chosen(const std::vector<std::string>& names) {
   std::vector<const Operation*> out;
   if (names.empty()) {
     for (const Operation& operation : cases::operations())
       if (operation.bench) out.push_back(&operation);
+    for (const Operation& operation : variants()) out.push_back(&operation);
     return out;
   }
   for (const std::string& name : names) {
     const Operation* operation = cases::find_operation(name);
+    for (const Operation& variant : variants())
+      if (variant.name == name) operation = &variant;
     if (!operation) {
       std::vector<std::string> known;
       for (const Operation& other : cases::operations())
         if (other.bench) known.push_back(other.name);
+      for (const Operation& variant : variants()) known.push_back(variant.name);
       throw UsageError(str("ops: there is no operation '", name, "'", did_you_mean(name, known), "; --list names them all"));
     }
     if (!operation->bench) throw UsageError(str("ops: '", name, "' is a view: it moves no element, so there is nothing to measure"));

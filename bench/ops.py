@@ -13,7 +13,7 @@ from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude,
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
-FASTER = {"softmax", "log_softmax", "layer_norm", "transpose", "sort", "rand_like", "randn_like", "max_pool2d"}
+FASTER = {"softmax", "log_softmax", "layer_norm", "transpose", "sort", "add_row", "add_column", "rand_like", "randn_like", "max_pool2d"}
 # At least this share of the rate of a plain loop over the same bytes, at 1M elements.
 SHARE = 0.7
 POINTWISE = set(re.findall(r"^TD_(?:UNARY|BINARY)\((\w+)", (ROOT / "src/kernels/pointwise.def").read_text(), re.M))

@@ -37,6 +37,13 @@ Make binary(Tensor (*f)(const Tensor&, const Tensor&), double low = -3, double h
     return [=] { auto y = f(a, b); };
   };
 }
+/// The sum of 100 rows of 1000 and a tensor of other sizes.
+Make added(std::vector<int64_t> sizes) {
+  return [=](int64_t) -> Body {
+    const Tensor a = torch::randn({100, 1000}), b = torch::randn(sizes);
+    return [=] { auto y = torch::add(a, b); };
+  };
+}
 /// f of a normal tensor of sizes that come from n.
 template <class F>
 Make of(std::vector<int64_t> (*sizes)(int64_t), F f) {
@@ -70,6 +77,8 @@ const std::map<std::string, Make>& cases() {
       BINARY(add), BINARY(sub), BINARY(mul), BINARY(div, -3, 3, 0.1, 4), BINARY(remainder, -3, 3, 0.1, 4), BINARY(fmod, -3, 3, 0.1, 4),
       BINARY(pow, 0.2, 3, 0.2, 3), BINARY(atan2), BINARY(hypot), BINARY(maximum), BINARY(minimum), BINARY(eq), BINARY(lt),
       BINARY(logical_and), BINARY(logaddexp), BINARY(copysign),
+      {"add_row", added({1000})},
+      {"add_column", added({100, 1})},
       {"silu", unary([](const Tensor& x) { return F::silu(x); })},
       {"mish", unary([](const Tensor& x) { return F::mish(x); })},
       {"gelu", of(flat, [](const Tensor& x) { return F::gelu(x); })},

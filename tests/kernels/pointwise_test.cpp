@@ -200,6 +200,10 @@ TEST_P(PointwiseKernel, EveryLayoutAndDtype) {
       {{5, 701}, {701, 1}, {701, 1}, {0, 1}},  // rows that begin anywhere in a cache line
       {{3, 5, 520}, {2600, 520, 1}, {2600, 520, 1}, {520, 0, 1}},
       {{2, 1100}, {1100, 1}, {1100, 1}, {1, 0}},
+      {{300, 37}, {37, 1}, {37, 1}, {0, 1}},  // tiles that begin at different places of the row
+      {{80, 64}, {64, 1}, {64, 1}, {0, 1}},
+      {{4, 3, 300}, {900, 300, 1}, {900, 300, 1}, {0, 300, 1}},
+      {{50, 37}, {37, 1}, {0, 1}, {0, 0}},
       {{2, 40000}, {40000, 1}, {40000, 1}, {0, 1}},
       {{9, 130}, {130, 1}, {1, 9}, {1, 0}},
       {{130, 9}, {9, 1}, {1, 130}, {0, 0}},
@@ -289,6 +293,37 @@ TEST_P(PointwiseKernel, InPlaceAndOfOneElement) {
   EXPECT_EQ(out.get(0), 9);
 }
 
+/// A number, and a column over rows of a matrix, give what as many copies of it give.
+TEST_P(PointwiseKernel, NumbersAndColumnsAsTheirCopies) {
+  constexpr int64_t rows = 9, columns = 1000, n = rows * columns;
+  const auto call_with = [](PointwiseOp op, DType compute, const Out& out, const View& a, auto b) {
+    Pointwise call = call_of(op, compute, out, out.contiguous() && a.contiguous());
+    add_operand(call, a);
+    if constexpr (std::is_same_v<decltype(b), View>) call.contiguous = call.contiguous && b.contiguous();
+    add_operand(call, b);
+    TestQueue queue(2);
+    cpu_table().pointwise(queue, call);
+    return queue.trouble() == Trouble::None;
+  };
+  for (const DType dtype : {kFloat32, kFloat64, kInt64})
+    for (const Binary& test : kFloating) {
+      const DType gives = test.compares ? kBool : dtype;
+      Memory a(dtype, n), numbers(dtype, rows), copies(dtype, n), wanted(gives, n), found(gives, n);
+      for (int64_t i = 0; i < n; ++i) a.set(i, static_cast<double>(i % 7 + 1)), copies.set(i, static_cast<double>(i / columns + 2));
+      for (int64_t r = 0; r < rows; ++r) numbers.set(r, static_cast<double>(r + 2));
+      const std::vector<int64_t> sizes{rows, columns};
+      if (!call_with(test.op, dtype, wanted.out(sizes), a.view(sizes), copies.view(sizes))) continue;  // no kernel for integers
+      ASSERT_TRUE(call_with(test.op, dtype, found.out(sizes), a.view(sizes), numbers.view(sizes, {1, 0})));
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(found.get(i), wanted.get(i)) << test.name << " of a column in " << dtype << " at " << i;
+      if (test.op == PointwiseOp::pow) continue;  // squared otherwise
+      for (const int64_t some : {int64_t{40}, columns, n}) {
+        call_with(test.op, dtype, found.out({some}), a.view({some}), 2);
+        for (int64_t i = 0; i < std::min(some, columns); ++i)
+          ASSERT_EQ(found.get(i), wanted.get(i)) << test.name << " of a number in " << dtype << " at " << i << " of " << some;
+      }
+    }
+}
+
 TEST_P(PointwiseKernel, SmallPowersAreExact) {
   for (const double exponent : {0.0, 1.0, 2.0, 3.0, 4.0, -1.0, -2.0, 0.5, -0.5})
     for (const DType dtype : {kFloat32, kFloat64}) {
@@ -312,7 +347,7 @@ TEST_P(PointwiseKernel, SmallPowersAreExact) {
 }
 
 TEST_P(PointwiseKernel, RowsAndColumnsInPlace) {
-  for (const int64_t columns : {31, 64, 1000, 5000}) {
+  for (const int64_t columns : {31, 64, 300, 1000, 5000}) {
     constexpr int64_t rows = 70;
     for (const bool by_row : {true, false})
       for (const int threads : {1, 2, 5}) {

@@ -1,5 +1,5 @@
 // Pointwise calls: which tile function, and how its operands reach it. Small dense calls take a short way; the rest is planned here and run
-// by pointwise_tiles.cpp.
+// by pointwise_tiles.cpp and pointwise_rows.cpp.
 #include <algorithm>
 #include <cstdlib>
 
@@ -50,9 +50,10 @@ void pointwise(const Queue& queue, Pointwise call) {
   const PointwiseOp op = simplified(call);
   const Row row = kRows[static_cast<int>(op)];
   const Compute compute = compute_of(call.compute);
-  bool of_numbers = row.inputs == 3;
+  const Tile by_numbers = set.pointwise.tiles_of_numbers[static_cast<int>(op)][compute];
+  bool of_numbers = by_numbers != nullptr;
   for (int i = 1; i < row.inputs; ++i) of_numbers &= !call.in[i].data;
-  const Tile tile = (of_numbers ? set.pointwise.tiles_of_numbers : set.pointwise.tiles)[static_cast<int>(op)][compute];
+  const Tile of_elements = set.pointwise.tiles[static_cast<int>(op)][compute], tile = of_numbers ? by_numbers : of_elements;
   if (!tile || row.inputs > call.inputs) {
     queue.status->report(Trouble::Unsupported, static_cast<int64_t>(call.compute));
     return;
@@ -71,7 +72,7 @@ void pointwise(const Queue& queue, Pointwise call) {
         in[i] = call.in[i].data;
       } else {
         if (filled == 2) break;
-        fill_number(numbers[filled].bytes, call.in[i].value, compute, call.numel, set);
+        fill_number(numbers[filled].bytes, call.in[i].value, compute, of_numbers && i > 0 ? 1 : call.numel, set);
         in[i] = numbers[filled++].bytes;
       }
     }
@@ -90,7 +91,7 @@ void pointwise(const Queue& queue, Pointwise call) {
   for (int i = 0; i < row.inputs; ++i)
     if (!call.in[i].data) std::fill_n(call.in[i].strides, call.ndim, 0);  // a number comes without
   if (!is_dense(call, call.out_strides)) collapse_dims(call, true);
-  TilePlan plan{call, set, tile, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
+  TilePlan plan{call, set, tile, of_numbers, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
   plan.out_dense = is_dense(call, call.out_strides);
   plan.out_direct = plan.out_dense && call.out_dtype == natural;
   bool in_place = false;
@@ -100,7 +101,17 @@ void pointwise(const Queue& queue, Pointwise call) {
     in_place |= call.in[i].data == call.out;
   }
   plan.stream = plan.out_direct && !in_place && streams(static_cast<size_t>(call.numel) * size_of(call.out_dtype));
-  if (wants_rows(plan)) run_rows(queue, plan);
+  // In a row, an operand that is one column is a number.
+  bool of_columns = by_numbers != nullptr;
+  for (int i = 1; i < row.inputs; ++i) of_columns &= !call.in[i].data || call.in[i].strides[call.ndim - 1] == 0;
+  if (of_columns) {
+    plan.tile = by_numbers;
+    plan.of_numbers = true;
+  }
+  if (wants_rows(plan)) return run_rows(queue, plan);
+  plan.tile = tile;
+  plan.of_numbers = of_numbers;
+  if (wants_repeats(plan)) run_repeats(queue, plan);
   else if (wants_panels(plan)) run_panels(queue, plan);
   else run_tiles(queue, plan);
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/align.h"
 #include "base/parallel.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/streaming.h"
@@ -80,50 +79,6 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
   }
 }
 
-/// How a call is shared out: its pieces are several for each thread, so that threads end together.
-struct Shares {
-  int threads;
-  int64_t piece;  // elements
-};
-Shares shares_of(int64_t numel, int threads) {
-  constexpr int64_t pieces_each = 8, least = 4 * kTile, most = 16 * kTile;
-  const auto used = static_cast<int>(std::min<int64_t>(threads, (numel + kGrain - 1) / kGrain));
-  if (used == 1) return {1, numel};
-  return {used, std::clamp((numel / (pieces_each * used) + kTile - 1) / kTile * kTile, least, most)};
-}
-
-/// An operand whose elements follow each other, or the same for each tile.
-struct Stream {
-  const char* from;
-  int64_t step;  // bytes from tile to tile; 0 for the same
-};
-
-/// n elements of operands that need no packing.
-void run_straight(const TilePlan& plan, char* out, const Stream* operands, int64_t n) {
-  const void* in[kMaxOperands];
-  bool repeats = false;
-  for (int i = 0; i < plan.inputs; ++i) {
-    in[i] = operands[i].from;
-    repeats |= operands[i].step == 0;
-  }
-  if (!repeats || n <= kTile) return plan.tile(out, in, n);
-  const int64_t out_step = kTile * static_cast<int64_t>(size_of(plan.natural));
-  for (; n > 0; n -= kTile, out += out_step) {
-    plan.tile(out, in, std::min(n, kTile));
-    for (int i = 0; i < plan.inputs; ++i) in[i] = static_cast<const char*>(in[i]) + operands[i].step;
-  }
-}
-
-/// Bytes to the next cache line: registers that are stored across two of them cost twice as much.
-int64_t to_boundary(const char* address) { return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(address) % kCacheLine); }
-
-/// Whether `run_straight` does the whole call.
-bool is_straight(const TilePlan& plan) {
-  bool straight = plan.out_direct && !plan.stream && !plan.checks_divisor;
-  for (int i = 0; i < plan.inputs; ++i) straight &= plan.direct[i] || !plan.call.in[i].data;
-  return straight;
-}
-
 constexpr int64_t kPanelRows = 16;
 constexpr int64_t kPanelColumns = 512;
 constexpr int64_t kPanelStride = kPanelColumns + 16;  // not a power of two: the rows shall not fall into the same places of the cache
@@ -136,6 +91,40 @@ bool transposed(const TilePlan& plan, int i) {
 }
 
 }  // namespace
+
+Shares shares_of(int64_t numel, int threads) {
+  constexpr int64_t pieces_each = 8, least = 4 * kTile, most = 16 * kTile;
+  const auto used = static_cast<int>(std::min<int64_t>(threads, (numel + kGrain - 1) / kGrain));
+  if (used == 1) return {1, numel};
+  return {used, std::clamp((numel / (pieces_each * used) + kTile - 1) / kTile * kTile, least, most)};
+}
+
+bool is_straight(const TilePlan& plan) {
+  bool straight = plan.out_direct && !plan.stream && !plan.checks_divisor;
+  for (int i = 0; i < plan.inputs; ++i) straight &= plan.direct[i] || !plan.call.in[i].data;
+  return straight;
+}
+
+void run_straight(const TilePlan& plan, char* out, const Stream* operands, int64_t n) {
+  const void* in[kMaxOperands];
+  bool copies = false;
+  for (int i = 0; i < plan.inputs; ++i) {
+    in[i] = operands[i].from;
+    copies |= operands[i].step == 0 && plan.copies(i, n) > 1;
+  }
+  if (copies && n > kTile) run_tile_by_tile(plan, out, operands, n);
+  else plan.tile(out, in, n);
+}
+
+void run_tile_by_tile(const TilePlan& plan, char* out, const Stream* operands, int64_t n) {
+  const void* in[kMaxOperands];
+  for (int i = 0; i < plan.inputs; ++i) in[i] = operands[i].from;
+  const int64_t out_step = kTile * static_cast<int64_t>(size_of(plan.natural));
+  for (; n > 0; n -= kTile, out += out_step) {
+    plan.tile(out, in, std::min(n, kTile));
+    for (int i = 0; i < plan.inputs; ++i) in[i] = static_cast<const char*>(in[i]) + operands[i].step;
+  }
+}
 
 /// n copies of a number in the compute type.
 void fill_number(void* to, Value value, Compute compute, int64_t n, const Isa& set) {
@@ -163,64 +152,11 @@ void run_tiles(const Queue& queue, const TilePlan& plan) {
         operands[i] = {data + begin * width, kTile * width};
         continue;
       }
-      fill_number(buffers[i].bytes, call.in[i].value, plan.compute, std::min(kTile, end - begin), plan.set);
+      fill_number(buffers[i].bytes, call.in[i].value, plan.compute, plan.copies(i, end - begin), plan.set);
       operands[i] = {buffers[i].bytes, 0};
     }
     if (straight) return run_straight(plan, static_cast<char*>(call.out) + begin * out_width, operands, end - begin);
     for (int64_t at = begin; at < end; at += kTile) run_tile(plan, buffers, queue, at, std::min(at + kTile, end));
-  });
-}
-
-bool wants_rows(const TilePlan& plan) {
-  const Pointwise& call = plan.call;
-  const int last = call.ndim - 1;
-  if (last < 1 || call.sizes[last] < kLeastRow || call.out_strides[last] != 1 || call.out_dtype != plan.natural || plan.stream ||
-      plan.checks_divisor || is_straight(plan))
-    return false;
-  for (int i = 0; i < plan.inputs; ++i) {
-    const Operand& operand = call.in[i];
-    if (!operand.data) continue;
-    const int64_t stride = operand.strides[last];
-    if (operand.dtype != call.compute || (stride != 1 && (stride != 0 || call.sizes[last] < kLeastRepeated))) return false;
-  }
-  return true;
-}
-
-void run_rows(const Queue& queue, const TilePlan& plan) {
-  const Pointwise& call = plan.call;
-  const int last = call.ndim - 1;
-  const auto [threads, piece] = shares_of(call.numel, queue.threads);
-  const int64_t columns = call.sizes[last], length = std::min(columns, std::max(piece, kTile)), parts = (columns + length - 1) / length;
-  const int64_t width = static_cast<int64_t>(size_of(dtype_for(plan.compute))), out_width = static_cast<int64_t>(size_of(call.out_dtype));
-  parallel_for(call.numel / columns * parts, std::max<int64_t>(1, piece / length), threads, [&](int64_t begin, int64_t end) {
-    Buffer buffers[kMaxOperands];  // NOLINT: filled as far as they are read
-    for (int i = 0; i < plan.inputs; ++i)
-      if (!call.in[i].data) fill_number(buffers[i].bytes, call.in[i].value, plan.compute, std::min(kTile, length), plan.set);
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t row = parts == 1 ? at : at / parts, column = parts == 1 ? 0 : at % parts * length,
-                    n = std::min(length, columns - column);
-      int64_t out_at = column, in_at[kMaxOperands];
-      for (int i = 0; i < plan.inputs; ++i) in_at[i] = column * call.in[i].strides[last];
-      for_indices(row, last, call.sizes, [&](int d, int64_t index) {
-        out_at += index * call.out_strides[d];
-        for (int i = 0; i < plan.inputs; ++i) in_at[i] += index * call.in[i].strides[d];
-      });
-      Stream operands[kMaxOperands];
-      for (int i = 0; i < plan.inputs; ++i) {
-        const Operand& operand = call.in[i];
-        operands[i] = {buffers[i].bytes, 0};
-        if (!operand.data) continue;
-        const char* const from = static_cast<const char*>(operand.data) + in_at[i] * width;
-        if (operand.strides[last] == 1) operands[i] = {from, kTile * width};
-        else plan.set.conversions.pack_to(plan.compute, operand.dtype)(buffers[i].bytes, from, 0, std::min(kTile, n));
-      }
-      char* const out = static_cast<char*>(call.out) + out_at * out_width;
-      const int64_t lead = out_width != width ? 0 : std::min(n, to_boundary(out) / width);
-      if (lead > 0) run_straight(plan, out, operands, lead);
-      for (int i = 0; i < plan.inputs; ++i)
-        if (operands[i].step) operands[i].from += lead * width;
-      run_straight(plan, out + lead * out_width, operands, n - lead);
-    }
   });
 }
 

@@ -17,7 +17,7 @@ constexpr DType dtype_for(Compute compute) { return compute == kComputeFloat ? k
 using Tile = void (*)(void* out, const void* const* in, int64_t n);
 struct PointwiseFunctions {
   Tile tiles[kPointwiseOps][kComputes];
-  Tile tiles_of_numbers[kPointwiseOps][kComputes];  // all operands but the first are numbers; of operations with three
+  Tile tiles_of_numbers[kPointwiseOps][kComputes];  // all operands but the first are numbers; nullptr: there is none
 };
 
 /// to[i] = from[i * stride], converted to a compute type.

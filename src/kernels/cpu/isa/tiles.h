@@ -61,15 +61,37 @@ void tile_of_numbers(void* out, const void* const* in, int64_t n) {
   tile_loop_of_numbers<F, T>(out, in, n, std::make_index_sequence<inputs - 1>());
 }
 
+/// Whether an operation has a tile function of numbers: those with three operands, and of those with two the ones where loading the second
+/// costs as much as the operation.
+constexpr bool takes_numbers(PointwiseOp op, int inputs) {
+  using enum PointwiseOp;
+  switch (op) {
+    case add:
+    case sub:
+    case rsub:
+    case mul:
+    case div:
+    case maximum:
+    case minimum:
+    case eq:
+    case ne:
+    case lt:
+    case le:
+    case gt:
+    case ge: return true;
+    default: return inputs == 3;
+  }
+}
+
 /// Adds the tiles of an operation, for those of the types Ts that its rule allows.
-template <class F, Rule rule, int inputs, class... Ts>
-void add_row(PointwiseFunctions& table, PointwiseOp op) {
+template <PointwiseOp op, class F, Rule rule, int inputs, class... Ts>
+void add_row(PointwiseFunctions& table) {
   const auto add = [&]<class T>(T) {
     constexpr bool floating = std::is_floating_point_v<T>;
     constexpr Compute compute = floating ? (sizeof(T) == 4 ? kComputeFloat : kComputeDouble) : kComputeInt;
     if constexpr ((!of_floats(rule) || floating) && (!of_integers(rule) || !floating)) {
       table.tiles[static_cast<int>(op)][compute] = tile<F, T, inputs>;
-      if constexpr (inputs == 3) table.tiles_of_numbers[static_cast<int>(op)][compute] = tile_of_numbers<F, T, inputs>;
+      if constexpr (takes_numbers(op, inputs)) table.tiles_of_numbers[static_cast<int>(op)][compute] = tile_of_numbers<F, T, inputs>;
     }
   };
   (add(Ts()), ...);
@@ -87,7 +109,7 @@ enum class Part : uint8_t {
 template <Part part, class... Ts>
 void add_rows(PointwiseFunctions& table) {
 #define TD_ADD(name, Functor, rule, inputs, in) \
-  if constexpr (part == (in)) add_row<Functor, Rule::rule, inputs, Ts...>(table, PointwiseOp::name);
+  if constexpr (part == (in)) add_row<PointwiseOp::name, Functor, Rule::rule, inputs, Ts...>(table);
 #define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, of_floats(Rule::rule) ? Part::Functions : Part::Arithmetic)
 #define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, Part::Binary)
 #define TD_KERNEL(name, Functor, rule, inputs) \
