@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
+#include "ops/overlap.h"
 #include "ops/view.h"
 #include "runtime/stream.h"
 #include "tensor/host_values.h"
@@ -77,6 +78,8 @@ const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) 
   if (is_same(source)) return *this;
   const Shape sizes = broadcast_shapes(this->sizes(), source.sizes());
   if (!(sizes == this->sizes())) fail("[copy_] output with shape ", this->sizes(), " doesn't match the broadcast shape ", sizes);
+  ops::refuse_shared_elements("copy", *this);
+  ops::refuse_partial_overlap("copy", *this, source);
   Tensor values = source.detach();
   if (!(values.sizes() == this->sizes())) {
     const NoGradGuard no_grad;

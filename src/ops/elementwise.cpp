@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "ops/launch.h"
+#include "ops/overlap.h"
 #include "ops/view.h"
 
 namespace tandem {
@@ -264,12 +265,9 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
   if (!can_cast(types.result, target.dtype()))
     fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
          scalar_name(target.dtype()), "; use the form that gives a new tensor");
-  for (size_t d = 0; target.numel() > 0 && d < target.sizes().size(); ++d)
-    if (target.sizes()[d] > 1 && target.strides()[d] == 0)
-      fail("[", row.name,
-           "_] unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "
-           "the tensor before "
-           "performing the operation.");
+  refuse_shared_elements(row.name, target);
+  for (const Operand* operand : operands)
+    if (operand->is_tensor()) refuse_partial_overlap(row.name, target, operand->tensor());
   run(row, target, types.compute, operands, site);
   target.impl().storage->bump_version();
 }

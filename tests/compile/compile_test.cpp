@@ -145,7 +145,7 @@ TEST(Compile, DoesChainsTileByTile) {
       [](Of&, const Tensor& x) {
         const Tensor y = x + 1;  // changed where it lies, and by a part of itself
         y.narrow(0, 0, 10).copy_(y.narrow(0, 5, 10) * 2);
-        y.narrow(0, 1, 10).add_(y.narrow(0, 0, 10));
+        y.narrow(0, 10, 10).add_(y.narrow(0, 0, 10));
         return y * 2 + x;
       },
       [](Of&, const Tensor& x) { return where((x > 0).logical_not(), x.to(kFloat64) * 2, 1.0).to(kFloat32) + x; },

@@ -74,6 +74,24 @@ TEST_P(Pointwise, ErrorsNameBothValues) {
   EXPECT_NE(error_of([&] { (void)(ones(td::kFloat32) & ones(td::kFloat32)); }).find("integers and bool only"), std::string::npos);
 }
 
+// Of what is read and written at once, either all may be the same or nothing: threads take their pieces in any order.
+TEST_P(Pointwise, RefusesToReadInPartWhatIsWritten) {
+  const auto x = td::arange(12, {.dtype = td::kFloat32, .device = device()}).view({3, 4});
+  const auto refusal = [&](const td::Tensor& to, const td::Tensor& from) {
+    return error_of([&] { to.add_(from); }).find("some elements of the input tensor and the written-to tensor") != std::string::npos &&
+           error_of([&] { to.copy_(from); }).find("some elements of the input tensor and the written-to tensor") != std::string::npos;
+  };
+  EXPECT_TRUE(refusal(x.narrow(0, 1, 2), x.narrow(0, 0, 2)));
+  EXPECT_TRUE(refusal(x.narrow(0, 0, 2), x.narrow(0, 1, 2)));
+  EXPECT_TRUE(refusal(x, x.select(0, 1)));
+  EXPECT_TRUE(refusal(x.view({12}).narrow(0, 0, 4).view({2, 2}), x.view({12}).narrow(0, 0, 4).view({2, 2}).t()));
+  EXPECT_EQ(x.sum().item<float>(), 66);
+  x.add_(x).add_(x.view({3, 4}));
+  EXPECT_EQ(x.sum().item<float>(), 264);
+  x.narrow(0, 0, 1).copy_(x.narrow(0, 2, 1));
+  EXPECT_EQ(x.sum().item<float>(), 264 - 24 + 152);
+}
+
 TEST_P(Pointwise, EmptyAndZeroDim) {
   EXPECT_EQ((td::ones({0, 3}, device()) + 1).sizes(), (td::Shape{0, 3}));
   EXPECT_EQ((td::tensor(2., device()) * td::tensor(3., device())).item<float>(), 6);

@@ -1,0 +1,39 @@
+#include "ops/overlap.h"
+
+#include "base/error.h"
+#include "tensor/tensor_impl.h"
+
+namespace tandem::ops {
+namespace {
+
+/// Whether the elements fill the memory between the first and the last.
+bool is_dense(const Tensor& x) {
+  int64_t reach = 1;
+  for (size_t d = 0; d < x.sizes().size(); ++d) reach += (x.sizes()[d] - 1) * x.strides()[d];
+  return reach == x.numel();
+}
+
+}  // namespace
+
+void refuse_shared_elements(std::string_view op, const Tensor& target) {
+  for (size_t d = 0; target.numel() > 0 && d < target.sizes().size(); ++d)
+    if (target.sizes()[d] > 1 && target.strides()[d] == 0)
+      fail(
+          "[", op,
+          "_] unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the "
+          "tensor before performing the operation.");
+}
+
+void refuse_partial_overlap(std::string_view op, const Tensor& target, const Tensor& source) {
+  if (target.is_same(source) || target.impl().storage != source.impl().storage || target.numel() == 0 || source.numel() == 0) return;
+  if (!is_dense(target) || !is_dense(source)) return;
+  const auto begin = [](const Tensor& x) { return x.impl().offset * static_cast<int64_t>(size_of(x.dtype())); };
+  const auto end = [&](const Tensor& x) { return begin(x) + x.numel() * static_cast<int64_t>(size_of(x.dtype())); };
+  if (begin(target) == begin(source) && target.numel() == source.numel() && target.strides() == source.strides()) return;
+  if (begin(target) >= end(source) || begin(source) >= end(target)) return;
+  fail("[", op,
+       "_] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+       "clone() the tensor before performing the operation.");
+}
+
+}  // namespace tandem::ops
