@@ -71,7 +71,7 @@ void run_repeats(const Queue& queue, const TilePlan& plan);
 
 /// Whether an operand is transposed against the output, so that panels are faster.
 bool wants_panels(const TilePlan& plan);
-/// Blocks of rows: transposed operands are turned round block by block, so that every cache line is read once.
+/// Blocks of rows: transposed operands are transposed block by block, so that every cache line is read once.
 void run_panels(const Queue& queue, const TilePlan& plan);
 
 }  // namespace tandem::kernels::cpu
