@@ -8,8 +8,15 @@ namespace {
 
 class Joining : public OnDevice {};
 
-const std::vector<int64_t> kWidths[] = {
-    {16, 32, 16}, {8, 24}, {1, 2, 3, 5}, {7}, {4, 0, 4}, {5, 5, 5, 6}, std::vector<int64_t>(70, 3), std::vector<int64_t>(64, 16)};
+const std::vector<int64_t> kWidths[] = {{16, 32, 16},
+                                        {8, 24},
+                                        {1, 2, 3, 5},
+                                        {7},
+                                        {4, 0, 4},
+                                        {5, 5, 5, 6},
+                                        {3001, 0, 1, 2200, 7},
+                                        std::vector<int64_t>(70, 3),
+                                        std::vector<int64_t>(64, 16)};
 
 TEST_P(Joining, PartsLieOneBehindTheOther) {
   const auto number = [](const td::Shape& sizes, int64_t from) {
