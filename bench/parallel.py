@@ -11,7 +11,7 @@ import sys
 
 from side_by_side import BUSY, ROOT, BenchError, Server, conclude, others_share, setting
 
-TRAINING = ["densenet121", "lenet", "resnet18", "products"]
+TRAINING = ["densenet121", "lenet", "mlp", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]
 FLOORS = {"densenet121": 0.95, "resnet18": 0.95, "products": 0.95}  # of the ratio that independent processes reach, on virtual GPUs
 

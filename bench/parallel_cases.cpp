@@ -1,5 +1,5 @@
 // The networks that others have published figures of on several GPUs: DenseNet-121 for 14 findings in X-rays, the LeNet and the ResNet-18
-// of "Dive into Deep Learning"; and that book's two products at once.
+// of "Dive into Deep Learning"; an MLP, whose steps are small; and that book's two products at once.
 #include "bench/parallel_cases.h"
 
 #include <memory>
@@ -64,6 +64,15 @@ ParallelWork resnet18(std::span<const Device> devices, const ParallelSizes& size
   return digits(models::d2l_resnet18(), batch_of(sizes, 256, 32) * n, 0.1 * static_cast<double>(n), devices);
 }
 
+ParallelWork mlp(std::span<const Device> devices, const ParallelSizes& sizes) {
+  const int64_t pictures = batch_of(sizes, 128, 128) * static_cast<int64_t>(devices.size());
+  const Tensor x = rand({pictures, 784}, devices[0]), labels = randint(0, 10, {pictures}, {.device = devices[0]});
+  return training<nn::Sequential, optim::Adam>(
+      nn::Sequential(nn::Linear(784, 256), nn::ReLU(), nn::Linear(256, 128), nn::ReLU(), nn::Linear(128, 10)), x, labels, devices,
+      [](const Tensor& out, const Tensor& target) { return cross_entropy(out, target); },
+      [](const std::vector<Tensor>& parameters) { return std::make_unique<optim::Adam>(parameters); });
+}
+
 /// Ten products on each device: the devices share nothing.
 ParallelWork products(std::span<const Device> devices, const ParallelSizes& sizes) {
   constexpr int kProducts = 10;
@@ -79,6 +88,7 @@ ParallelWork products(std::span<const Device> devices, const ParallelSizes& size
 constexpr ParallelCase kCases[] = {
     {"densenet121", "DenseNet-121, 14 outputs, Adam", "pictures/s", densenet, 64, 6'968'206},
     {"lenet", "LeNet of Dive into Deep Learning, SGD", "pictures/s", lenet, 256, 129'068},
+    {"mlp", "784-256-128-10 with ReLU, Adam", "pictures/s", mlp, 128, 235'146},
     {"resnet18", "ResNet-18 of Dive into Deep Learning, SGD", "pictures/s", resnet18, 256, 11'175'818},
     {"products", "square float32 products, ten a GPU", "products/s", products, 10, 0},
 };

@@ -1,4 +1,4 @@
-// What is measured on one and on several GPUs: three networks in training, and products.
+// What is measured on one and on several GPUs: four networks in training, and products.
 #pragma once
 
 #include <cstdint>

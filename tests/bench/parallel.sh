@@ -3,7 +3,7 @@
 
 call TANDEM_VIRTUAL_GPUS=2x512MiB -- parallel --quick
 expect_status 0; expect_no_err
-for word in densenet121 lenet resnet18 products "2 GPUs x 2" efficiency overlap copy_between all_reduce reduce_scatter "GB/s"; do expect_out "$word"; done
+for word in densenet121 lenet mlp resnet18 products "2 GPUs x 2" efficiency overlap copy_between all_reduce reduce_scatter "GB/s"; do expect_out "$word"; done
 
 call TANDEM_VIRTUAL_GPUS=3x256MiB -- parallel --quick --gpus 3,1 --only lenet --only collectives --json
 expect_status 0; expect_no_err
@@ -18,7 +18,7 @@ for word in "modelled, not measured. nvlink: 8 GPUs in a ring, 450 GB/s" "4:12.5
 out=$(printf '2\n1\n' | TANDEM_VIRTUAL_GPUS=2x256MiB "$TANDEM_BIN" parallel --quick --serve products 2>&1)
 [ "$(grep -c '"per_s"' <<< "$out")" = 2 ] && [ "$(head -1 <<< "$out")" = ready ] || fail "--serve does not answer each line" "$out"
 
-wrong "parallel: there is no case 'warp'. There are: densenet121, lenet, resnet18, products, overlap, collectives, model" parallel --only warp
+wrong "parallel: there is no case 'warp'. There are: densenet121, lenet, mlp, resnet18, products, overlap, collectives, model" parallel --only warp
 wrong "parallel: --link 'tin' is neither nvlink, pcie nor ethernet100" parallel --link tin
 wrong "parallel: --link '8:0:3'" parallel --link 8:0:3
 wrong "parallel: --rate 'vgg=3' is not CASE=IMAGES" parallel --rate vgg=3
