@@ -132,7 +132,11 @@ TEST_F(SplitProduct, IsAsAccurateAsPlainSums) {
 }
 
 TEST_F(SplitProduct, IsNotForNumbersThatCannotBeSplit) {
-  const auto of = [](std::vector<float> values) { return magnitudes(values.data(), 5, 1, static_cast<int64_t>(values.size())); };
+  const auto of = [](const std::vector<float>& values) {
+    alignas(64) uint16_t packed[kSplitPanelElements];
+    const auto n = static_cast<int64_t>(values.size());
+    return split_pack(packed, {values.data(), n, 1, true}, 1, 0, n, n);
+  };
   const Magnitudes common = of({1, -2, 0, 3});
   EXPECT_EQ(common.least, std::bit_cast<uint32_t>(1.0F));
   EXPECT_EQ(common.most, std::bit_cast<uint32_t>(3.0F));

@@ -24,8 +24,6 @@ constexpr int64_t kWinogradBlock = 64;          // channels that are made at a t
 constexpr int64_t kWinogradSums = 16 << 20;     // that sums of the weight's gradient may take
 constexpr int64_t kWinogradTiles = 16;          // from which on the weight's transform pays
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, const View& in_view, const View& weight,
@@ -86,36 +84,36 @@ bool ConvolutionPlan::suits_winograd() const {
   for (int d = 1; d < 3; ++d)
     plain = plain && windows.kernel[d] == 3 && windows.stride[d] == 1 && windows.dilation[d] == 1 && windows.padding[d] <= 2;
   if (!plain || std::min(ic, oc) < 16) return false;
-  const int64_t* const made = part == ConvolutionPart::Input ? in : out;
-  const int64_t tiles = n * ceil_div(made[1], 4) * ceil_div(made[2], 4);
-  return tiles >= kWinogradTiles && n * made[1] * made[2] >= 8 * tiles;
+  const int64_t tiles = n * ceil_div(made()[1], 4) * ceil_div(made()[2], 4);
+  return tiles >= kWinogradTiles && n * made()[1] * made()[2] >= 8 * tiles;
 }
 
 void ConvolutionPlan::plan_winograd() {
-  const bool input = part == ConvolutionPart::Input, gradient = part == ConvolutionPart::Weight;
+  const bool gradient = part == ConvolutionPart::Weight;
   const int64_t lanes = isa().images.lanes(), cores = shares();
-  const int64_t read = ceil_div(input ? oc : ic, lanes) * lanes, made = ceil_div(input ? ic : oc, lanes) * lanes;
-  const int64_t tile_rows = ceil_div(input ? in[1] : out[1], 4), tile_columns = ceil_div(input ? in[2] : out[2], 4), strips = n * tile_rows;
-  few = strips * tile_columns < made;
+  const auto in_vectors = [&](int64_t channels) { return ceil_div(channels, lanes) * lanes; };
+  const int64_t channels_made = in_vectors(units()), channels_read = in_vectors(ic + oc - units());
+  const int64_t tile_columns = ceil_div(made()[2], 4), strips = n * ceil_div(made()[1], 4);
+  few = strips * tile_columns < channels_made;
   if (few) {
-    const int64_t channels = std::max<int64_t>(1, kWinogradBytes / (36 * 4 * read) / lanes) * lanes;
-    block = std::min({made, channels, kWinogradBlock});
-    blocks = ceil_div(made, block);
+    const int64_t channels = std::max<int64_t>(1, kWinogradBytes / (36 * 4 * channels_read) / lanes) * lanes;
+    block = std::min({channels_made, channels, kWinogradBlock});
+    blocks = ceil_div(channels_made, block);
     piece = strips;
     pieces = 1;
     slots = std::min<int64_t>(cores, blocks);
   } else {
-    block = std::min(made, kWinogradBlock);
+    block = std::min(channels_made, kWinogradBlock);
     blocks = 1;
     int64_t bytes = kWinogradBytes;
     if (gradient) {
       // Each piece goes through all sums: large ones ask for large pieces.
       const int64_t sums = 36 * ic * block * 4;
       bytes = std::max(bytes, sums);
-      blocks = ceil_div(made, block);
+      blocks = ceil_div(channels_made, block);
       runs = std::clamp<int64_t>(kMaxRuns / 2 / blocks, 1, std::max<int64_t>(1, kWinogradSums / (sums * blocks)));
     }
-    piece = std::clamp<int64_t>(bytes / (36 * 4 * (read + block)) / tile_columns, 1, strips);
+    piece = std::clamp<int64_t>(bytes / (36 * 4 * (channels_read + block)) / tile_columns, 1, strips);
     pieces = ceil_div(strips, piece);
     if (gradient) {
       runs = std::min(runs, pieces);

@@ -10,6 +10,8 @@
 
 namespace tandem::kernels::cpu {
 
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 struct ConvolutionPlan {
   /// What computes it.
   enum class Route : uint8_t {
@@ -47,6 +49,8 @@ struct ConvolutionPlan {
   [[nodiscard]] int64_t out_places() const { return out[0] * out[1] * out[2]; }
   [[nodiscard]] double work() const { return static_cast<double>(oc) * static_cast<double>(out_places() * seen()); }  // of an image
   [[nodiscard]] int64_t units() const { return groups > 1 ? groups : part == ConvolutionPart::Input ? ic : oc; }
+  /// The sizes of the images that are made, or whose gradient is read for that of the weight.
+  [[nodiscard]] const int64_t* made() const { return part == ConvolutionPart::Input ? in : out; }
   /// What oneDNN is asked for `images` images and `count` units.
   [[nodiscard]] DnnlConvolution dnnl_piece(int64_t images, int64_t count) const;
   /// The memory of one weight in the workspace, of which there are `weights()`.

@@ -16,7 +16,6 @@ constexpr int64_t kValues = 36, kTile = 4, kSeen = 6, kElements = 9;  // of a ti
 constexpr int64_t kTerms = 128;                                       // of a sum at a time
 constexpr int64_t kWeights = 32;                                      // windows that are transformed at a time
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t whole(int64_t n, int64_t unit) { return ceil_div(n, unit) * unit; }
 
 /// One side of a convolution: images of what is read, of what is made, or of its gradient.
@@ -59,9 +58,8 @@ struct Winograd {
   // From a value to the next, with a line between that keeps them out of the same lines of the first cache.
   [[nodiscard]] int64_t step_of(int64_t rows, int64_t channels) const { return rows * channels + lanes; }
   [[nodiscard]] int64_t step(int64_t channels) const { return step_of(tiles(), channels); }
-  [[nodiscard]] int64_t block() const { return std::min(plan.block, filled_to); }
   /// Of the block that begins at channel `first`.
-  [[nodiscard]] int64_t channels_from(int64_t first) const { return std::min(block(), filled_to - first); }
+  [[nodiscard]] int64_t channels_from(int64_t first) const { return std::min(plan.block, filled_to - first); }
   [[nodiscard]] bool reversed() const { return plan.part == ConvolutionPart::Input; }
 };
 
@@ -75,8 +73,8 @@ struct Scratch {
     WorkspaceParts parts(memory);
     rows = parts.take<float>(std::max((w.plan.piece * kTile + kSeen - kTile) * w.laid_width(), kWeights * kElements) * w.lanes);
     from = w.plan.few ? nullptr : parts.take<float>(kValues * w.step(w.filled_from));
-    to = parts.take<float>(kValues * w.step(w.block()));
-    weight = w.plan.few ? parts.take<float>(kValues * w.step_of(w.from.channels, w.block())) : nullptr;
+    to = parts.take<float>(kValues * w.step(w.plan.block));
+    weight = w.plan.few ? parts.take<float>(kValues * w.step_of(w.from.channels, w.plan.block)) : nullptr;
     bytes = parts.bytes();
   }
 };
@@ -108,40 +106,34 @@ void lay_rows(const Winograd& w, const Side& side, int64_t image, int64_t channe
   }
 }
 
-/// The values of what is read, for strips begin … end - 1 and its channels from `first_channel` to `last_channel`.
-void lay_from(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t last_channel, float* values, float* rows) {
-  const int64_t width = w.laid_width();
-  for (int64_t channel = first_channel; channel < last_channel; channel += w.lanes)
-    each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
-      lay_rows(w, w.from, image, channel, row * kTile - w.before[0], count * kTile + kSeen - kTile, width, w.before[1], rows);
-      for (int64_t r = 0; r < count; ++r)
-        w.transforms.input({.values = values + (first + r) * w.tile_columns * w.filled_from + channel,
-                            .places = rows + r * kTile * width * w.lanes,
-                            .step = w.step(w.filled_from),
-                            .tile = w.filled_from,
-                            .row = width * w.lanes,
-                            .column = w.lanes,
-                            .next = kTile * w.lanes,
-                            .count = w.tile_columns});
-    });
-}
-
-/// The values of the result's gradient, for its channels from `first_channel` on.
-void lay_gradient(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, const Scratch& scratch) {
-  const int64_t width = w.tile_columns * kTile;
+/// The values of a side for strips begin … end - 1 and `channels` of its channels from `first_channel` on, whole vectors, which lie
+/// `stride` floats apart from tile to tile. A tile takes `seen` places each way, the first of them `before` its place in the result.
+void lay_values(const Winograd& w, const Side& side, void (*transform)(const WinogradTiles&), int64_t seen, const int64_t* before,
+                int64_t begin, int64_t end, int64_t first_channel, int64_t channels, float* values, int64_t stride, float* rows) {
+  const int64_t width = w.tile_columns * kTile + seen - kTile;
   for (int64_t c = 0; c < channels; c += w.lanes)
     each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
-      lay_rows(w, w.to, image, first_channel + c, row * kTile, count * kTile, width, 0, scratch.rows);
+      lay_rows(w, side, image, first_channel + c, row * kTile - before[0], count * kTile + seen - kTile, width, before[1], rows);
       for (int64_t r = 0; r < count; ++r)
-        w.transforms.gradient({.values = scratch.to + (first + r) * w.tile_columns * channels + c,
-                               .places = scratch.rows + r * kTile * width * w.lanes,
-                               .step = w.step(channels),
-                               .tile = channels,
-                               .row = width * w.lanes,
-                               .column = w.lanes,
-                               .next = kTile * w.lanes,
-                               .count = w.tile_columns});
+        transform({.values = values + (first + r) * w.tile_columns * stride + c,
+                   .places = rows + r * kTile * width * w.lanes,
+                   .step = w.step(stride),
+                   .tile = stride,
+                   .row = width * w.lanes,
+                   .column = w.lanes,
+                   .next = kTile * w.lanes,
+                   .count = w.tile_columns});
     });
+}
+/// Of what is read.
+void lay_from(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, float* values, float* rows) {
+  lay_values(w, w.from, w.transforms.input, kSeen, w.before, begin, end, first_channel, channels, values + first_channel, w.filled_from,
+             rows);
+}
+/// Of the result's gradient, for a block.
+void lay_gradient(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, const Scratch& scratch) {
+  constexpr int64_t none[2] = {};
+  lay_values(w, w.to, w.transforms.gradient, kTile, none, begin, end, first_channel, channels, scratch.to, channels, scratch.rows);
 }
 
 /// The result's channels from `first_channel` on, of the values of what is made.
@@ -174,7 +166,7 @@ void lay_result(const Winograd& w, int64_t begin, int64_t end, int64_t first_cha
 void lay_weight(const Winograd& w, float* values, int64_t step, int64_t channels, const float* weight, int64_t channel, float* rows) {
   const int64_t ic = w.plan.ic, sign = w.reversed() ? -1 : 1, count = std::min(w.lanes, w.to.channels - channel);
   const auto transform = [&](int64_t from, int64_t windows) {
-    w.transforms.weight({.values = values + from * channels + channel % w.block(),
+    w.transforms.weight({.values = values + from * channels + channel % w.plan.block,
                          .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
                          .step = step,
                          .tile = channels,
@@ -203,7 +195,7 @@ void lay_weight_gradient(const Winograd& w, const float* sums, int64_t step, int
   const int64_t ic = w.plan.ic;
   for (int64_t from = 0; from < ic; from += kWeights) {
     const int64_t windows = std::min(kWeights, ic - from);
-    w.transforms.weight_gradient({.values = const_cast<float*>(sums) + from * channels + channel % w.block(),
+    w.transforms.weight_gradient({.values = const_cast<float*>(sums) + from * channels + channel % w.plan.block,
                                   .places = rows,
                                   .step = step,
                                   .tile = channels,
@@ -261,14 +253,14 @@ void convolve(const Queue& queue, const Winograd& w, const float* weight, const 
   char* const scratch = workspace + plan.weight_bytes;
   const int64_t step = w.step_of(w.from.channels, w.filled_to), strips = plan.n * w.tile_rows;
   for_tasks(queue, plan, w.filled_to / w.lanes, scratch, [&](int64_t vector, char* memory) {
-    const int64_t channel = vector * w.lanes, first = channel / w.block() * w.block();
+    const int64_t channel = vector * w.lanes, first = channel / w.plan.block * w.plan.block;
     lay_weight(w, values + first * w.from.channels, step, w.channels_from(first), weight, channel, Scratch(w, memory).rows);
   });
   for_tasks(queue, plan, plan.pieces, scratch, [&](int64_t task, char* memory) {
     const Scratch own(w, memory);
     const int64_t begin = strips * task / plan.pieces, end = strips * (task + 1) / plan.pieces;
-    lay_from(w, begin, end, 0, w.from.channels, own.from, own.rows);
-    for (int64_t first = 0; first < w.filled_to; first += w.block()) {
+    lay_from(w, begin, end, 0, w.filled_from, own.from, own.rows);
+    for (int64_t first = 0; first < w.filled_to; first += w.plan.block) {
       const int64_t channels = w.channels_from(first);
       multiply(w, own.to, own.from, values + first * w.from.channels, step, (end - begin) * w.tile_columns, channels);
       lay_result(w, begin, end, first, channels, bias, own);
@@ -279,23 +271,23 @@ void convolve(const Queue& queue, const Winograd& w, const float* weight, const 
 /// Runs of pieces, and blocks of outputs, side by side.
 void gradient(const Queue& queue, const Winograd& w, float* weight, char* workspace) {
   const ConvolutionPlan& plan = w.plan;
-  const int64_t strips = plan.n * w.tile_rows, count = kValues * plan.ic * w.block();
+  const int64_t strips = plan.n * w.tile_rows, count = kValues * plan.ic * w.plan.block;
   char* const scratch = workspace + plan.weight_bytes * static_cast<size_t>(plan.weights());
   const auto sums_of = [&](int64_t run, int64_t b) { return reinterpret_cast<float*>(workspace) + (run * plan.blocks + b) * count; };
   for_tasks(queue, plan, plan.runs * plan.blocks, scratch, [&](int64_t task, char* memory) {
     const Scratch own(w, memory);
-    const int64_t run = task / plan.blocks, b = task % plan.blocks, first = b * w.block(), channels = w.channels_from(first);
+    const int64_t run = task / plan.blocks, b = task % plan.blocks, first = b * w.plan.block, channels = w.channels_from(first);
     const int64_t first_piece = plan.pieces * run / plan.runs, last_piece = plan.pieces * (run + 1) / plan.runs;
     for (int64_t p = first_piece; p < last_piece; ++p) {
       const int64_t begin = strips * p / plan.pieces, end = strips * (p + 1) / plan.pieces;
-      lay_from(w, begin, end, 0, w.from.channels, own.from, own.rows);
+      lay_from(w, begin, end, 0, w.filled_from, own.from, own.rows);
       lay_gradient(w, begin, end, first, channels, own);
       multiply_gradient(w, sums_of(run, b), plan.ic * channels, p == first_piece, own.from, own.to, (end - begin) * w.tile_columns,
                         channels);
     }
   });
   for_tasks(queue, plan, w.filled_to / w.lanes, scratch, [&](int64_t vector, char* memory) {
-    const int64_t channel = vector * w.lanes, b = channel / w.block(), channels = w.channels_from(b * w.block());
+    const int64_t channel = vector * w.lanes, b = channel / w.plan.block, channels = w.channels_from(b * w.plan.block);
     lay_weight_gradient(w, sums_of(0, b), plan.ic * channels, channels, plan.runs, plan.blocks * count, weight, channel,
                         Scratch(w, memory).rows);
   });
@@ -307,12 +299,11 @@ void convolve_few(const Queue& queue, const Winograd& w, float* weight, const fl
   auto* const values = reinterpret_cast<float*>(workspace);
   char* const scratch = workspace + plan.weight_bytes;
   const int64_t strips = plan.n * w.tile_rows;
-  for_tasks(queue, plan, w.filled_from / w.lanes, scratch, [&](int64_t vector, char* memory) {
-    lay_from(w, 0, strips, vector * w.lanes, (vector + 1) * w.lanes, values, Scratch(w, memory).rows);
-  });
+  for_tasks(queue, plan, w.filled_from / w.lanes, scratch,
+            [&](int64_t vector, char* memory) { lay_from(w, 0, strips, vector * w.lanes, w.lanes, values, Scratch(w, memory).rows); });
   for_tasks(queue, plan, plan.blocks, scratch, [&](int64_t b, char* memory) {
     const Scratch own(w, memory);
-    const int64_t first = b * w.block(), channels = w.channels_from(first), step = w.step_of(w.from.channels, channels);
+    const int64_t first = b * w.plan.block, channels = w.channels_from(first), step = w.step_of(w.from.channels, channels);
     if (plan.part == ConvolutionPart::Weight) {
       lay_gradient(w, 0, strips, first, channels, own);
       multiply_gradient(w, own.weight, step, true, values, own.to, w.tiles(), channels);
@@ -331,7 +322,7 @@ void convolve_few(const Queue& queue, const Winograd& w, float* weight, const fl
 size_t winograd_weight_bytes(const ConvolutionPlan& plan) {
   const Winograd w(plan, nullptr, nullptr);
   const int64_t step = plan.few                               ? w.step(w.filled_from)
-                       : plan.part == ConvolutionPart::Weight ? w.from.channels * w.block()
+                       : plan.part == ConvolutionPart::Weight ? w.from.channels * w.plan.block
                                                               : w.step_of(w.from.channels, w.filled_to);
   return align_up(static_cast<size_t>(kValues * step) * sizeof(float));
 }

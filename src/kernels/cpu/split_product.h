@@ -26,8 +26,6 @@ struct Magnitudes {
     most = other.most > most ? other.most : most;
   }
 };
-/// Those of `rows` rows of n contiguous floats.
-Magnitudes magnitudes(const float* x, int64_t row, int64_t rows, int64_t n);
 /// Whether a product of k terms can be done: its factors and sums must be finite, and its smallest parts normal numbers.
 bool can_split(const Magnitudes& a, const Magnitudes& b, int64_t k);
 /// Whether such numbers are in the way of any product but one with zeros alone.

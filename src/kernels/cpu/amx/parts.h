@@ -16,7 +16,7 @@
 namespace tandem::kernels::cpu {
 namespace {
 
-constexpr int64_t kParts = 3, kTile = 16 * 32;                            // of a number; bfloat16 of a tile
+constexpr int64_t kParts = 3, kHalves = 2, kTile = 16 * 32;               // of a number; tiles of a part; bfloat16 of a tile
 constexpr uint32_t kLeast = (127 - 100) << 23, kMost = (127 + 63) << 23;  // 2^-100: the third part is 2^-18 of it at the least
 
 [[maybe_unused]] int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -12,8 +12,6 @@ namespace tandem::kernels::cpu {
 
 namespace {
 
-constexpr int64_t kHalves = 2;  // tiles of a part: 16 lines each
-
 /// Up to 16 rows of up to 16 numbers; beyond these it has zeros.
 struct Square {
   const float* data;

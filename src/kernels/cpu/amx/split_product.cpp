@@ -18,7 +18,7 @@ namespace tandem::kernels::cpu {
 
 namespace {
 
-constexpr int64_t kPanel = kSplitPanel, kPanelElements = kSplitPanelElements, kHalves = 2;
+constexpr int64_t kPanel = kSplitPanel, kPanelElements = kSplitPanelElements;
 constexpr int64_t kGroup = 256;        // lines that are split at a time
 constexpr int64_t kDepth = 512;        // of them: they stay in the second cache
 constexpr int64_t kPackedLines = 512;  // that a group meets before its next depth: the sums stay there, too
@@ -191,13 +191,6 @@ bool has_split_product() {
   return has;
 }
 
-Magnitudes magnitudes(const float* x, int64_t row, int64_t rows, int64_t n) {
-  MagnitudeLanes lanes;
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < n; i += 16) lanes.add(_mm512_maskz_loadu_ps(mask_of(n - i), x + r * row + i));
-  return lanes.all();
-}
-
 bool can_split(const Magnitudes& a, const Magnitudes& b, int64_t k) {
   if (a.most == 0 || b.most == 0) return a.most < kMost && b.most < kMost;
   if (a.least < kLeast || b.least < kLeast || a.most >= kMost || b.most >= kMost) return false;
@@ -223,7 +216,6 @@ size_t split_product_scratch(int64_t lines, int64_t packed_lines, int64_t k) {
 #else
 
 bool has_split_product() { return false; }
-Magnitudes magnitudes(const float*, int64_t, int64_t, int64_t) { return {}; }
 bool can_split(const Magnitudes&, const Magnitudes&, int64_t) { return false; }
 bool never_splits(const Magnitudes&) { return true; }
 Magnitudes split_product(const SplitProduct&, void*) { return {}; }
