@@ -87,6 +87,7 @@ void LocalBackend::recv(const Context& context, void* data, int64_t count, DType
     throw SpoiledError(tandem::str("[recv] work of ", describe(peer), " before its send failed: ", why));
   };
   for (;;) {
+    uint32_t seen = 0;  // all that had been written when the channel was found empty
     {
       const std::lock_guard lock(box.receiving);
       const auto kept = std::find_if(box.kept.begin(), box.kept.end(), [&](const Message& message) { return message.tag == tag; });
@@ -98,7 +99,7 @@ void LocalBackend::recv(const Context& context, void* data, int64_t count, DType
         if (!context.spoiled) move(data, device_of(context), message.bytes.data(), -1, bytes);
         return;
       }
-      while (channel.written.load(std::memory_order_acquire) != channel.read.load(std::memory_order_relaxed)) {
+      while ((seen = channel.written.load(std::memory_order_acquire)) != channel.read.load(std::memory_order_relaxed)) {
         Header header;
         read(context, peer, &header, -1, sizeof header);
         if (header.tag == tag && !header.spoiled && !context.spoiled) {
@@ -111,9 +112,8 @@ void LocalBackend::recv(const Context& context, void* data, int64_t count, DType
       }
       if (!box.kept.empty() && box.kept.back().tag == tag) continue;
     }
-    // Without the lock, so that a receiver of another tag can take its message meanwhile.
-    const uint32_t before = channel.written.load();
-    const auto news = [&] { return channel.written.load() != before || channel.written.load() != channel.read.load(); };
+    // Without the lock, so that a receiver of another tag can take its message meanwhile: that one may read ours too, and keep it for us.
+    const auto news = [&] { return channel.written.load() != seen; };
     segment_.wait_slowly(context, peer, channel.written, channel.reader_sleeps, [&](int rank) { return rank != peer || news(); });
   }
 }
