@@ -1,5 +1,6 @@
 #include "comm/launched.h"
 
+#include <atomic>
 #include <charconv>
 #include <memory>
 #include <mutex>
@@ -49,6 +50,9 @@ void lost(const std::string& why) {
     if (const auto group = other.lock()) group->abort(why);
 }
 
+/// Not destroyed: it listens until the process is gone. nullptr without a launcher.
+std::atomic<control::RankChannel*> the_channel{nullptr};
+
 }  // namespace
 
 void choose_device() {
@@ -58,9 +62,15 @@ void choose_device() {
 }
 
 void listen_to_launcher(int rank, int size) {
-  // Not destroyed: it listens until the process is gone.
-  static auto* channel = control::RankChannel::from_environment(rank, size, {recorder, lost}).release();
-  (void)channel;
+  static const bool listening = [&] {
+    the_channel.store(control::RankChannel::from_environment(rank, size, {recorder, lost}).release());
+    return true;
+  }();
+  (void)listening;
+}
+
+void tell_launcher_missing(int rank) noexcept {
+  if (control::RankChannel* const channel = the_channel.load()) channel->tell_missing(rank);
 }
 
 }  // namespace tandem::comm

@@ -45,7 +45,12 @@ class ProcessTeam final : public Team {
         members_(std::move(members)),
         memory_(map(file, static_cast<int>(members_.size()))),
         segment_(memory_.get(), static_cast<int>(members_.size()), tandem::detail::Futex::Shared, memory_) {
-    for (size_t i = 0; i < members_.size(); ++i) segment_.sit(static_cast<int>(i), connections_->pids[static_cast<size_t>(members_[i])]);
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const auto rank = static_cast<size_t>(members_[i]);
+      const int pid = connections_->pids[rank], process = connections_->processes[rank].get();
+      const int watch = process >= 0 ? process : pid == getpid() ? Segment::kUnwatched : Segment::kEnded;
+      segment_.sit(static_cast<int>(i), pid, watch, members_[i]);
+    }
   }
   [[nodiscard]] Segment& segment() override { return segment_; }
 

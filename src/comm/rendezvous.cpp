@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,12 +14,20 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file_limit.h"
 
 namespace tandem::comm {
 namespace {
 
 constexpr const char* kCall = "[init_process_group] ";
 constexpr uint64_t kMagic = 0x74616e64656d0001U;  // who else connects is not one of us
+
+// Who has not said which rank it is may be few beside the ranks that are still to come, and not for long: the oldest makes room. A rank
+// that had to tries again.
+constexpr size_t kMostStrangers = 16;
+constexpr auto kStrangersTime = std::chrono::seconds(2);
+// Rank 0 keeps the time for all and says who is missing, so the others wait a little longer.
+constexpr auto kHostsTime = std::chrono::seconds(5);
 
 struct Hello {
   uint64_t magic = kMagic;
@@ -32,8 +41,8 @@ struct Answer {
 
 std::string seconds(std::chrono::milliseconds time) { return tandem::str(static_cast<double>(time.count()) / 1000, " s"); }
 
-Descriptor make_socket() {
-  Descriptor file(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+Descriptor make_socket(int flags = 0) {
+  Descriptor file(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (file.get() < 0) fail(kCall, "no new socket: ", std::strerror(errno), errno == EMFILE ? "; raise `ulimit -n`" : "");
   return file;
 }
@@ -54,6 +63,12 @@ std::optional<ucred> peer_of(int file) {
   socklen_t size = sizeof who;
   if (getsockopt(file, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return {};
   return who;
+}
+
+/// Whether another user's process listens there.
+bool belongs_to_another(const sockaddr_un& address, socklen_t length) {
+  const Descriptor asking = make_socket(SOCK_NONBLOCK);
+  return connect(asking.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0 && !peer_of(asking.get());
 }
 
 /// Waits for something to read, or the other end's going; false where the time is over.
@@ -88,6 +103,8 @@ class Host {
       if (errno != EADDRINUSE || Clock::now() >= deadline)
         fail(kCall, "the ranks cannot meet at '", name, "': ", std::strerror(errno),
              errno == EADDRINUSE ? "; another program meets there, or two ranks call themselves 0" : "");
+      if (belongs_to_another(address, length))
+        fail(kCall, "another user's program meets at '", name, "': give an .init_method that others cannot guess, or use `tandem launch`");
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     if (listen(listener_.get(), size) != 0) fail(kCall, "listening failed: ", std::strerror(errno));
@@ -96,7 +113,7 @@ class Host {
   Connections meet(std::chrono::milliseconds timeout) {
     while (std::count(met_.pids.begin(), met_.pids.end(), 0) > 0) {
       std::vector<pollfd> files{{listener_.get(), POLLIN, 0}};
-      for (const Descriptor& socket : strangers_) files.push_back({socket.get(), POLLIN, 0});
+      for (const Stranger& stranger : strangers_) files.push_back({stranger.socket.get(), POLLIN, 0});
       const size_t known_from = files.size();
       std::vector<size_t> ranks;
       for (size_t rank = 1; rank < met_.sockets.size(); ++rank) {
@@ -104,7 +121,8 @@ class Host {
         files.push_back({met_.sockets[rank].get(), POLLIN, 0});  // says nothing more, so this is its end
         ranks.push_back(rank);
       }
-      if (!wait_readable(files, deadline_))
+      const auto next = strangers_.empty() ? deadline_ : std::min(deadline_, strangers_.front().came + kStrangersTime);
+      if (!wait_readable(files, next) && Clock::now() >= deadline_)
         refuse(tandem::str("after ", seconds(timeout), " these ranks of ", met_.pids.size(), " have not come: ", missing_ranks(met_.pids)));
       for (size_t i = known_from; i < files.size(); ++i)
         if (files[i].revents)
@@ -112,18 +130,42 @@ class Host {
               tandem::str("rank ", ranks[i - known_from], " (pid ", met_.pids[ranks[i - known_from]], ") ended before all ranks had come"));
       for (size_t i = known_from; i-- > 1;)
         if (files[i].revents) greet(i - 1);
-      if (files[0].revents)
-        if (Descriptor stranger(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); stranger.get() >= 0)
-          strangers_.push_back(std::move(stranger));
+      while (!strangers_.empty() && Clock::now() >= strangers_.front().came + kStrangersTime) strangers_.erase(strangers_.begin());
+      if (files[0].revents) accept();
     }
     for (size_t rank = 1; rank < met_.sockets.size(); ++rank) answer(met_.sockets[rank].get(), "");
     return std::move(met_);
   }
 
  private:
+  struct Stranger {
+    Descriptor socket;
+    Clock::time_point came;
+  };
+
+  void accept() {
+    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket) {
+      const int error = errno;
+      if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return;  // it has gone again
+      if (strangers_.empty()) refuse(tandem::str("a rank cannot be let in: ", std::strerror(error), "; raise `ulimit -n`"));
+      strangers_.erase(strangers_.begin());
+      return;
+    }
+    if (!peer_of(socket.get())) return;  // another user's
+    if (strangers_.size() >= kMostStrangers + met_.pids.size()) {
+      for (size_t i = strangers_.size(); i-- > 0;) {  // unless it has said meanwhile who it is
+        pollfd said{strangers_[i].socket.get(), POLLIN, 0};
+        if (poll(&said, 1, 0) == 1) greet(i);
+      }
+      if (strangers_.size() >= kMostStrangers + met_.pids.size()) strangers_.erase(strangers_.begin());
+    }
+    strangers_.push_back({std::move(socket), Clock::now()});
+  }
+
   // Somebody has said who he is.
   void greet(size_t i) {
-    Descriptor socket = std::move(strangers_[i]);
+    Descriptor socket = std::move(strangers_[i].socket);
     strangers_.erase(strangers_.begin() + static_cast<std::ptrdiff_t>(i));
     Hello hello;
     const auto who = peer_of(socket.get());
@@ -160,32 +202,44 @@ class Host {
 
   Clock::time_point deadline_;
   Descriptor listener_;
-  std::vector<Descriptor> strangers_;
+  std::vector<Stranger> strangers_;  // in the order in which they came
   Connections met_;
 };
 
-Connections join(const std::string& name, int rank, int size, Clock::time_point deadline, std::chrono::milliseconds timeout) {
+/// Connects to rank 0; none where nobody is there, and `once` that ends the waiting.
+Descriptor connect_to_host(const std::string& name, int rank, Clock::time_point deadline, std::chrono::milliseconds timeout, bool once) {
   sockaddr_un address;
   const socklen_t length = address_of(name, address);
-  Descriptor socket = make_socket();
+  Descriptor socket = make_socket(SOCK_NONBLOCK);  // nor does it wait for whoever listens and lets nobody in
   auto nap = std::chrono::microseconds(200);
   while (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
     const int error = errno;
+    if (once && error == ECONNREFUSED) return {};
     if ((error != ECONNREFUSED && error != EAGAIN && error != EINTR) || Clock::now() >= deadline)
       fail(kCall, "after ", seconds(timeout), " rank ", rank, " has not met rank 0 at '", name, "': ", std::strerror(error));
     std::this_thread::sleep_for(nap);
     nap = std::min<std::chrono::microseconds>(nap * 2, std::chrono::milliseconds(20));
   }
   if (!peer_of(socket.get())) fail(kCall, "'", name, "' belongs to another user");
-  const Hello hello{kMagic, rank, size};
-  (void)::send(socket.get(), &hello, sizeof hello, MSG_NOSIGNAL);
-  std::vector<pollfd> files{{socket.get(), POLLIN, 0}};
-  // Rank 0 keeps the time for all and says who is missing, so it has a little more.
-  if (!wait_readable(files, deadline + std::chrono::seconds(5)))
-    fail(kCall, "after ", seconds(timeout), " rank 0 has not said that all ranks have come");
+  return socket;
+}
+
+Connections join(const std::string& name, int rank, int size, Clock::time_point deadline, std::chrono::milliseconds timeout) {
+  Descriptor socket;
   std::vector<std::byte> bytes(sizeof(Answer) + static_cast<size_t>(size) * sizeof(int));
-  const ssize_t got = recv(socket.get(), bytes.data(), bytes.size(), 0);
-  if (got < static_cast<ssize_t>(sizeof(Answer))) fail(kCall, "rank 0 ended before all ranks had come");
+  ssize_t got = 0;
+  for (bool again = false; got <= 0; again = true) {
+    socket = connect_to_host(name, rank, deadline, timeout, again);
+    // Without an answer rank 0 has ended, or has closed this connection to make room, and is still there.
+    if (!socket || Clock::now() >= deadline + kHostsTime) fail(kCall, "rank 0 ended before all ranks had come");
+    const Hello hello{kMagic, rank, size};
+    (void)::send(socket.get(), &hello, sizeof hello, MSG_NOSIGNAL);
+    std::vector<pollfd> files{{socket.get(), POLLIN, 0}};
+    if (!wait_readable(files, deadline + kHostsTime))
+      fail(kCall, "after ", seconds(timeout), " rank 0 has not said that all ranks have come");
+    got = recv(socket.get(), bytes.data(), bytes.size(), 0);
+  }
+  if (got < static_cast<ssize_t>(sizeof(Answer))) fail(kCall, "rank 0 at '", name, "' is of another version");
   Answer head;
   std::memcpy(&head, bytes.data(), sizeof head);
   head.why[sizeof head.why - 1] = 0;
@@ -198,23 +252,26 @@ Connections join(const std::string& name, int rank, int size, Clock::time_point 
   return met;
 }
 
-}  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (file_ >= 0) close(file_);
-    file_ = other.release();
+/// Watches over the others' processes.
+void watch(Connections& met, int own) {
+  met.processes.resize(met.pids.size());
+  for (size_t rank = 0; rank < met.pids.size(); ++rank) {
+    if (static_cast<int>(rank) == own) continue;
+    Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, met.pids[rank], 0)));
+    if (!process && errno != ESRCH) fail(kCall, "rank ", rank, " (pid ", met.pids[rank], ") cannot be watched: ", std::strerror(errno));
+    met.processes[rank] = std::move(process);
   }
-  return *this;
 }
 
-Descriptor::~Descriptor() {
-  if (file_ >= 0) close(file_);
-}
+}  // namespace
 
 Connections meet(const std::string& name, int rank, int size, std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  return rank == 0 ? Host(name, size, deadline).meet(timeout) : join(name, rank, size, deadline, timeout);
+  // The processes, and the connections of rank 0.
+  tandem::detail::require_files(2 * static_cast<size_t>(size), tandem::str(kCall, size, " ranks").c_str());
+  Connections met = rank == 0 ? Host(name, size, deadline).meet(timeout) : join(name, rank, size, deadline, timeout);
+  watch(met, rank);
+  return met;
 }
 
 void send_descriptor(int socket, uint64_t number, int file) {

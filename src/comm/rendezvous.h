@@ -6,40 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "comm/backend.h"
 
 namespace tandem::comm {
-
-/// A file descriptor, closed with its owner.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int file) : file_(file) {}
-  Descriptor(Descriptor&& other) noexcept : file_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  [[nodiscard]] int get() const { return file_; }
-  [[nodiscard]] int release() {
-    const int file = file_;
-    file_ = -1;
-    return file;
-  }
-
- private:
-  int file_ = -1;
-};
 
 /// The ranks' connections to rank 0: at rank 0 one for each of the others (none for itself), elsewhere one, to rank 0.
 struct Connections {
   std::vector<Descriptor> sockets;
   std::vector<int> pids;  // of all ranks
+  /// Of the others' processes, a pidfd each; none for a rank's own and for one that has ended already.
+  std::vector<Descriptor> processes;
 };
 
-/// Meets all ranks at `name`, which they agree on. Only processes of the same user count. Errors: ranks that do not come in time, each
-/// named; two that call themselves by one number; ranks that disagree on how many they are; one that ends meanwhile.
+/// Meets all ranks at `name`, which they agree on. Only processes of the same user are let in, of which those that do not say who they are
+/// are few and leave soon. Errors: ranks that do not come in time, each named; two that call themselves by one number; ranks that disagree
+/// on how many they are; one that ends meanwhile; fewer open files than that many ranks need.
 [[nodiscard]] Connections meet(const std::string& name, int rank, int size, std::chrono::milliseconds timeout);
 
 /// Hands a descriptor over, under a number that the receiver expects.

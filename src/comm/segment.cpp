@@ -15,14 +15,23 @@
 #include <thread>
 
 #include "base/error.h"
+#include "comm/launched.h"
 #include "comm/recorder.h"
 
 namespace tandem::comm {
 namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(50);
-constexpr long kNapNanoseconds = 5'000'000;
-constexpr int kUnwatched = -1, kEnded = -2;  // in place of a pidfd
+// A nap of one rank; many on few cores nap longer, so that their looks at each other leave time for work.
+constexpr long kNapNanoseconds = 5'000'000, kLongestNap = 250'000'000;
+constexpr int kNappersPerCore = 16;
+
+int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+long nap_of(int size) {
+  const long times = std::max(1, size / (cores() * kNappersPerCore));
+  return std::min(kLongestNap, times * kNapNanoseconds);
+}
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
@@ -35,7 +44,7 @@ size_t Segment::bytes_for(int size, tandem::detail::Futex whose) {
 }
 
 Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper)
-    : size_(size), whose_(whose), crowded_(size > static_cast<int>(std::thread::hardware_concurrency())), keeper_(std::move(keeper)) {
+    : size_(size), whose_(whose), crowded_(size > cores()), nap_(nap_of(size)), keeper_(std::move(keeper)) {
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<size_t>(size);
   head_ = reinterpret_cast<Head*>(at);
@@ -46,13 +55,7 @@ Segment::Segment(void* memory, int size, tandem::detail::Futex whose, std::share
   at += n * round_up(recorder_bytes());
   channels_ = reinterpret_cast<Channel*>(at);
   heaps_ = at + round_up(n * n * sizeof(Channel));
-  watches_ = std::make_unique<std::atomic<int>[]>(n);
-  for (size_t i = 0; i < n; ++i) watches_[i].store(kUnwatched);
-}
-
-Segment::~Segment() {
-  for (int i = 0; i < size_; ++i)
-    if (const int watch = watches_[static_cast<size_t>(i)].load(); watch >= 0) close(watch);
+  members_.resize(n);
 }
 
 void* Segment::recorder(int rank) const { return recorders_ + static_cast<size_t>(rank) * round_up(recorder_bytes()); }
@@ -67,15 +70,13 @@ int64_t Segment::heap_offset(int rank, const void* data, size_t bytes) const {
 
 // --- Who is there
 
-void Segment::sit(int rank, int pid) {
+void Segment::sit(int rank, int pid, int watch, int number) {
   seat(rank).pid.store(pid);
-  if (whose_ == tandem::detail::Futex::Private || pid == getpid()) return;
-  const auto watch = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  watches_[static_cast<size_t>(rank)].store(watch >= 0 ? watch : errno == ESRCH ? kEnded : kUnwatched);
+  members_[static_cast<size_t>(rank)] = {watch, number};
 }
 
 bool Segment::has_died(int rank) const {
-  const int watch = watches_[static_cast<size_t>(rank)].load(std::memory_order_relaxed);
+  const int watch = members_[static_cast<size_t>(rank)].watch;
   if (watch < 0) return watch == kEnded;
   pollfd asked{watch, POLLIN, 0};
   return poll(&asked, 1, 0) == 1;
@@ -135,12 +136,8 @@ void Segment::check_waiting(const Context& context, int peer, const std::functio
   check_alive(context);
   if (context.aborted && context.aborted->load(std::memory_order_acquire))
     fail('[', name(context.call.kind), "] this rank has left the group, and ", str(context.call), " has not ended");
-  if (seat(peer).left.load() && !ready(peer))
-    fail_all(context, tandem::str(describe(peer), " has left the group, but ", str(context.call), " waits for it; it was last seen ",
-                                  last_seen(recorder(peer))));
-  if (has_died(peer) && !ready(peer))
-    fail_all(context, tandem::str(describe(peer), " has died, while ", str(context.call), " waits for it; it was last seen ",
-                                  last_seen(recorder(peer))));
+  if (seat(peer).left.load() && !ready(peer)) fail_without(context, peer, " has left the group, but ");
+  if (has_died(peer) && !ready(peer)) fail_without(context, peer, " has died, while ");
   if (Clock::now() < context.deadline) return;
   std::string missing;
   for (int rank = 0; rank < size_; ++rank) {
@@ -149,6 +146,11 @@ void Segment::check_waiting(const Context& context, int peer, const std::functio
   }
   if (missing.empty()) return;
   fail_all(context, tandem::str("the time limit was reached in ", str(context.call), ". Missing: ", missing));
+}
+
+void Segment::fail_without(const Context& context, int peer, const char* what) const {
+  if (const int number = members_[static_cast<size_t>(peer)].number; number >= 0) tell_launcher_missing(number);
+  fail_all(context, tandem::str(describe(peer), what, str(context.call), " waits for it; it was last seen ", last_seen(recorder(peer))));
 }
 
 void Segment::wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
@@ -171,7 +173,7 @@ void Segment::wait_slowly(const Context& context, int peer, std::atomic<uint32_t
     const uint32_t seen = word.load();
     if (ready(peer)) return;
     check_waiting(context, peer, ready);
-    const timespec nap{0, kNapNanoseconds};
+    const timespec nap{0, nap_};
     tandem::detail::futex_wait(word, seen, &nap, whose_);
   }
 }

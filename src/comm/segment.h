@@ -56,7 +56,6 @@ class Segment {
  public:
   /// `memory` of bytes_for(size, whose), zeros, which `keeper` holds.
   Segment(void* memory, int size, tandem::detail::Futex whose, std::shared_ptr<void> keeper);
-  ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
@@ -73,8 +72,10 @@ class Segment {
   [[nodiscard]] int64_t heap_offset(int rank, const void* data, size_t bytes) const;
   [[nodiscard]] const std::shared_ptr<void>& keeper() const { return keeper_; }
 
-  /// A rank takes its seat: its process is watched from now on. Before anybody waits for it.
-  void sit(int rank, int pid);
+  /// A rank takes its seat, before anybody waits for it. Where it is another process, `watch` is that one's pidfd, which the keeper of the
+  /// memory outlives, and `number` the rank's in the whole program.
+  void sit(int rank, int pid, int watch = kUnwatched, int number = -1);
+  static constexpr int kUnwatched = -1, kEnded = -2;  // in place of a pidfd
   /// From here on an error says that this rank has left.
   void leave(int rank) noexcept;
   void abort(const std::string& reason) const noexcept;
@@ -129,19 +130,24 @@ class Segment {
   };
   void wake(std::atomic<uint32_t>& word) const;
   void check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const;
+  [[noreturn]] void fail_without(const Context& context, int peer, const char* what) const;
   [[noreturn]] void fail_dead(const Context& context) const;
   [[nodiscard]] bool has_died(int rank) const;
 
   const int size_;
   const tandem::detail::Futex whose_;
   const bool crowded_;  // more ranks than cores: who waits must let others run
+  const long nap_;      // nanoseconds between two looks at who is waited for
   std::shared_ptr<void> keeper_;
   Head* head_;
   Seat* seats_;
   std::byte* recorders_;
   Channel* channels_;
   std::byte* heaps_;
-  std::unique_ptr<std::atomic<int>[]> watches_;  // a pidfd for each rank
+  struct Member {
+    int watch = kUnwatched, number = -1;
+  };
+  std::vector<Member> members_;
 };
 
 }  // namespace tandem::comm

@@ -98,14 +98,20 @@ TEST(ControlAddress, OneThatIsNotThisMachinesIsRefused) {
 struct Listening {
   std::vector<int> came;
   std::vector<std::string> said, gone;
+  std::vector<uint32_t> numbers;
   Peer* peer = nullptr;
+  static constexpr int kExpected = 4;
   Server server{"127.0.0.1",
                 "secret",
+                kExpected,
                 {[this](Peer& p) {
                    came.push_back(p.hello.rank);
                    peer = &p;
                  },
-                 [this](Peer&, const Message& message) { said.push_back(Reader(message).text()); },
+                 [this](Peer&, const Message& message) {
+                   if (message.kind == Kind::Missing) numbers.push_back(Reader(message).number());
+                   else said.push_back(Reader(message).text());
+                 },
                  [this](Peer& p, const std::string& why) {
                    gone.push_back(why);
                    if (peer == &p) peer = nullptr;
@@ -172,12 +178,38 @@ TEST(ControlServer, ClosesOnBytesThatAreNoMessages) {
   EXPECT_NE(listening.gone[0].find("4294967295 bytes is announced"), std::string::npos);
 }
 
-TEST(ControlServer, KeepsFewStrangers) {
+TEST(ControlServer, TheOldestStrangerMakesRoom) {
   Listening listening;
   std::vector<Link> strangers;
-  for (int i = 0; i < 80; ++i) strangers.push_back(listening.connect());
-  listening.until_closed(strangers.back());  // beyond the limit
-  EXPECT_TRUE(strangers.front().receive());  // still open
+  for (int i = 0; i < 100; ++i) strangers.push_back(listening.connect());
+  listening.until_closed(strangers.front());
+  EXPECT_TRUE(strangers.back().receive());  // still open
+  Link known = listening.connect();
+  known.send(encode(some_hello()));
+  listening.until([&] { return !listening.came.empty(); });
+  for (int i = 0; i < 100; ++i) strangers.push_back(listening.connect());
+  listening.until_closed(strangers[100]);
+  EXPECT_TRUE(known.receive());  // who is known makes no room
+}
+
+TEST(ControlServer, WhoHasSaidHelloIsNotSentAway) {
+  Listening listening;
+  std::vector<Link> all;
+  // None of them has been looked at when more come than there is room for.
+  for (int i = 0; i < 90; ++i) {
+    all.push_back(listening.connect());
+    all.back().send(encode(some_hello()));
+  }
+  listening.until([&] { return listening.came.size() == all.size(); });
+  EXPECT_TRUE(listening.gone.empty());
+}
+
+TEST(ControlServer, AStrangerGetsNoMoreThanAHello) {
+  Listening listening;
+  Link link = listening.connect();
+  const std::string announced("\x00\x10\x00\x00", 4);  // 4096 bytes, of which none come
+  ASSERT_EQ(::send(link.fd(), announced.data(), announced.size(), MSG_NOSIGNAL), 4);
+  listening.until_closed(link);
 }
 
 struct Told {
@@ -210,6 +242,53 @@ TEST(ControlRank, HearsThatTheLauncherHasEnded) {
     listening.until([&] { return listening.peer != nullptr; });
   }
   EXPECT_EQ(told.lost.get_future().get(), "the launcher that started this rank has ended");
+}
+
+TEST(ControlRank, TriesAgainWhereItWasSentAway) {
+  const Descriptor listening = listen_on("127.0.0.1");
+  const auto accepted = [&] {
+    for (;;) {
+      pollfd waiting{listening.get(), POLLIN, 0};
+      (void)poll(&waiting, 1, -1);
+      if (Accepted next = accept_from(listening.get()); next.socket) return Link(std::move(next.socket));
+    }
+  };
+  Told told;
+  Hello hello = some_hello();
+  hello.role = Role::Rank;
+  const RankChannel channel(own_address(listening.get()), hello, told.calls);
+  accepted().close();
+  Link again = accepted();
+  std::optional<Message> message;
+  while (!(message = again.next())) (void)again.receive();
+  EXPECT_EQ(decode_hello(*message).rank, 2);
+  again.send(Writer(Kind::Lost).text("rank 3 is lost").done());
+  EXPECT_EQ(told.lost.get_future().get(), "rank 3 is lost");
+}
+
+TEST(ControlRank, IsToldWhyItIsRefused) {
+  Listening listening;
+  Told told;
+  Hello hello = some_hello();
+  hello.role = Role::Rank;
+  hello.token = "guess";
+  const RankChannel channel(listening.server.address(), hello, told.calls);
+  auto why = told.lost.get_future();
+  listening.until([&] { return why.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  EXPECT_EQ(why.get(), "the launcher that started this rank refused it: [control] wrong token");
+}
+
+TEST(ControlRank, SaysWhichOtherOneIsGone) {
+  Listening listening;
+  Told told;
+  Hello hello = some_hello();
+  hello.role = Role::Rank;
+  RankChannel channel(listening.server.address(), hello, told.calls);
+  listening.until([&] { return listening.peer != nullptr; });
+  channel.tell_missing(3);
+  channel.tell_missing(1);  // which followed from the first
+  listening.until([&] { return !listening.numbers.empty(); });
+  EXPECT_EQ(listening.numbers, std::vector<uint32_t>{3});
 }
 
 TEST(ControlRank, EndsWithoutAWord) {

@@ -67,10 +67,9 @@ Address parse_address(const std::string& text, const char* what) {
   return address;
 }
 
-bool Link::receive() {
+bool Link::receive(size_t most) {
   std::array<char, 16384> bytes;
-  // What one side may send before it is looked at is bounded.
-  while (in_.size() <= 4 * kMostBytes) {
+  while (in_.size() <= most) {
     const ssize_t got = recv(fd(), bytes.data(), bytes.size(), 0);
     if (got > 0) in_.append(bytes.data(), static_cast<size_t>(got));
     else if (got == 0) return false;
@@ -80,11 +79,11 @@ bool Link::receive() {
   return true;
 }
 
-std::optional<Message> Link::next() {
+std::optional<Message> Link::next(size_t most) {
   if (in_.size() < 4) return std::nullopt;
   uint32_t size = 0;
   for (int i = 0; i < 4; ++i) size |= static_cast<uint32_t>(static_cast<unsigned char>(in_[i])) << (8 * i);
-  if (size < 1 || size > kMostBytes) fail("[control] a message of ", size, " bytes is announced, but there are from 1 to ", kMostBytes);
+  if (size < 1 || size > most) fail("[control] a message of ", size, " bytes is announced, but there are from 1 to ", most);
   if (in_.size() < 4 + size_t{size}) return std::nullopt;
   Message message{static_cast<Kind>(in_[4]), in_.substr(5, size - 1)};
   in_.erase(0, 4 + size_t{size});
@@ -112,7 +111,7 @@ void Link::flush() {
 Descriptor listen_on(const std::string& ip) {
   Descriptor listening = make_socket(SOCK_STREAM);
   const sockaddr_in where = socket_address({ip, 0});
-  if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 || listen(listening.get(), 128) != 0)
+  if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 || listen(listening.get(), SOMAXCONN) != 0)
     fail("[control] this machine cannot listen on ", ip, ": ", error_text(errno));
   return listening;
 }
@@ -131,10 +130,16 @@ Address peer_address(int socket) {
   return address_of(where);
 }
 
-Descriptor accept_from(int listening) {
-  Descriptor accepted(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (accepted) send_at_once(accepted.get());
-  return accepted;
+Accepted accept_from(int listening) {
+  for (;;) {
+    Descriptor accepted(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (accepted) {
+      send_at_once(accepted.get());
+      return {std::move(accepted), false};
+    }
+    if (errno == EINTR || errno == ECONNABORTED) continue;  // the next one, then
+    return {{}, errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM};
+  }
 }
 
 Descriptor connect_to(const Address& address, double seconds) {

@@ -27,11 +27,11 @@ class Link {
   explicit Link(Descriptor socket) : socket_(std::move(socket)) {}
 
   [[nodiscard]] int fd() const { return socket_.get(); }
-  /// Takes in the bytes that are there. False where the other side has closed, or the connection broke: `next` still gives what came
-  /// before.
-  [[nodiscard]] bool receive();
-  /// The next whole message. Error where the bytes are none.
-  [[nodiscard]] std::optional<Message> next();
+  /// Takes in the bytes that are there, until about `most` are not looked at yet. False where the other side has closed, or the connection
+  /// broke: `next` still gives what came before.
+  [[nodiscard]] bool receive(size_t most = 4 * kMostBytes);
+  /// The next whole message. Error where the bytes are none, or one of more than `most` bytes is announced.
+  [[nodiscard]] std::optional<Message> next(size_t most = kMostBytes);
   void send(const Message& message);
   /// Sends what is kept, as far as it goes.
   void flush();
@@ -51,8 +51,13 @@ class Link {
 /// The socket's own address and the other side's.
 [[nodiscard]] Address own_address(int socket);
 [[nodiscard]] Address peer_address(int socket);
-/// The next connection that waits on a listening socket; none where none does.
-[[nodiscard]] Descriptor accept_from(int listening);
+/// The next connection that waits on a listening socket, and whether one waits that this process has no descriptor for; neither where none
+/// waits.
+struct Accepted {
+  Descriptor socket;
+  bool out_of_files = false;
+};
+[[nodiscard]] Accepted accept_from(int listening);
 /// A connection, made within `seconds`. Error that says why there is none.
 [[nodiscard]] Descriptor connect_to(const Address& address, double seconds);
 /// This machine's address on the way to `ip`; nothing is sent. Empty where there is no way.

@@ -11,6 +11,8 @@ namespace tandem::comm::control {
 
 enum class Kind : uint8_t {
   Hello = 1,  // agent or rank: who it is; the first message of a connection
+  Welcome,    // launcher: who you are is known; until then a connection may be closed to make room, and is to be made again
+  Refused,    // launcher: why a Hello is not taken; asking again does not help
   Start,      // launcher to agent: every rank is there, start yours
   Alive,      // launcher and agents: nothing else to say
   Output,     // agent: bytes that its rank wrote
@@ -19,6 +21,7 @@ enum class Kind : uint8_t {
   Failed,     // agent: its rank could not be started
   Lost,       // launcher to ranks: the job cannot go on, and why
   Recorder,   // rank: its last collectives, as text; the answer to Lost
+  Missing,    // rank: another one, by its number, is gone while this one waits for it
   End,        // launcher to agent: end your rank by this signal
   Leave,      // launcher to agent: nothing more is wanted
 };
@@ -26,7 +29,7 @@ enum class Kind : uint8_t {
 /// The longest message, kind and fields together.
 inline constexpr size_t kMostBytes = size_t{64} << 10;
 /// The version of these messages, which both sides must share.
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 /// A message: what it is, and its fields as they travel.
 struct Message {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -30,12 +31,23 @@ class RankChannel {
   RankChannel(const RankChannel&) = delete;
   RankChannel& operator=(const RankChannel&) = delete;
 
+  /// Tells the launcher that another rank is gone, for which this one waits. From any thread; once what it returns from may end this
+  /// process, the launcher has it.
+  void tell_missing(int rank);
+
  private:
   void listen();
+  bool take_messages(std::string& why);
+  void knock();
 
+  const Address launcher_;
+  const Hello hello_;
   Calls calls_;
+  std::mutex mutex_;  // of `link_` and `missing_`
   Link link_;
-  Descriptor stop_;  // an eventfd
+  int missing_ = -1;
+  bool welcome_ = false;  // the launcher has said something
+  Descriptor stop_;       // an eventfd
   std::thread thread_;
 };
 

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "comm/launched.h"
 #include "comm/mpi/types.h"
 #include "comm/recorder.h"
 #include "comm/reduce.h"
@@ -44,7 +45,10 @@ class MpiBackend::Wait final : public Limit {
   std::string over() override {
     if (std::string why = group_.dead(); !why.empty()) return text(why);
     if (context_.aborted && context_.aborted->load()) return text("the group was aborted");
-    if (const int rank = left(); rank >= 0) return give_up(tandem::str(group_.describe(rank), " has left the group"));
+    if (const int rank = left(); rank >= 0) {
+      tell_launcher_missing(group_.ranks_[static_cast<size_t>(rank)]);
+      return give_up(tandem::str(group_.describe(rank), " has left the group"));
+    }
     if (context_.deadline == Clock::time_point::max()) return {};
     const auto now = Clock::now();
     if (asked_) return now < *asked_ + kAnswerTime ? std::string() : give_up(where_all_are());

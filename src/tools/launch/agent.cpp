@@ -11,6 +11,7 @@
 #include <csignal>
 #include <iostream>
 #include <optional>
+#include <thread>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -26,6 +27,8 @@ using comm::control::Message;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kConnectSeconds = 30;
+// Between two tries to be let in.
+constexpr auto kKnockPause = std::chrono::milliseconds(20);
 // A rank has ended, but something that it started keeps its output open: so long it is read on.
 constexpr auto kLateOutput = std::chrono::milliseconds(500);
 
@@ -108,7 +111,7 @@ class Agent {
 
   int run() {
     link_.send(encode(hello_));
-    heard_ = said_ = Clock::now();
+    began_ = heard_ = said_ = Clock::now();
     while (!left_) turn();
     return 0;
   }
@@ -135,11 +138,19 @@ class Agent {
       heard_ = Clock::now();
       obey(*message);
     }
-    if (!open && !left_) give_up(str("the launcher at ", control_, " has ended"));
+    if (open || left_) return;
+    if (welcome_ || Clock::now() - began_ > std::chrono::duration<double>(kConnectSeconds))
+      give_up(str("the launcher at ", control_, welcome_ ? " has ended" : " lets nobody in"));
+    // Closed to make room for somebody else.
+    std::this_thread::sleep_for(kKnockPause);
+    link_ = comm::control::Link(comm::control::connect_to(comm::control::parse_address(control_, kControlVariable), kConnectSeconds));
+    link_.send(encode(hello_));
   }
 
   void obey(const Message& message) {
     comm::control::Reader in(message);
+    if (message.kind == Kind::Refused) give_up(str("the launcher at ", control_, " refused it: ", in.text()));
+    welcome_ = true;
     switch (message.kind) {
       case Kind::Start: {
         const std::string address = in.text();
@@ -231,9 +242,9 @@ class Agent {
   std::optional<Child> child_;
   std::array<Descriptor, 2> outputs_;
   size_t unwritten_ = 0;  // bytes of output that the launcher has not written yet
-  Clock::time_point heard_, said_;
+  Clock::time_point began_, heard_, said_;
   std::optional<Clock::time_point> ended_at_;
-  bool told_ = false, left_ = false;
+  bool welcome_ = false, told_ = false, left_ = false;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file_limit.h"
 
 namespace tandem::tools {
 namespace {
@@ -52,7 +53,10 @@ Child::Child(const ChildOptions& options) {
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const int error = posix_spawnp(&pid_, command[0].c_str(), &files, &attributes, pointers(command).data(), pointers(environment).data());
+  const int error = [&] {
+    const detail::FirstFileLimit limit;
+    return posix_spawnp(&pid_, command[0].c_str(), &files, &attributes, pointers(command).data(), pointers(environment).data());
+  }();
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {

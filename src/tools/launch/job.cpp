@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file_limit.h"
 #include "tools/launch/agent.h"
 #include "tools/launch/start.h"
 
@@ -28,6 +29,10 @@ constexpr auto kTurn = std::chrono::milliseconds(100);
 // A program that has not come to its process group by then does not listen to what the launcher says.
 constexpr auto kTimeToListen = std::chrono::milliseconds(1000);
 constexpr auto kStartersTime = std::chrono::seconds(10);  // to end once all agents were told to leave
+// A rank fails because another one is gone: how that one ended is told by its own agent, a moment later.
+constexpr auto kTimeToTell = std::chrono::milliseconds(1000);
+constexpr int kStartedAtOnce = 8;  // agents, before the launcher looks at those that are there
+constexpr int kMostNamed = 8;      // of the ranks that had ended before
 
 /// The last `most` bytes, from the beginning of a line on.
 void keep_last(std::string& text, size_t most) {
@@ -38,22 +43,29 @@ void keep_last(std::string& text, size_t most) {
 
 double seconds(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 
+/// Raises the limit of open files to what the launcher needs: a connection of each agent and of each rank, and a descriptor of each agent's
+/// process.
+int with_files(int ranks, bool mpi) {
+  detail::require_files(static_cast<size_t>(ranks) * (mpi ? 2 : 3), str("[launch] ", ranks, " ranks").c_str());
+  return ranks;
+}
+
 }  // namespace
 
 Job::Job(const LaunchOptions& options, Printer& printer, int signals, int restart)
     : options_(options),
       printer_(printer),
       signals_(signals),
-      server_(options.address, comm::control::make_token(),
+      server_(options.address, comm::control::make_token(), 2 * with_files(options.ranks, options.mpi),
               {[this](Peer& peer) { came(peer); }, [this](Peer& peer, const Message& message) { said(peer, message); },
                [this](Peer& peer, const std::string& why) { gone(peer, why); }}),
       grace_(options.grace_ms) {
   for (int rank = 0; rank < options.ranks; ++rank) ranks_.emplace_back(rank);
-  Variables variables = {{kControlVariable, server_.address().str()},
-                         {kTokenVariable, server_.token()},
-                         {kRestartVariable, std::to_string(restart)},
-                         {kGpusVariable, std::to_string(options.gpus_per_rank)},
-                         {kLostAfterVariable, std::to_string(options.lost_after_ms)}};
+  variables_ = {{kControlVariable, server_.address().str()},
+                {kTokenVariable, server_.token()},
+                {kRestartVariable, std::to_string(restart)},
+                {kGpusVariable, std::to_string(options.gpus_per_rank)},
+                {kLostAfterVariable, std::to_string(options.lost_after_ms)}};
   began_ = alive_at_ = Clock::now();
   if (options.mpi) {
     std::array<int, 2> ends{};
@@ -61,21 +73,21 @@ Job::Job(const LaunchOptions& options, Printer& printer, int signals, int restar
     starter_pipe_ = Descriptor(ends[0]);
     const Descriptor to(ends[1]);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    starters_.push_back(start_mpirun(options, std::move(variables), to.get()));
-  } else {
-    for (int rank = 0; rank < options.ranks; ++rank) starters_.push_back(start_agent(options, variables, rank));
+    starters_.push_back(start_mpirun(options, variables_, to.get()));
   }
 }
 
 Outcome Job::run() {
   while (!all_over()) {
+    start_agents();
     std::vector<pollfd> others = {{signals_, POLLIN, 0}, {printer_.fd(), POLLIN, 0}, {starter_pipe_.get(), POLLIN, 0}};
     for (const auto& starter : starters_) others.push_back({starter->ended() ? -1 : starter->fd(), POLLIN, 0});
-    server_.wait(kTurn, others);
+    server_.wait(starting() && !failing_since_ ? std::chrono::milliseconds(0) : kTurn, others);
     if (others[0].revents != 0) look_at_signals();
     tell_written();
     look_at_starters();
     look_for_the_lost();
+    look_at_suspect();
     look_at_deadlines();
     send_alive();
   }
@@ -110,6 +122,18 @@ void Job::came(Peer& peer) {
   else start_ranks();
 }
 
+/// A few at a time, so that those that are there hear from the launcher meanwhile.
+void Job::start_agents() {
+  for (int i = 0; i < kStartedAtOnce && starting(); ++i) {
+    if (failing_since_) {  // the rest is not started any more
+      for (size_t rank = starters_.size(); rank < ranks_.size(); ++rank) ranks_[rank].over = true;
+      return;
+    }
+    starters_.push_back(start_agent(options_, variables_, static_cast<int>(starters_.size())));
+    began_ = Clock::now();
+  }
+}
+
 void Job::start_ranks() {
   if (started_ || !std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.came; })) return;
   started_ = true;
@@ -127,6 +151,11 @@ void Job::said(Peer& peer, const Message& message) {
   comm::control::Reader in(message);
   if (peer.hello.role == Role::Rank) {
     if (message.kind == Kind::Recorder) rank.recorder = in.text();
+    if (message.kind == Kind::Missing) {
+      const uint32_t gone = in.number();
+      if (gone >= ranks_.size()) fail("[launch] rank ", number, " misses rank ", gone, " of ", ranks_.size());
+      if (!missing_) missing_ = {number, static_cast<int>(gone)};
+    }
     return;
   }
   switch (message.kind) {
@@ -174,7 +203,45 @@ void Job::end_of(int number, const comm::control::Ended& ended) {
   Rank& rank = ranks_[static_cast<size_t>(number)];
   rank.over = true;
   rank.alive = false;
-  if (ended.by_signal || ended.code != 0) fail_by(number, str(name_of(number), " ended with ", text_of(ended)), status_of(ended));
+  rank.ended = ended;
+  if (failing_since_ || (!ended.by_signal && ended.code == 0)) return;
+  hear_ranks();
+  const bool by_another = missing_ && missing_->gone != number && ranks_[static_cast<size_t>(missing_->gone)].alive;
+  if (!by_another) return blame(number);
+  if (suspect_ >= 0) return;
+  suspect_ = number;
+  suspect_until_ = Clock::now() + kTimeToTell;
+}
+
+/// What ranks themselves said before one of them ended, which is told by another way.
+void Job::hear_ranks() {
+  for (Rank& rank : ranks_)
+    if (rank.channel) server_.hear(*rank.channel);
+}
+
+void Job::look_at_suspect() {
+  if (suspect_ < 0 || failing_since_) return;
+  if (!ranks_[static_cast<size_t>(missing_->gone)].alive || Clock::now() > suspect_until_) blame(suspect_);
+}
+
+/// A rank has failed. Where that followed from another one's leaving, it is that one who is named first.
+void Job::blame(int number) {
+  const comm::control::Ended& ended = *ranks_[static_cast<size_t>(number)].ended;
+  std::string text = str(name_of(number), " ended with ", text_of(ended));
+  if (missing_ && missing_->gone != number) {
+    const std::optional<comm::control::Ended>& end = ranks_[static_cast<size_t>(missing_->gone)].ended;
+    const std::string left = end ? str(" left early, with ", text_of(*end), ", while ") : " left its process group while ";
+    text = str(name_of(missing_->gone), left, name_of(missing_->waiting), " waited for it; ", text);
+  } else {
+    std::string names;
+    int count = 0;
+    for (const Rank& rank : ranks_)
+      if (rank.ended && !rank.ended->by_signal && rank.ended->code == 0 && ++count <= kMostNamed)
+        names += str(count > 1 ? ", " : "", &rank - ranks_.data());
+    if (count > kMostNamed) names = str(names, " and ", count - kMostNamed, " more");
+    if (count > 0) text += str(", after ", count > 1 ? "ranks " : "rank ", names, " had ended with exit status 0");
+  }
+  fail_by(number, text, status_of(ended));
 }
 
 // --- what goes wrong ------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class Job {
     bool came = false;   // its agent has
     bool over = false;   // nothing more will be heard of it
     bool alive = false;  // it has been started, and has not ended
+    std::optional<comm::control::Ended> ended;
     Lines output[2];
     std::string last_errors;  // of what it wrote to standard error, the last lines
     std::string recorder;     // its last collectives
@@ -47,17 +48,22 @@ class Job {
   void came(comm::control::Peer& peer);
   void said(comm::control::Peer& peer, const comm::control::Message& message);
   void gone(comm::control::Peer& peer, const std::string& why);
+  [[nodiscard]] bool starting() const { return !options_.mpi && starters_.size() < ranks_.size(); }
+  void start_agents();
   void start_ranks();
   void print_lines(Rank& rank, int stream, std::string lines, uint32_t weight);
   void tell_written();
   void end_of(int rank, const comm::control::Ended& ended);
+  void hear_ranks();
 
   void look_at_starters();
   void look_for_the_lost();
   void look_at_signals();
   void look_at_deadlines();
+  void look_at_suspect();
   void send_alive();
 
+  void blame(int rank);
   void fail_by(int rank, const std::string& error, int status);
   void end_ranks(int signal);
   [[nodiscard]] bool all_over() const;
@@ -70,11 +76,18 @@ class Job {
   int signals_;
   comm::control::Server server_;
   std::vector<Rank> ranks_;
+  Variables variables_;                           // for agents
   std::vector<std::unique_ptr<Child>> starters_;  // the agents; with MPI, mpirun alone
   std::string starter_output_;                    // what mpirun said
   Descriptor starter_pipe_;
   Outcome outcome_;
   int first_failed_ = -1;
+  struct Missing {
+    int waiting, gone;
+  };
+  std::optional<Missing> missing_;  // what a rank has told first: that another one is gone, for which it waits
+  int suspect_ = -1;                // has failed, perhaps because of the other one, whose end is still to be told
+  Clock::time_point suspect_until_;
   bool started_ = false, lost_host_ = false;
   Clock::time_point began_, alive_at_;
   std::optional<Clock::time_point> failing_since_;
