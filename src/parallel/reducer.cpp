@@ -1,5 +1,6 @@
-// A leaf's accumulation puts its gradient into its bucket. Buckets are reduced strictly in the order of their numbers, as the order in
-// which gradients become ready may differ between ranks; the end of backward waits for them all.
+// A hook on the outputs of a forward says whether the backward that comes through them is to be averaged. In one that is, a leaf's
+// accumulation puts its gradient into its bucket. Buckets are reduced strictly in the order of their numbers, as the order in which
+// gradients become ready may differ between ranks; the end of backward waits for them all.
 #include "parallel/reducer.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "base/wait_scope.h"
 #include "ops/creation.h"
 #include "parallel/agreement.h"
+#include "parallel/backward_watch.h"
 #include "parallel/buckets.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/used_leaves.h"
@@ -51,6 +53,11 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > 10 ? str(text, " and ", names.size() - 10, " more") : text;
 }
 
+/// A forward whose backward is averaged; it lives as long as its graph.
+struct Pass {
+  std::vector<size_t> unused;  // parameters that the outputs do not depend on, where they are looked for
+};
+
 }  // namespace
 
 struct Reducer::State {
@@ -62,15 +69,21 @@ struct Reducer::State {
 
   void start(Site site);
   void check_unchanged() const;
-  void check_finished() const;
+  void check_finished();
   void plan(const std::vector<size_t>& order, Site site);
   void rebuild(Site site);
   void send_buffers(Site site);
+  void watch(const std::vector<Tensor>& outputs, const std::shared_ptr<const Pass>& pass);
+  void meet_backward();
+  void begin_average();
   void arrived(size_t number);
   void mark(size_t number);
+  void mark_unused();
   void reduce_full_buckets();
   void reduce(Bucket& bucket);
+  void end_backward();
   void finish();
+  void give_up();
   void take_where_others_have(Bucket& bucket);
   /// What all ranks do next in a join: whether any is still at work, and whether gradients are averaged.
   struct Round {
@@ -92,14 +105,23 @@ struct Reducer::State {
   Site site = Site::none();
 
   bool averaging = true;  // as no_sync leaves it
-  bool armed = false;     // a backward is to be averaged
-  bool started = false;   // it has begun
   bool buffers_stale = false;
-  size_t next = 0;  // the bucket to be reduced next
   double scale = 1;
-  std::vector<size_t> unused;  // parameters that the outputs do not depend on
-  std::vector<size_t> order;   // in which gradients came in the first backward
-  bool rebuilt = false;
+  std::weak_ptr<State> self;
+
+  bool armed = false;     // a forward was called whose backward is to be averaged and has not been yet
+  bool watching = false;  // that forward's outputs have hooks
+  std::vector<std::weak_ptr<const Pass>> passes;
+
+  BackwardWatch backward;
+  bool averages = false;         // the backward under way is to be averaged
+  bool through_quiet = false;    // it came through outputs of no_sync
+  std::vector<size_t> early;     // gradients that came before it was known to be averaged
+  bool started = false;          // an average has begun
+  bool to_be_continued = false;  // a backward left it unfinished: another one is to bring the other gradients
+  size_t next = 0;               // the bucket to be reduced next
+  std::vector<size_t> order;     // in which gradients came in the first average
+  bool order_known = false, rebuilt = false;
 
   bool joining = false;
   double weight = 1;
@@ -183,11 +205,15 @@ void Reducer::State::check_unchanged() const {
       fail("[", kName, "] '", name, "' requires a gradient now, which nobody averages: make the DistributedDataParallel anew");
 }
 
-void Reducer::State::check_finished() const {
+void Reducer::State::check_finished() {
   if (!started) return;
   std::vector<std::string> missing;
   for (const Parameter& parameter : parameters)
     if (!parameter.ready) missing.push_back(parameter.name);
+  const bool by_error = !to_be_continued;
+  armed = false;
+  give_up();
+  if (by_error) return;  // whoever caught it knows
   fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing),
        options.find_unused_parameters ? ". Hint: all outputs of forward must take part in the loss"
                                       : ". Hint: let all outputs of forward take part in the loss; where parameters are not used in every "
@@ -200,14 +226,63 @@ void Reducer::State::send_buffers(Site here) {
   buffers_stale = module.training();
 }
 
-void Reducer::State::arrived(size_t number) {
-  if (!armed) return;  // in no_sync, or of a call of the module itself
+/// Backwards that come through these outputs are averaged, or, without a pass, stay on their rank.
+void Reducer::State::watch(const std::vector<Tensor>& outputs, const std::shared_ptr<const Pass>& pass) {
+  for (const Tensor& output : outputs) {
+    output.register_hook([weak = self, pass](const Tensor&) {
+      if (const auto state = weak.lock()) {
+        state->meet_backward();
+        if (pass) state->averages = true;
+        else state->through_quiet = true;
+      }
+      return Tensor();
+    });
+  }
+}
+
+void Reducer::State::meet_backward() {
+  if (!backward.meets_new([this] { end_backward(); })) return;
+  averages = through_quiet = false;
+  early.clear();
+  if (started && !to_be_continued) give_up();  // of one that ended by an error
+}
+
+void Reducer::State::begin_average() {
+  averages = true;
   if (!started) {
     started = true;
-    for (const size_t i : unused) mark(i);
+    next = 0;
+    for (Parameter& parameter : parameters) parameter.ready = false;
+    for (Bucket& bucket : buckets) bucket.waiting = bucket.members.size();
+    mark_unused();
   }
-  mark(number);
+  for (const size_t i : std::exchange(early, {})) mark(i);
+}
+
+void Reducer::State::arrived(size_t number) {
+  meet_backward();
+  // Where a forward's outputs could not be seen, its backward is the next one.
+  const bool unseen = armed && !watching && !through_quiet;
+  early.push_back(number);
+  if (!averages && !unseen) return;
+  begin_average();
   reduce_full_buckets();
+}
+
+/// What no graph that is alive depends on gets no gradient in this backward.
+void Reducer::State::mark_unused() {
+  if (!options.find_unused_parameters) return;
+  std::vector<size_t> count(parameters.size(), 0);
+  size_t alive = 0;
+  for (const auto& weak : passes) {
+    const auto pass = weak.lock();
+    if (!pass) continue;
+    ++alive;
+    for (const size_t i : pass->unused) ++count[i];
+  }
+  const auto came = [&](size_t i) { return std::find(early.begin(), early.end(), i) != early.end(); };
+  for (size_t i = 0; i < count.size() && alive > 0; ++i)
+    if (count[i] == alive && !came(i)) mark(i);
 }
 
 void Reducer::State::mark(size_t number) {
@@ -217,13 +292,12 @@ void Reducer::State::mark(size_t number) {
          "' got a gradient twice in one step: call backward once for each forward, on a sum where there are several losses");
   put_into_bucket(parameter, scale, site);
   parameter.ready = true;
-  if (!rebuilt && !parameter.without_grad) order.push_back(number);
+  if (!order_known && !parameter.without_grad) order.push_back(number);
   --buckets[parameter.bucket].waiting;
 }
 
 void Reducer::State::reduce_full_buckets() {
   while (next < buckets.size() && buckets[next].waiting == 0) reduce(buckets[next++]);
-  if (next == buckets.size()) autograd::queue_callback([this] { finish(); });
 }
 
 void Reducer::State::reduce(Bucket& bucket) {
@@ -237,11 +311,33 @@ void Reducer::State::reduce(Bucket& bucket) {
   bucket.work = distributed::all_reduce(bucket.flat, distributed::ReduceOp::SUM, {.group = group, .async_op = beside}, site);
 }
 
+void Reducer::State::end_backward() {
+  // One that met no output at all can still be a forward's: of a gradient's norm, say.
+  if (!early.empty() && !averages && armed && !through_quiet) begin_average();
+  early.clear();
+  if (!std::exchange(averages, false) || !started) return;
+  if (options.find_unused_parameters) {
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (!parameters[i].ready) mark(i);
+  }
+  reduce_full_buckets();
+  to_be_continued = next < buckets.size();
+  if (!to_be_continued) finish();
+}
+
 void Reducer::State::finish() {
   for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
   if (options.find_unused_parameters)
     for (Bucket& bucket : buckets) take_where_others_have(bucket);
   armed = started = false;
+  order_known = !order.empty();
+}
+
+/// An average that will not come to its end: what is on its way is waited for, as its memory is used again.
+void Reducer::State::give_up() {
+  started = to_be_continued = false;
+  if (!order_known) order.clear();
+  for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
 }
 
 /// A parameter without a gradient here gets the others', unless nobody has one: then it stays without.
@@ -282,13 +378,15 @@ bool Reducer::State::shadow(Site here) {
   }
   for (Bucket& bucket : buckets) {
     std::exchange(bucket.work, {}).wait(here);
-    if (!rebuilt) order.insert(order.end(), bucket.members.begin(), bucket.members.end());
+    if (!order_known) order.insert(order.end(), bucket.members.begin(), bucket.members.end());
   }
+  order_known = true;
   return true;
 }
 
 Reducer::Reducer(nn::ModuleBase& module, const DistributedDataParallelOptions& options, Site site)
-    : state_(std::make_unique<State>(module, options)) {
+    : state_(std::make_shared<State>(module, options)) {
+  state_->self = state_;
   state_->start(site);
 }
 Reducer::~Reducer() = default;
@@ -301,7 +399,6 @@ void Reducer::before_forward(Site site) {
     s.check_finished();
     if (s.joining) (void)s.exchange(s.weight, s.averaging, site);
   }
-  s.armed = false;
   if (!s.averaging) return;
   if (recording) s.rebuild(site);
   if (recording || !s.joining) s.send_buffers(site);
@@ -309,16 +406,29 @@ void Reducer::before_forward(Site site) {
 
 void Reducer::after_forward(std::span<const Tensor> outputs) {
   State& s = *state_;
-  if (!s.averaging || !is_grad_enabled()) return;
+  if (!is_grad_enabled()) return;  // nothing can come back through it, whatever is still to come through others
+  std::vector<Tensor> seen;
+  bool all = !outputs.empty();
+  for (const Tensor& output : outputs) {
+    if (!output.defined() || !output.requires_grad()) continue;
+    if (output.is_leaf()) all = false;  // a parameter, or an input as it came: a hook there would meet other backwards
+    else seen.push_back(output);
+  }
+  if (!s.averaging) {
+    s.armed &= all;
+    return s.watch(seen, nullptr);
+  }
+  const auto pass = std::make_shared<Pass>();
   s.armed = true;
-  s.next = 0;
-  for (Parameter& parameter : s.parameters) parameter.ready = false;
-  for (Bucket& bucket : s.buckets) bucket.waiting = bucket.members.size();
-  if (!s.options.find_unused_parameters) return;
-  s.unused.clear();
-  const auto used = leaves_behind(outputs);
-  for (size_t i = 0; i < s.parameters.size(); ++i)
-    if (!used.contains(&s.parameters[i].tensor.impl())) s.unused.push_back(i);
+  s.watching = all;
+  if (s.options.find_unused_parameters) {
+    const auto used = leaves_behind(outputs);
+    for (size_t i = 0; i < s.parameters.size(); ++i)
+      if (!used.contains(&s.parameters[i].tensor.impl())) pass->unused.push_back(i);
+    std::erase_if(s.passes, [](const auto& weak) { return weak.expired(); });
+    s.passes.push_back(pass);
+  }
+  s.watch(seen, pass);
 }
 
 bool Reducer::averages() const { return state_->averaging; }

@@ -98,6 +98,95 @@ TEST_P(Ddp, NoSyncAddsUpAndTheNextBackwardAveragesTheSum) {
   });
 }
 
+TEST_P(Ddp, WhatIsCalledBetweenForwardAndBackwardLeavesTheAverageAlone) {
+  run([&](int rank, Device device) {
+    nn::Linear net(2, 1, {.bias = false, .device = device});
+    DistributedDataParallel ddp(net);
+    const Tensor x = ones({1, 2}, device) * (rank + 1);
+    const double average = (world() + 1) / 2.0;
+    for (int step = 0; step < 2; ++step) {  // before and after the buckets are made anew
+      net.zero_grad();
+      const Tensor loss = ddp(x).sum();
+      {
+        const NoGradGuard no_grad;
+        (void)ddp(x);
+      }
+      loss.backward();
+      expect_near(net.weight.grad(), {average, average}, 1e-5);
+
+      net.zero_grad();
+      const Tensor first = ddp(x).sum();
+      {
+        const auto quiet = ddp.no_sync();
+        ddp(x * 10).sum().backward();
+      }
+      expect_near(net.weight.grad(), {10.0 * (rank + 1), 10.0 * (rank + 1)}, 1e-4);
+      first.backward();
+      expect_near(net.weight.grad(), {11 * average, 11 * average}, 1e-4);
+    }
+  });
+}
+
+TEST_P(Ddp, EachBackwardThatComesThroughAForwardIsAveraged) {
+  run([&](int rank, Device device) {
+    nn::Linear net(2, 1, {.bias = false, .device = device});
+    DistributedDataParallel ddp(net);
+    const Tensor x = ones({1, 2}, device) * (rank + 1);
+    const double average = (world() + 1) / 2.0;
+    for (int step = 0; step < 2; ++step) {
+      net.zero_grad();
+      const Tensor one = ddp(x), two = ddp(x * 10);  // as of a discriminator: two forwards, then two backwards
+      one.sum().backward();
+      expect_near(net.weight.grad(), {average, average}, 1e-5);
+      two.sum().backward();
+      expect_near(net.weight.grad(), {11 * average, 11 * average}, 1e-4);
+
+      net.zero_grad();
+      const Tensor both = ddp(x);
+      both.sum().backward({}, {.retain_graph = true});  // two losses of one forward
+      (both * 2).sum().backward();
+      expect_near(net.weight.grad(), {3 * average, 3 * average}, 1e-4);
+    }
+    expect_same_bits(net);
+  });
+}
+
+TEST_P(Ddp, AGradientPenaltyIsAveragedToo) {
+  run([&](int rank, Device device) {
+    nn::Linear net(2, 1, {.bias = false, .device = device});
+    DistributedDataParallel ddp(net);
+    for (const bool alone : {true, false}) {
+      net.zero_grad();
+      const Tensor x = (ones({1, 2}, device) * (rank + 1)).requires_grad_();
+      const Tensor out = ddp(x).sum() * (rank + 1);
+      const Tensor slope = grad({out}, {x}, {.create_graph = true})[0];  // (rank + 1) w
+      Tensor loss = slope.sum();
+      if (!alone) loss = loss + out;
+      loss.backward();
+      double expected = 0;
+      for (int r = 1; r <= world(); ++r) expected += r + (alone ? 0 : r * r);
+      expect_near(net.weight.grad(), {expected / world(), expected / world()}, 1e-4);
+    }
+  });
+}
+
+TEST_P(Ddp, ABackwardThatFailsLeavesTheWrapperUsable) {
+  run([&](int rank, Device device) {
+    nn::Sequential net = network(3);
+    net.to(device);
+    DistributedDataParallel ddp(net, {.bucket_cap_mb = 16e-6});
+    const Tensor x = seeded_randn(1, {2, 5}, device) * (rank + 1);
+    // All buckets but the last one are reduced by then.
+    const auto hook = net.parameters()[0].register_hook([](const Tensor& gradient) -> Tensor { return gradient.view({-1}); });
+    EXPECT_NE(error_of([&] { ddp(x).sum().backward(); }).find("changed the size"), std::string::npos);
+    net.parameters()[0].remove_hook(hook);
+    net.zero_grad();
+    ddp(x).sum().backward();
+    EXPECT_TRUE(net.parameters()[0].grad().defined());
+    expect_same_bits(net);
+  });
+}
+
 struct Branches : nn::Module {
   nn::Linear left{2, 1}, right{2, 1}, never{2, 1};
   bool use_left = true, use_right = true;
@@ -132,6 +221,29 @@ TEST_P(Ddp, UnusedParametersAreFoundAndGetTheOthersGradients) {
   });
 }
 
+TEST_P(Ddp, SeveralForwardsOfOneBackwardUseDifferentParameters) {
+  run([&](int rank, Device device) {
+    Branches net;
+    net.to(device);
+    DistributedDataParallel ddp(net, {.find_unused_parameters = true});
+    const Tensor x = ones({1, 2}, device) * (rank + 1);
+    const double average = (world() + 1) / 2.0;
+    for (int step = 0; step < 3; ++step) {
+      net.zero_grad();
+      Tensor sum = zeros({}, device);
+      for (const bool left : {true, false}) {
+        net.use_left = left;
+        net.use_right = !left;
+        sum = sum + ddp(x);
+      }
+      sum.backward();
+      expect_near(net.left.weight.grad(), {average, average}, 1e-5);
+      expect_near(net.right.weight.grad(), {average, average}, 1e-5);
+      EXPECT_FALSE(net.never.weight.grad().defined());
+    }
+  });
+}
+
 TEST_P(Ddp, UnusedParametersAreNamedWhenTheNextForwardStarts) {
   run([&](int rank, Device device) {
     Branches net;
@@ -143,6 +255,9 @@ TEST_P(Ddp, UnusedParametersAreNamedWhenTheNextForwardStarts) {
     EXPECT_NE(text.find("'left.weight', 'left.bias', 'never.weight', 'never.bias'"), std::string::npos) << text;
     EXPECT_NE(text.find(str("on rank ", rank)), std::string::npos) << text;
     EXPECT_NE(text.find("find_unused_parameters"), std::string::npos) << text;
+    net.zero_grad();  // told once
+    net.use_left = true;
+    (void)ddp(ones({1, 2}, device));
   });
 }
 
@@ -296,6 +411,7 @@ TEST_P(Ddp, AWrapperThatIsGoneLeavesTheModuleAsItWas) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Ddp, every_world(), world_name);
+INSTANTIATE_TEST_SUITE_P(Processes, Ddp, worlds_of_processes(), world_name);
 
 }  // namespace
 }  // namespace tandem::testing
