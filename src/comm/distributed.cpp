@@ -64,7 +64,8 @@ void check_alike(const char* op, const Tensor& a, const Tensor& b) {
     fail('[', op, "] tensors must be on one device, but there are some on ", a.device(), " and on ", b.device());
 }
 
-Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp::SUM, int root = -1, int tag = 0) {
+Call call_of(Collective kind, const Tensor& t, const CollectiveOptions& options, Site site, ReduceOp op = ReduceOp::SUM, int root = -1,
+             int tag = 0) {
   Call call;
   call.kind = kind;
   call.op = op;
@@ -73,6 +74,7 @@ Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp
   call.tag = tag;
   call.sizes = t.sizes();
   call.site = site;
+  call.label = options.label;
   return call;
 }
 
@@ -116,6 +118,7 @@ Tensor flattened(const std::vector<Tensor>& tensors, Site site) {
 int ProcessGroup::rank() const { return !member_ ? -1 : group_of("rank", *this)->rank(); }
 int ProcessGroup::size() const { return !member_ ? -1 : group_of("size", *this)->size(); }
 std::vector<int> ProcessGroup::ranks() const { return group_of("ranks", *this)->ranks(); }
+uint64_t ProcessGroup::next_number() const { return group_of("next_number", *this)->next_number(); }
 void ProcessGroup::abort(const std::string& reason) const { group_of("abort", *this)->abort(reason); }
 std::string ProcessGroup::recorded_calls(bool json) const {
   const auto group = group_of("recorded_calls", *this);
@@ -162,7 +165,7 @@ Work all_reduce(const Tensor& t, ReduceOp op, const CollectiveOptions& options, 
   const auto group = group_of("all_reduce", options.group);
   CopiesBack copies(*group, site);
   const Tensors used{copies.writable(t)};
-  Work work = group->run(call_of(Collective::AllReduce, t, site, op), used, used, options.async_op,
+  Work work = group->run(call_of(Collective::AllReduce, t, options, site, op), used, used, options.async_op,
                          [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op](Backend& backend, const Context& context) {
                            backend.all_reduce(context, data, count, dtype, op);
                          });
@@ -193,7 +196,7 @@ Work broadcast(const Tensor& t, int src, const CollectiveOptions& options, Site 
   const int root = rank_in("broadcast", "src", *group, src);
   CopiesBack copies(*group, site);
   const Tensors used{group->rank() == root ? copies.readable(t) : copies.writable(t)};
-  Work work = group->run(call_of(Collective::Broadcast, t, site, {}, root), used, used, options.async_op,
+  Work work = group->run(call_of(Collective::Broadcast, t, options, site, {}, root), used, used, options.async_op,
                          [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), root](Backend& backend, const Context& context) {
                            backend.broadcast(context, data, count, dtype, root);
                          });
@@ -207,7 +210,7 @@ Work reduce(const Tensor& t, int dst, ReduceOp op, const CollectiveOptions& opti
   const int root = rank_in("reduce", "dst", *group, dst);
   CopiesBack copies(*group, site);
   const Tensors used{group->rank() == root ? copies.writable(t) : copies.readable(t)};
-  Work work = group->run(call_of(Collective::Reduce, t, site, op, root), used, used, options.async_op,
+  Work work = group->run(call_of(Collective::Reduce, t, options, site, op, root), used, used, options.async_op,
                          [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op, root](
                              Backend& backend, const Context& context) { backend.reduce(context, data, count, dtype, op, root); });
   return std::move(copies).finish(std::move(work), options.async_op);
@@ -223,7 +226,7 @@ Work all_gather_into_tensor(const Tensor& out, const Tensor& in, const Collectiv
     fail('[', kName, "] the output needs ", group->size(), " times the input's ", in.numel(), " elements, but has ", out.numel());
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
-  Work work = group->run(call_of(Collective::AllGather, in, site), from, to, options.async_op,
+  Work work = group->run(call_of(Collective::AllGather, in, options, site), from, to, options.async_op,
                          [out = data_of(to[0]), in = data_of(from[0]), count = in.numel(), dtype = in.dtype()](
                              Backend& backend, const Context& context) { backend.all_gather(context, out, in, count, dtype); });
   return std::move(copies).finish(std::move(work), options.async_op);
@@ -249,7 +252,7 @@ Work reduce_scatter_tensor(const Tensor& out, const Tensor& in, ReduceOp op, con
     fail('[', kName, "] the input needs ", group->size(), " times the output's ", out.numel(), " elements, but has ", in.numel());
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
-  Work work = group->run(call_of(Collective::ReduceScatter, out, site, op), from, to, options.async_op,
+  Work work = group->run(call_of(Collective::ReduceScatter, out, options, site, op), from, to, options.async_op,
                          [out = data_of(to[0]), in = data_of(from[0]), count = out.numel(), dtype = in.dtype(), op](
                              Backend& backend, const Context& context) { backend.reduce_scatter(context, out, in, count, dtype, op); });
   return std::move(copies).finish(std::move(work), options.async_op);
@@ -294,17 +297,17 @@ std::vector<int64_t> split_counts(const char* what, const Tensor& t, const std::
 }
 
 Work run_all_to_all(const std::shared_ptr<Group>& group, const Tensor& out, const Tensor& in, std::vector<int64_t> out_counts,
-                    std::vector<int64_t> in_counts, bool async_op, Site site) {
+                    std::vector<int64_t> in_counts, const CollectiveOptions& options, Site site) {
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
-  Call call = call_of(Collective::AllToAll, in, site);
+  Call call = call_of(Collective::AllToAll, in, options, site);
   call.sizes = {};  // they may differ
-  Work work = group->run(call, from, to, async_op,
+  Work work = group->run(call, from, to, options.async_op,
                          [out = data_of(to[0]), in = data_of(from[0]), dtype = in.dtype(), out_counts = std::move(out_counts),
                           in_counts = std::move(in_counts)](Backend& backend, const Context& context) {
                            backend.all_to_all(context, out, out_counts.data(), in, in_counts.data(), dtype);
                          });
-  return std::move(copies).finish(std::move(work), async_op);
+  return std::move(copies).finish(std::move(work), options.async_op);
 }
 
 }  // namespace
@@ -317,7 +320,7 @@ Work all_to_all_single(const Tensor& out, const Tensor& in, const std::vector<in
   check_alike(kName, out, in);
   const auto group = group_of(kName, options.group);
   return run_all_to_all(group, out, in, split_counts("the output", out, output_split_sizes, group->size()),
-                        split_counts("the input", in, input_split_sizes, group->size()), options.async_op, site);
+                        split_counts("the input", in, input_split_sizes, group->size()), options, site);
 }
 
 std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const CollectiveOptions& options, Site site) {
@@ -352,7 +355,7 @@ std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const Collecti
     total += out_counts.back();
   }
   const Tensor out = empty_beside(inputs[0], {total}, site);
-  (void)run_all_to_all(group, out, flattened(inputs, site), std::move(out_counts), std::move(in_counts), false, site);
+  (void)run_all_to_all(group, out, flattened(inputs, site), std::move(out_counts), std::move(in_counts), options, site);
   return parts_of(out, sizes);
 }
 
@@ -365,7 +368,7 @@ std::vector<Tensor> gather(const Tensor& t, int dst, const CollectiveOptions& op
   CopiesBack copies(*group, site);
   const Tensors from{copies.readable(t)};
   const Tensors to{empty_beside(from[0], {here ? t.numel() * group->size() : 0}, site)};
-  (void)group->run(call_of(Collective::Gather, t, site, {}, root), from, to, false,
+  (void)group->run(call_of(Collective::Gather, t, options, site, {}, root), from, to, false,
                    [out = data_of(to[0]), in = data_of(from[0]), count = t.numel(), dtype = t.dtype(), root](
                        Backend& backend, const Context& context) { backend.gather(context, out, in, count, dtype, root); });
   if (!here) return {};
@@ -388,7 +391,7 @@ Work scatter(const Tensor& out, const std::vector<Tensor>& parts, int src, const
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)};
   const Tensors from{here ? copies.readable(flattened(parts, site)) : empty_beside(to[0], {0}, site)};
-  Work work = group->run(call_of(Collective::Scatter, out, site, {}, root), from, to, options.async_op,
+  Work work = group->run(call_of(Collective::Scatter, out, options, site, {}, root), from, to, options.async_op,
                          [out = data_of(to[0]), in = data_of(from[0]), count = out.numel(), dtype = out.dtype(), root](
                              Backend& backend, const Context& context) { backend.scatter(context, out, in, count, dtype, root); });
   return std::move(copies).finish(std::move(work), options.async_op);
@@ -403,7 +406,7 @@ Work run_send(const Tensor& t, int dst, int tag, const CollectiveOptions& option
   const auto group = group_of("send", options.group);
   const int peer = peer_in("send", "dst", *group, dst);
   const Tensors used{CopiesBack(*group, site).readable(t)};
-  return group->run(call_of(Collective::Send, t, site, {}, peer, tag), used, {}, async_op,
+  return group->run(call_of(Collective::Send, t, options, site, {}, peer, tag), used, {}, async_op,
                     [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), peer, tag](Backend& backend, const Context& context) {
                       backend.send(context, data, count, dtype, peer, tag);
                     });
@@ -415,7 +418,7 @@ Work run_recv(const Tensor& t, int src, int tag, const CollectiveOptions& option
   const int peer = peer_in("recv", "src", *group, src);
   CopiesBack copies(*group, site);
   const Tensors used{copies.writable(t)};
-  Work work = group->run(call_of(Collective::Recv, t, site, {}, peer, tag), {}, used, async_op,
+  Work work = group->run(call_of(Collective::Recv, t, options, site, {}, peer, tag), {}, used, async_op,
                          [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), peer, tag](
                              Backend& backend, const Context& context) { backend.recv(context, data, count, dtype, peer, tag); });
   return std::move(copies).finish(std::move(work), async_op);
@@ -439,6 +442,7 @@ Work irecv(const Tensor& t, int src, int tag, const CollectiveOptions& options, 
 Work barrier(const CollectiveOptions& options, Site site) {
   Call call;
   call.site = site;
+  call.label = options.label;
   return group_of("barrier", options.group)->run(call, {}, {}, options.async_op, [](Backend& backend, const Context& context) {
     backend.barrier(context);
   });

@@ -35,6 +35,8 @@ class ProcessGroup {
   [[nodiscard]] int size() const;
   /// The members' ranks in the whole program.
   [[nodiscard]] std::vector<int> ranks() const;
+  /// A number from 1 for what every rank makes of the group in the same order, such as a wrapper: for the labels of its collectives.
+  [[nodiscard]] uint64_t next_number() const;
   /// From any thread: all that wait in this group, on any rank that can be reached, end with an error that says `reason`.
   void abort(const std::string& reason) const;
   /// What the flight recorders of its ranks hold that can be seen from here: the last 1,024 calls of each, as lines of text or as JSON.
@@ -77,11 +79,12 @@ void destroy_process_group(Site site = Site::here());
 struct CollectiveOptions {
   ProcessGroup group = {};
   bool async_op = false;
+  std::string label = {};  // which one of many alike it is: ranks compare it, and errors and the recorder show it
 };
 
 // Ranks (src, dst) are those of the whole program, also within a group. Tensors that are not dense are copied on the way. Nothing is
-// recorded for gradients: see distributed::nn. Errors: ranks that call different things, or with different dtypes or sizes, each told of
-// both calls; a rank that died, left, or does not come within the timeout; integers with AVG.
+// recorded for gradients: see distributed::nn. Errors: ranks that call different things, or with different dtypes, sizes or labels, each
+// told of both calls; a rank that died, left, or does not come within the timeout; integers with AVG.
 
 /// Zeros on the CPU for collectives of `group`: where its ranks are processes of one machine, these tensors lie in memory that all of them
 /// reach, so that nothing is copied on the way; elsewhere, and where that memory (256 MiB a rank) is used up, they are like any other. Each

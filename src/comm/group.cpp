@@ -140,6 +140,7 @@ struct Group::State {
   std::unique_ptr<std::byte[]> own_recorder;
   const void* recorder_memory = nullptr;
   std::atomic<bool> aborted{false}, left{false};
+  std::atomic<uint64_t> numbers{0};
 
   std::mutex mutex;  // numbers are given and work is queued under it
   uint64_t next = 0, next_message = 0;
@@ -235,6 +236,7 @@ Group::~Group() = default;
 int Group::rank() const { return state_->host->rank(); }
 int Group::size() const { return state_->host->size(); }
 bool Group::takes(Device device) const { return state_->host->takes(device) || (state_->device && state_->device->takes(device)); }
+uint64_t Group::next_number() { return state_->numbers.fetch_add(1) + 1; }
 const char* Group::backend_name() const { return (state_->device ? state_->device : state_->host)->name(); }
 
 std::string Group::describe(int rank) const { return state_->host->describe(rank); }

@@ -36,6 +36,8 @@ class Group : public std::enable_shared_from_this<Group> {
   /// Whether collectives of such a device's tensors can be run; others go through the CPU.
   [[nodiscard]] bool takes(Device device) const;
   [[nodiscard]] std::chrono::milliseconds timeout() const { return timeout_; }
+  /// A number from 1 for what every rank makes of the group in the same order.
+  [[nodiscard]] uint64_t next_number();
   /// As Backend::shared_memory.
   [[nodiscard]] std::shared_ptr<void> shared_memory(size_t bytes) const;
 

@@ -14,8 +14,9 @@
 namespace tandem::comm {
 namespace {
 
-constexpr int kSizes = 6;         // of a call's tensor that are kept
-constexpr size_t kFileWords = 6;  // of a call's file name: its last 48 characters
+constexpr int kSizes = 6;          // of a call's tensor that are kept
+constexpr size_t kFileWords = 6;   // of a call's file name: its last 48 characters
+constexpr size_t kLabelWords = 8;  // and of its label
 
 struct Record {
   std::atomic<uint64_t> place{0};  // counts from 1; 0 while it is being written
@@ -26,8 +27,9 @@ struct Record {
   std::atomic<int64_t> queued{0}, started{0}, ended{0};
   std::atomic<int64_t> sizes[kSizes]{};
   std::atomic<uint64_t> file[kFileWords]{};
+  std::atomic<uint64_t> label[kLabelWords]{};
 };
-static_assert(sizeof(Record) == 160);
+static_assert(sizeof(Record) == 224);
 
 struct Memory {
   std::atomic<uint64_t> places{0};
@@ -54,6 +56,27 @@ void set_state(Record& record, CallState state) {
   record.kind.store((record.kind.load(relaxed) & ~kStateMask) | static_cast<uint64_t>(state) << 32, relaxed);
 }
 
+/// The end of a text, padded with zeros.
+template <size_t N>
+void keep_text(std::atomic<uint64_t> (&words)[N], std::string_view text) {
+  if (text.size() > N * 8) text.remove_prefix(text.size() - N * 8);
+  for (size_t i = 0; i < N; ++i) {
+    uint64_t word = 0;
+    if (i * 8 < text.size()) std::memcpy(&word, text.data() + i * 8, std::min<size_t>(8, text.size() - i * 8));
+    words[i].store(word, release);
+  }
+}
+/// What was kept; its end is the first zero.
+template <size_t N>
+std::array<char, N * 8 + 1> kept_text(const std::atomic<uint64_t> (&words)[N]) {
+  std::array<char, N * 8 + 1> text{};
+  for (size_t i = 0; i < N; ++i) {
+    const uint64_t word = words[i].load(acquire);
+    std::memcpy(text.data() + i * 8, &word, 8);
+  }
+  return text;
+}
+
 // What is in a record; false where it changed meanwhile, or never was one.
 bool read(const Record& record, RecordedCall& out) {
   const uint64_t place = record.place.load(acquire);
@@ -67,12 +90,9 @@ bool read(const Record& record, RecordedCall& out) {
   call.root = static_cast<int32_t>(pair & 0xffffffffU);
   call.tag = static_cast<int32_t>(pair >> 32);
   for (size_t i = 0; i < std::min<size_t>(kind >> 24 & 0xff, kSizes); ++i) call.sizes.push_back(record.sizes[i].load(acquire));
-  std::array<char, kFileWords * 8 + 1> file{};
-  for (size_t i = 0; i < kFileWords; ++i) {
-    const uint64_t word = record.file[i].load(acquire);
-    std::memcpy(file.data() + i * 8, &word, 8);
-  }
+  const auto file = kept_text(record.file);
   call.site = Site(static_cast<const char*>(file.data()), static_cast<int>(record.line.load(acquire)));
+  call.label = kept_text(record.label).data();
   out.state = static_cast<CallState>(std::min<uint64_t>(kind >> 32 & 0xff, static_cast<uint64_t>(CallState::Failed)));
   out.queued = record.queued.load(acquire);
   out.started = record.started.load(acquire);
@@ -102,13 +122,8 @@ uint64_t Recorder::queued(const Call& call, std::chrono::steady_clock::time_poin
   record.started.store(started ? time : 0, release);
   record.ended.store(0, release);
   for (size_t i = 0; i < std::min<size_t>(call.sizes.size(), kSizes); ++i) record.sizes[i].store(call.sizes[i], release);
-  std::string_view file(call.site.file);
-  if (file.size() > kFileWords * 8) file.remove_prefix(file.size() - kFileWords * 8);
-  for (size_t i = 0; i < kFileWords; ++i) {
-    uint64_t word = 0;
-    if (i * 8 < file.size()) std::memcpy(&word, file.data() + i * 8, std::min<size_t>(8, file.size() - i * 8));
-    record.file[i].store(word, release);
-  }
+  keep_text(record.file, call.site.file);
+  keep_text(record.label, call.label);
   record.place.store(place, release);
   return place;
 }

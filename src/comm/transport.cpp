@@ -21,6 +21,7 @@ uint64_t signature(const Call& call) {
   uint64_t hash = static_cast<uint64_t>(call.kind) | static_cast<uint64_t>(call.op) << 8 | static_cast<uint64_t>(call.dtype) << 16 |
                   static_cast<uint64_t>(call.sizes.size()) << 24 | static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32;
   for (const int64_t size : call.sizes) hash = hash * 0x9e3779b97f4a7c15U + static_cast<uint64_t>(size);
+  for (const char letter : call.label) hash = hash * 0x9e3779b97f4a7c15U + static_cast<unsigned char>(letter);
   return tandem::detail::splitmix64(hash);
 }
 

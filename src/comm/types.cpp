@@ -33,6 +33,7 @@ std::string str(const Call& call) {
     default: break;
   }
   if (call.tag != 0) append_text(text, tandem::str(" with tag ", call.tag));
+  if (!call.label.empty()) append_text(text, tandem::str(" for '", call.label, '\''));
   std::string_view file(call.site.file);
   if (file.empty()) return text;
   return tandem::str(text, " at ", file, ':', call.site.line);

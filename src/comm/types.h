@@ -44,9 +44,10 @@ struct Call {
   int tag = 0;    // of Send and Recv
   Shape sizes;    // of the rank's tensor; where ranks' tensors differ by design, of one part
   Site site = Site::none();
+  std::string label = {};  // which one of many alike it is, where a wrapper makes them
 };
 
-/// As "all_reduce of float32 [3] (SUM) at model.cpp:12".
+/// As "all_reduce of float32 [3] (SUM) for 'DistributedDataParallel 1: bucket 0' at model.cpp:12".
 [[nodiscard]] std::string str(const Call& call);
 
 }  // namespace tandem::comm

@@ -79,23 +79,23 @@ void check_alike(const char* op, const char* what, const NamedTensors& tensors, 
   }
 }
 
-void broadcast_values(const std::vector<Tensor>& tensors, int root, const ProcessGroup& group, Site site) {
+void broadcast_values(const std::vector<Tensor>& tensors, int root, const ProcessGroup& group, Site site, const std::string& label) {
   const NoGradGuard no_grad;
   const int source = group.ranks()[static_cast<size_t>(root)];
   const bool is_source = group.rank() == root;
   std::vector<Tensor> small;
   for (const Tensor& tensor : tensors) {
     if (tensor.nbytes() <= kParcelItem) small.push_back(tensor.detach());
-    else if (tensor.is_contiguous()) distributed::broadcast(tensor.detach(), source, {.group = group}, site);
+    else if (tensor.is_contiguous()) distributed::broadcast(tensor.detach(), source, {.group = group, .label = label}, site);
     else {
       const Tensor dense = tensor.detach().contiguous(site);
-      distributed::broadcast(dense, source, {.group = group}, site);
+      distributed::broadcast(dense, source, {.group = group, .label = label}, site);
       if (!is_source) tensor.detach().copy_(dense, false, site);
     }
   }
   if (small.empty()) return;
   const Parcel parcel(small, site, is_source);
-  distributed::broadcast(parcel.packed(), source, {.group = group}, site);
+  distributed::broadcast(parcel.packed(), source, {.group = group, .label = label}, site);
   if (is_source) return;
   const std::vector<Tensor> received = parcel.unpacked_on(small[0].device(), site);
   for (size_t i = 0; i < small.size(); ++i) small[i].copy_(received[i], false, site);

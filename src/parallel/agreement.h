@@ -17,7 +17,8 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 void check_alike(const char* op, const char* what, const NamedTensors& tensors, const distributed::ProcessGroup& group, Site site);
 
 /// In place: the values of the rank with number `root` in the group, on every rank. All on one device; small ones travel in one parcel. The
-/// root's own tensors count as unchanged.
-void broadcast_values(const std::vector<Tensor>& tensors, int root, const distributed::ProcessGroup& group, Site site);
+/// root's own tensors count as unchanged. `label`: of the collectives.
+void broadcast_values(const std::vector<Tensor>& tensors, int root, const distributed::ProcessGroup& group, Site site,
+                      const std::string& label = {});
 
 }  // namespace tandem::parallel::detail

@@ -1,6 +1,8 @@
-// A hook on the outputs of a forward says whether the backward that comes through them is to be averaged. In one that is, a leaf's
-// accumulation puts its gradient into its bucket. Buckets are reduced strictly in the order of their numbers, as the order in which
-// gradients become ready may differ between ranks; the end of backward waits for them all.
+// A hook on the outputs of a forward says whether the backward that comes
+// through them is to be averaged. In one that is, a leaf's accumulation puts
+// its gradient into its bucket. Buckets are reduced strictly in the order of
+// their numbers, as the order in which gradients become ready may differ
+// between ranks; the end of backward waits for them all.
 #include "parallel/reducer.h"
 
 #include <algorithm>
@@ -23,7 +25,8 @@ namespace {
 
 constexpr const char* kName = "DistributedDataParallel";
 
-/// Parameters whose gradients some reducer averages: a second one would average them again.
+/// Parameters whose gradients some reducer averages: a second one would average
+/// them again.
 class Claims {
  public:
   /// Error where the parameter has one already.
@@ -31,7 +34,8 @@ class Claims {
     const std::lock_guard lock(mutex_);
     if (!claimed_.insert(&parameter.tensor.impl()).second)
       fail("[", kName, "] the gradients of '", parameter.name,
-           "' are averaged by another DistributedDataParallel already: wrap a module once, and none of its parts");
+           "' are averaged by another DistributedDataParallel already: wrap a "
+           "module once, and none of its parts");
   }
   void remove(const Parameter& parameter) {
     const std::lock_guard lock(mutex_);
@@ -55,7 +59,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// A forward whose backward is averaged; it lives as long as its graph.
 struct Pass {
-  std::vector<size_t> unused;  // parameters that the outputs do not depend on, where they are looked for
+  std::vector<size_t> unused;  // parameters that the outputs do not depend on,
+                               // where they are looked for
 };
 
 }  // namespace
@@ -81,11 +86,13 @@ struct Reducer::State {
   void mark_unused();
   void reduce_full_buckets();
   void reduce(Bucket& bucket);
+  void begin_reduce(Bucket& bucket, bool beside, Site site);
   void end_backward();
   void finish();
   void give_up();
   void take_where_others_have(Bucket& bucket);
-  /// What all ranks do next in a join: whether any is still at work, and whether gradients are averaged.
+  /// What all ranks do next in a join: whether any is still at work, and
+  /// whether gradients are averaged.
   struct Round {
     bool at_work = false, averaged = false;
   };
@@ -96,6 +103,7 @@ struct Reducer::State {
   DistributedDataParallelOptions options;
   distributed::ProcessGroup& group = options.process_group;
   Device device;
+  std::string label;  // of this wrapper's collectives
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string, Tensor>> frozen;  // parameters that required no gradient
   std::vector<Tensor> buffers;
@@ -109,7 +117,8 @@ struct Reducer::State {
   double scale = 1;
   std::weak_ptr<State> self;
 
-  bool armed = false;     // a forward was called whose backward is to be averaged and has not been yet
+  bool armed = false;     // a forward was called whose backward is to be averaged
+                          // and has not been yet
   bool watching = false;  // that forward's outputs have hooks
   std::vector<std::weak_ptr<const Pass>> passes;
 
@@ -118,7 +127,8 @@ struct Reducer::State {
   bool through_quiet = false;    // it came through outputs of no_sync
   std::vector<size_t> early;     // gradients that came before it was known to be averaged
   bool started = false;          // an average has begun
-  bool to_be_continued = false;  // a backward left it unfinished: another one is to bring the other gradients
+  bool to_be_continued = false;  // a backward left it unfinished: another one is
+                                 // to bring the other gradients
   size_t next = 0;               // the bucket to be reduced next
   std::vector<size_t> order;     // in which gradients came in the first average
   bool order_known = false, rebuilt = false;
@@ -130,11 +140,16 @@ struct Reducer::State {
 
 void Reducer::State::start(Site here) {
   site = here;
-  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
+  if (!distributed::is_initialized())
+    fail("[", kName,
+         "] there is no process group yet: call "
+         "distributed::init_process_group() first");
   if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
   if (!(options.bucket_cap_mb > 0)) fail("[", kName, "] bucket_cap_mb must be positive, not ", options.bucket_cap_mb);
   if (module.has_uninitialized_params())
-    fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
+    fail("[", kName, "] parameters of ", module.name(),
+         " have no values yet: run a first forward, or call "
+         "nn::initialize(module, input)");
   NamedTensors all = module.named_parameters();
   for (const auto& [name, tensor] : all) {
     if (tensor.device() != all[0].second.device())
@@ -144,7 +159,9 @@ void Reducer::State::start(Site here) {
     else frozen.emplace_back(name, tensor);
   }
   if (parameters.empty())
-    fail("[", kName, "] ", module.name(), " has no parameter that requires a gradient, so there is nothing to average");
+    fail("[", kName, "] ", module.name(),
+         " has no parameter that requires a gradient, so there is nothing to "
+         "average");
   device = parameters[0].tensor.device();
   const NamedTensors named_buffers = module.named_buffers();
   check_alike(kName, "parameter", all, group, site);
@@ -158,6 +175,7 @@ void Reducer::State::start(Site here) {
       fail("[", kName, "] buffer '", name, "' is on ", tensor.device(), ", but the parameters are on ", device);
     buffers.push_back(tensor);
   }
+  label = str(kName, ' ', group.next_number(), ": ");
   std::vector<Tensor> values = buffers;
   for (const auto& [name, tensor] : all) values.push_back(tensor);
   broadcast_values(values, 0, group, site);
@@ -187,7 +205,7 @@ void Reducer::State::rebuild(Site here) {
   for (size_t i = parameters.size(); i-- > 0;)
     if (!known[i]) order.push_back(i);
   const Tensor agreed = tensor(std::vector<int64_t>(order.begin(), order.end()), kInt64);
-  broadcast_values({agreed}, 0, group, here);
+  broadcast_values({agreed}, 0, group, here, label + "order");
   const auto* first = agreed.data_ptr<int64_t>();
   plan(std::vector<size_t>(first, first + agreed.numel()), here);
 }
@@ -195,14 +213,18 @@ void Reducer::State::rebuild(Site here) {
 void Reducer::State::check_unchanged() const {
   for (const Parameter& parameter : parameters) {
     if (!parameter.tensor.requires_grad())
-      fail("[", kName, "] '", parameter.name, "' requires no gradient any more: make the DistributedDataParallel anew after such a change");
+      fail("[", kName, "] '", parameter.name,
+           "' requires no gradient any more: make the DistributedDataParallel "
+           "anew after such a change");
     if (parameter.tensor.device() != device || parameter.tensor.dtype() != parameter.view.dtype())
       fail("[", kName, "] '", parameter.name, "' is now ", parameter.tensor.dtype(), " on ", parameter.tensor.device(), ", but was ",
            parameter.view.dtype(), " on ", device, ": move a module before it is wrapped");
   }
   for (const auto& [name, tensor] : frozen)
     if (tensor.requires_grad())
-      fail("[", kName, "] '", name, "' requires a gradient now, which nobody averages: make the DistributedDataParallel anew");
+      fail("[", kName, "] '", name,
+           "' requires a gradient now, which nobody averages: make the "
+           "DistributedDataParallel anew");
 }
 
 void Reducer::State::check_finished() {
@@ -216,17 +238,19 @@ void Reducer::State::check_finished() {
   if (by_error) return;  // whoever caught it knows
   fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing),
        options.find_unused_parameters ? ". Hint: all outputs of forward must take part in the loss"
-                                      : ". Hint: let all outputs of forward take part in the loss; where parameters are not used in every "
+                                      : ". Hint: let all outputs of forward take part in the loss; where "
+                                        "parameters are not used in every "
                                         "step, say {.find_unused_parameters = true}");
 }
 
 void Reducer::State::send_buffers(Site here) {
   if (!options.broadcast_buffers || buffers.empty()) return;
-  if (module.training() || buffers_stale) broadcast_values(buffers, source, group, here);
+  if (module.training() || buffers_stale) broadcast_values(buffers, source, group, here, label + "buffers");
   buffers_stale = module.training();
 }
 
-/// Backwards that come through these outputs are averaged, or, without a pass, stay on their rank.
+/// Backwards that come through these outputs are averaged, or, without a pass,
+/// stay on their rank.
 void Reducer::State::watch(const std::vector<Tensor>& outputs, const std::shared_ptr<const Pass>& pass) {
   for (const Tensor& output : outputs) {
     output.register_hook([weak = self, pass](const Tensor&) {
@@ -289,7 +313,8 @@ void Reducer::State::mark(size_t number) {
   Parameter& parameter = parameters[number];
   if (parameter.ready)
     fail("[", kName, "] '", parameter.name,
-         "' got a gradient twice in one step: call backward once for each forward, on a sum where there are several losses");
+         "' got a gradient twice in one step: call backward once for each "
+         "forward, on a sum where there are several losses");
   put_into_bucket(parameter, scale, site);
   parameter.ready = true;
   if (!order_known && !parameter.without_grad) order.push_back(number);
@@ -306,13 +331,20 @@ void Reducer::State::reduce(Bucket& bucket) {
     for (const size_t i : bucket.members) flags.push_back(parameters[i].without_grad ? 0 : 1);
     bucket.flags.copy_(tensor(flags, bucket.flags.dtype()), false, site);
   }
-  // What comes last has nothing beside it: on the CPU the calling thread does it itself.
+  // What comes last has nothing beside it: on the CPU the calling thread does
+  // it itself.
   const bool beside = device.is_cuda() || &bucket != &buckets.back();
-  bucket.work = distributed::all_reduce(bucket.flat, distributed::ReduceOp::SUM, {.group = group, .async_op = beside}, site);
+  begin_reduce(bucket, beside, site);
+}
+
+void Reducer::State::begin_reduce(Bucket& bucket, bool beside, Site here) {
+  const std::string which = str(label, "bucket ", &bucket - buckets.data());
+  bucket.work = distributed::all_reduce(bucket.flat, distributed::ReduceOp::SUM, {group, beside, which}, here);
 }
 
 void Reducer::State::end_backward() {
-  // One that met no output at all can still be a forward's: of a gradient's norm, say.
+  // One that met no output at all can still be a forward's: of a gradient's
+  // norm, say.
   if (!early.empty() && !averages && armed && !through_quiet) begin_average();
   early.clear();
   if (!std::exchange(averages, false) || !started) return;
@@ -333,14 +365,16 @@ void Reducer::State::finish() {
   order_known = !order.empty();
 }
 
-/// An average that will not come to its end: what is on its way is waited for, as its memory is used again.
+/// An average that will not come to its end: what is on its way is waited for,
+/// as its memory is used again.
 void Reducer::State::give_up() {
   started = to_be_continued = false;
   if (!order_known) order.clear();
   for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
 }
 
-/// A parameter without a gradient here gets the others', unless nobody has one: then it stays without.
+/// A parameter without a gradient here gets the others', unless nobody has one:
+/// then it stays without.
 void Reducer::State::take_where_others_have(Bucket& bucket) {
   const NoGradGuard no_grad;
   if (std::none_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return parameters[i].without_grad; })) return;
@@ -350,7 +384,8 @@ void Reducer::State::take_where_others_have(Bucket& bucket) {
     if (parameters[i].without_grad && flags.data_ptr<double>()[parameters[i].slot] > 0) parameters[i].tensor.grad() = parameters[i].view;
 }
 
-/// All ranks tell the weight of what they do next, 0 where they are done, and whether they average it.
+/// All ranks tell the weight of what they do next, 0 where they are done, and
+/// whether they average it.
 Reducer::State::Round Reducer::State::exchange(double own, bool averages, Site here) {
   const auto all = distributed::all_gather(tensor({own, averages ? 1.0 : 0.0}, kFloat64), {.group = group}, here);
   Round round;
@@ -366,7 +401,8 @@ Reducer::State::Round Reducer::State::exchange(double own, bool averages, Site h
   return round;
 }
 
-/// One forward and backward of the others, without gradients of this rank's own. Whether anyone is still at work.
+/// One forward and backward of the others, without gradients of this rank's
+/// own. Whether anyone is still at work.
 bool Reducer::State::shadow(Site here) {
   const Round round = exchange(0, false, here);
   if (!round.averaged) return round.at_work;
@@ -374,7 +410,7 @@ bool Reducer::State::shadow(Site here) {
   send_buffers(here);
   for (Bucket& bucket : buckets) {
     bucket.flat.zero_(here);
-    bucket.work = distributed::all_reduce(bucket.flat, distributed::ReduceOp::SUM, {.group = group, .async_op = true}, here);
+    begin_reduce(bucket, true, here);
   }
   for (Bucket& bucket : buckets) {
     std::exchange(bucket.work, {}).wait(here);
@@ -406,12 +442,16 @@ void Reducer::before_forward(Site site) {
 
 void Reducer::after_forward(std::span<const Tensor> outputs) {
   State& s = *state_;
-  if (!is_grad_enabled()) return;  // nothing can come back through it, whatever is still to come through others
+  if (!is_grad_enabled())
+    return;  // nothing can come back through it, whatever is still to come
+             // through others
   std::vector<Tensor> seen;
   bool all = !outputs.empty();
   for (const Tensor& output : outputs) {
     if (!output.defined() || !output.requires_grad()) continue;
-    if (output.is_leaf()) all = false;  // a parameter, or an input as it came: a hook there would meet other backwards
+    if (output.is_leaf())
+      all = false;  // a parameter, or an input as it came: a hook there would
+                    // meet other backwards
     else seen.push_back(output);
   }
   if (!s.averaging) {

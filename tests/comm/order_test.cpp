@@ -46,6 +46,8 @@ TEST(Order, EveryPartOfACallIsCompared) {
       {"rank 1 called all_reduce of int64 [3]", [](int rank) { dist::all_reduce(td::ones({3}).to(rank ? td::kInt64 : td::kFloat32)); }},
       {"rank 1 called all_reduce of float32 [3] (MAX)",
        [](int rank) { dist::all_reduce(td::ones({3}), rank ? ReduceOp::MAX : ReduceOp::SUM); }},
+      {"rank 1 called all_reduce of float32 [3] (SUM) for 'bucket 1' at",
+       [](int rank) { dist::all_reduce(td::ones({3}), ReduceOp::SUM, {.label = td::str("bucket ", rank)}); }},
       {"rank 1 called broadcast of float32 [3] from rank 1", [](int rank) { dist::broadcast(td::ones({3}), rank); }},
       {"rank 1 called reduce of float32 [3] (SUM) to rank 1", [](int rank) { dist::reduce(td::ones({3}), rank); }},
       {"rank 1 called barrier", [](int rank) { rank ? dist::barrier() : dist::all_reduce(td::ones({3})); }},
