@@ -152,4 +152,13 @@ void Tensor::remove_hook(int64_t number) const {
   if (autograd::Hooks* after = extras->after_accumulation.get()) after->remove(number);
 }
 
+void autograd::set_divided_gradient(const Tensor& leaf, std::shared_ptr<DividedGradient> divided) {
+  leaf.impl().extras.make().divided = std::move(divided);
+}
+
+const autograd::DividedGradient* autograd::divided_gradient(const Tensor& leaf) {
+  const AutogradExtras* const extras = leaf.impl().extras.get();
+  return extras ? extras->divided.get() : nullptr;
+}
+
 }  // namespace tandem

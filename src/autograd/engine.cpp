@@ -306,7 +306,9 @@ class Runner {
     {
       using runtime::facts::Scope;
       const runtime::Telling told([] { return Scope{.kind = Scope::Backward, .name = "AccumulateGrad"}; });
-      add_to_grad(leaf, std::move(gradient), create_);
+      const AutogradExtras* const extras = leaf.extras.get();
+      const std::shared_ptr<DividedGradient> divided = extras ? extras->divided : nullptr;
+      if (!divided || !divided->take(Tensor(Ref<TensorImpl>(&leaf)), gradient)) add_to_grad(leaf, std::move(gradient), create_);
     }
     AutogradExtras* extras = leaf.extras.get();
     if (Hooks* after = extras ? extras->after_accumulation.get() : nullptr) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/divided.h"
 #include "base/lazy.h"
 #include "base/ref.h"
 #include "base/small_mutex.h"
@@ -74,6 +75,7 @@ namespace tandem {
 struct AutogradExtras {
   autograd::Hooks hooks;                               // of a leaf
   detail::Lazy<autograd::Hooks> after_accumulation;    // of a leaf; they get the leaf itself
+  std::shared_ptr<autograd::DividedGradient> divided;  // of a leaf whose gradient is divided among ranks
   Ref<autograd::RetainedGrad> retained;                // of a result that keeps its gradient
   const runtime::StreamRecord* grad_stream = nullptr;  // that `grad` was last added to on; nullptr: the default one
   ~AutogradExtras() {

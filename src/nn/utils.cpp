@@ -14,11 +14,15 @@ namespace {
 
 constexpr const char* kOp = "clip_grad_norm_";
 
+Tensor norm_of(const std::vector<Tensor>& norms, double type, Site site) {
+  return norms.size() == 1 ? norms[0] : norm(stack(norms, 0, site), type, site);
+}
+
 Tensor norm_of(const ops::DensePart& part, double type, Site site) {
   if (type != 2) {
     std::vector<Tensor> norms;
     for (const Tensor& gradient : part.dense) norms.push_back(norm(gradient.to(kFloat32, {}, site), type, site));
-    return norms.size() == 1 ? norms[0] : norm(stack(norms, 0, site), type, site);
+    return norm_of(norms, type, site);
   }
   Tensor result = empty({}, {.dtype = kFloat32, .device = part.device}, site);
   ops::launch(result, kOp, site, &kernels::Table::total_norm, result, part.span(),
@@ -26,22 +30,33 @@ Tensor norm_of(const ops::DensePart& part, double type, Site site) {
   return result;
 }
 
+/// On their first parameter's device.
+Tensor norm_of(const ops::RanksGradients& gradients, double type, Site site) {
+  if (gradients.parts.empty()) return zeros({}, {.dtype = kFloat32, .device = gradients.device}, site);
+  std::vector<Tensor> norms;
+  for (const ops::DensePart& part : gradients.parts) norms.push_back(norm_of(part, type, site).to(gradients.device, {}, site));
+  return norm_of(norms, type, site);
+}
+
 }  // namespace
 
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, Site site) {
   const NoGradGuard no_grad;
-  std::vector<ops::DensePart> parts;
-  for (const Tensor& parameter : parameters)
-    if (parameter.grad().defined()) ops::add_gradient(kOp, parts, parameter.grad(), site);
-  if (parts.empty()) return zeros({}, {}, site);
+  const std::vector<ops::RanksGradients> all = ops::gradients_of(kOp, parameters, site);
+  if (all.empty()) return zeros({}, {}, site);
 
   std::vector<Tensor> norms;
-  for (const ops::DensePart& part : parts) norms.push_back(norm_of(part, norm_type, site).to(parts[0].device, {}, site));
-  const Tensor total = parts.size() == 1 ? norms[0] : norm(stack(norms, 0, site), norm_type, site);
-  for (const ops::DensePart& part : parts) {
-    const Tensor here = total.to(part.device, {}, site);
-    ops::launch(here, kOp, site, &kernels::Table::clip, ops::in_place(part.span()), here, max_norm);
-    part.changed(site);
+  for (const ops::RanksGradients& gradients : all) {
+    const Tensor own = norm_of(gradients, norm_type, site);
+    norms.push_back((gradients.divided ? norm(gradients.divided->gather(own, site), norm_type, site) : own).to(all[0].device, {}, site));
+  }
+  const Tensor total = norm_of(norms, norm_type, site);
+  for (const ops::RanksGradients& gradients : all) {
+    for (const ops::DensePart& part : gradients.parts) {
+      const Tensor here = total.to(part.device, {}, site);
+      ops::launch(here, kOp, site, &kernels::Table::clip, ops::in_place(part.span()), here, max_norm);
+      part.changed(site);
+    }
   }
   return total;
 }

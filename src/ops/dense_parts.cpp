@@ -21,4 +21,22 @@ void add_gradient(const char* op, std::vector<DensePart>& parts, const Tensor& g
   part->dense.push_back(dense);
 }
 
+std::vector<RanksGradients> gradients_of(const char* op, const std::vector<Tensor>& parameters, Site site) {
+  std::vector<RanksGradients> all;
+  for (const Tensor& parameter : parameters) {
+    const Tensor& gradient = parameter.grad();
+    const autograd::DividedGradient* const divided = autograd::divided_gradient(parameter);
+    if (!divided && !gradient.defined()) continue;
+    auto here = std::find_if(all.begin(), all.end(), [&](const RanksGradients& each) {
+      return !each.divided == !divided && (!divided || each.divided->ranks() == divided->ranks());
+    });
+    if (here == all.end())
+      here = all.insert(here, RanksGradients{.divided = divided, .device = divided ? parameter.device() : gradient.device(), .parts = {}});
+    if (!gradient.defined()) continue;
+    here->any = true;
+    if (!divided || gradient.numel() > 0) add_gradient(op, here->parts, gradient, site);
+  }
+  return all;
+}
+
 }  // namespace tandem::ops

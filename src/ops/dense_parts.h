@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/divided.h"
 #include "ops/launch.h"
 #include "tensor/tensor.h"
 
@@ -23,5 +24,16 @@ struct DensePart {
 
 /// Adds a gradient to the part of its device. Error where it does not hold floating-point numbers.
 void add_gradient(const char* op, std::vector<DensePart>& parts, const Tensor& gradient, Site site);
+
+/// Gradients that are whole on this rank, or of which the same ranks have a part each.
+struct RanksGradients {
+  const autograd::DividedGradient* divided = nullptr;  // nullptr: whole
+  Device device;                                       // of the first one
+  bool any = false;                                    // whether there is a gradient, which may be empty on this rank
+  std::vector<DensePart> parts;
+};
+
+/// The gradients of all parameters. Those that are divided have an entry on every rank, whatever this one has of them.
+[[nodiscard]] std::vector<RanksGradients> gradients_of(const char* op, const std::vector<Tensor>& parameters, Site site);
 
 }  // namespace tandem::ops

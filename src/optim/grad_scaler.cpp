@@ -38,41 +38,58 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs, Site s
 
 void GradScaler::unscale(Done& done, optim::Optimizer& optimizer, Site site) const {
   const NoGradGuard no_grad;
-  std::vector<ops::DensePart> parts;
+  std::vector<Tensor> parameters;
   for (const optim::ParamGroupView& group : optimizer.param_groups())
     for (const Tensor& parameter : group.params) {
-      const Tensor& gradient = parameter.grad();
-      if (!gradient.defined()) continue;
-      if (gradient.dtype() == kFloat16)
+      if (parameter.grad().defined() && parameter.grad().dtype() == kFloat16)
         fail('[', kUnscale,
              "] Attempting to unscale FP16 gradients: keep the parameters in float32, which autocast casts where that is "
              "wanted, instead of to(kFloat16)");
-      ops::add_gradient(kUnscale, parts, gradient, site);
+      parameters.push_back(parameter);
     }
-  std::vector<Tensor> norms, scales;
-  for (const ops::DensePart& part : parts) {
-    norms.push_back(empty({}, {.dtype = kFloat32, .device = part.device}, site));
-    scales.push_back(full({}, scale_, {.dtype = kFloat32, .device = part.device}, site));
-  }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const auto all = parts[i].span();
-    ops::launch(norms[i], kUnscale, site, &kernels::Table::total_norm, norms[i], all, ops::kernels_of(norms[i]).total_norm_workspace(all));
-    // The kernel of clipping, with norms that make its factor, max_norm / (norm + 1e-6), one by the scale. It never makes numbers larger.
-    if (scale_ > 1) ops::launch(norms[i], kUnscale, site, &kernels::Table::clip, ops::in_place(all), scales[i], (scale_ + 1e-6) / scale_);
-    else
-      for (const Tensor& gradient : parts[i].dense) gradient.mul_(1 / scale_, site);
-    parts[i].changed(site);
+  const std::vector<ops::RanksGradients> all = ops::gradients_of(kUnscale, parameters, site);
+  std::vector<Tensor> norms;
+  for (const ops::RanksGradients& gradients : all) {
+    std::vector<Tensor> own, scales;
+    for (const ops::DensePart& part : gradients.parts) {
+      own.push_back(empty({}, {.dtype = kFloat32, .device = part.device}, site));
+      scales.push_back(full({}, scale_, {.dtype = kFloat32, .device = part.device}, site));
+    }
+    for (size_t i = 0; i < own.size(); ++i) {
+      const ops::DensePart& part = gradients.parts[i];
+      const auto span = part.span();
+      ops::launch(own[i], kUnscale, site, &kernels::Table::total_norm, own[i], span, ops::kernels_of(own[i]).total_norm_workspace(span));
+      // The kernel of clipping, with norms that make its factor, max_norm / (norm + 1e-6), one by the scale. It never makes numbers larger.
+      if (scale_ > 1) ops::launch(own[i], kUnscale, site, &kernels::Table::clip, ops::in_place(span), scales[i], (scale_ + 1e-6) / scale_);
+      else
+        for (const Tensor& gradient : part.dense) gradient.mul_(1 / scale_, site);
+      part.changed(site);
+    }
+    if (!gradients.divided) {
+      norms.insert(norms.end(), own.begin(), own.end());
+      continue;
+    }
+    const Tensor sum = full({}, gradients.any ? 0.0 : -1.0, {.dtype = kFloat32, .device = gradients.device}, site);
+    for (const Tensor& norm : own) sum.add_(norm.to(gradients.device, {}, site), 1, site);
+    norms.push_back(gradients.divided->gather(sum, site));
   }
   done.norms = std::move(norms);
 }
 
-bool GradScaler::found_any(Done& done, Site site) {
-  if (!done.any) {
-    bool any = false;
-    for (const Tensor& norm : done.norms) any |= !std::isfinite(norm.item(site).to<double>());
-    done.any = any;
+GradScaler::Done::Found GradScaler::found(Done& done, Site site) {
+  if (!done.found) {
+    Done::Found found;
+    for (const Tensor& norms : done.norms) {
+      const Tensor values = norms.cpu(site);
+      for (int64_t i = 0; i < values.numel(); ++i) {
+        const float norm = values.data_ptr<float>()[i];
+        found.gradients |= !(norm < 0);
+        found.infinite |= !std::isfinite(norm);
+      }
+    }
+    done.found = found;
   }
-  return *done.any;
+  return *done.found;
 }
 
 void GradScaler::unscale_(optim::Optimizer& optimizer, Site site) {
@@ -97,11 +114,11 @@ bool GradScaler::step(optim::Optimizer& optimizer, Site site) {
     unscale(done, optimizer, site);
     done.stage = Stage::Unscaled;
   }
-  if (done.norms.empty())
+  if (!found(done, site).gradients)
     fail(
         "[GradScaler.step] No inf checks were recorded for this optimizer: no parameter of it has a gradient; call scale(loss).backward() "
         "before");
-  const bool takes = !found_any(done, site);
+  const bool takes = !found(done, site).infinite;
   if (takes) optimizer.step(site);
   done.stage = Stage::Stepped;
   return takes;
@@ -114,13 +131,13 @@ void GradScaler::update(std::optional<double> new_scale, Site site) {
       fail("[GradScaler.update] new_scale must be a positive number, but is ", *new_scale);
     scale_ = rounded(*new_scale);
   } else {
-    bool checked = false, found = false;
+    bool checked = false, infinite = false;
     for (auto& [optimizer, done] : done_) {
-      checked |= !done.norms.empty();
-      found |= found_any(done, site);
+      checked |= found(done, site).gradients;
+      infinite |= found(done, site).infinite;
     }
     if (!checked) fail("[GradScaler.update] No inf checks were recorded prior to update: call step() or unscale_() before");
-    if (found) {
+    if (infinite) {
       scale_ = rounded(scale_ * options_.backoff_factor);
       growth_tracker_ = 0;
     } else if (++growth_tracker_ == options_.growth_interval) {

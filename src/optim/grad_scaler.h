@@ -46,7 +46,8 @@ class GradScaler {
   /// update, and for gradients of float16: parameters stay float32 under autocast.
   void unscale_(optim::Optimizer& optimizer, Site site = Site::here());
   /// unscale_ where it was not called, and the optimizer's step unless a gradient is infinite or nan; whether it was taken. Waits for each
-  /// device that has gradients, once. Error where it was called since the last update, and where no parameter has a gradient.
+  /// device that has gradients, once. Where gradients are divided among ranks, all ranks take the step or none does, and every rank calls
+  /// it. Error where it was called since the last update, and where no parameter has a gradient.
   bool step(optim::Optimizer& optimizer, Site site = Site::here());
   /// The scale of the next iteration, or `new_scale`. After all steps of one. Error where there was no step.
   void update(std::optional<double> new_scale = {}, Site site = Site::here());
@@ -78,12 +79,19 @@ class GradScaler {
   /// What was done with an optimizer since the last update.
   struct Done {
     Stage stage = Stage::Ready;
-    std::vector<Tensor> norms;     // of the gradients of each device, infinite or nan where one of them is
-    std::optional<bool> any = {};  // whether one is, once they are read
+    /// Of the gradients of each device, infinite or nan where one of them is. Where ranks have parts of them, all ranks' norms, below zero
+    /// where a rank has no gradient.
+    std::vector<Tensor> norms;
+    /// What they say, once they are read.
+    struct Found {
+      bool gradients = false;  // there are some
+      bool infinite = false;   // and one is infinite or nan
+    };
+    std::optional<Found> found = {};
   };
 
   void unscale(Done& done, optim::Optimizer& optimizer, Site site) const;
-  [[nodiscard]] static bool found_any(Done& done, Site site);
+  [[nodiscard]] static Done::Found found(Done& done, Site site);
 
   GradScalerOptions options_;
   double scale_;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "nn/attention.h"
 #include "nn/transformer.h"
+#include "nn/utils.h"
 #include "nn/walk.h"
 #include "ops/arithmetic.h"
 #include "ops/creation.h"
@@ -16,6 +17,8 @@
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "parallel/agreement.h"
+#include "parallel/backward_watch.h"
+#include "parallel/divided_among.h"
 #include "parallel/shard_files.h"
 #include "parallel/shard_units.h"
 
@@ -37,7 +40,7 @@ struct Shards::State {
       : module(wrapped), group(options.process_group), is_unit(options.is_unit) {}
   ~State() {
     for (nn::HookHandle& hook : module_hooks) hook.remove();
-    for (const auto& [leaf, number] : leaf_hooks) leaf.remove_hook(number);
+    for (const Tensor& leaf : taken) autograd::set_divided_gradient(leaf, nullptr);
   }
 
   void start(const std::shared_ptr<State>& self, Site site);
@@ -47,7 +50,8 @@ struct Shards::State {
   void leave(size_t unit, std::span<const Tensor> outputs);
   void watch(size_t unit, std::span<const Tensor> outputs);
   void gather_ahead(size_t unit, bool backward);
-  void arrived(size_t unit, size_t member);
+  void meet_backward();
+  void arrived(size_t unit, size_t member, const Tensor& gradient);
   void reduce(size_t unit);
   void finish_backward();
 
@@ -57,18 +61,34 @@ struct Shards::State {
   std::vector<ShardUnit> units;
   size_t roots = 0;  // the first units are the root's: whole from the start of forward to its end, and in backward
   std::vector<nn::HookHandle> module_hooks;
-  std::vector<std::pair<Tensor, int64_t>> leaf_hooks;
+  std::vector<Tensor> taken;  // leaves whose gradients come here
   std::vector<size_t> order;  // of the units in the first forward
   std::vector<size_t> place;  // in `order`, by unit; none: npos
   bool order_known = false;
-  bool in_backward = false;
+  BackwardWatch backward;
   std::weak_ptr<State> self;
   Site site = Site::none();
 };
 
 namespace {
+
 constexpr size_t kNowhere = static_cast<size_t>(-1);
-}
+
+/// Where the engine brings a member's gradient.
+class Taker final : public DividedAmong {
+ public:
+  using Arrived = std::function<void(const Tensor&)>;
+  Taker(const distributed::ProcessGroup& group, Arrived arrived) : DividedAmong(group), arrived_(std::move(arrived)) {}
+  bool take(const Tensor& /*leaf*/, const Tensor& gradient) override {
+    arrived_(gradient);
+    return true;
+  }
+
+ private:
+  Arrived arrived_;
+};
+
+}  // namespace
 
 void Shards::State::start(const std::shared_ptr<State>& own, Site here) {
   site = here;
@@ -144,6 +164,7 @@ void Shards::State::divide(Site here) {
     for (Found& parameter : parameters)
       if (sizes[parameter.unit] < kSmallUnit) parameter.unit = &module;
 
+  const std::string label = str(kName, ' ', group.next_number(), ": ");
   for (nn::ModuleBase* owner : modules) {
     // One unit for each dtype, and for those that are trained and those that are not.
     std::vector<NamedTensors> kinds;
@@ -157,7 +178,7 @@ void Shards::State::divide(Site here) {
     }
     for (size_t i = 0; i < kinds.size(); ++i) {
       const std::string name = (owner == &module ? "" : names[owner] + ".") + (i ? str("flat_param_", i) : "flat_param");
-      units.emplace_back(name, *owner, std::move(kinds[i]), group, here);
+      units.emplace_back(name, label, *owner, std::move(kinds[i]), group, here);
     }
     if (owner == &module) roots = units.size();
   }
@@ -175,7 +196,9 @@ void Shards::State::hook() {
     if (!units[u].requires_grad()) continue;
     for (size_t m = 0; m < units[u].members().size(); ++m) {
       const Tensor& leaf = units[u].members()[m].whole;
-      leaf_hooks.emplace_back(leaf, leaf.register_post_accumulate_grad_hook([this, u, m](const Tensor&) { arrived(u, m); }));
+      autograd::set_divided_gradient(leaf,
+                                     std::make_shared<Taker>(group, [this, u, m](const Tensor& gradient) { arrived(u, m, gradient); }));
+      taken.push_back(leaf);
     }
   }
 }
@@ -210,7 +233,7 @@ void Shards::State::watch(size_t u, std::span<const Tensor> outputs) {
     if (!output.defined() || !output.requires_grad()) continue;
     output.register_hook([weak = self, u](const Tensor&) {
       if (const auto state = weak.lock()) {
-        if (!std::exchange(state->in_backward, true)) autograd::queue_callback([state] { state->finish_backward(); });
+        state->meet_backward();
         state->enter(u, true);
       }
       return Tensor();
@@ -218,9 +241,14 @@ void Shards::State::watch(size_t u, std::span<const Tensor> outputs) {
   }
 }
 
-void Shards::State::arrived(size_t u, size_t member) {
-  if (!std::exchange(in_backward, true)) autograd::queue_callback([state = self.lock()] { state->finish_backward(); });
-  if (units[u].add_gradient(member, site) && u >= roots) reduce(u);
+void Shards::State::meet_backward() {
+  if (!backward.meets_new([state = self.lock()] { state->finish_backward(); })) return;
+  for (ShardUnit& unit : units) unit.begin_backward(site);
+}
+
+void Shards::State::arrived(size_t u, size_t member, const Tensor& gradient) {
+  meet_backward();
+  if (units[u].add_gradient(member, gradient, site) && u >= roots) reduce(u);
 }
 
 /// The unit's part of backward is over: its gradients go to the shards, and one unit's at a time are on their way.
@@ -231,7 +259,6 @@ void Shards::State::reduce(size_t u) {
 }
 
 void Shards::State::finish_backward() {
-  in_backward = false;
   for (size_t u = units.size(); u-- > 0;) {
     units[u].release();
     if (units[u].has_gradients()) reduce(u);
@@ -246,9 +273,9 @@ Shards::Shards(nn::ModuleBase& module, const FullyShardedOptions& options, Site 
 void Shards::before_forward(Site site) const {
   State& s = *state_;
   s.site = site;
-  s.in_backward = false;
   for (size_t u = 0; u < s.units.size(); ++u) {
     s.units[u].release();  // what an error or an earlier forward left
+    s.units[u].follow_gradients(site);
     if (u < s.roots) s.enter(u, false);
   }
   if (s.order_known && !s.order.empty()) s.units[s.order[0]].begin_gather(site);
@@ -325,8 +352,8 @@ void Shards::save(const std::string& folder, Site site) const {
   std::vector<ShardPart> parts;
   for (const ShardUnit& unit : s.units) {
     unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
-      const auto& [name, whole, offset] = unit.members()[member];
-      parts.push_back({name, whole.sizes(), from, unit.shard().detach().narrow(0, to, count)});
+      const ShardUnit::Member& of = unit.members()[member];
+      parts.push_back({of.name, of.whole.sizes(), from, unit.shard().detach().narrow(0, to, count)});
     });
   }
   if (s.group.rank() == 0)
@@ -356,18 +383,8 @@ void Shards::load(const std::string& folder, Site site) const {
   distributed::barrier({.group = s.group}, site);
 }
 
-Tensor Shards::clip_grad_norm_(double max_norm, Site site) const {
-  const NoGradGuard no_grad;
-  State& s = *state_;
-  const Tensor squares = zeros({}, {.dtype = kFloat32, .device = s.units[0].shard().device()}, site);
-  for (const Tensor& shard : parameters())
-    if (shard.grad().defined()) squares.add_(shard.grad().to(kFloat32).pow(2).sum(), 1, site);
-  distributed::all_reduce(squares, distributed::ReduceOp::SUM, {.group = s.group}, site);
-  const Tensor norm = sqrt(squares);
-  const Tensor factor = clamp(max_norm / (norm + 1e-6), {}, 1.0);
-  for (const Tensor& shard : parameters())
-    if (shard.grad().defined()) shard.grad().mul_(factor.to(shard.dtype()), site);
-  return norm;
+Tensor Shards::clip_grad_norm_(double max_norm, double norm_type, Site site) const {
+  return nn::utils::clip_grad_norm_(parameters(), max_norm, norm_type, site);
 }
 
 }  // namespace tandem::parallel::detail

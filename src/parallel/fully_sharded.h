@@ -37,7 +37,7 @@ class Shards {
   void load_full_state_dict(const StateDict& state, Site site) const;
   void save(const std::string& folder, Site site) const;
   void load(const std::string& folder, Site site) const;
-  Tensor clip_grad_norm_(double max_norm, Site site) const;
+  Tensor clip_grad_norm_(double max_norm, double norm_type, Site site) const;
 
  private:
   struct State;
@@ -83,8 +83,10 @@ class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataPa
   /// Reads what `save_shards` wrote, on any number of ranks.
   void load_shards(const std::string& folder, Site site = Site::here()) { shards_.load(folder, site); }
   /// Scales the gradients so that the norm of all of them, on all ranks, is at most max_norm; gives the norm from before. Every rank calls
-  /// it.
-  Tensor clip_grad_norm_(double max_norm, Site site = Site::here()) { return shards_.clip_grad_norm_(max_norm, site); }
+  /// it. As nn::utils::clip_grad_norm_ of `parameters()`.
+  Tensor clip_grad_norm_(double max_norm, double norm_type = 2, Site site = Site::here()) {
+    return shards_.clip_grad_norm_(max_norm, norm_type, site);
+  }
 
  private:
   friend class detail::Wrapper<FullyShardedDataParallel<M>, M>;

@@ -5,7 +5,9 @@
 
 #include "autograd/autograd.h"
 #include "ops/creation.h"
+#include "parallel/divided_among.h"
 #include "parallel/scaled_copy.h"
+#include "tensor/part.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::parallel::detail {
@@ -17,9 +19,9 @@ int64_t aligned(int64_t count) { return (count + kAlignment - 1) / kAlignment * 
 
 }  // namespace
 
-ShardUnit::ShardUnit(std::string name, nn::ModuleBase& module, std::vector<std::pair<std::string, Tensor>> parameters,
-                     const distributed::ProcessGroup& group, Site site)
-    : name_(std::move(name)), module_(&module), group_(group) {
+ShardUnit::ShardUnit(std::string name, const std::string& wrapper, nn::ModuleBase& module,
+                     std::vector<std::pair<std::string, Tensor>> parameters, const distributed::ProcessGroup& group, Site site)
+    : name_(std::move(name)), label_(wrapper + name_), module_(&module), group_(group) {
   const NoGradGuard no_grad;
   int64_t length = 0;
   for (auto& [parameter, whole] : parameters) {
@@ -43,6 +45,7 @@ ShardUnit::ShardUnit(std::string name, nn::ModuleBase& module, std::vector<std::
     member.whole.grad() = Tensor();
   }
   shard_.requires_grad_(first.requires_grad());
+  autograd::set_divided_gradient(shard_, std::make_shared<DividedAmong>(group_));
 }
 
 int64_t ShardUnit::numel() const {
@@ -64,7 +67,7 @@ void ShardUnit::begin_gather(Site site) {
   if (together_.defined()) return;
   const NoGradGuard no_grad;
   together_ = empty({share_ * group_.size()}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
-  gathering_ = distributed::all_gather_into_tensor(together_, shard_.detach(), {.group = group_, .async_op = true}, site);
+  gathering_ = distributed::all_gather_into_tensor(together_, shard_.detach(), {group_, true, label_}, site);
 }
 
 void ShardUnit::gather(Site site) {
@@ -88,7 +91,31 @@ void ShardUnit::release() {
   has_values_ = false;
 }
 
-bool ShardUnit::add_gradient(size_t number, Site site) {
+void ShardUnit::follow_gradients(Site site) {
+  if (!sum_.defined()) return;
+  const NoGradGuard no_grad;
+  Tensor& grad = shard_.grad();
+  const auto has = [](const Member& member) { return member.whole.grad().defined(); };
+  if (grad.defined() && std::none_of(members_.begin(), members_.end(), has)) grad = Tensor();
+  if (!grad.defined() || !grad.is_same(sum_)) {
+    for (Member& member : members_) member.whole.grad() = member.own_gradient = Tensor();
+    sum_ = Tensor();
+    return;
+  }
+  for (const Member& member : members_) {
+    const Tensor& now = member.whole.grad();
+    if (!now.defined()) member.own_gradient.zero_(site);
+    else if (!now.is_same(member.own_gradient)) member.own_gradient.copy_(now, false, site);  // put there by the user
+  }
+}
+
+void ShardUnit::begin_backward(Site site) {
+  std::exchange(reducing_, {}).wait(site);
+  in_flight_ = reduced_ = gradients_ = Tensor();
+  follow_gradients(site);
+}
+
+bool ShardUnit::add_gradient(size_t number, const Tensor& gradient, Site site) {
   const NoGradGuard no_grad;
   const Member& member = members_[number];
   if (!gradients_.defined()) {
@@ -96,10 +123,9 @@ bool ShardUnit::add_gradient(size_t number, Site site) {
     arrived_.assign(members_.size(), false);
     waiting_ = members_.size();
   }
-  const Tensor gradient = std::exchange(member.whole.grad(), Tensor()).detach();
   const Tensor place = gradients_.narrow(0, member.offset, gradient.numel(), site).view(gradient.sizes(), site);
-  if (arrived_[number]) place.add_(gradient, 1.0 / group_.size(), site);
-  else copy_scaled(place, gradient, 1.0 / group_.size(), site);
+  if (arrived_[number]) place.add_(gradient.detach(), 1.0 / group_.size(), site);
+  else copy_scaled(place, gradient.detach(), 1.0 / group_.size(), site);
   waiting_ -= !arrived_[number];
   arrived_[number] = true;
   return waiting_ == 0;
@@ -110,8 +136,7 @@ void ShardUnit::begin_reduce(Site site) {
   finish_reduce(site);
   in_flight_ = std::exchange(gradients_, Tensor());
   reduced_ = empty({share_}, {.dtype = shard_.dtype(), .device = shard_.device()}, site);
-  reducing_ =
-      distributed::reduce_scatter_tensor(reduced_, in_flight_, distributed::ReduceOp::SUM, {.group = group_, .async_op = true}, site);
+  reducing_ = distributed::reduce_scatter_tensor(reduced_, in_flight_, distributed::ReduceOp::SUM, {group_, true, label_}, site);
 }
 
 void ShardUnit::finish_reduce(Site site) {
@@ -119,9 +144,16 @@ void ShardUnit::finish_reduce(Site site) {
   const NoGradGuard no_grad;
   std::exchange(reducing_, {}).wait(site);
   in_flight_ = Tensor();
-  Tensor& sum = shard_.grad();
-  if (sum.defined()) sum.add_(std::exchange(reduced_, Tensor()), 1, site);
-  else sum = std::exchange(reduced_, Tensor());
+  Tensor& grad = shard_.grad();
+  if (grad.defined()) grad.add_(std::exchange(reduced_, Tensor()), 1, site);
+  else grad = std::exchange(reduced_, Tensor());
+  sum_ = grad;
+  for (Member& member : members_) {
+    const int64_t first = std::clamp<int64_t>(member.offset - share_ * group_.rank(), 0, share_);
+    const int64_t end = std::clamp<int64_t>(member.offset + member.whole.numel() - share_ * group_.rank(), 0, share_);
+    if (!member.own_gradient.defined()) member.own_gradient = tandem::detail::part_of(sum_, end > first ? first : 0, {end - first});
+    member.whole.grad() = member.own_gradient;
+  }
 }
 
 }  // namespace tandem::parallel::detail

@@ -18,9 +18,11 @@ class ShardUnit {
     std::string name;
     Tensor whole;  // the module's own: without bytes while the unit is in shards
     int64_t offset = 0;
+    Tensor own_gradient = {};  // of `sum_`: what lies in this rank's shard
   };
 
-  ShardUnit(std::string name, nn::ModuleBase& module, std::vector<std::pair<std::string, Tensor>> parameters,
+  /// `wrapper`: what begins the labels of its collectives.
+  ShardUnit(std::string name, const std::string& wrapper, nn::ModuleBase& module, std::vector<std::pair<std::string, Tensor>> parameters,
             const distributed::ProcessGroup& group, Site site);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -39,13 +41,18 @@ class ShardUnit {
   /// The members lose their bytes.
   void release();
 
-  /// Takes a member's gradient over, divided by the ranks; whether it was the last one of this backward.
-  bool add_gradient(size_t member, Site site);
+  /// What was done to the shard's `.grad` and to the members', which are parts of it, holds for both: those that were forgotten on either
+  /// side are forgotten. Before a forward and a backward.
+  void follow_gradients(Site site);
+  /// A new backward: nothing is left of one that ended by an error.
+  void begin_backward(Site site);
+  /// Takes a member's gradient, divided by the ranks; whether it was the last one of this backward.
+  bool add_gradient(size_t member, const Tensor& gradient, Site site);
   /// Whether gradients have come that are not reduced yet.
   [[nodiscard]] bool has_gradients() const { return gradients_.defined(); }
   /// Begins to sum the ranks' gradients, beside other work; those of members that got none count as zero.
   void begin_reduce(Site site);
-  /// The sum is added to the shard's gradient.
+  /// The sum is added to the shard's gradient, and each member's `.grad` is its part of that.
   void finish_reduce(Site site);
 
   /// Calls `f(member's number, first element in the member, first element in the shard, count)` for all that lies in this rank's shard.
@@ -53,6 +60,7 @@ class ShardUnit {
 
  private:
   std::string name_;
+  std::string label_;  // of its collectives
   nn::ModuleBase* module_;
   distributed::ProcessGroup group_;
   std::vector<Member> members_;
@@ -63,6 +71,7 @@ class ShardUnit {
   comm::Work gathering_, reducing_;
   bool has_values_ = false;
   uint32_t version_ = 0;  // of the shard, when it was last gathered
+  Tensor sum_;            // (share), the shard's `.grad` as it was made here
   Tensor gradients_;      // (ranks * share), as they come
   Tensor in_flight_;      // the same while they are being reduced
   Tensor reduced_;        // (share)

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "nn/utils.h"
+#include "optim/grad_scaler.h"
 #include "parallel/ranks.h"
 
 namespace tandem::testing {
@@ -13,6 +15,8 @@ namespace dist = distributed;
 using parallel::FullyShardedDataParallel;
 
 class FullySharded : public OnRanks {};
+/// Those in which a run of ranks leaves something for the next one.
+class FullyShardedStates : public OnRanks {};
 
 nn::Sequential network(uint64_t seed = 5) {
   return seeded(seed, [] {
@@ -69,6 +73,105 @@ TEST_P(FullySharded, GradientsAddUpOverBackwards) {
     for (const Tensor& shard : fsdp.parameters()) after = after + shard.grad().pow(2).sum();
     dist::all_reduce(after);
     EXPECT_NEAR(sqrt(after).item<double>(), 1e-3, 1e-5);
+  });
+}
+
+TEST_P(FullySharded, AScalerSkipsOnAllRanksOrOnNone) {
+  run([&](int rank, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    optim::SGD sgd(fsdp.parameters(), {.lr = 0.1});
+    amp::GradScaler scaler({.init_scale = 64, .growth_interval = 100});
+    EXPECT_NE(error_of([&] { scaler.step(sgd); }).find("no parameter of it has a gradient"), std::string::npos);
+    scaler = amp::GradScaler({.init_scale = 64, .growth_interval = 100});
+    for (int step = 0; step < 3; ++step) {
+      const StateDict before = fsdp.full_state_dict();
+      sgd.zero_grad();
+      scaler.scale(fsdp(ones({1, 6}, device)).sum()).backward();
+      if (step == 1 && rank == world() - 1) fsdp.parameters()[0].grad().fill_(step % 2 ? INFINITY : NAN);
+      if (step == 2) scaler.unscale_(sgd);
+      EXPECT_EQ(scaler.step(sgd), step != 1);
+      scaler.update();
+      EXPECT_EQ(scaler.get_scale(), step == 0 ? 64 : 32);
+      EXPECT_EQ(equal(fsdp.full_state_dict().at("0.weight"), before.at("0.weight")), step == 1);
+    }
+  });
+}
+
+TEST_P(FullySharded, TheUsualLoopClipsByOneNormAndForgetsByModuleToo) {
+  run([&](int, Device device) {
+    for (const bool by_module : {true, false})
+      for (const bool set_to_none : {true, false}) {
+        nn::Sequential net = network();
+        net.to(device);
+        nn::Sequential reference = nn::clone(net);
+        FullyShardedDataParallel fsdp(net);
+        optim::SGD sgd(fsdp.parameters(), {.lr = 0.1}), whole(reference.parameters(), {.lr = 0.1});
+        for (int step = 0; step < 3; ++step) {
+          for (int part = 0; part < 2; ++part) {
+            const Tensor x = seeded_randn(static_cast<uint64_t>(10 * step + part), {12, 6}, device);
+            fsdp(share(x)).pow(2).mean().backward();
+            reference(x).pow(2).mean().backward();
+          }
+          const double type = step == 0 ? 2 : step == 1 ? 1 : INFINITY;
+          const Tensor expected = nn::utils::clip_grad_norm_(reference.parameters(), 0.05, type);
+          // Of the shards, and of the module's parameters, whose gradients are parts of them.
+          const auto parameters = step == 1 ? net.parameters() : fsdp.parameters();
+          EXPECT_TRUE(allclose(nn::utils::clip_grad_norm_(parameters, 0.05, type), expected, 1e-3, 1e-4));
+          sgd.step();
+          whole.step();
+          if (by_module) net.zero_grad(set_to_none);
+          else sgd.zero_grad(set_to_none);
+          whole.zero_grad();
+        }
+        const StateDict state = fsdp.full_state_dict();
+        for (const auto& [name, value] : reference.state_dict()) EXPECT_TRUE(allclose(state.at(name), value, 1e-3, 1e-4)) << name;
+      }
+  });
+}
+
+TEST_P(FullySharded, ABackwardThatFailsLeavesNothingBehind) {
+  run([&](int rank, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    nn::Sequential reference = nn::clone(net);
+    FullyShardedDataParallel fsdp(net);
+    const Tensor x = ones({1, 6}, device).requires_grad_();
+    const auto hook = x.register_hook([](const Tensor& gradient) -> Tensor { return gradient.view({-1}); });
+    EXPECT_NE(error_of([&] { fsdp(x * (rank + 1)).sum().backward(); }).find("changed the size"), std::string::npos);
+    x.remove_hook(hook);
+    fsdp.zero_grad();
+    fsdp(x).sum().backward();
+    reference(x).sum().backward();
+    EXPECT_TRUE(allclose(fsdp.clip_grad_norm_(1e9), nn::utils::clip_grad_norm_(reference.parameters(), 1e9), 1e-3, 1e-3));
+  });
+}
+
+struct EitherOrder : nn::Module {
+  nn::Linear a{70, 70}, b{70, 70};
+  bool a_first = true;
+  void fields(nn::Fields& f) override {
+    f("a", a);
+    f("b", b);
+  }
+  Tensor forward(const Tensor& x) override { return a_first ? b(a(x)) : a(b(x)); }
+};
+
+TEST_P(FullySharded, UnitsOfOneSizeInAnotherOrderAreAnErrorThatNamesBoth) {
+  run([&](int rank, Device device) {
+    EitherOrder net;
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    net.a_first = rank == 0;
+    const std::string text = error_of([&] {
+      const Tensor out = fsdp(ones({1, 70}, device));
+      (void)out.cpu();
+      if (device.is_cuda()) cuda::synchronize(device);
+    });
+    EXPECT_NE(text.find("ranks differ"), std::string::npos) << text;
+    EXPECT_NE(text.find("'FullyShardedDataParallel 1: a.flat_param' at "), std::string::npos) << text;
+    EXPECT_NE(text.find("'FullyShardedDataParallel 1: b.flat_param' at "), std::string::npos) << text;
   });
 }
 
@@ -134,7 +237,7 @@ TEST_P(FullySharded, ATransformerIsGatheredLayerByLayer) {
   });
 }
 
-TEST_P(FullySharded, StatesAreLoadedWholeAndInShards) {
+TEST_P(FullyShardedStates, StatesAreLoadedWholeAndInShards) {
   const std::string folder = str("shards_", GetParam().size, GetParam().on_gpus);
   std::filesystem::remove_all(folder);
   StateDict saved;
@@ -211,6 +314,8 @@ TEST_P(FullySharded, AStepBetweenForwardAndBackwardIsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, FullySharded, every_world(), world_name);
+INSTANTIATE_TEST_SUITE_P(Processes, FullySharded, worlds_of_processes(), world_name);
+INSTANTIATE_TEST_SUITE_P(Ranks, FullyShardedStates, every_world(), world_name);
 
 }  // namespace
 }  // namespace tandem::testing
