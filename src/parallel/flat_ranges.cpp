@@ -51,10 +51,10 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
     for (const size_t i : flat.numbers) {
       const int64_t numel = parameters_[i].numel();
       places_[i] = tandem::detail::part_of(flat.all, offset, parameters_[i].sizes());
-      flat_places_[i] = {f, offset};
       move_into(places_[i], parameters_[i], site);
       const int64_t begin = std::clamp<int64_t>(flat.share * rank - offset, 0, numel);
       const int64_t end = std::clamp<int64_t>(flat.share * (rank + 1) - offset, 0, numel);
+      flat_places_[i] = {f, offset, begin, end - begin};
       if (end > begin) pieces_.push_back({i, begin, end - begin, parameters_[i].detach().view({-1}).narrow(0, begin, end - begin)});
       offset += aligned(numel, kAlignment);
     }
@@ -62,12 +62,24 @@ FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const dis
   if (pieces_.empty()) pieces_.push_back({0, 0, 0, parameters_[0].detach().view({-1}).narrow(0, 0, 0)});
 }
 
-void FlatRanges::lend_gradients(Site site) const {
+Tensor FlatRanges::own_gradient(const char* op, size_t i, Site site) const {
   const NoGradGuard no_grad;
-  for (const Piece& piece : pieces_) {
-    const Tensor& grad = parameters_[piece.parameter].grad();
-    piece.values.grad() = grad.defined() ? grad.detach().contiguous(site).view({-1}).narrow(0, piece.begin, piece.count) : Tensor();
-  }
+  const Tensor& grad = parameters_[i].grad();
+  if (!grad.defined()) return grad;
+  const auto [flat, offset, begin, count] = flat_places_[i];
+  const bool whole = grad.sizes() == parameters_[i].sizes();
+  if (!whole && grad.numel() != count)
+    fail("[", op, "] the gradient of parameter ", i, " has sizes ", grad.sizes(), ", but must have the parameter's ",
+         parameters_[i].sizes(), ", or the ", count, " elements that are this rank's");
+  const Tensor values = grad.detach().contiguous(site).view({-1}, site);
+  return whole ? values.narrow(0, begin, count, site) : values;
+}
+
+void FlatRanges::lend_gradients(const char* op, Site site) const {
+  // All of them are looked at, so that the ranks learn alike of one that does not fit.
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (flat_places_[i].count == 0) (void)own_gradient(op, i, site);
+  for (const Piece& piece : pieces_) piece.values.grad() = own_gradient(op, piece.parameter, site);
 }
 
 void FlatRanges::take_gradients_back() const {

@@ -22,10 +22,12 @@ class FlatRanges {
   FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site);
 
   [[nodiscard]] const std::vector<Tensor>& parameters() const { return parameters_; }
-  /// Where a parameter's elements lie: in which piece of flat memory, and from which element on.
+  /// Where a parameter's elements lie: in which piece of flat memory, and from which element on; and which of them are in this rank's
+  /// range.
   struct Place {
     size_t flat = 0;
     int64_t offset = 0;
+    int64_t begin = 0, count = 0;
   };
   [[nodiscard]] const Place& place(size_t parameter) const { return flat_places_[parameter]; }
   [[nodiscard]] size_t flat_count() const { return flats_.size(); }
@@ -34,8 +36,10 @@ class FlatRanges {
   [[nodiscard]] DType dtype(size_t flat) const { return flats_[flat].all.dtype(Site::none()); }
   /// This rank's; at least one, which may be empty.
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  /// Each piece's gradient is its part of the parameter's; none where the parameter has none.
-  void lend_gradients(Site site) const;
+  /// What is this rank's of a parameter's `.grad`, which has all elements or these alone; undefined where there is none.
+  [[nodiscard]] Tensor own_gradient(const char* op, size_t parameter, Site site) const;
+  /// Each piece's gradient is what is this rank's of the parameter's.
+  void lend_gradients(const char* op, Site site) const;
   void take_gradients_back() const;
   /// Error where a parameter was moved to another device or dtype; brings back those whose memory was replaced.
   void check_places(const char* op, Site site) const;

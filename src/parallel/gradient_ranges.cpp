@@ -4,8 +4,11 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "ops/creation.h"
+#include "parallel/divided_among.h"
 #include "parallel/scaled_copy.h"
+#include "tensor/part.h"
 
 namespace tandem::parallel::detail {
 namespace {
@@ -14,59 +17,145 @@ constexpr int64_t kBucketBytes = int64_t{25} << 20;
 
 }  // namespace
 
-GradientRanges::GradientRanges(const FlatRanges& ranges, const distributed::ProcessGroup& group, Site site)
-    : ranges_(ranges), group_(group), site_(site) {
-  // From the last parameter to the first, as backward goes.
-  for (size_t flat = ranges.flat_count(); flat-- > 0;) {
+/// Where the engine brings a parameter's gradient.
+class GradientRanges::Taker final : public DividedAmong {
+ public:
+  Taker(GradientRanges& ranges, size_t parameter) : DividedAmong(ranges.group_), ranges_(ranges), parameter_(parameter) {}
+  bool take(const Tensor& /*leaf*/, const Tensor& gradient) override {
+    ranges_.take(parameter_, gradient);
+    return true;
+  }
+
+ private:
+  GradientRanges& ranges_;
+  size_t parameter_;
+};
+
+GradientRanges::GradientRanges(const char* op, const FlatRanges& ranges, const distributed::ProcessGroup& group, Site site)
+    : op_(op),
+      ranges_(ranges),
+      group_(group),
+      label_(str(op, ' ', group.next_number(), ": bucket ")),
+      own_(ranges.parameters().size()),
+      kept_(ranges.flat_count()),
+      site_(site) {
+  for (size_t i = 0; i < own_.size(); ++i) {
+    const Tensor& parameter = ranges.parameters()[i];
+    own_[i].trained = parameter.requires_grad();
+    if (!own_[i].trained) continue;
+    if (autograd::divided_gradient(parameter))
+      fail("[", op, "] the gradient of parameter ", i,
+           " is divided already, by another optimizer with shard_gradients or in shards itself");
+  }
+  make_buckets();
+  for (size_t i = 0; i < own_.size(); ++i)
+    if (own_[i].trained) autograd::set_divided_gradient(ranges.parameters()[i], std::make_shared<Taker>(*this, i));
+}
+
+GradientRanges::~GradientRanges() {
+  for (size_t i = 0; i < own_.size(); ++i)
+    if (own_[i].trained) autograd::set_divided_gradient(ranges_.parameters()[i], nullptr);
+}
+
+/// From the last parameter to the first, as backward goes.
+void GradientRanges::make_buckets() {
+  for (size_t flat = ranges_.flat_count(); flat-- > 0;) {
+    const int64_t share = ranges_.share(flat), most = kBucketBytes / static_cast<int64_t>(size_of(ranges_.dtype(flat)));
     for (int owner = group_.size(); owner-- > 0;) {
-      const int64_t share = ranges.share(flat);
       for (int64_t end = share; end > 0;) {
-        const int64_t begin = std::max<int64_t>(0, end - kBucketBytes / static_cast<int64_t>(size_of(ranges.dtype(flat))));
+        const int64_t begin = std::max<int64_t>(0, end - most);
         Bucket bucket;
         bucket.flat = flat;
         bucket.begin = owner * share + begin;
         bucket.count = end - begin;
         bucket.owner = owner;
-        for (size_t i = 0; i < ranges.parameters().size(); ++i) {
-          if (ranges.place(i).flat != flat) continue;
-          const int64_t first = ranges.place(i).offset, last = first + ranges.parameters()[i].numel();
-          bucket.expected += std::max<int64_t>(0, std::min(last, bucket.begin + bucket.count) - std::max(first, bucket.begin));
+        for (size_t i = 0; i < own_.size(); ++i) {
+          const FlatRanges::Place& at = ranges_.place(i);
+          const int64_t numel = ranges_.parameters()[i].numel();
+          if (own_[i].trained && at.flat == flat && at.offset < bucket.begin + bucket.count && at.offset + numel > bucket.begin)
+            bucket.members.push_back(i);
         }
         end = begin;
-        if (bucket.expected > 0) buckets_.push_back(std::move(bucket));
+        if (!bucket.members.empty()) buckets_.push_back(std::move(bucket));
       }
     }
   }
-  for (size_t i = 0; i < ranges.parameters().size(); ++i)
-    hooks_.push_back(ranges.parameters()[i].register_post_accumulate_grad_hook([this, i](const Tensor&) { arrived(i); }));
 }
 
-GradientRanges::~GradientRanges() {
-  for (size_t i = 0; i < hooks_.size(); ++i) ranges_.parameters()[i].remove_hook(hooks_[i]);
+void GradientRanges::check_trained() const {
+  for (size_t i = 0; i < own_.size(); ++i)
+    if (!own_[i].trained && ranges_.parameters()[i].requires_grad())
+      fail("[", op_, "] parameter ", i,
+           " requires a gradient now, but did not when the optimizer was made, so that nobody averages it: make the optimizer anew");
 }
 
-void GradientRanges::arrived(size_t parameter) {
-  const NoGradGuard no_grad;
-  if (!running_) {
-    running_ = true;
-    next_ = 0;
-    for (Bucket& bucket : buckets_) bucket.missing = bucket.expected;
-    autograd::queue_callback([this] { finish(); });
+bool GradientRanges::is_ours(size_t parameter) const {
+  const Tensor& grad = ranges_.parameters()[parameter].grad();
+  return grad.defined() && own_[parameter].part.defined() && grad.is_same(own_[parameter].part);
+}
+
+void GradientRanges::give_up_memory() {
+  for (size_t flat = 0; flat < kept_.size(); ++flat) {
+    bool used = false;
+    for (size_t i = 0; i < own_.size(); ++i) used |= ranges_.place(i).flat == flat && is_ours(i);
+    if (used) continue;
+    kept_[flat] = Tensor();
+    for (size_t i = 0; i < own_.size(); ++i)
+      if (ranges_.place(i).flat == flat) own_[i].part = Tensor();
   }
-  const Tensor& leaf = ranges_.parameters()[parameter];
-  const Tensor gradient = std::exchange(leaf.grad(), Tensor()).detach().contiguous(site_).view({-1}, site_);
-  const auto [flat, offset] = ranges_.place(parameter);
+}
+
+Tensor GradientRanges::values_for(const Bucket& bucket) const {
+  return zeros({bucket.count + static_cast<int64_t>(bucket.members.size())},
+               {.dtype = ranges_.dtype(bucket.flat), .device = ranges_.parameters()[0].device()}, site_);
+}
+
+/// The first gradient of a backward has come. What was done to `.grad` since the last one counts.
+void GradientRanges::begin() {
+  next_ = 0;
+  for (Bucket& bucket : buckets_) {  // of a backward that ended by an error
+    std::exchange(bucket.work, {}).wait(site_);
+    bucket.values = Tensor();
+    bucket.missing = bucket.members.size();
+  }
+  for (size_t i = 0; i < own_.size(); ++i) {
+    Own& own = own_[i];
+    if (!own.trained) continue;
+    const size_t flat = ranges_.place(i).flat;
+    Tensor& kept = kept_[flat];
+    if (!kept.defined())
+      kept = zeros({ranges_.share(flat)}, {.dtype = ranges_.dtype(flat), .device = ranges_.parameters()[0].device()}, site_);
+    if (!own.part.defined()) {
+      const auto [in, offset, begin, count] = ranges_.place(i);
+      own.part = tandem::detail::part_of(kept, count > 0 ? offset + begin - ranges_.share(in) * group_.rank() : 0, {count});
+    }
+    own.came = own.anywhere = false;
+    Tensor& grad = ranges_.parameters()[i].grad();
+    own.anew = !grad.defined();
+    if (own.anew || is_ours(i)) continue;
+    own.part.copy_(ranges_.own_gradient(op_, i, site_), false, site_);  // put there by the user
+    grad = own.part;
+  }
+}
+
+void GradientRanges::take(size_t parameter, const Tensor& gradient) {
+  const NoGradGuard no_grad;
+  if (backward_.meets_new([this] { finish(); })) begin();
+  Own& own = own_[parameter];
+  if (std::exchange(own.came, true))
+    fail("[", op_, "] parameter ", parameter,
+         " got a gradient twice in one backward, which cannot be averaged: call backward once, on the sum of the losses");
+  const Tensor values = gradient.detach().contiguous(site_).view({-1}, site_);
+  const size_t flat = ranges_.place(parameter).flat;
+  const int64_t offset = ranges_.place(parameter).offset;
   for (Bucket& bucket : buckets_) {
     if (bucket.flat != flat) continue;
-    const int64_t first = std::max(offset, bucket.begin), last = std::min(offset + gradient.numel(), bucket.begin + bucket.count);
+    const int64_t first = std::max(offset, bucket.begin), last = std::min(offset + values.numel(), bucket.begin + bucket.count);
     if (first >= last) continue;
-    if (!bucket.values.defined()) bucket.values = zeros({bucket.count}, {.dtype = gradient.dtype(), .device = gradient.device()}, site_);
-    copy_scaled(bucket.values.narrow(0, first - bucket.begin, last - first, site_), gradient.narrow(0, first - offset, last - first, site_),
+    if (!bucket.values.defined()) bucket.values = values_for(bucket);
+    copy_scaled(bucket.values.narrow(0, first - bucket.begin, last - first, site_), values.narrow(0, first - offset, last - first, site_),
                 1.0 / group_.size(), site_);
-    bucket.missing -= last - first;
-    if (bucket.missing < 0)
-      fail("[ZeroRedundancyOptimizer] parameter ", parameter,
-           " got a gradient twice in one backward, which cannot be averaged: call backward once, on the sum of the losses");
+    --bucket.missing;
   }
   reduce_full();
 }
@@ -78,56 +167,49 @@ void GradientRanges::reduce_full() {
 
 void GradientRanges::reduce(Bucket& bucket) {
   if (next_ > 1) settle(buckets_[next_ - 2]);  // one is on its way while the next one fills
+  if (!bucket.values.defined()) bucket.values = values_for(bucket);
+  const Tensor flags = bucket.values.narrow(0, bucket.count, static_cast<int64_t>(bucket.members.size()), site_);
+  std::vector<double> came;
+  for (const size_t i : bucket.members) came.push_back(own_[i].came ? 1 : 0);
+  if (std::find(came.begin(), came.end(), 0) == came.end()) flags.fill_(1, site_);
+  else flags.copy_(tensor(came, flags.dtype()), false, site_);
   const int owner = group_.ranks()[static_cast<size_t>(bucket.owner)];
-  bucket.work = distributed::reduce(bucket.values, owner, distributed::ReduceOp::SUM, {.group = group_, .async_op = true}, site_);
+  const std::string label = str(label_, &bucket - buckets_.data());
+  bucket.work = distributed::reduce(bucket.values, owner, distributed::ReduceOp::SUM, {group_, true, label}, site_);
 }
 
 void GradientRanges::settle(Bucket& bucket) {
   if (!bucket.values.defined()) return;
   std::exchange(bucket.work, {}).wait(site_);
-  const Tensor sum = std::exchange(bucket.values, Tensor());
+  const Tensor sums = std::exchange(bucket.values, Tensor());
   if (bucket.owner != group_.rank()) return;
-  if (bucket.kept.defined()) bucket.kept.add_(sum, 1, site_);
-  else bucket.kept = sum;
+  const auto own_part = [&](int64_t from, int64_t to) {  // elements of the flat memory
+    return std::pair(kept_[bucket.flat].narrow(0, from - group_.rank() * ranges_.share(bucket.flat), to - from, site_),
+                     sums.narrow(0, from - bucket.begin, to - from, site_));
+  };
+  const bool all_anew = std::all_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return own_[i].anew; });
+  for (const size_t i : bucket.members) {
+    if (all_anew || !own_[i].anew) continue;
+    const int64_t offset = ranges_.place(i).offset, numel = ranges_.parameters()[i].numel();
+    own_part(std::max(offset, bucket.begin), std::min(offset + numel, bucket.begin + bucket.count)).first.zero_(site_);
+  }
+  const auto [kept, sum] = own_part(bucket.begin, bucket.begin + bucket.count);
+  if (all_anew) kept.copy_(sum, false, site_);
+  else kept.add_(sum, 1, site_);
+
+  // A gradient that did not come here may have come to others.
+  if (std::all_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return own_[i].came; })) return;
+  const tandem::detail::OwnWork search("ZeroRedundancyOptimizer's search for parameters without a gradient", site_);
+  const Tensor flags = sums.narrow(0, bucket.count, static_cast<int64_t>(bucket.members.size()), site_).cpu(site_).to(kFloat64);
+  for (size_t slot = 0; slot < bucket.members.size(); ++slot) own_[bucket.members[slot]].anywhere |= flags.data_ptr<double>()[slot] > 0;
 }
 
 void GradientRanges::finish() {
   const NoGradGuard no_grad;
-  running_ = false;
-  while (next_ < buckets_.size()) {  // of parameters that got no gradient
-    Bucket& bucket = buckets_[next_++];
-    if (!bucket.values.defined())
-      bucket.values = zeros({bucket.count}, {.dtype = ranges_.dtype(bucket.flat), .device = ranges_.parameters()[0].device()}, site_);
-    reduce(bucket);
-  }
+  while (next_ < buckets_.size()) reduce(buckets_[next_++]);  // those of parameters that got no gradient
   for (Bucket& bucket : buckets_) settle(bucket);
-}
-
-void GradientRanges::lend() const {
-  const NoGradGuard no_grad;
-  for (const Piece& piece : ranges_.pieces()) {
-    if (piece.count == 0) continue;
-    const auto [flat, offset] = ranges_.place(piece.parameter);
-    const int64_t first = offset + piece.begin, last = first + piece.count;
-    Tensor gradient;
-    for (const Bucket& bucket : buckets_) {
-      if (bucket.flat != flat || !bucket.kept.defined()) continue;
-      const int64_t from = std::max(first, bucket.begin), to = std::min(last, bucket.begin + bucket.count);
-      if (from >= to) continue;
-      const Tensor part = bucket.kept.narrow(0, from - bucket.begin, to - from, site_);
-      if (to - from == piece.count) {
-        gradient = part;
-        break;
-      }
-      if (!gradient.defined()) gradient = zeros({piece.count}, {.dtype = part.dtype(), .device = part.device()}, site_);
-      gradient.narrow(0, from - first, to - from, site_).copy_(part, false, site_);
-    }
-    piece.values.grad() = gradient;
-  }
-}
-
-void GradientRanges::clear() {
-  for (Bucket& bucket : buckets_) bucket.kept = Tensor();
+  for (size_t i = 0; i < own_.size(); ++i)
+    if (own_[i].came || own_[i].anywhere) ranges_.parameters()[i].grad() = own_[i].part;
 }
 
 }  // namespace tandem::parallel::detail

@@ -2,51 +2,73 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "comm/distributed.h"
 #include "comm/work.h"
+#include "parallel/backward_watch.h"
 #include "parallel/flat_ranges.h"
 
 namespace tandem::parallel::detail {
 
-/// The gradients of the parameters of `ranges`, which must outlive this. Each rank's range is cut into buckets; a leaf's accumulation moves
-/// its gradient into those that it overlaps, and a full bucket is reduced to the rank of its range while backward goes on.
+/// The gradients of the parameters of `ranges`, which must outlive this, are divided from now on: `.grad` of each is a vector of those
+/// elements of the average that this rank steps, and what is done to it is done to what will be stepped. It is empty where all of them are
+/// other ranks', and there is none where no rank had a gradient since it was last forgotten.
+///
+/// Each rank's range is cut into buckets; a leaf's gradient goes into those that it overlaps, and a full bucket is reduced to the rank of
+/// its range while backward goes on.
 class GradientRanges {
  public:
-  GradientRanges(const FlatRanges& ranges, const distributed::ProcessGroup& group, Site site);
+  GradientRanges(const char* op, const FlatRanges& ranges, const distributed::ProcessGroup& group, Site site);
   ~GradientRanges();
   GradientRanges(const GradientRanges&) = delete;
   GradientRanges& operator=(const GradientRanges&) = delete;
 
-  /// Each piece's gradient is its part of what was reduced to this rank; none before the first backward.
-  void lend() const;
-  /// Forgets them.
-  void clear();
+  /// Error where a parameter requires a gradient that did not when this was made: nobody averages it.
+  void check_trained() const;
+  /// Gives memory up that no parameter's `.grad` lies in any more.
+  void give_up_memory();
 
  private:
+  class Taker;
   struct Bucket {
     size_t flat = 0;
     int64_t begin = 0, count = 0;  // elements of the flat memory
-    int64_t expected = 0;          // of them, those that belong to parameters
     int owner = 0;                 // rank in the group
-    int64_t missing = 0;           // elements that have not come in this backward
-    Tensor values;                 // (count) while gradients come and are reduced
-    Tensor kept;                   // (count), at the owner: the sum of all backwards since `clear`
+    std::vector<size_t> members;   // parameters that lie in it, in part at least
+    size_t missing = 0;            // of them, those that have not come in this backward
+    Tensor values;                 // (count), then a flag for each member; while gradients come and are reduced
     comm::Work work;
   };
-  void arrived(size_t parameter);
+  /// What is known of a parameter.
+  struct Own {
+    bool trained = false;   // its gradients come here
+    Tensor part;            // of `kept_`: what `.grad` is where it is ours
+    bool came = false;      // in this backward
+    bool anew = false;      // its `.grad` was forgotten before this backward
+    bool anywhere = false;  // some rank had a gradient in this backward
+  };
+  void make_buckets();
+  void take(size_t parameter, const Tensor& gradient);
+  void begin();
   void reduce_full();
   void reduce(Bucket& bucket);
   void settle(Bucket& bucket);
   void finish();
+  [[nodiscard]] bool is_ours(size_t parameter) const;
+  [[nodiscard]] Tensor values_for(const Bucket& bucket) const;
 
+  const char* op_;
   const FlatRanges& ranges_;
   distributed::ProcessGroup group_;
+  std::string label_;  // of the collectives
+  std::vector<Own> own_;
   std::vector<Bucket> buckets_;
-  std::vector<int64_t> hooks_;
-  size_t next_ = 0;       // the bucket to be reduced next
-  bool running_ = false;  // a backward has begun
+  std::vector<Tensor> kept_;  // of each flat memory, this rank's range: the sum of backwards
+  size_t next_ = 0;           // the bucket to be reduced next
+  BackwardWatch backward_;
   Site site_;
 };
 

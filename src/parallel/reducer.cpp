@@ -1,8 +1,6 @@
-// A hook on the outputs of a forward says whether the backward that comes
-// through them is to be averaged. In one that is, a leaf's accumulation puts
-// its gradient into its bucket. Buckets are reduced strictly in the order of
-// their numbers, as the order in which gradients become ready may differ
-// between ranks; the end of backward waits for them all.
+// A hook on the outputs of a forward says whether the backward that comes through them is to be averaged. In one that is, a leaf's
+// accumulation puts its gradient into its bucket. Buckets are reduced strictly in the order of their numbers, as the order in which
+// gradients become ready may differ between ranks; the end of backward waits for them all.
 #include "parallel/reducer.h"
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <unordered_set>
 
 #include "autograd/autograd.h"
+#include "autograd/divided.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/wait_scope.h"
@@ -25,8 +24,7 @@ namespace {
 
 constexpr const char* kName = "DistributedDataParallel";
 
-/// Parameters whose gradients some reducer averages: a second one would average
-/// them again.
+/// Parameters whose gradients some reducer averages: a second one would average them again.
 class Claims {
  public:
   /// Error where the parameter has one already.
@@ -34,8 +32,7 @@ class Claims {
     const std::lock_guard lock(mutex_);
     if (!claimed_.insert(&parameter.tensor.impl()).second)
       fail("[", kName, "] the gradients of '", parameter.name,
-           "' are averaged by another DistributedDataParallel already: wrap a "
-           "module once, and none of its parts");
+           "' are averaged by another DistributedDataParallel already: wrap a module once, and none of its parts");
   }
   void remove(const Parameter& parameter) {
     const std::lock_guard lock(mutex_);
@@ -59,8 +56,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// A forward whose backward is averaged; it lives as long as its graph.
 struct Pass {
-  std::vector<size_t> unused;  // parameters that the outputs do not depend on,
-                               // where they are looked for
+  std::vector<size_t> unused;  // parameters that the outputs do not depend on, where they are looked for
 };
 
 }  // namespace
@@ -91,8 +87,7 @@ struct Reducer::State {
   void finish();
   void give_up();
   void take_where_others_have(Bucket& bucket);
-  /// What all ranks do next in a join: whether any is still at work, and
-  /// whether gradients are averaged.
+  /// What all ranks do next in a join: whether any is still at work, and whether gradients are averaged.
   struct Round {
     bool at_work = false, averaged = false;
   };
@@ -117,8 +112,7 @@ struct Reducer::State {
   double scale = 1;
   std::weak_ptr<State> self;
 
-  bool armed = false;     // a forward was called whose backward is to be averaged
-                          // and has not been yet
+  bool armed = false;     // a forward was called whose backward is to be averaged and has not been yet
   bool watching = false;  // that forward's outputs have hooks
   std::vector<std::weak_ptr<const Pass>> passes;
 
@@ -127,8 +121,7 @@ struct Reducer::State {
   bool through_quiet = false;    // it came through outputs of no_sync
   std::vector<size_t> early;     // gradients that came before it was known to be averaged
   bool started = false;          // an average has begun
-  bool to_be_continued = false;  // a backward left it unfinished: another one is
-                                 // to bring the other gradients
+  bool to_be_continued = false;  // a backward left it unfinished: another one is to bring the other gradients
   size_t next = 0;               // the bucket to be reduced next
   std::vector<size_t> order;     // in which gradients came in the first average
   bool order_known = false, rebuilt = false;
@@ -140,16 +133,11 @@ struct Reducer::State {
 
 void Reducer::State::start(Site here) {
   site = here;
-  if (!distributed::is_initialized())
-    fail("[", kName,
-         "] there is no process group yet: call "
-         "distributed::init_process_group() first");
+  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
   if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
   if (!(options.bucket_cap_mb > 0)) fail("[", kName, "] bucket_cap_mb must be positive, not ", options.bucket_cap_mb);
   if (module.has_uninitialized_params())
-    fail("[", kName, "] parameters of ", module.name(),
-         " have no values yet: run a first forward, or call "
-         "nn::initialize(module, input)");
+    fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
   NamedTensors all = module.named_parameters();
   for (const auto& [name, tensor] : all) {
     if (tensor.device() != all[0].second.device())
@@ -159,9 +147,7 @@ void Reducer::State::start(Site here) {
     else frozen.emplace_back(name, tensor);
   }
   if (parameters.empty())
-    fail("[", kName, "] ", module.name(),
-         " has no parameter that requires a gradient, so there is nothing to "
-         "average");
+    fail("[", kName, "] ", module.name(), " has no parameter that requires a gradient, so there is nothing to average");
   device = parameters[0].tensor.device();
   const NamedTensors named_buffers = module.named_buffers();
   check_alike(kName, "parameter", all, group, site);
@@ -213,18 +199,17 @@ void Reducer::State::rebuild(Site here) {
 void Reducer::State::check_unchanged() const {
   for (const Parameter& parameter : parameters) {
     if (!parameter.tensor.requires_grad())
-      fail("[", kName, "] '", parameter.name,
-           "' requires no gradient any more: make the DistributedDataParallel "
-           "anew after such a change");
+      fail("[", kName, "] '", parameter.name, "' requires no gradient any more: make the DistributedDataParallel anew after such a change");
+    if (autograd::divided_gradient(parameter.tensor))
+      fail("[", kName, "] the gradient of '", parameter.name,
+           "' is averaged by a ZeroRedundancyOptimizer with shard_gradients: leave the DistributedDataParallel out, or shard_gradients");
     if (parameter.tensor.device() != device || parameter.tensor.dtype() != parameter.view.dtype())
       fail("[", kName, "] '", parameter.name, "' is now ", parameter.tensor.dtype(), " on ", parameter.tensor.device(), ", but was ",
            parameter.view.dtype(), " on ", device, ": move a module before it is wrapped");
   }
   for (const auto& [name, tensor] : frozen)
     if (tensor.requires_grad())
-      fail("[", kName, "] '", name,
-           "' requires a gradient now, which nobody averages: make the "
-           "DistributedDataParallel anew");
+      fail("[", kName, "] '", name, "' requires a gradient now, which nobody averages: make the DistributedDataParallel anew");
 }
 
 void Reducer::State::check_finished() {
@@ -238,8 +223,7 @@ void Reducer::State::check_finished() {
   if (by_error) return;  // whoever caught it knows
   fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing),
        options.find_unused_parameters ? ". Hint: all outputs of forward must take part in the loss"
-                                      : ". Hint: let all outputs of forward take part in the loss; where "
-                                        "parameters are not used in every "
+                                      : ". Hint: let all outputs of forward take part in the loss; where parameters are not used in every "
                                         "step, say {.find_unused_parameters = true}");
 }
 
@@ -249,8 +233,7 @@ void Reducer::State::send_buffers(Site here) {
   buffers_stale = module.training();
 }
 
-/// Backwards that come through these outputs are averaged, or, without a pass,
-/// stay on their rank.
+/// Backwards that come through these outputs are averaged, or, without a pass, stay on their rank.
 void Reducer::State::watch(const std::vector<Tensor>& outputs, const std::shared_ptr<const Pass>& pass) {
   for (const Tensor& output : outputs) {
     output.register_hook([weak = self, pass](const Tensor&) {
@@ -313,8 +296,7 @@ void Reducer::State::mark(size_t number) {
   Parameter& parameter = parameters[number];
   if (parameter.ready)
     fail("[", kName, "] '", parameter.name,
-         "' got a gradient twice in one step: call backward once for each "
-         "forward, on a sum where there are several losses");
+         "' got a gradient twice in one step: call backward once for each forward, on a sum where there are several losses");
   put_into_bucket(parameter, scale, site);
   parameter.ready = true;
   if (!order_known && !parameter.without_grad) order.push_back(number);
@@ -331,8 +313,7 @@ void Reducer::State::reduce(Bucket& bucket) {
     for (const size_t i : bucket.members) flags.push_back(parameters[i].without_grad ? 0 : 1);
     bucket.flags.copy_(tensor(flags, bucket.flags.dtype()), false, site);
   }
-  // What comes last has nothing beside it: on the CPU the calling thread does
-  // it itself.
+  // What comes last has nothing beside it: on the CPU the calling thread does it itself.
   const bool beside = device.is_cuda() || &bucket != &buckets.back();
   begin_reduce(bucket, beside, site);
 }
@@ -343,8 +324,7 @@ void Reducer::State::begin_reduce(Bucket& bucket, bool beside, Site here) {
 }
 
 void Reducer::State::end_backward() {
-  // One that met no output at all can still be a forward's: of a gradient's
-  // norm, say.
+  // One that met no output at all can still be a forward's: of a gradient's norm, say.
   if (!early.empty() && !averages && armed && !through_quiet) begin_average();
   early.clear();
   if (!std::exchange(averages, false) || !started) return;
@@ -365,16 +345,14 @@ void Reducer::State::finish() {
   order_known = !order.empty();
 }
 
-/// An average that will not come to its end: what is on its way is waited for,
-/// as its memory is used again.
+/// An average that will not come to its end: what is on its way is waited for, as its memory is used again.
 void Reducer::State::give_up() {
   started = to_be_continued = false;
   if (!order_known) order.clear();
   for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
 }
 
-/// A parameter without a gradient here gets the others', unless nobody has one:
-/// then it stays without.
+/// A parameter without a gradient here gets the others', unless nobody has one: then it stays without.
 void Reducer::State::take_where_others_have(Bucket& bucket) {
   const NoGradGuard no_grad;
   if (std::none_of(bucket.members.begin(), bucket.members.end(), [&](size_t i) { return parameters[i].without_grad; })) return;
@@ -384,8 +362,7 @@ void Reducer::State::take_where_others_have(Bucket& bucket) {
     if (parameters[i].without_grad && flags.data_ptr<double>()[parameters[i].slot] > 0) parameters[i].tensor.grad() = parameters[i].view;
 }
 
-/// All ranks tell the weight of what they do next, 0 where they are done, and
-/// whether they average it.
+/// All ranks tell the weight of what they do next, 0 where they are done, and whether they average it.
 Reducer::State::Round Reducer::State::exchange(double own, bool averages, Site here) {
   const auto all = distributed::all_gather(tensor({own, averages ? 1.0 : 0.0}, kFloat64), {.group = group}, here);
   Round round;
@@ -401,8 +378,7 @@ Reducer::State::Round Reducer::State::exchange(double own, bool averages, Site h
   return round;
 }
 
-/// One forward and backward of the others, without gradients of this rank's
-/// own. Whether anyone is still at work.
+/// One forward and backward of the others, without gradients of this rank's own. Whether anyone is still at work.
 bool Reducer::State::shadow(Site here) {
   const Round round = exchange(0, false, here);
   if (!round.averaged) return round.at_work;
@@ -442,16 +418,12 @@ void Reducer::before_forward(Site site) {
 
 void Reducer::after_forward(std::span<const Tensor> outputs) {
   State& s = *state_;
-  if (!is_grad_enabled())
-    return;  // nothing can come back through it, whatever is still to come
-             // through others
+  if (!is_grad_enabled()) return;  // nothing can come back through it, whatever is still to come through others
   std::vector<Tensor> seen;
   bool all = !outputs.empty();
   for (const Tensor& output : outputs) {
     if (!output.defined() || !output.requires_grad()) continue;
-    if (output.is_leaf())
-      all = false;  // a parameter, or an input as it came: a hook there would
-                    // meet other backwards
+    if (output.is_leaf()) all = false;  // a parameter, or an input as it came: a hook there would meet other backwards
     else seen.push_back(output);
   }
   if (!s.averaging) {

@@ -17,7 +17,8 @@ namespace tandem::optim {
 struct ZeroRedundancyOptions {
   distributed::ProcessGroup process_group = {};  // all ranks unless given
   /// Average gradients, too, each straight into the range of the rank that steps it, while backward goes on (stage 2). Then there is no
-  /// DistributedDataParallel, `.grad` of a parameter is empty after backward, and a parameter without a gradient counts as one of zero.
+  /// DistributedDataParallel, and after backward `.grad` of a parameter is a vector of those elements of the average that this rank steps;
+  /// it is accumulated, clipped, scaled, changed in place and forgotten like any other, on every rank.
   bool shard_gradients = false;
 };
 
@@ -52,7 +53,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
 
   /// Another group with options of its own.
   void add_param_group(std::vector<Tensor> params, const Options& options = {}, Site site = Site::here()) {
-    check_params(params);
+    options.check();
     inner_.add_param_group(divide(std::move(params), site), options);
   }
   /// The options of each group, with this rank's parts of its parameters.
@@ -61,8 +62,8 @@ class ZeroRedundancyOptimizer final : public Optimizer {
   void step(Site site = Site::here()) override {
     for (size_t g = 0; g < ranges_.size(); ++g) {
       ranges_[g].check_places(name(), site);
-      if (sharding_.shard_gradients) gradients_[g].lend();
-      else ranges_[g].lend_gradients(site);
+      if (sharding_.shard_gradients) gradients_[g].check_trained();
+      ranges_[g].lend_gradients(name(), site);
     }
     inner_.step(site);
     for (const auto& range : ranges_) {
@@ -73,7 +74,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
 
   void zero_grad(Flag set_to_none = true, Site site = Site::here()) override {
     Optimizer::zero_grad(set_to_none, site);
-    for (auto& gradients : gradients_) gradients.clear();
+    for (auto& gradients : gradients_) gradients.give_up_memory();
   }
 
   /// The state of the whole optimizer, on every rank and on the CPU, as an `O` of all parameters gives it: it can be loaded onto any number
@@ -100,9 +101,15 @@ class ZeroRedundancyOptimizer final : public Optimizer {
  private:
   /// This rank's pieces of a group, as the inner optimizer's parameters.
   std::vector<Tensor> divide(std::vector<Tensor> params, Site site) {
-    whole_.push_back(params);
-    const auto& range = ranges_.emplace_back("ZeroRedundancyOptimizer", std::move(params), sharding_.process_group, site);
-    if (sharding_.shard_gradients) gradients_.emplace_back(range, sharding_.process_group, site);
+    check_params(params);
+    const auto& range = ranges_.emplace_back("ZeroRedundancyOptimizer", params, sharding_.process_group, site);
+    try {
+      if (sharding_.shard_gradients) gradients_.emplace_back("ZeroRedundancyOptimizer", range, sharding_.process_group, site);
+    } catch (...) {
+      ranges_.pop_back();
+      throw;
+    }
+    whole_.push_back(std::move(params));
     std::vector<Tensor> pieces;
     for (const auto& piece : range.pieces()) pieces.push_back(piece.values);
     return pieces;

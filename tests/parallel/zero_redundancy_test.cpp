@@ -1,4 +1,6 @@
 // ZeroRedundancyOptimizer: the steps of an optimizer that is not divided, with a part of its state on each rank.
+#include "optim/grad_scaler.h"
+#include "parallel/distributed_data_parallel.h"
 #include "parallel/ranks.h"
 #include "parallel/zero_redundancy_optimizer.h"
 
@@ -8,6 +10,8 @@ namespace {
 namespace dist = distributed;
 
 class ZeroRedundancy : public OnRanks {};
+/// Those in which a run of ranks leaves something for the next one.
+class ZeroRedundancyStates : public OnRanks {};
 
 nn::Sequential network() {
   return seeded(5, [] { return nn::Sequential(nn::Linear(5, 7), nn::Tanh(), nn::Linear(7, 3), nn::Tanh(), nn::Linear(3, 2)); });
@@ -69,7 +73,7 @@ TEST_P(ZeroRedundancy, KeepsAPartOfTheState) {
   });
 }
 
-TEST_P(ZeroRedundancy, StateGoesOntoAnyNumberOfRanks) {
+TEST_P(ZeroRedundancyStates, StateGoesOntoAnyNumberOfRanks) {
   const World world = GetParam();
   StateDict state;
   Tensor weights, after;
@@ -126,13 +130,130 @@ TEST_P(ZeroRedundancy, GradientsInShardsAreTheAverage) {
         net(share(x) * (part + 1)).pow(2).mean().backward();
         reference(x * (part + 1)).pow(2).mean().backward();
       }
-      for (const Tensor& parameter : net.parameters()) EXPECT_FALSE(parameter.grad().defined());
+      int64_t kept = 0;
+      for (const Tensor& parameter : net.parameters()) kept += parameter.grad().numel();
+      const Tensor sum = tensor({kept}, kInt64);
+      dist::all_reduce(sum);
+      EXPECT_EQ(sum.item<int64_t>(), net.num_parameters());  // each element on one rank
       sharded.step();
       whole.step();
     }
     for (size_t i = 0; i < net.parameters().size(); ++i)
       EXPECT_TRUE(allclose(net.parameters()[i], reference.parameters()[i], 1e-3, 1e-4)) << i;
-    expect_same_bits(net);
+    expect_same_parameters(net);
+  });
+}
+
+struct Parts : nn::Module {
+  nn::Linear first{5, 7}, frozen{7, 7}, unused{3, 3}, sometimes{7, 7}, last{7, 2};
+  bool all = false;
+  Parts() { frozen.requires_grad_(false); }
+  void fields(nn::Fields& f) override {
+    f("first", first);
+    f("frozen", frozen);
+    f("unused", unused);
+    f("sometimes", sometimes);
+    f("last", last);
+  }
+  Tensor forward(const Tensor& x) override {
+    const Tensor hidden = tanh(frozen(tanh(first(x))));
+    return last(all ? sometimes(hidden) : hidden);
+  }
+};
+
+/// The usual loop, on each rank with its share of the batch and on one with all of it: accumulation, clipping, a scaler, gradients that are
+/// forgotten by the optimizer or the module, in either way, and parameters that have none. `backward`: what it takes to average.
+struct Loop {
+  bool by_module = false, set_to_none = true, scaled = false;
+  template <class Net, class O>
+  std::vector<double> run(Net& net, O& optimizer, const std::function<Tensor(const Tensor&)>& own, Device device) const {
+    std::vector<double> norms;
+    amp::GradScaler scaler({.init_scale = 1024, .growth_interval = 2, .enabled = scaled});
+    for (int step = 0; step < 5; ++step) {
+      net.all = step == 2;
+      for (int part = 0; part < 2; ++part) {
+        const Tensor x = seeded_randn(static_cast<uint64_t>(10 * step + part), {12, 5}, device);
+        scaler.scale(net(own(x)).pow(2).mean()).backward();
+      }
+      if (step == 3) optimizer.param_groups()[0].params[0].grad().mul_(scaled ? INFINITY : 0.5);
+      scaler.unscale_(optimizer);
+      norms.push_back(nn::utils::clip_grad_norm_(net.parameters(), 0.3).template item<float>());
+      scaler.step(optimizer);
+      if (scaled) scaler.update();
+      if (by_module) net.zero_grad(set_to_none);
+      else optimizer.zero_grad(set_to_none);
+    }
+    if (scaled) norms.push_back(scaler.get_scale());
+    return norms;
+  }
+};
+
+TEST_P(ZeroRedundancy, TheUsualLoopHoldsForGradientsInShards) {
+  run([&](int, Device device) {
+    for (const bool by_module : {false, true})
+      for (const bool set_to_none : {true, false})
+        for (const bool scaled : {false, true}) {
+          Parts net = seeded(3, [] { return Parts(); });
+          net.to(device);
+          Parts reference = nn::clone(net);
+          // With these options a parameter whose gradient is zero moves, and one without a gradient does not.
+          const optim::SGD::Options options{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.1};
+          optim::ZeroRedundancyOptimizer<optim::SGD> sharded(net.parameters(), options, {.shard_gradients = true});
+          optim::SGD whole(reference.parameters(), options);
+          const Loop loop{by_module, set_to_none, scaled};
+          const auto found = loop.run(net, static_cast<optim::Optimizer&>(sharded), share, device);
+          const auto expected = loop.run(
+              reference, static_cast<optim::Optimizer&>(whole), [](const Tensor& x) { return x; }, device);
+          ASSERT_EQ(found.size(), expected.size());
+          for (size_t i = 0; i < found.size(); ++i) {
+            if (std::isfinite(expected[i])) EXPECT_NEAR(found[i], expected[i], 1e-4 * expected[i] + 1e-5) << i;
+            else EXPECT_FALSE(std::isfinite(found[i])) << i;
+          }
+          for (const auto& [name, value] : reference.named_parameters())
+            EXPECT_TRUE(allclose(net.state_dict().at(name), value, 1e-3, 1e-4)) << name << by_module << set_to_none << scaled;
+          expect_same_parameters(net);
+        }
+  });
+}
+
+TEST_P(ZeroRedundancy, AGradientOfSomeRanksCountsAsZeroOnTheOthers) {
+  run([&](int rank, Device device) {
+    Parts net = seeded(3, [] { return Parts(); });
+    net.to(device);
+    optim::ZeroRedundancyOptimizer<optim::SGD> sharded(net.parameters(), {.lr = 1}, {.shard_gradients = true});
+    const Tensor before = net.sometimes.bias.detach().clone(), unused = net.unused.bias.detach().clone();
+    net.all = rank == world() - 1;
+    net(ones({1, 5}, device)).sum().backward();
+    const Tensor expected = [&] {
+      Parts alone = nn::clone(net);
+      alone.all = true;
+      alone(ones({1, 5}, device)).sum().backward();
+      return before - alone.sometimes.bias.grad() / world();
+    }();
+    sharded.step();
+    EXPECT_TRUE(allclose(net.sometimes.bias, expected, 1e-4, 1e-5));
+    EXPECT_TRUE(equal(net.unused.bias, unused));
+    expect_same_parameters(net);
+  });
+}
+
+TEST_P(ZeroRedundancy, SaysWhoAveragesWhatInStageTwo) {
+  run([&](int, Device device) {
+    Parts net;
+    net.to(device);
+    const optim::ZeroRedundancyOptions stage_two{.shard_gradients = true};
+    optim::ZeroRedundancyOptimizer<optim::SGD> sharded(net.parameters(), {}, stage_two);
+    EXPECT_NE(error_of([&] { optim::ZeroRedundancyOptimizer<optim::SGD> again(net.parameters(), {}, stage_two); }).find("divided already"),
+              std::string::npos);
+    parallel::DistributedDataParallel ddp(net);
+    EXPECT_NE(error_of([&] { (void)ddp(ones({1, 5}, device)); }).find("shard_gradients"), std::string::npos);
+    net(ones({1, 5}, device)).sum().backward();
+    net.first.weight.grad() = ones({3, 3}, device);
+    EXPECT_NE(error_of([&] { sharded.step(); }).find("the gradient of parameter 0 has sizes [3, 3]"), std::string::npos);
+    net.first.weight.grad() = zeros({7, 5}, device);  // a whole one will do
+    sharded.step();
+    net.frozen.requires_grad_();
+    EXPECT_NE(error_of([&] { sharded.step(); }).find("requires a gradient now"), std::string::npos);
   });
 }
 
@@ -176,6 +297,8 @@ TEST_P(ZeroRedundancy, ParametersMayBeReplacedButNotMoved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ZeroRedundancy, every_world(), world_name);
+INSTANTIATE_TEST_SUITE_P(Processes, ZeroRedundancy, worlds_of_processes(), world_name);
+INSTANTIATE_TEST_SUITE_P(Ranks, ZeroRedundancyStates, every_world(), world_name);
 
 }  // namespace
 }  // namespace tandem::testing
