@@ -23,10 +23,10 @@ find_library(TANDEM_PNG_LIBRARY png16)
 tandem_require(TANDEM_PNG_INCLUDE libpng-dev)
 tandem_require(TANDEM_PNG_LIBRARY libpng-dev)
 
-find_path(TANDEM_TURBOJPEG_INCLUDE turbojpeg.h)
-find_library(TANDEM_TURBOJPEG_LIBRARY turbojpeg)
-tandem_require(TANDEM_TURBOJPEG_INCLUDE libturbojpeg0-dev)
-tandem_require(TANDEM_TURBOJPEG_LIBRARY libturbojpeg0-dev)
+find_path(TANDEM_JPEG_INCLUDE jpeglib.h)
+find_library(TANDEM_JPEG_LIBRARY jpeg)
+tandem_require(TANDEM_JPEG_INCLUDE libjpeg62-turbo-dev)
+tandem_require(TANDEM_JPEG_LIBRARY libjpeg62-turbo-dev)
 
 # OpenBLAS (for its LAPACK) is opened at the first decomposition, not at program start, so only its place is needed. The
 # serial build first: the others bring a thread pool of their own.

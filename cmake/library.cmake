@@ -23,11 +23,11 @@ set_target_properties(tandem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${P
 target_compile_features(tandem PUBLIC cxx_std_20)
 target_include_directories(tandem INTERFACE "$<BUILD_INTERFACE:${tandem_public_headers}>" $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_include_directories(tandem SYSTEM PRIVATE
-  ${TANDEM_DNNL_INCLUDE} ${TANDEM_ZLIB_INCLUDE} ${TANDEM_PNG_INCLUDE} ${TANDEM_TURBOJPEG_INCLUDE})
+  ${TANDEM_DNNL_INCLUDE} ${TANDEM_ZLIB_INCLUDE} ${TANDEM_PNG_INCLUDE} ${TANDEM_JPEG_INCLUDE})
 target_compile_definitions(tandem PRIVATE TANDEM_OPENBLAS_FILE="${TANDEM_OPENBLAS_FILE}")
 target_link_libraries(tandem PUBLIC Threads::Threads
   PRIVATE $<BUILD_INTERFACE:tandem_internal> ${TANDEM_DNNL_LIBRARY} ${TANDEM_ZLIB_LIBRARY}
-  ${TANDEM_PNG_LIBRARY} ${TANDEM_TURBOJPEG_LIBRARY} ${CMAKE_DL_LIBS})
+  ${TANDEM_PNG_LIBRARY} ${TANDEM_JPEG_LIBRARY} ${CMAKE_DL_LIBS})
 target_link_options(tandem PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
   $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
 

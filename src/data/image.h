@@ -17,9 +17,10 @@ enum class ImageMode {
   RGBA,       // 4
 };
 
-/// A picture, (channels, height, width), uint8. PNG (16 bits a channel are reduced to 8) and JPEG, told apart by their first bytes. Error
+/// A picture, (channels, height, width), uint8. PNG and JPEG, told apart by their first bytes. Pixels are those that the file has, whatever
+/// it says of gamma, colour spaces or orientation; palettes become their colours, and of samples of 16 bits the high byte is taken. Error
 /// that names the file where it is neither, damaged, cut off, in a kind that is not read (CMYK), or of more pixels than 2^28 or than its
-/// bytes can hold.
+/// bytes can hold. Stray bytes before a marker of a JPEG are passed over; the first picture that has some is warned of.
 /// As torchvision.io.read_image.
 [[nodiscard]] Tensor read_image(const std::string& path, ImageMode mode = ImageMode::Unchanged, Site = Site::here());
 /// The same from a file's bytes in memory.

@@ -1,6 +1,7 @@
 // What the picture formats give and take: rows of interleaved channels. For image.cpp.
 #pragma once
 
+#include <csetjmp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,5 +22,14 @@ void check_pixels(std::string_view what, int64_t width, int64_t height, int64_t 
 [[nodiscard]] Tensor decode_png(std::string_view bytes, std::string_view what);
 [[nodiscard]] Tensor decode_jpeg(std::string_view bytes, std::string_view what);
 [[nodiscard]] std::string encode_jpeg(const Tensor& pixels, int quality, std::string_view what);
+
+/// libpng and libjpeg end a call that fails by a jump. Makes the calls of `calls`; false where one of them has jumped to `place`. What
+/// `calls` makes for itself is not destroyed then, so it may only be plain numbers and addresses.
+template <class Calls>
+[[nodiscard]] bool finishes(std::jmp_buf& place, const Calls& calls) {
+  if (setjmp(place) != 0) return false;
+  calls();
+  return true;
+}
 
 }  // namespace tandem::data::detail
