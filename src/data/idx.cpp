@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "io/file_kind.h"
 #include "io/gzip.h"
 #include "ops/creation.h"
 #include "ops/operators.h"
@@ -62,7 +63,12 @@ Tensor read_idx(const std::string& path) {
   std::array<char, 4> start = {};
   const size_t got = stream.read(start.data(), start.size());
   if (got < start.size()) stream.bad("the file ends at byte ", got, ", within its first four");
-  if (start[0] != 0 || start[1] != 0) stream.bad("not an IDX file: its first two bytes are not zero");
+  if (start[0] != 0 || start[1] != 0) {
+    std::string more(io::kKindBytes, '\0');
+    more.resize(stream.read(more.data(), more.size()));
+    const std::string mistaken = io::mistaken_for("an IDX file", std::string(start.data(), got) + more, path);
+    stream.bad(mistaken.empty() ? "not an IDX file: its first two bytes are not zero" : mistaken);
+  }
   const auto dtype = dtype_of_code(static_cast<uint8_t>(start[2]));
   if (!dtype)
     stream.bad("byte 2 is ", static_cast<int>(static_cast<uint8_t>(start[2])), ", which is no type of IDX: 8, 9, 11, 12, 13 or 14");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/image_codecs.h"
 #include "io/file.h"
+#include "io/file_kind.h"
 #include "io/png.h"
 #include "ops/creation.h"
 
@@ -70,9 +71,11 @@ Tensor pixels_of(const char* op, const Tensor& image, const std::string& path, i
 using Decoder = Tensor (*)(std::string_view bytes, std::string_view what);
 
 /// What reads the format that a file of `bytes` bytes begins as.
-Decoder decoder_of(std::string_view start, uint64_t bytes, std::string_view what) {
+Decoder decoder_of(std::string_view start, uint64_t bytes, std::string_view path, std::string_view what) {
   if (start.starts_with("\x89PNG")) return detail::decode_png;
   if (start.starts_with("\xff\xd8")) return detail::decode_jpeg;
+  const std::string mistaken = io::mistaken_for("a PNG or JPEG picture", start, path);
+  if (!mistaken.empty()) fail(what, mistaken);
   fail(what, "neither PNG nor JPEG, of ", bytes, " bytes");
 }
 
@@ -81,7 +84,7 @@ Decoder decoder_of(std::string_view start, uint64_t bytes, std::string_view what
 Tensor read_image(const std::string& path, ImageMode mode, Site /*site*/) {
   const io::InputFile file("read_image", path);
   const std::string what = file.what();
-  const Decoder decode = decoder_of(file.read(std::min<uint64_t>(file.size(), 4), 0), file.size(), what);
+  const Decoder decode = decoder_of(file.read(std::min<uint64_t>(file.size(), io::kKindBytes), 0), file.size(), path, what);
   constexpr uint64_t kMostBytes = uint64_t{16} * detail::kMostPixels;  // twice what four channels of 16 bits take
   if (file.size() > kMostBytes) file.bad("the file has ", file.size(), " bytes; pictures of up to ", kMostBytes, " bytes are read");
   return planes_of(decode(file.read(file.size(), 0), what), mode);
@@ -89,7 +92,7 @@ Tensor read_image(const std::string& path, ImageMode mode, Site /*site*/) {
 
 Tensor decode_image(std::string_view bytes, ImageMode mode, Site /*site*/) {
   constexpr std::string_view kWhat = "[decode_image] ";
-  return planes_of(decoder_of(bytes, bytes.size(), kWhat)(bytes, kWhat), mode);
+  return planes_of(decoder_of(bytes, bytes.size(), "", kWhat)(bytes, kWhat), mode);
 }
 
 void write_png(const Tensor& image, const std::string& path, Site /*site*/) {

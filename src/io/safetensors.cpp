@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/file.h"
+#include "io/file_kind.h"
+#include "io/named.h"
 #include "ops/creation.h"
 
 namespace tandem::io {
@@ -42,16 +45,10 @@ std::optional<DType> dtype_named(const std::string& name) {
   return std::nullopt;
 }
 
-/// A name as errors show it: quoted, made printable and short, since a damaged header can hold anything.
-std::string in_quotes(const std::string& name) {
-  std::string out = "'";
-  for (const char c : name.substr(0, 100)) out += static_cast<unsigned char>(c) < 32 ? '?' : c;
-  return out + (name.size() > 100 ? "…'" : "'");
-}
-
 /// What the header says of one tensor, checked against itself and the size of the data.
 struct Entry {
   DType dtype = kFloat32;
+  std::string other;  // the dtype's name in the file, where it is none of ours
   Shape sizes;
   uint64_t begin = 0, end = 0;  // within the data
 };
@@ -160,8 +157,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   }
   void set_dtype(const std::string& text) {
     const auto dtype = dtype_named(text);
-    if (!dtype) bad("has the dtype ", in_quotes(text), ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64");
-    entry_->dtype = *dtype;
+    if (dtype) entry_->dtype = *dtype;
+    else entry_->other = in_quotes(text);
   }
   void start_tensor() {
     in_ = In::Tensor;
@@ -175,9 +172,10 @@ class HeaderReader final : public nlohmann::json_sax<json> {
     if (!has_offsets_) bad("has no data_offsets");
     if (dims_ > entry_->sizes.size()) bad("has ", dims_, " dimensions, more than the ", kMaxDims, " a tensor can have");
     if (offsets_ != 2) bad("has data_offsets that are not two whole numbers");
-    const auto& [dtype, sizes, begin, end] = *entry_;
+    const auto& [dtype, other, sizes, begin, end] = *entry_;
     if (begin > end) bad("begins at byte ", begin, " of the data, behind its end at ", end);
     if (end > data_bytes_) bad("ends at byte ", end, " of the data, but the file has only ", data_bytes_, " (truncated?)");
+    if (!other.empty()) return;  // of unknown width
     const auto wanted = byte_count(sizes, dtype);
     if (!wanted) bad("has the sizes ", sizes, ", more bytes than can be counted");
     if (*wanted != end - begin)
@@ -224,32 +222,24 @@ struct Header {
   Metadata metadata;
 };
 
-/// Throws that the file is none of ours, and of which kind it is where its first bytes say so.
-template <class... Parts>
-[[noreturn]] void refuse(const InputFile& file, uint64_t first, const Parts&... parts) {
-  const std::string_view begin(reinterpret_cast<const char*>(&first), sizeof first);
-  constexpr const char* anew = "write it anew in Python, with safetensors.torch.save_file(torch.load(path), \"weights.safetensors\")";
-  if (begin.starts_with("PK"))
-    file.bad(
-        "this is a zip archive, such as a PyTorch pickle (.pt, .pth) or .npz, and no safetensors file: read .npz with load_npz; a pickle: ",
-        anew);
-  if (begin.starts_with('\x80')) file.bad("this is a PyTorch pickle (.pt, .pth) and no safetensors file: ", anew);
-  if (begin.starts_with("\x93NUMPY")) file.bad("this is a .npy file and no safetensors file: read it with load_npy");
-  file.bad(parts...);
-}
-
 Header read_header(const InputFile& file) {
   uint64_t length = 0;
-  if (file.size() < sizeof length) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
-  file.read(&length, sizeof length, 0);
+  constexpr uint64_t kStart = sizeof length;
+  // One that does not begin as these files do is another kind of file, whatever number its first bytes make.
+  if (file.size() <= kStart || file.read(1, kStart) != "{") {
+    const std::string mistaken = mistaken_for("a safetensors file", file);
+    if (!mistaken.empty()) file.bad(mistaken);
+    if (file.size() < kStart) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
+  }
+  file.read(&length, kStart, 0);
   if (length > kLongestHeader)
-    refuse(file, length, "the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader,
-           ": not a safetensors file, or a damaged one");
-  if (length > file.size() - sizeof length)
-    refuse(file, length, "the header would take ", length, " bytes, but the file has only ", file.size() - sizeof length, " more");
-  const std::string text = file.read(length, sizeof length);
-  if (text.empty() || text[0] != '{') refuse(file, length, "the header does not begin with '{': not a safetensors file");
-  const uint64_t bytes = sizeof length + length, data_bytes = file.size() - bytes;
+    file.bad("the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader,
+             ": not a safetensors file, or a damaged one");
+  if (length > file.size() - kStart)
+    file.bad("the header would take ", length, " bytes, but the file has only ", file.size() - kStart, " more");
+  const std::string text = file.read(length, kStart);
+  if (text.empty() || text[0] != '{') file.bad("the header does not begin with '{': not a safetensors file");
+  const uint64_t bytes = kStart + length, data_bytes = file.size() - bytes;
   HeaderReader reader(file, data_bytes);
   json::sax_parse(text, &reader);
   return {bytes, in_order(file, std::move(reader.entries), data_bytes), std::move(reader.metadata)};
@@ -319,16 +309,40 @@ void save_safetensors(const std::string& path, const TensorMap& tensors, const M
   file.commit();
 }
 
-SafetensorsFile read_safetensors(const std::string& path, Device device, Site site) {
+SafetensorsFile read_safetensors(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
   const NoGradGuard no_grad;
   const InputFile file("load_safetensors", path);
   Header header = read_header(file);
+  // Names of the file, those that can be read only or all.
+  const auto list = [&](bool only_readable) {
+    std::vector<std::string> all;
+    for (const auto& [name, entry] : header.entries)
+      if (!only_readable || entry.other.empty()) all.push_back(name);
+    return listed(all);
+  };
+  const std::set<std::string> wanted(names.begin(), names.end());
+  const auto is_wanted = [&](const std::string& name) { return names.empty() || wanted.contains(name); };
+  size_t found = 0;
+  for (const auto& [name, entry] : header.entries) {
+    if (!is_wanted(name)) continue;
+    ++found;
+    if (!entry.other.empty())
+      file.bad("tensor ", in_quotes(name), " in the header has the dtype ", entry.other,
+               ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64: convert it in Python, or give load_safetensors the names of "
+               "others: ",
+               list(true));
+  }
+  for (const std::string& name : found < wanted.size() ? wanted : std::set<std::string>())
+    if (std::none_of(header.entries.begin(), header.entries.end(), [&](const auto& entry) { return entry.first == name; }))
+      file.bad("there is no tensor ", in_quotes(name), "; there is ", list(false));
   SafetensorsFile content{.tensors = {}, .metadata = std::move(header.metadata)};
   for (const auto& [name, entry] : header.entries)
-    content.tensors.emplace(name, read_tensor(file, name, entry, header.bytes, device, site));
+    if (is_wanted(name)) content.tensors.emplace(name, read_tensor(file, name, entry, header.bytes, device, site));
   return content;
 }
 
-TensorMap load_safetensors(const std::string& path, Device device, Site site) { return read_safetensors(path, device, site).tensors; }
+TensorMap load_safetensors(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
+  return read_safetensors(path, device, names, site).tensors;
+}
 
 }  // namespace tandem::io

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tensor/state_dict.h"
 
@@ -32,10 +33,13 @@ void save_safetensors(const std::string& path, const std::same_as<StateDict> aut
   save_safetensors(path, TensorMap(state.begin(), state.end()), metadata, site);
 }
 
-/// Reads all tensors onto `device`. Nothing in the file is trusted: lengths, offsets, overlaps, gaps, dtypes and sizes are checked before
-/// memory is taken, and an error names the file and what is wrong with it.
-[[nodiscard]] TensorMap load_safetensors(const std::string& path, Device device = cpu(), Site site = Site::here());
+/// Reads the tensors that are named, or all where `names` is empty, onto `device`. Nothing in the file is trusted: lengths, offsets,
+/// overlaps, gaps, dtypes and sizes are checked before memory is taken, and an error names the file and what is wrong with it. A dtype that
+/// no tensor has, such as F8_E4M3, is an error only where such a tensor is wanted.
+[[nodiscard]] TensorMap load_safetensors(const std::string& path, Device device = cpu(), const std::vector<std::string>& names = {},
+                                         Site site = Site::here());
 /// The same with the file's metadata.
-[[nodiscard]] SafetensorsFile read_safetensors(const std::string& path, Device device = cpu(), Site site = Site::here());
+[[nodiscard]] SafetensorsFile read_safetensors(const std::string& path, Device device = cpu(), const std::vector<std::string>& names = {},
+                                               Site site = Site::here());
 
 }  // namespace tandem::io

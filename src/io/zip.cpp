@@ -13,6 +13,10 @@ namespace {
 
 constexpr uint32_t kLocalSignature = 0x04034b50, kDirectorySignature = 0x02014b50, kEndSignature = 0x06054b50;
 constexpr size_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kLongestComment = 0xffff;
+// Zip64: where a number does not fit, it is all ones, and stands in a wider field elsewhere.
+constexpr uint32_t kLocatorSignature = 0x07064b50, kEnd64Signature = 0x06064b50, kElsewhere = 0xffffffff;
+constexpr size_t kLocatorBytes = 20, kEnd64Bytes = 56;
+constexpr uint16_t kWideNumbers = 1;  // the kind of extra field that has them
 constexpr uint16_t kVersion = 20, kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8Names = 1 << 11;
 constexpr uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980: the same content gives the same bytes
 constexpr uint64_t kMost = 0xfffffffe;
@@ -24,7 +28,7 @@ void put(std::string& out, T number) {
 }
 
 template <class T>
-T get(const std::string& bytes, size_t at) {
+T get(std::string_view bytes, size_t at) {
   T number;
   std::memcpy(&number, bytes.data() + at, sizeof number);
   return number;
@@ -62,6 +66,50 @@ void place(const InputFile& file, std::vector<ZipEntry>& entries, uint64_t direc
     if (entry.begin > end || entry.compressed > end - entry.begin)
       file.bad("the entry ", entry.name, " overlaps what comes after it at byte ", end);
   }
+}
+
+/// Where the directory is, and how many entries it has.
+struct Directory {
+  uint64_t entries = 0, bytes = 0, begin = 0;
+};
+
+/// By the end record, which begins at `at` of the file's last bytes; by the wider one where the archive has it.
+Directory directory_of(const InputFile& file, const std::string& tail, size_t at) {
+  Directory found = {get<uint16_t>(tail, at + 10), get<uint32_t>(tail, at + 12), get<uint32_t>(tail, at + 16)};
+  uint64_t end = file.size() - tail.size() + at;
+  std::string locator;
+  if (end >= kLocatorBytes) locator = file.read(kLocatorBytes, end - kLocatorBytes);
+  if (!locator.empty() && get<uint32_t>(locator, 0) == kLocatorSignature) {
+    end -= kLocatorBytes;
+    const auto wide = get<uint64_t>(locator, 8);
+    if (end < kEnd64Bytes || wide > end - kEnd64Bytes) file.bad("the archive's wide end record lies outside the file");
+    const std::string record = file.read(kEnd64Bytes, wide);
+    if (get<uint32_t>(record, 0) != kEnd64Signature) file.bad("the archive's wide end record is not where it should be");
+    found = {get<uint64_t>(record, 32), get<uint64_t>(record, 40), get<uint64_t>(record, 48)};
+    end = wide;
+  }
+  if (found.begin > end || found.bytes > end - found.begin) file.bad("the archive's directory lies outside the file");
+  return found;
+}
+
+/// Takes those of an entry's numbers from its extra fields that did not fit into the directory.
+void widen(const InputFile& file, std::string_view extra, ZipEntry& entry) {
+  std::vector<uint64_t*> elsewhere;
+  for (uint64_t* number : {&entry.size, &entry.compressed, &entry.header})
+    if (*number == kElsewhere) elsewhere.push_back(number);
+  constexpr size_t kFieldHead = 4;
+  while (!elsewhere.empty() && extra.size() >= kFieldHead) {
+    const auto kind = get<uint16_t>(extra, 0), bytes = get<uint16_t>(extra, 2);
+    extra.remove_prefix(kFieldHead);
+    if (bytes > extra.size()) break;
+    if (kind == kWideNumbers) {
+      if (bytes < elsewhere.size() * sizeof(uint64_t)) break;
+      for (size_t i = 0; i < elsewhere.size(); ++i) *elsewhere[i] = get<uint64_t>(extra, i * sizeof(uint64_t));
+      return;
+    }
+    extra.remove_prefix(bytes);
+  }
+  if (!elsewhere.empty()) file.bad("the entry ", entry.name, " lacks its sizes");
 }
 
 }  // namespace
@@ -126,21 +174,16 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
     break;
   }
   if (at == std::string::npos) file.bad("not a zip archive, or cut off: it has no end record");
-  const auto count = get<uint16_t>(tail, at + 10);
-  const uint64_t bytes = get<uint32_t>(tail, at + 12), begin = get<uint32_t>(tail, at + 16);
-  const uint64_t end = file.size() - tail_bytes + at;
-  if (count == 0xffff || begin == 0xffffffff) file.bad("archives of 4 GiB and more, or of 65,535 entries and more, are not read");
-  if (begin > end || bytes > end - begin) file.bad("the archive's directory lies outside the file");
-
-  const std::string directory = file.read(bytes, begin);
+  const Directory place_of = directory_of(file, tail, at);
+  const std::string directory = file.read(place_of.bytes, place_of.begin);
   std::vector<ZipEntry> entries;
   size_t next = 0;
-  for (int i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < place_of.entries; ++i) {
     if (directory.size() - next < kDirectoryBytes || get<uint32_t>(directory, next) != kDirectorySignature)
       file.bad("the archive's directory is damaged");
     const auto flags = get<uint16_t>(directory, next + 8), method = get<uint16_t>(directory, next + 10);
-    const size_t name_bytes = get<uint16_t>(directory, next + 28);
-    const size_t more = name_bytes + get<uint16_t>(directory, next + 30) + get<uint16_t>(directory, next + 32);
+    const size_t name_bytes = get<uint16_t>(directory, next + 28), extra_bytes = get<uint16_t>(directory, next + 30);
+    const size_t more = name_bytes + extra_bytes + get<uint16_t>(directory, next + 32);
     if (directory.size() - next - kDirectoryBytes < more) file.bad("the archive's directory is damaged");
     ZipEntry entry;
     entry.name = directory.substr(next + kDirectoryBytes, name_bytes);
@@ -149,15 +192,17 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
     entry.compressed = get<uint32_t>(directory, next + 20);
     entry.size = get<uint32_t>(directory, next + 24);
     entry.header = get<uint32_t>(directory, next + 42);
+    widen(file, std::string_view(directory).substr(next + kDirectoryBytes + name_bytes, extra_bytes), entry);
     if (flags & kEncrypted) file.bad("the entry ", entry.name, " is encrypted");
     if (method != kStored && method != kDeflated) file.bad("the entry ", entry.name, " is packed in a way (", method, ") that is not read");
     if (!entry.deflated && entry.compressed != entry.size) file.bad("the entry ", entry.name, " has two sizes");
+    if (entry.compressed > file.size()) file.bad("the entry ", entry.name, " lies outside the archive");
     if (entry.deflated && entry.size > entry.compressed * kMostInflated)
       file.bad("the entry ", entry.name, " cannot unpack to the size it says");
     entries.push_back(std::move(entry));
     next += kDirectoryBytes + more;
   }
-  place(file, entries, begin);
+  place(file, entries, place_of.begin);
   return entries;
 }
 
@@ -185,6 +230,12 @@ void ZipEntryReader::read(void* to, size_t bytes) {
     offset_ += bytes;
   }
   crc_ = checksum(crc_, {static_cast<const char*>(to), bytes});
+  given_ += bytes;
+}
+
+void ZipEntryReader::skip() {
+  std::string piece(std::min<uint64_t>(entry_.size - given_, kPieceBytes), '\0');
+  while (given_ < entry_.size) read(piece.data(), std::min<uint64_t>(entry_.size - given_, piece.size()));
 }
 
 void ZipEntryReader::finish() {

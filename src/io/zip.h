@@ -1,4 +1,4 @@
-// Archives as .npz files are: entries by name, stored or deflated. Up to 4 GiB, without encryption.
+// Archives as .npz files are: entries by name, stored or deflated, without encryption. Written up to 4 GiB, read beyond (zip64).
 #pragma once
 
 #include <cstdint>
@@ -53,6 +53,8 @@ class ZipEntryReader {
 
   /// Exactly `bytes` more. Error where there are fewer.
   void read(void* to, size_t bytes);
+  /// Passes over the rest.
+  void skip();
   /// To be called when all were read. Error where there are more, or where they do not fit the checksum.
   void finish();
 
@@ -63,6 +65,7 @@ class ZipEntryReader {
   const InputFile& file_;
   const ZipEntry& entry_;
   uint64_t offset_ = 0;  // of the entry's bytes, as they lie in the file
+  uint64_t given_ = 0;   // bytes, unpacked
   uint32_t crc_ = 0;
   std::string piece_;
   std::optional<Inflater> inflater_;

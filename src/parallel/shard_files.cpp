@@ -102,7 +102,7 @@ void ShardFiles::check(const std::string& name, const Shape& sizes) const {
 
 const io::TensorMap& ShardFiles::file(const std::string& name) const {
   auto found = open_.find(name);
-  if (found == open_.end()) found = open_.emplace(name, io::load_safetensors(folder_ + "/" + name, cpu(), site_)).first;
+  if (found == open_.end()) found = open_.emplace(name, io::load_safetensors(folder_ + "/" + name, cpu(), {}, site_)).first;
   return found->second;
 }
 

@@ -45,7 +45,7 @@ void save_checkpoint(const std::string& path, const nn::ModuleBase& module, cons
 }
 
 ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
-  io::SafetensorsFile file = io::read_safetensors(path, cpu(), site);
+  io::SafetensorsFile file = io::read_safetensors(path, cpu(), {}, site);
   StateDict all;
   for (const auto& [name, tensor] : file.tensors) all[name] = tensor;
   ReadCheckpoint read;

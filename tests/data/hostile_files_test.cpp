@@ -31,7 +31,7 @@ TEST(HostilePictures, AreLookedAtBeforeTheyAreUnpacked) {
   write_gzip("hostile.png", std::string(200 * kMiB, '\0'));
   std::string error;
   EXPECT_LT(touched_by([&] { error = error_of([] { (void)read_image("hostile.png"); }); }), 100 * kMiB);
-  EXPECT_EQ(error.rfind("[read_image] hostile.png: neither PNG nor JPEG, of ", 0), 0U) << error;
+  EXPECT_EQ(error.rfind("[read_image] hostile.png: not a PNG or JPEG picture, but a file packed with gzip", 0), 0U) << error;
 }
 
 TEST(HostilePictures, HaveNoMorePixelsThanTheirBytesHold) {

@@ -72,7 +72,7 @@ TEST(Image, ComesBackNearlyFromJpeg) {
 
 TEST(Image, SaysWhatIsWrong) {
   write_file("text.png", "no picture");
-  EXPECT_EQ(error_of([] { (void)read_image("text.png"); }), "[read_image] text.png: neither PNG nor JPEG, of 10 bytes");
+  EXPECT_EQ(error_of([] { (void)read_image("text.png"); }), "[read_image] text.png: not a PNG or JPEG picture, but text");
   write_png(picture(3, 9, 9), "cut.png");
   write_file("cut.png", read_file("cut.png").substr(0, 60));
   EXPECT_NE(error_of([] { (void)read_image("cut.png"); }).find("[read_image] cut.png: libpng says: "), std::string::npos);
@@ -112,7 +112,7 @@ TEST(ImageFolder, SortsClassesAndPictures) {
 
   write_file("pets/dog/b.png", "torn");
   EXPECT_EQ(error_of([&] { (void)(*together.begin()); }),
-            "[Dataset] sample 1: [read_image] pets/dog/b.png: neither PNG nor JPEG, of 4 bytes");
+            "[Dataset] sample 1: [read_image] pets/dog/b.png: not a PNG or JPEG picture, but text");
   fs::create_directories("pets/empty");
   EXPECT_EQ(error_of([] { ImageFolder folder("pets"); }), "[ImageFolder] the class empty in pets has no picture: .png, .jpg or .jpeg");
   EXPECT_EQ(error_of([] { ImageFolder folder("pets/cat"); }), "[ImageFolder] pets/cat has no folders: each is a class");

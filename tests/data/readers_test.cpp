@@ -34,7 +34,7 @@ TEST(Idx, SaysWhatIsWrong) {
     return error_of([] { (void)read_idx("bad"); });
   };
   EXPECT_EQ(text("\0\0\x08"s), "[read_idx] bad: the file ends at byte 3, within its first four");
-  EXPECT_EQ(text("text"), "[read_idx] bad: not an IDX file: its first two bytes are not zero");
+  EXPECT_EQ(text("text"), "[read_idx] bad: not an IDX file, but text");
   EXPECT_EQ(text(idx_bytes(0x0a, {1}, "x")), "[read_idx] bad: byte 2 is 10, which is no type of IDX: 8, 9, 11, 12, 13 or 14");
   EXPECT_EQ(text(idx_bytes(0x08, {2, 3}, "12345")),
             "[read_idx] bad: after byte 12 there are 5 bytes, but an array of uint8 with sizes [2, 3] has 6");

@@ -216,8 +216,9 @@ TEST(BadSafetensors, WithImpossibleLengthsAreRefused) {
   EXPECT_NE(error_for(std::string(8, '\xff') + "{}").find("header would take 18446744073709551615 bytes"), std::string::npos);
   EXPECT_NE(error_for(length_of(100'000'001) + "{}").find("header would take 100000001 bytes"), std::string::npos);
   EXPECT_NE(error_for(length_of(3) + "{}").find("header would take 3 bytes, but the file has only 2 more"), std::string::npos);
-  EXPECT_NE(error_for("").find("too few for the header's length"), std::string::npos);
-  EXPECT_NE(error_for("{}").find("too few for the header's length"), std::string::npos);
+  EXPECT_NE(error_for("").find("not a safetensors file, but an empty file"), std::string::npos);
+  EXPECT_NE(error_for("{}").find("not a safetensors file, but text (JSON, as it seems)"), std::string::npos);
+  EXPECT_NE(error_for("\1\2").find("too few for the header's length"), std::string::npos);
 }
 
 TEST(BadSafetensors, WithOtherBytesInABoolAreRefused) {
