@@ -123,7 +123,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
   restart();
 }
 double OneCycleLR::at(double low, double high, double last) const {
-  const auto total = static_cast<double>(total_), step = static_cast<double>(epoch_);
+  const auto total = static_cast<double>(total_), step = static_cast<double>(std::min(epoch_, total_ - 1));
   const auto between = [&](double from, double to, double begin, double end) {
     const double share = end > begin ? (step - begin) / (end - begin) : 1;
     return options_.cosine ? to + (from - to) / 2 * (1 + std::cos(kPi * share)) : from + (to - from) * share;
@@ -145,7 +145,7 @@ void OneCycleLR::restart() {
   set_momentum();
 }
 void OneCycleLR::step(Site site) {
-  if (epoch_ + 1 >= total_ + 1) fail("[OneCycleLR] Tried to step ", epoch_ + 1, " times. The specified number of total steps is ", total_);
+  if (epoch_ >= total_) fail("[OneCycleLR] Tried to step ", epoch_ + 1, " times. The specified number of total steps is ", total_);
   Schedule::step(site);
   set_momentum();
 }

@@ -127,11 +127,12 @@ struct OneCycleOptions {
   bool three_phase = false;                        // down as long as up, then to the last rate
 };
 
-/// Up to `max_lr` and down again in `total_steps` steps; call it after each batch. Smith and Topin, "Super-convergence".
+/// Up to `max_lr` and down again: `total_steps` rates, one a batch. Smith and Topin, "Super-convergence". Called after each batch it steps
+/// once more than it needs to, and stays at the last rate then, where PyTorch's goes on in its line, to negative rates.
 class OneCycleLR final : public Schedule {
  public:
   OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options = {}, Site = Site::here());
-  /// Error after the last of the steps.
+  /// Error where it has stepped `total_steps` times.
   void step(Site = Site::here()) override;
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "runtime/expect_error.h"
 #include "tandem.h"
 
 namespace tandem {
@@ -66,8 +67,20 @@ TEST(Schedule, OneCycle) {
     momentum.push_back(adam.param_groups()[0].betas.first);
   }
   expect_near(momentum, {0.95, 0.9, 0.85, 0.8549515566, 0.8688255099, 0.8888739533, 0.9111260467, 0.9311744901, 0.9450484434, 0.95});
+  // The step after the last batch, which the usual loop takes, and no other.
   schedule.step();
-  EXPECT_THROW(schedule.step(), Error);
+  expect_near(schedule.get_last_lr(), {4e-6});
+  EXPECT_ERROR(schedule.step(), Error, "Tried to step 11 times. The specified number of total steps is 10");
+  expect_near(schedule.get_last_lr(), {4e-6});
+  for (const bool three_phase : {false, true})
+    for (const bool cosine : {false, true}) {
+      optim::OneCycleLR whole(adam, 1.0, 5, {.cosine = cosine, .three_phase = three_phase});
+      for (int i = 0; i < 5; ++i) {
+        whole.step();
+        EXPECT_GT(whole.get_last_lr()[0], 0) << i;
+      }
+      EXPECT_ERROR(whole.step(), Error, "Tried to step 6 times");
+    }
   optim::Adagrad without({zeros({1}, {.requires_grad = true})});
   EXPECT_THROW(optim::OneCycleLR(without, 1.0, 10), Error);
 }
