@@ -34,6 +34,15 @@ struct Context {
   const std::string* spoiled = nullptr;  // work before it on this stream failed, which this tells: partners are to be told; no bytes move
 };
 
+/// A message that is on its way without a thread that waits for it. Whoever destroys it before it is done leaves the group in pieces.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  /// Moves what can be moved without waiting, by one thread at a time. Whether it is done; what goes wrong is thrown, as by send and recv.
+  /// `look`: see, too, whether the other rank is still there and time is left.
+  [[nodiscard]] virtual bool advance(bool look) = 0;
+};
+
 /// One rank's end of a group. Buffers are dense; counts are of elements; ranks are those of the group. It neither checks its arguments nor
 /// allocates tensors. The group above it makes one call at a time, except for send and recv, which may come from other threads at the same
 /// time as anything else. What goes wrong is thrown as an Error, after which the
@@ -83,6 +92,17 @@ class Backend {
   /// To rank `peer`. Returns when `data` may be changed. Messages of one pair and tag arrive in their order.
   virtual void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) = 0;
   virtual void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) = 0;
+  /// As send and recv, for who moves many messages at once; from any thread. The context, and what it names, stays until the transfer is
+  /// destroyed. Not of those that queue on streams.
+  [[nodiscard]] virtual std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
+                                                             int tag);
+  [[nodiscard]] virtual std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
+                                                             int tag);
+  /// A number that changes when one of this rank's transfers may go on; waiting until it is not `seen` any more, for a moment at most,
+  /// which tells whether it changed; and changing it.
+  [[nodiscard]] virtual uint32_t news() { return 0; }
+  [[nodiscard]] virtual bool wait_for_news(uint32_t seen);
+  virtual void ring() noexcept {}
 
   /// Between begin_many and end_many one thread makes the same call for several ranks. For those that queue on streams. Where an exception
   /// unwinds the stack, end_many gives up what was called.

@@ -17,6 +17,7 @@
 #include "base/futex.h"
 #include "base/thread.h"
 #include "base/work_site.h"
+#include "comm/progress.h"
 #include "comm/stream_part.h"
 #include "ops/launch.h"
 #include "runtime/observer.h"
@@ -70,19 +71,29 @@ class Lane {
   std::thread thread_;
 };
 
-/// An asynchronous collective on the CPU.
-class HostWork final : public Work::State {
+/// An asynchronous collective on the CPU, or a message.
+class HostWork : public Work::State {
  public:
   void wait(bool /*on_host*/, Site site) override {
     using runtime::facts::Wait;
     const runtime::Telling told([&] { return Wait{.kind = Wait::Collective, .op = "Work.wait", .site = site}; });
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
-    if (error_) std::rethrow_exception(error_);
+    wait_done();
   }
   bool is_completed() override {
     const std::lock_guard lock(mutex_);
     return done_;
+  }
+  /// Whether it has failed, and nobody has been told.
+  [[nodiscard]] std::exception_ptr untold_error() {
+    const std::lock_guard lock(mutex_);
+    return told_ ? nullptr : error_;
+  }
+  /// Until it is done; throws what went wrong.
+  void wait_done() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_; });
+    told_ = true;
+    if (error_) std::rethrow_exception(error_);
   }
   void done(std::exception_ptr error) {
     {
@@ -96,8 +107,39 @@ class HostWork final : public Work::State {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool done_ = false;
+  bool done_ = false, told_ = false;
   std::exception_ptr error_;
+};
+
+/// A message of a virtual GPU's tensor. No stream stands at it but those that wait for it. `side` is the stream that observers are told of
+/// in place of the one that moves the bytes.
+class DeviceMessage final : public HostWork, public std::enable_shared_from_this<DeviceMessage> {
+ public:
+  DeviceMessage(const Call& call, int device, const runtime::StreamRecord& side) : call_(call), device_(device), side_(side) {}
+  void wait(bool on_host, Site site) override {
+    if (on_host) {
+      const runtime::Telling told(
+          [&] { return runtime::facts::Wait{.kind = runtime::facts::Wait::Collective, .op = "Work.wait", .site = site}; });
+      struct Seen {
+        const runtime::StreamRecord& side;
+        ~Seen() {
+          runtime::tell([&] { return runtime::facts::Order{.earlier = &side}; });
+        }
+      } const seen{side_};  // also where it ends with an error
+      return wait_done();
+    }
+    const runtime::StreamRecord& current = *runtime::current_stream(device_);
+    runtime::Driver& driver = runtime::require_driver();
+    if (driver.capturing(current.handle)) fail("[Work.wait] a message cannot be waited for in a graph: it would not come at a replay");
+    queue_part(
+        driver, current, call_, {}, {}, [self = shared_from_this()](const std::string*) { self->wait_done(); }, nullptr);
+    runtime::tell([&] { return runtime::facts::Order{&side_, &current, tandem::detail::site_of_work(site)}; });
+  }
+
+ private:
+  const Call call_;
+  const int device_;
+  const runtime::StreamRecord& side_;
 };
 
 /// A collective in a stream: an event behind it.
@@ -144,11 +186,17 @@ struct Group::State {
 
   std::mutex mutex;  // numbers are given and work is queued under it
   uint64_t next = 0, next_message = 0;
-  std::map<int, runtime::StreamRecord*> streams;                                            // for asynchronous collectives, by device
-  std::map<std::tuple<Collective, int, int, int>, runtime::StreamRecord*> message_streams;  // kind, peer, tag, device
-  std::map<std::tuple<Collective, int, int>, std::unique_ptr<Lane>> message_lanes;
+  std::map<int, runtime::StreamRecord*> streams;  // for asynchronous collectives, by device
+  // For asynchronous messages, by kind, peer (-1 where one serves all) and device.
+  std::map<std::tuple<Collective, int, int>, runtime::StreamRecord*> message_streams;
   std::unique_ptr<Lane> lane;
+  std::unique_ptr<Progress> progress;                        // of asynchronous messages that no stream runs
   std::map<int, const runtime::StreamRecord*> last_streams;  // where the last collective was queued, by device
+
+  std::mutex messages_mutex;  // of what follows
+  std::condition_variable message_ended;
+  int sends = 0, receives = 0;                          // asynchronous ones that are not done
+  std::vector<std::shared_ptr<HostWork>> failed_sends;  // of GPUs' tensors
 
   std::atomic<uint32_t> done{0};  // collectives that are done: the low bits of the last one's number
   std::atomic<uint32_t> sleepers{0};
@@ -156,7 +204,7 @@ struct Group::State {
   // After the last of its work, which holds it.
   ~State() {
     lane.reset();
-    message_lanes.clear();
+    progress.reset();
     if (!left.load()) {
       host->leave();
       if (device) device->leave();
@@ -212,9 +260,53 @@ struct Group::State {
 
   // The stream for asynchronous calls of this sort, which no other rank's work stands in.
   runtime::StreamRecord* side_stream(const Call& call, int device) {
-    auto& stream = point_to_point(call.kind) ? message_streams[{call.kind, call.root, call.tag, device}] : streams[device];
+    return own_stream(point_to_point(call.kind) ? message_streams[{call.kind, call.root, device}] : streams[device], device);
+  }
+  static runtime::StreamRecord* own_stream(runtime::StreamRecord*& stream, int device) {
     if (!stream) stream = runtime::take_own_stream(device);
     return stream;
+  }
+
+  // --- Asynchronous messages
+
+  void begin_message(const Call& call) {
+    const std::lock_guard lock(messages_mutex);
+    ++(call.kind == Collective::Send ? sends : receives);
+  }
+  /// One is over; `work` has been told, and is kept where leaving has to tell of it.
+  void end_message(const Call& call, std::shared_ptr<HostWork> failed) {
+    {
+      const std::lock_guard lock(messages_mutex);
+      --(call.kind == Collective::Send ? sends : receives);
+      if (failed && call.kind == Collective::Send) failed_sends.push_back(std::move(failed));
+    }
+    message_ended.notify_all();
+  }
+  void wait_messages(const int& count) {
+    std::unique_lock lock(messages_mutex);
+    message_ended.wait(lock, [&] { return count == 0; });
+  }
+
+  /// Gives a message to the thread that moves all of them.
+  void move_message(const Call& call, uint64_t place, const Tensor& tensor, std::chrono::milliseconds limit, const std::string* spoiled,
+                    const std::shared_ptr<HostWork>& work) {
+    AsyncMessage message{.call = call,
+                         .device = tensor.device(),
+                         .deadline = Clock::now() + limit,
+                         .aborted = &aborted,
+                         .spoiled = spoiled ? std::optional(*spoiled) : std::nullopt,
+                         .tensor = tensor,
+                         .started = [this, place] { recorder.started(place); },
+                         .done = {}};
+    message.done = [this, call, place, work, why = message.spoiled, on_device = tensor.is_cuda()](std::exception_ptr error) {
+      // The elements of a failed stream are not there, though the message was taken.
+      if (!error && why) error = std::make_exception_ptr(SpoiledError(*why));
+      recorder.ended(place, !error);
+      const bool keep = error && on_device;
+      work->done(std::move(error));
+      end_message(call, keep ? work : nullptr);
+    };
+    progress->add(std::move(message));
   }
 };
 
@@ -283,12 +375,17 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
     const uint64_t place = state.recorder.queued(call, Clock::now(), false);
     for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
     auto work = std::make_shared<HostWork>();
-    auto& lane = messages ? state.message_lanes[{call.kind, call.root, call.tag}] : state.lane;
-    if (!lane) lane = std::make_unique<Lane>();
+    if (messages) {
+      if (!state.progress) state.progress = std::make_unique<Progress>(*state.host);
+      state.begin_message(call);
+      state.move_message(call, place, *any, limit, nullptr, work);
+      return Work(std::move(work));
+    }
+    if (!state.lane) state.lane = std::make_unique<Lane>();
     std::vector<Tensor> held(reads.begin(), reads.end());
     held.insert(held.end(), writes.begin(), writes.end());
     // The lane ends with the state, so the job may use it.
-    lane->add([&state, &backend, call, place, part = std::move(part), work, limit, held = std::move(held)]() mutable {
+    state.lane->add([&state, &backend, call, place, part = std::move(part), work, limit, held = std::move(held)]() mutable {
       std::exception_ptr error;
       try {
         state.run(backend, call, place, Device(), nullptr, nullptr, part, limit);
@@ -306,6 +403,31 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   if (driver.capturing(current.handle))
     fail('[', name(call.kind), "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
   const std::unique_lock lock(state.mutex);
+  if (messages && async_op && !backend.queues_on_streams()) {
+    const runtime::StreamRecord& side = *state.own_stream(state.message_streams[{call.kind, -1, device.index()}], device.index());
+    runtime::tell([&] { return runtime::facts::Order{&current, &side, call.site}; });
+    any->record_stream(cuda::Stream(const_cast<runtime::StreamRecord*>(&side)));
+    call.number = state.number_of(call);
+    const runtime::Telling told([&] { return collective_fact(call, &side, reads, writes, backend.rank(), false); });
+    const uint64_t place = state.recorder.queued(call, Clock::now(), false);
+    for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+    if (!state.progress) state.progress = std::make_unique<Progress>(*state.host);
+    state.begin_message(call);
+    auto work = std::make_shared<DeviceMessage>(call, device.index(), side);
+    // The stream begins it where it gets there, and goes on.
+    queue_part(
+        driver, current, call, reads, writes,
+        [keep = shared_from_this(), &state, call, place, tensor = *any, limit, work](const std::string* spoiled) {
+          state.move_message(call, place, tensor, limit, spoiled, work);
+        },
+        [keep = shared_from_this(), &state, &backend, call, work] {
+          const std::string why = tandem::str(str(call), " was dropped: the program of rank ", backend.rank(), " is ending");
+          backend.abort(why);
+          work->done(std::make_exception_ptr(Error(why)));
+          state.end_message(call, nullptr);
+        });
+    return Work(std::move(work));
+  }
   const runtime::StreamRecord* stream = &current;
   if (async_op) {
     stream = state.side_stream(call, device.index());
@@ -363,21 +485,20 @@ void Group::abort(const std::string& reason) noexcept {
 void Group::leave(Site site) {
   if (state_->left.exchange(true)) return;
   uint64_t last = 0;
-  std::vector<runtime::StreamRecord*> streams;
-  decltype(state_->message_lanes) sends, receives;
+  std::vector<runtime::StreamRecord*> streams, receiving;
   {
     const std::lock_guard lock(state_->mutex);
     last = state_->next;
-    for (auto& [key, lane] : state_->message_lanes) (std::get<0>(key) == Collective::Send ? sends : receives)[key] = std::move(lane);
-    state_->message_lanes.clear();
     for (const auto& [device, stream] : state_->streams) streams.push_back(stream);
     for (const auto& [key, stream] : state_->message_streams)
-      if (std::get<0>(key) == Collective::Send) streams.push_back(stream);
+      (std::get<0>(key) == Collective::Send ? streams : receiving).push_back(stream);
   }
   state_->wait_turn(last + 1);
-  sends.clear();
+  state_->wait_messages(state_->sends);
   // Whoever gets the streams next is not to be told of what went wrong here.
   std::exception_ptr first;
+  for (const auto& send : state_->failed_sends)
+    if (!first) first = send->untold_error();
   for (const runtime::StreamRecord* stream : streams) {
     try {
       drain(*stream, site);
@@ -388,8 +509,9 @@ void Group::leave(Site site) {
   state_->host->leave();
   if (state_->device) state_->device->leave();
   state_->aborted.store(true);  // messages that never came are not waited for any more
-  receives.clear();
-  for (const auto& [key, stream] : state_->message_streams) {
+  state_->host->ring();
+  state_->wait_messages(state_->receives);
+  for (const runtime::StreamRecord* stream : receiving) {
     try {
       drain(*stream, site);
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): that they did not come

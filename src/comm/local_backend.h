@@ -1,8 +1,13 @@
 // Collectives of the ranks of one machine, threads or processes, over memory that they share.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/backend.h"
@@ -38,6 +43,13 @@ class LocalBackend final : public Backend {
   void barrier(const Context& context) override;
   void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) override;
   void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
+                                                     int tag) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
+                                                     int tag) override;
+  [[nodiscard]] uint32_t news() override { return segment_.seat(rank_).mail.load(); }
+  [[nodiscard]] bool wait_for_news(uint32_t seen) override { return segment_.wait_for_mail(rank_, seen); }
+  void ring() noexcept override { segment_.ring(rank_); }
 
   [[nodiscard]] std::unique_ptr<Backend> sub_group(const Context& context, std::span<const int> ranks) override;
   void abort(const std::string& reason) noexcept override { segment_.abort(reason); }
@@ -47,19 +59,43 @@ class LocalBackend final : public Backend {
   [[nodiscard]] std::string describe(int rank) const override { return segment_.describe(rank); }
 
  private:
+  class Sending;
+  class Receiving;
+  /// The beginning of a message as it travels.
+  struct Header {
+    uint64_t bytes = 0;
+    int32_t tag = 0;
+    uint32_t spoiled = 0;  // the bytes say why there are no elements
+  };
   struct Message {
     int tag;
     bool spoiled;  // the bytes say why
     std::vector<std::byte> bytes;
   };
-  /// What there is for another rank.
+  /// The message that is being read.
+  struct Incoming {
+    Header header;
+    size_t header_read = 0, read = 0;
+    Receiving* receiver = nullptr;  // who gets the bytes as they come; nullptr: `bytes` does
+    std::vector<std::byte> bytes;
+  };
+  /// What there is for another rank, and of it.
   struct Box {
-    std::mutex sending, receiving;
-    std::vector<Message> kept;  // that came while another tag was waited for
+    std::mutex sending;
+    std::deque<Sending*> to_send;  // in their order
+    std::mutex receiving;
+    std::vector<Receiving*> asked;  // for what has not begun to come, in their order
+    Incoming incoming;
+    std::vector<Message> kept;  // that came before anybody asked for them
   };
   [[nodiscard]] Box& box(int peer) { return boxes_[static_cast<size_t>(peer)]; }
-  void write(const Context& context, int peer, const void* data, int device, size_t bytes);
-  void read(const Context& context, int peer, void* data, int device, size_t bytes);
+  size_t write_some(int peer, const void* data, int device, size_t bytes);
+  size_t read_some(int peer, size_t most, const std::function<void(const std::byte*, size_t)>& take);
+  [[nodiscard]] bool has_mail(int peer) const;
+  [[nodiscard]] bool has_room(int peer) const;
+  void send_on(int peer, const Sending* own);
+  void receive_on(int peer, const Receiving* own);
+  bool read_message(Box& box, int peer);
 
   std::shared_ptr<Team> team_;
   Segment& segment_;

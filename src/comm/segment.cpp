@@ -86,6 +86,7 @@ void Segment::leave(int rank) noexcept {
   seat(rank).left.store(1);
   for (Announcement& announcement : seat(rank).announcements) wake(announcement.number);
   wake(seat(rank).signal);
+  for (int peer = 0; peer < size_; ++peer) ring(peer);
 }
 
 std::string Segment::describe(int rank) const {
@@ -105,10 +106,7 @@ void Segment::abort(const std::string& reason) const noexcept {
   for (int rank = 0; rank < size_; ++rank) {
     for (Announcement& announcement : seat(rank).announcements) wake(announcement.number);
     wake(seat(rank).signal);
-    for (int peer = 0; peer < size_; ++peer) {
-      wake(channel(rank, peer).written);
-      wake(channel(rank, peer).read);
-    }
+    ring(rank);
   }
 }
 
@@ -129,6 +127,15 @@ void Segment::fail_all(const Context& context, const std::string& text) const {
 }
 
 // --- Waiting
+
+bool Segment::wait_for_mail(int rank, uint32_t seen) const {
+  Seat& own = seat(rank);
+  own.mail_sleepers.fetch_add(1);
+  const timespec nap{0, nap_};
+  tandem::detail::futex_wait(own.mail, seen, &nap, whose_);
+  own.mail_sleepers.fetch_sub(1);
+  return own.mail.load() != seen;
+}
 
 void Segment::wake(std::atomic<uint32_t>& word) const { tandem::detail::futex_wake(word, INT_MAX, whose_); }
 

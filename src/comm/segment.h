@@ -35,7 +35,6 @@ struct alignas(64) Announcement {
 /// One message on its way from a rank to another, or a part of it.
 struct alignas(64) Channel {
   std::atomic<uint32_t> written{0}, read{0};  // bytes so far, counted round
-  std::atomic<uint32_t> writer_sleeps{0}, reader_sleeps{0};
   alignas(64) std::byte data[kChannel];
 };
 
@@ -44,6 +43,8 @@ struct alignas(4096) Seat {
   alignas(64) std::atomic<uint32_t> signal{0};    // counts what it has told the others during calls
   alignas(64) std::atomic<uint32_t> sleepers{0};  // how many sleep on its words
   alignas(64) std::atomic<uint32_t> readers{0};   // ranks of this process that are reading its memory
+  alignas(64) std::atomic<uint32_t> mail{0};      // changes when one of its messages, sent or received, may go on
+  std::atomic<uint32_t> mail_sleepers{0};
   std::atomic<int32_t> pid{0};
   std::atomic<uint32_t> left{0};
   alignas(4096) Announcement announcements[2];
@@ -95,6 +96,14 @@ class Segment {
     word.store(value);  // in one order with `sleepers`: see wait_slowly
     if (sleepers.load() != 0) wake(word);
   }
+  /// Tells a rank that one of its messages may go on.
+  void ring(int rank) const noexcept {
+    Seat& its = seat(rank);
+    its.mail.fetch_add(1);  // in one order with `mail_sleepers`
+    if (its.mail_sleepers.load() != 0) wake(its.mail);
+  }
+  /// Until `mail` of a rank is not `seen` any more, or as long as a nap is. Whether it has changed.
+  bool wait_for_mail(int rank, uint32_t seen) const;
   /// Whether `word` has come to `value`, counted round.
   [[nodiscard]] static bool reached(const std::atomic<uint32_t>& word, uint32_t value) {
     return static_cast<int32_t>(word.load(std::memory_order_acquire) - value) >= 0;
@@ -119,6 +128,8 @@ class Segment {
   /// `peer` too, to name all that are missing.
   void wait_slowly(const Context& context, int peer, std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers,
                    const std::function<bool(int)>& ready) const;
+  /// Throws where the group is dead, `peer` has left or died, or the time is over, unless it is ready.
+  void check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const;
   /// Throws `text` in every rank: the group is dead.
   [[noreturn]] void fail_all(const Context& context, const std::string& text) const;
 
@@ -129,7 +140,6 @@ class Segment {
     char reason[4000];
   };
   void wake(std::atomic<uint32_t>& word) const;
-  void check_waiting(const Context& context, int peer, const std::function<bool(int)>& ready) const;
   [[noreturn]] void fail_without(const Context& context, int peer, const char* what) const;
   [[noreturn]] void fail_dead(const Context& context) const;
   [[nodiscard]] bool has_died(int rank) const;

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <filesystem>
 #include <functional>
 #include <semaphore>
 #include <thread>
+#include <vector>
 
 #include "comm/local_backend.h"
 #include "comm/team.h"
+#include "support/on_device.h"
+#include "tandem.h"
 
 namespace {
 
@@ -80,6 +84,94 @@ TEST(Messages, OneThatAnotherReceiverHasReadIsFound) {
   go_on.release();
   waiting.join();
   EXPECT_EQ(first, 11);
+}
+
+int threads() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+// They are sent the other way round, so that none of them can wait at the end of a queue.
+TEST(Messages, ThousandsOfTagsTakeAFewThreads) {
+  constexpr int kTags = 2000;
+  for (const bool on_gpu : {false, true}) {
+    distributed::run_ranks(2, [&](int rank) {
+      const Device device = on_gpu ? gpu(rank) : cpu();
+      std::vector<Tensor> tensors;
+      for (int tag = 0; tag < kTags; ++tag) tensors.push_back(full({2}, rank == 0 ? 1. * tag : -1., {.device = device}));
+      if (on_gpu) cuda::synchronize();
+      distributed::barrier();
+      const int before = threads();
+      std::vector<distributed::Work> works;
+      for (int tag = 0; tag < kTags && rank == 1; ++tag) works.push_back(distributed::irecv(tensors[static_cast<size_t>(tag)], 0, tag));
+      distributed::barrier();
+      for (int tag = kTags; tag-- > 0 && rank == 0;) works.push_back(distributed::isend(tensors[static_cast<size_t>(tag)], 1, tag));
+      EXPECT_LE(threads(), before + 8);
+      for (const auto& work : works) work.wait();
+      for (int tag = 0; tag < kTags; ++tag) ASSERT_EQ(tensors[static_cast<size_t>(tag)][0].item<int>(), tag);
+      EXPECT_LE(threads(), before + 8);
+      distributed::barrier();
+    });
+  }
+}
+
+TEST(Messages, LongOnesCross) {
+  constexpr int64_t kCount = 1000003;  // many times what a channel holds
+  for (const bool on_gpu : {false, true}) {
+    distributed::run_ranks(2, [&](int rank) {
+      const Device device = on_gpu ? gpu(rank) : cpu();
+      const Tensor mine = arange(kCount, {.dtype = kFloat32, .device = device}) * (rank + 1);
+      const Tensor first = zeros({kCount}, {.device = device}), second = zeros({kCount}, {.device = device});
+      std::vector<distributed::Work> works;
+      works.push_back(distributed::isend(mine, 1 - rank, 1));
+      works.push_back(distributed::isend(mine * 10, 1 - rank, 2));
+      works.push_back(distributed::irecv(second, 1 - rank, 2));
+      works.push_back(distributed::irecv(first, 1 - rank, 1));
+      for (const auto& work : works) work.wait();
+      const Tensor expected = arange(kCount, {.dtype = kFloat32, .device = device}) * (2 - rank);
+      EXPECT_TRUE(equal(first, expected));
+      EXPECT_TRUE(equal(second, expected * 10));
+    });
+  }
+}
+
+// What was asked for first gets what was sent first, whoever waits.
+TEST(Messages, OfOneTagKeepTheirOrder) {
+  distributed::run_ranks(2, [](int rank) {
+    if (rank == 0) {
+      for (int i = 0; i < 100; ++i) {
+        if (i % 3 == 0) distributed::send(full({1}, 1. * i), 1);
+        else distributed::isend(full({1}, 1. * i), 1).wait();
+      }
+      return;
+    }
+    std::vector<Tensor> tensors;
+    std::vector<distributed::Work> works;
+    for (int i = 0; i < 100; ++i) {
+      tensors.push_back(zeros({1}));
+      if (i % 7 == 6) distributed::recv(tensors.back(), 0);
+      else works.push_back(distributed::irecv(tensors.back(), 0));
+    }
+    for (const auto& work : works) work.wait();
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(tensors[static_cast<size_t>(i)].item<int>(), i);
+  });
+}
+
+TEST(Messages, ThatNeverComeEndWithTheGroup) {
+  for (const bool on_gpu : {false, true}) {
+    distributed::run_ranks(2, [&](int rank) {
+      const Device device = on_gpu ? gpu(rank) : cpu();
+      std::vector<Tensor> tensors;
+      std::vector<distributed::Work> works;
+      for (int tag = 0; tag < 300; ++tag) {
+        tensors.push_back(zeros({1}, {.device = device}));
+        works.push_back(distributed::irecv(tensors.back(), 1 - rank, tag));
+      }
+      distributed::barrier();
+      distributed::destroy_process_group();
+      for (const auto& work : works) EXPECT_THROW(work.synchronize(), Error);
+    });
+  }
 }
 
 }  // namespace

@@ -221,16 +221,18 @@ void MpiBackend::begin(const Context& context) {
   }
 }
 
-void MpiBackend::run(const Context& context, int64_t bytes, const Post& post) {
+void MpiBackend::check_usable(const Context& context) {
   if (context.spoiled) {
     die(*context.spoiled, true);
     fail(*context.spoiled);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (!dead_.empty()) fail("[", comm::str(context.call), "] ", dead_);
-    if (!is_pair(context.call)) last_number_ = context.call.number;
-  }
+  const std::lock_guard lock(mutex_);
+  if (!dead_.empty()) fail("[", comm::str(context.call), "] ", dead_);
+  if (!is_pair(context.call)) last_number_ = context.call.number;
+}
+
+void MpiBackend::run(const Context& context, int64_t bytes, const Post& post) {
+  check_usable(context);
   Wait limit(*this, context);
   engine_.run(post, limit, kPatience + std::chrono::nanoseconds(bytes * kPatiencePerByte));
 }
@@ -421,6 +423,35 @@ void MpiBackend::send(const Context& context, const void* data, int64_t count, D
 
 void MpiBackend::recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
   run(context, bytes_of(count, dtype), [&](std::vector<MPI_Request>& requests) {
+    const ManyType many(count, dtype);
+    return MPI_Irecv(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
+  });
+}
+
+/// A message that was begun.
+class MpiBackend::Message final : public Transfer {
+ public:
+  Message(MpiBackend& group, const Context& context, const Post& post)
+      : engine_(group.engine_), limit_(group, context), operation_(engine_.start(post)) {}
+  bool advance(bool look) override { return engine_.advance(operation_, look ? &limit_ : nullptr); }
+
+ private:
+  Engine& engine_;
+  Wait limit_;
+  Operation operation_;
+};
+
+std::unique_ptr<Transfer> MpiBackend::begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) {
+  check_usable(context);
+  return std::make_unique<Message>(*this, context, [&](std::vector<MPI_Request>& requests) {
+    const ManyType many(count, dtype);
+    return MPI_Isend(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
+  });
+}
+
+std::unique_ptr<Transfer> MpiBackend::begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
+  check_usable(context);
+  return std::make_unique<Message>(*this, context, [&](std::vector<MPI_Request>& requests) {
     const ManyType many(count, dtype);
     return MPI_Irecv(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
   });

@@ -38,6 +38,10 @@ class MpiBackend final : public Backend, public Listener {
   void barrier(const Context& context) override;
   void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) override;
   void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
+                                                     int tag) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
+                                                     int tag) override;
 
   [[nodiscard]] std::unique_ptr<Backend> sub_group(const Context& context, std::span<const int> ranks) override;
   void abort(const std::string& reason) noexcept override;
@@ -50,10 +54,13 @@ class MpiBackend final : public Backend, public Listener {
 
  private:
   class Wait;
+  class Message;
   MpiBackend(Engine& engine, uint64_t id, std::vector<int> ranks, int rank);
 
   /// The beginning of every collective: where calls are compared, an error on every rank unless all make the same one.
   void begin(const Context& context);
+  /// Error where this rank's part cannot be played, or earlier work of it failed.
+  void check_usable(const Context& context);
   /// Runs an operation that moves about `bytes`.
   void run(const Context& context, int64_t bytes, const Post& post);
   /// Elements of one rank's buffer.

@@ -87,47 +87,61 @@ Engine::Engine() {
   if (ours_) std::atexit([] { get().finish(); });
 }
 
-void Engine::run(const Post& post, Limit& limit, std::chrono::nanoseconds patience) {
+Operation::~Operation() {
+  if (!engine_) return;
+  const std::lock_guard lock(engine_->mutex_);
+  --engine_->running_;
+}
+
+Operation Engine::start(const Post& post) {
+  const std::lock_guard lock(mutex_);
+  if (!broken_.empty()) fail(broken_);
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
+  check(post(requests), "comm");
+  Operation operation(*this);
+  operation.requests_ = std::move(requests);
+  ++running_;
+  return operation;
+}
+
+bool Engine::advance(Operation& operation, Limit* limit) {
   std::unique_lock lock(mutex_);
   if (!broken_.empty()) fail(broken_);
-  check(post(requests), "comm");
-  ++running_;
-  struct Running {
-    int& count;
-    ~Running() { --count; }
-  } const running{running_};
+  int done = 0;
+  std::vector<MPI_Request>& requests = operation.requests_;
+  const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (done || code != MPI_SUCCESS) {
+    check(code, "comm");
+    return true;
+  }
+  if (!limit) return false;
+  look_at_notices();
+  lock.unlock();
+  const std::string why = limit->over();
+  if (why.empty()) return false;
+  flush();  // what `over` told others
+  lock.lock();
+  // MPI may write into the operation's buffers whenever it is called, so it is called no more.
+  if (broken_.empty()) broken_ = "MPI cannot be used any more in this process, since a collective was given up before its end: " + why;
+  fail(why);
+}
+
+void Engine::run(const Post& post, Limit& limit, std::chrono::nanoseconds patience) {
+  Operation operation = start(post);
   const auto began = Clock::now();
   auto pause = kShortestPause;
   for (int polls = 1;; ++polls) {
-    if (!broken_.empty()) fail(broken_);
-    int done = 0;
-    const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
-    if (done || code != MPI_SUCCESS) return check(code, "comm");
-    bool patient = true;
-    std::string why;
-    if (polls % kPollsPerLook == 0) {
-      look_at_notices();
-      lock.unlock();
-      why = limit.over();
-      patient = Clock::now() - began < patience;
-    } else {
-      lock.unlock();
-    }
-    if (patient) {
-      if (polls % kPollsPerLook == 0) sched_yield();
-      else detail::cpu_pause();
+    const bool look = polls % kPollsPerLook == 0;
+    if (advance(operation, look ? &limit : nullptr)) return;
+    if (!look) {
+      detail::cpu_pause();
+    } else if (Clock::now() - began < patience) {
+      sched_yield();
     } else {
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
       polls = kPollsPerLook - 1;  // from here on each poll is a look
     }
-    if (!why.empty()) flush();  // what `over` told others
-    lock.lock();
-    if (why.empty()) continue;
-    // MPI may write into the operation's buffers whenever it is called, so it is called no more.
-    if (broken_.empty()) broken_ = "MPI cannot be used any more in this process, since a collective was given up before its end: " + why;
-    fail(why);
   }
 }
 

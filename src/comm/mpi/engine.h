@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/mpi/library.h"
@@ -47,6 +48,23 @@ class Limit {
   [[nodiscard]] virtual std::string over() = 0;
 };
 
+class Engine;
+
+/// An operation that is under way: its requests.
+class Operation {
+ public:
+  Operation(Operation&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), requests_(std::move(other.requests_)) {}
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  ~Operation();
+
+ private:
+  friend class Engine;
+  explicit Operation(Engine& engine) : engine_(&engine) {}
+  Engine* engine_;
+  std::vector<MPI_Request> requests_{1, MPI_REQUEST_NULL};
+};
+
 /// Starts an operation, with the lock held: fills in its requests, of which there is one to begin with. Gives MPI's error code.
 using Post = std::function<int(std::vector<MPI_Request>&)>;
 
@@ -64,6 +82,9 @@ class Engine {
   /// Runs one operation to its end. `patience` is how long to poll without pause. Error where MPI fails, or `limit` ends the wait; then the
   /// operation may still be under way, and this process makes no call of MPI any more.
   void run(const Post& post, Limit& limit, std::chrono::nanoseconds patience);
+  /// The same in steps: starts one; and looks whether it is done, with `limit` whether its wait is over, too.
+  [[nodiscard]] Operation start(const Post& post);
+  [[nodiscard]] bool advance(Operation& operation, Limit* limit);
 
   /// Sends a notice to ranks of the whole program, as far as they can be reached, and waits for nothing but a moment.
   void tell(const std::vector<int>& ranks, const Notice& notice) noexcept;
@@ -75,6 +96,7 @@ class Engine {
   void give_up() noexcept;
 
  private:
+  friend class Operation;
   struct Outgoing {
     Notice notice;
     MPI_Request request = MPI_REQUEST_NULL;
