@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
@@ -38,8 +39,8 @@ int64_t padding_row(const char* op, std::optional<int64_t> padding_idx, int64_t 
 }
 
 /// How often each of `rows` rows is used.
-Tensor frequencies(const Tensor& indices, int64_t rows, DType dtype, Site site) {
-  const Options options{.dtype = dtype, .device = indices.device()};
+Tensor frequencies(const Tensor& indices, int64_t rows, Site site) {
+  const Options options{.dtype = kInt64, .device = indices.device()};
   const Tensor list = indices.reshape({-1}, site);
   return scatter_add(zeros({rows}, options, site), 0, list, ones(list.sizes(), options, site), site);
 }
@@ -47,11 +48,20 @@ Tensor frequencies(const Tensor& indices, int64_t rows, DType dtype, Site site) 
 /// The gradient of a table from those of the rows read.
 Tensor table_gradient(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding, bool by_frequency, Site site) {
   if (by_frequency) {
-    const Tensor used = frequencies(indices, rows, g.dtype(), site).clamp(1, {}, site);
-    return table_gradient(g, indices, rows, padding, false, site) / used.unsqueeze(1);
+    const Tensor used = frequencies(indices, rows, site).clamp(1, {}, site).unsqueeze(1), wide = g.to(ops::sum_type(g.dtype()), {}, site);
+    return (table_gradient(wide, indices, rows, padding, false, site) / used).to(g.dtype(), {}, site);
   }
-  Tensor whole = empty({rows, g.size(-1)}, {.dtype = g.dtype(), .device = g.device()}, site);
-  ops::launch(g, "embedding_backward", site, &kernels::Table::embedding_backward, whole, g, indices, padding);
+  const Options like{.dtype = g.dtype(), .device = g.device()};
+  Tensor whole;
+  if (is_half(g.dtype())) {
+    const NoGradGuard no_grad;
+    whole = zeros({rows, g.size(-1)}, like, site);
+    ops::add_at("embedding_backward", whole, g, {indices}, false, site);
+    if (padding >= 0) whole.select(0, padding, site).zero_(site);
+  } else {
+    whole = empty({rows, g.size(-1)}, like, site);
+    ops::launch(g, "embedding_backward", site, &kernels::Table::embedding_backward, whole, g, indices, padding);
+  }
   if (!needs_grad(g)) return whole;
   return record("EmbeddingDenseBackward0", whole, {g}, site, [indices = autograd::saved(indices), padding](const Tensor& gg) {
     const Tensor at = indices.get();
@@ -64,7 +74,7 @@ Tensor table_gradient(const Tensor& g, const Tensor& indices, int64_t rows, int6
 void shorten(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type, Site site) {
   const NoGradGuard no_grad;
   const Tensor length = norm(weight, norm_type, {1}, true, {}, site);
-  const Tensor used = frequencies(indices, weight.size(0), weight.dtype(), site).unsqueeze(1);
+  const Tensor used = frequencies(indices, weight.size(0), site).unsqueeze(1);
   weight.copy_(where(logical_and(used > 0, length > max_norm), weight * (max_norm / (length + 1e-7)), weight, site), false, site);
 }
 
@@ -168,15 +178,17 @@ Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const Embeddin
                  weight = autograd::saved(weight), weights = kept(weights), mode, rows, padding, by_frequency = options.scale_grad_by_freq,
                  site](const Tensor& g, autograd::Wanted wanted) {
                   const Tensor at = list.get(), of = bag_of.get();
-                  Tensor each = embedding(of, mode == BagMode::Mean ? g / counts.get().clamp(1).unsqueeze(1).to(g.dtype()) : g);
+                  const DType wide = ops::sum_type(g.dtype());  // only the gradients are rounded, not what is summed up in them
+                  Tensor each = embedding(of, g);
+                  if (mode == BagMode::Mean) each = each.to(wide) / embedding(of, counts.get().clamp(1).unsqueeze(1));
                   std::array<Tensor, 2> gradients;
                   if (wanted[1]) {
-                    gradients[1] = (each * embedding(at, weight.get())).sum(1);
+                    gradients[1] = (each.to(wide) * embedding(at, weight.get())).sum(1).to(g.dtype());
                     if (padding >= 0) gradients[1] = gradients[1] * (at != padding);
                   }
                   if (wanted[0]) {
-                    if (weights.defined()) each = each * weights.get().unsqueeze(1);
-                    gradients[0] = table_gradient(each, at, rows, padding, by_frequency, site);
+                    if (weights.defined()) each = each.to(wide) * weights.get().unsqueeze(1);
+                    gradients[0] = table_gradient(each, at, rows, padding, by_frequency, site).to(g.dtype());
                   }
                   return gradients;
                 });

@@ -2,6 +2,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/accumulate.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/spatial.h"
@@ -88,8 +89,9 @@ Tensor folded(const Tensor& x, const Form& form, Site site) {
   if (x.dim() == 3) sizes.push_back(x.size(0));
   sizes.push_back(x.size(-2) / form.kernel);
   for (const int64_t size : form.image) sizes.push_back(size);
-  Tensor y = empty(sizes, {.dtype = x.dtype(), .device = x.device()}, site);
-  ops::launch(x, "fold", site, &kernels::Table::fold, ops::spatial_view(y, 2), columns_view(x, form), form.windows);
+  Tensor y = ops::summed(sizes, x, site, [&](const Tensor& sums) {
+    ops::launch(x, "fold", site, &kernels::Table::fold, ops::spatial_view(sums, 2), columns_view(x, form), form.windows);
+  });
   return record("Col2ImBackward0", y, {x}, site, [form, site](const Tensor& g) { return unfolded(g, form, site); });
 }
 

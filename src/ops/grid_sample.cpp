@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/accumulate.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
@@ -67,10 +68,12 @@ Tensor sample(const char* op, const char* grad_fn, const Tensor& input, const Te
                   if (needs_grad(g)) fail("[", op, "] has no second gradient, as in PyTorch: its backward cannot be recorded");
                   std::array<Tensor, 2> gradients;
                   const bool any = grad.numel() > 0;
-                  if (wanted[0]) gradients[0] = any ? empty_like(from) : zeros_like(from);
+                  const DType wide = ops::sum_type(from.dtype());
+                  if (wanted[0]) gradients[0] = (any ? empty_like(from, {.dtype = wide}) : zeros_like(from, {.dtype = wide}));
                   if (wanted[1]) gradients[1] = any ? empty_like(at) : zeros_like(at);
                   if (any)
                     ops::launch(from, op, site, &kernels::Table::grid_sample_backward, gradients[0], gradients[1], grad, from, at, how);
+                  if (wanted[0]) gradients[0] = gradients[0].to(from.dtype());
                   return gradients;
                 });
 }

@@ -5,6 +5,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
 #include "ops/counting.h"
@@ -166,8 +167,7 @@ Tensor index_front(const Tensor& x, const std::vector<Tensor>& indices, const Sh
 
 Tensor index_backward(const Tensor& g, const Shape& sizes, const std::vector<Tensor>& indices, const Shape& index_sizes, Site site) {
   Tensor whole = zeros(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
-  const auto views = views_of(indices);
-  if (g.numel()) ops::launch(g, "index_backward", site, &kernels::Table::index_put, ops::in_place(whole), g, views, true, true);
+  ops::add_at("index_backward", whole, g, indices, true, site);
   if (!needs_grad(g)) return whole;
   return record("IndexBackward0Backward0", whole, {g}, site,
                 [indices, index_sizes, site](const Tensor& gg) { return index_front(gg, indices, index_sizes, "IndexBackward0", site); });
@@ -215,10 +215,13 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   if (!can_expand(values.sizes(), shown))
     fail("[index_put_] shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", shown);
   const Tensor spread = values.expand(shown, site).permute(inverse, site);
-  const auto views = views_of(in.indices);
   const Tensor& target = in.view;
-  if (spread.numel())
-    ops::launch(target, "index_put_", site, &kernels::Table::index_put, ops::in_place(target), spread.detach(), views, accumulate, true);
+  if (accumulate) {
+    ops::add_at("index_put_", target, spread, in.indices, true, site);
+  } else if (spread.numel()) {
+    const auto views = views_of(in.indices);
+    ops::launch(target, "index_put_", site, &kernels::Table::index_put, ops::in_place(target), spread.detach(), views, false, true);
+  }
   impl().storage->bump_version();
   if (needs_grad(target, spread)) {
     autograd::record_in_place(

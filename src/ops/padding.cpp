@@ -4,6 +4,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/accumulate.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/launch.h"
@@ -43,9 +44,10 @@ Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mod
 
 /// The gradient: what went to more than one place is added up.
 Tensor gathered(const char* op, const Tensor& g, const Shape& sizes, const Layout& layout, Padding mode, const char* grad_fn, Site site) {
-  Tensor y = empty(sizes, {.dtype = g.dtype(), .device = g.device()}, site);
-  if (y.numel())
-    ops::launch(y, op, site, &kernels::Table::pad_backward, y, g, {layout.before.data(), static_cast<int64_t>(layout.before.size())}, mode);
+  Tensor y = ops::summed(sizes, g, site, [&](const Tensor& sums) {
+    const kernels::Span<int64_t> before{layout.before.data(), static_cast<int64_t>(layout.before.size())};
+    if (sums.numel()) ops::launch(g, op, site, &kernels::Table::pad_backward, sums, g, before, mode);
+  });
   return record("PadBackwardBackward0", y, {g}, site,
                 [op, layout, mode, grad_fn, site](const Tensor& gg) { return padded(op, gg, layout, mode, 0, grad_fn, site); });
 }

@@ -5,6 +5,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
@@ -132,9 +133,10 @@ Tensor placed(const char* grad_fn, const Tensor& source, const Tensor& indices, 
 /// The gradient of what windows were the largest of.
 Tensor largest_backward(const Name& name, const Tensor& grad, const Tensor& indices, const Pooling& pooling, const Shape& sizes,
                         Site site) {
-  Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
-  ops::launch(y, name.op, site, &kernels::Table::max_pool_backward, ops::spatial_view(y, name.spatial),
-              ops::spatial_view(grad.contiguous(site), name.spatial), ops::spatial_view(indices, name.spatial), pooling);
+  Tensor y = ops::summed(sizes, grad, site, [&](const Tensor& sums) {
+    ops::launch(grad, name.op, site, &kernels::Table::max_pool_backward, ops::spatial_view(sums, name.spatial),
+                ops::spatial_view(grad.contiguous(site), name.spatial), ops::spatial_view(indices, name.spatial), pooling);
+  });
   return record("MaxPoolBackwardBackward0", y, {grad}, site,
                 [indices = saved(indices), spatial = name.spatial](const Tensor& g) { return elements_at(g, indices.get(), spatial); });
 }
@@ -178,9 +180,10 @@ Tensor means(const Name& name, const Tensor& x, const Plan& plan, Site site) {
 }
 
 Tensor mean_backward(const Name& name, const Tensor& grad, const Pooling& pooling, const Shape& sizes, Site site) {
-  Tensor y = empty(sizes, {.dtype = grad.dtype(), .device = grad.device()}, site);
-  ops::launch(y, name.op, site, &kernels::Table::avg_pool_backward, ops::spatial_view(y, name.spatial),
-              ops::spatial_view(grad, name.spatial), pooling);
+  Tensor y = ops::summed(sizes, grad, site, [&](const Tensor& sums) {
+    ops::launch(grad, name.op, site, &kernels::Table::avg_pool_backward, ops::spatial_view(sums, name.spatial),
+                ops::spatial_view(grad, name.spatial), pooling);
+  });
   return record("AvgPoolBackwardBackward0", y, {grad}, site,
                 [name, plan = Plan{pooling, grad.sizes()}, site](const Tensor& gg) { return means(name, gg, plan, site); });
 }

@@ -5,6 +5,7 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
@@ -87,8 +88,7 @@ Checked check(const char* op, const Tensor& x, int64_t dim, const Tensor& index,
 }
 
 void scatter_into(const char* op, Scatter mode, const Tensor& target, const Checked& c, Site site) {
-  if (c.index.numel() && target.numel())
-    ops::launch(target, op, site, &kernels::Table::scatter, mode, ops::in_place(target), c.index, c.source, static_cast<int32_t>(c.at));
+  ops::scatter_into(op, mode, target, c.at, c.index, c.source, site);
 }
 
 /// x, or a copy of it, after `change` has changed it without history; `backward` gives the gradients of x and of `source`.
@@ -136,18 +136,19 @@ Tensor scatter_sum(const Tensor& x, int64_t dim, const Tensor& index, const Oper
 
 /// The gradient of an amax or amin: in equal parts to all that have reached it.
 std::array<Tensor, 2> extreme_backward(const Tensor& g, const Tensor& x, const Checked& c, const Tensor& y, bool include_self) {
-  Tensor own = (x == y).to(g.dtype());
+  Tensor own = (x == y).to(ops::sum_type(g.dtype()));
   if (!include_self) own = scatter(own, c.at, c.index, 0);
-  const Tensor hit = (c.source == y.gather(c.at, c.index)).to(g.dtype());
+  const Tensor hit = (c.source == y.gather(c.at, c.index)).to(own.dtype());
   const Tensor share = g / maximum(scatter_add(own, c.at, c.index, hit), 1);
-  return {own * share, hit * share.gather(c.at, c.index)};
+  return {(own * share).to(g.dtype()), (hit * share.gather(c.at, c.index)).to(g.dtype())};
 }
 
 /// The gradient of a product: g times all other factors of the place. Zeros are counted apart, so that nothing is divided by one.
 std::array<Tensor, 2> product_backward(const Tensor& g, const Tensor& x, const Checked& c, bool include_self) {
   const auto without_zeros = [](const Tensor& t) { return where(t == 0, 1.0, t); };
-  const auto zeros_in = [&](const Tensor& t) { return (t == 0).to(g.dtype()); };
-  const Tensor own = without_zeros(x), from = without_zeros(c.source);
+  const DType wide = ops::sum_type(g.dtype());
+  const auto zeros_in = [&](const Tensor& t) { return (t == 0).to(wide); };
+  const Tensor own = without_zeros(x.to(wide)), from = without_zeros(c.source.to(wide));
   const Tensor product = scatter_reduce(own, c.at, c.index, from, "prod", include_self);
   Tensor own_zeros = zeros_in(x);
   if (!include_self) own_zeros = scatter(own_zeros, c.at, c.index, 0);
@@ -155,7 +156,7 @@ std::array<Tensor, 2> product_backward(const Tensor& g, const Tensor& x, const C
   Tensor to_own = where(count == own_zeros, g * product / own, 0.0);
   if (!include_self) to_own = scatter(to_own, c.at, c.index, 0);
   const Tensor others = count.gather(c.at, c.index) - from_zeros;
-  return {to_own, where(others == 0, (g * product).gather(c.at, c.index) / from, 0.0)};
+  return {to_own.to(g.dtype()), where(others == 0, (g * product).gather(c.at, c.index) / from, 0.0).to(g.dtype())};
 }
 
 }  // namespace
@@ -217,13 +218,14 @@ Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& given, const T
   Checked c = check("scatter_reduce", x, dim, given, source, site);
   if (mean || reduce == "sum") {
     const Tensor base = include_self ? x : scatter(x, c.at, c.index, 0, site);
-    const Tensor total = scatter_add(base, c.at, c.index, c.source, site);
-    if (!mean) return total;
-    const Options like{.dtype = is_floating(x.dtype()) ? x.dtype() : kInt64, .device = x.device()};
+    if (!mean) return scatter_add(base, c.at, c.index, c.source, site);
+    const DType wide = ops::sum_type(x.dtype());  // a mean of half types is rounded once, and its gradient
+    const Tensor total = scatter_add(base.to(wide, {}, site), c.at, c.index, c.source.to(wide, {}, site), site);
+    const Options like{.dtype = kInt64, .device = x.device()};
     const Tensor one = ones({}, like, site).expand(c.index.sizes(), site);
     Tensor count = full(x.sizes(), include_self ? 1 : 0, like, site).scatter_add_(c.at, c.index, one, site);
     count = maximum(count, 1, site);
-    return is_floating(x.dtype()) ? div(total, count, site) : floor_divide(total, count, site).to(x.dtype(), {}, site);
+    return (is_floating(x.dtype()) ? div(total, count, site) : floor_divide(total, count, site)).to(x.dtype(), {}, site);
   }
   Tensor y;
   {
@@ -258,8 +260,9 @@ Tensor index_vector(const char* op, const Tensor& x, const Tensor& index, Site s
 void put_slices(const char* op, const Tensor& target, int64_t at, const Tensor& index, const Tensor& source, bool accumulate, Site site) {
   if (source.numel() == 0 || target.numel() == 0) return;
   const auto front = [&](const Tensor& t) { return t.dim() ? movedim(t, at, 0, site) : t.view({1}, site); };
+  if (accumulate) return ops::add_at(op, front(target), front(source), {index}, false, site);
   const kernels::View list = ops::view(index);
-  ops::launch(target, op, site, &kernels::Table::index_put, ops::in_place(front(target)), front(source), {&list, 1}, accumulate, false);
+  ops::launch(target, op, site, &kernels::Table::index_put, ops::in_place(front(target)), front(source), {&list, 1}, false, false);
 }
 
 void check_slices(const char* op, const Tensor& x, int64_t at, const Tensor& index, const Tensor& source) {

@@ -4,6 +4,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/accumulate.h"
 #include "ops/creation.h"
 #include "ops/operators.h"
 #include "ops/scatter.h"
@@ -59,13 +60,14 @@ bool dense(const Shape& sizes, const Shape& strides) {
 Tensor as_strided_backward(const Tensor& g, const Shape& in_sizes, const Shape& in_strides, int64_t in_offset, const Shape& sizes,
                            const Shape& strides, int64_t offset) {
   const int64_t whole = std::max(reach(in_sizes, in_strides, in_offset), reach(sizes, strides, offset));
-  const Options like{.dtype = g.dtype(), .device = g.device()};
+  const DType wide = ops::sum_type(g.dtype());
+  const Options like{.dtype = wide, .device = g.device()};
   const Tensor all = places(whole, g), to = all.as_strided(sizes, strides, offset).reshape({-1});
-  const Tensor memory = scatter_add(zeros({whole}, like), 0, to, g.reshape({-1}));
-  if (dense(in_sizes, in_strides)) return memory.slice(0, in_offset, in_offset + in_sizes.numel()).reshape(in_sizes);
+  const Tensor memory = scatter_add(zeros({whole}, like), 0, to, g.reshape({-1}).to(wide));
+  if (dense(in_sizes, in_strides)) return memory.slice(0, in_offset, in_offset + in_sizes.numel()).reshape(in_sizes).to(g.dtype());
   const Tensor from = all.as_strided(in_sizes, in_strides, in_offset).reshape({-1});
   const Tensor shared = scatter_add(zeros({whole}, like), 0, from, ones({from.numel()}, like));
-  return memory.index_select(0, from).reshape(in_sizes) / shared.index_select(0, from).reshape(in_sizes);
+  return (memory.index_select(0, from).reshape(in_sizes) / shared.index_select(0, from).reshape(in_sizes)).to(g.dtype());
 }
 
 Tensor unfold_backward(const Tensor& g, const Shape& sizes, int64_t dim, int64_t size, int64_t step) {

@@ -143,6 +143,6 @@ struct Plugin {
   Driver* driver;  // nullptr where no GPU can be used: `why` says why
   const char* why;
 };
-inline constexpr int kPluginVersion = 9;
+inline constexpr int kPluginVersion = 10;
 
 }  // namespace tandem::runtime

@@ -24,6 +24,9 @@ Array indices(const Sizes& sizes, int64_t limit, uint64_t seed, bool negative = 
 }
 int64_t wrapped(double index, int64_t size) { return static_cast<int64_t>(index) + (index < 0 ? size : 0); }
 
+/// What kernels sum up a dtype's elements in.
+DType sum_type(DType dtype) { return is_half(dtype) ? kFloat32 : dtype; }
+
 double added(DType dtype, double a, double b) {
   Array sum(dtype, {1});
   sum.set(0, a + b);
@@ -63,23 +66,23 @@ TEST(Index, AddsInOrder) {
   for (const DType dtype : kTypes)
     for (const int64_t width : {1, 3, 200})
       for (const Layout layout : {Layout::Dense, Layout::Swapped, Layout::Gaps}) {
-        Array out(dtype, {7, width}, layout), values(dtype, {300, width}, layout);
+        Array out(dtype, {7, width}, layout), sums(sum_type(dtype), {7, width}, layout), values(dtype, {300, width}, layout);
         values.random(2);
         if (dtype == kFloat32)
           for (int64_t i = 0; i < values.numel(); ++i) values.set(i, std::sin(static_cast<double>(i)));  // whose sum depends on the order
         const Array list = indices({300}, 7, 5);
-        std::vector<double> expected = out.values(), last = out.values();
+        std::vector<double> expected = sums.values(), last = out.values();
         for (int64_t i = 0; i < 300; ++i)
           for (int64_t c = 0; c < width; ++c) {
             double& to = expected[static_cast<size_t>(wrapped(list[i], 7) * width + c)];
             to = dtype == kBool    ? static_cast<double>(to != 0 || values[i * width + c] != 0)
                  : dtype == kUInt8 ? std::fmod(to + values[i * width + c], 256)
-                                   : added(dtype, to, values[i * width + c]);
+                                   : added(sums.dtype(), to, values[i * width + c]);
             last[static_cast<size_t>(wrapped(list[i], 7) * width + c)] = values[i * width + c];
           }
         TestQueue queue(3);
-        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, true, true);
-        expect_close(out, expected, 0, std::string("add ") + tandem::name(dtype) + " width " + std::to_string(width));
+        cpu_table().index_put(queue, sums.out(), values.view(), {&list.view(), 1}, true, true);
+        expect_close(sums, expected, 0, std::string("add ") + tandem::name(dtype) + " width " + std::to_string(width));
         cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, false, true);
         expect_close(out, last, 0, std::string("last wins ") + tandem::name(dtype));
       }
@@ -125,7 +128,7 @@ TEST(Gather, AlongEachDimension) {
   for (const DType dtype : kTypes)
     for (const Layout layout : kLayouts)
       for (int dim = 0; dim < 3; ++dim) {
-        Array in(dtype, {4, 5, 6}, layout), set(dtype, {4, 5, 6}, layout), sum(dtype, {4, 5, 6}, layout);
+        Array in(dtype, {4, 5, 6}, layout), set(dtype, {4, 5, 6}, layout), sum(sum_type(dtype), {4, 5, 6}, layout);
         in.random(1);
         Sizes sizes = {3, 4, 5};
         sizes[static_cast<size_t>(dim)] = 9;
@@ -141,7 +144,7 @@ TEST(Gather, AlongEachDimension) {
           gathered.push_back(in[flat]);
           placed[static_cast<size_t>(flat)] = source[i];
           double& to = sums[static_cast<size_t>(flat)];
-          to = dtype == kBool ? static_cast<double>(to != 0 || source[i] != 0) : added(dtype, to, source[i]);
+          to = dtype == kBool ? static_cast<double>(to != 0 || source[i] != 0) : added(sum.dtype(), to, source[i]);
         }
         const std::string what = std::string(tandem::name(dtype)) + " " + name(layout) + " dim " + std::to_string(dim);
         TestQueue queue(3);
@@ -172,7 +175,7 @@ TEST(Embedding, RowsAndTheirGradient) {
     for (const int64_t width : {1, 7, 130})
       for (const Layout layout : kLayouts) {
         Array table(dtype, {11, width}, layout), out(dtype, {4, 50, width}, layout), grad(dtype, {4, 50, width}, layout),
-            sum(dtype, {11, width}, layout);
+            sum(sum_type(dtype), {11, width}, layout);
         table.random(1);
         grad.random(2);
         for (int64_t i = 0; i < sum.numel(); ++i) sum.set(i, 9);  // to be zeroed
@@ -183,7 +186,7 @@ TEST(Embedding, RowsAndTheirGradient) {
             const auto row = static_cast<int64_t>(list[i]);
             rows.push_back(table[row * width + c]);
             double& to = sums[static_cast<size_t>(row * width + c)];
-            if (row != 5) to = added(dtype, to, grad[i * width + c]);
+            if (row != 5) to = added(sum.dtype(), to, grad[i * width + c]);
           }
         const std::string what = std::string(tandem::name(dtype)) + " " + name(layout) + " width " + std::to_string(width);
         TestQueue queue(3);

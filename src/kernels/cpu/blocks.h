@@ -79,13 +79,16 @@ bool is_nan(T x) {
   else return x != x;
 }
 
-/// to += from: half types through float, integers wrapping, bool as "or".
+/// What elements of T are summed in: float for the half types, else T.
 template <class T>
-void add_to(T& to, T from) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) to = T(static_cast<float>(to) + static_cast<float>(from));
-  else if constexpr (std::is_same_v<T, bool>) to = to || from;
+using Sum = decltype(number(T{}));
+
+/// to += from, integers wrapping, bool as "or".
+template <class T>
+void add_to(Sum<T>& to, T from) {
+  if constexpr (std::is_same_v<T, bool>) to = to || from;
   else if constexpr (std::is_integral_v<T>) to = static_cast<T>(static_cast<uint64_t>(to) + static_cast<uint64_t>(from));
-  else to += from;
+  else to += number(from);
 }
 
 }  // namespace tandem::kernels::cpu

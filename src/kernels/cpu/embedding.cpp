@@ -47,12 +47,12 @@ void embedding_backward(const Queue& queue, Out out, View grad, View indices, in
   // A thread's columns: at least a cache line of them, so that no two threads write one.
   const int64_t share = std::max<int64_t>(32, ((width + queue.threads - 1) / queue.threads + 15) / 16 * 16);
   const int64_t grain = positions.numel * width < 16384 ? width : share;
-  visit(out.dtype, [&]<class T>(T) {
+  visit(grad.dtype, [&]<class T>(T) {
     parallel_for(width, grain, queue.threads, [&](int64_t begin, int64_t end) {
       positions.each(0, positions.numel, [&](int64_t, const int64_t* at) {
         const int64_t index = indices.as<int64_t>()[at[0]];
         if (!within(queue, index, rows) || index == padding) return;
-        T* to = out.as<T>() + index * row_stride;
+        Sum<T>* to = out.as<Sum<T>>() + index * row_stride;
         const T* from = grad.as<T>() + at[1];
         if (stride == 1 && from_stride == 1)
           for (int64_t i = begin; i < end; ++i) add_to(to[i], from[i]);

@@ -56,9 +56,9 @@ void unfold(const Queue& queue, Out out, View in, Windows windows) {
 
 void fold(const Queue& queue, Out out, View in, Windows windows) {
   fill(queue, out, Value{});
-  visit(out.dtype, [&]<class T>(T) {
+  visit(in.dtype, [&]<class T>(T) {
     each_place(
-        queue, out, in, windows, out.as<T>(), in.as<const T>(), [](T& to, const T& from) { add_to(to, from); }, [](const T&) {});
+        queue, out, in, windows, out.as<Sum<T>>(), in.as<const T>(), [](Sum<T>& to, const T& from) { add_to(to, from); }, [](const T&) {});
   });
 }
 

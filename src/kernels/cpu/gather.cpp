@@ -32,7 +32,7 @@ void each_within(const Queue& queue, const int64_t* index, Step step, int64_t n,
 
 /// Calls `f(element of whole, element of part)` for every element of `index`. The innermost loop runs along the last dimension, where
 /// elements are closest; along `dim` all threads keep the order.
-template <class T, class F>
+template <class Whole, class Part, class F>
 void each(const Queue& queue, const View& whole, const View& part, const View& index, int dim, F f) {
   const int inner = index.ndim - 1;
   const int64_t length = index.sizes[dim], size = whole.sizes[dim], width = inner == dim ? 1 : index.sizes[inner];
@@ -49,12 +49,12 @@ void each(const Queue& queue, const View& whole, const View& part, const View& i
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t row = unit / stretches, from = unit % stretches * stretch, to = std::min(width, from + stretch);
       rows.each(row, row + 1, [&](int64_t, const int64_t* at) {
-        T* const whole_row = whole.as<T>() + at[0];
-        T* part_row = part.as<T>() + at[1];
+        Whole* const whole_row = whole.as<Whole>() + at[0];
+        Part* part_row = part.as<Part>() + at[1];
         const int64_t* index_row = index.as<const int64_t>() + at[2];
         if (inner == dim && whole_step == 1 && part_step == 1 && index_step == 1) {
           // Most of a short row will be read, in any order: it is prefetched in its own order, which is faster.
-          if (const int64_t bytes = size * static_cast<int64_t>(sizeof(T)); bytes <= kShortRow && size <= 2 * length)
+          if (const int64_t bytes = size * static_cast<int64_t>(sizeof(Whole)); bytes <= kShortRow && size <= 2 * length)
             for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(reinterpret_cast<const char*>(whole_row) + b);
           return each_within(queue, index_row, std::integral_constant<int64_t, 1>(), length, size,
                              [&](int64_t i, int64_t k) { f(whole_row[k], part_row[i]); });
@@ -84,10 +84,10 @@ V at_least_1d(V view) {
 
 /// to *= from, as add_to adds.
 template <class T>
-void multiply_by(T& to, T from) {
+void multiply_by(Sum<T>& to, T from) {
   if constexpr (std::is_same_v<T, bool>) to = to && from;
   else if constexpr (std::is_integral_v<T>) to = static_cast<T>(static_cast<uint64_t>(to) * static_cast<uint64_t>(from));
-  else to = T(number(to) * number(from));
+  else to *= number(from);
 }
 
 /// Whether `x` takes the place of `best`: it is larger (or smaller), or nan.
@@ -101,24 +101,25 @@ bool wins(T x, T best, bool largest) {
 
 void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
   visit_size(size_of(out.dtype), [&]<class T>(T) {
-    each<T>(queue, at_least_1d(in), at_least_1d<View>(out), at_least_1d(index), dim, [](const T& whole, T& part) { part = whole; });
+    each<T, T>(queue, at_least_1d(in), at_least_1d<View>(out), at_least_1d(index), dim, [](const T& whole, T& part) { part = whole; });
   });
 }
 
 void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
   const View whole = at_least_1d<View>(out), part = at_least_1d(source), where = at_least_1d(index);
   if (mode == Scatter::Set)
-    return visit_size(size_of(out.dtype), [&]<class T>(T) { each<T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });
-  visit(out.dtype, [&]<class T>(T) {
+    return visit_size(size_of(out.dtype),
+                      [&]<class T>(T) { each<T, T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });
+  visit(source.dtype, [&]<class T>(T) {
     switch (mode) {
-      case Scatter::Add: return each<T>(queue, whole, part, where, dim, [](T& to, T from) { add_to(to, from); });
-      case Scatter::Multiply: return each<T>(queue, whole, part, where, dim, [](T& to, T from) { multiply_by(to, from); });
+      case Scatter::Add: return each<Sum<T>, T>(queue, whole, part, where, dim, [](Sum<T>& to, T from) { add_to(to, from); });
+      case Scatter::Multiply: return each<Sum<T>, T>(queue, whole, part, where, dim, [](Sum<T>& to, T from) { multiply_by(to, from); });
       case Scatter::Max:
-        return each<T>(queue, whole, part, where, dim, [](T& to, T from) {
+        return each<T, T>(queue, whole, part, where, dim, [](T& to, T from) {
           if (wins(from, to, true)) to = from;
         });
       default:
-        return each<T>(queue, whole, part, where, dim, [](T& to, T from) {
+        return each<T, T>(queue, whole, part, where, dim, [](T& to, T from) {
           if (wins(from, to, false)) to = from;
         });
     }

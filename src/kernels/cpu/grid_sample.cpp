@@ -1,6 +1,6 @@
 // Reading images and volumes at points between their elements. An element's weight is the product over the axes of what grid_taps.h finds.
 // The gradient of the grid shares out points, that of the input shares out channels, so no two threads write to one element. Half types are
-// computed in their own precision, coordinates too, as PyTorch's CPU does: a coordinate rounded there reads other elements.
+// computed in their own precision, coordinates too, as PyTorch's CPU does: a coordinate rounded there reads other elements. Sums are not.
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -11,6 +11,10 @@
 
 namespace tandem::kernels::cpu {
 namespace {
+
+/// What numbers of T are summed in.
+template <class T>
+using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 constexpr int kMaxAxes = 3, kMaxTaps = 64;  // four along each axis
 
@@ -48,13 +52,14 @@ struct Point {
   }
 
   /// How the value read from `plane` moves with the place along an axis.
-  T slope_along(int axis, const T* plane) const {
-    T sum = 0;
+  Sum<T> slope_along(int axis, const T* plane) const {
+    Sum<T> sum = 0;
     for (int block = 0; block < count; block += step[axis + 1])
       for (int first = block; first < block + step[axis]; ++first) {
-        T change = 0;
-        for (int k = first, tap = 0; k < block + step[axis + 1]; k += step[axis], ++tap) change += plane[offset[k]] * slope[axis][tap];
-        sum += change * others[axis][first];
+        Sum<T> change = 0;
+        for (int k = first, tap = 0; k < block + step[axis + 1]; k += step[axis], ++tap)
+          change += Sum<T>(plane[offset[k]]) * Sum<T>(slope[axis][tap]);
+        sum += change * Sum<T>(others[axis][first]);
       }
     return sum;
   }
@@ -86,9 +91,9 @@ void grid_sample(const Queue& queue, Out out, View in, View grid, GridSample how
         const T* from = in.as<T>() + sample * g.channels * g.plane;
         T* to = out.as<T>() + sample * g.channels * g.points + i % g.points;
         for (int64_t c = 0; c < g.channels; ++c, from += g.plane, to += g.points) {
-          T sum = 0;
-          for (int k = 0; k < point.count; ++k) sum += point.weight[k] * from[point.offset[k]];
-          *to = sum;
+          Sum<T> sum = 0;
+          for (int k = 0; k < point.count; ++k) sum += Sum<T>(point.weight[k]) * Sum<T>(from[point.offset[k]]);
+          *to = T(sum);
         }
       }
     });
@@ -103,12 +108,12 @@ void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View g
         for (int64_t i = begin; i < end; ++i) {
           const Point<T> point(grid.as<T>() + i * g.axes, g.sizes, g.axes, how);
           const int64_t sample = i / g.points;
-          T sums[kMaxAxes] = {};
+          Sum<T> sums[kMaxAxes] = {};
           const T* from = in.as<T>() + sample * g.channels * g.plane;
           const T* by = grad.as<T>() + sample * g.channels * g.points + i % g.points;
           for (int64_t c = 0; c < g.channels; ++c, from += g.plane, by += g.points)
-            for (int axis = 0; axis < g.axes; ++axis) sums[axis] += point.slope_along(axis, from) * *by;
-          for (int axis = 0; axis < g.axes; ++axis) grid_grad.as<T>()[i * g.axes + axis] = sums[axis] * point.speed[axis];
+            for (int axis = 0; axis < g.axes; ++axis) sums[axis] += point.slope_along(axis, from) * Sum<T>(*by);
+          for (int axis = 0; axis < g.axes; ++axis) grid_grad.as<T>()[i * g.axes + axis] = T(sums[axis] * Sum<T>(point.speed[axis]));
         }
       });
     }
@@ -118,13 +123,14 @@ void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View g
     parallel_for(g.samples * blocks, 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {
         const int64_t sample = block / blocks, first = block % blocks * kChannels, last = std::min(g.channels, first + kChannels);
-        T* to = in_grad.as<T>() + (sample * g.channels + first) * g.plane;
+        auto* to = in_grad.as<Sum<T>>() + (sample * g.channels + first) * g.plane;
         const T* by = grad.as<T>() + (sample * g.channels + first) * g.points;
-        std::fill_n(to, (last - first) * g.plane, T(0));
+        std::fill_n(to, (last - first) * g.plane, Sum<T>(0));
         for (int64_t i = 0; i < g.points; ++i) {
           const Point<T> point(grid.as<T>() + (sample * g.points + i) * g.axes, g.sizes, g.axes, how);
           for (int64_t c = 0; c < last - first; ++c)
-            for (int k = 0; k < point.count; ++k) to[c * g.plane + point.offset[k]] += point.weight[k] * by[c * g.points + i];
+            for (int k = 0; k < point.count; ++k)
+              to[c * g.plane + point.offset[k]] += Sum<T>(point.weight[k]) * Sum<T>(by[c * g.points + i]);
         }
       }
     });

@@ -126,13 +126,13 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
   const IndexPlan plan(out, values, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
-  const auto run = [&]<class T>(T, auto put) {
+  const auto run = [&]<class To, class T>(To, T, auto put) {
     // A thread's elements of the block: enough of them that going through all positions again is worth it.
     const int64_t share = std::max<int64_t>(64, (width + queue.threads - 1) / queue.threads);
     const int64_t grain = plan.positions * width < kPiece ? width : share;
     parallel_for(width, grain, queue.threads, [&](int64_t begin, int64_t end) {
       plan.each(queue, negative, 0, plan.positions, [&](int64_t to, int64_t from) {
-        T* target = out.as<T>() + to;
+        To* target = out.as<To>() + to;
         const T* source = values.as<T>() + from;
         if (plan.dense_block()) {
           for (int64_t i = begin; i < end; ++i) put(target[i], source[i]);
@@ -142,8 +142,8 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
       });
     });
   };
-  if (accumulate) visit(out.dtype, [&]<class T>(T zero) { run(zero, [](T& to, T from) { add_to(to, from); }); });
-  else visit_size(size_of(out.dtype), [&]<class T>(T zero) { run(zero, [](T& to, T from) { to = from; }); });
+  if (accumulate) visit(values.dtype, [&]<class T>(T zero) { run(Sum<T>{}, zero, [](Sum<T>& to, T from) { add_to(to, from); }); });
+  else visit_size(size_of(out.dtype), [&]<class T>(T zero) { run(zero, zero, [](T& to, T from) { to = from; }); });
 }
 
 }  // namespace tandem::kernels::cpu

@@ -116,10 +116,10 @@ void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, 
   int64_t apart = 1;
   for (int d = 0; d < rows.outer && before[d] == 0 && grad.sizes[d] == out.sizes[d]; ++d) apart *= grad.sizes[d];
   const int64_t together = rows.count / apart, step = grad.strides[rows.outer];
-  visit(out.dtype, [&]<class T>(T) {
+  visit(grad.dtype, [&]<class T>(T) {
     parallel_for(apart, std::max<int64_t>(1, kPiece / (together * row.padded)), queue.threads, [&](int64_t begin, int64_t end) {
       rows.each(begin * together, end * together, [&](int64_t from_offset, int64_t to_offset) {
-        T* const to = out.as<T>() + to_offset;
+        Sum<T>* const to = out.as<Sum<T>>() + to_offset;
         const T* const from = grad.as<const T>() + from_offset;
         for (int64_t i = 0; i < row.middle; ++i) add_to(to[row.at(i)], from[i * step]);
         for (int64_t i = 0; i < row.count; ++i) add_to(to[row.from + i], from[(row.middle + i) * step]);

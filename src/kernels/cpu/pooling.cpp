@@ -319,11 +319,11 @@ void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) 
              a.w.out);
     });
   const int64_t work = a.outputs() * (a.d.adaptive ? volume / a.outputs() + 1 : a.d.kernel * a.h.kernel * a.w.kernel);
-  visit(out.dtype, [&]<class T>(T) {
+  visit(grad.dtype, [&]<class T>(T) {
     using W = Wide<T>;
     parallel_for(a.planes, std::max<int64_t>(1, 16384 / work), queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t plane = begin; plane < end; ++plane) {
-        T* const to = out.as<T>() + plane * volume;
+        Sum<T>* const to = out.as<Sum<T>>() + plane * volume;
         const T* const from = grad.as<const T>() + plane / a.channels * grad.strides[0] + plane % a.channels * grad.strides[1];
         for (int64_t od = 0; od < a.d.out; ++od)
           for (int64_t oh = 0; oh < a.h.out; ++oh) {
@@ -331,10 +331,10 @@ void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) 
             for (int64_t ow = 0; ow < a.w.out; ++ow) {
               const PoolingRange w = a.w.at(ow);
               const W g = static_cast<W>(from[od * grad.strides[2] + oh * grad.strides[3] + ow * grad.strides[4]]);
-              const T share = narrowed<T>(divided(g, divisor_of(pooling, d, h, w)));
+              const auto share = static_cast<Sum<T>>(divided(g, divisor_of(pooling, d, h, w)));
               for (int64_t z = d.begin; z < d.end; ++z)
                 for (int64_t y = h.begin; y < h.end; ++y)
-                  for (int64_t x = w.begin; x < w.end; ++x) add_to(to[(z * a.h.in + y) * a.w.in + x], share);
+                  for (int64_t x = w.begin; x < w.end; ++x) add_to<Sum<T>>(to[(z * a.h.in + y) * a.w.in + x], share);
             }
           }
       }

@@ -32,7 +32,8 @@ template <class T>
 struct Fold {
   Out out;
   View in;
-  Numbers<T> to, from;
+  Numbers<Compute<T>> to;
+  Numbers<T> from;
   Windows windows;
   Divide by_stride[3];
   Indices<5> indices;  // n, c, d, h, w
@@ -78,11 +79,11 @@ void unfold(const Queue& queue, Out out, View in, Windows windows) {
 
 void fold(const Queue& queue, Out out, View in, Windows windows) {
   const Indices<5> indices(out.sizes);
-  visit_number(out.dtype, [&](auto zero) {
+  visit_number(in.dtype, [&](auto zero) {
     using T = decltype(zero);
     const Fold<T> kernel{out,
                          in,
-                         Numbers<T>(out),
+                         Numbers<Compute<T>>(out),
                          Numbers<T>(in),
                          windows,
                          {Divide(windows.stride[0]), Divide(windows.stride[1]), Divide(windows.stride[2])},

@@ -50,10 +50,10 @@ struct Gather {
 };
 
 /// The arrays of a scatter, and how they lie along its dimension.
-template <class T>
+template <class To, class T>
 struct Scattering {
   Scatter mode;
-  T* out;
+  To* out;
   const int64_t* index;
   const T* source;
   int64_t length, size;  // of index and of out along dim
@@ -61,9 +61,9 @@ struct Scattering {
   Reporter report;
 };
 
-template <class T>
+template <class To, class T>
 struct ScatterLine {
-  Scattering<T> call;
+  Scattering<To, T> call;
   Places<3> lines;  // of out, index and source
 
   TD_DEVICE void operator()(int64_t i) const {
@@ -72,19 +72,19 @@ struct ScatterLine {
     for (int64_t j = 0; j < call.length; ++j) {
       const int64_t k = call.index[at[1] + j * call.index_step];
       if (!within(call.report, k, call.size)) continue;
-      T& to = call.out[at[0] + k * call.out_step];
-      to = combined(call.mode, to, call.source[at[2] + j * call.source_step]);
+      To& to = call.out[at[0] + k * call.out_step];
+      to = combined(call.mode, to, combinable<To>(call.source[at[2] + j * call.source_step]));
     }
   }
 };
 
-template <class T>
+template <class To, class T>
 struct ScatterTiles {
   struct Shared {
     int64_t index[kGroup];  // -1 for none
     Compute<T> source[kGroup];
   };
-  Scattering<T> call;
+  Scattering<To, T> call;
   Places<3> lines;
 
   TD_DEVICE void operator()(Group<kGroup>& group, int64_t i, Shared& shared) const {
@@ -105,52 +105,53 @@ struct ScatterTiles {
         if (k < 0) return;
         for (int before = 0; before < t; ++before)
           if (shared.index[before] == k) return;
-        T& to = call.out[at[0] + k * call.out_step];
-        T value = to;
+        To& to = call.out[at[0] + k * call.out_step];
+        To value = to;
         for (int other = t; other < kGroup; ++other)
-          if (shared.index[other] == k) value = combined(call.mode, value, to_element<T>(shared.source[other]));
+          if (shared.index[other] == k) value = combined(call.mode, value, to_element<To>(shared.source[other]));
         to = value;
       });
     }
   }
 };
 
-template <class T>
+template <class To, class T>
 struct ScatterAtomic {
-  Scattering<T> call;
+  Scattering<To, T> call;
   Places<3> places;  // of out but for its place along dim, of index, of source
 
   TD_DEVICE void operator()(int64_t i) const {
     int64_t at[3];
     places(i, at);
     const int64_t k = call.index[at[1]];
-    if (within(call.report, k, call.size)) atomic_combine(call.mode, call.out + at[0] + k * call.out_step, call.source[at[2]]);
+    if (within(call.report, k, call.size))
+      atomic_combine(call.mode, call.out + at[0] + k * call.out_step, combinable<To>(call.source[at[2]]));
   }
 };
 
-template <class T>
+template <class To, class T>
 void scatter_of(const Queue& queue, Scatter mode, const View& whole, const View& index, const View& source, int dim) {
-  const Scattering<T> call{mode,
-                           whole.as<T>(),
-                           index.as<int64_t>(),
-                           source.as<T>(),
-                           index.sizes[dim],
-                           whole.sizes[dim],
-                           whole.strides[dim],
-                           index.strides[dim],
-                           source.strides[dim],
-                           Reporter(queue)};
+  const Scattering<To, T> call{mode,
+                               whole.as<To>(),
+                               index.as<int64_t>(),
+                               source.as<T>(),
+                               index.sizes[dim],
+                               whole.sizes[dim],
+                               whole.strides[dim],
+                               index.strides[dim],
+                               source.strides[dim],
+                               Reporter(queue)};
   const Across out_strides(whole, dim), index_strides(index, dim), source_strides(source, dim);
   if (call.length > kOrdered && !are_deterministic_algorithms_enabled())
     return for_each(queue, index.numel(),
-                    ScatterAtomic<T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
+                    ScatterAtomic<To, T>{call, {index.ndim, index.sizes, {out_strides.strides, index.strides, source.strides}}});
   View across = index;
   across.sizes[dim] = 1;
   const Places<3> lines(across.ndim, across.sizes, {out_strides.strides, index_strides.strides, source_strides.strides});
   // Neighbours in a line are neighbours in memory where dim is the last: then a group reads a line together, however many there are.
   const bool by_threads = call.length <= kShort || (dim != index.ndim - 1 && lines.count >= kManyLines);
-  if (by_threads) for_each(queue, lines.count, ScatterLine<T>{call, lines});
-  else for_groups<kGroup>(queue, lines.count, ScatterTiles<T>{call, lines});
+  if (by_threads) for_each(queue, lines.count, ScatterLine<To, T>{call, lines});
+  else for_groups<kGroup>(queue, lines.count, ScatterTiles<To, T>{call, lines});
 }
 
 }  // namespace
@@ -167,8 +168,14 @@ void gather(const Queue& queue, Out out_view, View in_view, View index_view, int
 }
 
 void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
-  visit(out.dtype,
-        [&](auto zero) { scatter_of<decltype(zero)>(queue, mode, at_least_1d(out), at_least_1d(index), at_least_1d(source), dim); });
+  visit(source.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto run = [&](auto to) {
+      scatter_of<decltype(to), T>(queue, mode, at_least_1d(out), at_least_1d(index), at_least_1d(source), dim);
+    };
+    if (mode == Scatter::Add || mode == Scatter::Multiply) run(Compute<T>{});
+    else run(zero);
+  });
 }
 
 }  // namespace tandem::kernels::cuda

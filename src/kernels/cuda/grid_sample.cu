@@ -1,7 +1,7 @@
 // Reading images and volumes at points between their elements. A thread takes a point and goes over channels, finding the taps once; the
 // points are shared out several times where they are too few for a GPU. The gradient of the grid is summed by one thread a point, that of
 // the input by atomic additions, or by one thread a plane where algorithms have to be deterministic. Half types are computed in their own
-// precision, as on the CPU: a coordinate rounded there reads other elements.
+// precision, as on the CPU: a coordinate rounded there reads other elements. Sums are not.
 #include <algorithm>
 
 #include "base/backends.h"
@@ -12,6 +12,10 @@
 
 namespace tandem::kernels::cuda {
 namespace {
+
+/// What numbers of T are summed in.
+template <class T>
+using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 constexpr int kAxes = 3;  // x, y, z; images have one place along z
 
@@ -72,16 +76,16 @@ struct Point {
   }
 
   /// How the value read from `plane` moves with the place along an axis.
-  TD_DEVICE T slope_along(int axis, const T* plane) const {
+  TD_DEVICE Sum<T> slope_along(int axis, const T* plane) const {
     const int inner = axis == 0 ? 1 : 0, outer = axis == 2 ? 1 : 2;
     const GridTaps<T>&along = taps[axis], &in = taps[inner], &out = taps[outer];
-    T sum = 0;
+    Sum<T> sum = 0;
     for (int o = 0; o < out.count; ++o)
       for (int i = 0; i < in.count; ++i) {
         const T* const line = plane + out.index[o] * g.stride[outer] + in.index[i] * g.stride[inner];
-        T change = 0;
-        for (int k = 0; k < along.count; ++k) change += line[along.index[k] * g.stride[axis]] * along.slope[k];
-        sum += change * (in.weight[i] * out.weight[o]);
+        Sum<T> change = 0;
+        for (int k = 0; k < along.count; ++k) change += Sum<T>(line[along.index[k] * g.stride[axis]]) * Sum<T>(along.slope[k]);
+        sum += change * Sum<T>(in.weight[i] * out.weight[o]);
       }
     return sum;
   }
@@ -100,9 +104,9 @@ struct Sample {
     const int64_t first = at[1] * g.chunk, last = first + g.chunk < g.channels ? first + g.chunk : g.channels;
     for (int64_t c = first; c < last; ++c) {
       const T* const plane = in + (at[0] * g.channels + c) * g.plane;
-      T sum = 0;
-      point.each([&](int64_t offset, T weight) { sum += weight * plane[offset]; });
-      out[(at[0] * g.channels + c) * g.points + at[2]] = sum;
+      Sum<T> sum = 0;
+      point.each([&](int64_t offset, T weight) { sum += Sum<T>(weight) * Sum<T>(plane[offset]); });
+      out[(at[0] * g.channels + c) * g.points + at[2]] = T(sum);
     }
   }
 };
@@ -117,10 +121,10 @@ struct GridGradient {
     const Point<T> point(g, grid, i);
     const int64_t sample = i / g.points, number = i - sample * g.points;
     for (int axis = 0; axis < g.axes; ++axis) {
-      T sum = 0;
+      Sum<T> sum = 0;
       for (int64_t c = sample * g.channels; c < (sample + 1) * g.channels; ++c)
-        sum += point.slope_along(axis, in + c * g.plane) * grad[c * g.points + number];
-      out[i * g.axes + axis] = sum * point.taps[axis].speed;
+        sum += point.slope_along(axis, in + c * g.plane) * Sum<T>(grad[c * g.points + number]);
+      out[i * g.axes + axis] = T(sum * Sum<T>(point.taps[axis].speed));
     }
   }
 };
@@ -128,7 +132,7 @@ struct GridGradient {
 template <class T>
 struct InputGradient {
   Geometry g;
-  T* out;
+  Sum<T>* out;
   const T *grad, *grid;
 
   TD_DEVICE void operator()(int64_t i) const {
@@ -137,12 +141,9 @@ struct InputGradient {
     const Point<T> point(g, grid, at[0] * g.points + at[2]);
     const int64_t first = at[1] * g.chunk, last = first + g.chunk < g.channels ? first + g.chunk : g.channels;
     for (int64_t c = first; c < last; ++c) {
-      T* const plane = out + (at[0] * g.channels + c) * g.plane;
-      const T by = grad[(at[0] * g.channels + c) * g.points + at[2]];
-      point.each([&](int64_t offset, T weight) {
-        if constexpr (std::is_floating_point_v<T>) atomic_add(plane + offset, weight * by);
-        else atomic_update(plane + offset, [&](T sum) { return sum + weight * by; });
-      });
+      Sum<T>* const plane = out + (at[0] * g.channels + c) * g.plane;
+      const auto by = Sum<T>(grad[(at[0] * g.channels + c) * g.points + at[2]]);
+      point.each([&](int64_t offset, T weight) { atomic_add(plane + offset, Sum<T>(weight) * by); });
     }
   }
 };
@@ -151,17 +152,14 @@ struct InputGradient {
 template <class T>
 struct InputGradientInOrder {
   Geometry g;
-  T* out;
+  Sum<T>* out;
   const T *grad, *grid;
 
   TD_DEVICE void operator()(int64_t i) const {
     const int64_t sample = i / g.channels;
     for (int64_t p = 0; p < g.points; ++p) {
-      const T by = grad[i * g.points + p];
-      Point<T>(g, grid, sample * g.points + p).each([&](int64_t offset, T weight) {
-        T& to = out[i * g.plane + offset];
-        to = to + weight * by;
-      });
+      const auto by = Sum<T>(grad[i * g.points + p]);
+      Point<T>(g, grid, sample * g.points + p).each([&](int64_t offset, T weight) { out[i * g.plane + offset] += Sum<T>(weight) * by; });
     }
   }
 };
@@ -185,8 +183,8 @@ void grid_sample_backward(const Queue& queue, Out in_grad, Out grid_grad, View g
       for_each(queue, g.samples * g.points, GridGradient<T>{g, grid_grad.as<T>(), grad.as<T>(), in.as<T>(), grid.as<T>()});
     if (!in_grad.data) return;
     if (are_deterministic_algorithms_enabled())
-      for_each(queue, g.samples * g.channels, InputGradientInOrder<T>{g, in_grad.as<T>(), grad.as<T>(), grid.as<T>()});
-    else for_each(queue, g.items.count, InputGradient<T>{g, in_grad.as<T>(), grad.as<T>(), grid.as<T>()});
+      for_each(queue, g.samples * g.channels, InputGradientInOrder<T>{g, in_grad.as<Sum<T>>(), grad.as<T>(), grid.as<T>()});
+    else for_each(queue, g.items.count, InputGradient<T>{g, in_grad.as<Sum<T>>(), grad.as<T>(), grid.as<T>()});
   });
 }
 

@@ -151,23 +151,23 @@ struct Put {
 template <class T, int max_indices>
 struct AddAtomic {
   IndexedPlaces<max_indices> places;
-  T* out;
+  Compute<T>* out;
   const T* values;
 
   TD_DEVICE void operator()(int64_t i) const {
     int64_t whole, part;
-    if (places.find_element(i, whole, part)) atomic_combine(Scatter::Add, out + whole, values[part]);
+    if (places.find_element(i, whole, part)) atomic_combine(Scatter::Add, out + whole, to_compute(values[part]));
   }
 };
 
 /// Add: values for one place are added in their order. Set: the last one stays. Of positions begin … end - 1.
-template <Scatter mode, class T, int max_indices>
+template <Scatter mode, class To, class T, int max_indices>
 struct PutInOrder {
   struct Shared {
     int64_t from[kGroup];
   };
   IndexedPlaces<max_indices> places;
-  T* out;
+  To* out;
   const T* values;
   int64_t begin, end;
 
@@ -234,20 +234,20 @@ struct PutInOrder {
       for (int64_t w = t; found > 0 && w < places.block.count; w += kGroup) {
         int64_t at[2];
         places.block(w, at);
-        T sum = out[place + at[0]];
-        for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, values[shared.from[k] + at[1]]);
+        To sum = out[place + at[0]];
+        for (int k = 0; k < found; ++k) sum = combined(Scatter::Add, sum, combinable<To>(values[shared.from[k] + at[1]]));
         out[place + at[0]] = sum;
       }
     });
   }
 };
 
-template <Scatter mode, class T, int max_indices>
+template <Scatter mode, class To, class T, int max_indices>
 void put_in_order(const Queue& queue, const IndexedPlaces<max_indices>& places, const Out& out, const View& values) {
   if (places.block.count == 0) return;
   for (int64_t begin = 0, end; begin < places.positions.count; begin = end) {
     end = std::min(begin + kOrdered, places.positions.count);
-    for_groups<kGroup>(queue, end - begin, PutInOrder<mode, T, max_indices>{places, out.as<T>(), values.as<T>(), begin, end});
+    for_groups<kGroup>(queue, end - begin, PutInOrder<mode, To, T, max_indices>{places, out.as<To>(), values.as<T>(), begin, end});
   }
 }
 
@@ -275,11 +275,12 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
 
 void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
   with_places(queue, out, values, indices, negative, skipped, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
-    visit(out.dtype, [&](auto zero) {
+    visit(values.dtype, [&](auto zero) {
       using T = decltype(zero);
+      using To = Compute<T>;
       if (places.positions.count <= kOwned || are_deterministic_algorithms_enabled())
-        put_in_order<Scatter::Add, T>(queue, places, out, values);
-      else for_each(queue, places.positions.count * places.block.count, AddAtomic<T, max_indices>{places, out.as<T>(), values.as<T>()});
+        put_in_order<Scatter::Add, To, T>(queue, places, out, values);
+      else for_each(queue, places.positions.count * places.block.count, AddAtomic<T, max_indices>{places, out.as<To>(), values.as<T>()});
     });
   });
 }
@@ -289,7 +290,7 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
   visit_width(out.dtype, [&](auto zero) {
     using T = decltype(zero);
     with_places(queue, out, values, indices, negative, -1, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
-      if (are_deterministic_algorithms_enabled()) put_in_order<Scatter::Set, T>(queue, places, out, values);
+      if (are_deterministic_algorithms_enabled()) put_in_order<Scatter::Set, T, T>(queue, places, out, values);
       else for_each(queue, places.positions.count * places.block.count, Put<T, max_indices>{places, out.as<T>(), values.as<T>()});
     });
   });

@@ -30,7 +30,14 @@ TD_DEVICE bool is_nan(T x) {
   else return x != x;
 }
 
-/// a and b combined: half types by way of float, integers wrapping, bool with "or" and "and"; for Max and Min nan wins.
+/// An element as what it is combined in: float32 where sums or products of half types are made, else as it is.
+template <class To, class T>
+TD_DEVICE To combinable(T x) {
+  if constexpr (std::is_same_v<To, T>) return x;
+  else return to_compute(x);
+}
+
+/// a and b combined: integers wrapping, bool with "or" and "and"; for Max and Min nan wins.
 template <class T>
 TD_DEVICE T combined(Scatter mode, T a, T b) {
   const Compute<T> x = to_compute(a), y = to_compute(b);

@@ -112,7 +112,8 @@ struct Copies {
 
 template <class T>
 struct PadBackward {
-  Numbers<T> to, from;
+  Numbers<Compute<T>> to;
+  Numbers<T> from;
   PaddedDims dims;
 
   TD_DEVICE void operator()(int64_t i) const {
@@ -162,9 +163,9 @@ void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mod
 }
 
 void pad_backward(const Queue& queue, Out out, View grad, Span<int64_t> before, Padding mode) {
-  visit_number(out.dtype, [&](auto zero) {
+  visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_each(queue, out.numel(), PadBackward<T>{Numbers<T>(out), Numbers<T>(grad), PaddedDims(grad, out, before, mode)});
+    for_each(queue, out.numel(), PadBackward<T>{Numbers<Compute<T>>(out), Numbers<T>(grad), PaddedDims(grad, out, before, mode)});
   });
 }
 

@@ -249,7 +249,8 @@ struct Seeing {
 template <class T>
 struct MaxPoolBackward {
   View grad;  // contiguous, as the indices are
-  Numbers<T> from, to;
+  Numbers<T> from;
+  Numbers<Compute<T>> to;
   const int64_t* indices;
   Seeing seeing;
 
@@ -272,7 +273,8 @@ struct MaxPoolBackward {
 template <class T>
 struct AvgPoolBackward {
   View grad;
-  Numbers<T> from, to;
+  Numbers<T> from;
+  Numbers<Compute<T>> to;
   Pooling pooling;
   Seeing seeing;
 
@@ -320,9 +322,9 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
 
 void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) {
   const Seeing seeing{Pooled(out, grad, pooling)};
-  visit_number(out.dtype, [&](auto zero) {
+  visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_each(queue, seeing.elements.count, AvgPoolBackward<T>{grad, Numbers<T>(grad), Numbers<T>(out), pooling, seeing});
+    for_each(queue, seeing.elements.count, AvgPoolBackward<T>{grad, Numbers<T>(grad), Numbers<Compute<T>>(out), pooling, seeing});
   });
 }
 
@@ -339,10 +341,10 @@ void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Poo
     };
     return scatter(queue, Scatter::Add, flat(out), flat(indices), flat(grad), 2);
   }
-  visit_number(out.dtype, [&](auto zero) {
+  visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_each(queue, seeing.elements.count,
-             MaxPoolBackward<T>{grad, Numbers<T>(grad), Numbers<T>(out), indices.as<const int64_t>(), seeing});
+             MaxPoolBackward<T>{grad, Numbers<T>(grad), Numbers<Compute<T>>(out), indices.as<const int64_t>(), seeing});
   });
 }
 
