@@ -7,6 +7,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
@@ -29,6 +30,12 @@ Tensor ops::reduced(const char* op, const Tensor& losses, Reduction reduction, S
   }
 }
 
+Tensor ops::mean_by_weight(const Tensor& losses, const Tensor& weights, Site site) {
+  const DType wide = sum_type(losses.dtype());
+  const Tensor total = is_floating(weights.dtype()) ? tandem::sum(weights, wide, site) : tandem::sum(weights, site);
+  return div(tandem::sum(losses, wide, site), total, site).to(losses.dtype(), {}, site);
+}
+
 namespace {
 
 using autograd::needs_grad;
@@ -44,7 +51,7 @@ Tensor weighted(const char* op, const Tensor& losses, const Tensor& weight, Redu
   if (!(weight.sizes() == losses.sizes()))
     fail("[", op, "] Weights and input must have the same size, not ", weight.sizes(), " and ", losses.sizes());
   const Tensor all = mul(losses, weight, site);
-  return reduction == Reduction::Mean ? all.sum(site) / weight.sum(site) : reduced(op, all, reduction, site);
+  return reduction == Reduction::Mean ? ops::mean_by_weight(all, weight, site) : reduced(op, all, reduction, site);
 }
 
 /// The losses of elements by one kernel. `slope(g, input, target)` is the gradient of the input, `target_slope` that of the target.

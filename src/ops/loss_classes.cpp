@@ -4,6 +4,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/work_site.h"
+#include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
 #include "ops/creation.h"
@@ -86,7 +87,7 @@ Tensor with_probabilities(const Tensor& input, const Tensor& target, const Cross
   }
   const Tensor losses = -terms.sum(at, false, {}, site);
   if (options.reduction != Reduction::Mean) return reduced("cross_entropy", losses, options.reduction, site);
-  return losses.sum(site) / static_cast<double>(losses.numel());
+  return losses.mean(site);
 }
 
 /// Targets as indices for gather, where a negative one would count from the end: outside the classes, so that it is an error.
@@ -116,14 +117,17 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
     const NoGradGuard no_grad;
     if (options.reduction == Reduction::None) loss = losses.view(target.sizes(), site);
     else if (options.reduction == Reduction::Sum) loss = losses.sum(site);
-    else loss = losses.sum(site) / (total = weights.sum(site));
+    else {
+      const DType wide = ops::sum_type(input.dtype());
+      loss = (sum(losses, wide, site) / (total = sum(weights, wide, site))).to(input.dtype(), {}, site);
+    }
   }
   if (!needs_grad(rows.input)) return loss;
   return record("NllLossBackward0", loss, {rows.input}, site,
                 [input = autograd::saved(rows.input), target = autograd::saved(rows.target), weight = autograd::saved(weight),
                  log_probabilities = autograd::saved(log_probabilities), total, ignore = options.ignore_index,
                  smoothing = options.label_smoothing, count, site](const Tensor& g) {
-                  const Tensor scale = total.defined() ? g / total : g;
+                  const Tensor scale = total.defined() ? (g / total).to(g.dtype()) : g;
                   return cross_entropy_backward(scale.dim() == 0 ? scale.expand({count}) : scale.reshape({count}), input.get(),
                                                 log_probabilities.get(), target.get(), weight.get(), ignore, smoothing, site);
                 });
@@ -145,7 +149,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions&
   }
   losses = where(ignored, 0, losses, site);
   if (options.reduction != Reduction::Mean) return reduced("nll_loss", losses.view(target.sizes(), site), options.reduction, site);
-  return losses.sum(site) / (weights.defined() ? weights.sum(site) : logical_not(ignored, site).to(input.dtype(), {}, site).sum(site));
+  return ops::mean_by_weight(losses, weights.defined() ? weights : logical_not(ignored, site), site);
 }
 
 namespace {

@@ -42,6 +42,10 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
         "[cosine_embedding_loss] 0D target tensor expects 1D input tensors, 1D target tensors 2D input tensors, but found inputs with "
         "sizes ",
         input1.sizes(), ", ", input2.sizes(), " and a target of ", target.sizes());
+  if (is_half(input1.dtype()) || is_half(input2.dtype())) {  // in which two sums of squares would overflow as a product
+    const Tensor losses = cosine_embedding_loss(input1.to(kFloat32, {}, site), input2.to(kFloat32, {}, site), target, options, site);
+    return losses.to(promote_types(input1.dtype(), input2.dtype()), {}, site);
+  }
   const Tensor product = mul(input1, input2, site).sum(-1, false, {}, site);
   const Tensor squares =
       (square(input1, site).sum(-1, false, {}, site) + kEpsilon) * (square(input2, site).sum(-1, false, {}, site) + kEpsilon);

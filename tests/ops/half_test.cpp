@@ -22,6 +22,13 @@ TEST_P(HalfTypes, AddbmmRoundsAfterEachMatrix) {
   EXPECT_EQ(td::addbmm(of({{256.}}).to(td::kFloat32), one.to(td::kFloat32), one.to(td::kFloat32)).item<float>(), 258);
 }
 
+TEST_P(HalfTypes, TheMeanOfLossesDoesNotOverflow) {
+  const auto logits = td::tensor({{0., 100.}}, device()).to(td::kFloat16).expand({1000, 2});
+  const auto target = td::zeros({1000}, {.dtype = td::kInt64, .device = device()});
+  EXPECT_EQ(td::cross_entropy(logits, target).item<float>(), 100);  // their sum, 100,000, is no float16
+  EXPECT_EQ(td::nll_loss(-logits.flip({1}), target).item<float>(), 100);
+}
+
 TEST_P(HalfTypes, LossesRoundTheirSteps) {
   EXPECT_EQ(td::hinge_embedding_loss(of({8.}), of({-1.}), {.margin = 8.396}).item<float>(), 0.375);  // the margin is 8.375
   const auto x = of({4.}).requires_grad_();
