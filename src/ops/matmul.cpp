@@ -284,15 +284,10 @@ Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, const Scala
   Tensor y;
   {
     const NoGradGuard no_grad;
-    if (is_half(a.dtype()) && a.size(0) > 0) {  // PyTorch rounds after each matrix
-      y = input;
-      for (int64_t i = 0; i < a.size(0); ++i)
-        y = addmm(y, a.select(0, i, site), b.select(0, i, site), i ? 1.0 : times_input, times_product, site);
-    } else {  // the matrices beside and below each other: one product sums over the batch too
-      const Tensor wide = a.transpose(0, 1, site).reshape({a.size(1), a.size(0) * a.size(2)}, site);
-      const Tensor tall = b.reshape({b.size(0) * b.size(1), b.size(2)}, site);
-      y = add_product("addbmm", "", input, wide, tall, times_input, times_product, site);
-    }
+    // The matrices beside and below each other: one product sums over the batch too.
+    const Tensor wide = a.transpose(0, 1, site).reshape({a.size(1), a.size(0) * a.size(2)}, site);
+    const Tensor tall = b.reshape({b.size(0) * b.size(1), b.size(2)}, site);
+    y = add_product("addbmm", "", input, wide, tall, times_input, times_product, site);
   }
   return recorded_sum("AddbmmBackward0", y, input, a, b, times_input, times_product, site);
 }

@@ -16,10 +16,9 @@ TEST_P(HalfTypes, TheRoundedQuotientIsCutOff) {
   EXPECT_EQ(td::div(of({143.}).to(td::kFloat32), of({7.96875}).to(td::kFloat32), "trunc").item<float>(), 17);
 }
 
-TEST_P(HalfTypes, AddbmmRoundsAfterEachMatrix) {
+TEST_P(HalfTypes, AddbmmRoundsOnce) {
   const auto one = td::ones({2, 1, 1}, {.dtype = td::kBFloat16, .device = device()});
-  EXPECT_EQ(td::addbmm(of({{256.}}), one, one).item<float>(), 256);  // 257 is 256
-  EXPECT_EQ(td::addbmm(of({{256.}}).to(td::kFloat32), one.to(td::kFloat32), one.to(td::kFloat32)).item<float>(), 258);
+  EXPECT_EQ(td::addbmm(of({{256.}}), one, one).item<float>(), 258);  // 257 alone is 256
 }
 
 TEST_P(HalfTypes, TheMeanOfLossesDoesNotOverflow) {
