@@ -91,9 +91,9 @@ Tensor spread(const Tensor& g, const Shape& sizes, uint32_t mask, bool keepdim) 
 }
 
 Tensor spread_to_equal(const Tensor& g, const Tensor& x, const Tensor& y, uint32_t mask, bool keepdim) {
-  const Tensor hit = (x == spread(y, x.sizes(), mask, keepdim)).to(g.dtype());
-  const Tensor count = reduce("sum", kernels::Reduce::Sum, hit, mask, true, g.dtype(), Site::here());
-  return spread(g, x.sizes(), mask, keepdim) * (hit / count);
+  const Tensor hit = x == spread(y, x.sizes(), mask, keepdim);
+  const Tensor count = reduce("sum", kernels::Reduce::Sum, hit, mask, true, kInt64, Site::here());
+  return spread(g, x.sizes(), mask, keepdim) * hit / count;
 }
 
 Tensor record_chosen(const char* grad_fn, const Tensor& values, const Tensor& indices, const Tensor& x, int64_t at, bool keepdim,
