@@ -28,6 +28,7 @@ struct Where : Case {
     in.add(randn({}) > 0, randn({}), randn({}));
     in.add(randn({0, 5}) > 0, randn({0, 5}), randn({5}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n}) > 0, ones({1}), ones({n})); }
   Tensor run(const Tensor& condition, const Tensor& a, const Tensor& b) const { return where(condition, a, b); }
   Tensor reference(const Tensor& condition, const Tensor& a, const Tensor& b) const {
     const Tensor c = condition.to(kFloat64);
@@ -65,6 +66,7 @@ struct AddAlpha : Activation {
     in.add(randn({}), randn({}), -1.0);
     in.add(randn({0, 3}), randn({3}), 2.0);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n, 2}), ones({2}), 2.5); }
   Tensor run(const Tensor& a, const Tensor& b, double alpha) const { return add(a, b, alpha); }
   Tensor reference(const Tensor& a, const Tensor& b, double alpha) const {
     return each(a, b, [&](double x, double y) { return x + alpha * y; });
@@ -95,6 +97,7 @@ struct Addcmul : Case {
     in.add(randn({}), randn({}), randn({}), 2.0);
     in.add(randn({0, 5}), randn({5}), randn({5}), 2.0);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n, 2}), ones({2}), ones({1}), 0.5); }
   Tensor run(const Tensor& x, const Tensor& a, const Tensor& b, double value) const { return addcmul(x, a, b, value); }
   Tensor reference(const Tensor& x, const Tensor& a, const Tensor& b, double value) const {
     return x + each(a, b, [&](double p, double q) { return value * p * q; });
@@ -110,6 +113,7 @@ struct Addcdiv : Case {
     in.add(randn({}), randn({}), rand({}) + 0.5, 2.0);
     in.add(randn({0, 5}), randn({5}), rand({5}) + 0.5, 2.0);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n, 2}), ones({2}), ones({1}), 0.5); }
   Tensor run(const Tensor& x, const Tensor& a, const Tensor& b, double value) const { return addcdiv(x, a, b, value); }
   Tensor reference(const Tensor& x, const Tensor& a, const Tensor& b, double value) const {
     return x + each(a, b, [&](double p, double q) { return value * p / q; });
@@ -277,6 +281,7 @@ struct Prelu : Case {
     in.add(randn({}), rand({}));
     in.add(randn({0, 3}), rand({3}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(full({n, 4}, -1.0), ones({4})); }
   Tensor run(const Tensor& x, const Tensor& weight) const { return prelu(x, weight); }
   Tensor reference(const Tensor& x, const Tensor& weight) const {
     return generate(x.sizes(), [&](const Shape& position) {
@@ -324,6 +329,10 @@ struct ClampMin : Case {
     in.add(randn({}), randn({}));
     in.add(randn({0, 5}), randn({5}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), ones({1}) * 2);
+    in.add(ones({n}), zeros({1}));
+  }
   Tensor run(const Tensor& x, const Tensor& bound) const { return clamp_min(x, bound); }
   Tensor reference(const Tensor& x, const Tensor& bound) const {
     return each(x, bound, [](double v, double b) { return v < b ? b : v; });
@@ -367,6 +376,10 @@ struct TrueDivide : DivTrunc {
   static constexpr bool torch = true;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr Gives gives = Gives::Floating;
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), ones({1}));
+    in.add(ones({1}), ones({n}));
+  }
   Tensor run(const Tensor& a, const Tensor& b) const { return true_divide(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     return each(a, b, [](double x, double y) { return x / y; });

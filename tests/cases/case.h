@@ -138,6 +138,7 @@ struct Case {
   static constexpr bool expands = true;      // an input that repeats its first row is a valid one
   static constexpr bool repeats = true;      // gives the same bits each time, on real GPUs too
   static constexpr bool torch = true;        // torch or torch.nn.functional has it by this name
+  static constexpr bool sums = true;         // elements meet at one place, forward or backward: `many` says how to let many do so
 };
 
 /// A name for N spatial dimensions: "conv1d", "conv2d" or "conv3d".
@@ -154,8 +155,9 @@ struct Operation {
   DTypes without_reference = 0;
   Gives gives = Gives::Same;
   double tolerance = 1;
-  bool gradient = true, twice = true, zero_dim = true, empty_input = true, expands = true, repeats = true;
+  bool gradient = true, twice = true, zero_dim = true, empty_input = true, expands = true, repeats = true, sums = true;
   std::function<std::vector<Sample>()> samples;
+  std::function<std::vector<Sample>(int64_t)> many;  // calls in which so many elements, mostly ones, meet at one place; empty: not said
   std::function<Results(const Arguments&)> run, reference;
   std::function<Results(const Arguments&)> in_place;  // of a pointwise operation: changes its first argument
   std::function<Sample(int64_t)> bench;               // a call of about so many elements; empty: not measured
@@ -191,6 +193,7 @@ Operation operation() {
   out.empty_input = S::empty_input;
   out.expands = S::expands;
   out.repeats = S::repeats;
+  out.sums = S::sums;
   out.samples = [] {
     Inputs in;
     S().inputs(in);
@@ -198,6 +201,12 @@ Operation operation() {
   };
   out.run = [](const Arguments& arguments) { return Results(detail::call(&S::run, arguments)); };
   out.reference = [](const Arguments& arguments) { return Results(detail::call(&S::reference, arguments)); };
+  if constexpr (requires(Inputs & in) { S().many(in, 1); })
+    out.many = [](int64_t n) {
+      Inputs in;
+      S().many(in, n);
+      return std::move(in.samples());
+    };
   if constexpr (requires(Inputs & in) { S().bench(in, 1); })
     out.bench = [](int64_t n) {
       Inputs in;

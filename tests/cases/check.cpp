@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "cases/notes.h"
 #include "support/guarded_memory.h"
-#include "tensor/host_values.h"
 
 namespace tandem::cases {
 namespace {
@@ -28,12 +28,6 @@ std::vector<Sample> samples_of(const Operation& operation) {
   return operation.samples();
 }
 
-Arguments map(const Arguments& arguments, const std::function<Tensor(const Tensor&)>& f) {
-  Arguments out;
-  for (const Argument& argument : arguments) out.push_back(argument.map(f));
-  return out;
-}
-
 Tensor converted(const Tensor& x, DType dtype) {
   if (!x.is_floating_point() || x.dtype() == dtype) return x;
   if (is_floating(dtype)) return x.to(dtype);
@@ -45,18 +39,10 @@ Tensor converted(const Tensor& x, DType dtype) {
 Arguments in_dtype(const Arguments& arguments, DType dtype) {
   return map(arguments, [&](const Tensor& x) { return converted(x, dtype); });
 }
-Arguments on_device(const Arguments& arguments, Device device) {
-  return map(arguments, [&](const Tensor& x) { return x.to(device); });
-}
 
 /// The reference for the values that the arguments have in `dtype`.
 Results reference_of(const Operation& operation, const Arguments& arguments, DType dtype) {
   return operation.reference(map(arguments, [&](const Tensor& x) { return x.is_floating_point() ? converted(x, dtype).to(kFloat64) : x; }));
-}
-
-std::vector<double> doubles(const Tensor& x) {
-  const HostValues values = read_values(x, -1, "read_values", Site::here());
-  return is_floating(x.dtype()) ? values.floating : std::vector<double>(values.integers.begin(), values.integers.end());
 }
 
 DType expected_dtype(Gives gives, DType dtype, const Tensor& reference) {
@@ -81,45 +67,6 @@ std::string difference(const Tensor& ours, const Tensor& reference, double facto
     if (!(std::abs(a[i] - b[i]) <= tolerance * (1 + std::abs(b[i])))) return str("element ", i, " is ", a[i], ", reference ", b[i]);
   }
   return "";
-}
-
-/// Findings about one operation, with the call they are about.
-class Notes {
- public:
-  explicit Notes(const Operation& operation) : operation_(operation) {}
-  /// What the next findings are about.
-  void about(const Sample& sample, size_t number, std::string what) {
-    where_ = str(operation_.name, ", input ", number, " (");
-    for (size_t i = 0; i < sample.arguments.size(); ++i) where_ += (i ? ", " : "") + sample.arguments[i].text();
-    where_ += ")" + (what.empty() ? what : ", " + what);
-  }
-  void add(const std::string& what) {
-    if (!what.empty() && findings_.size() < 20) findings_.push_back(where_ + ": " + what);
-  }
-  /// Runs f; an error is a finding. A kernel that a device lacks is not: that error goes on to the caller.
-  template <class F>
-  void guard(F f) {
-    try {
-      f();
-    } catch (const NotImplementedError&) {
-      throw;
-    } catch (const std::exception& error) {
-      add(str("error: ", error.what()));
-    }
-  }
-  [[nodiscard]] Findings take() { return std::move(findings_); }
-
- private:
-  const Operation& operation_;
-  std::string where_;
-  Findings findings_;
-};
-
-/// Runs on the device of the arguments and waits, so that trouble in it is thrown here.
-Results run(const std::function<Results(const Arguments&)>& function, const Arguments& arguments, Device device) {
-  Results results = function(arguments);
-  if (device.is_cuda()) cuda::synchronize(device);
-  return results;
 }
 
 void compare(const Operation& operation, const Sample& sample, DType dtype, Device device, Notes& notes) {

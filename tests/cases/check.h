@@ -22,6 +22,11 @@ Findings check_gradients(const Operation& operation, Device device);
 Findings check_second_gradients(const Operation& operation, Device device);
 /// Nothing is written outside of any buffer, forward and backward, and no result depends on what memory held before.
 Findings check_memory(const Operation& operation, Device device);
+/// Where thousands of ones meet at one place, forward or backward, the half types give what float64 gives, rounded once. What is rounded
+/// more often is listed in ones.cpp, each with its reason.
+Findings check_ones(const Operation& operation, Device device);
+/// The calls that it makes: those of the struct's `many`, or that of its `bench` with ones; none where it has neither and sums.
+std::vector<Sample> samples_of_many(const Operation& operation);
 /// There is an empty and a 0-dim input, unless the struct says that the operation takes none.
 Findings check_coverage(const Operation& operation);
 

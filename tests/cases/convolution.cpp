@@ -31,6 +31,12 @@ struct Conv : Case {
   static ConvOptions options(int64_t stride, int64_t padding, int64_t dilation, int64_t groups) {
     return {.stride = stride, .padding = ConvPadding(Shape{padding}), .dilation = dilation, .groups = groups};
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones(with<N>({n, 1}, {3, 3, 3})), ones(with<N>({2, 1}, {3, 3, 3})), ones({2}), 1, 0, 1, 1);
+    in.add(ones(with<N>({1, n}, {3, 3, 3})), ones(with<N>({2, n}, {3, 3, 3})), ones({2}), 1, 0, 1, 1);
+    in.add(ones(with<N>({n / 30, 16}, {10, 10, 3})), ones(with<N>({16, 16}, {3, 3, 3})), ones({16}), 1, 1, 1, 1);
+    in.add(ones(with<N>({n, 4}, {3, 2, 2})), ones(with<N>({4, 1}, {2, 1, 1})), ones({4}), 1, 0, 1, 4);
+  }
   Tensor run(const Tensor& x, const Tensor& w, const Tensor& bias, int64_t stride, int64_t padding, int64_t dilation,
              int64_t groups) const {
     const ConvOptions o = options(stride, padding, dilation, groups);
@@ -82,6 +88,10 @@ struct ConvTranspose : Case {
     in.add(randn(with<N>({2, 4}, {5, 4, 3})), randn(with<N>({4, 3}, {3, 3, 3})), randn({6}), 2, 1, 1, 2, 1);
     in.add(randn(with<N>({1, 3}, {5, 4, 3})), randn(with<N>({3, 1}, {2, 2, 2})), Tensor(), 1, 1, 0, 3, 2);
     in.add(randn(with<N>({0, 4}, {5, 4, 3})), randn(with<N>({4, 6}, {3, 2, 2})), randn({6}), 1, 0, 0, 1, 1);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones(with<N>({n, 1}, {2, 2, 2})), ones(with<N>({1, 2}, {3, 3, 3})), ones({2}), 1, 0, 0, 1, 1);
+    in.add(ones(with<N>({1, n}, {2, 2, 2})), ones(with<N>({n, 2}, {3, 3, 3})), ones({2}), 2, 0, 0, 1, 1);
   }
   Tensor run(const Tensor& x, const Tensor& w, const Tensor& bias, int64_t stride, int64_t padding, int64_t more, int64_t groups,
              int64_t dilation) const {
@@ -137,6 +147,7 @@ struct Unfold : Case {
     in.add(randn({2, 3, 5, 6}), 3, 2, 2, 2);
     in.add(randn({0, 3, 5, 6}), 2, 1, 0, 1);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1, 1, 70, 70}), n / 75, 1, 0, 1); }
   Tensor run(const Tensor& x, int64_t kernel, int64_t dilation, int64_t padding, int64_t stride) const {
     return unfold(x, kernel, {.dilation = dilation, .padding = padding, .stride = stride});
   }
@@ -162,6 +173,10 @@ struct Fold : Case {
     in.add(randn({2, 3 * 4, 4 * 5}), 5, 6, 2, 1, 0, 1);
     in.add(randn({2, 3 * 9, 3 * 3}), 5, 6, 3, 2, 2, 2);
     in.add(randn({0, 3 * 4, 4 * 5}), 5, 6, 2, 1, 0, 1);
+  }
+  void many(Inputs& in, int64_t n) const {
+    const int64_t kernel = n / 75, places = 71 - kernel;
+    in.add(ones({1, kernel * kernel, places * places}), 70, 70, kernel, 1, 0, 1);
   }
   Tensor run(const Tensor& x, int64_t height, int64_t width, int64_t kernel, int64_t dilation, int64_t padding, int64_t stride) const {
     return fold(x, Shape{height, width}, kernel, {.dilation = dilation, .padding = padding, .stride = stride});
@@ -195,6 +210,12 @@ struct Pad : Case {
     in.add(randn({2, 3, 5}), Shape{2, 6}, "replicate");
     in.add(randn({2, 3, 4, 5}), Shape{2, 1, 1, 2}, "circular");
     in.add(randn({0, 3, 5}), Shape{1, 1}, "constant");
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({1, 2, 3}), Shape{n, n}, "replicate");
+    in.add(ones({1, 2, 3, 3}), Shape{50, 50, n / 50, 2}, "replicate");
+    in.add(ones({1, 2, 3}), Shape{2, 1}, "reflect");
+    in.add(ones({1, 2, 3}), Shape{2, 3}, "circular");
   }
   Tensor run(const Tensor& x, const Shape& sides, const std::string& mode) const { return pad(x, sides, mode.c_str()); }
   Tensor reference(const Tensor& x, const Shape& sides, const std::string& mode) const {

@@ -7,6 +7,7 @@ namespace tandem::cases {
 namespace {
 
 struct Factory : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool gradient = false, zero_dim = false, empty_input = false;
 
@@ -178,6 +179,7 @@ struct FromBlob : Factory {
 
 /// In the sizes, dtype and device of a tensor.
 struct Like : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool gradient = false;
   void inputs(Inputs& in) const {

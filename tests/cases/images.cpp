@@ -21,6 +21,12 @@ struct InterpolateNearest : Images {
     in.add(randn({2, 3, 4, 5}), 7, 3);
     in.add(randn({1, 2, 3, 3}), 6, 6);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({1, 2, 3, 3}), n, 3);
+    in.add(ones({1, 2, 3, 3}), 3, n);
+    in.add(ones({1, 2, 1, 1}), 60, n / 50);
+    in.add(ones({1, 1, 60, n / 50}), 1, 1);
+  }
   Tensor run(const Tensor& x, int64_t h, int64_t w) const { return interpolate(x, {.size = Shape{h, w}}); }
   Tensor reference(const Tensor& x, int64_t h, int64_t w) const {
     return generate({x.size(0), x.size(1), h, w}, [&](const Shape& p) {
@@ -59,6 +65,7 @@ struct InterpolateBilinear : InterpolateNearest {
 
 struct PixelShuffle : Images {
   static constexpr const char* name = "pixel_shuffle";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   void inputs(Inputs& in) const {
     in.add(randn({2, 8, 3, 4}), 2);
@@ -80,6 +87,7 @@ struct PixelShuffle : Images {
 
 struct PixelUnshuffle : Images {
   static constexpr const char* name = "pixel_unshuffle";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   void inputs(Inputs& in) const {
     in.add(randn({2, 2, 6, 4}), 2);
@@ -101,6 +109,7 @@ struct PixelUnshuffle : Images {
 
 struct ChannelShuffle : Images {
   static constexpr const char* name = "channel_shuffle";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   void inputs(Inputs& in) const { in.add(randn({2, 6, 3, 2}), 3); }
   Tensor run(const Tensor& x, int64_t groups) const { return channel_shuffle(x, groups); }
@@ -122,6 +131,10 @@ struct GridSample : Images {
     in.add(randn({2, 3, 4, 5}), rand({2, 3, 2, 2}) * 2.4 - 1.2);
     in.add(randn({1, 1, 3, 3}), rand({1, 4, 4, 2}) * 2 - 1);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({1, 2, 3, 3}), zeros({1, n, 1, 2}));  // all at the centre
+    in.add(ones({1, n, 2, 2}), zeros({1, 3, 1, 2}));
+  }
   Tensor run(const Tensor& x, const Tensor& grid) const { return grid_sample(x, grid); }
   Tensor reference(const Tensor& x, const Tensor& grid) const {
     return generate({x.size(0), x.size(1), grid.size(1), grid.size(2)}, [&](const Shape& p) {
@@ -141,6 +154,7 @@ struct AffineGrid : Images {
   static constexpr const char* torch = "nn.functional.affine_grid";
   static constexpr DTypes dtypes = kFloating;
   void inputs(Inputs& in) const { in.add(randn({2, 2, 3}), Shape{2, 1, 4, 5}); }
+  void many(Inputs& in, int64_t n) const { in.add(ones({2, 2, 3}), Shape{2, 1, 60, n / 50}); }
   Tensor run(const Tensor& theta, const Shape& size) const { return affine_grid(theta, size); }
   Tensor reference(const Tensor& theta, const Shape& size) const {
     return generate({size[0], size[2], size[3], 2}, [&](const Shape& p) {

@@ -20,6 +20,10 @@ struct IndexSelect : Moving {
     in.add(randn({4, 2, 3}), 0, tensor({1, 2}));
     in.add(randn({4, 5}), 0, zeros({0}, kInt64));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, 2}), 0, zeros({n}, kInt64));
+    in.add(ones({2, 3}), 1, zeros({n}, kInt64));
+  }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index) const { return index_select(x, dim, index); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index) const {
     Shape sizes = x.sizes();
@@ -40,6 +44,10 @@ struct Gather : Moving {
     in.add(randn({}), 0, tensor(0));
     in.add(randn({4, 5}), 1, zeros({0, 3}, kInt64));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, 2}), 0, zeros({n, 2}, kInt64));
+    in.add(ones({2, 3}), 1, zeros({2, n}, kInt64));
+  }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index) const { return gather(x, dim, index); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index) const {
     return generate(index.sizes(), [&](Shape position) {
@@ -59,6 +67,7 @@ struct Scatter : Moving {
     in.add(randn({}), 0, tensor(0), randn({}));
     in.add(randn({4, 5}), 1, zeros({0, 3}, kInt64), randn({0, 3}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({3, 2}), 0, zeros({n, 2}, kInt64), ones({n, 2})); }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const { return scatter(x, dim, index, source); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const {
     return written(x, dim, index, source, false);
@@ -102,6 +111,7 @@ struct MaskedFill : Moving {
     in.add(randn({}), tensor(true), 3.0);
     in.add(randn({0, 5}), randn({5}) > 0, 1.0);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n}), zeros({n}) > 0, 1.0); }
   Tensor run(const Tensor& x, const Tensor& mask, double value) const {
     return x.is_floating_point() ? masked_fill(x, mask, value) : masked_fill(x, mask, int64_t(value));
   }
@@ -119,6 +129,7 @@ struct MaskedSelect : Moving {
     in.add(randn({}), tensor(true));
     in.add(randn({0, 5}), randn({5}) > 0);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1, 2}), ones({n, 1}) > 0); }
   Tensor run(const Tensor& x, const Tensor& mask) const { return masked_select(x, mask); }
   Tensor reference(const Tensor& x, const Tensor& mask) const {
     std::vector<double> kept;
@@ -165,6 +176,7 @@ struct Embedding : Moving {
     in.add(tensor(5), randn({6, 4}));
     in.add(zeros({0}, kInt64), randn({6, 4}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(zeros({n}, kInt64), ones({6, 4})); }
   Tensor run(const Tensor& indices, const Tensor& weight) const { return embedding(indices, weight); }
   Tensor reference(const Tensor& indices, const Tensor& weight) const {
     Shape sizes = indices.sizes();
@@ -186,6 +198,7 @@ struct GetItem : Moving {
     in.add(randn({4, 5, 3}), tensor({3, 0, -1}));
     in.add(randn({4, 5, 3}), zeros({0}, kInt64));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({4, 5, 3}), zeros({n}, kInt64)); }
   Tensor run(const Tensor& x, const Tensor& rows) const { return x.index({rows, Slice(1, 4), 2}); }
   Tensor reference(const Tensor& x, const Tensor& rows) const {
     return generate({rows.numel(), 3}, [&](const Shape& i) { return at(x, {wrapped(at(rows, {i[0]}), x.size(0)), i[1] + 1, 2}); });
@@ -201,6 +214,7 @@ struct IndexPut : Moving {
     in.add(randn({4, 5}), tensor({3, 0, 3}), randn({3, 5}));  // twice to one row: both are added
     in.add(randn({4, 5}), zeros({0}, kInt64), randn({0, 5}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({4, 5}), zeros({n}, kInt64), ones({n, 5})); }
   Tensor run(const Tensor& x, const Tensor& rows, const Tensor& values) const {
     const Tensor out = x.clone();
     out.index_put_({rows}, values, true);
@@ -222,6 +236,7 @@ struct IndexPut : Moving {
 
 struct Tril : Moving {
   static constexpr const char* name = "tril";
+  static constexpr bool sums = false;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
     in.add(randn({4, 5}), 0);

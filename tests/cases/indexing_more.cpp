@@ -21,6 +21,10 @@ struct IndexAdd : Moving {
     in.add(randn({4, 5}), 1, tensor({1, 2}), randn({4, 2}));
     in.add(randn({4, 5}), 0, zeros({0}, kInt64), randn({0, 5}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({4, 5}), 0, zeros({n}, kInt64), ones({n, 5}));
+    in.add(ones({5, 4}), 1, zeros({n}, kInt64), ones({5, n}));
+  }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const { return index_add(x, dim, index, source); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const {
     return generate(x.sizes(), [&](const Shape& position) {
@@ -47,6 +51,7 @@ struct IndexCopy : IndexAdd {
     in.add(randn({4, 5}), 1, tensor({1, 2}), randn({4, 2}));
     in.add(randn({4, 5}), 0, zeros({0}, kInt64), randn({0, 5}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n, 5}), 0, arange(n), ones({n, 5})); }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const { return index_copy(x, dim, index, source); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) const {
     return generate(x.sizes(), [&](const Shape& position) {
@@ -68,6 +73,7 @@ struct IndexFill : Moving {
     in.add(randn({4, 5}), 1, tensor({1, 2}));
     in.add(randn({4, 5}), 0, zeros({0}, kInt64));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({4, 5}), 0, zeros({n}, kInt64)); }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index) const { return index_fill(x, dim, index, 1); }
   Tensor reference(const Tensor& x, int64_t dim, const Tensor& index) const {
     return generate(x.sizes(), [&](const Shape& position) {
@@ -86,6 +92,7 @@ struct Take : Moving {
     in.add(randn({4, 5}), tensor(4));
     in.add(randn({4, 5}), zeros({0}, kInt64));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({4, 5}), zeros({n}, kInt64)); }
   Tensor run(const Tensor& x, const Tensor& index) const { return take(x, index); }
   Tensor reference(const Tensor& x, const Tensor& index) const {
     const Tensor flat = x.reshape({-1});
@@ -101,6 +108,10 @@ struct TakeAlongDim : Moving {
     in.add(randn({4, 5}), randint(0, 5, {4, 3}), 1);
     in.add(randn({4, 5}), randint(0, 4, {2, 5}), 0);
     in.add(randn({4, 5}), zeros({4, 0}, kInt64), 1);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, 2}), zeros({n, 2}, kInt64), 0);
+    in.add(ones({2, 3}), zeros({2, n}, kInt64), 1);
   }
   Tensor run(const Tensor& x, const Tensor& index, int64_t dim) const { return take_along_dim(x, index, dim); }
   Tensor reference(const Tensor& x, const Tensor& index, int64_t dim) const {
@@ -121,6 +132,12 @@ struct ScatterReduce : Moving {
     in.add(rand({4, 5}) + 0.5, 0, randint(0, 4, {4, 5}), rand({4, 5}) + 0.5, "prod");
     in.add(randn({}), 0, tensor(0), randn({}), "sum");
     in.add(randn({4, 5}), 1, zeros({0, 3}, kInt64), randn({0, 3}), "sum");
+  }
+  void many(Inputs& in, int64_t n) const {
+    for (const char* how : {"sum", "mean", "amax", "amin", "prod"}) {
+      in.add(ones({3, 2}), 0, zeros({n, 2}, kInt64), ones({n, 2}), how);
+      in.add(ones({2, 3}), 1, zeros({2, n}, kInt64), ones({2, n}), how);
+    }
   }
   Tensor run(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const std::string& how) const {
     return scatter_reduce(x, dim, index, source, how);
@@ -152,6 +169,7 @@ struct MaskedScatter : Moving {
     in.add(randn({3, 5}), randn({3, 5}) > 0, randn({15}));
     in.add(randn({0, 5}), randn({0, 5}) > 0, randn({3}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n}), ones({n}) > 0, ones({n})); }
   Tensor run(const Tensor& x, const Tensor& mask, const Tensor& source) const { return masked_scatter(x, mask, source); }
   Tensor reference(const Tensor& x, const Tensor& mask, const Tensor& source) const {
     int64_t used = 0;
@@ -169,6 +187,7 @@ struct RepeatInterleave : Moving {
     in.add(randn({3, 2}), 3, 1);
     in.add(randn({0, 2}), 2, 1);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({3, 2}), n, 0); }
   Tensor run(const Tensor& x, int64_t repeats, int64_t dim) const { return repeat_interleave(x, repeats, dim); }
   Tensor reference(const Tensor& x, int64_t repeats, int64_t dim) const {
     Shape sizes = x.sizes();

@@ -7,6 +7,7 @@ namespace tandem::cases {
 namespace {
 
 struct Joining : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -74,10 +75,12 @@ struct BlockDiag : Joining {
 
 struct Meshgrid : Joining {
   static constexpr const char* name = "meshgrid";
+  static constexpr bool sums = true;
   void inputs(Inputs& in) const {
     in.add(std::vector<Tensor>{randn({3}), randn({4})});
     in.add(std::vector<Tensor>{randn({0}), randn({4})});
   }
+  void many(Inputs& in, int64_t n) const { in.add(std::vector<Tensor>{ones({3}), ones({n})}); }
   Results run(const std::vector<Tensor>& x) const { return meshgrid(x); }
   Results reference(const std::vector<Tensor>& x) const {
     const Shape sizes{x[0].size(0), x[1].size(0)};
@@ -99,6 +102,7 @@ struct CartesianProd : Meshgrid {
 };
 
 struct Parts : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -169,6 +173,7 @@ struct Unbind : Parts {
 };
 
 struct Moved : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -260,6 +265,7 @@ struct T : Movedim {
 
 struct Unflatten : Case {
   static constexpr const char* name = "unflatten";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
@@ -275,6 +281,7 @@ struct Unflatten : Case {
 
 struct BroadcastTo : Case {
   static constexpr const char* name = "broadcast_to";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   void inputs(Inputs& in) const {
     in.add(randn({3, 1}));
@@ -290,6 +297,7 @@ struct BroadcastTo : Case {
 
 struct DiagEmbed : Case {
   static constexpr const char* name = "diag_embed";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {

@@ -25,6 +25,7 @@ struct Outer : Product {
     in.add(randn({3}), randn({4}));
     in.add(randn({0}), randn({4}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n}), ones({2})); }
   Tensor run(const Tensor& a, const Tensor& b) const { return outer(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     return each(a.unsqueeze(1), b, [](double x, double y) { return x * y; });
@@ -38,6 +39,10 @@ struct Inner : Product {
     in.add(randn({2, 5}), randn({3, 5}));
     in.add(randn({5}), randn({5}));
     in.add(randn({2, 0}), randn({3, 0}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, n}), ones({3, n}));
+    in.add(ones({n, 2}), ones({3, 2}));
   }
   Tensor run(const Tensor& a, const Tensor& b) const { return inner(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
@@ -65,6 +70,10 @@ struct Addmv : Product {
     in.add(randn({3}), randn({3, 5}), randn({5}));
     in.add(randn({3}), randn({3, 0}), randn({0}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3}), ones({3, n}), ones({n}));
+    in.add(ones({1}), ones({n, 3}), ones({3}));
+  }
   Tensor run(const Tensor& c, const Tensor& a, const Tensor& b) const { return addmv(c, a, b, 3, 2); }
   Tensor reference(const Tensor& c, const Tensor& a, const Tensor& b) const { return c * 3 + product(a, b.unsqueeze(1)).squeeze(1) * 2; }
   void bench(Inputs& in, int64_t n) const { in.add(randn({side_of(n)}), randn({side_of(n), side_of(n)}), randn({side_of(n)})); }
@@ -76,6 +85,7 @@ struct Addr : Product {
     in.add(randn({3, 4}), randn({3}), randn({4}));
     in.add(randn({0, 4}), randn({0}), randn({4}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({2}), ones({n}), ones({2})); }
   Tensor run(const Tensor& c, const Tensor& a, const Tensor& b) const { return addr(c, a, b, 3, 2); }
   Tensor reference(const Tensor& c, const Tensor& a, const Tensor& b) const { return c * 3 + a.unsqueeze(1) * b * 2; }
   static constexpr DTypes dtypes = kAnyType;
@@ -87,6 +97,10 @@ struct Baddbmm : Product {
   void inputs(Inputs& in) const {
     in.add(randn({2, 3, 4}), randn({2, 3, 5}), randn({2, 5, 4}));
     in.add(randn({0, 3, 4}), randn({0, 3, 5}), randn({0, 5, 4}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, 3, 4}), ones({2, 3, n}), ones({2, n, 4}));
+    in.add(ones({2, 1, 4}), ones({2, n, 3}), ones({2, 3, 4}));
   }
   Tensor run(const Tensor& c, const Tensor& a, const Tensor& b) const { return baddbmm(c, a, b, 3, 2); }
   Tensor reference(const Tensor& c, const Tensor& a, const Tensor& b) const { return c * 3 + product(a, b) * 2; }
@@ -103,6 +117,10 @@ struct Addbmm : Baddbmm {
     in.add(randn({3, 4}), randn({2, 3, 5}), randn({2, 5, 4}));
     in.add(randn({3, 4}), randn({0, 3, 5}), randn({0, 5, 4}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, 4}), ones({n, 3, 2}), ones({n, 2, 4}));
+    in.add(ones({4}), ones({2, n, 3}), ones({2, 3, 4}));
+  }
   Tensor run(const Tensor& c, const Tensor& a, const Tensor& b) const { return addbmm(c, a, b, 3, 2); }
   Tensor reference(const Tensor& c, const Tensor& a, const Tensor& b) const { return c * 3 + product(a, b).sum(0) * 2; }
   void bench(Inputs& in, int64_t n) const {
@@ -117,6 +135,7 @@ struct Tensordot : Product {
     in.add(randn({2, 3, 4}), randn({3, 4, 5}));
     in.add(randn({2, 3, 0}), randn({3, 0, 5}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({2, 3, n / 3}), ones({3, n / 3, 5})); }
   Tensor run(const Tensor& a, const Tensor& b) const { return tensordot(a, b, 2); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     const int64_t k = a.size(1) * a.size(2);
@@ -136,6 +155,7 @@ struct Kron : Product {
     in.add(randn({2, 3}), randn({4, 2}));
     in.add(randn({0, 3}), randn({4, 2}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({2, 3}), ones({60, n / 60})); }
   Tensor run(const Tensor& a, const Tensor& b) const { return kron(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     return generate({a.size(0) * b.size(0), a.size(1) * b.size(1)}, [&](const Shape& p) {
@@ -151,6 +171,7 @@ struct Cross : Product {
     in.add(randn({4, 3}), randn({4, 3}));
     in.add(randn({0, 3}), randn({0, 3}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({n, 3}), ones({1, 3})); }
   Tensor run(const Tensor& a, const Tensor& b) const { return cross(a, b, 1); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     return generate(a.sizes(), [&](const Shape& p) {
@@ -167,6 +188,7 @@ struct ChainMatmul : Product {
     in.add(std::vector<Tensor>{randn({2, 5}), randn({5, 3}), randn({3, 4})});
     in.add(std::vector<Tensor>{randn({2, 0}), randn({0, 3}), randn({3, 4})});
   }
+  void many(Inputs& in, int64_t n) const { in.add(std::vector<Tensor>{ones({2, n}), ones({n, 3}), ones({3, 4})}); }
   Tensor run(const std::vector<Tensor>& x) const { return chain_matmul(x); }
   Tensor reference(const std::vector<Tensor>& x) const { return product(product(x[0], x[1]), x[2]); }
   void bench(Inputs& in, int64_t n) const {
@@ -188,6 +210,10 @@ struct Bilinear : Product {
   void inputs(Inputs& in) const {
     in.add(randn({3, 4}), randn({3, 5}), randn({2, 4, 5}), randn({2}));
     in.add(randn({0, 4}), randn({0, 5}), randn({2, 4, 5}), randn({2}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 2}), ones({n, 3}), ones({2, 2, 3}), ones({2}));
+    in.add(ones({2, 50}), ones({2, n / 50}), ones({2, 50, n / 50}), ones({2}));
   }
   Tensor run(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) const { return bilinear(a, b, weight, bias); }
   Tensor reference(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) const {
@@ -211,6 +237,11 @@ struct Cdist : Product {
     in.add(randn({3, 5}), randn({4, 5}), 2.0);
     in.add(randn({2, 3, 5}), randn({2, 4, 5}), 3.0);
     in.add(randn({0, 5}), randn({4, 5}), 2.0);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, n}), zeros({3, n}), 2.0);
+    in.add(ones({n, 4}), zeros({2, 4}), 2.0);
+    in.add(ones({n, 4}), zeros({2, 4}), 1.0);
   }
   Tensor run(const Tensor& a, const Tensor& b, double p) const { return cdist(a, b, p); }
   Tensor reference(const Tensor& a, const Tensor& b, double p) const {

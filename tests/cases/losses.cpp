@@ -17,6 +17,10 @@ struct Softmax : Case {
     in.add(randn({}), 0);
     in.add(randn({0, 3}), 1);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({1, n}), 1);
+    in.add(ones({n, 2}), 0);
+  }
   Tensor run(const Tensor& x, int64_t dim) const { return softmax(x, dim); }
   Tensor reference(const Tensor& x, int64_t dim) const {
     if (x.numel() == 0) return x.clone();
@@ -63,6 +67,12 @@ struct CrossEntropy : Case {
   /// Of five classes.
   static double weight_of(int64_t label) { return 0.5 + 0.25 * double(label); }
   static Tensor weights(const Tensor& x) { return linspace(0.5, 1.5, 5, {.dtype = x.dtype(), .device = x.device()}); }
+  void many(Inputs& in, int64_t n) const {
+    for (const bool weighted : {false, true}) {
+      in.add(ones({n, 5}), zeros({n}, kInt64), weighted, Reduction::Mean, 0.0);
+      in.add(ones({n, 5}), zeros({n}, kInt64), weighted, Reduction::Sum, 0.1);
+    }
+  }
   Tensor run(const Tensor& x, const Tensor& target, bool weighted, Reduction reduction, double smoothing) const {
     CrossEntropyOptions options;
     if (weighted) options.weight = weights(x);
@@ -104,6 +114,12 @@ struct NllLoss : CrossEntropy {
     in.add(randn({5}), tensor(3), false, Reduction::Sum);
     in.add(randn({0, 5}), zeros({0}, kInt64), false, Reduction::Sum);
   }
+  void many(Inputs& in, int64_t n) const {
+    for (const bool weighted : {false, true}) {
+      in.add(ones({n, 5}), zeros({n}, kInt64), weighted, Reduction::Mean);
+      in.add(ones({n, 5}), zeros({n}, kInt64), weighted, Reduction::Sum);
+    }
+  }
   Tensor run(const Tensor& x, const Tensor& target, bool weighted, Reduction reduction) const {
     NllLossOptions options;
     if (weighted) options.weight = weights(x);
@@ -137,6 +153,10 @@ struct MseLoss : Case {
     in.add(randn({30}), randn({30}), Reduction::Sum);
     in.add(randn({}), randn({}), Reduction::None);
     in.add(randn({0, 2}), randn({0, 2}), Reduction::Sum);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), zeros({n}), Reduction::Mean);
+    in.add(ones({n}), zeros({n}), Reduction::Sum);
   }
   Tensor run(const Tensor& x, const Tensor& target, Reduction reduction) const { return mse_loss(x, target, {.reduction = reduction}); }
   Tensor reference(const Tensor& x, const Tensor& target, Reduction reduction) const {

@@ -20,6 +20,10 @@ struct PairLoss : Case {
     pairs(
         in, [](const Shape& s) { return randn(s); }, [](const Shape& s) { return randn(s); });
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), zeros({n}), Reduction::Mean);
+    in.add(ones({n}), zeros({n}), Reduction::Sum);
+  }
   void bench(Inputs& in, int64_t n) const { in.add(randn({n}), randn({n}), Reduction::Mean); }
   static void pairs(Inputs& in, Tensor (*input)(const Shape&), Tensor (*target)(const Shape&)) {
     in.add(input({3, 5}), target({3, 5}), Reduction::Mean);
@@ -58,6 +62,10 @@ struct BinaryCrossEntropy : PairLoss {
   static constexpr const char* torch = "nn.functional.binary_cross_entropy";
   void inputs(Inputs& in) const { pairs(in, probabilities, probabilities); }
   void bench(Inputs& in, int64_t n) const { in.add(probabilities({n}), probabilities({n}), Reduction::Mean); }
+  void many(Inputs& in, int64_t n) const {
+    in.add(full({n}, 0.5), ones({n}), Reduction::Mean);
+    in.add(full({n}, 0.5), ones({n}), Reduction::Sum);
+  }
   Tensor run(const Tensor& x, const Tensor& y, Reduction r) const { return binary_cross_entropy(x, y, {.reduction = r}); }
   Tensor reference(const Tensor& x, const Tensor& y, Reduction r) const {
     return reduce(each(x, y, [](double p, double t) { return -(t * log_of(p) + (1 - t) * log_of(1 - p)); }), r);
@@ -78,6 +86,10 @@ struct KlDiv : PairLoss {
   static constexpr const char* name = "kl_div";
   static constexpr const char* torch = "nn.functional.kl_div";
   void inputs(Inputs& in) const { pairs(in, normal_numbers, positive); }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), ones({n}), Reduction::Mean);
+    in.add(ones({n}), ones({n}), Reduction::Sum);
+  }
   Tensor run(const Tensor& x, const Tensor& y, Reduction r) const { return kl_div(x, y, {.reduction = r}); }
   Tensor reference(const Tensor& x, const Tensor& y, Reduction r) const {
     return reduce(each(x, y, [](double v, double t) { return t * (std::log(t) - v); }), r);
@@ -99,6 +111,10 @@ struct SoftMarginLoss : PairLoss {
   static constexpr const char* name = "soft_margin_loss";
   static constexpr const char* torch = "nn.functional.soft_margin_loss";
   void inputs(Inputs& in) const { pairs(in, normal_numbers, signs); }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), ones({n}), Reduction::Mean);
+    in.add(ones({n}), ones({n}), Reduction::Sum);
+  }
   Tensor run(const Tensor& x, const Tensor& y, Reduction r) const { return soft_margin_loss(x, y, {.reduction = r}); }
   Tensor reference(const Tensor& x, const Tensor& y, Reduction r) const {
     return reduce(each(x, y, [](double v, double t) { return std::log1p(std::exp(-t * v)); }), r);
@@ -126,6 +142,10 @@ struct GaussianNllLoss : Case {
     in.add(randn({}), randn({}), rand({}) + 0.5, Reduction::None);
     in.add(randn({0, 5}), randn({0, 5}), rand({0, 5}) + 0.5, Reduction::Sum);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), zeros({n}), ones({n}), Reduction::Mean);
+    in.add(ones({n}), zeros({n}), ones({1}), Reduction::Sum);
+  }
   Tensor run(const Tensor& x, const Tensor& y, const Tensor& var, Reduction r) const {
     return gaussian_nll_loss(x, y, var, {.reduction = r});
   }
@@ -144,6 +164,10 @@ struct MarginRankingLoss : Case {
     in.add(randn({3, 5}), randn({3, 5}), signs({3, 5}), Reduction::Mean);
     in.add(randn({}), randn({}), signs({}), Reduction::None);
     in.add(randn({0, 5}), randn({0, 5}), signs({0, 5}), Reduction::Sum);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), zeros({n}), full({n}, -1.0), Reduction::Mean);
+    in.add(ones({n}), zeros({n}), full({n}, -1.0), Reduction::Sum);
   }
   Tensor run(const Tensor& a, const Tensor& b, const Tensor& y, Reduction r) const {
     return margin_ranking_loss(a, b, y, {.margin = 0.3, .reduction = r});
@@ -169,6 +193,10 @@ struct CosineEmbeddingLoss : Case {
   void inputs(Inputs& in) const {
     in.add(randn({4, 5}), randn({4, 5}), tensor({1, -1, 1, -1}), Reduction::Mean);
     in.add(randn({0, 5}), randn({0, 5}), zeros({0}, kInt64), Reduction::Sum);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 4}), ones({n, 4}), full({n}, -1, kInt64), Reduction::Sum);
+    in.add(ones({2, n}), ones({2, n}), full({2}, -1, kInt64), Reduction::Mean);
   }
   Tensor run(const Tensor& a, const Tensor& b, const Tensor& y, Reduction r) const {
     return cosine_embedding_loss(a, b, y, {.margin = 0.1, .reduction = r});
@@ -198,6 +226,10 @@ struct TripletMarginLoss : Case {
     in.add(randn({4, 5}), randn({4, 5}), randn({4, 5}), Reduction::Mean);
     in.add(randn({0, 5}), randn({0, 5}), randn({0, 5}), Reduction::Sum);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 4}), zeros({n, 4}), zeros({n, 4}), Reduction::Sum);
+    in.add(ones({2, n}), zeros({2, n}), zeros({2, n}), Reduction::Mean);
+  }
   Tensor run(const Tensor& a, const Tensor& p, const Tensor& n, Reduction r) const {
     return triplet_margin_loss(a, p, n, {.reduction = r});
   }
@@ -225,6 +257,10 @@ struct MultiMarginLoss : Case {
     in.add(randn({4, 5}), tensor({1, 4, 0, 2}), Reduction::Mean);
     in.add(randn({0, 5}), zeros({0}, kInt64), Reduction::Sum);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 5}), zeros({n}, kInt64), Reduction::Sum);
+    in.add(ones({2, n}), zeros({2}, kInt64), Reduction::Mean);
+  }
   Tensor run(const Tensor& x, const Tensor& y, Reduction r) const {
     MultiMarginLossOptions options;
     options.reduction = r;
@@ -250,6 +286,10 @@ struct MultilabelMarginLoss : Case {
   static constexpr double tolerance = 8;
   static constexpr bool zero_dim = false, empty_input = false;
   void inputs(Inputs& in) const { in.add(randn({2, 4}), tensor({{3, 0, -1, 1}, {1, -1, 2, 0}}), Reduction::Mean); }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 4}), cat({zeros({n, 1}, kInt64), full({n, 3}, -1, kInt64)}, 1), Reduction::Sum);
+    in.add(ones({2, n}), cat({zeros({2, 1}, kInt64), full({2, n - 1}, -1, kInt64)}, 1), Reduction::Mean);
+  }
   Tensor run(const Tensor& x, const Tensor& y, Reduction r) const { return multilabel_margin_loss(x, y, {.reduction = r}); }
   Tensor reference(const Tensor& x, const Tensor& y, Reduction r) const {
     return reduce(generate({x.size(0)},
@@ -278,6 +318,7 @@ struct CtcLoss : Case {
   static constexpr DTypes dtypes = only(kFloat32) | only(kFloat64);
   static constexpr double tolerance = 16;
   static constexpr bool zero_dim = false, empty_input = false, expands = false, twice = false;
+  static constexpr bool sums = false;  // has no half types
   void inputs(Inputs& in) const {
     in.add(randn({4, 2, 3}), tensor({{1, 2}, {2, 2}}));  // time, batch, classes
   }

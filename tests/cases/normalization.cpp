@@ -33,6 +33,16 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   return generate(y.sizes(), [&](const Shape& position) { return at(y, position) * at(weight, {position[1]}) + at(bias, {position[1]}); });
 }
 
+/// n blocks of `sizes`, those of 0 and of 2 in turn: a mean and a deviation of 1 over all of them.
+Tensor zeros_and_twos(int64_t n, Shape sizes) {
+  Shape all{n}, column{n};
+  for (const int64_t size : sizes) {
+    all.push_back(size);
+    column.push_back(1);
+  }
+  return (arange(n).remainder(2) * 2).to(kFloat32).view(column).expand(all).contiguous();
+}
+
 struct Normalization : Case {
   static constexpr double tolerance = 16;
   static constexpr bool zero_dim = false, empty_input = false;
@@ -48,6 +58,10 @@ struct LayerNorm : Normalization {
     in.add(randn({4, 6}) + 1, randn({6}), randn({6}));
     in.add(randn({2, 3, 70}), randn({70}), randn({70}));
     in.add(randn({0, 6}), randn({6}), randn({6}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(zeros_and_twos(n, {4}), ones({4}), ones({4}));
+    in.add(zeros_and_twos(n, {}).view({1, n}), ones({n}), ones({n}));
   }
   Tensor run(const Tensor& x, const Tensor& weight, const Tensor& bias) const { return layer_norm(x, weight.sizes(), weight, bias); }
   Tensor reference(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
@@ -65,6 +79,10 @@ struct RmsNorm : Normalization {
     in.add(randn({4, 6}) + 1, randn({6}));
     in.add(randn({2, 3, 70}), randn({70}));
     in.add(randn({0, 6}), randn({6}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n, 4}), ones({4}));
+    in.add(ones({1, n}), ones({n}));
   }
   Tensor run(const Tensor& x, const Tensor& weight) const { return rms_norm(x, weight.sizes(), weight, kEps); }
   Tensor reference(const Tensor& x, const Tensor& weight) const {
@@ -84,6 +102,10 @@ struct GroupNorm : Normalization {
     in.add(randn({2, 6, 4}), 3, randn({6}), randn({6}));
     in.add(randn({2, 4, 3, 5}), 2, randn({4}), randn({4}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(zeros_and_twos(n, {4, 2}), 2, ones({4}), ones({4}));
+    in.add(zeros_and_twos(n, {}).view({1, 2, n / 2}), 1, ones({2}), ones({2}));
+  }
   Tensor run(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias) const {
     return group_norm(x, groups, weight, bias);
   }
@@ -101,6 +123,7 @@ struct BatchNorm : Normalization {
     in.add(randn({6, 3}), randn({3}), randn({3}));
     in.add(randn({2, 4, 3, 5}), randn({4}), randn({4}));
   }
+  void many(Inputs& in, int64_t n) const { in.add(zeros_and_twos(n, {3}), ones({3}), ones({3})); }
   Tensor run(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
     return batch_norm(x, Tensor(), Tensor(), {.weight = weight, .bias = bias, .training = true});
   }
@@ -130,6 +153,10 @@ struct InstanceNorm : Normalization {
     in.add(randn({2, 3, 7}), randn({3}), randn({3}));
     in.add(randn({2, 4, 3, 5}), randn({4}), randn({4}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(zeros_and_twos(n, {3, 2}), ones({3}), ones({3}));
+    in.add(zeros_and_twos(n, {}).view({1, 2, n / 2}), ones({2}), ones({2}));
+  }
   Tensor run(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
     InstanceNormOptions options;
     options.weight = weight;
@@ -151,6 +178,7 @@ struct LocalResponseNorm : Normalization {
     in.add(randn({2, 5, 4}), 3);
     in.add(randn({2, 4, 3, 2}), 2);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1, n, 2}), n / 10); }
   Tensor run(const Tensor& x, int64_t size) const { return local_response_norm(x, size, 0.1); }
   Tensor reference(const Tensor& x, int64_t size) const {
     return generate(x.sizes(), [&](const Shape& position) {
@@ -175,6 +203,7 @@ struct NormalizeCase : Normalization {
     in.add(randn({2, 3, 5}), 1.0, 0);
     in.add(randn({0, 6}), 2.0, 1);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1, n}), 2.0, 1); }
   Tensor run(const Tensor& x, double p, int64_t dim) const { return normalize(x, p, dim); }
   Tensor reference(const Tensor& x, double p, int64_t dim) const {
     return x / reduced(x, dim, true, [&](const Row& row) {

@@ -134,6 +134,7 @@ struct Quantile : Case {
 
 struct Searchsorted : Case {
   static constexpr const char* name = "searchsorted";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool gradient = false;
   void inputs(Inputs& in) const {
@@ -156,6 +157,7 @@ struct Searchsorted : Case {
 
 struct Bucketize : Case {
   static constexpr const char* name = "bucketize";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool gradient = false;
   void inputs(Inputs& in) const {
@@ -170,6 +172,7 @@ struct Bucketize : Case {
 
 struct Isin : Case {
   static constexpr const char* name = "isin";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
   static constexpr bool gradient = false;
   void inputs(Inputs& in) const {

@@ -237,6 +237,16 @@ Operation from_row(const ListRow& row, const Reference& reference) {
   out.gradient = row.gradient;
   const Range a = reference.a, b = reference.b;
   out.samples = [operands = row.operands, a, b] { return samples_for(operands, a, b); };
+  out.many = [operands = row.operands](int64_t n) {
+    Inputs in;
+    if (operands == 1) {
+      in.add(ones({n}));
+    } else {  // broadcast: the gradient of the single one is a sum
+      in.add(ones({n}), ones({1}));
+      in.add(ones({1}), ones({n}));
+    }
+    return in.samples();
+  };
   const bool truth = gives_bool(row.rule);
   const DType timed = has(out.dtypes, kFloat32) ? kFloat32 : kInt32;
   if (row.operands == 1) {

@@ -73,6 +73,15 @@ struct Sliding {
   }
 };
 
+/// One plane in which about n windows of half its side, at every place, see the element in the middle.
+template <int N>
+Shape overlapped(int64_t n) {
+  const auto half = int64_t(std::pow(double(n), 1.0 / N) + 0.5);
+  Shape sizes{1, 1};
+  for (int d = 0; d < N; ++d) sizes.push_back(2 * half - 1);
+  return sizes;
+}
+
 struct Pooling : Case {
   static constexpr double tolerance = 4;
   static constexpr bool zero_dim = false;
@@ -88,6 +97,12 @@ struct MaxPool : Pooling {
     in.add(randn(image<N>(2, 3)), 2, 2, 0);
     in.add(randn(image<N>(1, 2)), 3, 1, 1);
     in.add(randn(image<N>(0, 2)), 2, 2, 0);
+  }
+  void many(Inputs& in, int64_t n) const {
+    const Shape sizes = overlapped<N>(n);
+    const Tensor x = ones(sizes), line = x.flatten();  // all windows but one name the element in the middle
+    line.slice(0, line.numel() / 2, line.numel() / 2 + 1).fill_(2);
+    in.add(x, (sizes.back() + 1) / 2, 1, 0);
   }
   Results run(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding) const {
     const MaxPoolOptions o{.stride = stride, .padding = padding};
@@ -116,6 +131,11 @@ struct AvgPool : Pooling {
     in.add(randn(image<N>(1, 2)), 3, 1, 1, true);
     in.add(randn(image<N>(1, 2)), 3, 2, 1, false);
     in.add(randn(image<N>(0, 2)), 2, 2, 0, true);
+  }
+  void many(Inputs& in, int64_t n) const {
+    const Shape sizes = overlapped<N>(n);
+    in.add(ones(sizes), (sizes.back() + 1) / 2, 1, 0, true);
+    in.add(ones(sizes), sizes.back(), 1, 0, true);
   }
   Tensor run(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding, bool count_pad) const {
     const AvgPoolOptions o{.stride = stride, .padding = padding, .count_include_pad = count_pad};
@@ -160,6 +180,10 @@ struct AdaptiveAvgPool : Pooling {
     in.add(randn(image<N>(1, 2)), 1);
     in.add(randn(image<N>(0, 2)), 2);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones(overlapped<N>(n)), 1);
+    in.add(ones(overlapped<N>(1)), N == 1 ? n : N == 2 ? 55 : 15);
+  }
   Tensor run(const Tensor& x, int64_t parts) const {
     const Shape size = divided_size(parts);
     return N == 1 ? adaptive_avg_pool1d(x, size) : N == 2 ? adaptive_avg_pool2d(x, size) : adaptive_avg_pool3d(x, size);
@@ -190,6 +214,7 @@ struct AdaptiveMaxPool : Pooling {
   static constexpr DTypes dtypes = kFloating;
   static constexpr bool expands = false;
   void inputs(Inputs& in) const { AdaptiveAvgPool<N>().inputs(in); }
+  void many(Inputs& in, int64_t n) const { AdaptiveAvgPool<N>().many(in, n); }
   Results run(const Tensor& x, int64_t parts) const {
     const Shape size = AdaptiveAvgPool<N>::divided_size(parts);
     return N == 1   ? adaptive_max_pool1d_with_indices(x, size)
@@ -211,6 +236,7 @@ struct LpPool2d : Pooling {
     in.add(rand(image<2>(1, 2)) + 0.5, 3.0, 3);
     in.add(rand(image<2>(0, 2)) + 0.5, 2.0, 2);
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1, 1, 60, 60}), 2.0, 60); }
   Tensor run(const Tensor& x, double p, int64_t kernel) const { return lp_pool2d(x, p, kernel); }
   Tensor reference(const Tensor& x, double p, int64_t kernel) const {
     const Sliding sliding{kernel, kernel, 0};
@@ -226,6 +252,7 @@ struct LpPool2d : Pooling {
 struct MaxUnpool2d : Pooling {
   static constexpr const char* name = "max_unpool2d";
   static constexpr const char* torch = "nn.functional.max_unpool2d";
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kFloating;
   static constexpr bool expands = false;  // would write one element twice
   void inputs(Inputs& in) const {

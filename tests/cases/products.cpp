@@ -33,6 +33,11 @@ struct Mm : Product {
     in.add(randn({1, 40}), randn({40, 1}));
     in.add(randn({3, 0}), randn({0, 2}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, n}), ones({n, 3}));
+    in.add(ones({n, 2}), ones({2, 3}));
+    in.add(ones({n / 50, n}), ones({n, 64}));
+  }
   Tensor run(const Tensor& a, const Tensor& b) const { return mm(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const { return product(a, b); }
   void bench(Inputs& in, int64_t n) const {
@@ -47,6 +52,10 @@ struct Bmm : Product {
   void inputs(Inputs& in) const {
     in.add(randn({2, 3, 5}), randn({2, 5, 4}));
     in.add(randn({0, 3, 5}), randn({0, 5, 4}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, 3, n}), ones({2, n, 4}));
+    in.add(ones({2, n, 3}), ones({2, 3, 4}));
   }
   Tensor run(const Tensor& a, const Tensor& b) const { return bmm(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
@@ -73,6 +82,12 @@ struct Matmul : Product {
     in.add(randn({2, 1, 3, 5}), randn({4, 5, 2}));
     in.add(randn({2, 0}), randn({0, 3}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({n}), ones({n}));
+    in.add(ones({n, 3}), ones({3}));
+    in.add(ones({n, 2, 3}), ones({3, 4}));
+    in.add(ones({2, 3}), ones({n, 3, 4}));
+  }
   Tensor run(const Tensor& a, const Tensor& b) const { return matmul(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const {
     const Tensor x = a.dim() == 1 ? a.unsqueeze(0) : a, y = b.dim() == 1 ? b.unsqueeze(1) : b;
@@ -90,6 +105,10 @@ struct Mv : Product {
     in.add(randn({3, 5}), randn({5}));
     in.add(randn({40, 70}), randn({70}));
     in.add(randn({3, 0}), randn({0}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, n}), ones({n}));
+    in.add(ones({n, 3}), ones({3}));
   }
   Tensor run(const Tensor& a, const Tensor& b) const { return mv(a, b); }
   Tensor reference(const Tensor& a, const Tensor& b) const { return product(a, b.unsqueeze(1)).squeeze(1); }
@@ -118,6 +137,10 @@ struct Addmm : Product {
     in.add(randn({33, 45}), randn({33, 70}), randn({70, 45}), 1.0, 1.0);
     in.add(randn({3, 2}), randn({3, 0}), randn({0, 2}), 1.0, 1.0);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({4}), ones({3, n}), ones({n, 4}), 1.0, 1.0);
+    in.add(ones({4}), ones({n, 3}), ones({3, 4}), 1.0, 1.0);
+  }
   Tensor run(const Tensor& c, const Tensor& a, const Tensor& b, double beta, double alpha) const { return addmm(c, a, b, beta, alpha); }
   Tensor reference(const Tensor& c, const Tensor& a, const Tensor& b, double beta, double alpha) const {
     return c * beta + product(a, b) * alpha;
@@ -137,6 +160,11 @@ struct Linear : Product {
     in.add(randn({2, 3, 5}), randn({4, 5}), randn({4}));
     in.add(randn({5}), randn({4, 5}), Tensor());
     in.add(randn({0, 5}), randn({4, 5}), randn({4}));
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({3, n}), ones({4, n}), ones({4}));
+    in.add(ones({n, 3}), ones({4, 3}), ones({4}));
+    in.add(ones({n, 3}), ones({1, 3}), ones({1}));
   }
   Tensor run(const Tensor& x, const Tensor& weight, const Tensor& bias) const { return linear(x, weight, bias); }
   Tensor reference(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
@@ -181,6 +209,10 @@ struct Einsum : Product {
   void inputs(Inputs& in) const {
     in.add("bij,bjk->bik", std::vector<Tensor>{randn({2, 3, 5}), randn({2, 5, 4})});
     in.add("ij,kj->ik", std::vector<Tensor>{randn({2, 0}), randn({3, 0})});
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add("bij,bjk->bik", std::vector<Tensor>{ones({2, 3, n}), ones({2, n, 4})});
+    in.add("ij,kj->ik", std::vector<Tensor>{ones({n, 3}), ones({2, 3})});
   }
   Tensor run(const std::string& equation, const std::vector<Tensor>& x) const { return einsum(equation, x); }
   Tensor reference(const std::string& equation, const std::vector<Tensor>& x) const {

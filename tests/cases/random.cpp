@@ -31,6 +31,7 @@ Tensor expected(double mean, double deviation) {
 
 /// Numbers like those of the only argument.
 struct Draw : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kFloating;
   static constexpr Gives gives = Gives::Any;
   static constexpr double tolerance = 1;

@@ -39,6 +39,14 @@ struct Recurrent : Case {
     in.add(randn({3, 2, 4}), states(4, 2, 3), parameters(4, 3, true, 2, 2, 0.5), true, 2, true, false);
     in.add(randn({2, 3, 2}), states(3, 2, 3), parameters(2, 3, false, 3, 1, 0.5), false, 3, false, true);
   }
+  void many(Inputs& in, int64_t n) const {
+    const auto quarters = [](Tensors all) {
+      for (Tensor& each : all) each = full(each.sizes(), 0.25);
+      return all;
+    };
+    in.add(ones({2, n, 4}), quarters(states(1, n, 3)), quarters(parameters(4, 3, true, 1, 1)), true, 1, false, false);
+    in.add(ones({n / 100, 1, 4}), quarters(states(1, 1, 3)), quarters(parameters(4, 3, true, 1, 1)), true, 1, false, false);
+  }
   void bench(Inputs& in, int64_t n) const {
     in.add(randn({std::max<int64_t>(1, n / 8192), 64, 128}), states(1, 64, 128), parameters(128, 128, true, 1, 1, 0.1), true, 1, false,
            false);

@@ -43,6 +43,11 @@ struct Attention : Sequence {
     in.add(randn({3, 4}), randn({6, 4}), randn({6, 4}), "added", hiding({3, 6}));
     in.add(randn({1, 2, 66, 4}), randn({1, 2, 130, 4}), randn({1, 2, 130, 4}), "added", hiding({1, 2, 66, 130}));
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({1, 1, 2, 4}), ones({1, 1, n, 4}), ones({1, 1, n, 4}), "all", std::nullopt);
+    in.add(ones({1, 1, n, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "all", std::nullopt);
+    in.add(ones({n / 2, 2, 2, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "grouped", std::nullopt);
+  }
   Tensor run(const Tensor& q, const Tensor& k, const Tensor& v, const std::string& kind, const std::optional<Tensor>& mask) const {
     AttentionOptions options;
     options.is_causal = kind == "causal";
@@ -103,6 +108,10 @@ struct CosineSimilarity : Case {
     in.add(randn({4, 3}), randn({4, 3}), 0);
     in.add(randn({0, 3}), randn({0, 3}), 1);
   }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, n}), ones({2, n}), 1);
+    in.add(ones({n, 4}), ones({1, 4}), 1);
+  }
   Tensor run(const Tensor& a, const Tensor& b, int64_t dim) const { return cosine_similarity(a, b, dim); }
   Tensor reference(const Tensor& a, const Tensor& b, int64_t dim) const {
     const auto dot = [&](const Tensor& x, const Tensor& y) { return (x * y).sum(dim); };
@@ -121,6 +130,10 @@ struct PairwiseDistance : Case {
     in.add(randn({3, 5}), randn({3, 5}), 2.0);
     in.add(randn({4, 3}), randn({4, 3}), 3.0);
     in.add(randn({0, 3}), randn({0, 3}), 2.0);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({2, n}), zeros({2, n}), 2.0);
+    in.add(ones({n, 4}), zeros({1, 4}), 2.0);
   }
   Tensor run(const Tensor& a, const Tensor& b, double p) const { return pairwise_distance(a, b, p); }
   Tensor reference(const Tensor& a, const Tensor& b, double p) const {
@@ -141,6 +154,12 @@ struct EmbeddingBag : Case {
   void inputs(Inputs& in) const {
     in.add(randint(0, 6, {3, 4}), randn({6, 5}), "mean");
     in.add(randint(0, 6, {3, 4}), randn({6, 5}), "sum");
+  }
+  void many(Inputs& in, int64_t n) const {
+    for (const char* mode : {"sum", "mean", "max"}) {
+      in.add(zeros({n, 2}, kInt64), ones({6, 5}), mode);
+      in.add(zeros({2, n}, kInt64), ones({6, 5}), mode);
+    }
   }
   Tensor run(const Tensor& indices, const Tensor& weight, const std::string& mode) const {
     EmbeddingBagOptions options;

@@ -6,6 +6,7 @@ namespace tandem::cases {
 namespace {
 
 struct View : Case {
+  static constexpr bool sums = false;
   static constexpr DTypes dtypes = kAnyType;
 };
 
@@ -58,6 +59,7 @@ struct ViewAs : View {
 /// Sees the memory, so x is made dense first; elements may be seen more than once.
 struct AsStrided : View {
   static constexpr const char* name = "as_strided";
+  static constexpr bool sums = true;
   static constexpr bool zero_dim = false;
   void inputs(Inputs& in) const {
     in.add(randn({12}), Shape{3, 2}, Shape{4, 1}, 1);
@@ -65,6 +67,10 @@ struct AsStrided : View {
     in.add(randn({3, 4}), Shape{2, 3}, Shape{0, 5}, 1);
     in.add(randn({5}), Shape{}, Shape{}, 3);
     in.add(randn({0, 4}), Shape{0, 2}, Shape{4, 1}, 0);
+  }
+  void many(Inputs& in, int64_t n) const {
+    in.add(ones({4}), Shape{n, 2}, Shape{0, 1}, 0);
+    in.add(ones({2 * n}), Shape{n, n}, Shape{1, 1}, 0);
   }
   Tensor run(const Tensor& x, const Shape& sizes, const Shape& strides, int64_t offset) const {
     return as_strided(x.contiguous(), sizes, strides, offset);
@@ -170,6 +176,7 @@ struct Permute : View {
 struct Expand : View {
   static constexpr const char* name = "expand";
   static constexpr const char* torch = "Tensor.expand";
+  static constexpr bool sums = true;
   static constexpr double tolerance = 1;
   void inputs(Inputs& in) const {
     in.add(randn({3, 1}), Shape{2, 3, 4});
@@ -177,6 +184,7 @@ struct Expand : View {
     in.add(randn({1, 3}), Shape{0, 3});
     in.add(randn({0, 1}), Shape{0, 3});
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({3, 1}), Shape{n, 3, 4}); }
   Tensor run(const Tensor& x, const Shape& sizes) const { return x.expand(sizes); }
   Tensor reference(const Tensor& x, const Shape& sizes) const {
     return gathered(x, sizes, [&](Shape position) {
@@ -193,11 +201,13 @@ struct Expand : View {
 struct ExpandAs : View {
   static constexpr const char* name = "expand_as";
   static constexpr const char* torch = "Tensor.expand_as";
+  static constexpr bool sums = true;
   void inputs(Inputs& in) const {
     in.add(randn({3, 1}), zeros({2, 3, 4}, kBool));
     in.add(randn({}), zeros({3}, kBool));
     in.add(randn({0, 1}), zeros({0, 3}, kBool));
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({3, 1}), zeros({n, 3, 4}, kBool)); }
   Tensor run(const Tensor& x, const Tensor& other) const { return x.expand_as(other); }
   Tensor reference(const Tensor& x, const Tensor& other) const { return Expand().reference(x, other.sizes()); }
 };
@@ -205,11 +215,13 @@ struct ExpandAs : View {
 /// To their common sizes.
 struct BroadcastTensors : View {
   static constexpr const char* name = "broadcast_tensors";
+  static constexpr bool sums = true;
   void inputs(Inputs& in) const {
     in.add(std::vector<Tensor>{randn({3, 1}), randn({2, 1, 4})}, Shape{2, 3, 4});
     in.add(std::vector<Tensor>{randn({}), randn({3})}, Shape{3});
     in.add(std::vector<Tensor>{randn({1, 3}), randn({0, 1})}, Shape{0, 3});
   }
+  void many(Inputs& in, int64_t n) const { in.add(std::vector<Tensor>{ones({3, 1}), ones({n, 1, 4})}, Shape{n, 3, 4}); }
   Results run(const std::vector<Tensor>& x, const Shape&) const { return broadcast_tensors(x); }
   Results reference(const std::vector<Tensor>& x, const Shape& sizes) const {
     std::vector<Tensor> out;
@@ -338,11 +350,13 @@ struct Stack : View {
 struct Repeat : View {
   static constexpr const char* name = "repeat";
   static constexpr const char* torch = "Tensor.repeat";
+  static constexpr bool sums = true;
   void inputs(Inputs& in) const {
     in.add(randn({2, 3}), Shape{2, 1, 3});
     in.add(randn({}), Shape{4});
     in.add(randn({0, 3}), Shape{2, 2});
   }
+  void many(Inputs& in, int64_t n) const { in.add(ones({2, 3}), Shape{n, 2}); }
   Tensor run(const Tensor& x, const Shape& repeats) const { return repeat(x, repeats); }
   Tensor reference(const Tensor& x, const Shape& repeats) const {
     Shape sizes = repeats;
