@@ -95,6 +95,13 @@ struct Resize {
     return factor && *factor > 0 ? 1 / *factor : static_cast<double>(n) / static_cast<double>(m);
   }
 
+  /// Whether each result is the element in its place. Where the sizes agree, only "bicubic" and "nearest-exact" go by a factor that is not
+  /// 1, as in PyTorch.
+  [[nodiscard]] bool same() const {
+    if (m != n) return false;
+    return !factor || *factor == 1 || antialias || (mode != "bicubic" && mode != "nearest-exact");
+  }
+
   [[nodiscard]] Taps taps() const {
     Taps taps(n);
     for (int64_t i = 0; i < m; ++i) {
@@ -110,7 +117,9 @@ struct Resize {
 
  private:
   [[nodiscard]] int64_t inside(int64_t index) const { return std::clamp<int64_t>(index, 0, n - 1); }
+  // Twice as many results are each element twice, whatever the factor: so do PyTorch's gradients, and its results for images.
   void nearest(Taps& taps, int64_t i) const {
+    if (mode == "nearest" && m == 2 * n) return taps.add(i / 2, 1);
     const double middle = mode == "nearest" ? 0 : 0.5;
     // In float, as PyTorch computes it for all types: the place depends on how the product rounds.
     const float place = static_cast<float>(static_cast<double>(i) + middle) * static_cast<float>(scale());
@@ -273,8 +282,7 @@ Tensor interpolate(const Tensor& input, const InterpolateOptions& options, Site 
     for (int64_t d = places - 1; d >= 0; --d) {
       const Resize& resize = resizes[static_cast<size_t>(d)];
       if ((resize.m < resize.n) != shrinking) continue;
-      const bool same = resize.m == resize.n && (!resize.factor || *resize.factor == 1);
-      if (!same) y = resample(y, 2 + d, std::make_shared<const Taps>(resize.taps()), site);
+      if (!resize.same()) y = resample(y, 2 + d, std::make_shared<const Taps>(resize.taps()), site);
     }
   if (input.dtype() == kUInt8) return round(y, site).clamp(0, 255, site).to(kUInt8, {}, site);
   if (y.is_same(input)) return input.clone(site);

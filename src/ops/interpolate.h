@@ -17,7 +17,9 @@ struct InterpolateOptions {
   bool recompute_scale_factor = false;                   // take the factor from the sizes, which rounding has changed
   bool antialias = false;                                // bilinear and bicubic: weigh all elements that a result's element covers
 };
-/// (N, C, places…) with one, two or three dimensions of places, at other sizes. As torch.nn.functional.interpolate.
+/// (N, C, places…) with one, two or three dimensions of places, at other sizes. As torch.nn.functional.interpolate. Where rounding down
+/// makes the size that a factor gives the input's own, the result is the input, but for "nearest-exact" and for "bicubic" without
+/// antialias; where it makes twice that, "nearest" takes each element twice.
 [[nodiscard]] Tensor interpolate(const Tensor& input, const InterpolateOptions& options, Site site = Site::here());
 
 /// (…, C r^2, H, W) to (…, C, H r, W r).

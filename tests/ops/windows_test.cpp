@@ -225,6 +225,34 @@ TEST_P(Windows, BytesAreResizedToTheDigit) {
   }
 }
 
+/// PyTorch's own numbers: a size that a factor leaves as it is, or doubles, after rounding down.
+TEST_P(Windows, InterpolateByAFactorThatLeavesTheSizeAsItIs) {
+  const auto line = td::tensor({{{1., 2., 3.}}}, device()), image = td::arange(1., 10, {.device = device()}).view({1, 1, 3, 3});
+  const auto by = [](const td::Tensor& x, double factor, const char* mode, bool antialias = false) {
+    return td::interpolate(x, {.scale_factor = {{factor}}, .mode = mode, .antialias = antialias});
+  };
+  EXPECT_TRUE(td::equal(by(line, 1.3, "linear"), line));
+  EXPECT_TRUE(td::equal(by(line, 1.3, "nearest"), line));
+  EXPECT_TRUE(td::equal(by(line, 1.3, "area"), line));
+  EXPECT_TRUE(td::equal(by(line, 1.3, "nearest-exact"), td::tensor({{{1., 2., 2.}}}, device())));
+  EXPECT_TRUE(td::equal(by(line, 2.3, "nearest"), td::tensor({{{1., 1., 2., 2., 3., 3.}}}, device())));
+  EXPECT_TRUE(td::equal(by(image, 2.3, "nearest"), image.repeat_interleave(2, 2).repeat_interleave(2, 3)));
+  for (const char* mode : {"nearest", "bilinear"}) EXPECT_TRUE(td::equal(by(image, 1.3, mode), image)) << mode;
+  for (const char* mode : {"bilinear", "bicubic"}) EXPECT_TRUE(td::equal(by(image, 1.3, mode, true), image)) << mode;
+  EXPECT_TRUE(td::allclose(by(image, 1.3, "bicubic").flatten(),
+                           td::tensor({0.7291200757, 1.3571064472, 2.3161420822, 2.6130793095, 3.2410662174, 4.2001023293, 5.4901857376,
+                                       6.1181735992, 7.0772109032},
+                                      device()),
+                           1e-5));
+  const auto volume = td::randn({1, 2, 3, 4, 5}, device());
+  EXPECT_TRUE(td::equal(by(volume, 1.15, "trilinear"), volume));
+  for (const char* mode : {"nearest", "linear"}) {
+    const auto x = line.clone().requires_grad_(), weights = td::tensor({{{1., 2., 3.}}}, device());
+    (by(x, 1.3, mode) * weights).sum().backward();
+    EXPECT_TRUE(td::equal(x.grad(), weights)) << mode;
+  }
+}
+
 TEST_P(Windows, RefuseWhatDoesNotFit) {
   const auto x = random({2, 3, 4, 4}), w = random({5, 3, 3, 3});
   EXPECT_NE(error_of([&] {
