@@ -18,6 +18,7 @@ enum class Trouble : int32_t {
   Singular,         // a matrix has no inverse: a = its place in the batch, or -1; b = the first zero on the diagonal, counted from 1
   NotPositive,      // a matrix is not positive-definite: a = its place in the batch, or -1; b = the order of the leading minor
   NoConvergence,    // an iteration over a matrix did not end: a = its place in the batch, or -1
+  NotProbability,   // a number outside [0, 1]: a = its bits as a double, b = 1 for a loss' input, 2 for its target, else 0
 };
 
 /// The first trouble met on a queue; later ones are dropped.

@@ -107,7 +107,8 @@ struct CtcLossOptions {
                                     Site site = Site::here());
 /// d^2 / 2 for d = |input - target| <= delta, else delta * (d - delta / 2).
 [[nodiscard]] Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options = {}, Site site = Site::here());
-/// -(y log(x) + (1 - y) log(1 - x)) for probabilities x and targets y of the same sizes; logarithms not below -100.
+/// -(y log(x) + (1 - y) log(1 - x)) for probabilities x and targets y of the same sizes; logarithms not below -100. Error for an
+/// x or y outside [0, 1], on a device at the next synchronization.
 [[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyOptions& options = {},
                                           Site site = Site::here());
 /// The same of sigmoid(input), computed without it.

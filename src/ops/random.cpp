@@ -238,6 +238,10 @@ Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replac
       fail("[multinomial] probability tensor contains either `inf`, `nan` or element < 0");
     if (!gt(p.sum(-1, false, {}, site), 0, site).all(site))
       fail("[multinomial] invalid multinomial distribution (sum of probabilities <= 0)");
+    if (!replacement && num_samples > 1)
+      if (const auto enough = gt(p, 0, site).sum(-1, false, {}, site).min(site).item<int64_t>(); enough < num_samples)
+        fail("[multinomial] invalid multinomial distribution (with replacement=False, not enough non-negative category to sample): ",
+             num_samples, " samples of ", enough, " categories with a probability above 0; draw fewer, or with replacement");
   }
   // The least of exponential times 1 / p is the first event of a race that category i wins with probability p; the order of arrival is a
   // draw without replacement.

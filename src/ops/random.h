@@ -61,12 +61,12 @@ class ThreadGeneratorGuard {
 /// Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation.
 [[nodiscard]] Tensor normal(const Operand& mean, const Operand& std, Site site = Site::here());
 [[nodiscard]] Tensor normal(double mean, double std, const Shape& sizes, const Options& options = {}, Site site = Site::here());
-/// 1 with the probability that each element of `p` gives.
+/// 1 with the probability that each element of `p` gives. Error for one outside [0, 1], on a device at the next synchronization.
 [[nodiscard]] Tensor bernoulli(const Tensor& p, Site site = Site::here());
 /// 1 with probability p, in the sizes and type of `like`.
 [[nodiscard]] Tensor bernoulli(const Tensor& like, double p, Site site = Site::here());
 /// Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero
-/// weights, and for more draws than categories without replacement. As torch.multinomial.
+/// weights, and without replacement for more draws than weights above 0. As torch.multinomial.
 [[nodiscard]] Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replacement = false, Site site = Site::here());
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 /// torch.nn.functional.dropout.

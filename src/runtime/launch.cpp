@@ -1,6 +1,7 @@
 // Kernel calls and copies of bytes: which stream they go to, what they wait for, how trouble is told.
 #include "runtime/launch.h"
 
+#include <bit>
 #include <cstring>
 
 #include "base/dtype.h"
@@ -67,6 +68,11 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
     case Trouble::NoConvergence:
       return str('[', op, "] ", batch_element(a),
                  "The algorithm failed to converge because the input matrix is ill-conditioned or has values that are not finite.");
+    case Trouble::NotProbability:
+      if (b == 0) return str('[', op, "] expects probabilities between 0 and 1, but got ", std::bit_cast<double>(a));
+      return str('[', op, "] all elements of ", b == 1 ? "input" : "target", " should be between 0 and 1, but one is ",
+                 std::bit_cast<double>(a),
+                 b == 1 ? "; use binary_cross_entropy_with_logits for others" : ": give 0, 1 or what lies between");
     default: return str('[', op, "] no trouble");
   }
 }

@@ -99,6 +99,37 @@ TEST_P(Arithmetic, DrawsFollowTheirWeights) {
   EXPECT_TRUE(td::equal(two, of({0, 1, 2, 3})));  // without replacement, all of them
   EXPECT_NE(error_of([&] { (void)td::multinomial(p, 4); }).find("without replacement"), std::string::npos);
   EXPECT_NE(error_of([&] { (void)td::multinomial(of({-1., 2.}), 1); }).find("element < 0"), std::string::npos);
+  const auto error = error_of([&] { (void)td::multinomial(of({{1., 2., 3.}, {0., 4., 0.}}), 2); });
+  EXPECT_NE(error.find("not enough non-negative category to sample): 2 samples of 1 categories"), std::string::npos) << error;
+  EXPECT_EQ(td::multinomial(of({{1., 0., 3.}, {0., 4., 5.}}), 2).sizes(), (td::Shape{2, 2}));
+  EXPECT_EQ(td::multinomial(of({0., 4., 0.}), 1).item<int64_t>(), 1);
+  EXPECT_EQ(td::multinomial(of({0., 4., 0.}), 2, true).sum().item<int64_t>(), 2);
+}
+
+/// A GPU is not waited for: it tells at the next synchronization.
+TEST_P(Arithmetic, BernoulliRefusesWhatIsNoProbability) {
+  const auto error = [](const td::Tensor& p) {
+    return error_of([&] {
+      (void)td::bernoulli(p);
+      if (p.is_cuda()) td::cuda::synchronize(p.device());
+    });
+  };
+  for (const auto dtype : {td::kFloat32, td::kFloat64, td::kBFloat16, td::kFloat16})
+    for (const double bad : {1.5, -0.25, double(NAN), double(INFINITY)})
+      for (const int64_t n : {1, 5000}) {
+        const auto p = td::full({n}, 0.5, device()).to(dtype);
+        EXPECT_EQ(error(p), "no error");
+        p.select(0, n - 1).fill_(bad);
+        EXPECT_NE(error(p).find(td::str("[bernoulli] expects probabilities between 0 and 1, but got ", bad)), std::string::npos)
+            << error(p);
+      }
+  const auto ends = of({0., 1., -0.});
+  EXPECT_TRUE(td::equal(td::bernoulli(ends), of({0., 1., 0.})));
+  EXPECT_NE(error_of([&] {
+              ends.bernoulli_(of({2., 0., 0.}));
+              if (ends.is_cuda()) td::cuda::synchronize(ends.device());
+            }).find("but got 2"),
+            std::string::npos);
 }
 
 TEST_P(Arithmetic, DropoutOfChannelsAndOfSelu) {

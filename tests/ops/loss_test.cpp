@@ -36,6 +36,31 @@ TEST_P(Losses, TripletsByAnyDistance) {
       std::string::npos);
 }
 
+/// A GPU is not waited for: it tells at the next synchronization.
+TEST_P(Losses, OfProbabilitiesRefuseOtherNumbers) {
+  const auto error = [](const td::Tensor& x, const td::Tensor& y) {
+    return error_of([&] {
+      (void)td::binary_cross_entropy(x, y);
+      if (x.is_cuda()) td::cuda::synchronize(x.device());
+    });
+  };
+  for (const auto dtype : {td::kFloat32, td::kFloat64, td::kBFloat16, td::kFloat16}) {
+    for (const double bad : {1.5, -0.25, double(NAN), double(INFINITY)}) {
+      for (const int64_t n : {1, 3, 3000}) {
+        const auto good = td::rand({n}, device()).to(dtype), other = good.clone();
+        other.select(0, n - 1).fill_(bad);
+        EXPECT_NE(error(other, good).find(td::str("all elements of input should be between 0 and 1, but one is ", bad)), std::string::npos)
+            << error(other, good);
+        EXPECT_NE(error(good, other).find(td::str("all elements of target should be between 0 and 1, but one is ", bad)),
+                  std::string::npos);
+        EXPECT_NE(error(other.expand({2, n}).t(), good.expand({2, n}).t()).find("all elements of input"), std::string::npos);
+        EXPECT_EQ(error(good, good), "no error");
+      }
+    }
+  }
+  EXPECT_EQ(error(of({0., 1., -0.}), of({1., -0., 0.})), "no error");
+}
+
 TEST_P(Losses, OfClasses) {
   const auto x = of({{1., 2., 3.}, {0., 0., 0.}});
   EXPECT_TRUE(td::allclose(td::multi_margin_loss(x, of({2, 0})), of((0. + 2. / 3) / 2)));

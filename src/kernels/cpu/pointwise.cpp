@@ -59,10 +59,10 @@ void pointwise(const Queue& queue, Pointwise call) {
     return;
   }
   const DType natural = row.compares ? kBool : call.compute;
-  const bool checks_divisor = compute == kComputeInt && divides(op);
+  const OperandCheck check = check_of(op, call.compute);
 
   // The short way: one thread, every operand a number or straight in memory.
-  if (call.contiguous && call.out_dtype == natural && call.numel <= kTile && !checks_divisor) {
+  if (call.contiguous && call.out_dtype == natural && call.numel <= kTile && check == OperandCheck::None) {
     const void* in[kMaxOperands];
     Buffer numbers[2];  // NOLINT: filled as far as they are read
     int filled = 0, i = 0;
@@ -91,7 +91,7 @@ void pointwise(const Queue& queue, Pointwise call) {
   for (int i = 0; i < row.inputs; ++i)
     if (!call.in[i].data) std::fill_n(call.in[i].strides, call.ndim, 0);  // a number comes without
   if (!is_dense(call, call.out_strides)) collapse_dims(call, true);
-  TilePlan plan{call, set, tile, of_numbers, compute, row.inputs, checks_divisor, natural, false, false, false, {}, {}};
+  TilePlan plan{call, set, tile, of_numbers, compute, row.inputs, check, natural, false, false, false, {}, {}};
   plan.out_dense = is_dense(call, call.out_strides);
   plan.out_direct = plan.out_dense && call.out_dtype == natural;
   bool in_place = false;

@@ -135,7 +135,8 @@ void lay_out(char* to, const char* from, int64_t period, int64_t bytes) {
 bool wants_rows(const TilePlan& plan) {
   const Pointwise& call = plan.call;
   const int last = call.ndim - 1;
-  if (last < 1 || call.out_strides[last] != 1 || call.out_dtype != plan.natural || plan.stream || plan.checks_divisor || is_straight(plan))
+  if (last < 1 || call.out_strides[last] != 1 || call.out_dtype != plan.natural || plan.stream || plan.check != OperandCheck::None ||
+      is_straight(plan))
     return false;
   int64_t least = 0;
   for (int i = 0; i < plan.inputs; ++i) {
@@ -160,7 +161,7 @@ void run_rows(const Queue& queue, const TilePlan& plan) {
 
 bool wants_repeats(const TilePlan& plan) {
   const Pointwise& call = plan.call;
-  if (!plan.out_direct || plan.stream || plan.checks_divisor) return false;
+  if (!plan.out_direct || plan.stream || plan.check != OperandCheck::None) return false;
   bool some = false;
   for (int i = 0; i < plan.inputs; ++i) {
     const Operand& operand = call.in[i];

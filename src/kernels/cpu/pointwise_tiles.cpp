@@ -3,6 +3,7 @@
 #include "kernels/cpu/pointwise_tiles.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -16,6 +17,28 @@ bool has_zero(const int64_t* values, int64_t n) {
   bool found = false;
   for (int64_t i = 0; i < n; ++i) found |= values[i] == 0;
   return found;
+}
+
+/// Reports a value outside [0, 1], the first that there is; `which` operand has it, from 1.
+template <class T>
+void check_probabilities(const Queue& queue, const T* values, int64_t n, int64_t which) {
+  bool all = true;
+  for (int64_t i = 0; i < n; ++i) all &= values[i] >= 0 && values[i] <= 1;
+  if (all) return;
+  const T* const bad = std::find_if(values, values + n, [](T x) { return !(x >= 0 && x <= 1); });
+  queue.status->report(Trouble::NotProbability, std::bit_cast<int64_t>(static_cast<double>(*bad)), which);
+}
+
+/// What the operation has no answer for among n elements of its operands, which are packed.
+void check(const TilePlan& plan, const Queue& queue, const void* const* in, int64_t n) {
+  if (plan.check == OperandCheck::Divisor) {
+    if (has_zero(static_cast<const int64_t*>(in[1]), n)) queue.status->report(Trouble::DivisionByZero);
+  } else if (plan.check == OperandCheck::Probabilities) {
+    for (int i = 0; i < 2; ++i) {
+      if (plan.compute == kComputeFloat) check_probabilities(queue, static_cast<const float*>(in[i]), n, i + 1);
+      else check_probabilities(queue, static_cast<const double*>(in[i]), n, i + 1);
+    }
+  }
 }
 
 /// Elements [begin, end), at most a tile of them.
@@ -44,7 +67,7 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
       });
     }
   }
-  if (plan.checks_divisor && has_zero(static_cast<const int64_t*>(in[1]), n)) queue.status->report(Trouble::DivisionByZero);
+  check(plan, queue, in, n);
   const size_t size = size_of(call.out_dtype);
   char* const out = static_cast<char*>(call.out);
   if (plan.out_direct && !plan.stream) {
@@ -100,7 +123,7 @@ Shares shares_of(int64_t numel, int threads) {
 }
 
 bool is_straight(const TilePlan& plan) {
-  bool straight = plan.out_direct && !plan.stream && !plan.checks_divisor;
+  bool straight = plan.out_direct && !plan.stream && plan.check == OperandCheck::None;
   for (int i = 0; i < plan.inputs; ++i) straight &= plan.direct[i] || !plan.call.in[i].data;
   return straight;
 }
@@ -214,8 +237,7 @@ void run_panels(const Queue& queue, const TilePlan& plan) {
                        else if (operand.strides[last] == 1 && operand.dtype == call.compute) in[i] = from;
                        else plan.set.conversions.pack_to(plan.compute, operand.dtype)(buffers[i].bytes, from, operand.strides[last], n);
                      }
-                     if (plan.checks_divisor && has_zero(static_cast<const int64_t*>(in[1]), n))
-                       queue.status->report(Trouble::DivisionByZero);
+                     check(plan, queue, in, n);
                      plan.tile(static_cast<char*>(call.out) + (out_base + r * call.out_strides[last - 1]) * out_size, in, n);
                    }
                  }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/isa/isa.h"
+#include "kernels/operand_check.h"
 
 namespace tandem::kernels::cpu {
 
@@ -22,7 +23,7 @@ struct TilePlan {
   bool of_numbers;  // the tile function reads one element of every operand but the first
   Compute compute;
   int inputs;
-  bool checks_divisor;
+  OperandCheck check;
   DType natural;              // what the tile function writes
   bool out_dense;             // the output is contiguous
   bool out_direct;            // and of the natural type

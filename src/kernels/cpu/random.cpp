@@ -3,6 +3,7 @@
 #include "kernels/random.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
@@ -131,6 +132,7 @@ void random(const Queue& queue, Out out, Random kind, double a, double b, uint64
 }
 
 void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uint64_t offset) {
+  const auto report = [&](double p) { queue.status->report(Trouble::NotProbability, std::bit_cast<int64_t>(p)); };
   for_blocks(queue, out.numel(), false, seed, offset, [&](int64_t first, int64_t count, const uint32_t* words) {
     visit(probability.dtype, [&]<class P>(P) {
       visit(out.dtype, [&]<class T>(T) {
@@ -138,6 +140,7 @@ void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uin
           for (int64_t i = 0; i < count; ++i) {
             const auto p = static_cast<double>(
                 static_cast<std::conditional_t<std::is_same_v<P, double>, double, float>>(probability.as<P>()[first + i]));
+            if (!(p >= 0 && p <= 1)) report(p);
             const bool drawn = static_cast<double>(words[i]) < p * 0x1p32;  // as bernoulli_threshold, without a branch
             out.as<T>()[first + i] = number<T>(static_cast<float>(drawn));
           }

@@ -46,6 +46,13 @@ class Reporter {
   Site site_;
 };
 
+/// Of a number outside [0, 1]; see Trouble::NotProbability.
+TD_DEVICE inline void report_probability(const Reporter& report, double value, int64_t which = 0) {
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  report(Trouble::NotProbability, bits, which);
+}
+
 /// For kernels that work in groups and share nothing but what Group offers.
 struct NothingShared {};
 

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/entries.h"
 #include "kernels/cuda/fours.cuh"
+#include "kernels/operand_check.h"
 #include "kernels/pointwise.h"
 #include "kernels/pointwise_call.h"
 
@@ -30,13 +31,16 @@ struct Apply {
   Source<T> in[inputs];
   void* out;
   DType out_dtype;
-  bool checks_divisor;
+  OperandCheck check;
   Reporter report;
 
   /// The result at these places.
   TD_DEVICE auto operator()(const T (&x)[inputs]) const {
     if constexpr (std::is_integral_v<T> && inputs == 2) {
-      if (checks_divisor && x[1] == 0) report(Trouble::DivisionByZero);
+      if (check == OperandCheck::Divisor && x[1] == 0) report(Trouble::DivisionByZero);
+    } else if constexpr (std::is_same_v<F, BinaryCrossEntropy>) {
+      for (int k = 0; k < 2; ++k)
+        if (!(x[k] >= 0 && x[k] <= 1)) report_probability(report, static_cast<double>(x[k]), k + 1);
     }
     if constexpr (inputs == 1) return F{}(x[0]);
     else if constexpr (inputs == 2) return F{}(x[0], x[1]);
@@ -145,7 +149,7 @@ inline constexpr bool kTakesFour = std::is_same_v<T, float> && !std::is_same_v<F
 template <class F, class T, int inputs, Rule rule>
 void launch(const Queue& queue, const Pointwise& call) {
   if constexpr (kComputes<rule, T>) {
-    Apply<F, T, inputs> apply{{}, call.out, call.out_dtype, divides(call.op), Reporter(queue)};
+    Apply<F, T, inputs> apply{{}, call.out, call.out_dtype, check_of(call.op, call.compute), Reporter(queue)};
     for (int k = 0; k < inputs; ++k) apply.in[k] = {call.in[k].data, call.in[k].dtype, call.in[k].value.template to<T>()};
     if constexpr (kTakesFour<F, T>) {
       if (call.contiguous) {

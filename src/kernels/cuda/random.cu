@@ -150,6 +150,7 @@ struct Bernoulli {
   View probability;
   int64_t count;
   Words words;
+  Reporter report;
 
   TD_DEVICE void operator()(int64_t i) const {
     const PhiloxWords w = words(i);
@@ -157,6 +158,7 @@ struct Bernoulli {
       const int64_t at = i * kFour + k;
       if (at >= count) return;
       const double p = load<double>(probability.data, probability.dtype, at);
+      if (!(p >= 0 && p <= 1)) report_probability(report, p);
       store(out.data, out.dtype, at, static_cast<double>(w.word[k]) < p * 0x1p32 ? 1.0F : 0.0F);
     }
   }
@@ -252,7 +254,7 @@ void random(const Queue& queue, Out out, Random kind, double a, double b, uint64
 
 void bernoulli(const Queue& queue, Out out, View probability, uint64_t seed, uint64_t offset) {
   const int64_t count = out.numel();
-  for_each(queue, (count + kFour - 1) / kFour, Bernoulli{out, probability, count, {{seed, offset, queue.replay}}});
+  for_each(queue, (count + kFour - 1) / kFour, Bernoulli{out, probability, count, {{seed, offset, queue.replay}}, Reporter(queue)});
 }
 
 void randperm(const Queue& queue, Out out, uint64_t seed, uint64_t offset) {
