@@ -193,15 +193,54 @@ TEST_P(Convolution, KeepsImagesInLanesApart) {
   EXPECT_TRUE(equal(gradients[1].select(1, 4), full({20, 3, 3}, 29.0F * 121)));
 }
 
-// A tile in which one number is infinite has none that is finite, unlike plain sums; the others are untouched.
-TEST_P(Convolution, KeepsAnInfinityWithinItsTiles) {
-  Tensor x = ones({8, 64, 28, 28});
-  x[3][5][2][2].fill_(INFINITY);
-  const Tensor finite = isfinite(conv2d(x, ones({64, 64, 3, 3}), {}, {.padding = 1}));
-  EXPECT_TRUE(finite.select(0, 2).all().item<bool>());
-  EXPECT_TRUE(finite.select(0, 3).slice(1, 8).all().item<bool>());
-  EXPECT_TRUE(finite.select(0, 3).slice(2, 8).all().item<bool>());
-  EXPECT_FALSE(finite.select(0, 3).select(1, 2).select(1, 2).any().item<bool>());
+/// One number that is not finite, or so large that sums with it lose all others: everything that does not see it is as without it.
+TEST_P(Convolution, GivesWhatPlainSumsGiveOfNumbersThatAreNotFiniteOrLarge) {
+  manual_seed(9);
+  constexpr double kBad[] = {INFINITY, -INFINITY, NAN, 1e37, -1e30, 1e20, 1e8, 1e5};
+  constexpr Sizes kOnes[] = {{3, 17, 70, 19, 33, 3, 2}, {2, 20, 16, 17, 12, 3, 1}, {5, 16, 24, 13, 18, 3, 0}, {1, 96, 96, 16, 16, 3, 1}};
+  size_t turn = 0;
+  for (const Sizes& s : kOnes)
+    for (const double bad : kBad)
+      for (const char where : {'x', 'w', 'g'}) {
+        Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3});
+        Tensor slope = randn_like(conv2d(x, weight, {}, s.options()));
+        const Tensor& spoilt = where == 'x' ? x : where == 'w' ? weight : slope;
+        const int64_t rows = spoilt.size(2), columns = spoilt.size(3);
+        // A corner, an edge, or somewhere inside.
+        const int64_t row = turn % 3 == 2 ? rows / 2 : 0, column = turn % 3 == 0 ? columns - 1 : columns / 2;
+        spoilt[spoilt.size(0) - 1][spoilt.size(1) / 2][row][column].fill_(bad);
+        ++turn;
+        const Results got = convolve(x, weight, {}, slope, s);
+        const auto wide = [](const Tensor& t) { return t.to(kFloat64); };
+        const auto size = [](const Tensor& t) { return t.to(kFloat64).abs(); };
+        const Results wanted = convolve(wide(x), wide(weight), {}, wide(slope), s);
+        const Results bound = convolve(size(x), size(weight), {}, size(slope), s);
+        const auto check = [&](const Tensor& out, const Tensor& in_double, const Tensor& of_sizes, const char* what) {
+          const Tensor in_float = in_double.to(kFloat32).to(kFloat64);  // a sum may be too large for a float
+          const Tensor same = logical_or(out.to(kFloat64) == in_float, logical_and(isnan(out), isnan(in_float)));
+          const Tensor near = (out.to(kFloat64) - in_double).abs() <= of_sizes * 1e-5;
+          const Tensor good = logical_or(same, logical_and(isfinite(out), near));
+          EXPECT_TRUE(good.all().item<bool>()) << text(s) << ": " << what << " with " << bad << " in " << where << ": "
+                                               << logical_not(good).sum().item<int64_t>() << " of " << good.numel() << " differ";
+        };
+        check(got.out, wanted.out, bound.out, "result");
+        check(got.of_input, wanted.of_input, bound.of_input, "gradient of the input");
+        check(got.of_weight, wanted.of_weight, bound.of_weight, "gradient of the weight");
+      }
+}
+
+/// Numbers that are all large are no worse than others.
+TEST_P(Convolution, TakesLargeNumbersAmongTheirLike) {
+  manual_seed(10);
+  const Sizes s{4, 32, 32, 20, 20, 3, 1};
+  const Tensor x = randn({s.n, s.in, s.height, s.width}), weight = randn({s.out, s.in, 3, 3});
+  const Tensor slope = randn_like(conv2d(x, weight, {}, s.options()));
+  const Results ones = convolve(x, weight, {}, slope, s);
+  const float factor = 0x1p20F;
+  const Results large = convolve(x * factor, weight, {}, slope * factor, s);
+  EXPECT_TRUE(equal(large.out, ones.out * factor));
+  EXPECT_TRUE(equal(large.of_input, ones.of_input * factor));
+  EXPECT_TRUE(equal(large.of_weight, ones.of_weight * factor * factor));
 }
 
 }  // namespace

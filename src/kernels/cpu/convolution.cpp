@@ -88,34 +88,45 @@ void run_dnnl(const Queue& queue, const Operands& operands, char* workspace) {
   });
 }
 
-void run(const Queue& queue, const ConvolutionPlan& plan, const View& out, const View& in, const View& weight, const View& bias,
-         void* workspace) {
+void run_plan(const Queue& queue, const ConvolutionPlan& plan, const View& out, const View& in, const View& weight, const View& bias,
+              void* workspace) {
   auto* const memory = static_cast<char*>(workspace);
   if (plan.route == Route::Products) return convolve_products(queue, plan, out.data, in.data, weight.data, bias.data, workspace);
   if (plan.route == Route::Images)
     return convolve_images(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(), memory);
-  if (plan.route == Route::Winograd)
-    return convolve_winograd(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(), memory);
   if (plan.route == Route::Columns) return convolve_columns(queue, plan, out.data, in.data, weight.data, bias.data, memory);
   run_dnnl(queue, {plan, out.as<char>(), in.as<char>(), weight.as<char>(), bias.as<const char>()}, memory);
+}
+
+/// What Winograd's algorithm spoils is computed anew by plain products.
+void run(const Queue& queue, ConvolutionPart part, const View& out, const View& in, const View& weight, const View& bias,
+         const Windows& windows, int64_t groups, void* workspace) {
+  const bool has_bias = bias.data != nullptr;
+  const ConvolutionPlan plan(part, out, in, weight, windows, groups, has_bias);
+  if (plan.route != Route::Winograd) return run_plan(queue, plan, out, in, weight, bias, workspace);
+  const bool good = convolve_winograd(queue, plan, out.as<float>(), in.as<float>(), weight.as<float>(), bias.as<const float>(),
+                                      static_cast<char*>(workspace));
+  if (good) return;
+  run_plan(queue, ConvolutionPlan(part, out, in, weight, windows, groups, has_bias, true), out, in, weight, bias, workspace);
 }
 
 }  // namespace
 
 size_t convolution_workspace(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows,
                              int64_t groups, bool bias) {
-  return ConvolutionPlan(part, out, in, weight, windows, groups, bias).workspace();
+  const ConvolutionPlan plan(part, out, in, weight, windows, groups, bias);
+  if (plan.route != Route::Winograd) return plan.workspace();
+  return std::max(plan.workspace(), ConvolutionPlan(part, out, in, weight, windows, groups, bias, true).workspace());
 }
 
 void convolution(const Queue& queue, Out out, View in, View weight, View bias, Windows windows, int64_t groups, void* workspace) {
-  run(queue, ConvolutionPlan(ConvolutionPart::Forward, out, in, weight, windows, groups, bias.data != nullptr), out, in, weight, bias,
-      workspace);
+  run(queue, ConvolutionPart::Forward, out, in, weight, bias, windows, groups, workspace);
 }
 void convolution_input(const Queue& queue, Out in, View out, View weight, Windows windows, int64_t groups, void* workspace) {
-  run(queue, ConvolutionPlan(ConvolutionPart::Input, out, in, weight, windows, groups, false), out, in, weight, {}, workspace);
+  run(queue, ConvolutionPart::Input, out, in, weight, {}, windows, groups, workspace);
 }
 void convolution_weight(const Queue& queue, Out weight, View out, View in, Windows windows, int64_t groups, void* workspace) {
-  run(queue, ConvolutionPlan(ConvolutionPart::Weight, out, in, weight, windows, groups, false), out, in, weight, {}, workspace);
+  run(queue, ConvolutionPart::Weight, out, in, weight, {}, windows, groups, workspace);
 }
 
 }  // namespace tandem::kernels::cpu

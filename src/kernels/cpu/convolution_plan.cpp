@@ -27,7 +27,7 @@ constexpr int64_t kWinogradTiles = 16;          // from which on the weight's tr
 }  // namespace
 
 ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, const View& in_view, const View& weight,
-                                 const Windows& windows, int64_t groups, bool has_bias)
+                                 const Windows& windows, int64_t groups, bool has_bias, bool plain)
     : part(part),
       dtype(in_view.dtype),
       windows(windows),
@@ -41,7 +41,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     out[d] = out_view.sizes[2 + d];
     this->windows.kernel[d] = weight.sizes[2 + d];
   }
-  const bool large = static_cast<double>(n) * work() > kSmall;
+  const bool large = !plain && static_cast<double>(n) * work() > kSmall;
   if (large && suits_winograd()) {
     route = Route::Winograd;
     plan_winograd();

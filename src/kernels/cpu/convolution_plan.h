@@ -41,8 +41,9 @@ struct ConvolutionPlan {
   int64_t slots = 1;  // tasks that run side by side
   size_t weight_bytes = 0, scratch_bytes = 0;
 
+  /// `plain`: by our own products over what the windows see, whatever the sizes.
   ConvolutionPlan(ConvolutionPart part, const View& out, const View& in, const View& weight, const Windows& windows, int64_t groups,
-                  bool has_bias);
+                  bool has_bias, bool plain = false);
 
   [[nodiscard]] int64_t seen() const { return ic / groups * windows.kernel[0] * windows.kernel[1] * windows.kernel[2]; }  // by a window
   [[nodiscard]] int64_t in_places() const { return in[0] * in[1] * in[2]; }
@@ -99,9 +100,10 @@ void convolve_images(const Queue& queue, const ConvolutionPlan& plan, float* out
 size_t images_scratch(const ConvolutionPlan& plan);
 int64_t images_bytes(const ConvolutionPlan& plan);
 
-/// The Winograd route.
-void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
-                       char* workspace);
+/// The Winograd route. Returns whether the result is good: not where numbers that are not finite, or large beside others, have spoilt what
+/// does not see them.
+[[nodiscard]] bool convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight,
+                                     const float* bias, char* workspace);
 /// The bytes of the weight's values, or of a run's and a block's sums of its gradient, or, of a few tiles, of the input's values; those
 /// that a task needs.
 size_t winograd_weight_bytes(const ConvolutionPlan& plan);

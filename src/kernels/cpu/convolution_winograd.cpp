@@ -2,11 +2,15 @@
 // image with a quarter of the multiplications. Strips of tiles are transformed, multiplied and transformed back while they are in the
 // cache; a vector holds channels. The gradient of the input is a convolution with the weight reversed; that of the weight sums products
 // of the images' and the gradient's values over the strips of a run in order, and over the runs in order, whoever computes them.
+#include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/parallel.h"
 #include "kernels/cpu/convolution_plan.h"
 #include "kernels/cpu/isa/isa.h"
+#include "kernels/cpu/winograd_range.h"
 #include "kernels/cpu/workspace.h"
 
 namespace tandem::kernels::cpu {
@@ -15,6 +19,12 @@ namespace {
 constexpr int64_t kValues = 36, kTile = 4, kSeen = 6, kElements = 9;  // of a tile; places of its sides; elements of a window
 constexpr int64_t kTerms = 128;                                       // of a sum at a time
 constexpr int64_t kWeights = 32;                                      // windows that are transformed at a time
+
+constexpr int64_t kNone[2] = {};
+
+// A place may be as large as kWinogradLarge or more where the largest place that a window sees is not less than a kFar-th of its tile's
+// largest, and no product overflows: see `spoils`. A weight may not. Else plain sums do it.
+constexpr float kFar = 0x1p10F, kLargest = 0x1p50F;
 
 int64_t whole(int64_t n, int64_t unit) { return ceil_div(n, unit) * unit; }
 
@@ -36,7 +46,9 @@ struct Winograd {
   const ImageFunctions& lay = isa().images;
   const int64_t lanes = lay.lanes();
   Side from, to;
-  int64_t before[2];                // zeros
+  int64_t before[2];  // zeros
+  // Which of them has a number that is large: only these are looked at closely.
+  mutable std::atomic<bool> large_from = false, large_to = false, large_weight = false;
   int64_t tile_rows, tile_columns;  // of an image
   int64_t filled_from, filled_to;   // channels in whole vectors
 
@@ -108,32 +120,36 @@ void lay_rows(const Winograd& w, const Side& side, int64_t image, int64_t channe
 
 /// The values of a side for strips begin … end - 1 and `channels` of its channels from `first_channel` on, whole vectors, which lie
 /// `stride` floats apart from tile to tile. A tile takes `seen` places each way, the first of them `before` its place in the result.
-void lay_values(const Winograd& w, const Side& side, void (*transform)(const WinogradTiles&), int64_t seen, const int64_t* before,
-                int64_t begin, int64_t end, int64_t first_channel, int64_t channels, float* values, int64_t stride, float* rows) {
+void lay_values(const Winograd& w, const Side& side, bool (*transform)(const WinogradTiles&, float), std::atomic<bool>& large, int64_t seen,
+                const int64_t* before, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, float* values, int64_t stride,
+                float* rows) {
   const int64_t width = w.tile_columns * kTile + seen - kTile;
+  bool found = false;
   for (int64_t c = 0; c < channels; c += w.lanes)
     each_image(w, begin, end, [&](int64_t image, int64_t row, int64_t count, int64_t first) {
       lay_rows(w, side, image, first_channel + c, row * kTile - before[0], count * kTile + seen - kTile, width, before[1], rows);
       for (int64_t r = 0; r < count; ++r)
-        transform({.values = values + (first + r) * w.tile_columns * stride + c,
-                   .places = rows + r * kTile * width * w.lanes,
-                   .step = w.step(stride),
-                   .tile = stride,
-                   .row = width * w.lanes,
-                   .column = w.lanes,
-                   .next = kTile * w.lanes,
-                   .count = w.tile_columns});
+        found |= transform({.values = values + (first + r) * w.tile_columns * stride + c,
+                            .places = rows + r * kTile * width * w.lanes,
+                            .step = w.step(stride),
+                            .tile = stride,
+                            .row = width * w.lanes,
+                            .column = w.lanes,
+                            .next = kTile * w.lanes,
+                            .count = w.tile_columns},
+                           kWinogradLarge);
     });
+  if (found) large = true;
 }
 /// Of what is read.
 void lay_from(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, float* values, float* rows) {
-  lay_values(w, w.from, w.transforms.input, kSeen, w.before, begin, end, first_channel, channels, values + first_channel, w.filled_from,
-             rows);
+  lay_values(w, w.from, w.transforms.input, w.large_from, kSeen, w.before, begin, end, first_channel, channels, values + first_channel,
+             w.filled_from, rows);
 }
 /// Of the result's gradient, for a block.
 void lay_gradient(const Winograd& w, int64_t begin, int64_t end, int64_t first_channel, int64_t channels, const Scratch& scratch) {
-  constexpr int64_t none[2] = {};
-  lay_values(w, w.to, w.transforms.gradient, kTile, none, begin, end, first_channel, channels, scratch.to, channels, scratch.rows);
+  lay_values(w, w.to, w.transforms.gradient, w.large_to, kTile, kNone, begin, end, first_channel, channels, scratch.to, channels,
+             scratch.rows);
 }
 
 /// The result's channels from `first_channel` on, of the values of what is made.
@@ -166,14 +182,16 @@ void lay_result(const Winograd& w, int64_t begin, int64_t end, int64_t first_cha
 void lay_weight(const Winograd& w, float* values, int64_t step, int64_t channels, const float* weight, int64_t channel, float* rows) {
   const int64_t ic = w.plan.ic, sign = w.reversed() ? -1 : 1, count = std::min(w.lanes, w.to.channels - channel);
   const auto transform = [&](int64_t from, int64_t windows) {
-    w.transforms.weight({.values = values + from * channels + channel % w.plan.block,
-                         .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
-                         .step = step,
-                         .tile = channels,
-                         .row = sign * 3 * w.lanes,
-                         .column = sign * w.lanes,
-                         .next = kElements * w.lanes,
-                         .count = windows});
+    const bool large = w.transforms.weight({.values = values + from * channels + channel % w.plan.block,
+                                            .places = w.reversed() ? rows + (kElements - 1) * w.lanes : rows,
+                                            .step = step,
+                                            .tile = channels,
+                                            .row = sign * 3 * w.lanes,
+                                            .column = sign * w.lanes,
+                                            .next = kElements * w.lanes,
+                                            .count = windows},
+                                           kWinogradLarge);
+    if (large) w.large_weight = true;
   };
   if (!w.reversed()) {
     for (int64_t from = 0; from < ic; from += kWeights) {
@@ -317,6 +335,54 @@ void convolve_few(const Queue& queue, const Winograd& w, float* weight, const fl
   });
 }
 
+/// The largest magnitude over the channels of each place of a strip, `rows` rows of `width` places from place (y, x) of an image on;
+/// infinity for nan, 0 where the image has no place.
+void lay_magnitudes(const Side& side, int64_t image, int64_t y, int64_t x, int64_t rows, int64_t width, float* most) {
+  std::fill_n(most, rows * width, 0.0F);
+  const int64_t first = std::max<int64_t>(0, x), count = std::min(side.width, x + width) - first;
+  for (int64_t c = 0; c < side.channels; ++c)
+    for (int64_t r = std::max<int64_t>(0, -y); r < std::min(rows, side.height - y); ++r) {
+      const float* const from = side.row(image, c, y + r) + first;
+      float* const to = most + r * width + first - x;
+      for (int64_t i = 0; i < count; ++i) {
+        const float size = std::fabs(from[i]), known = to[i];
+        const float larger = size <= kLargest ? size : std::numeric_limits<float>::infinity();
+        to[i] = larger > known ? larger : known;
+      }
+    }
+}
+
+/// Whether some tile of `seen` places each way, the first of them `before` its place in the result, has a place that is too large for the
+/// results of the tile that do not see it.
+bool spoils(const Queue& queue, const Winograd& w, const Side& side, int64_t seen, const int64_t* before, char* workspace) {
+  const int64_t width = w.tile_columns * kTile + seen - kTile, window = seen - kTile + 1;  // places of a window, each way
+  const auto largest = [width](const float* at, int64_t places) {
+    float of_all = 0;
+    for (int64_t y = 0; y < places; ++y)
+      for (int64_t x = 0; x < places; ++x) of_all = std::max(of_all, at[y * width + x]);
+    return of_all;
+  };
+  std::atomic<bool> found = false;
+  const auto look = [&](int64_t strip, float* most) {
+    const int64_t row = strip % w.tile_rows * kTile, height = std::min(kTile, w.to.height - row);
+    lay_magnitudes(side, strip / w.tile_rows, row - before[0], -before[1], seen, width, most);
+    for (int64_t column = 0; column < w.to.width; column += kTile) {
+      const float of_tile = largest(most + column, seen);
+      if (of_tile > kLargest) return true;
+      if (of_tile < kWinogradLarge / 6) continue;
+      for (int64_t y = 0; y < height; ++y)
+        for (int64_t x = column; x < std::min(column + kTile, w.to.width); ++x)
+          if (largest(most + y * width + x, window) * kFar < of_tile) return true;
+    }
+    return false;
+  };
+  for_tasks(queue, w.plan, w.plan.n * w.tile_rows, workspace + w.plan.weight_bytes * static_cast<size_t>(w.plan.weights()),
+            [&](int64_t strip, char* memory) {
+              if (!found && look(strip, Scratch(w, memory).rows)) found = true;
+            });
+  return found;
+}
+
 }  // namespace
 
 size_t winograd_weight_bytes(const ConvolutionPlan& plan) {
@@ -328,12 +394,14 @@ size_t winograd_weight_bytes(const ConvolutionPlan& plan) {
 }
 size_t winograd_scratch(const ConvolutionPlan& plan) { return Scratch(Winograd(plan, nullptr, nullptr), nullptr).bytes; }
 
-void convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
+bool convolve_winograd(const Queue& queue, const ConvolutionPlan& plan, float* out, float* in, float* weight, const float* bias,
                        char* workspace) {
   const Winograd w(plan, out, in);
-  if (plan.few) return convolve_few(queue, w, weight, bias, workspace);
-  if (plan.part == ConvolutionPart::Weight) return gradient(queue, w, weight, workspace);
-  convolve(queue, w, weight, bias, workspace);
+  if (plan.few) convolve_few(queue, w, weight, bias, workspace);
+  else if (plan.part == ConvolutionPart::Weight) gradient(queue, w, weight, workspace);
+  else convolve(queue, w, weight, bias, workspace);
+  return !w.large_weight && !(w.large_from && spoils(queue, w, w.from, kSeen, w.before, workspace)) &&
+         !(w.large_to && spoils(queue, w, w.to, kTile, kNone, workspace));
 }
 
 }  // namespace tandem::kernels::cpu

@@ -238,12 +238,14 @@ struct WinogradTiles {
   const float* bias = nullptr;   // of the result, a vector
   int64_t copies = 1, copy = 0;  // sums of products may be in parts, `copy` apart: they are added up
 };
+/// Those that make values say whether a tile has a place of magnitude `large` or more, or nan: always where it has, never where all are
+/// below a sixth of that.
 struct WinogradFunctions {
-  void (*input)(const WinogradTiles& t);            // 6x6 places of an image to values
-  void (*output)(const WinogradTiles& t);           // sums of products of values to 4x4 places of the result
-  void (*weight)(const WinogradTiles& t);           // 3x3 elements of a window to values
-  void (*gradient)(const WinogradTiles& t);         // 4x4 places of the result's gradient to values, for the gradient of the weight
-  void (*weight_gradient)(const WinogradTiles& t);  // sums of products of these to 3x3 elements of the weight's gradient
+  bool (*input)(const WinogradTiles& t, float large);     // 6x6 places of an image to values
+  void (*output)(const WinogradTiles& t);                 // sums of products of values to 4x4 places of the result
+  bool (*weight)(const WinogradTiles& t, float large);    // 3x3 elements of a window to values
+  bool (*gradient)(const WinogradTiles& t, float large);  // 4x4 places of the result's gradient to values, for the gradient of the weight
+  void (*weight_gradient)(const WinogradTiles& t);        // sums of products of these to 3x3 elements of the weight's gradient
 };
 
 /// Along n contiguous elements. Sums: of floats or doubles, in double.

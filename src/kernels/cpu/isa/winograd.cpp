@@ -1,6 +1,8 @@
 // The transforms of Winograd's algorithm, which evaluates what is convolved as polynomials at six places: 0, a, -a, b, -b and infinity.
 // With the matrices of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015), which takes a = 1 and b = 2; with those
 // here the numbers stay closer together, and the error is smaller.
+#include <algorithm>
+
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/vec.h"
 
@@ -100,15 +102,35 @@ TD_INLINE void transform(Load load, Store store) {
   }
 }
 
-/// From places to values.
+/// From places to values. The sum of a tile's squares says whether one of them is large, which costs a product for each of the places that
+/// the next tile does not see.
 template <class T>
-void to_values(const WinogradTiles& t) {
+bool to_values(const WinogradTiles& t, float large) {
+  constexpr int kOwn = std::min(T::kFrom, 4);
+  const V limit(large * large);
+  V found(0);
+  const auto look = [&](V squares) { found = select(squares < limit, found, V(1)); };
   for (int64_t i = 0; i < t.count; ++i) {
     const float* const from = t.places + i * t.next;
     float* const to = t.values + i * t.tile;
-    transform<T>([&](int y, int x) { return V::load(from + y * t.row + x * t.column); },
-                 [&](int y, int x, V v) { v.store(to + (6 * y + x) * t.step); });
+    V even(0), odd(0);
+    transform<T>(
+        [&](int y, int x) {
+          const V place = V::load(from + y * t.row + x * t.column);
+          V& squares = y % 2 ? odd : even;
+          if (x < kOwn) squares = fma(place, place, squares);
+          return place;
+        },
+        [&](int y, int x, V v) { v.store(to + (6 * y + x) * t.step); });
+    look(even + odd);
   }
+  const float* const last = t.places + (t.count - 1) * t.next;
+  for (int x = kOwn; x < T::kFrom; ++x)
+    for (int y = 0; y < T::kFrom; ++y) {
+      const V place = V::load(last + y * t.row + x * t.column);
+      look(place * place);
+    }
+  return any(found > V(0));
 }
 template <class T>
 void from_values(const WinogradTiles& t) {
