@@ -1,6 +1,7 @@
 // Work is cut into pieces of the batch or, where that has few images, into blocks of the result's channels. oneDNN runs on one thread in
 // each.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <list>
@@ -11,6 +12,7 @@
 #include "base/parallel.h"
 #include "kernels/cpu/blocked.h"
 #include "kernels/cpu/onednn_step.h"
+#include "kernels/cpu/winograd_range.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -109,6 +111,13 @@ std::vector<Part> winograd_parts_of(const BlockedConvolutionSizes& sizes) {
   return parts;
 }
 
+/// Whether some of `count` numbers are so large that Winograd's algorithm is not for them, or nan.
+bool has_large(const float* values, int64_t count) {
+  bool found = false;
+  for (int64_t i = 0; i < count; ++i) found |= !(std::fabs(values[i]) < kWinogradLarge);
+  return found;
+}
+
 class Convolution final : public BlockedConvolution {
  public:
   Convolution(const BlockedConvolutionSizes& sizes, int threads, bool winograd) : sizes_(sizes), winograd_(winograd) {
@@ -121,11 +130,14 @@ class Convolution final : public BlockedConvolution {
     for (const Weight& weight : weights_)
       if (!weight.packed) return;
     bias_ = floats(static_cast<size_t>(whole_blocks(sizes.out_channels) * kFloat));
-    good_ = true;
+    if (winograd) plain_ = std::make_unique<Convolution>(sizes, threads, false);
+    good_ = !plain_ || plain_->good();
   }
   [[nodiscard]] bool good() const { return good_; }
 
   int set_weight(const float* weight, const float* bias, const float* scale, const float* shift) override {
+    if (plain_)
+      if (const int status = plain_->set_weight(weight, bias, scale, shift)) return status;
     const int64_t row = sizes_.in_channels / sizes_.groups * sizes_.windows.kernel[0] * sizes_.windows.kernel[1];
     const Floats scaled = floats(static_cast<size_t>(sizes_.out_channels * row * kFloat));
     float sum = 0;  // not finite where a number is not
@@ -141,15 +153,19 @@ class Convolution final : public BlockedConvolution {
       sum += b * 0;
     }
     if (!std::isfinite(sum)) return -1;
+    large_weight_ = plain_ && has_large(scaled.get(), sizes_.out_channels * row);
     const SingleOpenMp single;
     for (const Weight& each : weights_)
       if (const int status = each.lay_out.run(*each.arguments, {scaled.get() + each.channel * row, each.packed.get()})) return status;
     return 0;
   }
 
-  [[nodiscard]] size_t scratch_bytes() const override { return task_scratch_ * tasks_.size(); }
+  [[nodiscard]] size_t scratch_bytes() const override {
+    return std::max(task_scratch_ * tasks_.size(), plain_ ? plain_->scratch_bytes() : 0);
+  }
 
   void run(const Queue& queue, void* out, const void* in, const void* added, void* scratch) override {
+    if (plain_ && (large_weight_ || large_in(queue, static_cast<const float*>(in)))) return plain_->run(queue, out, in, added, scratch);
     parallel_for(static_cast<int64_t>(tasks_.size()), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t)
         if (const int status =
@@ -181,6 +197,15 @@ class Convolution final : public BlockedConvolution {
     const Piece& piece;
     DnnlStep::Arguments main, in, added, out;
   };
+
+  [[nodiscard]] bool large_in(const Queue& queue, const float* in) const {
+    const int64_t count = sizes_.n * (sizes_.blocked_in ? whole_blocks(sizes_.in_channels) : sizes_.in_channels) * in_places();
+    std::atomic<bool> found = false;
+    parallel_for(count, 64 << 10, queue.threads, [&](int64_t begin, int64_t end) {
+      if (has_large(in + begin, end - begin)) found = true;
+    });
+    return found;
+  }
 
   [[nodiscard]] int64_t in_places() const { return sizes_.in[0] * sizes_.in[1]; }
   [[nodiscard]] int64_t out_places() const { return sizes_.out[0] * sizes_.out[1]; }
@@ -313,6 +338,8 @@ class Convolution final : public BlockedConvolution {
 
   const BlockedConvolutionSizes sizes_;
   const bool winograd_;
+  std::unique_ptr<Convolution> plain_;  // of Winograd's algorithm: for numbers that are not for it
+  bool large_weight_ = false;
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::list<Weight> weights_;
