@@ -7,10 +7,10 @@
 
 namespace tandem::kernels {
 
-/// tanh(log(1 + e^x)): with n = e^x (e^x + 2), n / (n + 2). From 20 on it is 1 in double too.
+/// tanh(log(1 + e^x)): with n = e^x (e^x + 2), n / (n + 2). From 20 on it is 1 in double too, below -1000 0.
 template <class T>
 TD_HOST_DEVICE inline T tanh_softplus(T x) {
-  const T e = math::exp(math::clip(x, T(-200), T(20))), n = e * (e + T(2));
+  const T e = math::exp(math::clip(x, T(-1000), T(20))), n = e * (e + T(2));
   return n / (n + T(2));
 }
 
@@ -62,14 +62,14 @@ TD_FUNCTOR_1(Silu, x / (T(1) + math::exp(-x)));
 TD_FUNCTOR_1(Mish, x * tanh_softplus(x));
 TD_FUNCTOR_1(Gelu, T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440))));
 TD_FUNCTOR_1(GeluTanh, T(0.5) * x * (T(1) + math::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x))));
-TD_FUNCTOR_1(Relu, math::maximum(x, T(0)));
-TD_FUNCTOR_1(Relu6, math::minimum(math::maximum(x, T(0)), T(6)));
+TD_FUNCTOR_1(Relu, math::maximum(T(0), x));  // -0 stays
+TD_FUNCTOR_1(Relu6, math::minimum(math::maximum(T(0), x), T(6)));
 TD_FUNCTOR_1(Hardsigmoid, math::clip(x + T(3), T(0), T(6)) / T(6));
 TD_FUNCTOR_1(Hardswish, x * math::clip(x + T(3), T(0), T(6)) / T(6));
 TD_FUNCTOR_1(Selu, T(1.0507009873554804934) * select(x > T(0), x, T(1.6732632423543772848) * math::expm1(x)));
 TD_FUNCTOR_1(Softsign, x / (T(1) + math::abs(x)));
 TD_FUNCTOR_1(Tanhshrink, x - math::tanh(x));
-TD_FUNCTOR_1(Sinc, select(x == T(0), T(1), math::sin(T(3.14159265358979323846) * x) / (T(3.14159265358979323846) * x)));
+TD_FUNCTOR_1(Sinc, select(x == T(0), T(1), math::sin(T(3.14159265358979323846) * math::fmod(x, T(2))) / (T(3.14159265358979323846) * x)));
 TD_FUNCTOR_1(Angle, select(x < T(0), T(3.14159265358979323846), select(x != x, x, T(0))));
 TD_FUNCTOR_1(Deg2rad, x * T(0.01745329251994329577));
 TD_FUNCTOR_1(Rad2deg, x * T(57.2957795130823208768));
@@ -98,13 +98,13 @@ TD_FUNCTOR_2(Hypot, math::hypot(a, b));
 TD_FUNCTOR_2(Copysign, math::copysign(a, b));
 TD_FUNCTOR_2(Maximum, math::maximum(a, b));
 TD_FUNCTOR_2(Minimum, math::minimum(a, b));
-TD_FUNCTOR_2(Fmax, select((a > b) | (b != b), a, b));
-TD_FUNCTOR_2(Fmin, select((a < b) | (b != b), a, b));
+TD_FUNCTOR_2(Fmax, select((a >= b) | (b != b), a, b));
+TD_FUNCTOR_2(Fmin, select((a <= b) | (b != b), a, b));
 TD_FUNCTOR_2(Xlogy, select((a == T(0)) & (b == b), T(0), a * math::log(b)));
 TD_FUNCTOR_2(Logaddexp, select(a == b, a + T(0.69314718055994530942), math::maximum(a, b) + math::log1p_exp(-math::abs(a - b))));
 TD_FUNCTOR_2(Logaddexp2, select(a == b, a + T(1), math::maximum(a, b) + math::log1p_exp(T(-0.69314718055994530942) * math::abs(a - b)) * T(1.44269504088896340736)));
 TD_FUNCTOR_2(Ldexp, a * math::exp2(b));
-TD_FUNCTOR_2(Heaviside, select(a == T(0), b, select(a < T(0), T(0), select(a != a, a, T(1)))));
+TD_FUNCTOR_2(Heaviside, select(a == T(0), b, select(a > T(0), T(1), T(0))));
 TD_FUNCTOR_2(Equal, a == b);
 TD_FUNCTOR_2(NotEqual, a != b);
 TD_FUNCTOR_2(Less, a < b);
@@ -154,8 +154,9 @@ struct GeluBackward {
 };
 struct GeluTanhBackward {
   template <class T>
-  TD_HOST_DEVICE T operator()(T g, T x) const {
+  TD_HOST_DEVICE T operator()(T g, T in) const {
     const T k(0.79788456080286535588), c(0.044715);
+    const T x = math::clip(in, T(-40), T(40));  // from there on the slope is 0 or 1
     const T t = math::tanh(k * (x + c * x * x * x));
     return g * T(0.5) * ((T(1) + t) + x * (T(1) - t * t) * k * (T(1) + T(3) * c * x * x));
   }
@@ -163,7 +164,7 @@ struct GeluTanhBackward {
 struct HardswishBackward {
   template <class T>
   TD_HOST_DEVICE T operator()(T g, T x) const {
-    return select(x <= T(-3), T(0), select(x < T(3), g * (x / T(3) + T(0.5)), g));
+    return select(x <= T(-3), T(0), select(x >= T(3), g, g * (x / T(3) + T(0.5))));
   }
 };
 
@@ -253,7 +254,7 @@ struct Celu {
 struct EluBackward {
   template <class T>
   TD_HOST_DEVICE T operator()(T g, T x, T slope, T rate) const {
-    return select(x > T(0), g, g * slope * math::exp(x * rate));
+    return select(x <= T(0), g * slope * math::exp(x * rate), g);
   }
 };
 struct Softplus {
@@ -334,7 +335,7 @@ struct BinaryCrossEntropy {
 struct BinaryCrossEntropyLogits {
   template <class T>
   TD_HOST_DEVICE T operator()(T x, T y, T positive) const {
-    const T factor = T(1) + (positive - T(1)) * y;
+    const T factor = select(positive == T(1), T(1), T(1) + (positive - T(1)) * y);  // y may be infinite
     return (T(1) - y) * x + factor * (math::log1p_exp(-math::abs(x)) + math::maximum(-x, T(0)));
   }
 };

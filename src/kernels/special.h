@@ -39,6 +39,7 @@ TD_HOST_DEVICE inline double digamma(double x) {
 /// numbers; at other negative numbers defined for whole s.
 TD_HOST_DEVICE inline double hurwitz_zeta(double s, double x) {
   if (x <= 0 && x == ::floor(x)) return std::numeric_limits<double>::infinity();
+  if (x == std::numeric_limits<double>::infinity()) return 0;
   if (x <= 0 && s != ::floor(s)) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   for (; x < 10; x += 1) {
@@ -47,7 +48,7 @@ TD_HOST_DEVICE inline double hurwitz_zeta(double s, double x) {
     if (x > 0 && term < sum * 1e-17) return sum;
   }
   const double first = ::pow(x, -s);
-  sum += first * x / (s - 1) + 0.5 * first;
+  sum += ::pow(x, 1 - s) / (s - 1) + 0.5 * first;  // not first * x, which may have become 0
   constexpr double coefficients[] = {1.0 / 12,           -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0,
                                      1.0 / 74724249600.0};  // Bernoulli numbers over factorials
   double term = first * s / x;
@@ -63,6 +64,7 @@ TD_HOST_DEVICE inline double polygamma(double x, double n) {
   if (n == 0) return digamma(x);
   if (n == 1 && x < 0.5) {
     constexpr double pi = 3.14159265358979323846;
+    if (x == -std::numeric_limits<double>::infinity()) return std::numeric_limits<double>::quiet_NaN();
     if (x == ::floor(x)) return std::numeric_limits<double>::infinity();
     const double sine = ::sin(pi * (x - ::floor(x)));
     return pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - x);

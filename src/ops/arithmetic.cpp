@@ -44,7 +44,8 @@ Tensor add_scaled(const char* op, const Operand& a, const Operand& b, Scalar alp
 }
 Scalar minus(const Scalar& x) { return x.is_floating() ? Scalar(-x.to<double>()) : Scalar(-x.to<int64_t>()); }
 
-/// The gradients of clamp. A number takes those of the elements it equals; with a tensor they are shared.
+/// The gradients of clamp. A number takes those of the elements it equals; with a tensor they are shared. Of nan, and where a bound is nan,
+/// x has all, and a bound without another, too.
 std::array<Tensor, 3> clamp_backward(const Tensor& g, const Operand& x, const std::optional<Operand>& min,
                                      const std::optional<Operand>& max, autograd::Wanted wanted) {
   std::array<Tensor, 3> gradients;
@@ -57,15 +58,12 @@ std::array<Tensor, 3> clamp_backward(const Tensor& g, const Operand& x, const st
   const Tensor at_min = min ? all(x == *min, open) : Tensor(), at_max = max ? all(x == *max, open) : Tensor();
   const Tensor half = g / 2;
   if (wanted[0]) {
-    const Tensor inside = all(min ? x >= *min : Tensor(), max ? x <= *max : Tensor());
+    const Tensor inside = all(min ? logical_not(x < *min) : Tensor(), max ? logical_not(x > *max) : Tensor());
     const Tensor tie = at_min.defined() && at_max.defined() ? logical_or(at_min, at_max) : at_min.defined() ? at_min : at_max;
     gradients[0] = where(inside, where(tie, half, g), 0);
   }
-  if (wanted[1]) gradients[1] = where(at_min, half, where(all(x < *min, open), g, 0));
-  if (wanted[2]) {
-    const Tensor above = x > *max;
-    gradients[2] = where(at_max, half, where(min ? logical_or(above, *min > *max) : above, g, 0));
-  }
+  if (wanted[1]) gradients[1] = where(at_min, half, where(max ? all(x < *min, open) : logical_not(x > *min), g, 0));
+  if (wanted[2]) gradients[2] = where(at_max, half, where(min ? logical_or(x > *max, *min > *max) : logical_not(x < *max), g, 0));
   return gradients;
 }
 
@@ -283,7 +281,7 @@ Tensor addcdiv(const Operand& x, const Operand& a, const Operand& b, const Scala
     fail("[addcdiv] Integer division with addcdiv is not supported; use x + value * div(a, b), or convert with to(kFloat32)");
   return recorded3("AddcdivBackward0", PointwiseOp::addcdiv, "addcdiv", {&x, &a, &b}, value, site,
                    [value](const Tensor& g, const Operand&, const Operand& p, const Operand& q, size_t i) {
-                     return i == 0 ? g : i == 1 ? g * (value / q) : -g * (p * value / (q * q));
+                     return i == 0 ? g : i == 1 ? g * (value / q) : -g * (p / q * value / q);
                    });
 }
 Tensor Tensor::addcdiv(const Operand& a, const Operand& b, const Scalar& value, Site site) const {
@@ -341,7 +339,7 @@ Tensor logit(const Input& x, std::optional<double> eps, Site site) {
   return record("LogitBackward0", y, {x.tensor()}, site, [x = autograd::saved(x.tensor()), eps](const Tensor& g) {
     const Tensor in = x.get(), slope = g / (in * (1 - in));
     const double low = eps.value_or(0.0);
-    return where(logical_and(in >= low, in <= 1 - low), slope, eps ? 0.0 : std::nan(""));
+    return where(logical_or(in<low, in> 1 - low), eps ? 0.0 : std::nan(""), slope);  // nan stays
   });
 }
 Tensor Tensor::logit(std::optional<double> eps, Site site) const { return tandem::logit(*this, eps, site); }

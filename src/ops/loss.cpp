@@ -75,7 +75,9 @@ Tensor by_kernel(PointwiseOp op, const char* name, const char* grad_fn, const Te
 
 /// The gradient of binary_cross_entropy_with_logits by x: one kernel, or operations where it is to be differentiated again.
 Tensor logits_backward(const Tensor& g, const Tensor& x, const Tensor& y, const Operand& positive, Site site) {
-  if (is_half(x.dtype())) return g * ((positive * y + 1 - y) * sigmoid(x) - positive * y);  // rounded as PyTorch's
+  if (is_half(x.dtype())) {  // rounded as PyTorch's
+    return g * (positive.is_tensor() ? (positive * y + 1 - y) * sigmoid(x) - positive * y : sigmoid(x) - y);
+  }
   if (needs_grad(g, x, y) || ops::wants_grad(positive)) return g * ((1 - y) * sigmoid(x) - positive * y * sigmoid(-x));
   const Operand gradient(g), in(x), to(y);
   return ops::call(PointwiseOp::binary_cross_entropy_logits_backward, "binary_cross_entropy_with_logits_backward", Rule::Floating,
@@ -172,7 +174,11 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Bin
   check_sizes("binary_cross_entropy", input, target);
   const Tensor losses = by_kernel(
       PointwiseOp::binary_cross_entropy, "binary_cross_entropy", "BinaryCrossEntropyBackward0", input, target, {}, site,
-      [](const Tensor& g, const Tensor& x, const Tensor& y) { return g * (x - y) / clamp_min((1 - x) * x, 1e-12); },
+      // PyTorch's bound, a float; half types have nothing like it.
+      [](const Tensor& g, const Tensor& x, const Tensor& y) {
+        const Tensor in = is_half(x.dtype()) ? x.to(kFloat32) : x;
+        return g * (in - y) / clamp_min((1 - in) * in, static_cast<double>(1e-12F));
+      },
       [](const Tensor& g, const Tensor& x, const Tensor&) { return g * (log1p(-x) - log(x)); });
   return reduced("binary_cross_entropy", options.weight.defined() ? mul(losses, options.weight, site) : losses, options.reduction, site);
 }
@@ -193,7 +199,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                  const Operand factor = positive.operand(held[2]);
                                  std::array<Tensor, 3> gradients;
                                  if (wanted[0]) gradients[0] = fit_x(logits_backward(g, in, to, factor, site));
-                                 if (wanted[1]) gradients[1] = fit_y(g * ((1 - factor) * logsigmoid(in) - in));
+                                 if (wanted[1]) gradients[1] = fit_y(g * (factor.is_tensor() ? (1 - factor) * logsigmoid(in) - in : -in));
                                  if (wanted[2]) gradients[2] = fit_positive(-g * to * logsigmoid(in));
                                  return gradients;
                                });
