@@ -17,7 +17,9 @@ Tensor SavedTensor::get(const Node* node) const {
     fail("one of the variables needed for gradient computation has been modified by an inplace operation: [",
          tensor_.device().is_cuda() ? "cuda " : "", scalar_name(tensor_.dtype()), " ", tensor_.sizes(), "]",
          node ? str(", which is output ", output_nr_, " of ", node->name(), ",") : std::string(), " is at version ", tensor_.version(),
-         "; expected version ", version_, " instead. Hint: use the operation that is not in place, or clone() first");
+         "; expected version ", version_,
+         " instead. Hint: use the operation that is not in place, or clone() first; to() and load_state_dict with "
+         "assign are such changes of a module's parameters, too");
   if (tensor_.impl().storage->was_refilled()) [[unlikely]]
     tensor_.impl().refresh();
   if (!output_ || !node) return tensor_;

@@ -125,6 +125,22 @@ bool any_has_hooks(const std::vector<Tensor>& wanted, bool input_wanted) {
 constexpr const char* kKeepsInput = "it keeps its input";
 constexpr const char* kOther = "its steps give other results: forward depends on more than its input";
 
+/// A module that plans were learned of: another may be in its place in memory later.
+class Part {
+ public:
+  explicit Part(nn::ModuleBase& module) : module_(&module), alive_(watched(module)) {}
+  [[nodiscard]] bool is(const nn::ModuleBase* module) const { return module == module_ && !alive_.expired(); }
+
+ private:
+  static std::weak_ptr<const bool> watched(nn::ModuleBase& module) {
+    static std::mutex mutex;  // several compiled modules may have parts in common
+    const std::lock_guard lock(mutex);
+    return module.watch();
+  }
+  const nn::ModuleBase* module_;
+  std::weak_ptr<const bool> alive_;
+};
+
 }  // namespace
 
 /// What is known of a module, for all copies of its Compiled.
@@ -136,7 +152,7 @@ struct Compiled::State {
     std::unique_ptr<Plan> plan;               // where nothing is recorded
     std::shared_ptr<GradientPlan> gradients;  // where gradients are; neither: it cannot be, `why` says what stands in the way
     std::string why;
-    std::vector<Known> made_of;  // the values that the plan was made with
+    std::vector<uint32_t> made_of;  // the versions of the values that the plan was made with
 
     [[nodiscard]] bool is_of(const Tensor& x, const std::string& of_mode) const {
       return dtype == x.dtype() && sizes == x.sizes() && mode == of_mode;
@@ -145,6 +161,7 @@ struct Compiled::State {
 
   std::mutex mutex;
   CompileOptions options;
+  std::vector<Part> parts;     // that all plans were learned of
   std::vector<Known> known;    // that all plans refer to
   std::list<Learned> learned;  // the last used first
   std::string why;
@@ -164,19 +181,22 @@ struct Compiled::State {
     return learned.front();
   }
 
-  /// Forgets what refers to memory that the module has left.
+  /// Forgets what was learned of other modules, or refers to memory that the module has left.
   void follow(const Seen& seen) {
-    const bool same = std::equal(seen.known.begin(), seen.known.end(), known.begin(), known.end(),
-                                 [](const Known& a, const Known& b) { return a.data == b.data; });
-    if (!same) learned.clear();
+    if (std::equal(parts.begin(), parts.end(), seen.modules.begin(), seen.modules.end(),
+                   [](const Part& part, const nn::ModuleBase* module) { return part.is(module); }) &&
+        std::equal(known.begin(), known.end(), seen.known.begin(), seen.known.end(),
+                   [](const Known& a, const Known& b) { return a.is(b); }))
+      return;
+    learned.clear();
+    parts.clear();
+    for (nn::ModuleBase* const module : seen.modules) parts.emplace_back(*module);
     known = seen.known;
   }
 
   /// Makes anew what was made of values that changed.
   static void follow_values(Learned& learned, const Seen& seen) {
-    const bool same = std::equal(seen.known.begin(), seen.known.end(), learned.made_of.begin(), learned.made_of.end(),
-                                 [](const Known& a, const Known& b) { return a.version == b.version; });
-    if (learned.plan && !same) refresh(learned, seen);
+    if (learned.plan && learned.made_of != seen.versions) refresh(learned, seen);
   }
   static void refresh(Learned& learned, const Seen& seen) {
     learned.made_of.clear();
@@ -185,7 +205,7 @@ struct Compiled::State {
     } catch (const std::bad_alloc&) {
       learned.why = "there is not enough memory for its weights";
     }
-    learned.made_of = seen.known;
+    learned.made_of = seen.versions;
   }
 
   static void plan(Learned& made, Flow flow, const Range& input, const Tensor& result, const Seen& seen) {
@@ -277,7 +297,11 @@ struct Compiled::State {
   }
 
   Tensor run_recorded(nn::Module& module, const Tensor& given, const Seen& seen, Site site) {
-    const Tensor x = given.is_contiguous() ? given : given.detach().contiguous(site);
+    if (!given.is_contiguous()) {  // products of other strides round otherwise
+      why = "gradients are recorded, and its input is not contiguous";
+      return {};
+    }
+    const Tensor& x = given;
     Learned* now = find(x, seen.mode);
     Tensor y;
     ForBackward kept;
@@ -345,6 +369,8 @@ std::string Compiled::steps() const {
 void Compiled::reset() {
   const std::lock_guard lock(state_->mutex);
   state_->learned.clear();
+  state_->parts.clear();
+  state_->known.clear();
   state_->why.clear();
 }
 

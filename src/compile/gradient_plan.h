@@ -39,7 +39,7 @@ class GradientPlan {
   [[nodiscard]] const std::vector<Tensor>& changed() const { return changed_; }
   /// The parameters and buffers that backward reads.
   [[nodiscard]] const std::vector<Tensor>& read() const { return read_; }
-  /// Error where one of those lies elsewhere now.
+  /// Error where one of those lies elsewhere now. That its values are those of forward is to be known by its version.
   void check_places() const;
   [[nodiscard]] bool reads_input() const { return reads_input_; }
   [[nodiscard]] bool reads_result() const { return reads_result_; }

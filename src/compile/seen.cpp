@@ -22,13 +22,14 @@ Seen::Seen(const nn::ModuleBase& module, const Tensor& x) {
     return;
   }
   const bool may_record = is_grad_enabled();
-  bool trains = false, wants = x.requires_grad(), leaves = true;
+  bool trains = false, wants = x.requires_grad(), leaves = true, shared = false;
   input_wanted = may_record && wants;
   if (input_wanted) wanted.push_back(x);
   if (may_record) mode = wants ? "x" : "-";
   nn::detail::Met met;
   nn::detail::walk(module, false, [&](const nn::detail::Field& field) {
     if (field.is_module()) {
+      modules.push_back(field.module);
       trains |= field.module->training();
       if (may_record) mode += field.module->training() ? 't' : 'e';
       if (field.module->has_hooks()) why = "a module of it has hooks";
@@ -39,9 +40,11 @@ Seen::Seen(const nn::ModuleBase& module, const Tensor& x) {
     const TensorImpl& impl = field.tensor->impl();
     if (!impl.device.is_cpu()) why = "it is not on the CPU";
     if (impl.numel > 0 && !impl.data) why = "a tensor of it has no bytes now";
+    shared |= field.tensor->is_shared();
     const bool needs = impl.needs_grad();
     wants |= needs;
-    known.push_back({impl.data, impl.storage->version()});
+    known.push_back({*field.tensor, impl.data, impl.sizes, impl.strides, impl.dtype});
+    versions.push_back(impl.storage->version());
     memory.push_back(range_of(impl, field.is_buffer));
     if (!may_record) return;
     leaves &= !needs || (field.is_parameter() && impl.requires_grad && !impl.grad_fn);
@@ -54,6 +57,7 @@ Seen::Seen(const nn::ModuleBase& module, const Tensor& x) {
   if (!records) {
     mode.clear();
     for (Range& range : memory) range.may_change = false;
+    if (shared) why = "a tensor of it lies in shared memory, which other processes may change unseen";
     if (trains && !*why) why = "it trains: call eval() before";
   } else if (!leaves) {
     why = "a parameter of it is the result of an operation";

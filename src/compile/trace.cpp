@@ -9,6 +9,7 @@
 #include "kernels/missing.h"
 #include "ops/creation.h"
 #include "ops/operators.h"
+#include "ops/random.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::compiling {
@@ -79,6 +80,7 @@ bool Trace::record(nn::Module& module, const Tensor& x, Site site) {
   try {
     const NoGradGuard no_grad;
     const runtime::TracerGuard guard(this);
+    const ThreadGeneratorGuard numbers(0);  // what is drawn here is not missing elsewhere
     const Tensor y = module(x, site);
     if (y.defined()) result_ = y.detach();
   } catch (const runtime::Untraceable&) {
@@ -96,6 +98,7 @@ bool Trace::record_with_gradients(nn::Module& module, const Tensor& x, const std
   try {
     const EnableGradGuard recording;
     const runtime::TracerGuard guard(this);
+    const ThreadGeneratorGuard numbers(0);  // what is drawn here is not missing elsewhere
     const Tensor y = module(x, site);
     if (find(y) < 0) {
       why_ = "its result is not a new tensor";

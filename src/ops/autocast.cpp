@@ -27,7 +27,6 @@ void check_dtype(const char* op, DeviceType type, DType dtype) {
 /// A parameter in another dtype. It holds what it was made of, so no other tensor can take that one's place.
 struct KeptCast {
   Tensor source, cast;
-  Ref<Storage> storage;
   uint32_t version;
   const runtime::StreamRecord* stream;  // that it was made on
 };
@@ -49,15 +48,15 @@ bool keeps(const Tensor& x) {
 
 /// Whether a cast is still the tensor's: same bytes, not changed since, for this stream, with a history where one is recorded.
 bool is_current(const KeptCast& of, const Tensor& x, DType dtype) {
-  return of.storage.get() == x.impl().storage && of.version == x.version() && of.cast.dtype() == dtype &&
-         of.stream == stream_of(x.device()) && (of.cast.grad_fn() || !autograd::needs_grad(x));
+  return of.version == x.version() && of.cast.dtype() == dtype && of.stream == stream_of(x.device()) &&
+         (of.cast.grad_fn() || !autograd::needs_grad(x));
 }
 
 Tensor cast_and_keep(const Tensor& x, DType dtype, Site site) {
   if (const auto found = kept->casts.find(&x.impl()); found != kept->casts.end() && is_current(found->second, x, dtype))
     return found->second.cast;
   Tensor cast = x.to(dtype, {}, site);
-  kept->casts.insert_or_assign(&x.impl(), KeptCast{x, cast, Ref<Storage>(x.impl().storage), x.version(), stream_of(x.device())});
+  kept->casts.insert_or_assign(&x.impl(), KeptCast{x, cast, x.version(), stream_of(x.device())});
   return cast;
 }
 

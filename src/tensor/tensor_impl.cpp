@@ -130,6 +130,8 @@ void TensorImpl::replace_storage(const TensorImpl& other) {
   Storage* before = storage;
   storage = other.storage;
   storage->retain();
+  // Other bytes are a change: who holds a tensor and knows its version knows its values.
+  if (storage->version() <= before->version()) storage->version_.store(before->version() + 1, std::memory_order_relaxed);
   sizes = other.sizes;
   strides = other.strides;
   offset = other.offset;
