@@ -1,5 +1,7 @@
 #include "autograd/graphed.h"
 
+#include <algorithm>
+
 #include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
@@ -7,9 +9,40 @@
 #include "ops/join.h"
 
 namespace tandem::cuda {
+namespace {
+
+constexpr const char* kOp = "make_graphed";
+
+/// The tensors that the graphs read beside their inputs, and where they lay at the capture: addresses in a graph do not follow.
+class Surroundings {
+ public:
+  Surroundings() = default;
+  explicit Surroundings(std::function<std::vector<Tensor>()> current) : current_(std::move(current)), held_(current_()) {
+    for (const Tensor& tensor : held_) places_.push_back(tensor.impl().data);
+  }
+  /// Error where they are elsewhere now.
+  void check() const {
+    const std::vector<Tensor> now = current_();
+    if (now.empty()) return;
+    for (size_t i = 0; i < std::max(now.size(), places_.size()); ++i)
+      if (i >= now.size() || i >= places_.size() || !now[i].is_same(held_[i]) || now[i].impl().data != places_[i])
+        fail('[', kOp, "] the graph was captured with other tensors: ",
+             i < places_.size() ? str("parameter or buffer ", i, " of sizes ", held_[i].sizes()) : std::string("a parameter or buffer"),
+             " was assigned or given other memory since, as by to(). Change values in place, with copy_() or load_state_dict(), or capture "
+             "another graph");
+  }
+
+ private:
+  std::function<std::vector<Tensor>()> current_;
+  std::vector<Tensor> held_;
+  std::vector<const void*> places_;
+};
+
+}  // namespace
 
 /// Two graphs and the tensors that they read and write.
 struct Graphed::State {
+  Surroundings surroundings;
   std::vector<Tensor> inputs, parameters, outputs;  // of the graph
   std::vector<Tensor> output_gradients;             // undefined for outputs without
   std::vector<Tensor> gradients;                    // of inputs, then parameters; undefined where none is wanted or there is none
@@ -19,8 +52,6 @@ struct Graphed::State {
 };
 
 namespace {
-
-constexpr const char* kOp = "make_graphed";
 
 /// Backward of one call.
 struct GraphedNode final : autograd::Node {
@@ -33,6 +64,7 @@ struct GraphedNode final : autograd::Node {
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
     if (is_grad_enabled()) fail('[', kOp, "] a graph has no gradient of its gradient: call the function itself with create_graph");
     if (!state) autograd::fail_released(*this);
+    state->surroundings.check();
     if (state->outputs.front().impl().storage->version() != version)
       fail('[', kOp, "] backward of a call that is not the last, or whose results were changed in place: what it computed is overwritten");
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -101,8 +133,8 @@ void check_input(size_t i, const Tensor& given, const Tensor& sample) {
 
 }  // namespace
 
-Graphed make_graphed(const Graphed::Function& function, const std::vector<Tensor>& samples, const std::vector<Tensor>& parameters,
-                     const GraphedOptions& options, Site site) {
+Graphed detail::make_graphed(const Graphed::Function& function, const std::vector<Tensor>& samples, const std::vector<Tensor>& parameters,
+                             std::function<std::vector<Tensor>()> current, const GraphedOptions& options, Site site) {
   if (samples.empty()) fail('[', kOp, "] needs a sample of each argument");
   for (const Tensor& sample : samples)
     if (!sample.defined() || !sample.is_cuda()) fail('[', kOp, "] samples must be on a cuda device");
@@ -135,6 +167,7 @@ Graphed make_graphed(const Graphed::Function& function, const std::vector<Tensor
     }
     side.synchronize(site);
   }
+  state->surroundings = Surroundings(std::move(current));
   GraphOptions capture{options.pool.holder() ? options.pool : graph_pool_handle(), {}};
   std::vector<Tensor> outputs;
   graph(
@@ -157,6 +190,7 @@ std::vector<Tensor> Graphed::operator()(const std::vector<Tensor>& given, Site s
   if (given.size() != state.inputs.size())
     fail('[', kOp, "] the graph takes ", state.inputs.size(), " tensors, but was given ", given.size());
   for (size_t i = 0; i < given.size(); ++i) check_input(i, given[i], state.inputs[i]);
+  state.surroundings.check();
   {
     const NoGradGuard quiet;
     for (size_t i = 0; i < given.size(); ++i)

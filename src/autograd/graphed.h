@@ -41,16 +41,32 @@ class Graphed {
   std::shared_ptr<State> state_;
 };
 
-/// Captures `function` and, where a sample or parameter requires a gradient, its backward. `parameters` are the tensors beside its
-/// arguments that may; they must stay where they are. Every random number and step inside is new in each call; what depends on values on
-/// the host is as it was for the samples.
+namespace detail {
+/// `current` gives the tensors that the function reads beside its arguments, as they are now: a call or a backward for which those are
+/// others than at the capture, or lie elsewhere, is an error. Empty where they are gone.
 [[nodiscard]] Graphed make_graphed(const Graphed::Function& function, const std::vector<Tensor>& samples,
-                                   const std::vector<Tensor>& parameters = {}, const GraphedOptions& options = {},
-                                   Site site = Site::here());
+                                   const std::vector<Tensor>& parameters, std::function<std::vector<Tensor>()> current,
+                                   const GraphedOptions& options, Site site);
+}  // namespace detail
 
-/// Captures a module as it is now: training or evaluating. Its parameters must stay where they are; their values may change.
+/// Captures `function` and, where a sample or parameter requires a gradient, its backward. `parameters` are the tensors beside its
+/// arguments that may; they must stay where they are, and a call is an error where they have not. Every random number and step inside is
+/// new in each call; what depends on values on the host is as it was for the samples.
+[[nodiscard]] inline Graphed make_graphed(const Graphed::Function& function, const std::vector<Tensor>& samples,
+                                          const std::vector<Tensor>& parameters = {}, const GraphedOptions& options = {},
+                                          Site site = Site::here()) {
+  return detail::make_graphed(
+      function, samples, parameters, [parameters] { return parameters; }, options, site);
+}
+
+/// Captures a module as it is now: training or evaluating. Its parameters and buffers must stay where they are, and a call is an error
+/// where they have not; their values may change.
 template <class Module, size_t N>
-requires requires(Module& module) { module.parameters(); }
+requires requires(Module& module) {
+  module.parameters();
+  module.buffers();
+  module.watch();
+}
 [[nodiscard]] Graphed make_graphed(Module& module, const Tensor (&samples)[N], const GraphedOptions& options = {},
                                    Site site = Site::here()) {
   const auto run = [&module]<size_t... i>(const std::vector<Tensor>& inputs, std::index_sequence<i...>)->std::vector<Tensor> {
@@ -58,8 +74,15 @@ requires requires(Module& module) { module.parameters(); }
     if constexpr (std::is_same_v<decltype(result), Tensor>) return {std::move(result)};
     else return result;
   };
-  return make_graphed(Graphed::Function([run](const std::vector<Tensor>& inputs) { return run(inputs, std::make_index_sequence<N>()); }),
-                      std::vector<Tensor>(samples, samples + N), module.parameters(), options, site);
+  const auto current = [&module, alive = module.watch()] {
+    if (alive.expired()) return std::vector<Tensor>();
+    std::vector<Tensor> tensors = module.parameters(), buffers = module.buffers();
+    tensors.insert(tensors.end(), buffers.begin(), buffers.end());
+    return tensors;
+  };
+  return detail::make_graphed(
+      Graphed::Function([run](const std::vector<Tensor>& inputs) { return run(inputs, std::make_index_sequence<N>()); }),
+      std::vector<Tensor>(samples, samples + N), module.parameters(), current, options, site);
 }
 
 }  // namespace tandem::cuda

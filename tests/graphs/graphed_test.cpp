@@ -184,5 +184,29 @@ TEST(CapturedSteps, AreRefusedWhereTheyWouldBeWrong) {
   EXPECT_ERROR(graph.replay(), Error, "outside of the graph");
 }
 
+TEST(Graphed, OtherParametersThanThoseCapturedAreFound) {
+  const Tensor x = sample({8, 6}, 8);
+  const auto check = [&](nn::Sequential& net, const std::function<void()>& change) {
+    const cuda::Graphed fast = cuda::make_graphed(net, {x});
+    const Tensor before = fast(x).sum();
+    change();
+    EXPECT_ERROR(before.backward(), Error, "captured with other tensors");
+    EXPECT_ERROR((void)fast(x), Error, "captured with other tensors");
+    const cuda::Graphed again = cuda::make_graphed(net, {x});
+    EXPECT_TRUE(allclose(again(x).detach().cpu(), net(x).detach().cpu(), 1e-5, 1e-6));
+  };
+  nn::Sequential net = network();
+  check(net, [&] { net.at<nn::Linear>(0).weight = net.at<nn::Linear>(0).weight.detach().clone().requires_grad_(); });
+  check(net, [&] { net.load_state_dict(network().state_dict(), {.assign = true}); });
+  nn::Sequential normed{nn::Linear(6, 6), nn::BatchNorm1d(6)};
+  normed.to(kGpu);
+  normed.eval();
+  check(normed, [&] { normed.at<nn::BatchNorm1d>(1).running_mean = sample({6}, 9); });
+  // In place is no change of place.
+  const cuda::Graphed fast = cuda::make_graphed(net, {x});
+  net.load_state_dict(network().state_dict());
+  EXPECT_TRUE(allclose(fast(x).detach().cpu(), net(x).detach().cpu(), 1e-5, 1e-6));
+}
+
 }  // namespace
 }  // namespace tandem::testing
