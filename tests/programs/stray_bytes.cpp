@@ -29,4 +29,5 @@ int main() {
         "[read_image] more.jpg: libjpeg says: Corrupt JPEG data: 3 extraneous bytes before marker 0xc0; what is no part of the pixels is "
         "passed "
         "over, here and in other files");
+  return finish();
 }
