@@ -281,11 +281,14 @@ class Values {
   std::vector<int64_t> whole_numbers_;
 };
 
-/// Error for a file that is no table, but begins as something else. Any text may be one, but for a web page.
+/// Error for a file that begins as no table does: with zeros, as another kind of file, or as a web page. Any other text may be one.
 void check_text(std::string_view text, std::string_view path, const std::string& who) {
   const std::string_view start = text.substr(0, io::kKindBytes);
+  if (start.empty()) return;
   const std::string mistaken = io::mistaken_for("a table of text", start, path);
-  if (!start.empty() && !mistaken.empty() && (!io::is_text(start) || mistaken.find("(HTML)") != std::string::npos)) fail(who, mistaken);
+  const bool page = mistaken.find("(HTML)") != std::string::npos;
+  if (!mistaken.empty() && (page || !io::is_text(start))) fail(who, mistaken);
+  if (const size_t zero = start.find('\0'); zero != std::string_view::npos) fail(who, "not a table of text: byte ", zero, " is 0");
 }
 
 /// Error for options that contradict each other.

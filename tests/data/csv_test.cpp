@@ -135,5 +135,6 @@ TEST(CsvFiles, AreTextAndNoPages) {
   EXPECT_EQ(error_in("\xff\xfe\x61\0,\0b\0\n\0"s), "[read_csv] table.csv: not a table of text, but text in UTF-16: write it anew in UTF-8");
   EXPECT_EQ(error_in("PK\3\4"s + std::string(26, '\0') + "[Content_Types].xml"),
             "[read_csv] table.csv: not a table of text, but a document of Microsoft Office's: write its tables as CSV");
+  EXPECT_EQ(error_in("a,b\n1,\0\n"s), "[read_csv] table.csv: not a table of text: byte 6 is 0");
   EXPECT_EQ(table_of("PAR1,BMI\n1,2\n").names, (Names{"PAR1", "BMI"}));
 }
