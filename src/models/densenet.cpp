@@ -31,6 +31,7 @@ struct DenseLayer : nn::Module {
     f("norm2", norm2);
     f("conv2", conv2);
   }
+  void settings(nn::Settings&) override {}
   Tensor forward(const Tensor& x) override { return cat(std::vector{x, conv2(relu(norm2(conv1(relu(norm1(x))))))}, 1); }
 };
 
@@ -43,6 +44,7 @@ struct Transition : nn::Module {
     f("norm", norm);
     f("conv", conv);
   }
+  void settings(nn::Settings&) override {}
   Tensor forward(const Tensor& x) override { return avg_pool2d(conv(relu(norm(x))), 2); }
 };
 
@@ -50,6 +52,7 @@ struct DenseBlock : nn::Module {
   nn::ModuleDict layers;
 
   void fields(nn::Fields& f) override { layers.fields(f); }
+  void settings(nn::Settings& s) override { layers.settings(s); }
   Tensor forward(const Tensor& x) override {
     Tensor all = x;
     for (const auto& [name, layer] : layers.items()) all = (*layer)(all);

@@ -23,8 +23,10 @@ struct DenseNet : nn::Module {
   nn::ModuleDict features;
   nn::Linear classifier;
 
+  explicit DenseNet(nn::detail::Blank) : classifier(1, 1) {}
   explicit DenseNet(const DenseNetOptions& options = {});
   void fields(nn::Fields& f) override;
+  void settings(nn::Settings&) override {}
   Tensor forward(const Tensor& x) override;
 };
 

@@ -5,6 +5,7 @@
 #include "nn/layers.h"
 #include "nn/linear.h"
 #include "nn/pooling.h"
+#include "nn/settings.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
@@ -41,7 +42,7 @@ struct Residual : nn::Module {
   nn::BatchNorm2d bn1, bn2;
   nn::Sequential conv3;  // of the shortcut, or empty
 
-  Residual(int64_t in, int64_t out, int64_t stride, bool changes)
+  Residual(int64_t in, int64_t out, int64_t stride, bool changes = false)
       : conv1(in, out, 3, {.stride = stride, .padding = 1}), conv2(out, out, 3, {.padding = 1}), bn1(out), bn2(out) {
     if (changes) conv3.push_back(nn::Conv2d(in, out, 1, {.stride = stride}));
   }
@@ -52,6 +53,7 @@ struct Residual : nn::Module {
     f("bn1", bn1);
     f("bn2", bn2);
   }
+  void settings(nn::Settings& s) override { conv3.settings(s); }
   Tensor forward(const Tensor& x) override { return relu(bn2(conv2(relu(bn1(conv1(x))))) + (conv3.size() > 0 ? conv3(x) : x)); }
 };
 
@@ -96,6 +98,12 @@ void Bottleneck::fields(nn::Fields& f) {
 Tensor Bottleneck::forward(const Tensor& x) {
   return relu(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))) + (downsample.size() > 0 ? downsample(x) : x));
 }
+
+void BasicBlock::settings(nn::Settings& s) { s(downsample); }
+void Bottleneck::settings(nn::Settings& s) { s(downsample); }
+
+ResNet::ResNet(nn::detail::Blank) : ResNet(1) {}
+void ResNet::settings(nn::Settings& s) { s(fc); }
 
 ResNet::ResNet(int64_t in_channels) : conv1(in_channels, 64, 7, {.stride = 2, .padding = 3, .bias = false}), bn1(64) {}
 

@@ -21,6 +21,7 @@ struct BasicBlock : nn::Module {
 
   BasicBlock(int64_t in_planes, int64_t planes, int64_t stride = 1);
   void fields(nn::Fields& f) override;
+  void settings(nn::Settings& s) override;
   Tensor forward(const Tensor& x) override;
 };
 
@@ -37,6 +38,7 @@ struct Bottleneck : nn::Module {
 
   Bottleneck(int64_t in_planes, int64_t planes, int64_t stride = 1);
   void fields(nn::Fields& f) override;
+  void settings(nn::Settings& s) override;
   Tensor forward(const Tensor& x) override;
 };
 
@@ -53,7 +55,10 @@ struct ResNet : nn::Module {
   nn::AnyModule fc;  // a Linear, or an Identity
 
   void fields(nn::Fields& f) override;
+  void settings(nn::Settings& s) override;
   Tensor forward(const Tensor& x) override;
+
+  explicit ResNet(nn::detail::Blank);
 
  private:
   template <class Block>

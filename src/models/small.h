@@ -41,6 +41,7 @@ struct TextGru : nn::Module {
 
   explicit TextGru(const TextGruOptions& options = {});
   void fields(nn::Fields& f) override;
+  void settings(nn::Settings&) override {}
   Tensor forward(const Tensor& tokens) override;
 };
 

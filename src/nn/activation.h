@@ -13,6 +13,7 @@ struct InplaceActivation : Module {
   bool inplace;
 
   [[nodiscard]] std::string extra_repr() const override;
+  void settings(Settings& s) override;
 
  protected:
   explicit InplaceActivation(Flag inplace_) : inplace(inplace_) {}
@@ -53,6 +54,7 @@ struct Hardsigmoid : Module {
   bool inplace;
 
   explicit Hardsigmoid(Flag inplace_ = false) : inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
 };
 
@@ -61,6 +63,7 @@ struct Hardswish : Module {
   bool inplace;
 
   explicit Hardswish(Flag inplace_ = false) : inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
 };
 
@@ -95,6 +98,7 @@ struct ELU : Module {
   bool inplace;
 
   explicit ELU(double alpha_ = 1, Flag inplace_ = false) : alpha(alpha_), inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -105,6 +109,7 @@ struct CELU : Module {
   bool inplace;
 
   explicit CELU(double alpha_ = 1, Flag inplace_ = false) : alpha(alpha_), inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -114,6 +119,7 @@ struct GELU : Module {
   std::string approximate;
 
   explicit GELU(std::string approximate_ = "none") : approximate(std::move(approximate_)) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -123,6 +129,7 @@ struct GLU : Module {
   int64_t dim;
 
   explicit GLU(int64_t dim_ = -1) : dim(dim_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -132,6 +139,7 @@ struct Hardshrink : Module {
   double lambd;
 
   explicit Hardshrink(double lambd_ = 0.5) : lambd(lambd_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -141,6 +149,7 @@ struct Softshrink : Module {
   double lambd;
 
   explicit Softshrink(double lambd_ = 0.5) : lambd(lambd_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -152,6 +161,7 @@ struct Hardtanh : Module {
 
   /// Error unless min_val < max_val.
   explicit Hardtanh(double min_val = -1, double max_val = 1, Flag inplace = false, Site = Site::here());
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -162,6 +172,7 @@ struct LeakyReLU : Module {
   bool inplace;
 
   explicit LeakyReLU(double negative_slope_ = 0.01, Flag inplace_ = false) : negative_slope(negative_slope_), inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -172,6 +183,7 @@ struct PReLU : Module {
 
   explicit PReLU(int64_t num_parameters = 1, double init = 0.25, const Options& options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -183,6 +195,7 @@ struct RReLU : Module {
 
   explicit RReLU(double lower_ = 1.0 / 8, double upper_ = 1.0 / 3, Flag inplace_ = false)
       : lower(lower_), upper(upper_), inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -192,6 +205,7 @@ struct Softplus : Module {
   double beta, threshold;
 
   explicit Softplus(double beta_ = 1, double threshold_ = 20) : beta(beta_), threshold(threshold_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -202,6 +216,7 @@ struct Threshold : Module {
   bool inplace;
 
   Threshold(Scalar threshold_, Scalar value_, Flag inplace_ = false) : threshold(threshold_), value(value_), inplace(inplace_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -214,6 +229,7 @@ struct AlongDim : Module {
   /// Without a `dim`, PyTorch's old choice: the first dimension of an input with 0, 1 or 3 dimensions, the second of any other.
   explicit AlongDim(std::optional<int64_t> dim_ = {}) : dim(dim_) {}
   [[nodiscard]] std::string extra_repr() const override;
+  void settings(Settings& s) override;
 
  protected:
   [[nodiscard]] int64_t dim_of(const Tensor& x) const;

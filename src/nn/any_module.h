@@ -7,9 +7,27 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/blank.h"
 #include "nn/module.h"
 
 namespace tandem::nn {
+
+class AnyModule;
+
+namespace detail {
+/// A function that makes modules of a type, to be given another one's settings and tensors. Registered for each type that an AnyModule
+/// holds, before main begins, so that no other function is ever called because a message names it.
+struct Maker {
+  explicit Maker(AnyModule (*function)());
+  ~Maker();
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+  /// Whether there is one of this function.
+  [[nodiscard]] static bool is_known(AnyModule (*function)());
+
+  AnyModule (*make)();
+};
+}  // namespace detail
 
 /// Holds a module of any type as a value: a copy holds a copy of the module, which shares its parameters.
 class AnyModule {
@@ -36,6 +54,8 @@ class AnyModule {
   [[nodiscard]] ModuleBase& base() const { return box_->base(); }
   Module& operator*() const { return get(); }
   Module* operator->() const { return &get(); }
+  /// For the library: what makes a module of the same type, to be given this one's settings and tensors; nullptr where nothing can.
+  [[nodiscard]] AnyModule (*maker() const)() { return box_->maker(); }
 
  private:
   struct Box {
@@ -43,6 +63,7 @@ class AnyModule {
     virtual ModuleBase& base() = 0;
     virtual Module* module() = 0;
     [[nodiscard]] virtual std::unique_ptr<Box> copy() const = 0;
+    [[nodiscard]] virtual AnyModule (*maker() const)() = 0;
   };
   template <class M>
   struct BoxOf final : Box {
@@ -54,8 +75,19 @@ class AnyModule {
       else return nullptr;
     }
     [[nodiscard]] std::unique_ptr<Box> copy() const override { return std::make_unique<BoxOf>(value); }
+    [[nodiscard]] AnyModule (*maker() const)() override {
+      if constexpr (detail::Makeable<M>) return kMaker<M>.make;
+      else return nullptr;
+    }
     M value;
   };
+  template <class M>
+  static AnyModule make() {
+    return AnyModule(detail::blank<M>());
+  }
+  template <class M>
+  static inline const detail::Maker kMaker{&AnyModule::make<M>};
+
   std::unique_ptr<Box> box_;
 };
 

@@ -52,6 +52,7 @@ struct MultiheadAttention : Module {
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, const MultiheadAttentionOptions& options = {}, Site site = Site::here());
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   /// attn_output (L, N, E) and attn_output_weights (N, L, S), of query (L, N, E), key (S, N, kdim) and value (S, N, vdim), or all without
   /// N. Unless averaged, the weights have heads after N; they are undefined unless needed.

@@ -45,6 +45,7 @@ struct NormBase : Module {
   std::shared_ptr<const distributed::ProcessGroup> sync_group;
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   /// weight 1, bias 0, and the running statistics as at the start.
   void reset_parameters(Site site = Site::here());
   /// Mean 0, variance 1, no batches.

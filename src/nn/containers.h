@@ -57,6 +57,7 @@ struct ModuleList : Module {
   [[nodiscard]] Iterator end() const { return Iterator(items_.data() + items_.size()); }
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
 
  private:
   [[nodiscard]] const AnyModule& item(int64_t i) const;
@@ -94,6 +95,7 @@ struct ModuleDict : Module {
   [[nodiscard]] const std::vector<value_type>& items() const { return items_; }
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
 
  private:
   [[nodiscard]] const AnyModule& item(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "nn/repr.h"
 #include "nn/reset.h"
+#include "nn/settings.h"
 #include "ops/creation.h"
 #include "ops/padding.h"
 #include "ops/spatial.h"
@@ -158,6 +159,14 @@ ConvOf<Spatial>::ConvOf(bool lazy, int64_t in_channels, int64_t out_channels, co
     }
   }
   around_ = both_sides(before, behind);
+}
+
+template <int Spatial>
+void ConvOf<Spatial>::settings(Settings& s) {
+  ConvNd::settings(s);
+  std::string padding_name = padding_name_ ? padding_name_ : "";
+  s(padding_name, padding_mode_, around_);
+  if (s.taking()) padding_name_ = padding_name == "same" ? "same" : padding_name == "valid" ? "valid" : nullptr;
 }
 
 template <int Spatial>

@@ -39,6 +39,7 @@ struct ConvNd : Module {
   int64_t groups;
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// Draws weight and bias anew.
   void reset_parameters(Site site = Site::here());
@@ -81,6 +82,7 @@ template <int Spatial>
 struct ConvOf : ConvNd {
   ConvOf(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size_, const ConvOptions& options = {}, Site site = Site::here())
       : ConvOf(false, in_channels, out_channels, kernel_size_, options, site) {}
+  void settings(Settings& s) override;
 
  protected:
   ConvOf(bool lazy, int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const ConvOptions& options, Site site);

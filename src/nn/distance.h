@@ -11,6 +11,7 @@ struct CosineSimilarity : Module {
   double eps;
 
   explicit CosineSimilarity(int64_t dim_ = 1, double eps_ = 1e-8) : dim(dim_), eps(eps_) {}
+  void settings(Settings& s) override;
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
   Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());
@@ -22,6 +23,7 @@ struct PairwiseDistance : Module {
   bool keepdim;
 
   explicit PairwiseDistance(double p_ = 2, double eps_ = 1e-6, Flag keepdim_ = false) : p(p_), eps(eps_), keepdim(keepdim_) {}
+  void settings(Settings& s) override;
   using Module::forward;
   Tensor forward(const Tensor& x1, const Tensor& x2, Site site = Site::here());
   Tensor operator()(const Tensor& x1, const Tensor& x2, Site site = Site::here());

@@ -14,6 +14,7 @@ struct DropoutBase : Module {
   double p;
   bool inplace;
 
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 

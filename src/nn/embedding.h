@@ -30,6 +30,7 @@ struct Embedding : Module {
   [[nodiscard]] static Embedding from_pretrained(const Tensor& embeddings, Flag freeze = true, const EmbeddingOptions& options = {},
                                                  Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& indices) override;
   /// Draws the table anew.
   void reset_parameters(Site site = Site::here());
@@ -55,6 +56,7 @@ struct EmbeddingBag : Module {
 
   EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, EmbeddingBagOptions options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& indices) override;
   Tensor forward(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}, Site site = Site::here());
   using Module::operator();

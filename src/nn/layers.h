@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "nn/blank.h"
 #include "nn/module.h"
 #include "ops/fold.h"
 
@@ -18,6 +19,7 @@ struct Flatten : Module {
   int64_t start_dim, end_dim;
 
   explicit Flatten(int64_t start_dim_ = 1, int64_t end_dim_ = -1) : start_dim(start_dim_), end_dim(end_dim_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -27,7 +29,9 @@ struct Unflatten : Module {
   int64_t dim;
   Shape unflattened_size;
 
+  explicit Unflatten(detail::Blank) : dim(0) {}
   Unflatten(int64_t dim_, const Shape& unflattened_size_) : dim(dim_), unflattened_size(unflattened_size_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -37,6 +41,7 @@ struct PixelShuffle : Module {
   int64_t upscale_factor;
 
   explicit PixelShuffle(int64_t upscale_factor_) : upscale_factor(upscale_factor_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -46,6 +51,7 @@ struct PixelUnshuffle : Module {
   int64_t downscale_factor;
 
   explicit PixelUnshuffle(int64_t downscale_factor_) : downscale_factor(downscale_factor_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -55,6 +61,7 @@ struct ChannelShuffle : Module {
   int64_t groups;
 
   explicit ChannelShuffle(int64_t groups_) : groups(groups_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -65,6 +72,7 @@ struct Unfold : Module {
   FoldOptions options;
 
   explicit Unfold(const PerDim& kernel_size_, const FoldOptions& options_ = {}) : kernel_size(kernel_size_), options(options_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -76,6 +84,7 @@ struct Fold : Module {
 
   Fold(const PerDim& output_size_, const PerDim& kernel_size_, const FoldOptions& options_ = {})
       : output_size(output_size_), kernel_size(kernel_size_), options(options_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

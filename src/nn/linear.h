@@ -19,6 +19,7 @@ struct Linear : Module {
   Linear(int64_t in_features, int64_t out_features, const LinearOptions& options = {}, Site site = Site::here());
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// An activation that is computed together with the product.
   enum class Then : uint8_t { Relu, Gelu };
@@ -42,6 +43,7 @@ struct LazyLinear : Linear {
   explicit LazyLinear(int64_t out_features, const LinearOptions& options = {}, Site = Site::here());
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   Tensor forward_then(Then then, const Tensor& x) override;
   [[nodiscard]] int64_t out_features() const override { return out_features_; }
@@ -65,6 +67,7 @@ struct Bilinear : Module {
   Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, const LinearOptions& options = {}, Site site = Site::here());
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
   Tensor operator()(const Tensor& input1, const Tensor& input2, Site site = Site::here());

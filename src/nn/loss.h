@@ -3,6 +3,7 @@
 
 #include "nn/any_module.h"
 #include "nn/distance.h"
+#include "nn/settings.h"
 #include "ops/loss.h"
 
 namespace tandem::nn {
@@ -21,6 +22,17 @@ struct LossOf : Module {
   void fields(Fields& f) override {
     if constexpr (requires { options.weight; }) f.buffer("weight", options.weight);
     if constexpr (requires { options.pos_weight; }) f.buffer("pos_weight", options.pos_weight);
+  }
+  void settings(Settings& s) override {
+    if constexpr (multiprocessing::detail::Plain<Options>) {
+      s(options);
+    } else {  // tensors among them are buffers
+      s(options.reduction);
+      if constexpr (requires { options.ignore_index; }) s(options.ignore_index);
+      if constexpr (requires { options.label_smoothing; }) s(options.label_smoothing);
+      if constexpr (requires { options.delta; }) s(options.delta);
+      if constexpr (requires { options.p; }) s(options.p, options.margin);
+    }
   }
   using Module::forward;
   Tensor forward(const Tensor& input, const Tensor& target, const More&... more, Site site = Site::here()) {
@@ -137,6 +149,7 @@ struct TripletMarginWithDistanceLoss : Module {
 
   explicit TripletMarginWithDistanceLoss(Options options_ = {}) : options(std::move(options_)) {}
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site = Site::here());
   Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative, Site site = Site::here());
@@ -172,6 +185,7 @@ struct CTCLoss : Module {
   Options options;
 
   explicit CTCLoss(Options options_ = {}) : options(options_) {}
+  void settings(Settings& s) override;
   using Module::forward;
   /// `Lengths` is a Shape, or an integer Tensor, which is read.
   template <class Lengths = Shape>

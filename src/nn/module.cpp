@@ -10,6 +10,7 @@
 #include "base/type_name.h"
 #include "nn/flat_parameters.h"
 #include "nn/repr.h"
+#include "nn/settings.h"
 #include "nn/walk.h"
 
 namespace tandem::nn {
@@ -59,6 +60,8 @@ void detail::check_exact_type(const char* op, const ModuleBase& module, const st
 }
 
 void ModuleBase::fields(Fields&) {}
+
+void ModuleBase::settings(Settings& s) { s.undescribed(); }
 
 Tensor Module::forward(const Tensor&) {
   fail("[", name(), "] has no forward(const Tensor&): override it, or derive from nn::Callable for another signature");

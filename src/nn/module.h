@@ -29,6 +29,7 @@ struct IncompatibleKeys {
 
 struct Module;
 struct ModuleBase;
+class Settings;
 
 namespace detail {
 struct Named;
@@ -85,6 +86,10 @@ struct ModuleBase {
 
   /// Names the parts: `f("fc1", fc1); f("weight", weight); f.buffer("mean", mean);`.
   virtual void fields(Fields& f);
+  /// Names what the module was made with and `fields` doesn't name: `s(stride, padding)`. So that it can be sent to another process, where
+  /// one is made by the default constructor, or where there is none, with ones (`Net(1, 1)`), and then given these members' values, before
+  /// `fields` is asked for its parts. A type that names nothing arrives only where its default constructor makes parts of the same sizes.
+  virtual void settings(Settings& s);
 
   /// The type's name as printed: "Linear".
   [[nodiscard]] virtual std::string name() const;

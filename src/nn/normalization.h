@@ -26,6 +26,7 @@ struct LayerNorm : Module {
   explicit LayerNorm(int64_t size, const LayerNormOptions& options = {}, Site site = Site::here())
       : LayerNorm(Shape{size}, options, site) {}
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// weight 1, bias 0.
   void reset_parameters(Site site = Site::here());
@@ -49,6 +50,7 @@ struct GroupNorm : Module {
 
   GroupNorm(int64_t num_groups, int64_t num_channels, const GroupNormOptions& options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// weight 1, bias 0.
   void reset_parameters(Site site = Site::here());
@@ -72,6 +74,7 @@ struct RMSNorm : Module {
   explicit RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options = {}, Site site = Site::here());
   explicit RMSNorm(int64_t size, const RMSNormOptions& options = {}, Site site = Site::here()) : RMSNorm(Shape{size}, options, site) {}
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// weight 1.
   void reset_parameters(Site site = Site::here());
@@ -85,6 +88,7 @@ struct LocalResponseNorm : Module {
 
   explicit LocalResponseNorm(int64_t size_, double alpha_ = 1e-4, double beta_ = 0.75, double k_ = 1)
       : size(size_), alpha(alpha_), beta(beta_), k(k_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "nn/repr.h"
+#include "nn/settings.h"
 #include "ops/padding.h"
 #include "ops/spatial.h"
 
@@ -29,6 +30,11 @@ Tensor ConstantPadOf<Spatial>::forward(const Tensor& x) {
 template <int Spatial>
 std::string ConstantPadOf<Spatial>::extra_repr() const {
   return str("padding=", repr(padding), ", value=", repr(value));
+}
+
+template <int Spatial>
+void ConstantPadOf<Spatial>::settings(Settings& s) {
+  s(padding, value);
 }
 
 template struct ConstantPadOf<1>;

@@ -13,6 +13,7 @@ namespace tandem::nn {
 struct PadNd : Module {
   Shape padding;
 
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 
@@ -30,6 +31,7 @@ struct ConstantPadOf : PadNd {
   Scalar value;
 
   ConstantPadOf(const PerDim& padding_, Scalar value_) : PadNd(Spatial, "constant", padding_), value(value_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "nn/repr.h"
+#include "nn/settings.h"
 #include "ops/spatial.h"
 
 namespace tandem::nn {
@@ -113,6 +114,31 @@ Tensor MaxUnpoolOf<Spatial>::operator()(const Tensor& x, const Tensor& indices, 
 template <int Spatial>
 std::string MaxUnpoolOf<Spatial>::extra_repr() const {
   return str("kernel_size=", repr(kernel_size), ", stride=", repr(stride), ", padding=", repr(padding));
+}
+
+template <int Spatial>
+void MaxPoolOf<Spatial>::settings(Settings& s) {
+  s(kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode);
+}
+template <int Spatial>
+void AvgPoolOf<Spatial>::settings(Settings& s) {
+  s(kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override);
+}
+template <int Spatial>
+void AdaptiveAvgPoolOf<Spatial>::settings(Settings& s) {
+  s(output_size);
+}
+template <int Spatial>
+void AdaptiveMaxPoolOf<Spatial>::settings(Settings& s) {
+  s(output_size);
+}
+template <int Spatial>
+void LPPoolOf<Spatial>::settings(Settings& s) {
+  s(norm_type, kernel_size, options.stride, options.ceil_mode);
+}
+template <int Spatial>
+void MaxUnpoolOf<Spatial>::settings(Settings& s) {
+  s(kernel_size, stride, padding);
 }
 
 template struct MaxPoolOf<1>;

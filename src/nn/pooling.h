@@ -16,6 +16,7 @@ struct MaxPoolOf : Module {
   MaxPoolOptions options;
 
   explicit MaxPoolOf(const PerDim& kernel_size, MaxPoolOptions options = {});
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// The elements and where they were, for `MaxUnpool`: what return_indices=True is in PyTorch.
   ValuesIndices forward_with_indices(const Tensor& x, Site site = Site::here());
@@ -29,6 +30,7 @@ struct AvgPoolOf : Module {
   AvgPoolOptions options;
 
   explicit AvgPoolOf(const PerDim& kernel_size, AvgPoolOptions options = {});
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -39,6 +41,7 @@ struct AdaptiveAvgPoolOf : Module {
   OutputSize output_size;
 
   explicit AdaptiveAvgPoolOf(const OutputSize& output_size_) : output_size(output_size_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -49,6 +52,7 @@ struct AdaptiveMaxPoolOf : Module {
   OutputSize output_size;
 
   explicit AdaptiveMaxPoolOf(const OutputSize& output_size_) : output_size(output_size_) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   /// The elements and where they were.
   ValuesIndices forward_with_indices(const Tensor& x, Site site = Site::here());
@@ -63,6 +67,7 @@ struct LPPoolOf : Module {
   LpPoolOptions options;
 
   LPPoolOf(Scalar norm_type, const PerDim& kernel_size, LpPoolOptions options = {});
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
@@ -79,6 +84,7 @@ struct MaxUnpoolOf : Module {
   Shape kernel_size, stride, padding;
 
   explicit MaxUnpoolOf(const PerDim& kernel_size, const MaxUnpoolLayerOptions& options = {});
+  void settings(Settings& s) override;
   using Module::forward;
   /// `output_size`, with or without the leading dimensions, settles what the windows leave open.
   Tensor forward(const Tensor& x, const Tensor& indices, const Shape& output_size = {}, Site site = Site::here());

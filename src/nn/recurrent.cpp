@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "nn/flat_parameters.h"
 #include "nn/repr.h"
+#include "nn/settings.h"
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/recurrent_cells.h"
@@ -183,6 +184,12 @@ PackedRnnResult StateOfOne::operator()(const PackedSequence& x, const Tensor& hx
 RNN::RNN(int64_t input_size, int64_t hidden_size, const RNNOptions& options, Site site)
     : StateOfOne("RNN", kind_of("RNN", options.nonlinearity), input_size, hidden_size, common(options), site),
       nonlinearity(options.nonlinearity) {}
+
+void RNN::settings(Settings& s) {
+  StateOfOne::settings(s);
+  s(nonlinearity);
+  if (s.taking()) kind_ = kind_of("RNN", nonlinearity);
+}
 
 GRU::GRU(int64_t input_size, int64_t hidden_size, const GRUOptions& options, Site site)
     : StateOfOne("GRU", Kind::Gru, input_size, hidden_size, common(options), site) {}

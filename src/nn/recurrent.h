@@ -69,6 +69,7 @@ struct RecurrentBase : Module {
   std::vector<Tensor> weights;
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   /// Draws all parameters anew, uniform within ±1/sqrt(hidden).
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
@@ -87,6 +88,8 @@ struct RecurrentBase : Module {
   [[nodiscard]] LstmResult compute(const Tensor& x, const Shape* batch_sizes, const std::vector<Tensor>& hx, Site site) const;
 
   const char* type_;
+
+ protected:
   kernels::RecurrentCell kind_;
 };
 
@@ -111,6 +114,7 @@ struct RNN : detail::StateOfOne {
   std::string nonlinearity;
 
   RNN(int64_t input_size, int64_t hidden_size, const RNNOptions& options = {}, Site site = Site::here());
+  void settings(Settings& s) override;
 };
 
 /// Gated recurrent units, Cho et al. 2014, in the form with two biases: n = tanh(W_in x + b_in + r (W_hn h + b_hn)). As torch.nn.GRU.

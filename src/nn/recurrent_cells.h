@@ -27,6 +27,7 @@ struct RecurrentCell : Module {
   Tensor bias_ih, bias_hh;      // (gates · hidden); undefined where there are none
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   /// Draws all parameters anew.
   void reset_parameters(Site site = Site::here());
   [[nodiscard]] int64_t multiply_adds(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override;
@@ -53,6 +54,7 @@ struct RNNCell : detail::RecurrentCell {
 
   RNNCell(int64_t input_size, int64_t hidden_size, const RNNCellOptions& options = {}, Site site = Site::here());
   using RecurrentCell::forward;
+  void settings(Settings& s) override;
   /// The next state (N, hidden), from x (N, input) and the state before, zeros where not given; or all without N.
   Tensor forward(const Tensor& x, const Tensor& hx, Site site);
   Tensor operator()(const Tensor& x, const Tensor& hx = {}, Site site = Site::here());

@@ -59,6 +59,7 @@ struct Sequential : Module {
   [[nodiscard]] bool runs_with_next(size_t i) const;
 
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
 
  private:

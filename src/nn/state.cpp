@@ -61,13 +61,14 @@ IncompatibleKeys ModuleBase::load_state_dict(const StateDict& state, LoadOptions
   });
   for (const auto& [name, tensor] : state)
     if (!known.contains(name)) keys.unexpected_keys.push_back(name);
+  const bool sizes_fit = trouble.empty();
   if (options.strict) {
     if (!keys.unexpected_keys.empty()) trouble = " Unexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + "." + trouble;
     if (!keys.missing_keys.empty()) trouble = " Missing key(s) in state_dict: " + quoted(keys.missing_keys) + "." + trouble;
   }
   if (!trouble.empty())
-    fail("Error(s) in loading state_dict for ", name(), ":", trouble,
-         " Make the model as the saved one was; strict = false passes over missing and unexpected keys");
+    fail("Error(s) in loading state_dict for ", name(), ":", trouble, " Make the model as the saved one was",
+         sizes_fit ? "; load_state_dict(state, {.strict = false}) passes over missing and unexpected keys" : "");
 
   const NoGradGuard no_grad;
   detail::walk(*this, true, [&](const Field& field) {

@@ -59,7 +59,7 @@ ModuleList clones(const char* type, const Layer& layer, int64_t count, Site site
 
 }  // namespace
 
-Activation::Activation(const char* name) {
+Activation::Activation(const char* name) : name_(name) {
   if (std::string_view(name) == "relu") function_ = [](const Tensor& x, Site site) { return relu(x, site); };
   else if (std::string_view(name) == "gelu") function_ = [](const Tensor& x, Site site) { return gelu(x, "none", site); };
   else fail("[Activation] activation should be relu/gelu, or a function, not ", name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #include "nn/attention.h"
@@ -20,8 +21,11 @@ class Activation {
   requires std::is_invocable_r_v<Tensor, F, const Tensor&> Activation(F function)
       : function_([function = std::move(function)](const Tensor& x, Site) mutable { return function(x); }) {}
   [[nodiscard]] Tensor operator()(const Tensor& x, Site site) const { return function_(x, site); }
+  /// "relu" or "gelu"; empty for another function.
+  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
+  std::string name_;
   std::function<Tensor(const Tensor&, Site)> function_;
 };
 
@@ -74,6 +78,7 @@ struct TransformerEncoderLayer : Module {
 
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, const TransformerLayerOptions& options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   /// src (T, N, d_model) to the same.
   Tensor forward(const Tensor& src) override;
   Tensor forward(const Tensor& src, const EncoderMasks& masks, Site site);
@@ -94,6 +99,7 @@ struct TransformerDecoderLayer : Module {
 
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerLayerOptions& options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   /// tgt (T, N, d_model) beside memory (S, N, d_model) to tgt's sizes.
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site);
@@ -106,8 +112,10 @@ struct TransformerEncoder : Module {
   ModuleList layers;
   AnyModule norm;  // or none
 
+  explicit TransformerEncoder(detail::Blank) {}
   TransformerEncoder(const TransformerEncoderLayer& layer, int64_t num_layers, AnyModule norm = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& src) override;
   Tensor forward(const Tensor& src, const EncoderMasks& masks, Site site);
   Tensor operator()(const Tensor& src, const EncoderMasks& masks = {}, Site site = Site::here());
@@ -118,8 +126,10 @@ struct TransformerDecoder : Module {
   ModuleList layers;
   AnyModule norm;  // or none
 
+  explicit TransformerDecoder(detail::Blank) {}
   TransformerDecoder(const TransformerDecoderLayer& layer, int64_t num_layers, AnyModule norm = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks, Site site);
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMasks& masks = {}, Site site = Site::here());
@@ -156,8 +166,10 @@ struct Transformer : Module {
   TransformerEncoder encoder;
   TransformerDecoder decoder;
 
+  explicit Transformer(detail::Blank blank) : d_model(1), nhead(1), batch_first(false), encoder(blank), decoder(blank) {}
   explicit Transformer(int64_t d_model = 512, int64_t nhead = 8, const TransformerOptions& options = {}, Site site = Site::here());
   void fields(Fields& f) override;
+  void settings(Settings& s) override;
   using Module::forward;
   /// src (S, N, d_model) and tgt (T, N, d_model) to tgt's sizes.
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks, Site site);

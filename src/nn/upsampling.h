@@ -13,19 +13,20 @@ namespace tandem::nn {
 struct Upsample : Module {
   InterpolateOptions options;
 
-  explicit Upsample(InterpolateOptions options_) : options(std::move(options_)) {}
+  explicit Upsample(InterpolateOptions options_ = {}) : options(std::move(options_)) {}
+  void settings(Settings& s) override;
   Tensor forward(const Tensor& x) override;
   [[nodiscard]] std::string extra_repr() const override;
 };
 
 /// Upsample of images by the nearest element; the mode in the options does not count. As torch.nn.UpsamplingNearest2d.
 struct UpsamplingNearest2d : Upsample {
-  explicit UpsamplingNearest2d(const InterpolateOptions& options);
+  explicit UpsamplingNearest2d(const InterpolateOptions& options = {});
 };
 
 /// Upsample of images by "bilinear" with aligned corners. As torch.nn.UpsamplingBilinear2d.
 struct UpsamplingBilinear2d : Upsample {
-  explicit UpsamplingBilinear2d(const InterpolateOptions& options);
+  explicit UpsamplingBilinear2d(const InterpolateOptions& options = {});
 };
 
 }  // namespace tandem::nn

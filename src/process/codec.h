@@ -1,6 +1,7 @@
 // How values travel between processes: numbers, texts, tensors, and what is made of them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,8 +15,8 @@
 namespace tandem::multiprocessing {
 
 /// Puts a T into a message and takes it out in another process. There is one for numbers and other types that can be copied as bytes
-/// (which must not hold addresses: those mean nothing elsewhere), strings, vectors, pairs and tuples, shapes, dtypes, devices, tensors,
-/// state dictionaries, modules, and all that this namespace shares: queues, connections, events, locks, values, arrays.
+/// (which must not hold addresses: those mean nothing elsewhere), strings, optional values, vectors, pairs and tuples, shapes, dtypes,
+/// devices, tensors, state dictionaries, modules, and all that this namespace shares: queues, connections, events, locks, values, arrays.
 template <class T>
 struct Codec;
 
@@ -81,6 +82,18 @@ struct Codec<std::vector<T>> {
     std::vector<T> value;
     for (size_t i = 0; i < count; ++i) value.push_back(Codec<T>::take(received));
     return value;
+  }
+};
+
+template <class T>
+requires(!detail::Plain<std::optional<T>>) struct Codec<std::optional<T>> {
+  static void put(detail::Parcel& parcel, const std::optional<T>& value) {
+    Codec<bool>::put(parcel, value.has_value());
+    if (value) Codec<T>::put(parcel, *value);
+  }
+  static std::optional<T> take(detail::Received& received) {
+    if (!Codec<bool>::take(received)) return std::nullopt;
+    return Codec<T>::take(received);
   }
 };
 

@@ -1,5 +1,7 @@
 // Every module of nn that has parameters: its gradients on two devices, and on two ranks, are those of one device. Normalization by a
 // batch's statistics is tested in evaluation mode, and where its statistics are of all ranks.
+#include "support/every_module.h"
+
 #include <functional>
 
 #include "nn/support.h"
@@ -69,79 +71,21 @@ Checks checks_of(const M& inner, const Tensor& x) {
   return checks_of<M>(inner, x, [](M& module, const Tensor& in) { return static_cast<nn::Module&>(module)(in); });
 }
 
-std::vector<Checks> every_module() {
-  manual_seed(11);
-  const Tensor rows = randn({6, 4}), one = randn({6, 2, 7}), two = randn({6, 2, 6, 6}), three = randn({6, 2, 4, 4, 4});
-  const Tensor steps = randn({6, 5, 8}), indices = arange(18).remainder(9).view({6, 3});
-  const nn::TransformerLayerOptions layer{.dim_feedforward = 12, .dropout = 0, .batch_first = true};
+std::vector<Checks> every_checks() {
   std::vector<Checks> all;
-  const auto add = [&](Checks checks) { all.push_back(std::move(checks)); };
-  add(checks_of(nn::Linear(4, 3), rows));
-  add(checks_of(nn::LazyLinear(3), rows));
-  add(checks_of<nn::Bilinear>(nn::Bilinear(4, 4, 3), rows, [](auto& m, const Tensor& x) { return m(x, x * 2); }));
-  add(checks_of(nn::Conv1d(2, 3, 3), one));
-  add(checks_of(nn::Conv2d(2, 4, 3, {.groups = 2}), two));
-  add(checks_of(nn::Conv3d(2, 3, 2), three));
-  add(checks_of(nn::LazyConv1d(3, 3), one));
-  add(checks_of(nn::LazyConv2d(3, 3), two));
-  add(checks_of(nn::LazyConv3d(3, 2), three));
-  add(checks_of(nn::ConvTranspose1d(2, 3, 3), one));
-  add(checks_of(nn::ConvTranspose2d(2, 3, 3, {.stride = 2}), two));
-  add(checks_of(nn::ConvTranspose3d(2, 3, 2), three));
-  add(checks_of(nn::LazyConvTranspose1d(3, 3), one));
-  add(checks_of(nn::LazyConvTranspose2d(3, 3), two));
-  add(checks_of(nn::LazyConvTranspose3d(3, 2), three));
-  add(checks_of(nn::BatchNorm1d(2), one));
-  add(checks_of(nn::BatchNorm2d(2), two));
-  add(checks_of(nn::BatchNorm3d(2), three));
-  add(checks_of(nn::SyncBatchNorm(2), two));
-  add(checks_of(nn::LazyBatchNorm1d(), one));
-  add(checks_of(nn::LazyBatchNorm2d(), two));
-  add(checks_of(nn::LazyBatchNorm3d(), three));
-  add(checks_of(nn::InstanceNorm1d(2, {.affine = true}), one));
-  add(checks_of(nn::InstanceNorm2d(2, {.affine = true}), two));
-  add(checks_of(nn::InstanceNorm3d(2, {.affine = true}), three));
-  add(checks_of(nn::LazyInstanceNorm1d({.affine = true}), one));
-  add(checks_of(nn::LazyInstanceNorm2d({.affine = true}), two));
-  add(checks_of(nn::LazyInstanceNorm3d({.affine = true}), three));
-  add(checks_of(nn::LayerNorm({4}), rows));
-  add(checks_of(nn::GroupNorm(2, 2), two));
-  add(checks_of(nn::RMSNorm({4}), rows));
-  add(checks_of(nn::PReLU(2), two));
-  add(checks_of(nn::Embedding(9, 4), indices));
-  add(checks_of(nn::EmbeddingBag(9, 4), indices));
-  add(checks_of<nn::RNN>(nn::RNN(8, 3, {.batch_first = true}), steps, [](auto& m, const Tensor& x) { return m(x).output; }));
-  add(checks_of<nn::GRU>(nn::GRU(8, 3, {.num_layers = 2, .batch_first = true}), steps,
-                         [](auto& m, const Tensor& x) { return m(x).output; }));
-  add(checks_of<nn::LSTM>(nn::LSTM(8, 4, {.batch_first = true, .bidirectional = true, .proj_size = 2}), steps,
-                          [](auto& m, const Tensor& x) { return m(x).output; }));
-  add(checks_of<nn::RNNCell>(nn::RNNCell(4, 3), rows, [](auto& m, const Tensor& x) { return m(x); }));
-  add(checks_of<nn::GRUCell>(nn::GRUCell(4, 3), rows, [](auto& m, const Tensor& x) { return m(x); }));
-  add(checks_of<nn::LSTMCell>(nn::LSTMCell(4, 3), rows, [](auto& m, const Tensor& x) { return m(x).h; }));
-  add(checks_of<nn::MultiheadAttention>(nn::MultiheadAttention(8, 2, {.batch_first = true}), steps,
-                                        [](auto& m, const Tensor& x) { return m(x, x, x).attn_output; }));
-  add(checks_of(nn::TransformerEncoderLayer(8, 2, layer), steps));
-  add(checks_of(nn::TransformerEncoder(nn::TransformerEncoderLayer(8, 2, layer), 2), steps));
-  add(checks_of<nn::TransformerDecoderLayer>(nn::TransformerDecoderLayer(8, 2, layer), steps,
-                                             [](auto& m, const Tensor& x) { return m(x, x * 2); }));
-  add(checks_of<nn::TransformerDecoder>(nn::TransformerDecoder(nn::TransformerDecoderLayer(8, 2, layer), 2), steps,
-                                        [](auto& m, const Tensor& x) { return m(x, x * 2); }));
-  add(checks_of<nn::Transformer>(
-      nn::Transformer(8, 2, {.num_encoder_layers = 1, .num_decoder_layers = 1, .dim_feedforward = 12, .dropout = 0, .batch_first = true}),
-      steps, [](auto& m, const Tensor& x) { return m(x, x * 2); }));
-  add(checks_of(nn::Sequential(nn::Linear(4, 5), nn::ReLU(), nn::Linear(5, 2)), rows));
+  every_module([&]<class M>(const M& module, const Tensor& x, auto... call) { all.push_back(checks_of<M>(module, x, call...)); });
   return all;
 }
 
 TEST(EveryModule, HasTheGradientsOfOneDeviceOnTwo) {
-  for (const Checks& checks : every_module()) {
+  for (const Checks& checks : every_checks()) {
     SCOPED_TRACE(checks.name);
     checks.on_devices();
   }
 }
 
 TEST(EveryModule, HasTheGradientsOfOneDeviceOnTwoRanks) {
-  for (const Checks& checks : every_module()) {
+  for (const Checks& checks : every_checks()) {
     SCOPED_TRACE(checks.name);
     checks.on_ranks();
   }
