@@ -10,6 +10,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/process_seed.h"
 #include "base/work_site.h"
 #include "kernels/random.h"
 #include "ops/creation.h"
@@ -23,11 +24,17 @@
 namespace tandem {
 namespace {
 
-/// A generator a device: the CPU's first, then the GPUs'.
+/// A generator a device: the CPU's first, then the GPUs'. In a program that gives no seed no two of them draw the same numbers.
 struct Generators {
   detail::ForkSafeMutex mutex;
   std::array<GeneratorState, 1 + 64> states{};
-  uint64_t seed = 0;
+  uint64_t seed;
+
+  Generators() {
+    const auto given = detail::seed_from_environment();
+    seed = given ? *given : detail::seed_by_chance();
+    for (size_t i = 0; i < states.size(); ++i) states[i].seed = detail::split_seed(seed, detail::SeedOf::Device, i);
+  }
 };
 
 Generators& generators() {

@@ -1,5 +1,5 @@
 // Random numbers: Philox, one generator a device, the offset taken when the call is made. The same seed gives the same numbers on every
-// device.
+// device. A program that sets none draws other numbers in each run, in each process and on each device, unless TANDEM_SEED is set.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace tandem {
 
-/// Seeds the generators of all devices.
+/// Seeds the generators of all devices of this process: each draws the same numbers from then on. As torch.manual_seed.
 void manual_seed(uint64_t seed);
-/// The seed the CPU's generator was given last.
+/// The seed that manual_seed was given last, or the one that the process began with: a program that sets none gives the same numbers again
+/// where TANDEM_SEED is this. As torch.initial_seed.
 [[nodiscard]] uint64_t initial_seed();
 
 /// A generator's state: everything that decides its next numbers.

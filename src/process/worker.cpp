@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "base/cores.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/process_seed.h"
 #include "process/init.h"
 #include "process/socket.h"
 #include "process/watcher.h"
@@ -33,6 +35,8 @@ std::string signal_name(int number) {
 
 /// The program's environment without what belongs to this process alone, and with what a worker needs.
 std::vector<std::string> environment_of_worker(int share) {
+  static std::atomic<uint64_t> started = 0;
+  const auto seed = tandem::detail::seed_from_environment();
   std::vector<std::string> variables;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text(*entry);
@@ -40,9 +44,12 @@ std::vector<std::string> environment_of_worker(int share) {
     // A launcher's ranks are processes that it has started: a worker that took itself for one would wait for ever.
     if (is("OMPI_") || is("PMIX_") || is("PMI_") || is(kWorkerVariable)) continue;
     if (is("TANDEM_VIRTUAL_GPUS=") && runtime::virtual_gpus_asked_for()) continue;
+    if (is("TANDEM_SEED=") && seed) continue;
     variables.emplace_back(text);
   }
   variables.push_back(str(kWorkerVariable, "=", kWorkerSocket));
+  // No two workers draw the same numbers.
+  if (seed) variables.push_back(str("TANDEM_SEED=", tandem::detail::split_seed(*seed, tandem::detail::SeedOf::Worker, ++started)));
   if (const auto virtual_gpus = runtime::virtual_gpus_asked_for()) variables.push_back("TANDEM_VIRTUAL_GPUS=" + *virtual_gpus);
   if (!environment("TANDEM_NUM_THREADS"))
     variables.push_back(str("TANDEM_NUM_THREADS=", std::max(tandem::detail::usable_cores() / share, 1)));
