@@ -306,17 +306,21 @@ Descriptor receive_descriptor(int socket, uint64_t number, Clock::time_point dea
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (got <= 0) fail("rank 0 has ended before it gave a segment");
-  Descriptor file;
-  if (const cmsghdr* const head = CMSG_FIRSTHDR(&message);
-      head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int opened = -1;
-    std::memcpy(&opened, CMSG_DATA(head), sizeof opened);
-    file = Descriptor(opened);
+  std::vector<Descriptor> files_given;  // all of them have been opened here, however many were asked for
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int opened = -1;
+      std::memcpy(&opened, CMSG_DATA(head) + i * sizeof opened, sizeof opened);
+      files_given.emplace_back(opened);
+    }
   }
+  if (got <= 0) fail("rank 0 has ended before it gave a segment");
   if (message.msg_flags & MSG_CTRUNC) fail("a segment cannot be opened: too many files are open; raise `ulimit -n`");
-  if (got != sizeof given || given != number || file.get() < 0) fail("rank 0 gave another segment than the one that was waited for");
-  return file;
+  if (got != sizeof given || given != number || files_given.size() != 1)
+    fail("rank 0 gave another segment than the one that was waited for");
+  return std::move(files_given.front());
 }
 
 }  // namespace tandem::comm
