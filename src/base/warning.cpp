@@ -23,8 +23,11 @@ Warnings& warnings() {
 }
 
 bool is_new(const std::string& text) {
+  // Texts may be about files that never end to come: from here on nobody is told, and no memory is taken.
+  constexpr size_t kMostTexts = 10'000;
   const std::lock_guard lock(warnings().said_mutex);
-  return warnings().said.insert(text).second;
+  auto& said = warnings().said;
+  return said.size() < kMostTexts && said.insert(text).second;
 }
 
 }  // namespace

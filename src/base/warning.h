@@ -13,7 +13,7 @@ using WarningHandler = std::function<void(const std::string& text)>;
 WarningHandler set_warning_handler(WarningHandler handler);
 
 namespace detail {
-/// Hands a warning to the handler; each text once in a process. What the handler throws is thrown on.
+/// Hands a warning to the handler; each text once in a process, and no more than 10,000 of them. What the handler throws is thrown on.
 void warn_once(const std::string& text);
 }  // namespace detail
 

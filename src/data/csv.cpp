@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "io/file_kind.h"
 #include "io/gzip.h"
+#include "io/named.h"
 #include "ops/creation.h"
 
 namespace tandem::data {
@@ -185,8 +186,8 @@ std::vector<std::string> names_of(std::vector<std::string> names) {
 [[noreturn]] void fail_unknown_column(const std::string& name, const std::vector<std::string>& names, const std::string& who) {
   constexpr size_t kMostListed = 50;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  fail(who, "there is no column '", name, "'; there is ", text, names.size() > kMostListed ? ", …" : "");
+  for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + io::shown(names[i]);
+  fail(who, "there is no column ", io::in_quotes(name), "; there is ", text, names.size() > kMostListed ? ", …" : "");
 }
 
 /// Where each name stands; where one comes twice, the first of them.
@@ -227,7 +228,7 @@ class Values {
   /// Adds what a line has in a column.
   void add(Column& column, const Lines& line) {
     const std::string& field = line.fields()[column.place];
-    const auto bad = [&](const auto&... parts) { line.bad(", column ", column.place + 1, " (", column.name, "): ", parts...); };
+    const auto bad = [&](const auto&... parts) { line.bad(", column ", column.place + 1, " (", io::shown(column.name), "): ", parts...); };
     if (is_missing(field)) {
       if (!missing_) bad("the value is missing");
       if (whole_ && std::isnan(*missing_)) bad("the value is missing, and ", dtype_, " has no nan: say in .missing what stands for it");
@@ -244,8 +245,8 @@ class Values {
       }
     }
     const auto number = number_of(field);
-    if (!number) bad("'", field, "' is not a number: name a column of words in .categories");
-    if (whole_ && !whole_number(*number)) bad("'", field, "' is no number that ", dtype_, " has: choose another .dtype");
+    if (!number) bad(io::in_quotes(field), " is not a number: name a column of words in .categories");
+    if (whole_ && !whole_number(*number)) bad(io::in_quotes(field), " is no number that ", dtype_, " has: choose another .dtype");
     push(*number);
   }
   [[nodiscard]] Tensor table(int64_t width) {

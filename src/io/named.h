@@ -5,12 +5,15 @@
 
 namespace tandem::io {
 
-/// Quoted, made printable, and short.
-inline std::string in_quotes(const std::string& name) {
-  std::string out = "'";
+/// Printable, and short.
+inline std::string shown(const std::string& name) {
+  std::string out;
   for (const char c : name.substr(0, 100)) out += static_cast<unsigned char>(c) < 32 ? '?' : c;
-  return out + (name.size() > 100 ? "…'" : "'");
+  return out + (name.size() > 100 ? "…" : "");
 }
+
+/// The same, quoted.
+inline std::string in_quotes(const std::string& name) { return "'" + shown(name) + "'"; }
 
 /// The first of them.
 template <class Names>

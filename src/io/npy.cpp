@@ -177,10 +177,11 @@ TensorMap load_npz(const std::string& path, Device device, const std::vector<std
   LeftOut left_out;
   for (const ZipEntry& entry : read_zip_directory(file)) {
     const std::string name = entry.name.ends_with(".npy") ? entry.name.substr(0, entry.name.size() - 4) : entry.name;
-    if (!found.insert(name).second) file.bad("has the array ", name, " twice");
+    if (!found.insert(name).second) file.bad("has the array ", shown(name), " twice");
     if (!names.empty() && !wanted.contains(name)) continue;
     ZipEntryReader reader(file, entry);
-    const Source source{file, str("the entry ", entry.name, ": "), entry.size, [&](void* to, size_t bytes) { reader.read(to, bytes); }};
+    const Source source{file, str("the entry ", shown(entry.name), ": "), entry.size,
+                        [&](void* to, size_t bytes) { reader.read(to, bytes); }};
     const auto header = read_header(source);
     has_arrays = has_arrays || header;
     const std::string other = header ? header->other : "not a .npy file";

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "io/named.h"
 
 namespace tandem::io {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::array<DTypeName, 9> kNames = {{{kBool, "|b1"},
 /// What elements of a type are that no tensor has.
 std::string describe_other(const std::string& name) {
   const char kind = name.size() > 1 ? name[1] : ' ';
-  const std::string type = str(" (type '", name, "')");
+  const std::string type = str(" (type ", in_quotes(name), ")");
   switch (kind) {
     case 'O':
       return str("the elements are pickled Python objects", type, ", which are not read: save arrays of numbers, as with .astype('<f4')");
@@ -39,7 +40,8 @@ std::string describe_other(const std::string& name) {
     case 'c': return str("the numbers are complex", type, ": save their .real and .imag");
     case 'V': return str("the elements are bytes without a type", type, ", and no numbers: save them with .view('|u1')");
     default:
-      return str("the numbers are of the type '", name, "', which is none of bool, (u)int8, int16, int32, int64, float16, float32, float64",
+      return str("the numbers are of the type ", in_quotes(name),
+                 ", which is none of bool, (u)int8, int16, int32, int64, float16, float32, float64",
                  kind == 'u' || kind == 'f' ? ": save them with .astype" : "");
   }
 }
@@ -64,7 +66,7 @@ class Parser {
         header_.sizes = tuple();
         has_sizes = true;
       } else {
-        bad(str("the header has the key '", key, "' too much"));
+        bad(str("the header has the key ", in_quotes(key), " too much"));
       }
       if (!accept(',')) {
         expect('}');
@@ -130,9 +132,7 @@ class Parser {
   }
   void type() {
     if (begins('[') || begins('(')) {
-      constexpr size_t kLongest = 200;
-      const std::string_view fields = bracketed();
-      header_.other = str("the elements are records of several fields, ", fields.substr(0, kLongest), fields.size() > kLongest ? "…" : "",
+      header_.other = str("the elements are records of several fields, ", shown(std::string(bracketed())),
                           ", and no numbers: save each field as an array, as in numpy.savez(path, a=x['a'])");
       return;
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "io/named.h"
 
 namespace tandem::io {
 namespace {
@@ -59,12 +60,12 @@ void place(const InputFile& file, std::vector<ZipEntry>& entries, uint64_t direc
     ZipEntry& entry = entries[i];
     const uint64_t end = i + 1 < entries.size() ? entries[i + 1].header : directory_begin;
     if (entry.header > directory_begin || directory_begin - entry.header < kLocalBytes)
-      file.bad("the entry ", entry.name, " lies outside the archive");
+      file.bad("the entry ", shown(entry.name), " lies outside the archive");
     const std::string header = file.read(kLocalBytes, entry.header);
-    if (get<uint32_t>(header, 0) != kLocalSignature) file.bad("the entry ", entry.name, " does not begin where the directory says");
+    if (get<uint32_t>(header, 0) != kLocalSignature) file.bad("the entry ", shown(entry.name), " does not begin where the directory says");
     entry.begin = entry.header + kLocalBytes + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
     if (entry.begin > end || entry.compressed > end - entry.begin)
-      file.bad("the entry ", entry.name, " overlaps what comes after it at byte ", end);
+      file.bad("the entry ", shown(entry.name), " overlaps what comes after it at byte ", end);
   }
 }
 
@@ -109,7 +110,7 @@ void widen(const InputFile& file, std::string_view extra, ZipEntry& entry) {
     }
     extra.remove_prefix(bytes);
   }
-  if (!elsewhere.empty()) file.bad("the entry ", entry.name, " lacks its sizes");
+  if (!elsewhere.empty()) file.bad("the entry ", shown(entry.name), " lacks its sizes");
 }
 
 }  // namespace
@@ -193,12 +194,13 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
     entry.size = get<uint32_t>(directory, next + 24);
     entry.header = get<uint32_t>(directory, next + 42);
     widen(file, std::string_view(directory).substr(next + kDirectoryBytes + name_bytes, extra_bytes), entry);
-    if (flags & kEncrypted) file.bad("the entry ", entry.name, " is encrypted");
-    if (method != kStored && method != kDeflated) file.bad("the entry ", entry.name, " is packed in a way (", method, ") that is not read");
-    if (!entry.deflated && entry.compressed != entry.size) file.bad("the entry ", entry.name, " has two sizes");
-    if (entry.compressed > file.size()) file.bad("the entry ", entry.name, " lies outside the archive");
+    if (flags & kEncrypted) file.bad("the entry ", shown(entry.name), " is encrypted");
+    if (method != kStored && method != kDeflated)
+      file.bad("the entry ", shown(entry.name), " is packed in a way (", method, ") that is not read");
+    if (!entry.deflated && entry.compressed != entry.size) file.bad("the entry ", shown(entry.name), " has two sizes");
+    if (entry.compressed > file.size()) file.bad("the entry ", shown(entry.name), " lies outside the archive");
     if (entry.deflated && entry.size > entry.compressed * kMostInflated)
-      file.bad("the entry ", entry.name, " cannot unpack to the size it says");
+      file.bad("the entry ", shown(entry.name), " cannot unpack to the size it says");
     entries.push_back(std::move(entry));
     next += kDirectoryBytes + more;
   }
@@ -209,7 +211,7 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
 ZipEntryReader::ZipEntryReader(const InputFile& file, const ZipEntry& entry) : file_(file), entry_(entry) {
   if (entry.deflated)
     inflater_.emplace(
-        Inflater::Form::Deflate, [this] { return next_piece(); }, str(file.what(), "the entry ", entry.name, ": "));
+        Inflater::Form::Deflate, [this] { return next_piece(); }, str(file.what(), "the entry ", shown(entry.name), ": "));
 }
 
 std::string_view ZipEntryReader::next_piece() {
@@ -219,7 +221,7 @@ std::string_view ZipEntryReader::next_piece() {
 }
 
 void ZipEntryReader::bad_size() const {
-  file_.bad("the entry ", entry_.name, ": does not unpack to the ", entry_.size, " bytes that the archive says");
+  file_.bad("the entry ", shown(entry_.name), ": does not unpack to the ", entry_.size, " bytes that the archive says");
 }
 
 void ZipEntryReader::read(void* to, size_t bytes) {
@@ -241,7 +243,7 @@ void ZipEntryReader::skip() {
 void ZipEntryReader::finish() {
   char more = 0;
   if (inflater_ && inflater_->read(&more, 1) != 0) bad_size();
-  if (crc_ != entry_.crc) file_.bad("the entry ", entry_.name, ": damaged: its checksum does not fit");
+  if (crc_ != entry_.crc) file_.bad("the entry ", shown(entry_.name), ": damaged: its checksum does not fit");
 }
 
 }  // namespace tandem::io

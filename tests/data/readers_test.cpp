@@ -123,7 +123,7 @@ TEST(Csv, NamesLineAndColumn) {
   EXPECT_EQ(text("a,b\n1,2\n1\n"), "[read_csv] bad.csv: line 3 has 1 fields, but the first one has 2");
   EXPECT_EQ(text("a,b\n1,\n", {.missing = std::nullopt}), "[read_csv] bad.csv: line 2, column 2 (b): the value is missing");
   EXPECT_EQ(text("a,b\n\"1\n\n2\",3\n4,y\n"),
-            "[read_csv] bad.csv: line 2, column 1 (a): '1\n\n2' is not a number: name a column of words in .categories");
+            "[read_csv] bad.csv: line 2, column 1 (a): '1??2' is not a number: name a column of words in .categories");
   EXPECT_EQ(text("a,b\n1,\"2"), "[read_csv] bad.csv: line 2, column 2: a quote is never closed");
   EXPECT_EQ(text("a,b\n\"1\"2,3"), "[read_csv] bad.csv: line 2, column 1: there is text after the closing quote");
   EXPECT_EQ(text(""), "[read_csv] bad.csv: the file has no lines");

@@ -166,6 +166,13 @@ TEST(Archives, GiveTheirNumbersBesideOtherElements) {
   EXPECT_EQ(error_of([] { (void)io::load_npz("mixed.npz", td::cpu(), {"y"}); }),
             "[load_npz] mixed.npz: there is no array 'y'; there is 'notes.txt', 'objects', 'records', 'words', 'x'");
 
+  // A warning is one line, whatever the names are.
+  write_file("names.npz", archive({{"x.npy", numbers}, {"two\nlines" + std::string(500, 'z'), "hello"}}));
+  const auto lines = warnings_of([] { (void)io::load_npz("names.npz"); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("the entry two?lineszzz"), std::string::npos) << lines[0];
+  EXPECT_LT(lines[0].size(), 300U);
+
   // Nothing but others.
   write_file("words.npz", archive({{"words.npy", npy("'<U1'", "(1,)", "a\0\0\0"s)}}));
   EXPECT_EQ(error_of([] { (void)io::load_npz("words.npz"); }).rfind("[load_npz] words.npz: the entry words.npy: the elements are text", 0),
