@@ -55,6 +55,19 @@ call -- predict run/checkpoint.safetensors run/summary.json
 expect_status 1; expect_one_line_error; expect_err "run/summary.json"
 call -- predict digit1.png digit1.png
 expect_status 1; expect_one_line_error; expect_err "digit1.png"
+# Other kinds of files are called by their names.
+printf '\010\007\022\007pytorch\032\0052.0.0' > net.onnx
+printf '\034\000\000\000TFL3\024\000' > net.tflite
+printf '<!DOCTYPE html><html></html>' > page.safetensors
+printf 'GIF89a\001\000\001\000' > one.gif
+call -- predict net.onnx digit1.png
+expect_status 1; expect_one_line_error; expect_err "net.onnx: not a safetensors file, but an ONNX model (.onnx)"
+call -- predict net.tflite digit1.png
+expect_status 1; expect_one_line_error; expect_err "net.tflite: not a safetensors file, but a TensorFlow Lite model (.tflite)"
+call -- predict page.safetensors digit1.png
+expect_status 1; expect_one_line_error; expect_err "page.safetensors: not a safetensors file, but a web page (HTML)"
+call -- predict run/checkpoint.safetensors one.gif
+expect_status 1; expect_one_line_error; expect_err "one.gif: not a PNG or JPEG picture, but a GIF picture"
 call -- train linear --gpus 0 --quiet --out line
 call -- predict line/checkpoint.safetensors digit1.png
 expect_status 1; expect_one_line_error; expect_err "this network is of 'linear'"
