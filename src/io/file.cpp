@@ -101,6 +101,14 @@ void remove_leftovers_once(const std::string& folder) {
   remove_leftovers(absolute);
 }
 
+/// Makes the folder that a file is to lie in, and those above it, where they are not there.
+void make_folder_of(const char* op, const std::string& path) {
+  const std::string folder = folder_of(path);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail("[", op, "] ", path, ": cannot make its folder ", folder, ": ", error.message());
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(const char* op, std::string path) : op_(op), path_(std::move(path)), target_(behind_links(path_)) {
@@ -109,6 +117,7 @@ AtomicFile::AtomicFile(const char* op, std::string path) : op_(op), path_(std::m
   const bool replaces = stat(path_.c_str(), &old) == 0;
   if (replaces && S_ISDIR(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a folder");
   if (replaces && !S_ISREG(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a pipe or a device, no regular file");
+  make_folder_of(op, target_);
   remove_leftovers_once(folder_of(target_));
   // What only the owner may read is at no moment there for others.
   open_temporary(replaces ? 0600 : 0666);
@@ -133,7 +142,7 @@ void AtomicFile::open_temporary(mode_t mode) {
     unlink(temporary_.c_str());
     close(std::exchange(descriptor_, -1));
   }
-  fail_with(errno == ENOENT ? "cannot create the file, make its folder first" : "cannot create the file");
+  fail_with("cannot create the file");
 }
 
 AtomicFile::~AtomicFile() {

@@ -11,7 +11,8 @@
 
 namespace tandem::io {
 
-/// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind.
+/// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind. Its folder is made where it is not
+/// there.
 ///
 /// Where `path` is a symbolic link, the file it leads to is replaced. A file that is replaced hands on its mode and, where the system
 /// allows it, its owner. Until then the bytes are in a temporary beside it, which is locked as long as its writer lives: the first

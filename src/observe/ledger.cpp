@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -267,8 +268,12 @@ struct Output {
   std::string path;  // "": standard error
 };
 
-/// One write: several programs may share a file. Of no text: only whether it can be opened.
+/// One write: several programs may share a file, whose folder is made where it is not there. Of no text: only whether it can be opened.
 bool write_out(const Output& output, const std::string& text) {
+  if (const auto folder = std::filesystem::path(output.path).parent_path(); !folder.empty()) {
+    std::error_code told_by_open;
+    std::filesystem::create_directories(folder, told_by_open);
+  }
   const int file = output.path.empty() ? 2 : open(output.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return false;
   bool well = text.empty() || write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());

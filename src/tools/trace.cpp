@@ -145,8 +145,9 @@ int run_trace(const TraceOptions& options) {
     throw UsageError(str("trace: --sort: ", error.what()));
   }
   const fs::path output = fs::absolute(options.output);
-  if (!fs::is_directory(output.parent_path()))
-    throw UsageError(str("trace: --output: there is no folder ", output.parent_path().string(), ": make it first"));
+  std::error_code error;
+  fs::create_directories(output.parent_path(), error);
+  if (error) throw UsageError(str("trace: --output: cannot make the folder ", output.parent_path().string(), ": ", error.message()));
   const auto before = traces(output);
   if (setenv(profiler::kTraceVariable, output.c_str(), 1) != 0) fail("[trace] no memory for an environment variable");
   const int status = run_program(options, options.json);

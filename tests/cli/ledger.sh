@@ -16,11 +16,11 @@ for gpus in 1 2; do
 done
 
 # What is waited for all the same says why.
-call TANDEM_VIRTUAL_GPUS=1x64MiB TANDEM_LEDGER=log:ledger.txt -- train digits --epochs 2 --quiet --out runs/log
+call TANDEM_VIRTUAL_GPUS=1x64MiB TANDEM_LEDGER=log:runs/a/ledger.txt -- train digits --epochs 2 --quiet --out runs/log
 expect_status 0
-out=$(cat ledger.txt)
+out=$(cat runs/a/ledger.txt)
 expect_out "(the Trainer's reading of losses, ordered by that line)"
 expect_out "(allowed: the mistakes are read after training)"
-unsaid=$(grep -E '^ *[0-9.]+ (us|ms|s) ' ledger.txt | grep -vE 'copy by |ordered by that line|allowed: |full queue')
+unsaid=$(grep -E '^ *[0-9.]+ (us|ms|s) ' runs/a/ledger.txt | grep -vE 'copy by |ordered by that line|allowed: |full queue')
 [ -z "$unsaid" ] || fail "waits that nobody answers for" "$unsaid"
 finish

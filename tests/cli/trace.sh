@@ -37,6 +37,14 @@ assert len(rows) == 2 and rows[0]["count"] >= rows[1]["count"] > 0, rows
 ' || fail "the JSON is not as it should be" "$out"
 valid other.json mm
 
+# Folders that are not there are made, for the variable as for the program.
+call -- trace -o runs/a/trace.json "$TANDEM_BIN" train digits --gpus 0 --epochs 1 --limit-batches 1 --quiet --out runs/b
+expect_status 0
+valid runs/a/trace.json convolution
+call TANDEM_TRACE=runs/c/trace.json -- train digits --gpus 0 --epochs 1 --limit-batches 1 --quiet --out runs/d
+expect_status 0
+valid runs/c/trace.json convolution
+
 # The share of the machine's peak is a product's, and more than nothing.
 call -- trace --peak --json -o peak.json "$TANDEM_BIN" train digits --gpus 0 --net mlp --epochs 1 --limit-batches 2 --out run3
 expect_status 0
@@ -69,7 +77,7 @@ wrong "trace: which program?" trace
 wrong "trace: cannot start ./none: No such file or directory" trace ./none
 wrong "unknown option --sorted of 'tandem trace'; did you mean --sort?" trace --sorted count true
 wrong "cannot sort by 'colour': the columns are self_cpu_time_total" trace --sort colour true
-wrong "there is no folder /none" trace -o /none/trace.json true
+wrong "trace: --output: cannot make the folder $PWD/input: Not a directory" trace -o input/trace.json true
 wrong "--rows: must be a whole number from -1 on, not many" trace --rows many true
 call -- trace --help
 expect_status 0; expect_out "--output"; expect_no_err

@@ -95,9 +95,13 @@ TEST(ChromeTrace, IsWrittenWholeOrNotAtAll) {
   Profile profile;
   work();
   profile.stop();
-  EXPECT_NE(error_of([&] { profile.export_chrome_trace("no/such/folder/trace.json"); }).find("[export_chrome_trace] no/such"),
-            std::string::npos);
   write_file("kept.json", "old");
+  EXPECT_NE(error_of([&] { profile.export_chrome_trace("kept.json/trace.json"); }).find("[export_chrome_trace] kept.json/"),
+            std::string::npos);
+  profile.export_chrome_trace("runs/a/trace.json");  // its folder is made
+  EXPECT_NE(read_file("runs/a/trace.json").find("traceEvents"), std::string::npos);
+  profile.export_stacks("runs/b/stacks.txt");
+  EXPECT_FALSE(read_file("runs/b/stacks.txt").empty());
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit small = before;
@@ -146,7 +150,9 @@ TEST(FlameGraphs, AreAsWideAsTheirTime) {
   ASSERT_GE(rows.size(), 2U);
   EXPECT_NEAR(rows.begin()->second, 100, 1);
   for (const auto& [top, width] : rows) EXPECT_LE(width, 100.01) << top;
-  EXPECT_NE(error_of([&] { profile.export_flame_graph("no/such/folder/page.html"); }).find("[export_flame_graph] no/such"),
+  profile.export_flame_graph("runs/flames/page.html");  // its folder is made
+  EXPECT_EQ(read_file("runs/flames/page.html"), read_file("flames.html"));
+  EXPECT_NE(error_of([&] { profile.export_flame_graph("flames.html/page.html"); }).find("[export_flame_graph] flames.html/"),
             std::string::npos);
 }
 

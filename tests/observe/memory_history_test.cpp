@@ -186,7 +186,9 @@ TEST_F(MemoryHistory, FilesAreWrittenWholeOrNotAtAll) {
   using File = std::pair<const char*, void (*)(const std::string&)>;
   for (const auto& [path, write] : {File{"full.pickle", memory::dump_snapshot}, File{"full.html", memory::write_page}}) {
     { std::ofstream(path) << "what was there"; }
-    EXPECT_THROW(write("no/such/folder/file"), td::Error);
+    EXPECT_THROW(write(std::string(path) + "/file"), td::Error);
+    write(std::string("runs/") + path + "s/new");  // its folder is made
+    EXPECT_FALSE(text_of(std::string("runs/") + path + "s/new").empty());
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
     const rlimit small{1000, before.rlim_max};

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   expect(text_of("ledger_stderr.txt").find("cannot write /dev/full: No space left on device") != std::string::npos,
          "that a full disk is told");
   // What cannot be understood, or written to at all, is an error of the first use of a GPU.
-  for (const std::string wrong : {"often", "log:", "log:/nowhere/x"}) {
+  for (const std::string wrong : {"often", "log:", "log:ledger_log.txt/x"}) {
     expect(std::system(("TANDEM_LEDGER=" + wrong + " " + self + " run 2> ledger_stderr.txt").c_str()) != 0,
            "that a wrong value is refused");
     expect(text_of("ledger_stderr.txt").find("TANDEM_LEDGER=" + wrong) != std::string::npos, "that the error names it");
