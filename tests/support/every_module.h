@@ -3,6 +3,7 @@
 
 #include "nn/nn.h"
 #include "ops/creation.h"
+#include "ops/operators.h"
 #include "ops/random.h"
 
 namespace tandem::testing {
