@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/wait_scope.h"
 #include "ops/creation.h"
+#include "parallel/agreement.h"
 #include "parallel/divided_among.h"
 #include "parallel/scaled_copy.h"
 #include "tensor/part.h"
@@ -47,6 +48,10 @@ GradientRanges::GradientRanges(const char* op, const FlatRanges& ranges, const d
       fail("[", op, "] the gradient of parameter ", i,
            " is divided already, by another optimizer with shard_gradients or in shards itself");
   }
+  NamedTensors all;
+  for (size_t i = 0; i < own_.size(); ++i) all.emplace_back(std::to_string(i), ranges.parameters()[i]);
+  check_alike(op, "parameter", all, group_, site);
+  broadcast_values(ranges.parameters(), 0, group_, site);
   make_buckets();
   for (size_t i = 0; i < own_.size(); ++i)
     if (own_[i].trained) autograd::set_divided_gradient(ranges.parameters()[i], std::make_shared<Taker>(*this, i));
@@ -140,6 +145,9 @@ void GradientRanges::begin() {
 
 void GradientRanges::take(size_t parameter, const Tensor& gradient) {
   const NoGradGuard no_grad;
+  if (gradient.requires_grad())
+    fail("[", op_, "] the gradient of parameter ", parameter,
+         " has a history: create_graph = true and gradients that are averaged do not go together. Use grad(), which averages nothing");
   if (backward_.meets_new([this] { finish(); })) begin();
   Own& own = own_[parameter];
   if (std::exchange(own.came, true))

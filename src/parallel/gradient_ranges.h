@@ -13,9 +13,9 @@
 
 namespace tandem::parallel::detail {
 
-/// The gradients of the parameters of `ranges`, which must outlive this, are divided from now on: `.grad` of each is a vector of those
-/// elements of the average that this rank steps, and what is done to it is done to what will be stepped. It is empty where all of them are
-/// other ranks', and there is none where no rank had a gradient since it was last forgotten.
+/// The parameters of `ranges`, which must outlive this, are made alike by rank 0's values. Their gradients are divided from now on: `.grad`
+/// of each is a vector of those elements of the average that this rank steps, and what is done to it is done to what will be stepped. It is
+/// empty where all of them are other ranks', and there is none where no rank had a gradient since it was last forgotten.
 ///
 /// Each rank's range is cut into buckets; a leaf's gradient goes into those that it overlaps, and a full bucket is reduced to the rank of
 /// its range while backward goes on.

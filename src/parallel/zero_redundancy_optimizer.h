@@ -17,8 +17,9 @@ namespace tandem::optim {
 struct ZeroRedundancyOptions {
   distributed::ProcessGroup process_group = {};  // all ranks unless given
   /// Average gradients, too, each straight into the range of the rank that steps it, while backward goes on (stage 2). Then there is no
-  /// DistributedDataParallel, and after backward `.grad` of a parameter is a vector of those elements of the average that this rank steps;
-  /// it is accumulated, clipped, scaled, changed in place and forgotten like any other, on every rank.
+  /// DistributedDataParallel: the parameters are made alike by rank 0's values, and after backward `.grad` of a parameter is a vector of
+  /// those elements of the average that this rank steps; it is accumulated, clipped, scaled, changed in place and forgotten like any other,
+  /// on every rank.
   bool shard_gradients = false;
 };
 

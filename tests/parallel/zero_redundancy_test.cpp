@@ -237,6 +237,31 @@ TEST_P(ZeroRedundancy, AGradientOfSomeRanksCountsAsZeroOnTheOthers) {
   });
 }
 
+TEST_P(ZeroRedundancy, StageTwoMakesTheRanksAlikeAndSurvivesAFailedBackward) {
+  run([&](int rank, Device device) {
+    const auto linear = [&](uint64_t seed, int64_t out) { return seeded(seed, [&] { return nn::Linear(7, out); }); };
+    nn::Linear net = linear(static_cast<uint64_t>(rank), 3), first = linear(0, 3);
+    net.to(device);
+    first.to(device);
+    optim::ZeroRedundancyOptimizer<optim::SGD> sharded(net.parameters(), {.lr = 1}, {.shard_gradients = true});
+    EXPECT_TRUE(equal(net.weight, first.weight));
+    const Tensor x = ones({1, 7}, device).requires_grad_();
+    const auto hook = x.register_hook([](const Tensor& gradient) -> Tensor { return gradient.view({-1}); });
+    EXPECT_NE(error_of([&] { net(x * (rank + 1)).sum().backward(); }).find("changed the size"), std::string::npos);
+    x.remove_hook(hook);
+    net.zero_grad();
+    net(x * (rank + 1)).sum().backward();
+    sharded.step();
+    EXPECT_TRUE(allclose(net.weight, first.weight - (world() + 1) / 2.0, 1e-5, 1e-5));
+    nn::Linear odd = linear(0, rank == 0 ? 3 : 4);
+    odd.to(device);
+    EXPECT_NE(error_of([&] {
+                optim::ZeroRedundancyOptimizer<optim::SGD> other(odd.parameters(), {}, {.shard_gradients = true});
+              }).find("on rank 1"),
+              std::string::npos);
+  });
+}
+
 TEST_P(ZeroRedundancy, SaysWhoAveragesWhatInStageTwo) {
   run([&](int, Device device) {
     Parts net;
@@ -248,6 +273,10 @@ TEST_P(ZeroRedundancy, SaysWhoAveragesWhatInStageTwo) {
     parallel::DistributedDataParallel ddp(net);
     EXPECT_NE(error_of([&] { (void)ddp(ones({1, 5}, device)); }).find("shard_gradients"), std::string::npos);
     net(ones({1, 5}, device)).sum().backward();
+    EXPECT_NE(error_of([&] {
+                net(ones({1, 5}, device)).pow(2).sum().backward({}, {.create_graph = true});
+              }).find("has a history"),
+              std::string::npos);
     net.first.weight.grad() = ones({3, 3}, device);
     EXPECT_NE(error_of([&] { sharded.step(); }).find("the gradient of parameter 0 has sizes [3, 3]"), std::string::npos);
     net.first.weight.grad() = zeros({7, 5}, device);  // a whole one will do
