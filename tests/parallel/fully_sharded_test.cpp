@@ -148,6 +148,20 @@ TEST_P(FullySharded, ABackwardThatFailsLeavesNothingBehind) {
   });
 }
 
+TEST_P(FullySharded, GradientsOfGradientsAreRefused) {
+  run([&](int, Device device) {
+    nn::Sequential net = network();
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    const Tensor x = ones({1, 6}, device).requires_grad_();
+    const Tensor out = fsdp(x).sum();
+    EXPECT_NE(error_of([&] { (void)grad({out}, {x}, {.create_graph = true}); }).find("create_graph = true and parameters in shards"),
+              std::string::npos);
+    fsdp(x).sum().backward();
+    EXPECT_TRUE(fsdp.parameters()[0].grad().defined());
+  });
+}
+
 struct EitherOrder : nn::Module {
   nn::Linear a{70, 70}, b{70, 70};
   bool a_first = true;
