@@ -1,6 +1,7 @@
 #include "parallel/data_parallel.h"
 
 #include "base/error.h"
+#include "nn/batch_norm.h"
 #include "nn/walk.h"
 #include "parallel/replicate.h"
 #include "parallel/scatter_gather.h"
@@ -11,6 +12,16 @@ DataParallel::DataParallel(nn::Module& module, nn::Copier copier, std::vector<De
     : module_(module), copier_(copier), devices_(std::move(devices)), options_(options) {
   if (devices_.empty()) fail("[DataParallel] no devices were given: name one at least, such as \"cuda:0\"");
   for (Device& device : devices_) device = tandem::detail::resolve(device);
+}
+
+/// Statistics over ranks are no statistics over the devices of one: each replica would take its own.
+void DataParallel::check_statistics() const {
+  for (const auto& [name, part] : module().named_modules()) {
+    const auto* norm = dynamic_cast<const nn::NormBase*>(part);
+    if (norm && norm->sync_group && norm->training())
+      fail("[DataParallel] '", name, "' is a SyncBatchNorm, whose statistics are those of all ranks, and not of the devices of one: use ",
+           "DistributedDataParallel with a rank for each device, or BatchNorm");
+  }
 }
 
 void DataParallel::check_placement() const {
@@ -30,6 +41,7 @@ Tensor DataParallel::forward(const Tensor& x) {
   check_placement();
   const std::vector<Tensor> inputs = scatter(x, devices_, options_.dim, site);
   if (inputs.size() == 1) return own(inputs[0], site).to(output, {}, site);
+  check_statistics();
   const std::vector<Device> used(devices_.begin(), devices_.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   std::vector<nn::AnyModule> replicas = replicate(own, copier_, used, site);
   return gather(parallel_apply(replicas, inputs, options_.apply, site), output, options_.dim, site);

@@ -49,6 +49,7 @@ class DataParallel : public nn::Module {
     else static_assert(sizeof(M) == 0, "DataParallel takes modules from tensor to tensor: DistributedDataParallel takes a nn::Callable");
   }
   void check_placement() const;
+  void check_statistics() const;
 
   nn::detail::Borrowed<nn::Module> module_;
   nn::Copier copier_;
