@@ -101,4 +101,9 @@ void broadcast_values(const std::vector<Tensor>& tensors, int root, const Proces
   for (size_t i = 0; i < small.size(); ++i) small[i].copy_(received[i], false, site);
 }
 
+void SharedBuffers::send(bool training, int root, const distributed::ProcessGroup& group, Site site, const std::string& label) {
+  if (!buffers_.empty() && (training || stale_)) broadcast_values(buffers_, root, group, site, label);
+  stale_ = training;
+}
+
 }  // namespace tandem::parallel::detail

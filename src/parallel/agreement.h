@@ -21,4 +21,21 @@ void check_alike(const char* op, const char* what, const NamedTensors& tensors, 
 void broadcast_values(const std::vector<Tensor>& tensors, int root, const distributed::ProcessGroup& group, Site site,
                       const std::string& label = {});
 
+/// A module's buffers, which follow one rank's.
+class SharedBuffers {
+ public:
+  SharedBuffers() = default;
+  explicit SharedBuffers(std::vector<Tensor> buffers) : buffers_(std::move(buffers)) {}
+
+  [[nodiscard]] const std::vector<Tensor>& all() const { return buffers_; }
+  /// Before a forward: the values of rank `root` of the group, in training, and once more before the first forward after it.
+  void send(bool training, int root, const distributed::ProcessGroup& group, Site site, const std::string& label);
+  /// A forward has changed them that was not told of here.
+  void changed() { stale_ = true; }
+
+ private:
+  std::vector<Tensor> buffers_;
+  bool stale_ = false;
+};
+
 }  // namespace tandem::parallel::detail

@@ -37,7 +37,7 @@ bool is_whole_layer(const nn::ModuleBase& module) {
 
 struct Shards::State {
   State(nn::ModuleBase& wrapped, const FullyShardedOptions& options)
-      : module(wrapped), group(options.process_group), is_unit(options.is_unit) {}
+      : module(wrapped), group(options.process_group), is_unit(options.is_unit), broadcast_buffers(options.broadcast_buffers) {}
   ~State() {
     for (nn::HookHandle& hook : module_hooks) hook.remove();
     for (const Tensor& leaf : taken) autograd::set_divided_gradient(leaf, nullptr);
@@ -46,6 +46,7 @@ struct Shards::State {
   void start(const std::shared_ptr<State>& self, Site site);
   void divide(Site site);
   void hook();
+  void send_buffers(bool training, Site site);
   void enter(size_t unit, bool backward);
   void leave(size_t unit, std::span<const Tensor> outputs);
   void watch(size_t unit, std::span<const Tensor> outputs);
@@ -58,6 +59,9 @@ struct Shards::State {
   nn::ModuleBase& module;
   distributed::ProcessGroup group;
   std::function<bool(const nn::ModuleBase&)> is_unit;
+  bool broadcast_buffers;
+  std::string label;  // of this wrapper's collectives
+  SharedBuffers shared_buffers;
   std::vector<ShardUnit> units;
   size_t roots = 0;  // the first units are the root's: whole from the start of forward to its end, and in backward
   std::vector<nn::HookHandle> module_hooks;
@@ -108,6 +112,7 @@ void Shards::State::start(const std::shared_ptr<State>& own, Site here) {
       tensor.impl().check_bytes();  // in shards already
       values.push_back(tensor);
     }
+    if (list == &buffers) shared_buffers = SharedBuffers({values.end() - static_cast<std::ptrdiff_t>(buffers.size()), values.end()});
   }
   check_alike(kName, "parameter", all, group, site);
   check_alike(kName, "buffer", buffers, group, site);
@@ -164,7 +169,7 @@ void Shards::State::divide(Site here) {
     for (Found& parameter : parameters)
       if (sizes[parameter.unit] < kSmallUnit) parameter.unit = &module;
 
-  const std::string label = str(kName, ' ', group.next_number(), ": ");
+  label = str(kName, ' ', group.next_number(), ": ");
   for (nn::ModuleBase* owner : modules) {
     // One unit for each dtype, and for those that are trained and those that are not.
     std::vector<NamedTensors> kinds;
@@ -201,6 +206,10 @@ void Shards::State::hook() {
       taken.push_back(leaf);
     }
   }
+}
+
+void Shards::State::send_buffers(bool training, Site here) {
+  if (broadcast_buffers) shared_buffers.send(training, 0, group, here, label + "buffers");
 }
 
 /// The unit's parameters are wanted from here on, by the module's forward or backward.
@@ -282,6 +291,7 @@ void Shards::before_forward(Site site) const {
     s.units[u].follow_gradients(site);
     if (u < s.roots) s.enter(u, false);
   }
+  s.send_buffers(s.module.training(), site);
   if (s.order_known && !s.order.empty()) s.units[s.order[0]].begin_gather(site);
 }
 
@@ -316,6 +326,7 @@ int64_t Shards::local_parameter_bytes() const {
 StateDict Shards::full_state_dict(Site site) const {
   const NoGradGuard no_grad;
   State& s = *state_;
+  s.send_buffers(false, site);
   StateDict whole = s.module.state_dict();  // in its order; parameters are filled in
   std::unordered_map<const TensorImpl*, Tensor> values;
   for (ShardUnit& unit : s.units) {

@@ -19,6 +19,7 @@ struct FullyShardedOptions {
   /// Modules whose parameters, with those of all below, are gathered together for each call. Unless given: every module that has parameters
   /// of its own, without those below, and attention and transformer layers as a whole.
   std::function<bool(const nn::ModuleBase& module)> is_unit = {};
+  bool broadcast_buffers = true;  // rank 0's buffers, before each forward in training mode
 };
 
 namespace detail {

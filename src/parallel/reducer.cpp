@@ -101,14 +101,13 @@ struct Reducer::State {
   std::string label;  // of this wrapper's collectives
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string, Tensor>> frozen;  // parameters that required no gradient
-  std::vector<Tensor> buffers;
+  SharedBuffers buffers;
   std::vector<int64_t> hooks;
   size_t claimed = 0;
   std::vector<Bucket> buckets;
   Site site = Site::none();
 
   bool averaging = true;  // as no_sync leaves it
-  bool buffers_stale = false;
   double scale = 1;
   std::weak_ptr<State> self;
 
@@ -156,13 +155,14 @@ void Reducer::State::start(Site here) {
     claims().add(parameter);
     ++claimed;
   }
+  std::vector<Tensor> values;
   for (const auto& [name, tensor] : named_buffers) {
     if (tensor.device() != device)
       fail("[", kName, "] buffer '", name, "' is on ", tensor.device(), ", but the parameters are on ", device);
-    buffers.push_back(tensor);
+    values.push_back(tensor);
   }
+  buffers = SharedBuffers(values);
   label = str(kName, ' ', group.next_number(), ": ");
-  std::vector<Tensor> values = buffers;
   for (const auto& [name, tensor] : all) values.push_back(tensor);
   broadcast_values(values, 0, group, site);
 
@@ -228,9 +228,7 @@ void Reducer::State::check_finished() {
 }
 
 void Reducer::State::send_buffers(Site here) {
-  if (!options.broadcast_buffers || buffers.empty()) return;
-  if (module.training() || buffers_stale) broadcast_values(buffers, source, group, here, label + "buffers");
-  buffers_stale = module.training();
+  if (options.broadcast_buffers) buffers.send(module.training(), source, group, here, label + "buffers");
 }
 
 /// Backwards that come through these outputs are averaged, or, without a pass, stay on their rank.
@@ -411,7 +409,10 @@ void Reducer::before_forward(Site site) {
     s.check_finished();
     if (s.joining) (void)s.exchange(s.weight, s.averaging, site);
   }
-  if (!s.averaging) return;
+  if (!s.averaging) {
+    if (s.module.training()) s.buffers.changed();
+    return;
+  }
   if (recording) s.rebuild(site);
   if (recording || !s.joining) s.send_buffers(site);
 }
@@ -471,7 +472,7 @@ void Reducer::join(const std::function<void()>& steps, Site site) {
     while (s.shadow(site)) {
     }
     if (s.source >= 0) {
-      std::vector<Tensor> values = s.buffers;
+      std::vector<Tensor> values = s.buffers.all();
       for (const Parameter& parameter : s.parameters) values.push_back(parameter.tensor);
       broadcast_values(values, s.source, s.group, site);
     }
