@@ -381,9 +381,11 @@ void Shards::load(const std::string& folder, Site site) const {
   const NoGradGuard no_grad;
   State& s = *state_;
   const ShardFiles files(folder, site);
-  std::vector<std::pair<std::string, Tensor>> targets;
   const StateDict own = s.module.state_dict();
-  for (const auto& [name, tensor] : own) files.check(name, tensor.sizes());
+  for (const ShardUnit& unit : s.units)  // a tied parameter is there once, under its first name
+    for (const ShardUnit::Member& member : unit.members()) files.check(member.name, member.whole.sizes());
+  for (const auto& [name, buffer] : s.module.named_buffers())
+    if (own.contains(name)) files.check(name, buffer.sizes());
   for (const ShardUnit& unit : s.units) {
     unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
       files.read(unit.members()[member].name, from, unit.shard().detach().narrow(0, to, count, site));
