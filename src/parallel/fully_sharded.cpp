@@ -19,6 +19,7 @@
 #include "parallel/agreement.h"
 #include "parallel/backward_watch.h"
 #include "parallel/divided_among.h"
+#include "parallel/optimizer_state.h"
 #include "parallel/shard_files.h"
 #include "parallel/shard_units.h"
 
@@ -55,6 +56,7 @@ struct Shards::State {
   void arrived(size_t unit, size_t member, const Tensor& gradient);
   void reduce(size_t unit);
   void finish_backward();
+  [[nodiscard]] StateLayout layout_of(const char* op, optim::Optimizer& optimizer) const;
 
   nn::ModuleBase& module;
   distributed::ProcessGroup group;
@@ -398,6 +400,49 @@ void Shards::load(const std::string& folder, Site site) const {
     buffer.copy_(values.view(buffer.sizes()), false, site);
   }
   distributed::barrier({.group = s.group}, site);
+}
+
+/// The shards of the optimizer's groups, and the module's parameters that lie in them, in the module's order.
+StateLayout Shards::State::layout_of(const char* op, optim::Optimizer& optimizer) const {
+  std::unordered_map<const TensorImpl*, const ShardUnit*> unit_of;
+  for (const ShardUnit& unit : units) unit_of[&unit.shard().impl()] = &unit;
+  const NamedTensors all = module.named_parameters();
+  StateLayout layout;
+  for (const optim::ParamGroupView& group_of : optimizer.param_groups()) {
+    std::unordered_map<const TensorImpl*, size_t> numbers;  // of the group's parameters; first of all they are only known
+    for (const Tensor& leaf : group_of.params) {
+      const auto unit = unit_of.find(&leaf.impl());
+      if (unit == unit_of.end())
+        fail("[", kName, ".", op, "] the optimizer has a parameter of size ", leaf.sizes(),
+             " that is no shard of this module: make it of the wrapper's parameters()");
+      for (const ShardUnit::Member& member : unit->second->members()) numbers[&member.whole.impl()] = 0;
+    }
+    for (const auto& [name, parameter] : all) {
+      const auto number = numbers.find(&parameter.impl());
+      if (number == numbers.end()) continue;
+      number->second = layout.parameters.size();
+      layout.parameters.push_back(parameter);
+    }
+    for (const Tensor& leaf : group_of.params) {
+      const ShardUnit& unit = *unit_of.at(&leaf.impl());
+      unit.each_local_part([&](size_t member, int64_t from, int64_t to, int64_t count) {
+        layout.parts.push_back({layout.leaves.size(), to, numbers.at(&unit.members()[member].whole.impl()), from, count});
+      });
+      layout.leaves.push_back(leaf.sizes());
+    }
+    layout.group_sizes.push_back(numbers.size());
+    layout.leaves_groups.push_back(group_of.params.size());
+  }
+  return layout;
+}
+
+StateDict Shards::optim_state_dict(optim::Optimizer& optimizer, Site site) const {
+  return whole_state(optimizer.state_dict(), state_->layout_of("optim_state_dict", optimizer), state_->group, site);
+}
+
+void Shards::load_optim_state_dict(optim::Optimizer& optimizer, const StateDict& state, Site site) const {
+  const StateLayout layout = state_->layout_of("load_optim_state_dict", optimizer);
+  optimizer.load_state_dict(divided_state("FullyShardedDataParallel.load_optim_state_dict", state, layout), site);
 }
 
 Tensor Shards::clip_grad_norm_(double max_norm, double norm_type, Site site) const {

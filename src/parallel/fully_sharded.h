@@ -9,6 +9,7 @@
 
 #include "autograd/autograd.h"
 #include "comm/distributed.h"
+#include "optim/optimizer.h"
 #include "parallel/wrapper.h"
 
 namespace tandem::parallel {
@@ -36,6 +37,8 @@ class Shards {
   [[nodiscard]] int64_t local_parameter_bytes() const;
   [[nodiscard]] StateDict full_state_dict(Site site) const;
   void load_full_state_dict(const StateDict& state, Site site) const;
+  [[nodiscard]] StateDict optim_state_dict(optim::Optimizer& optimizer, Site site) const;
+  void load_optim_state_dict(optim::Optimizer& optimizer, const StateDict& state, Site site) const;
   void save(const std::string& folder, Site site) const;
   void load(const std::string& folder, Site site) const;
   Tensor clip_grad_norm_(double max_norm, double norm_type, Site site) const;
@@ -79,6 +82,16 @@ class FullyShardedDataParallel final : public detail::Wrapper<FullyShardedDataPa
   [[nodiscard]] StateDict full_state_dict(Site site = Site::here()) const { return shards_.full_state_dict(site); }
   /// Takes a whole state over: every rank its part. Error where names or sizes differ; nothing has changed then.
   void load_full_state_dict(const StateDict& state, Site site = Site::here()) { shards_.load_full_state_dict(state, site); }
+  /// The state of an optimizer of `parameters()`, as one of the module's parameters that require a gradient has it, in their order: on
+  /// every rank and on the CPU, to be loaded onto any number of ranks and into such an optimizer. Every rank calls it. As
+  /// FullyShardedDataParallel.optim_state_dict.
+  [[nodiscard]] StateDict optim_state_dict(optim::Optimizer& optimizer, Site site = Site::here()) const {
+    return shards_.optim_state_dict(optimizer, site);
+  }
+  /// Takes such a state over: every rank its part. Error where groups or sizes differ; nothing has changed then.
+  void load_optim_state_dict(optim::Optimizer& optimizer, const StateDict& state, Site site = Site::here()) {
+    shards_.load_optim_state_dict(optimizer, state, site);
+  }
   /// Writes each rank's part to a file of its own in `folder`, which the ranks share, and an index beside them. Every rank calls it.
   void save_shards(const std::string& folder, Site site = Site::here()) const { shards_.save(folder, site); }
   /// Reads what `save_shards` wrote, on any number of ranks.
