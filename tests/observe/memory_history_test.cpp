@@ -188,7 +188,7 @@ TEST_F(MemoryHistory, FilesAreWrittenWholeOrNotAtAll) {
     { std::ofstream(path) << "what was there"; }
     EXPECT_THROW(write(std::string(path) + "/file"), td::Error);
     write(std::string("runs/") + path + "s/new");  // its folder is made
-    EXPECT_FALSE(text_of(std::string("runs/") + path + "s/new").empty());
+    EXPECT_FALSE(text_of((std::string("runs/") + path + "s/new").c_str()).empty());
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
     const rlimit small{1000, before.rlim_max};
