@@ -24,7 +24,7 @@ namespace {
 using Tensors = std::array<Tensor, 1>;
 
 std::shared_ptr<Group> group_of(const char* op, const ProcessGroup& group) {
-  if (!group.is_member()) fail('[', op, "] this rank is not in the group");
+  if (!group.is_member()) fail('[', op, "] this rank is not in the group: call it on the group's ranks only (group.is_member())");
   if (group.group()) return group.group();
   return require_world(op)->everyone;
 }
@@ -34,7 +34,7 @@ int rank_in(const char* op, const char* what, const Group& group, int rank) {
   const auto& ranks = group.ranks();
   const auto at = std::find(ranks.begin(), ranks.end(), rank);
   if (at == ranks.end())
-    fail('[', op, "] ", what, " is rank ", rank, ", but the group's ranks are ", Shape(std::vector<int64_t>(ranks.begin(), ranks.end())));
+    fail('[', op, "] ", what, " is rank ", rank, ", but the group's ranks are ", Shape(std::vector<int64_t>(ranks.begin(), ranks.end())), ": give one of them");
   return static_cast<int>(at - ranks.begin());
 }
 
@@ -133,10 +133,10 @@ ProcessGroup new_group(const std::vector<int>& ranks, Site site) {
   const auto world = require_world("new_group");
   const int size = world->everyone->size();
   std::vector<bool> seen(static_cast<size_t>(size));
-  if (ranks.empty()) fail("[new_group] a group has a rank at least, but ranks is empty");
+  if (ranks.empty()) fail("[new_group] a group has a rank at least, but ranks is empty: give those that take part, such as {0, 1}");
   for (const int rank : ranks) {
-    if (rank < 0 || rank >= size) fail("[new_group] there is no rank ", rank, " in a program of ", size);
-    if (seen[static_cast<size_t>(rank)]) fail("[new_group] rank ", rank, " is given twice");
+    if (rank < 0 || rank >= size) fail("[new_group] there is no rank ", rank, " in a program of ", size, ": give 0 to ", size - 1);
+    if (seen[static_cast<size_t>(rank)]) fail("[new_group] rank ", rank, " is given twice: give each rank once");
     seen[static_cast<size_t>(rank)] = true;
   }
   std::shared_ptr<Group> group = world->everyone->sub_group(ranks, world->everyone->timeout(), site);

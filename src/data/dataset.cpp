@@ -75,7 +75,7 @@ std::vector<Sample> read_samples(const Dataset& dataset, std::span<const int64_t
     try {
       samples.push_back(dataset.get(index));
     } catch (const std::exception&) {
-      rethrow_named(str("[Dataset] sample ", index, ": "));
+      rethrow_named(str("[Dataset] sample ", index, " cannot be read (mend it, or leave it out by data::subset): "));
     }
   }
   return samples;
@@ -116,12 +116,12 @@ Sample Dataset::operator[](int64_t index) const {
 }
 
 TensorDataset::TensorDataset(std::vector<Tensor> tensors, Site /*site*/) : tensors_(std::move(tensors)) {
-  if (tensors_.empty()) fail("[TensorDataset] needs at least one tensor");
+  if (tensors_.empty()) fail("[TensorDataset] needs at least one tensor, and was given none: TensorDataset({inputs, targets})");
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].dim() == 0) fail("[TensorDataset] tensor ", i, " has no dimensions; the first one has to count the samples");
     if (tensors_[i].size(0) != tensors_[0].size(0))
       fail("[TensorDataset] size mismatch between tensors: tensor 0 has ", tensors_[0].size(0), " samples, tensor ", i, " has ",
-           tensors_[i].size(0));
+           tensors_[i].size(0), ": give each as many rows, the i-th of all belong to sample i");
   }
   size_ = tensors_[0].size(0);
 }

@@ -29,6 +29,8 @@ std::vector<std::string> pictures_below(const fs::path& folder) {
   return paths;
 }
 
+constexpr const char* kAdvice = "; give a folder with a folder of pictures for each class, as in FOLDER/cat/1.png";
+
 }  // namespace
 
 ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options, Site /*site*/) : options_(std::move(options)) {
@@ -42,9 +44,9 @@ ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options, Si
       for (const std::string& path : paths) samples_.emplace_back(path, static_cast<int64_t>(i));
     }
   } catch (const fs::filesystem_error& error) {
-    fail("[ImageFolder] cannot read ", error.path1().string(), ": ", error.code().message());
+    fail("[ImageFolder] cannot read ", error.path1().string(), ": ", error.code().message(), kAdvice);
   }
-  if (classes_.empty()) fail("[ImageFolder] ", root, " has no folders: each is a class");
+  if (classes_.empty()) fail("[ImageFolder] ", root, " has no folders: each is a class", kAdvice);
 }
 
 Sample ImageFolder::get(int64_t index) const {

@@ -13,11 +13,15 @@ namespace tandem::data {
 namespace {
 
 void check(const DataLoaderOptions& options) {
-  if (options.batch_size <= 0) fail("[DataLoader] batch_size must be positive, not ", options.batch_size);
-  if (options.num_workers < 0) fail("[DataLoader] num_workers must not be negative, but is ", options.num_workers);
+  if (options.batch_size <= 0)
+    fail("[DataLoader] batch_size must be positive, not ", options.batch_size, ": give the number of samples a batch, such as 32");
+  if (options.num_workers < 0)
+    fail("[DataLoader] num_workers must not be negative, but is ", options.num_workers, ": give 0 to read in the loop itself");
   if (options.num_workers > detail::kMostWorkers)
     fail("[DataLoader] num_workers must be at most ", detail::kMostWorkers, ", since each is a thread, but is ", options.num_workers);
-  if (options.prefetch_factor < 1) fail("[DataLoader] prefetch_factor must be positive, not ", options.prefetch_factor);
+  if (options.prefetch_factor < 1)
+    fail("[DataLoader] prefetch_factor must be positive, not ", options.prefetch_factor,
+         ": give the batches that a worker reads ahead, such as 2");
   if (options.sampler && options.shuffle) fail("[DataLoader] sampler and shuffle exclude each other: give the order in one way");
   if (options.batch_sampler && (options.batch_size != 1 || options.shuffle || options.sampler || options.drop_last))
     fail("[DataLoader] batch_sampler excludes batch_size, shuffle, sampler and drop_last: it makes the batches by itself");

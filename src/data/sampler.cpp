@@ -133,7 +133,8 @@ std::vector<int64_t> DistributedSampler::indices(uint64_t epoch) const {
 
 BatchSampler::BatchSampler(AnySampler sampler, int64_t batch_size, bool drop_last, Site /*site*/)
     : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
-  if (batch_size_ <= 0) fail("[BatchSampler] batch_size must be positive, not ", batch_size_);
+  if (batch_size_ <= 0)
+    fail("[BatchSampler] batch_size must be positive, not ", batch_size_, ": give the number of samples a batch, such as 32");
 }
 
 int64_t BatchSampler::size() const {

@@ -101,6 +101,16 @@ void remove_leftovers_once(const std::string& folder) {
   remove_leftovers(absolute);
 }
 
+/// Where a file that is not there was looked for.
+std::string advice_for_missing(const std::string& path) {
+  if (path.empty()) return "; give its path";
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error), folder = whole.parent_path();
+  if (error) return "";
+  if (!std::filesystem::is_directory(folder, error)) return "; there is no folder " + folder.string();
+  return "; the folder " + folder.string() + " has no such file";
+}
+
 /// Makes the folder that a file is to lie in, and those above it, where they are not there.
 void make_folder_of(const char* op, const std::string& path) {
   const std::string folder = folder_of(path);
@@ -204,7 +214,10 @@ ssize_t write_some(int descriptor, const void* data, size_t bytes) {
 InputFile::InputFile(const char* op, std::string path) : op_(op), path_(std::move(path)) {
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   descriptor_ = uninterrupted([&] { return open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
-  if (descriptor_ < 0) bad("cannot open the file: ", std::strerror(errno));
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    bad("cannot open the file: ", std::strerror(reason), reason == ENOENT ? advice_for_missing(path_) : "");
+  }
   struct stat status = {};
   const bool known = fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {

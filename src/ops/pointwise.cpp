@@ -166,16 +166,17 @@ Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, 
   return y;
 }
 
-const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands,
+/// `name`: the in-place form's own.
+const Tensor& apply_in_place(const PointwiseRow& row, const char* name, const Tensor& target, std::span<const Operand* const> operands,
                              const Gradient* gradients, Site site) {
   bool recording = false;
   for (const Operand* operand : operands) recording |= wants_grad(*operand);
-  autograd::check_in_place(row.name, target, recording);
+  autograd::check_in_place(name, target, recording);
   if (!recording) {
     ops::pointwise_into(row, target, operands, site);
     return target;
   }
-  if (!gradients[0].function) fail("[", row.name, "_] is not differentiable, but its operand requires a gradient; use detach()");
+  if (!gradients[0].function) fail("[", name, "] is not differentiable, but its operand requires a gradient; use detach()");
   PointwiseNode* node;
   Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
   if (node->needs() & kA) node->keep(0, target.clone(site));  // the target as it was
@@ -216,7 +217,7 @@ const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std:
   const Tensor& name##_(const Tensor& x, Site site) {                                                   \
     const Operand operand(x, site);                                                                     \
     const Operand* operands[] = {&operand};                                                             \
-    return apply_in_place(name##_row, x, operands, name##_gradients(), site);                           \
+    return apply_in_place(name##_row, #name "_", x, operands, name##_gradients(), site);                \
   }                                                                                                     \
   Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                            \
   const Tensor& Tensor::name##_(Site site) const { return tandem::name##_(*this, site); }
@@ -237,7 +238,7 @@ const Tensor& apply_in_place(const PointwiseRow& row, const Tensor& target, std:
   const Tensor& name##_(const Tensor& a, const Operand& b, Site site) {                                 \
     const Operand operand(a, site);                                                                     \
     const Operand* operands[] = {&operand, &b};                                                         \
-    return apply_in_place(name##_row, a, operands, name##_gradients(), site);                           \
+    return apply_in_place(name##_row, #name "_", a, operands, name##_gradients(), site);                \
   }                                                                                                     \
   Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }       \
   const Tensor& Tensor::name##_(const Operand& b, Site site) const { return tandem::name##_(*this, b, site); }

@@ -6,7 +6,7 @@ namespace tandem::optim {
 
 void AdadeltaOptions::check() const {
   detail::check_not_negative("Adadelta", "learning rate", lr);
-  if (!(rho >= 0 && rho <= 1)) fail("[Adadelta] Invalid rho value: ", rho);
+  if (!(rho >= 0 && rho <= 1)) fail("[Adadelta] Invalid rho value: ", rho, ": give a number from 0 to 1");
   detail::check_not_negative("Adadelta", "epsilon value", eps);
   detail::check_not_negative("Adadelta", "weight_decay value", weight_decay);
 }

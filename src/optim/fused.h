@@ -13,11 +13,12 @@ namespace tandem::optim::detail {
 
 /// What every optimizer refuses alike.
 inline void check_not_negative(const char* optimizer, const char* what, double value) {
-  if (!(value >= 0)) fail("[", optimizer, "] Invalid ", what, ": ", value);
+  if (!(value >= 0)) fail("[", optimizer, "] Invalid ", what, ": ", value, ": give a number from 0 on");
 }
+inline constexpr const char* kBelowOne = ": give a number from 0 on and below 1, such as 0.9";
 inline void check_betas(const char* optimizer, const std::pair<double, double>& betas) {
-  if (!(betas.first >= 0 && betas.first < 1)) fail("[", optimizer, "] Invalid beta parameter at index 0: ", betas.first);
-  if (!(betas.second >= 0 && betas.second < 1)) fail("[", optimizer, "] Invalid beta parameter at index 1: ", betas.second);
+  if (!(betas.first >= 0 && betas.first < 1)) fail("[", optimizer, "] Invalid beta parameter at index 0: ", betas.first, kBelowOne);
+  if (!(betas.second >= 0 && betas.second < 1)) fail("[", optimizer, "] Invalid beta parameter at index 1: ", betas.second, kBelowOne);
 }
 /// What Adam and its variants refuse alike.
 template <class Options>

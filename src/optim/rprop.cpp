@@ -6,7 +6,8 @@ namespace tandem::optim {
 
 void RpropOptions::check() const {
   detail::check_not_negative("Rprop", "learning rate", lr);
-  if (!(0 < etas.first && etas.first < 1 && 1 < etas.second)) fail("[Rprop] Invalid eta values: ", etas.first, ", ", etas.second);
+  if (!(0 < etas.first && etas.first < 1 && 1 < etas.second))
+    fail("[Rprop] Invalid eta values: ", etas.first, ", ", etas.second, ": give 0 < first < 1 < second, such as {0.5, 1.2}");
 }
 
 void RpropOptions::each(detail::Visitor& visitor) {

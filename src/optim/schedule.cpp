@@ -54,7 +54,8 @@ void Schedule::load_state_dict(const StateDict& state) { epoch_ = count_of(state
 
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, Site /*site*/)
     : Schedule("StepLR", optimizer), step_size_(step_size), gamma_(gamma) {
-  if (step_size <= 0) fail("[StepLR] step_size must be positive, not ", step_size);
+  if (step_size <= 0)
+    fail("[StepLR] step_size must be positive, not ", step_size, ": give the epochs from one step to the next, such as 10");
   restart();
 }
 double StepLR::next(double lr, double) const { return epoch_ % step_size_ == 0 ? lr * gamma_ : lr; }
@@ -72,7 +73,7 @@ double ExponentialLR::next(double lr, double) const { return lr * gamma_; }
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min, Site /*site*/)
     : Schedule("CosineAnnealingLR", optimizer), period_(static_cast<double>(T_max)), eta_min_(eta_min) {
-  if (T_max <= 0) fail("[CosineAnnealingLR] T_max must be positive, not ", T_max);
+  if (T_max <= 0) fail("[CosineAnnealingLR] T_max must be positive, not ", T_max, ": give the epochs until the lowest rate");
   restart();
 }
 double CosineAnnealingLR::next(double lr, double base) const {
@@ -95,7 +96,7 @@ double LinearLR::next(double lr, double) const {
 
 PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power, Site /*site*/)
     : Schedule("PolynomialLR", optimizer), total_(total_iters), power_(power) {
-  if (total_iters <= 0) fail("[PolynomialLR] total_iters must be positive, not ", total_iters);
+  if (total_iters <= 0) fail("[PolynomialLR] total_iters must be positive, not ", total_iters, ": give the epochs until the rate is 0");
   restart();
 }
 double PolynomialLR::next(double lr, double) const {

@@ -11,7 +11,9 @@ void SGDOptions::check() const {
   detail::check_not_negative("SGD", "learning rate", lr);
   detail::check_not_negative("SGD", "momentum value", momentum);
   detail::check_not_negative("SGD", "weight_decay value", weight_decay);
-  if (nesterov && (momentum <= 0 || dampening != 0)) fail("[SGD] Nesterov momentum requires a momentum and zero dampening");
+  if (nesterov && (momentum <= 0 || dampening != 0))
+    fail("[SGD] Nesterov momentum requires a momentum and zero dampening, but they are ", momentum, " and ", dampening,
+         ": set .momentum = 0.9, or leave nesterov out");
 }
 
 void SGDOptions::each(detail::Visitor& visitor) {

@@ -1,6 +1,7 @@
 #include "parallel/data_parallel.h"
 
 #include "base/error.h"
+#include "base/error_place.h"
 #include "nn/batch_norm.h"
 #include "nn/walk.h"
 #include "parallel/replicate.h"
@@ -25,10 +26,17 @@ void DataParallel::check_statistics() const {
 }
 
 void DataParallel::check_placement() const {
-  nn::detail::walk(module(), false, [&](const nn::detail::Field& field) {
-    if (!field.tensor || !field.tensor->defined() || field.tensor->device() == devices_[0]) return;
-    fail("module must have its parameters and buffers on device ", devices_[0],
-         " (device_ids[0]) but found one of them on device: ", field.tensor->device());
+  bool elsewhere = false;
+  const auto is_elsewhere = [&](const nn::detail::Field& field) {
+    return field.tensor && field.tensor->defined() && field.tensor->device() != devices_[0];
+  };
+  nn::detail::walk(module(), false, [&](const nn::detail::Field& field) { elsewhere |= is_elsewhere(field); });
+  if (!elsewhere) return;
+  nn::detail::walk(module(), true, [&](const nn::detail::Field& field) {
+    if (!is_elsewhere(field)) return;
+    fail("[DataParallel] module must have its parameters and buffers on device ", devices_[0],
+         " (device_ids[0]) but found one of them on device: ", field.tensor->device(), ", '", field.name, "'; call to(\"",
+         devices_[0].str(), "\") of the module first");
   });
 }
 
@@ -44,7 +52,17 @@ Tensor DataParallel::forward(const Tensor& x) {
   check_statistics();
   const std::vector<Device> used(devices_.begin(), devices_.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   std::vector<nn::AnyModule> replicas = replicate(own, copier_, used, site);
-  return gather(parallel_apply(replicas, inputs, options_.apply, site), output, options_.dim, site);
+  std::vector<Tensor> outputs;
+  try {
+    outputs = parallel_apply(replicas, inputs, options_.apply, site);
+  } catch (Error& error) {
+    // The layer's path goes on from the replica's, which nobody else knows.
+    for (const nn::AnyModule& replica : replicas)
+      if (tandem::detail::ErrorPlace::module_of(error) == static_cast<const void*>(&replica.base()))
+        tandem::detail::ErrorPlace::add_path(error, "module", static_cast<nn::ModuleBase*>(this));
+    throw;
+  }
+  return gather(outputs, output, options_.dim, site);
 }
 
 }  // namespace tandem::parallel

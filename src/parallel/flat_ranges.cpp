@@ -5,6 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "comm/world.h"
 #include "ops/creation.h"
 #include "tensor/part.h"
 #include "tensor/tensor_impl.h"
@@ -25,7 +26,7 @@ void move_into(const Tensor& place, const Tensor& parameter, Site site) {
 
 FlatRanges::FlatRanges(const char* op, std::vector<Tensor> parameters, const distributed::ProcessGroup& group, Site site)
     : parameters_(std::move(parameters)), places_(parameters_.size()), flat_places_(parameters_.size()), group_(group) {
-  if (!distributed::is_initialized()) fail("[", op, "] there is no process group yet: call distributed::init_process_group() first");
+  (void)comm::require_world(op);
   if (parameters_.empty()) fail("[", op, "] got an empty parameter list");
   const NoGradGuard no_grad;
   const int64_t ranks = group_.size(), rank = group_.rank();

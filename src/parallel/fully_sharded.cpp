@@ -7,6 +7,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "comm/world.h"
 #include "nn/attention.h"
 #include "nn/transformer.h"
 #include "nn/utils.h"
@@ -99,8 +100,8 @@ class Taker final : public DividedAmong {
 void Shards::State::start(const std::shared_ptr<State>& own, Site here) {
   site = here;
   self = own;
-  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
-  if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
+  (void)comm::require_world(kName);
+  if (group.rank() < 0) fail("[", kName, "] this rank is not in the group: make it on the group's ranks only (group.is_member())");
   if (module.has_uninitialized_params())
     fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");
   const NamedTensors all = module.named_parameters(), buffers = module.named_buffers();

@@ -12,6 +12,7 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "base/wait_scope.h"
+#include "comm/world.h"
 #include "ops/creation.h"
 #include "parallel/agreement.h"
 #include "parallel/backward_watch.h"
@@ -132,8 +133,8 @@ struct Reducer::State {
 
 void Reducer::State::start(Site here) {
   site = here;
-  if (!distributed::is_initialized()) fail("[", kName, "] there is no process group yet: call distributed::init_process_group() first");
-  if (group.rank() < 0) fail("[", kName, "] this rank is not in the process group");
+  (void)comm::require_world(kName);
+  if (group.rank() < 0) fail("[", kName, "] this rank is not in the group: make it on the group's ranks only (group.is_member())");
   if (!(options.bucket_cap_mb > 0)) fail("[", kName, "] bucket_cap_mb must be positive, not ", options.bucket_cap_mb);
   if (module.has_uninitialized_params())
     fail("[", kName, "] parameters of ", module.name(), " have no values yet: run a first forward, or call nn::initialize(module, input)");

@@ -27,6 +27,12 @@ Message call_of(const char* op, R (*function)(P...), const A&... arguments) {
   return parcel.finish();
 }
 
+/// How many processes, and the line that says so: behind arguments of any number no other can stand.
+struct ProcessCount {
+  ProcessCount(int count_, Site = Site::here()) : count(count_) {}
+  int count;
+};
+
 /// Starts `nprocs` workers with the messages that `call` makes for each rank, and waits for all of them.
 void spawn(int nprocs, const std::function<Message(int rank)>& call);
 }  // namespace detail
@@ -82,8 +88,8 @@ class Process {
 /// themselves. ProcessError with the text and type of what a function threw, or the signal or exit code that a process ended with; the
 /// others are ended first. Arguments and errors as for Process. As torch.multiprocessing.spawn.
 template <class R, class... P, class... A>
-void spawn(R (*function)(int, P...), int nprocs, const A&... arguments) {
-  detail::spawn(nprocs, [&](int rank) { return detail::call_of("spawn", function, rank, arguments...); });
+void spawn(R (*function)(int, P...), detail::ProcessCount nprocs, const A&... arguments) {
+  detail::spawn(nprocs.count, [&](int rank) { return detail::call_of("spawn", function, rank, arguments...); });
 }
 
 }  // namespace tandem::multiprocessing

@@ -1,8 +1,11 @@
 // Options' values, checked: CLI11's own let "nan" pass and name their bounds in forty digits. The program that a command is to run.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +27,7 @@ CLI::Validator whole_number_from(int64_t least, int64_t most) {
 }
 
 namespace {
-CLI::Validator number(const char* which, bool (*fits)(double)) {
+CLI::Validator number(const std::string& which, const std::function<bool(double)>& fits) {
   return CLI::Validator(
       [=](std::string& text) {
         char* end = nullptr;
@@ -42,6 +45,34 @@ CLI::Validator positive_number() {
 
 CLI::Validator number_from_zero() {
   return number("from 0 on", [](double number) { return number >= 0; });
+}
+
+CLI::Validator number_between(double least, double most) {
+  return number(str("from ", least, " to ", most), [least, most](double number) { return number >= least && number <= most; });
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string listed, names;
+  for (size_t i = 0; i < words.size(); ++i) {
+    listed += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    names += (i == 0 ? "" : ",") + words[i];
+  }
+  return CLI::Validator(
+      [words, listed](std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        return str("must be ", listed, ", not ", text, did_you_mean(text, words));
+      },
+      "{" + names + "}");
+}
+
+CLI::Validator existing_file() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::error_code error;
+        if (std::filesystem::is_regular_file(text, error)) return std::string();
+        return str("must be a file, and there is none at ", text, std::filesystem::is_directory(text, error) ? ", which is a folder" : "");
+      },
+      "FILE");
 }
 
 CLI::Validator not_empty() {

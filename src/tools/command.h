@@ -38,6 +38,9 @@ inline constexpr int64_t kMostInt = INT32_MAX;
 [[nodiscard]] CLI::Validator whole_number_from(int64_t least, int64_t most = INT64_MAX);
 [[nodiscard]] CLI::Validator positive_number();
 [[nodiscard]] CLI::Validator number_from_zero();
+[[nodiscard]] CLI::Validator number_between(double least, double most);
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+[[nodiscard]] CLI::Validator existing_file();
 [[nodiscard]] CLI::Validator not_empty();
 
 /// The device that an option names, with its index: "cuda" is "cuda:0". UsageError that begins with `command` where there is none such.

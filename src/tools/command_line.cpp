@@ -59,6 +59,10 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (needs_more && !commands.empty()) return "'" + call + "' needs one of its commands: " + commands + help;
   const std::string text = error.what();
+  // "Could not convert: --top = x"
+  if (const auto colon = text.find(": "), equals = text.find(" = ");
+      dynamic_cast<const CLI::ConversionError*>(&error) && colon != std::string::npos && equals != std::string::npos && colon < equals)
+    return text.substr(colon + 2, equals - colon - 2) + ": must be a number, not " + text.substr(equals + 3) + help;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return text.substr(0, text.find(':')) + " needs a value" + help;
   return text + help;
 }

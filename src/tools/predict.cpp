@@ -100,7 +100,7 @@ int predict(const PredictOptions& options) {
 void add_predict(CLI::App& app, Action& action) {
   CLI::App* predict_app = app.add_subcommand("predict", "Which digit is on a picture, by a network that `tandem train` has taught");
   const auto options = std::make_shared<PredictOptions>();
-  predict_app->add_option("CHECKPOINT", options->checkpoint, "A run's checkpoint.safetensors")->required()->check(CLI::ExistingFile);
+  predict_app->add_option("CHECKPOINT", options->checkpoint, "A run's checkpoint.safetensors")->required()->check(existing_file());
   predict_app->add_option("FILE", options->files, "PNG or JPEG pictures of one digit each")->required();
   predict_app->add_option("--top", options->top, "How many guesses to show")->capture_default_str()->check(whole_number_from(1));
   predict_app->add_flag("--json", options->json, "Print them as JSON");

@@ -173,7 +173,7 @@ void add_smi(CLI::App& app, Action& action) {
   const auto seconds = std::make_shared<double>(1.0);
   CLI::Option* const watch = smi->add_option("--watch", *seconds, "Show it again every so many seconds, 1 unless given, until Ctrl-C")
                                  ->expected(0, 1)
-                                 ->check(CLI::Range(0.05, 86400.0));
+                                 ->check(number_between(0.05, 86400));
   CLI::Option* const json =
       smi->add_flag("--json", options->json, "Print a JSON document instead of a table; with --watch a line each time");
   CLI::Option* const columns =

@@ -72,7 +72,9 @@ Fit::Fit(Trainer& trainer, Progress& progress, const Ranks& ranks, Module& model
   }
   parameters_ = model.parameters();
   optimizer_ = model.configure_optimizers();
-  if (!optimizer_) fail("[Trainer.fit] ", model.name(), ".configure_optimizers gave no optimizer");
+  if (!optimizer_)
+    fail("[Trainer.fit] ", model.name(),
+         ".configure_optimizers gave no optimizer: return one, as in `return optim::make<optim::SGD>(parameters(), {.lr = 0.1});`");
   const int64_t steps_an_epoch = (batches_ + options_.accumulate - 1) / options_.accumulate;
   schedules_ = model.configure_schedules(*optimizer_, steps_an_epoch * options_.max_epochs);
   if (options_.resume && std::filesystem::exists(checkpoint_path_)) load();

@@ -24,15 +24,30 @@ std::vector<Device> choose_devices(int num_gpus_wanted) {
 }  // namespace
 
 Trainer::Trainer(TrainerOptions options, Site /*site*/) : options_(std::move(options)) {
-  if (options_.max_epochs < 0) fail("[Trainer] max_epochs must not be negative, but is ", options_.max_epochs);
-  if (options_.num_nodes < 1) fail("[Trainer] num_nodes must be positive, but is ", options_.num_nodes);
-  if (options_.num_gpus < 0) fail("[Trainer] num_gpus must not be negative, but is ", options_.num_gpus);
-  if (!(options_.gradient_clip_val >= 0)) fail("[Trainer] gradient_clip_val must not be negative, but is ", options_.gradient_clip_val);
-  if (options_.accumulate < 1) fail("[Trainer] accumulate must be positive, but is ", options_.accumulate);
-  if (options_.checkpoint_every < 0) fail("[Trainer] checkpoint_every must not be negative, but is ", options_.checkpoint_every);
-  if (options_.resume && options_.checkpoint_dir.empty()) fail("[Trainer] resume needs a checkpoint_dir to go on from");
+  if (options_.max_epochs < 0)
+    fail("[Trainer] max_epochs must not be negative, but is ", options_.max_epochs,
+         ": give the number of passes over the data, such as 10; 0 trains nothing");
+  if (options_.num_nodes < 1)
+    fail("[Trainer] num_nodes must be positive, but is ", options_.num_nodes, ": give the number of servers, 1 for this one alone");
+  if (options_.num_gpus < 0)
+    fail("[Trainer] num_gpus must not be negative, but is ", options_.num_gpus, ": give 0 for the CPU, or how many GPUs to train on");
+  if (!(options_.gradient_clip_val >= 0))
+    fail("[Trainer] gradient_clip_val must not be negative, but is ", options_.gradient_clip_val,
+         ": give the most that the norm may be, or 0 for no limit");
+  if (options_.accumulate < 1)
+    fail("[Trainer] accumulate must be positive, but is ", options_.accumulate, ": give how many batches make a step, 1 for each");
+  if (options_.checkpoint_every < 0)
+    fail("[Trainer] checkpoint_every must not be negative, but is ", options_.checkpoint_every,
+         ": give the epochs from one to the next, or 0 for none");
+  if (options_.resume && options_.checkpoint_dir.empty())
+    fail(
+        "[Trainer] resume needs a checkpoint_dir to go on from, and there is none: set .checkpoint_dir to the folder of the run that "
+        "stopped");
   for (const auto& callback : options_.callbacks)
-    if (!callback) fail("[Trainer] callbacks must not be null");
+    if (!callback)
+      fail(
+          "[Trainer] callbacks must not be null, but one is: make each by std::make_shared, as in "
+          "`std::make_shared<train::EarlyStopping>(…)`");
 }
 
 std::string Trainer::checkpoint_path() const {

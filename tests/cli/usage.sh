@@ -31,6 +31,13 @@ wrong "--epochs: must be a whole number from 1 to 2147483647, not 0" train digit
 wrong "--epochs: must be a whole number from 1 to 2147483647, not many" train digits --epochs many
 wrong "--epochs: must be a whole number from 1 to 2147483647, not 2.5" train digits --epochs 2.5
 wrong "--epochs needs a value" train digits --epochs
+wrong "--net: must be cnn or mlp, not resnet; tandem train digits --help tells more" train digits --net resnet
+wrong "--net: must be cnn, mlp, lenet or resnet18, not resnet; did you mean resnet18?; tandem" train mnist --net resnet
+wrong "--precision: must be 32, bf16-mixed or 16-mixed, not 8" train digits --precision 8
+wrong "--optimizer: must be sgd, momentum, adam, adamw, nadam, radam, adamax, adagrad, adadelta or rmsprop, not sdg; did you mean sgd?" train digits --optimizer sdg
+wrong "CHECKPOINT: must be a file, and there is none at no.safetensors; tandem predict --help tells more" predict no.safetensors x.png
+wrong "CHECKPOINT: must be a file, and there is none at /, which is a folder" predict / x.png
+wrong "--watch: must be a number from 0.05 to 86400, not 0" smi --watch 0
 wrong "--batch: must be a whole number from 1 on, not -3" train digits --batch -3
 wrong "--gpus: must be a whole number from 0 to 2147483647, not -1" train digits --gpus -1
 wrong "--lr: must be a number above 0, not 0" train digits --lr 0

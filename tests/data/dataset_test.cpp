@@ -87,7 +87,9 @@ TEST(TensorDataset, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(error_of([] {
               TensorDataset dataset({td::zeros({3, 2}), td::zeros({4})});
             }),
-            "[TensorDataset] size mismatch between tensors: tensor 0 has 3 samples, tensor 1 has 4");
+            "[TensorDataset] size mismatch between tensors: tensor 0 has 3 samples, tensor 1 has 4: give each as many rows, the i-th of "
+            "all belong to "
+            "sample i");
   EXPECT_NE(error_of([] { TensorDataset dataset({td::zeros({})}); }).find("tensor 0 has no dimensions"), std::string::npos);
   EXPECT_NE(error_of([] { TensorDataset dataset({}); }), "no error");
   const TensorDataset dataset({td::zeros({3})});

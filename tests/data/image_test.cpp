@@ -112,9 +112,11 @@ TEST(ImageFolder, SortsClassesAndPictures) {
 
   write_file("pets/dog/b.png", "torn");
   EXPECT_EQ(error_of([&] { (void)(*together.begin()); }),
-            "[Dataset] sample 1: [read_image] pets/dog/b.png: not a PNG or JPEG picture, but text");
+            "[Dataset] sample 1 cannot be read (mend it, or leave it out by data::subset): [read_image] pets/dog/b.png: not a PNG or JPEG "
+            "picture, but text");
   fs::create_directories("pets/empty");
   EXPECT_EQ(error_of([] { ImageFolder folder("pets"); }), "[ImageFolder] the class empty in pets has no picture: .png, .jpg or .jpeg");
-  EXPECT_EQ(error_of([] { ImageFolder folder("pets/cat"); }), "[ImageFolder] pets/cat has no folders: each is a class");
-  EXPECT_EQ(error_of([] { ImageFolder folder("nowhere"); }), "[ImageFolder] cannot read nowhere: No such file or directory");
+  const std::string advice = "; give a folder with a folder of pictures for each class, as in FOLDER/cat/1.png";
+  EXPECT_EQ(error_of([] { ImageFolder folder("pets/cat"); }), "[ImageFolder] pets/cat has no folders: each is a class" + advice);
+  EXPECT_EQ(error_of([] { ImageFolder folder("nowhere"); }), "[ImageFolder] cannot read nowhere: No such file or directory" + advice);
 }

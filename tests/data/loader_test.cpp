@@ -152,7 +152,8 @@ TEST(DataLoader, PinsMemoryWhereAsked) {
 }
 
 TEST(DataLoader, RefusesBatchesWithoutSamples) {
-  EXPECT_EQ(error_of([] { DataLoader loader(numbers(3), {.batch_size = 0}); }), "[DataLoader] batch_size must be positive, not 0");
+  EXPECT_EQ(error_of([] { DataLoader loader(numbers(3), {.batch_size = 0}); }),
+            "[DataLoader] batch_size must be positive, not 0: give the number of samples a batch, such as 32");
   EXPECT_NE(error_of([] { DataLoader loader(numbers(3), {.batch_size = -2}); }), "no error");
 }
 

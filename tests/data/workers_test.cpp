@@ -74,7 +74,7 @@ TEST_P(Workers, ThrowInTheLoopWhatASampleThrew) {
     EXPECT_EQ(error_of([&] {
                 for (const Batch& batch : loader) (void)batch;
               }),
-              "[Dataset] sample 9: the picture is torn");
+              "[Dataset] sample 9 cannot be read (mend it, or leave it out by data::subset): the picture is torn");
     // An iterator can go past it.
     auto it = loader.begin();
     int64_t good = 0, bad = 0;
@@ -175,8 +175,9 @@ TEST(Loader, RunsLoopsInsideOfLoops) {
 
 TEST(Loader, SaysWhatDoesNotFitTogether) {
   const auto text = [](td::data::DataLoaderOptions options) { return error_of([&] { DataLoader loader(Random(4), options); }); };
-  EXPECT_EQ(text({.num_workers = -1}), "[DataLoader] num_workers must not be negative, but is -1");
-  EXPECT_EQ(text({.prefetch_factor = 0}), "[DataLoader] prefetch_factor must be positive, not 0");
+  EXPECT_EQ(text({.num_workers = -1}), "[DataLoader] num_workers must not be negative, but is -1: give 0 to read in the loop itself");
+  EXPECT_EQ(text({.prefetch_factor = 0}),
+            "[DataLoader] prefetch_factor must be positive, not 0: give the batches that a worker reads ahead, such as 2");
   EXPECT_EQ(text({.shuffle = true, .sampler = td::data::SequentialSampler(4)}),
             "[DataLoader] sampler and shuffle exclude each other: give the order in one way");
   EXPECT_NE(text({.batch_size = 2, .batch_sampler = td::data::BatchSampler(td::data::SequentialSampler(4), 2)}), "no error");

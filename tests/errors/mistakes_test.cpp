@@ -270,7 +270,7 @@ std::vector<Mistake> gradients() {
          y.backward();
          y.backward();
        }},
-      {"in place on a leaf", {"leaf"}, "NoGradGuard", [] { a.clone().requires_grad_().add_(1); }},
+      {"in place on a leaf", {"[add_]", "leaf"}, "NoGradGuard", [] { a.clone().requires_grad_().add_(1); }},
       {"in place on what backward needs",
        {"version 1", "version 0"},
        "clone()",
@@ -294,14 +294,14 @@ std::vector<Mistake> modules_and_training() {
       {"a padding's mode", {"'mirror'"}, "'reflect'", [] { td::nn::Conv2d(3, 4, 3, {.padding_mode = "mirror"}); }},
       {"a layer's number", {"index 5", "1 modules"}, "from 0", [] { (void)td::nn::Sequential(td::nn::ReLU()).at(5); }},
       {"an optimizer without parameters", {"empty parameter list"}, "fields", [] { td::optim::Adam(Unnamed().parameters()); }},
-      {"a negative learning rate", {"-1"}, "learning rate", [] { td::optim::SGD({a.clone()}, {.lr = -1}); }},
+      {"a negative learning rate", {"[SGD]", "learning rate", "-1"}, "from 0 on", [] { td::optim::SGD({a.clone()}, {.lr = -1}); }},
       {"Nesterov without momentum", {"Nesterov"}, "momentum", [] { td::optim::SGD({a.clone()}, {.nesterov = true}); }},
       {"an optimizer of results", {"non-leaf"}, "detach()", [] { td::optim::SGD({a.clone().requires_grad_() * 2}, {.lr = 0.1}); }},
       {"an optimizer of integers", {"Long"}, "to(kFloat32)", [] { td::optim::SGD({whole}, {.lr = 0.1}); }},
       {"parameters of a lazy layer", {"LazyLinear"}, "nn::initialize", [] { (void)td::nn::LazyLinear(3).parameters(); }},
       {"an optimizer on the heap",
-       {"[Adam]", "-1"},
-       "learning rate",
+       {"[Adam]", "learning rate", "-1"},
+       "from 0 on",
        [] { (void)td::optim::make<td::optim::Adam>({a.clone()}, {.lr = -1}); }},
       {"a Trainer's target of floats",
        {"[4, 2]", "[4]"},
@@ -333,8 +333,14 @@ std::vector<Mistake> modules_and_training() {
          net.reset();
          wrapper(a);
        }},
-      {"a batch of no samples", {"0"}, "positive", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.batch_size = 0}); }},
-      {"workers below zero", {"-1"}, "negative", [] { td::data::DataLoader(td::data::TensorDataset({a}), {.num_workers = -1}); }},
+      {"a batch of no samples",
+       {"[DataLoader]", "batch_size", "0"},
+       "such as 32",
+       [] { td::data::DataLoader(td::data::TensorDataset({a}), {.batch_size = 0}); }},
+      {"workers below zero",
+       {"[DataLoader]", "num_workers", "-1"},
+       "give 0",
+       [] { td::data::DataLoader(td::data::TensorDataset({a}), {.num_workers = -1}); }},
       {"samples of different sizes",
        {"[1]", "[2]"},
        "collate_fn",
@@ -344,6 +350,75 @@ std::vector<Mistake> modules_and_training() {
            td::data::Sample get(int64_t i) const override { return {{td::ones({i + 1})}}; }
          };
          for (const auto& batch : td::data::DataLoader(Growing{}, {.batch_size = 2, .num_workers = 1})) (void)batch;
+       }},
+      {"a dataset that throws",
+       {"[Dataset]", "sample 5", "the disk is gone"},
+       "leave it out",
+       [] {
+         struct Broken : td::data::Dataset {
+           int64_t size() const override { return 8; }
+           td::data::Sample get(int64_t i) const override {
+             if (i == 5) throw std::runtime_error("the disk is gone");
+             return {{td::ones({1})}};
+           }
+         };
+         for (const auto& batch : td::data::DataLoader(Broken{}, {.batch_size = 4, .num_workers = 1})) (void)batch;
+       }},
+      {"tensors of other numbers of samples",
+       {"[TensorDataset]", "2 samples", "5"},
+       "as many rows",
+       [] {
+         (void)td::data::TensorDataset({a, five});
+       }},
+      {"epochs below zero", {"[Trainer]", "max_epochs", "-1"}, "such as 10", [] { td::train::Trainer({.max_epochs = -1}); }},
+      {"no optimizer for the Trainer",
+       {"[Trainer.fit]", "configure_optimizers"},
+       "optim::make<optim::SGD>",
+       [] {
+         struct Net : td::train::Classifier {
+           td::nn::Linear fc{3, 2};
+           void fields(td::nn::Fields& f) override { f("fc", fc); }
+           td::Tensor forward(const td::Tensor& x) override { return fc(x); }
+           std::unique_ptr<td::optim::Optimizer> configure_optimizers() override { return nullptr; }
+         } net;
+         const td::data::TensorDataset rows({td::ones({4, 3}), td::zeros({4}, {.dtype = td::kInt64})});
+         td::train::Trainer({.max_epochs = 1, .num_gpus = 0, .quiet = true}).fit(net, td::train::DataModule(rows, {.batch_size = 4}));
+       }},
+      {"a step size of nothing",
+       {"[StepLR]", "step_size", "0"},
+       "such as 10",
+       [] {
+         td::optim::SGD sgd({a.clone()}, {.lr = 0.1});
+         td::optim::StepLR(sgd, 0);
+       }},
+      {"workers before init",
+       {"[spawn]", "main"},
+       "multiprocessing::init",
+       [] {
+         td::multiprocessing::spawn(
+             +[](int) {}, 2);
+       }},
+      {"a replica's layer",
+       {"replica 0 on cuda:0", "2x3 and 4x2", "module: Linear"},
+       "in_features",
+       [] {
+         td::nn::Linear fc(4, 2);
+         fc.to("cuda:0");
+         td::parallel::DataParallel(fc, {"cuda:0", "cuda:1"})(td::ones({4, 3}, "cuda:0"));
+       }},
+      {"a replica's parameters elsewhere",
+       {"[DataParallel]", "cuda:0", "cpu", "'weight'"},
+       "to(\"cuda:0\")",
+       [] {
+         td::nn::Linear fc(3, 2);
+         td::parallel::DataParallel(fc, {"cuda:0", "cuda:1"})(td::ones({4, 3}, "cuda:0"));
+       }},
+      {"a wrapper without ranks",
+       {"[DistributedDataParallel]", "process group"},
+       "call init_process_group first",
+       [] {
+         td::nn::Linear fc(3, 2);
+         td::parallel::DistributedDataParallel ddp(fc);
        }},
       {"order given twice",
        {"shuffle"},
@@ -379,7 +454,22 @@ std::vector<Mistake> datasets_and_pictures() {
          (void)td::data::random_split(rows, {2, 1});
        }},
       {"a rank that is not there", {"5", "2"}, "0 to 1", [] { (void)td::data::DistributedSampler(8, 2, 5); }},
-      {"no picture", {"nothing.png"}, "No such file", [] { (void)td::data::read_image("nothing.png"); }},
+      {"no picture",
+       {"[read_image]", "nothing.png", "No such file"},
+       "has no such file",
+       [] { (void)td::data::read_image("nothing.png"); }},
+      {"no file in a folder that is there",
+       {"[load_npy]", "no.npy", "No such file"},
+       "has no such file",
+       [] { (void)td::io::load_npy("no.npy"); }},
+      {"a file in no folder",
+       {"[read_csv]", "nowhere/no.csv", "No such file"},
+       "there is no folder",
+       [] { (void)td::data::read_csv("nowhere/no.csv"); }},
+      {"no folder of pictures",
+       {"[ImageFolder]", "nowhere", "No such file"},
+       "a folder of pictures for each class",
+       [] { (void)td::data::ImageFolder("nowhere"); }},
       {"no data set", {"nowhere", "train-images-idx3-ubyte"}, "name the folder", [] { (void)td::data::Mnist("nowhere"); }},
       {"words in a table",
        {"line 2", "'x'"},
@@ -423,13 +513,16 @@ std::vector<Mistake> files_and_processes() {
          (void)td::io::load_safetensors("text.safetensors");
        }},
       {"event files where no folder can be", {"/proc/nothing"}, "make the folder", [] { td::train::SummaryWriter("/proc/nothing"); }},
-      {"a folder that is not there",
-       {"nowhere/x"},
-       "make its folder",
+      {"a folder that cannot be made",
+       {"x.npy/x"},
+       "make its folder x.npy: Not a directory",
        [] {
-         td::io::save_safetensors("nowhere/x", {{"a", a}});
+         td::io::save_safetensors("x.npy/x", {{"a", a}});
        }},
-      {"no process group", {"process group"}, "init_process_group", [] { td::distributed::all_reduce(a.clone()); }},
+      {"no process group",
+       {"[all_reduce]", "process group"},
+       "call init_process_group first",
+       [] { td::distributed::all_reduce(a.clone()); }},
       {"a back end's name", {"smoke"}, "there are", [] { td::distributed::init_process_group("smoke"); }},
       {"sharing a view",
        {"[2, 3]"},

@@ -81,7 +81,7 @@ TEST(Place, IsKnownInThreadsOfReplicas) {
   const td::Error error = error_of([&] { wrapper(x); });
   EXPECT_STREQ(error.where().file, __FILE__);
   EXPECT_EQ(error.where().line, __LINE__ - 2);
-  EXPECT_EQ(error.layer(), "0: Linear(in_features=4, out_features=2, bias=True)") << error.what();
+  EXPECT_EQ(error.layer(), "module.0: Linear(in_features=4, out_features=2, bias=True)") << error.what();
 }
 
 TEST(Place, OfThreadsIsEachOnesOwn) {

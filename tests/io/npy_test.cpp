@@ -91,9 +91,11 @@ TEST(NumpyFile, NamesWhereItCannotBeWrittenOrRead) {
   EXPECT_EQ(error_of([] { io::save_npy("a_file.npy/x.npy", td::ones({1})); }),
             "[save_npy] a_file.npy/x.npy: cannot make its folder a_file.npy: Not a directory");
   EXPECT_EQ(error_of([] { (void)io::load_npy("absent.npy"); }),
-            "[load_npy] absent.npy: cannot open the file: No such file or directory");
+            "[load_npy] absent.npy: cannot open the file: No such file or directory; the folder " +
+                std::filesystem::current_path().string() + " has no such file");
   EXPECT_EQ(error_of([] { (void)io::load_npz("absent.npz"); }),
-            "[load_npz] absent.npz: cannot open the file: No such file or directory");
+            "[load_npz] absent.npz: cannot open the file: No such file or directory; the folder " +
+                std::filesystem::current_path().string() + " has no such file");
 }
 
 struct BadNpy {

@@ -151,7 +151,8 @@ TEST(SafetensorsFile, NamesWhereItCannotBeWrittenOrRead) {
   EXPECT_NE(error_of([&] { io::save_safetensors("folder.safetensors", {{"x", x}}); }).find("folder.safetensors: "), std::string::npos);
   EXPECT_NE(error_of([&] { (void)io::load_safetensors("folder.safetensors"); }).find("folder.safetensors: "), std::string::npos);
   EXPECT_EQ(error_of([&] { (void)io::load_safetensors("absent.safetensors"); }),
-            "[load_safetensors] absent.safetensors: cannot open the file: No such file or directory");
+            "[load_safetensors] absent.safetensors: cannot open the file: No such file or directory; the folder " +
+                std::filesystem::current_path().string() + " has no such file");
   EXPECT_NE(error_of([&] { (void)io::load_safetensors("/dev/null"); }).find("/dev/null: cannot read this: it is not a regular file"),
             std::string::npos);
 }

@@ -227,9 +227,14 @@ TEST(Optim, RefusesWhatMakesNoSense) {
               optim::SGD sgd({p, p});
             }),
             "[SGD] some parameters appear in more than one place of the parameter groups: give each once");
-  EXPECT_EQ(error_of([&] { optim::SGD sgd({p}, {.lr = -1}); }), "[SGD] Invalid learning rate: -1");
-  EXPECT_EQ(error_of([&] { optim::SGD sgd({p}, {.nesterov = true}); }), "[SGD] Nesterov momentum requires a momentum and zero dampening");
-  EXPECT_EQ(error_of([&] { optim::AdamW adam({p}, {.betas = {1.0, 0.9}}); }), "[AdamW] Invalid beta parameter at index 0: 1");
+  EXPECT_EQ(error_of([&] { optim::SGD sgd({p}, {.lr = -1}); }), "[SGD] Invalid learning rate: -1: give a number from 0 on");
+  EXPECT_EQ(
+      error_of([&] { optim::SGD sgd({p}, {.nesterov = true}); }),
+      "[SGD] Nesterov momentum requires a momentum and zero dampening, but they are 0 and 0: set .momentum = 0.9, or leave nesterov out");
+  EXPECT_EQ(error_of([&] {
+              optim::AdamW adam({p}, {.betas = {1.0, 0.9}});
+            }),
+            "[AdamW] Invalid beta parameter at index 0: 1: give a number from 0 on and below 1, such as 0.9");
   EXPECT_NE(error_of([&] { optim::SGD sgd({Tensor()}); }).find("undefined"), std::string::npos);
 }
 

@@ -123,7 +123,7 @@ void add_launch(CLI::App& app, Action& action) {
     launch
         ->add_option_function<double>(
             name, [&ms](const double& value) { ms = static_cast<int64_t>(value * 1000); }, help)
-        ->check(CLI::Range(0., 1e6))
+        ->check(number_between(0, 1e6))
         ->type_name("SECONDS");
   };
   launch->add_option("-n,--ranks", options->ranks, "How many ranks; with --hosts all their slots unless given")

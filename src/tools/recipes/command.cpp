@@ -198,7 +198,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
     for (const NamedNet& net : recipe.nets) nets.emplace_back(net.name);
     app->add_option("--net", s.net, "The network; each has defaults of its own, those shown here are the first one's")
         ->capture_default_str()
-        ->check(CLI::IsMember(nets));
+        ->check(one_of(nets));
   }
   if (recipe.data == Recipe::Data::Folder) {
     CLI::Option* data = app->add_option("--data", s.data, "Folder with the data set's files")->type_name("DIR");
@@ -211,10 +211,8 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
   app->add_option("--epochs", s.epochs, "Passes over the data")->capture_default_str()->check(whole_number_from(1, kMostInt));
   app->add_option("--batch", s.batch, "Samples a batch, all GPUs together")->capture_default_str()->check(whole_number_from(1));
   app->add_option("--lr", s.lr, "Learning rate; the highest one of a schedule that rises")->capture_default_str()->check(positive_number());
-  app->add_option("--optimizer", s.optimizer, "What changes the parameters")
-      ->capture_default_str()
-      ->check(CLI::IsMember(optimizer_names()));
-  app->add_option("--schedule", s.schedule, "How the learning rate changes")->capture_default_str()->check(CLI::IsMember(schedule_names()));
+  app->add_option("--optimizer", s.optimizer, "What changes the parameters")->capture_default_str()->check(one_of(optimizer_names()));
+  app->add_option("--schedule", s.schedule, "How the learning rate changes")->capture_default_str()->check(one_of(schedule_names()));
   app->add_option("--clip", s.clip, "The most the gradients' norm may be; 0 leaves them as they are")
       ->capture_default_str()
       ->check(number_from_zero());
@@ -223,7 +221,7 @@ void add_recipe(CLI::App& train, const Recipe& recipe, Action& action) {
       ->check(whole_number_from(1, kMostInt));
   app->add_option("--precision", s.precision, "What it computes in: mixed is autocast, with float32 parameters")
       ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>{"32", "bf16-mixed", "16-mixed"}));
+      ->check(one_of({"32", "bf16-mixed", "16-mixed"}));
   app->add_option("--limit-batches", s.limit_batches, "Batches an epoch at most")->check(whole_number_from(1));
   app->add_option("--patience", s.patience, "End after so many epochs without a lower val_loss")->check(whole_number_from(1, kMostInt));
   app->add_option("--workers", s.workers, "Threads that read data ahead")
