@@ -33,8 +33,8 @@ struct Conv : Case {
   }
   void many(Inputs& in, int64_t n) const {
     in.add(ones(with<N>({n, 1}, {3, 3, 3})), ones(with<N>({2, 1}, {3, 3, 3})), ones({2}), 1, 0, 1, 1);
-    in.add(ones(with<N>({1, n}, {3, 3, 3})), ones(with<N>({2, n}, {3, 3, 3})), ones({2}), 1, 0, 1, 1);
-    in.add(ones(with<N>({n / 30, 16}, {10, 10, 3})), ones(with<N>({16, 16}, {3, 3, 3})), ones({16}), 1, 1, 1, 1);
+    in.add(ones(with<N>({1, n / 3}, {3, 3, 3})), ones(with<N>({2, n / 3}, {3, 3, 3})), ones({2}), 1, 0, 1, 1);
+    in.add(ones(with<N>({n / 300, 16}, {10, 10, 3})), ones(with<N>({16, 16}, {3, 3, 3})), ones({16}), 1, 1, 1, 1);
     in.add(ones(with<N>({n, 4}, {3, 2, 2})), ones(with<N>({4, 1}, {2, 1, 1})), ones({4}), 1, 0, 1, 4);
   }
   Tensor run(const Tensor& x, const Tensor& w, const Tensor& bias, int64_t stride, int64_t padding, int64_t dilation,
@@ -91,7 +91,7 @@ struct ConvTranspose : Case {
   }
   void many(Inputs& in, int64_t n) const {
     in.add(ones(with<N>({n, 1}, {2, 2, 2})), ones(with<N>({1, 2}, {3, 3, 3})), ones({2}), 1, 0, 0, 1, 1);
-    in.add(ones(with<N>({1, n}, {2, 2, 2})), ones(with<N>({n, 2}, {3, 3, 3})), ones({2}), 2, 0, 0, 1, 1);
+    in.add(ones(with<N>({1, n / 3}, {2, 2, 2})), ones(with<N>({n / 3, 2}, {3, 3, 3})), ones({2}), 2, 0, 0, 1, 1);
   }
   Tensor run(const Tensor& x, const Tensor& w, const Tensor& bias, int64_t stride, int64_t padding, int64_t more, int64_t groups,
              int64_t dilation) const {

@@ -129,7 +129,7 @@ struct MaskedSelect : Moving {
     in.add(randn({}), tensor(true));
     in.add(randn({0, 5}), randn({5}) > 0);
   }
-  void many(Inputs& in, int64_t n) const { in.add(ones({1, 2}), ones({n, 1}) > 0); }
+  void many(Inputs& in, int64_t n) const { in.add(ones({1}), ones({n}) > 0); }
   Tensor run(const Tensor& x, const Tensor& mask) const { return masked_select(x, mask); }
   Tensor reference(const Tensor& x, const Tensor& mask) const {
     std::vector<double> kept;

@@ -44,9 +44,10 @@ struct Attention : Sequence {
     in.add(randn({1, 2, 66, 4}), randn({1, 2, 130, 4}), randn({1, 2, 130, 4}), "added", hiding({1, 2, 66, 130}));
   }
   void many(Inputs& in, int64_t n) const {
-    in.add(ones({1, 1, 2, 4}), ones({1, 1, n, 4}), ones({1, 1, n, 4}), "all", std::nullopt);
-    in.add(ones({1, 1, n, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "all", std::nullopt);
-    in.add(ones({n / 2, 2, 2, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "grouped", std::nullopt);
+    const int64_t m = n / 3;
+    in.add(ones({1, 1, 2, 4}), ones({1, 1, m, 4}), ones({1, 1, m, 4}), "all", std::nullopt);
+    in.add(ones({1, 1, m, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "all", std::nullopt);
+    in.add(ones({m / 10, 2, 5, 4}), ones({1, 1, 2, 4}), ones({1, 1, 2, 4}), "grouped", std::nullopt);
   }
   Tensor run(const Tensor& q, const Tensor& k, const Tensor& v, const std::string& kind, const std::optional<Tensor>& mask) const {
     AttentionOptions options;
