@@ -47,7 +47,7 @@ class Reporter {
 };
 
 /// Of a number outside [0, 1]; see Trouble::NotProbability.
-TD_DEVICE inline void report_probability(const Reporter& report, double value, int64_t which = 0) {
+TD_DEVICE void report_probability(const Reporter& report, double value, int64_t which = 0) {
   int64_t bits;
   memcpy(&bits, &value, sizeof bits);
   report(Trouble::NotProbability, bits, which);
