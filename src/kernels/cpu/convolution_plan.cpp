@@ -15,6 +15,7 @@ constexpr int64_t kMaxPieceBytes = 4 << 20;
 constexpr double kTask = 500e3;                 // multiplications that are worth a task
 constexpr int64_t kMaxRuns = 16;                // of the weight's gradient
 constexpr int64_t kRunBytes = 32 << 20;         // that their sums may take
+constexpr int64_t kPlainRuns = 4;               // in place of Winograd's, whose sums are four times the weight
 constexpr int64_t kColumns = 64 << 10;          // elements of what windows see, at a time
 constexpr int64_t kPlaces = 128;                // from which on a product with an image pays
 constexpr double kImagesGain = 1.6;             // of images in lanes over channels, measured
@@ -57,6 +58,10 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionPart part, const View& out_view, con
     if (!plan_dnnl()) route = Route::Columns;
   }
   if (route == Route::Columns) plan_columns();
+  if (plain && part == ConvolutionPart::Weight) {  // it shall want no more memory than what it stands in for
+    runs = std::min(runs, kPlainRuns);
+    slots = std::min(slots, kPlainRuns);
+  }
 }
 
 // What is reordered for oneDNN's convolution weighs as much as what is computed. Small images make narrow products.
