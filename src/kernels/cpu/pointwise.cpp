@@ -6,6 +6,7 @@
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/pointwise_tiles.h"
 #include "kernels/cpu/streaming.h"
+#include "kernels/pointwise_simplified.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -24,20 +25,6 @@ constexpr Row kRows[] = {
 #undef TD_BINARY
 #undef TD_KERNEL
 };
-
-/// The operation that a call really is: powers with a small exponent are products, and ~ of a bool is not.
-PointwiseOp simplified(const Pointwise& call) {
-  if (call.op == PointwiseOp::bitwise_not && call.out_dtype == kBool) return PointwiseOp::logical_not;
-  if (call.op != PointwiseOp::pow || call.in[1].data) return call.op;
-  const double exponent = call.in[1].value.to<double>();
-  if (exponent == 2) return PointwiseOp::square;
-  if (exponent == 3) return PointwiseOp::cube;
-  if (call.compute == kInt64) return call.op;
-  if (exponent == 0.5) return PointwiseOp::sqrt;
-  if (exponent == -1) return PointwiseOp::reciprocal;
-  if (exponent == -0.5) return PointwiseOp::rsqrt;
-  return call.op;
-}
 
 /// Whether strides are those of a contiguous tensor of the call's sizes.
 bool is_dense(const Pointwise& call, const int64_t* strides) { return call.contiguous || is_contiguous(call.ndim, call.sizes, strides); }

@@ -1,15 +1,8 @@
 // A pointwise call goes to the kernels of the type it computes in.
 #include "kernels/cuda/entries.h"
+#include "kernels/pointwise_simplified.h"
 
 namespace tandem::kernels::cuda {
-namespace {
-
-/// ~ of a bool is not that of the integers it is computed in.
-PointwiseOp simplified(const Pointwise& call) {
-  return call.op == PointwiseOp::bitwise_not && call.out_dtype == kBool ? PointwiseOp::logical_not : call.op;
-}
-
-}  // namespace
 
 void pointwise(const Queue& queue, Pointwise call) {
   if (call.numel == 0) return;
