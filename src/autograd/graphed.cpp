@@ -206,7 +206,11 @@ std::vector<Tensor> Graphed::operator()(const std::vector<Tensor>& given, Site s
   std::vector<autograd::Edge> edges;
   for (size_t i = 0; i < state.wants.size(); ++i) {
     const Tensor& input = i < given.size() ? given[i] : state.parameters[i - given.size()];
-    any |= autograd::needs_grad(input);
+    const bool needs = autograd::needs_grad(input);
+    if (needs && !state.wants[i])
+      fail('[', kOp, "] parameter ", i - given.size(), " of sizes ", input.sizes(),
+           " requires a gradient now, but did not when the graph was captured: capture another graph");
+    any |= needs;
     edges.push_back(autograd::edge_of(input));
   }
   if (!any) return results;

@@ -202,6 +202,16 @@ TEST(Graphed, OtherParametersThanThoseCapturedAreFound) {
   normed.to(kGpu);
   normed.eval();
   check(normed, [&] { normed.at<nn::BatchNorm1d>(1).running_mean = sample({6}, 9); });
+  // A parameter that wants a gradient since would get none.
+  net.at<nn::Linear>(0).weight.requires_grad_(false);
+  const cuda::Graphed frozen = cuda::make_graphed(net, {x});
+  (void)frozen(x);
+  net.at<nn::Linear>(0).weight.requires_grad_();
+  EXPECT_ERROR((void)frozen(x), Error, "did not when the graph was captured");
+  {
+    const NoGradGuard no_grad;
+    EXPECT_TRUE(allclose(frozen(x).cpu(), net(x).cpu(), 1e-5, 1e-6));
+  }
   // In place is no change of place.
   const cuda::Graphed fast = cuda::make_graphed(net, {x});
   net.load_state_dict(network().state_dict());
