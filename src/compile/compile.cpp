@@ -202,6 +202,10 @@ struct Compiled::State {
     learned.made_of.clear();
     try {
       learned.why = learned.plan->refresh();
+      // What is not finite may come to a ReLU of oneDNN's from any parameter.
+      if (learned.why.empty() && learned.plan->needs_finite_input() &&
+          !std::all_of(seen.known.begin(), seen.known.end(), [](const Known& known) { return is_finite(known.tensor.contiguous()); }))
+        learned.why = "a parameter is not finite";
     } catch (const std::bad_alloc&) {
       learned.why = "there is not enough memory for its weights";
     }

@@ -1,5 +1,6 @@
 // Compiled modules answer with the parameters and the parts that the module has at the call, whatever was put in their place, and where.
 #include <array>
+#include <limits>
 
 #include "compile/training.h"
 
@@ -189,6 +190,22 @@ TEST(CompileFollows, InputsOfOtherStrides) {
   const Tensor x = randn({5, 64});
   for (const Tensor& each : {x, x.t().contiguous().t(), randn({5, 70}).narrow(1, 3, 64), randn({64}).expand({5, 64})})
     expect_followed(fast, net, each, str(each.strides()));
+}
+
+// One that no convolution takes in, with a convolution and its ReLU behind it.
+TEST(CompileFollows, ParametersThatAreNotFinite) {
+  manual_seed(30);
+  nn::Sequential net(nn::GroupNorm(1, 16), nn::Conv2d(16, 16, 3, {.padding = 1}), nn::ReLU());
+  net.eval();
+  Compiled fast = compile(net);
+  const NoGradGuard no_grad;
+  const Tensor x = randn({2, 16, 6, 6});
+  (void)fast(x);
+  net.at<nn::GroupNorm>(0).weight.select(0, 0).fill_(std::numeric_limits<double>::infinity());
+  for (int call = 0; call < 2; ++call) EXPECT_TRUE(allclose(fast(x), net(x), 1e-4, 1e-5, true));
+  net.at<nn::GroupNorm>(0).weight.fill_(1);
+  (void)fast(x);
+  EXPECT_EQ(fast.why(), "");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ Block block(Kind kind, std::vector<AnyModule> parts, std::vector<Tensor> own = {
 AnyModule keeper(Draw& draw, const Form& form, int depth) {
   const int64_t f = form.features;
   if (form.side == 0) {
-    switch (draw.below(depth > 0 ? 11 : 8)) {
+    switch (draw.below(depth > 0 ? 13 : 10)) {
       case 0: return td::nn::Linear(f, f, {.bias = !draw.chance(3)});
       case 1: return td::nn::LayerNorm({f});
       case 2: return td::nn::BatchNorm1d(f);
@@ -79,15 +79,19 @@ AnyModule keeper(Draw& draw, const Form& form, int depth) {
       case 5: return block(Kind::Masked, {}, {parameter({f, f})}, {(td::rand({f, f}) > 0.3).to(td::kFloat32)});
       case 6: return block(draw.chance(2) ? Kind::Softened : Kind::Counted, {}, {}, {td::zeros({})});
       case 7: return draw.chance(4) ? AnyModule(td::nn::Dropout(0.3)) : make_activation(draw);
-      case 8: return block(Kind::Residual, {keeper(draw, form, depth - 1)});
-      case 9: return block(Kind::Twice, {keeper(draw, form, depth - 1)});
-      default: {
-        td::nn::Sequential pair(td::nn::Linear(f, f), td::nn::ReLU());
+      case 8: return td::nn::RMSNorm({f});
+      case 9: {
+        td::nn::Sequential pair(td::nn::Linear(f, f));
+        if (draw.chance(2)) pair.push_back(td::nn::ReLU());
+        else pair.push_back(td::nn::GELU("tanh"));
         return pair;
       }
+      case 10: return block(Kind::Residual, {keeper(draw, form, depth - 1)});
+      case 11: return block(Kind::Twice, {keeper(draw, form, depth - 1)});
+      default: return block(Kind::Chain, {keeper(draw, form, depth - 1), keeper(draw, form, depth - 1)});
     }
   }
-  switch (draw.below(depth > 0 ? 9 : 7)) {
+  switch (draw.below(depth > 0 ? 13 : 11)) {
     case 0: return td::nn::Conv2d(f, f, 3, {.padding = 1, .bias = !draw.chance(3)});
     case 1: return td::nn::Conv2d(f, f, 1);
     case 2: return td::nn::BatchNorm2d(f);
@@ -95,7 +99,11 @@ AnyModule keeper(Draw& draw, const Form& form, int depth) {
     case 4: return block(Kind::Scaled, {}, {parameter({f, 1, 1})});
     case 5: return td::nn::MaxPool2d(3, {.stride = 1, .padding = 1});
     case 6: return make_activation(draw);
-    case 7: return block(Kind::Residual, {keeper(draw, form, depth - 1)});
+    case 7: return td::nn::AvgPool2d(3, {.stride = 1, .padding = 1});
+    case 8: return td::nn::Conv2d(f, f, 3, {.padding = 1, .groups = f});
+    case 9: return td::nn::InstanceNorm2d(f, {.affine = true});
+    case 10: return td::nn::ConvTranspose2d(f, f, 3, {.padding = 1});
+    case 11: return block(Kind::Residual, {keeper(draw, form, depth - 1)});
     default: {
       td::nn::Sequential three(td::nn::Conv2d(f, f, 3, {.padding = 1, .bias = false}), td::nn::BatchNorm2d(f), td::nn::ReLU());
       return three;
