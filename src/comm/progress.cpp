@@ -31,10 +31,13 @@ struct Progress::Pending {
     } catch (...) {
       error = std::current_exception();
     }
+    end(std::move(error));
+    return true;
+  }
+  void end(std::exception_ptr error) {
     transfer.reset();
     message.tensor = Tensor();
     message.done(std::move(error));
-    return true;
   }
 
   AsyncMessage message;
@@ -56,9 +59,15 @@ Progress::~Progress() {
 void Progress::add(AsyncMessage message) {
   auto pending = std::make_unique<Pending>(std::move(message));
   if (pending->advance(backend_, false)) return;
-  {
+  try {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable()) thread_ = tandem::detail::start_thread("td-messages", [this] { work(); });
+  } catch (const std::exception& error) {  // a part of it may be on its way, so that nothing can come behind it
+    backend_.abort(tandem::str("no thread can be started for messages: ", error.what(), "; raise the limit on threads"));
+    return pending->end(std::current_exception());
+  }
+  {
+    const std::lock_guard lock(mutex_);
     added_.push_back(std::move(pending));
   }
   changed_.notify_one();
