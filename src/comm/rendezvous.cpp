@@ -107,7 +107,7 @@ class Host {
         fail(kCall, "another user's program meets at '", name, "': give an .init_method that others cannot guess, or use `tandem launch`");
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    if (listen(listener_.get(), size) != 0) fail(kCall, "listening failed: ", std::strerror(errno));
+    if (listen(listener_.get(), SOMAXCONN) != 0) fail(kCall, "listening failed: ", std::strerror(errno));
   }
 
   Connections meet(std::chrono::milliseconds timeout) {
