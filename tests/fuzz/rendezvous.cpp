@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <future>
@@ -80,9 +81,11 @@ void to_a_rank(const std::vector<std::string>& packets) {
   Descriptor listening = make_socket();
   fuzz::expect(bind(listening.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 && listen(listening.get(), 4) == 0, "no socket");
   auto rank = std::async(std::launch::async, [] { (void)fuzz::succeeds([] { (void)meet(name(), 1, 2, kTime); }); });
-  const Descriptor socket(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  // libFuzzer has a clock that interrupts.
+  const Descriptor socket(TEMP_FAILURE_RETRY(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   std::array<char, 16> hello{};
-  fuzz::expect(recv(socket.get(), hello.data(), hello.size(), 0) == static_cast<ssize_t>(hello.size()), "no Hello");
+  const ssize_t got = TEMP_FAILURE_RETRY(recv(socket.get(), hello.data(), hello.size(), 0));
+  fuzz::expect(got == static_cast<ssize_t>(hello.size()), "no Hello");
   listening.reset();
   for (const std::string& packet : packets) tell(socket.get(), packet);
   (void)shutdown(socket.get(), SHUT_RDWR);
