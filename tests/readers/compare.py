@@ -36,20 +36,22 @@ warnings.simplefilter("ignore")
 Image.MAX_IMAGE_PIXELS = None
 
 # What tandem refuses and others read: reader, a regular expression for the error, and why that is right.
+NO_NUMBERS = r"(are pickled Python objects|are text|are dates|are complex|are records|bytes without a type|of the type)"
 RULES = [
     ("image", r"a JPEG of CMYK colours is not read", "CMYK is no picture to learn from; PIL gives four inks"),
     ("image", r"libjpeg says: (Corrupt JPEG data|Premature end|Invalid|Unsupported|Inconsistent)", "damage: PIL makes the pixels behind it up"),
     ("image", r"libpng says: ", "damage that PIL passes over"),
     ("image", r"its first chunk is not IHDR", "no PNG by its specification"),
     ("image", r"not a PNG or JPEG picture, but", "another format, under the name of one that is read"),
-    ("csv", r"line \d+ has \d+ fields, but the first one has", "lines of different lengths: pandas fills them up, or takes the first column for an index"),
+    ("csv", r"line \d+ has \d+ fields, but the first one has",
+     "lines of different lengths: pandas fills them up, or takes the first column for an index"),
     ("csv", r"there is text after the closing quote", "a quote inside a field"),
     ("csv", r"a quote is never closed", "a quote inside a field"),
     ("csv", r"more than 1048576 fields", "no table"),
     ("csv", r"not a table of text, but", "no table"),
-    ("npy", r"(are pickled Python objects|are text|are dates|are complex|are records|bytes without a type|of the type)", "no numbers that a tensor has"),
+    ("npy", NO_NUMBERS, "no numbers that a tensor has"),
     ("npy", r"more than the \d+ dimensions", "more dimensions than a tensor has"),
-    ("npz", r"(are pickled Python objects|are text|are dates|are complex|are records|bytes without a type|of the type)", "no numbers that a tensor has"),
+    ("npz", NO_NUMBERS, "no numbers that a tensor has"),
     ("npz", r"(not a \.npy file|not a \.npz archive, but)", "no archive of arrays"),
     ("safetensors", r"has the dtype .* which is none of", "no dtype that a tensor has; the others are read by name"),
 ]
@@ -247,7 +249,8 @@ def compare_csv(reader, path):
 
     def table():
         how = dialect_of(path)
-        options = dict(sep=r"\s+" if how.get("whitespace") else how["delimiter"], comment=how["comment"], na_values=["?"], skipinitialspace=True, float_precision="round_trip")
+        options = dict(sep=r"\s+" if how.get("whitespace") else how["delimiter"], comment=how["comment"], na_values=["?"], skipinitialspace=True,
+                       float_precision="round_trip")
         frame = pd.read_csv(path, **options)
         text = pd.read_csv(path, dtype=str, **options)
         return how, frame, text

@@ -55,11 +55,13 @@ def write_pictures(folder):
     for depth in (1, 2, 4):
         put(f"gray_{depth}.png", png(16, 1, depth, 0, [bytes(range(37, 37 + 2 * depth))]))
     gray = random.integers(0, 256, (13, 10), np.uint8)  # Adam7
-    passes = [gray[y::dy, x::dx] for x, y, dx, dy in ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))]
+    steps = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+    passes = [gray[y::dy, x::dx] for x, y, dx, dy in steps]
     put("interlaced.png", png(10, 13, 8, 0, [row.tobytes() for part in passes for row in part], interlaced=1))
     put("cut.png", png(16, 1, 8, 0, [bytes(range(16))])[:50])
 
-    smooth = Image.fromarray(np.add.outer(np.arange(40), np.arange(56)).astype(np.uint8)[..., None].repeat(3, 2) * np.uint8(2) + np.uint8([0, 9, 30]))
+    slope = np.add.outer(np.arange(40), np.arange(56)).astype(np.uint8)[..., None].repeat(3, 2)
+    smooth = Image.fromarray(slope * np.uint8(2) + np.uint8([0, 9, 30]))
     for subsampling in (0, 1, 2):
         for progressive in (False, True):
             smooth.save(os.path.join(folder, f"{subsampling}_{progressive}.jpg"), subsampling=subsampling, progressive=progressive)
@@ -86,7 +88,7 @@ def write_arrays(folder):
         np.save(os.path.join(folder, name), array, **more)
 
     numbers = random.integers(-100, 100, (3, 4, 5))
-    for name in ("?", "u1", "i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8", ">i2", ">i4", ">i8", ">f2", ">f4", ">f8", "<u2", "<u4", "<u8", "<c8", "<c16", "<f16"):
+    for name in ("? u1 i1 <i2 <i4 <i8 <f2 <f4 <f8 >i2 >i4 >i8 >f2 >f4 >f8 <u2 <u4 <u8 <c8 <c16 <f16").split():
         array = (numbers > 0) if name == "?" else numbers.astype(name)
         tag = name.replace("<", "l").replace(">", "b").replace("?", "bool")
         put(f"{tag}.npy", array)
@@ -112,9 +114,11 @@ def write_arrays(folder):
     zipfile.ZIP64_LIMIT = limit
 
     all_types = {name: numbers.astype(name) for name in ("u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8")}
-    save_file({**all_types, "bool": numbers > 0, "none": np.zeros((0, 2), np.float32), "scalar": np.array(3.0)}, os.path.join(folder, "all.safetensors"))
+    more = {"bool": numbers > 0, "none": np.zeros((0, 2), np.float32), "scalar": np.array(3.0)}
+    save_file({**all_types, **more}, os.path.join(folder, "all.safetensors"))
     save_file({"u2": numbers.astype("u2"), "f4": numbers.astype("f4")}, os.path.join(folder, "other.safetensors"))
-    header = json.dumps({"q": {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [0, 4]}, "s": {"dtype": "F32", "shape": [], "data_offsets": [4, 8]}}).encode()
+    entries = {"q": {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [0, 4]}, "s": {"dtype": "F32", "shape": [], "data_offsets": [4, 8]}}
+    header = json.dumps(entries).encode()
     with open(os.path.join(folder, "f8.safetensors"), "wb") as file:
         file.write(struct.pack("<Q", len(header)) + header + b"12345678")
     with open(os.path.join(folder, "page.safetensors"), "wb") as file:
@@ -151,7 +155,8 @@ def write_tables(folder):
 
 
 def write_others(folder):
-    for name, data in {"model.onnx": b"\x08\x07\x12\x07pytorch\x1a\x052.0.0", "model.tflite": b"\x1c\0\0\0TFL3\x14\0\x20\0", "a.pkl": pickle.dumps({"a": 1}),
+    for name, data in {"model.onnx": b"\x08\x07\x12\x07pytorch\x1a\x052.0.0", "model.tflite": b"\x1c\0\0\0TFL3\x14\0\x20\0",
+                       "a.pkl": pickle.dumps({"a": 1}),
                        "page.html": b"<!DOCTYPE html>", "a.gz": gzip.compress(b"a"), "none": b"", "a.txt": b"text", "a.json": b"{}",
                        "a.bin": bytes(random.integers(0, 256, 5000, np.uint8))}.items():
         with open(os.path.join(folder, name), "wb") as file:
