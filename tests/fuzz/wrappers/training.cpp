@@ -88,6 +88,9 @@ class Juggler {
   std::vector<size_t> forwards_;
 };
 
+/// Whether a gradient of zero and none come to the same: in a unit of FullyShardedDataParallel one parameter's makes the others' zeros.
+bool fills_missing(const Cell& cell) { return cell.kind == Kind::Fsdp && (cell.has(Option::Unused) || cell.has(Option::PartlyUsed)); }
+
 double tolerance(const Cell& cell) {
   if (cell.float32) return 5e-3;
   // The norm of all gradients is a float32.
@@ -137,7 +140,11 @@ class Loop {
       td::optim::Optimizer& optimizer = wrapped_->optimizer();
       switch (cell.seed % 3) {
         case 0: schedule_ = std::make_unique<td::optim::StepLR>(optimizer, 2, 0.3); break;
-        case 1: schedule_ = std::make_unique<td::optim::OneCycleLR>(optimizer, 0.05, Cell::kSteps + 1); break;
+        // Momentum would make a gradient of zero something else than none: see `fill_missing`.
+        case 1:
+          schedule_ = std::make_unique<td::optim::OneCycleLR>(optimizer, 0.05, Cell::kSteps + 1,
+                                                              td::optim::OneCycleOptions{.cycle_momentum = !fills_missing(cell)});
+          break;
         default: schedule_ = std::make_unique<td::optim::CosineAnnealingLR>(optimizer, 4);
       }
     }
@@ -286,7 +293,8 @@ class Loop {
   }
 
   Tensor forward(const Tensor& x, bool quiet) {
-    juggler_.before_forward(!quiet);
+    // In join others may have left: what nobody differentiates is this rank's alone.
+    juggler_.before_forward(!quiet && (td::is_grad_enabled() || !cell_.has(Option::Join)));
     Tensor out = wrapped_->forward(x);
     juggler_.after_forward();
     return out;
@@ -294,7 +302,7 @@ class Loop {
 
   void end_step(int step, Trace::Step& now) {
     td::optim::Optimizer& optimizer = wrapped_->optimizer();
-    if (rank_ < 0 && cell_.kind == Kind::Fsdp) fill_missing();
+    if (rank_ < 0 && fills_missing(cell_)) fill_missing();
     scaler_.unscale_(optimizer);
     const bool finite = !(cell_.has(Option::Scaler) && step == kInfiniteStep);
     if (finite && !(expected_ && cell_.kind == Kind::Zero2)) now.gradients = wrapped_->gradients();
@@ -313,7 +321,6 @@ class Loop {
     steps.push_back(std::move(now));
   }
 
-  /// Parameters of a unit in shards have a gradient where one of them has: of zero, if need be.
   void fill_missing() {
     for (const Tensor& parameter : wrapped_->net().parameters())
       if (parameter.requires_grad() && !parameter.grad().defined()) parameter.grad() = td::zeros_like(parameter.detach());
