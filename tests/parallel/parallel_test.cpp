@@ -348,7 +348,7 @@ TEST(DataParallel, SaysWhereParametersShouldBe) {
         (void)misplaced(ones({4, 6}, gpu(0)));
       }),
       "[DataParallel] module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on device: cpu, "
-      "'fc1.weight'; call to(\"cuda:0\") of the module first");
+      "'calls'; call to(\"cuda:0\") of the module first");
   elsewhere.to(gpu(0));
   elsewhere.calls = elsewhere.calls.cpu();
   EXPECT_NE(error_of([&] { (void)misplaced(ones({4, 6}, gpu(0))); }).find("on device: cpu"), std::string::npos);
