@@ -32,9 +32,9 @@ wrong "--epochs: must be a whole number from 1 to 2147483647, not many" train di
 wrong "--epochs: must be a whole number from 1 to 2147483647, not 2.5" train digits --epochs 2.5
 wrong "--epochs needs a value" train digits --epochs
 wrong "--net: must be cnn or mlp, not resnet; tandem train digits --help tells more" train digits --net resnet
-wrong "--net: must be cnn, mlp, lenet or resnet18, not resnet; did you mean resnet18?; tandem" train mnist --net resnet
+wrong "--net: must be cnn, mlp, lenet or resnet18, not resnet; did you mean lenet, resnet18?; tandem" train mnist --net resnet
 wrong "--precision: must be 32, bf16-mixed or 16-mixed, not 8" train digits --precision 8
-wrong "--optimizer: must be sgd, momentum, adam, adamw, nadam, radam, adamax, adagrad, adadelta or rmsprop, not sdg; did you mean sgd?" train digits --optimizer sdg
+wrong "--optimizer: must be sgd, momentum, adam, adamw, nadam, radam, adamax, adagrad, adadelta or rmsprop, not adems; did you mean adamw?" train digits --optimizer adems
 wrong "CHECKPOINT: must be a file, and there is none at no.safetensors; tandem predict --help tells more" predict no.safetensors x.png
 wrong "CHECKPOINT: must be a file, and there is none at /, which is a folder" predict / x.png
 wrong "--watch: must be a number from 0.05 to 86400, not 0" smi --watch 0
