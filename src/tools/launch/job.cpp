@@ -77,7 +77,7 @@ Job::Job(const LaunchOptions& options, Printer& printer, int signals, int restar
   }
 }
 
-Outcome Job::run() {
+JobOutcome Job::run() {
   while (!all_over()) {
     start_agents();
     std::vector<pollfd> others = {{signals_, POLLIN, 0}, {printer_.fd(), POLLIN, 0}, {starter_pipe_.get(), POLLIN, 0}};

@@ -15,7 +15,7 @@
 namespace tandem::tools {
 
 /// How a run ended.
-struct Outcome {
+struct JobOutcome {
   int status = 0;            // what the launcher exits with, were this the last run
   std::string error;         // what failed first; empty where nothing did
   bool interrupted = false;  // by a signal to the launcher
@@ -26,7 +26,7 @@ class Job {
  public:
   /// `signals` is a signalfd of what interrupts the launcher; `restart` says how often the job has been started before this time.
   Job(const LaunchOptions& options, Printer& printer, int signals, int restart);
-  [[nodiscard]] Outcome run();
+  [[nodiscard]] JobOutcome run();
 
  private:
   using Clock = comm::control::Clock;
@@ -80,7 +80,7 @@ class Job {
   std::vector<std::unique_ptr<Child>> starters_;  // the agents; with MPI, mpirun alone
   std::string starter_output_;                    // what mpirun said
   Descriptor starter_pipe_;
-  Outcome outcome_;
+  JobOutcome outcome_;
   int first_failed_ = -1;
   struct Missing {
     int waiting, gone;

@@ -97,7 +97,7 @@ int run_launch(const LaunchOptions& options) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGTSTP, SIG_IGN);  // a launcher that stands still is silent, which ends its ranks
   for (int restart = 0;; ++restart) {
-    Outcome outcome;
+    JobOutcome outcome;
     {
       Printer printer;
       outcome = Job(options, printer, signals.get(), restart).run();
