@@ -289,6 +289,8 @@ Shards::Shards(nn::ModuleBase& module, const FullyShardedOptions& options, Site 
 void Shards::before_forward(Site site) const {
   State& s = *state_;
   s.site = site;
+  for (const ShardUnit& unit : s.units)
+    if (is_grad_enabled()) unit.check_trained(kName);
   for (size_t u = 0; u < s.units.size(); ++u) {
     s.units[u].release();  // what an error or an earlier forward left
     s.units[u].follow_gradients(site);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "autograd/autograd.h"
+#include "base/error.h"
 #include "ops/creation.h"
 #include "parallel/divided_among.h"
 #include "parallel/scaled_copy.h"
@@ -46,6 +47,16 @@ ShardUnit::ShardUnit(std::string name, const std::string& wrapper, nn::ModuleBas
   }
   shard_.requires_grad_(first.requires_grad());
   autograd::set_divided_gradient(shard_, std::make_shared<DividedAmong>(group_));
+}
+
+void ShardUnit::check_trained(const char* op) const {
+  for (const Member& member : members_) {
+    if (member.whole.requires_grad() == requires_grad()) continue;
+    fail("[", op, "] '", member.name,
+         requires_grad() ? "' requires no gradient any more, but its unit is trained as a whole"
+                         : "' requires a gradient now, but its shards belong to no optimizer",
+         ": make the ", op, " anew after such a change");
+  }
 }
 
 int64_t ShardUnit::numel() const {

@@ -31,6 +31,8 @@ class ShardUnit {
   /// This rank's range of the elements, a leaf: what optimizers step.
   [[nodiscard]] const Tensor& shard() const { return shard_; }
   [[nodiscard]] bool requires_grad() const { return shard_.requires_grad(); }
+  /// Error where a member is to be trained now and was not when this was made, or the other way round.
+  void check_trained(const char* op) const;
   /// Elements of all members.
   [[nodiscard]] int64_t numel() const;
 

@@ -162,6 +162,23 @@ TEST_P(FullySharded, GradientsOfGradientsAreRefused) {
   });
 }
 
+TEST_P(FullySharded, WhatIsTrainedIsSaidWhenItIsMade) {
+  run([&](int, Device device) {
+    nn::Sequential net = network();
+    net.at<nn::Linear>(0).requires_grad_(false);
+    net.to(device);
+    FullyShardedDataParallel fsdp(net);
+    const auto say = [&] { return error_of([&] { (void)fsdp(ones({1, 6}, device)); }); };
+    net.at<nn::Linear>(0).weight.requires_grad_();
+    EXPECT_NE(say().find("'0.weight' requires a gradient now"), std::string::npos);
+    net.at<nn::Linear>(0).weight.requires_grad_(false);
+    net.at<nn::Linear>(3).bias.requires_grad_(false);
+    EXPECT_NE(say().find("'3.bias' requires no gradient any more"), std::string::npos);
+    net.at<nn::Linear>(3).bias.requires_grad_();
+    fsdp(ones({1, 6}, device)).sum().backward();
+  });
+}
+
 struct EitherOrder : nn::Module {
   nn::Linear a{70, 70}, b{70, 70};
   bool a_first = true;
