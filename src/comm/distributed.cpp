@@ -34,7 +34,8 @@ int rank_in(const char* op, const char* what, const Group& group, int rank) {
   const auto& ranks = group.ranks();
   const auto at = std::find(ranks.begin(), ranks.end(), rank);
   if (at == ranks.end())
-    fail('[', op, "] ", what, " is rank ", rank, ", but the group's ranks are ", Shape(std::vector<int64_t>(ranks.begin(), ranks.end())), ": give one of them");
+    fail('[', op, "] ", what, " is rank ", rank, ", but the group's ranks are ", Shape(std::vector<int64_t>(ranks.begin(), ranks.end())),
+         ": give one of them");
   return static_cast<int>(at - ranks.begin());
 }
 

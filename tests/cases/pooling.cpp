@@ -236,7 +236,7 @@ struct LpPool2d : Pooling {
     in.add(rand(image<2>(1, 2)) + 0.5, 3.0, 3);
     in.add(rand(image<2>(0, 2)) + 0.5, 2.0, 2);
   }
-  void many(Inputs& in, int64_t n) const { in.add(ones({1, 1, 60, 60}), 2.0, 60); }
+  void many(Inputs& in, int64_t) const { in.add(ones({1, 1, 60, 60}), 2.0, 60); }
   Tensor run(const Tensor& x, double p, int64_t kernel) const { return lp_pool2d(x, p, kernel); }
   Tensor reference(const Tensor& x, double p, int64_t kernel) const {
     const Sliding sliding{kernel, kernel, 0};

@@ -70,9 +70,10 @@ TEST(LoadStateDict, SaysWhatDoesNotFitAndChangesNothing) {
   EXPECT_EQ(values(net.at<nn::Linear>(2).weight), before);
   state.erase("0.weight");
   state["spare"] = ones({1});
-  EXPECT_EQ(error_of([&] { net.load_state_dict(state); }),
-            "Error(s) in loading state_dict for Sequential: Missing key(s) in state_dict: \"0.weight\". Unexpected key(s) in state_dict: "
-            "\"spare\". Make the model as the saved one was; load_state_dict(state, {.strict = false}) passes over missing and unexpected keys");
+  EXPECT_EQ(
+      error_of([&] { net.load_state_dict(state); }),
+      "Error(s) in loading state_dict for Sequential: Missing key(s) in state_dict: \"0.weight\". Unexpected key(s) in state_dict: "
+      "\"spare\". Make the model as the saved one was; load_state_dict(state, {.strict = false}) passes over missing and unexpected keys");
   EXPECT_EQ(values(net.at<nn::Linear>(2).weight), before);
   const auto keys = net.load_state_dict(state, {.strict = false});
   EXPECT_EQ(keys.missing_keys, (std::vector<std::string>{"0.weight"}));

@@ -292,7 +292,8 @@ TEST(Modules, GradientsMoveToo) {
 
 TEST(Modules, ThatCannotTravel) {
   Wide wide(7);
-  expect_error<mp::ProcessError>([&] { mp::spawn(takes_wide, 1, wide); }, "fc.bias of the Wide that was sent is of size [7], of the one made here of size [3]");
+  expect_error<mp::ProcessError>([&] { mp::spawn(takes_wide, 1, wide); },
+                                 "fc.bias of the Wide that was sent is of size [7], of the one made here of size [3]");
   nn::LazyLinear lazy(4);
   expect_error<Error>([&] { lazy.share_memory(); }, "nn::initialize");
 }
