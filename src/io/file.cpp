@@ -111,23 +111,28 @@ std::string advice_for_missing(const std::string& path) {
   return "; the folder " + folder.string() + " has no such file";
 }
 
-/// Makes the folder that a file is to lie in, and those above it, where they are not there.
-void make_folder_of(const char* op, const std::string& path) {
+/// Sees to it that the folder which a file is to lie in is there: with `IsMade` it is made, with those above it.
+void need_folder_of(const char* op, const std::string& path, MissingFolder missing) {
   const std::string folder = folder_of(path);
   std::error_code error;
+  if (missing == MissingFolder::IsRefused) {
+    if (std::filesystem::exists(folder, error) || error) return;  // what else is wrong is told by its opening
+    fail("[", op, "] ", path, ": cannot create the file: there is no folder ", folder, ": make it first");
+  }
   std::filesystem::create_directories(folder, error);
   if (error) fail("[", op, "] ", path, ": cannot make its folder ", folder, ": ", error.message());
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(const char* op, std::string path) : op_(op), path_(std::move(path)), target_(behind_links(path_)) {
+AtomicFile::AtomicFile(const char* op, std::string path, MissingFolder missing)
+    : op_(op), path_(std::move(path)), target_(behind_links(path_)) {
   if (target_.empty()) fail_with("cannot create the file");
   struct stat old = {};
   const bool replaces = stat(path_.c_str(), &old) == 0;
   if (replaces && S_ISDIR(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a folder");
   if (replaces && !S_ISREG(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a pipe or a device, no regular file");
-  make_folder_of(op, target_);
+  need_folder_of(op, target_, missing);
   remove_leftovers_once(folder_of(target_));
   // What only the owner may read is at no moment there for others.
   open_temporary(replaces ? 0600 : 0666);
@@ -187,8 +192,8 @@ void AtomicFile::commit() {
     fail_with("the file is written, but cannot flush its folder to the disk");
 }
 
-void write_file(const char* op, const std::string& path, std::string_view bytes) {
-  AtomicFile file(op, path);
+void write_file(const char* op, const std::string& path, std::string_view bytes, MissingFolder missing) {
+  AtomicFile file(op, path, missing);
   file.write(bytes.data(), bytes.size());
   file.commit();
 }

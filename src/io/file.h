@@ -11,8 +11,11 @@
 
 namespace tandem::io {
 
-/// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind. Its folder is made where it is not
-/// there.
+/// What is done where the folder that a file is to lie in is not there. As in PyTorch, NumPy and PIL, a file of data that a program saves
+/// is refused: its name may be mistyped. Reports, traces and snapshots, which are often asked for from outside the program, make it.
+enum class MissingFolder { IsRefused, IsMade };
+
+/// A new file that takes its name only when it is complete. Without `commit` it leaves nothing behind.
 ///
 /// Where `path` is a symbolic link, the file it leads to is replaced. A file that is replaced hands on its mode and, where the system
 /// allows it, its owner. Until then the bytes are in a temporary beside it, which is locked as long as its writer lives: the first
@@ -20,7 +23,7 @@ namespace tandem::io {
 class AtomicFile {
  public:
   /// Starts a file beside `path`. `op` is named in errors. Error where `path` is a folder, a pipe or a device.
-  AtomicFile(const char* op, std::string path);
+  AtomicFile(const char* op, std::string path, MissingFolder missing = MissingFolder::IsRefused);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -39,7 +42,7 @@ class AtomicFile {
 };
 
 /// Writes a file whole or not at all. `op` is named in errors.
-void write_file(const char* op, const std::string& path, std::string_view bytes);
+void write_file(const char* op, const std::string& path, std::string_view bytes, MissingFolder missing = MissingFolder::IsRefused);
 
 /// Calls a system function until no signal interrupts it.
 template <class Call>

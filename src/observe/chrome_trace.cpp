@@ -37,7 +37,7 @@ std::string microseconds(nanoseconds time) {
 
 class Writer {
  public:
-  Writer(const char* op, const std::string& path) : file_(op, path) {}
+  Writer(const char* op, const std::string& path) : file_(op, path, io::MissingFolder::IsMade) {}
 
   template <class... Parts>
   void entry(const Parts&... parts) {

@@ -278,7 +278,8 @@ void write_page(const std::string& path) {
       str("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
           "content=\"width=device-width,initial-scale=1\"><title>GPU memory</title><style>",
           kStyle, "</style></head><body><main><h1>GPU memory</h1><p class=\"dim\">Process ", getpid(), ", ", observe::local_time(),
-          ". Blue is held, orange waits for another stream, hatched is free.</p>", sections, "</main></body></html>\n"));
+          ". Blue is held, orange waits for another stream, hatched is free.</p>", sections, "</main></body></html>\n"),
+      io::MissingFolder::IsMade);
 }
 
 }  // namespace tandem::cuda::memory

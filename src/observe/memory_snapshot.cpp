@@ -110,7 +110,7 @@ void dump_snapshot(const std::string& path) {
   out.begin_list();
   out.end_list();
   out.end_dict();
-  io::write_file("dump_snapshot", path, out.finish());
+  io::write_file("dump_snapshot", path, out.finish(), io::MissingFolder::IsMade);
 }
 
 }  // namespace tandem::cuda::memory

@@ -148,10 +148,12 @@ void Profile::export_stacks(const std::string& path, std::string_view metric, Si
   }
   std::string text;
   for (const auto& [stack, time] : times) text += str(stack, " ", (time.count() + 500) / 1000, "\n");
-  io::write_file("export_stacks", path, text);
+  io::write_file("export_stacks", path, text, io::MissingFolder::IsMade);
 }
 
-void Profile::export_flame_graph(const std::string& path) const { io::write_file("export_flame_graph", path, flame_graph_page(events())); }
+void Profile::export_flame_graph(const std::string& path) const {
+  io::write_file("export_flame_graph", path, flame_graph_page(events()), io::MissingFolder::IsMade);
+}
 
 size_t Profile::dropped() const { return state_->dropped; }
 

@@ -347,7 +347,7 @@ std::string report_html(const Report& report, Site site) {
 }
 
 void write_report(const std::string& path, const Report& report, Site site) {
-  io::write_file("write_report", path, report_html(report, site));
+  io::write_file("write_report", path, report_html(report, site), io::MissingFolder::IsMade);
 }
 
 }  // namespace tandem::train

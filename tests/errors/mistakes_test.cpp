@@ -513,12 +513,16 @@ std::vector<Mistake> files_and_processes() {
          (void)td::io::load_safetensors("text.safetensors");
        }},
       {"event files where no folder can be", {"/proc/nothing"}, "make the folder", [] { td::train::SummaryWriter("/proc/nothing"); }},
+      {"a folder that is not there",
+       {"nowhere/x"},
+       "there is no folder nowhere: make it first",
+       [] {
+         td::io::save_safetensors("nowhere/x", {{"a", a}});
+       }},
       {"a folder that cannot be made",
        {"x.npy/x"},
        "make its folder x.npy: Not a directory",
-       [] {
-         td::io::save_safetensors("x.npy/x", {{"a", a}});
-       }},
+       [] { td::cuda::memory::write_page("x.npy/x"); }},
       {"no process group",
        {"[all_reduce]", "process group"},
        "call init_process_group first",

@@ -97,20 +97,33 @@ TEST(AtomicFile, WritesThroughSymbolicLinks) {
   EXPECT_EQ(error_of([&] { io::save_npy(in + "round.npy", td::ones({2})); }),
             "[save_npy] links/round.npy: cannot create the file: Too many levels of symbolic links");
   fs::create_symlink("nowhere/x.npy", in + "lost.npy");
-  io::save_npy(in + "lost.npy", td::ones({2}));
-  EXPECT_EQ(io::load_npy(in + "nowhere/x.npy").numel(), 2);
+  EXPECT_EQ(error_of([&] { io::save_npy(in + "lost.npy", td::ones({2})); }),
+            "[save_npy] links/lost.npy: cannot create the file: there is no folder links/nowhere: make it first");
 }
 
-TEST(AtomicFile, MakesTheFoldersThatAreMissing) {
+TEST(AtomicFile, RefusesDataWhoseFolderIsMissing) {
   const std::string in = folder("missing");
-  io::write_file("test", in + "a/b/c.txt", "here");
+  const auto x = td::ones({2});
+  const auto text = [](const char* op, const std::string& path, const std::string& folder) {
+    return std::string("[") + op + "] " + path + ": cannot create the file: there is no folder " + folder + ": make it first";
+  };
+  EXPECT_EQ(error_of([&] { io::save_npy(in + "a/b/x.npy", x); }), text("save_npy", in + "a/b/x.npy", in + "a/b"));
+  EXPECT_EQ(error_of([&] { io::save_npz(in + "a/x.npz", {{"x", x}}); }), text("save_npz", in + "a/x.npz", in + "a"));
+  EXPECT_EQ(error_of([&] { io::save_safetensors(in + "a/x", {{"x", x}}); }), text("save_safetensors", in + "a/x", in + "a"));
+  EXPECT_EQ(error_of([&] {
+              td::data::write_png(td::zeros({3, 4, 4}, td::kUInt8), in + "a/x.png");
+            }),
+            text("write_png", in + "a/x.png", in + "a"));
+  EXPECT_EQ(files_in(in), 0);
+}
+
+TEST(AtomicFile, MakesTheFoldersOfReports) {
+  const std::string in = folder("made");
+  io::write_file("test", in + "a/b/c.txt", "here", io::MissingFolder::IsMade);
   EXPECT_EQ(files_in(in + "a/b"), 1);
-  io::save_safetensors(in + "runs/1/model.safetensors", {{"x", td::ones({2})}});
-  io::save_npz(in + "runs/2/x.npz", {{"x", td::ones({2})}});
-  td::data::write_png(td::zeros({3, 4, 4}, td::kUInt8), in + "pictures/x.png");
   // Where a folder cannot be made, the text says which, and nothing is left.
-  EXPECT_EQ(error_of([&] { io::write_file("test", in + "a/b/c.txt/d/e.txt", "there"); }),
-            "[test] missing/a/b/c.txt/d/e.txt: cannot make its folder missing/a/b/c.txt/d: Not a directory");
+  EXPECT_EQ(error_of([&] { io::write_file("test", in + "a/b/c.txt/d/e.txt", "there", io::MissingFolder::IsMade); }),
+            "[test] made/a/b/c.txt/d/e.txt: cannot make its folder made/a/b/c.txt/d: Not a directory");
 }
 
 TEST(AtomicFile, HandsOnModeAndOwner) {

@@ -87,9 +87,11 @@ TEST(NumpyFile, CannotHoldBfloat16) {
 }
 
 TEST(NumpyFile, NamesWhereItCannotBeWrittenOrRead) {
+  EXPECT_EQ(error_of([] { io::save_npy("no/such/folder/x.npy", td::ones({1})); }),
+            "[save_npy] no/such/folder/x.npy: cannot create the file: there is no folder no/such/folder: make it first");
   io::save_npy("a_file.npy", td::ones({1}));
   EXPECT_EQ(error_of([] { io::save_npy("a_file.npy/x.npy", td::ones({1})); }),
-            "[save_npy] a_file.npy/x.npy: cannot make its folder a_file.npy: Not a directory");
+            "[save_npy] a_file.npy/x.npy: cannot create the file: Not a directory");
   EXPECT_EQ(error_of([] { (void)io::load_npy("absent.npy"); }),
             "[load_npy] absent.npy: cannot open the file: No such file or directory; the folder " +
                 std::filesystem::current_path().string() + " has no such file");
