@@ -111,9 +111,9 @@ std::string advice_for_missing(const std::string& path) {
   return "; the folder " + folder.string() + " has no such file";
 }
 
-/// Sees to it that the folder which a file is to lie in is there: with `IsMade` it is made, with those above it.
-void need_folder_of(const char* op, const std::string& path, MissingFolder missing) {
-  const std::string folder = folder_of(path);
+/// Sees to it that the folder of `target`, where links from `path` lead, is there: with `IsMade` it is made, with those above it.
+void need_folder_of(const char* op, const std::string& path, const std::string& target, MissingFolder missing) {
+  const std::string folder = folder_of(target);
   std::error_code error;
   if (missing == MissingFolder::IsRefused) {
     if (std::filesystem::exists(folder, error) || error) return;  // what else is wrong is told by its opening
@@ -132,7 +132,7 @@ AtomicFile::AtomicFile(const char* op, std::string path, MissingFolder missing)
   const bool replaces = stat(path_.c_str(), &old) == 0;
   if (replaces && S_ISDIR(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a folder");
   if (replaces && !S_ISREG(old.st_mode)) fail("[", op, "] ", path_, ": cannot write the file: this is a pipe or a device, no regular file");
-  need_folder_of(op, target_, missing);
+  need_folder_of(op, path_, target_, missing);
   remove_leftovers_once(folder_of(target_));
   // What only the owner may read is at no moment there for others.
   open_temporary(replaces ? 0600 : 0666);

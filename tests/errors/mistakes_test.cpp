@@ -519,10 +519,6 @@ std::vector<Mistake> files_and_processes() {
        [] {
          td::io::save_safetensors("nowhere/x", {{"a", a}});
        }},
-      {"a folder that cannot be made",
-       {"x.npy/x"},
-       "make its folder x.npy: Not a directory",
-       [] { td::cuda::memory::write_page("x.npy/x"); }},
       {"no process group",
        {"[all_reduce]", "process group"},
        "call init_process_group first",

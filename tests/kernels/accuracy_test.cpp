@@ -87,10 +87,10 @@ const Unary kUnary[] = {
     {PointwiseOp::gelu_tanh, "gelu_tanh",
      [](Real x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846264L) * (x + 0.044715L * x * x * x))); }, 4, 4, -0.5L,
      1e9L},
-    {PointwiseOp::relu, "relu", [](Real x) { return x > 0 || x != x ? x : Real(0); }, 0, 0},
-    {PointwiseOp::relu6, "relu6", [](Real x) { return x != x  ? x
-                                                      : x > 0 ? std::min(x, Real(6))
-                                                              : Real(0); }, 0, 0},
+    {PointwiseOp::relu, "relu", [](Real x) { return x >= 0 || x != x ? x : Real(0); }, 0, 0},
+    {PointwiseOp::relu6, "relu6", [](Real x) { return x != x   ? x
+                                                      : x >= 0 ? std::min(x, Real(6))
+                                                               : Real(0); }, 0, 0},
     {PointwiseOp::hardsigmoid, "hardsigmoid", [](Real x) { return x != x ? x : std::clamp(x + 3, Real(0), Real(6)) / 6; }, 2, 2, -2,
      INFINITY},
     {PointwiseOp::hardswish, "hardswish", [](Real x) { return x != x ? x : x * std::clamp(x + 3, Real(0), Real(6)) / 6; }, 3, 3, -2, 1e30L},
