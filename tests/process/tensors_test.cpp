@@ -163,7 +163,7 @@ TEST(SharedTensors, ArriveOnceHoweverOftenSent) {
   queue.put({x, x.slice(0, 1, 3), x});
   const auto got = queue.get(kLong);
   EXPECT_EQ(mapped_memories(), before) << "it was mapped already";
-  EXPECT_EQ(open_descriptors(), files);
+  EXPECT_LE(open_descriptors(), files);  // fewer: what an earlier worker had is closed behind its end
   got[1].fill_(1);
   EXPECT_EQ(x.sum().item<float>(), 2.f);
   EXPECT_EQ(got[0].version(), 1U) << "both are views of one storage";
