@@ -102,6 +102,7 @@ template <class M>
 
 /// Makes a copy of a module whose type only the caller of `copier_of` knew.
 using Copier = AnyModule (*)(const ModuleBase&);
+/// What copies modules of class M, for those who hold them as ModuleBase.
 template <class M>
 requires IsModule<M>
 [[nodiscard]] Copier copier_of() {
