@@ -76,7 +76,7 @@ struct Sliding {
 /// One plane in which about n windows of half its side, at every place, see the element in the middle.
 template <int N>
 Shape overlapped(int64_t n) {
-  const auto half = int64_t(std::pow(double(n), 1.0 / N) + 0.5);
+  const auto half = int64_t{std::lround(std::pow(double(n), 1.0 / N))};
   Shape sizes{1, 1};
   for (int d = 0; d < N; ++d) sizes.push_back(2 * half - 1);
   return sizes;
