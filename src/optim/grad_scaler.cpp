@@ -7,6 +7,7 @@
 #include "ops/creation.h"
 #include "ops/dense_parts.h"
 #include "ops/pointwise.h"
+#include "ops/reduce.h"
 
 namespace tandem::amp {
 namespace {
@@ -71,7 +72,8 @@ void GradScaler::unscale(Done& done, optim::Optimizer& optimizer, Site site) con
     }
     const Tensor sum = full({}, gradients.any ? 0.0 : -1.0, {.dtype = kFloat32, .device = gradients.device}, site);
     for (const Tensor& norm : own) sum.add_(norm.to(gradients.device, {}, site), 1, site);
-    norms.push_back(gradients.divided->gather(sum, site));
+    // Of all ranks': nan and infinities come through, and -1 only where no rank has a gradient.
+    norms.push_back(max(gradients.divided->gather(sum, site), site));
   }
   done.norms = std::move(norms);
 }
@@ -79,13 +81,10 @@ void GradScaler::unscale(Done& done, optim::Optimizer& optimizer, Site site) con
 GradScaler::Done::Found GradScaler::found(Done& done, Site site) {
   if (!done.found) {
     Done::Found found;
-    for (const Tensor& norms : done.norms) {
-      const Tensor values = norms.cpu(site);
-      for (int64_t i = 0; i < values.numel(); ++i) {
-        const float norm = values.data_ptr<float>()[i];
-        found.gradients |= !(norm < 0);
-        found.infinite |= !std::isfinite(norm);
-      }
+    for (const Tensor& one : done.norms) {
+      const double norm = one.item(site).to<double>();
+      found.gradients |= !(norm < 0);
+      found.infinite |= !std::isfinite(norm);
     }
     done.found = found;
   }

@@ -79,8 +79,8 @@ class GradScaler {
   /// What was done with an optimizer since the last update.
   struct Done {
     Stage stage = Stage::Ready;
-    /// Of the gradients of each device, infinite or nan where one of them is. Where ranks have parts of them, all ranks' norms, below zero
-    /// where a rank has no gradient.
+    /// Of the gradients of each device, infinite or nan where one of them is. Where ranks have parts of them, the largest norm of a
+    /// rank, below zero where none has a gradient.
     std::vector<Tensor> norms;
     /// What they say, once they are read.
     struct Found {

@@ -114,7 +114,7 @@ TEST(GradScaler, WaitsOnceAStepAndDevice) {
   const int line = __LINE__ - 1;
   scaler.update();
   ASSERT_EQ(recorder.entries().size(), 1U) << recorder.report();
-  EXPECT_EQ(recorder.entries()[0].kind, ledger::Kind::Download);
+  EXPECT_EQ(recorder.entries()[0].kind, ledger::Kind::Item);
   EXPECT_EQ(recorder.entries()[0].line, line);
 }
 
