@@ -116,7 +116,10 @@ void need_folder_of(const char* op, const std::string& path, const std::string& 
   const std::string folder = folder_of(target);
   std::error_code error;
   if (missing == MissingFolder::IsRefused) {
-    if (std::filesystem::exists(folder, error) || error) return;  // what else is wrong is told by its opening
+    if (std::filesystem::is_directory(folder, error)) return;
+    if (std::filesystem::exists(folder, error))
+      fail("[", op, "] ", path, ": cannot create the file: ", folder, " is no folder: give another path");
+    if (error) return;  // what is wrong is told by the file's opening
     fail("[", op, "] ", path, ": cannot create the file: there is no folder ", folder, ": make it first");
   }
   std::filesystem::create_directories(folder, error);

@@ -519,6 +519,12 @@ std::vector<Mistake> files_and_processes() {
        [] {
          td::io::save_safetensors("nowhere/x", {{"a", a}});
        }},
+      {"a folder that cannot be made",
+       {"x.npy/x"},
+       "x.npy is no folder: give another path",
+       [] {
+         td::io::save_safetensors("x.npy/x", {{"a", a}});
+       }},
       {"no process group",
        {"[all_reduce]", "process group"},
        "call init_process_group first",

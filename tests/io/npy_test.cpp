@@ -91,7 +91,7 @@ TEST(NumpyFile, NamesWhereItCannotBeWrittenOrRead) {
             "[save_npy] no/such/folder/x.npy: cannot create the file: there is no folder no/such/folder: make it first");
   io::save_npy("a_file.npy", td::ones({1}));
   EXPECT_EQ(error_of([] { io::save_npy("a_file.npy/x.npy", td::ones({1})); }),
-            "[save_npy] a_file.npy/x.npy: cannot create the file: Not a directory");
+            "[save_npy] a_file.npy/x.npy: cannot create the file: a_file.npy is no folder: give another path");
   EXPECT_EQ(error_of([] { (void)io::load_npy("absent.npy"); }),
             "[load_npy] absent.npy: cannot open the file: No such file or directory; the folder " +
                 std::filesystem::current_path().string() + " has no such file");

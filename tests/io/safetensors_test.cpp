@@ -146,7 +146,7 @@ TEST(SafetensorsFile, NamesWhereItCannotBeWrittenOrRead) {
   EXPECT_EQ(error_of([&] {
               io::save_safetensors("kept.safetensors/x.safetensors", {{"x", x}});
             }),
-            "[save_safetensors] kept.safetensors/x.safetensors: cannot create the file: Not a directory");
+            "[save_safetensors] kept.safetensors/x.safetensors: cannot create the file: kept.safetensors is no folder: give another path");
   std::filesystem::create_directory("folder.safetensors");
   EXPECT_NE(error_of([&] { io::save_safetensors("folder.safetensors", {{"x", x}}); }).find("folder.safetensors: "), std::string::npos);
   EXPECT_NE(error_of([&] { (void)io::load_safetensors("folder.safetensors"); }).find("folder.safetensors: "), std::string::npos);
