@@ -7,8 +7,8 @@
 // clang-format on
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
-#include <mutex>
 
 #include "base/error.h"
 #include "base/warning.h"
@@ -85,11 +85,10 @@ class Codec {
 
 /// Once in a process: a whole data set may come from one camera.
 void warn_of(const char* warning, std::string_view what) {
-  static std::once_flag once;
-  std::call_once(once, [&] {
-    tandem::detail::warn_once(
-        str(what, "libjpeg says: ", warning, "; what is no part of the pixels is passed over, here and in other files"));
-  });
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  tandem::detail::warn_once(
+      str(what, "libjpeg says: ", warning, "; what is no part of the pixels is passed over, here and in other files"));
 }
 
 /// Bytes that libjpeg has made, which are taken with malloc.

@@ -60,15 +60,19 @@ TaskTimer* task_timer() noexcept { return the_timer.load(); }
 void set_task_timer(TaskTimer* timer) noexcept { the_timer = timer; }
 
 TaskTimer* DeviceTimes::timer() noexcept {
-  std::call_once(asked_, [this] {
+  const std::lock_guard lock(asking_);
+  if (!std::exchange(asked_, true))
     if (TaskTimer* const timer = task_timer(); timer && timer->start()) timer_ = timer;
-  });
   return timer_;
 }
 
 void DeviceTimes::finish(bool wait) noexcept {
-  std::call_once(asked_, [] {});  // too late for one
-  TaskTimer* const timer = std::exchange(timer_, nullptr);
+  TaskTimer* timer;
+  {
+    const std::lock_guard lock(asking_);
+    asked_ = true;  // too late for one
+    timer = std::exchange(timer_, nullptr);
+  }
   if (!timer) return;
   if (wait) timer->deliver();
   timer->stop();

@@ -68,7 +68,10 @@ class DeviceTimes {
   runtime::EventHandle record(const runtime::StreamRecord& stream);
 
   std::array<Clock, runtime::kMaxDevices> clocks_;
-  std::once_flag asked_;
+  // No std::call_once: it keeps what it calls in a thread-local variable of libstdc++, and a library that is compiled to find its own at a
+  // fixed place cannot be loaded once others have taken the room for such variables.
+  std::mutex asking_;
+  bool asked_ = false;
   TaskTimer* timer_ = nullptr;  // started
 };
 
