@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "autograd/history.h"
 #include "base/error.h"
@@ -218,14 +219,51 @@ Tensor Tensor::new_full(const Shape& sizes, const Scalar& value, const Options& 
   return full(sizes, value, like(*this, options), site);
 }
 
-Tensor from_blob(void* data, const Shape& sizes, const Options& options, Site) {
+namespace {
+/// What lies behind a tensor of from_blob, until it is let go.
+struct Blob {
+  void* data;
+  std::function<void(void*)> deleter;
+  Device device;
+  bool given = false;  // there is a tensor, which lets go of it
+
+  static void let_go(void* context) {
+    const std::unique_ptr<Blob> blob(static_cast<Blob*>(context));
+    if (!blob->given || !blob->deleter) return;
+    if (blob->device.is_cuda()) cuda::synchronize(blob->device, Site::none());
+    blob->deleter(blob->data);
+  }
+};
+
+Tensor blob_tensor(void* data, const Shape& sizes, const Shape& strides, std::function<void(void*)> deleter, const Options& options) {
   const Device device = options.device ? detail::resolve(*options.device) : Device();
   const DType dtype = options.dtype.value_or(get_default_dtype());
+  if (strides.size() != sizes.size())
+    fail("[from_blob] there are ", sizes.size(), " sizes and ", strides.size(), " strides: each dimension takes one of both");
+  int64_t elements = sizes.numel() == 0 ? 0 : 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || strides[i] < 0)
+      fail("[from_blob] sizes ", sizes, " with strides ", strides, ": none of them can be negative; copy such memory first");
+    if (elements) elements += (sizes[i] - 1) * strides[i];
+  }
   void* address = device.is_cuda() ? runtime::require_driver().kernel_address(device.index(), data) : data;
-  const Ref<Storage> storage(new Storage(
-      device, address, static_cast<size_t>(sizes.numel()) * size_of(dtype), [](void*) {}, nullptr));
-  Tensor x(TensorImpl::view(storage.get(), sizes, contiguous_strides(sizes), 0, dtype));
-  return finish(x, options);
+  auto blob = std::make_unique<Blob>(Blob{data, std::move(deleter), device});
+  const Ref<Storage> storage(new Storage(device, address, static_cast<size_t>(elements) * size_of(dtype), Blob::let_go, blob.get()));
+  Blob* const held = blob.release();
+  Tensor x = finish(Tensor(TensorImpl::view(storage.get(), sizes, strides, 0, dtype)), options);
+  held->given = true;
+  return x;
+}
+}  // namespace
+
+Tensor from_blob(void* data, const Shape& sizes, const Options& options, Site) {
+  return blob_tensor(data, sizes, contiguous_strides(sizes), nullptr, options);
+}
+Tensor from_blob(void* data, const Shape& sizes, std::function<void(void*)> deleter, const Options& options, Site) {
+  return blob_tensor(data, sizes, contiguous_strides(sizes), std::move(deleter), options);
+}
+Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, std::function<void(void*)> deleter, const Options& options, Site) {
+  return blob_tensor(data, sizes, strides, std::move(deleter), options);
 }
 
 const Tensor& Tensor::fill_(const Operand& value, Site site) const {

@@ -161,7 +161,10 @@ void TensorImpl::destroy() const {
   TensorBlock::drop_part(block);
 }
 
-TensorImpl::~TensorImpl() = default;
+TensorImpl::~TensorImpl() {
+  if (wrapper.kept) [[unlikely]]
+    detail::wrapper_ended.load(std::memory_order_acquire)(wrapper.object);
+}
 
 Shape contiguous_strides(const Shape& sizes) {
   Shape strides;

@@ -1,6 +1,7 @@
 // What a Tensor handle points to: layout, storage, and its place in the graph of gradients. One allocation together with its first storage.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "autograd/node.h"
@@ -24,6 +25,17 @@ enum class ViewOrigin : uint8_t {
   CustomFunction,  // made by the forward of a custom function
 };
 
+namespace detail {
+/// The object of another language that stands for a tensor there, where there is one, so that one tensor is one object. Bindings set it,
+/// under that language's lock; the library only says when a tensor that keeps its object ends.
+struct Wrapper {
+  void* object = nullptr;
+  bool kept = false;  // the tensor keeps the object; else the object keeps the tensor
+};
+/// Called where a tensor ends that keeps its object, from whichever thread. A binding sets it once.
+inline constinit std::atomic<void (*)(void* object)> wrapper_ended{nullptr};
+}  // namespace detail
+
 /// Layout and history of a tensor. For the library; users hold `Tensor`.
 struct TensorImpl : Counted<TensorImpl> {
   detail::SmallMutex grad_mutex;  // held by a backward that adds to `grad`
@@ -45,6 +57,7 @@ struct TensorImpl : Counted<TensorImpl> {
   uint32_t history_epoch = 0;  // of a base: how often its history was rewritten through a view or itself
   uint32_t seen_epoch = 0;     // of a view: the base's epoch that grad_fn belongs to
   detail::Lazy<AutogradExtras> extras;
+  detail::Wrapper wrapper;
 
   /// A new tensor with its own memory, dense in row-major order.
   static Ref<TensorImpl> make(const Shape& sizes, DType dtype, Device device, bool pinned, Site site);
