@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/thread.h"
+#include "base/wait_hook.h"
 #include "base/work_site.h"
 #include "comm/progress.h"
 #include "comm/stream_part.h"
@@ -91,7 +92,12 @@ class HostWork : public Work::State {
   /// Until it is done; throws what went wrong.
   void wait_done() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
+    if (!done_) {
+      lock.unlock();
+      const tandem::detail::HookedWait hooked;
+      lock.lock();
+      hooked.until(changed_, lock, [&] { return done_; });
+    }
     told_ = true;
     if (error_) std::rethrow_exception(error_);
   }

@@ -357,6 +357,7 @@ void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
   const CudaDeviceGuard current(stream.device);
   if (in_capture(stream.stream)) fail("[synchronize] the stream is being captured: its work is recorded, not run");
   Waiting waiting(*this, stream);
+  const tandem::detail::HookedWait hooked;
   check_work(cudaStreamSynchronize(stream.stream), "cudaStreamSynchronize", &stream);
   waiting.check();
 }
@@ -378,6 +379,7 @@ void CudaDriver::synchronize_device(int device, Site) {
     if (record_event_outside_capture(passed.get(), stream)) marks.emplace_back(stream, std::move(passed));
     else waiting.pop_back();
   }
+  const tandem::detail::HookedWait hooked;
   for (const auto& [stream, passed] : marks) check_work(cudaEventSynchronize(passed->event), "cudaEventSynchronize", stream);
   for (Waiting& each : waiting) each.check();
 }
@@ -452,6 +454,7 @@ bool CudaDriver::query_event(EventHandle handle) {
 void CudaDriver::synchronize_event(EventHandle handle, Site) {
   const CudaEvent& event = own_time_of(handle, "synchronize");
   const CudaDeviceGuard current(event.device);
+  const tandem::detail::HookedWait hooked;
   check(cudaEventSynchronize(event.event), "cudaEventSynchronize");
 }
 

@@ -69,7 +69,8 @@ Stream::Slot::Slot(Stream& stream, size_t bytes, const char* op, Site site) : st
   if (queued > kMostQueued && !stream.done(queued - kMostQueued) && !of_this_thread()) {
     using facts::Wait;
     const Telling told([&] { return Wait{.kind = Wait::Queue, .op = op, .site = site, .device = gpu(stream.device())}; });
-    stream.wait_done(queued - kMostQueued / 2);
+    const tandem::detail::HookedWait hooked;
+    stream.wait_done(queued - kMostQueued / 2, &hooked);
   }
   lock_ = std::unique_lock(stream.mutex_);
   if (!stream.recording_ && !stream.started_ && !stream.ended_) stream.start();
@@ -252,12 +253,14 @@ std::shared_ptr<Recording> Stream::recording() {
 
 // --- Waiting
 
-void Stream::wait_done(uint64_t number) {
+void Stream::wait_done(uint64_t number, const tandem::detail::HookedWait* hooked) {
   if (done(number)) return;
-  wait_slowly(number, false);
+  wait_slowly(number, false, hooked);
 }
 
-void Stream::wait_slowly(uint64_t number, bool or_abandoned) {
+void Stream::wait_slowly(uint64_t number, bool or_abandoned, const tandem::detail::HookedWait* hooked) {
+  const bool checked = hooked && hooked->hooked();
+  const timespec until_check{0, std::chrono::nanoseconds(tandem::detail::kWaitCheck).count()};
   const auto ready = [&] { return done(number) || (or_abandoned && abandoned_.load(std::memory_order_relaxed)); };
   if (spin_until(ready)) return;
   for (;;) {
@@ -266,8 +269,9 @@ void Stream::wait_slowly(uint64_t number, bool or_abandoned) {
     while (number < lowest && !wake_at_.compare_exchange_weak(lowest, number)) {
     }
     if (done_.load() >= number || (or_abandoned && abandoned_.load())) return;
-    futex_wait(done_word_, word);
+    futex_wait(done_word_, word, checked ? &until_check : nullptr);
     if (ready()) return;
+    if (checked) hooked->check();
   }
 }
 

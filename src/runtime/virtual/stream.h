@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/queue.h"
+#include "base/wait_hook.h"
 #include "runtime/virtual/busy.h"
 #include "runtime/virtual/faults.h"
 #include "runtime/virtual/options.h"
@@ -50,7 +51,7 @@ class Stream {
   [[nodiscard]] uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
   [[nodiscard]] bool done(uint64_t number) const { return done_.load(std::memory_order_acquire) >= number; }
   /// Waits until the first `number` tasks are done.
-  void wait_done(uint64_t number);
+  void wait_done(uint64_t number, const tandem::detail::HookedWait* hooked = nullptr);
   /// The first task that was a copy to the host, or waited for one, and was dropped at the end of the program.
   [[nodiscard]] uint64_t lost() const { return lost_.load(); }
   /// Work queued from now on waits for `point`, and takes over its poison.
@@ -101,7 +102,7 @@ class Stream {
   void run(TaskHeader* task, uint64_t number, const Replay* replay, bool last);
   void meet(TaskHeader* task, bool last);
   bool skips(TaskHeader* task, uint64_t number);
-  void wait_slowly(uint64_t number, bool or_abandoned);
+  void wait_slowly(uint64_t number, bool or_abandoned, const tandem::detail::HookedWait* hooked = nullptr);
   void lose(uint64_t number);
   void delay(uint64_t number) const;
 
