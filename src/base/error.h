@@ -48,6 +48,18 @@ class IndexError : public Error {
   using Error::Error;
 };
 
+/// An argument of the right type whose value cannot be.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An argument of a type that cannot be.
+class TypeError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The device's memory is used up. Catch it, let go of tensors, and try again.
 class OutOfMemoryError : public Error {
  public:

@@ -119,6 +119,18 @@ void Optimizer::check_params(const std::vector<Tensor>& params) {
 
 Shape Optimizer::state_sizes(size_t g, size_t parameter) { return group(g).params[parameter].sizes(); }
 
+void Optimizer::each_option(size_t group, detail::Visitor& visitor) {
+  if (group >= group_count()) fail<IndexError>('[', name_, "] there is no group ", group, ": it has ", group_count());
+  visit_options(group, visitor);
+}
+
+void Optimizer::each_state(size_t group, size_t parameter, detail::Visitor& visitor) {
+  if (group >= group_count()) fail<IndexError>('[', name_, "] there is no group ", group, ": it has ", group_count());
+  if (const size_t count = this->group(group).params.size(); parameter >= count)
+    fail<IndexError>('[', name_, "] there is no parameter ", parameter, " in group ", group, ": it has ", count);
+  visit_state(group, parameter, visitor);
+}
+
 void Optimizer::zero_grad(Flag set_to_none, Site site) {
   const NoGradGuard no_grad;
   for (size_t g = 0; g < group_count(); ++g) {

@@ -15,6 +15,7 @@ struct PrintOptions {
   int64_t threshold = 1000;  // more elements than this are summarised
   int64_t edgeitems = 3;
   int linewidth = 80;
+  const char* dtype_prefix = "";  // before the names of dtypes, as another language writes them: "torch."; a literal
 };
 /// For the calling thread.
 void set_print_options(PrintOptions options);

@@ -1,5 +1,7 @@
 // SGD, Adam and AdamW against plain loops in double precision; their groups, state and errors.
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "nn/support.h"
 
@@ -278,6 +280,46 @@ TEST_P(OptimOn, TrainsASmallNetwork) {
     loss = value.item<double>();
   }
   EXPECT_LT(loss, 0.2);
+}
+
+/// Options and state by their names, as a binding reads and sets them.
+class Named final : public optim::detail::Visitor {
+ public:
+  std::map<std::string, double> numbers;
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, double> set;
+  void operator()(std::string_view name, double& number) override {
+    if (const auto found = set.find(std::string(name)); found != set.end()) number = found->second;
+    numbers[std::string(name)] = number;
+  }
+  void operator()(std::string_view name, int64_t& number) override { numbers[std::string(name)] = static_cast<double>(number); }
+  void operator()(std::string_view name, bool& flag) override { numbers[std::string(name)] = flag; }
+  void operator()(std::string_view name, std::pair<double, double>& two) override { numbers[std::string(name)] = two.first; }
+  void operator()(std::string_view name, Tensor& tensor) override { tensors[std::string(name)] = tensor; }
+};
+
+TEST(Optimizers, TellAndTakeOptionsAndStateByName) {
+  const Tensor p = ones({2}).requires_grad_();
+  optim::Adam adam({p}, {.lr = 0.5});
+  Named seen;
+  adam.each_option(0, seen);
+  EXPECT_EQ(seen.numbers.at("lr"), 0.5);
+  EXPECT_EQ(seen.numbers.at("betas"), 0.9);
+  Named change;
+  change.set["lr"] = 0.25;
+  adam.each_option(0, change);
+  EXPECT_EQ(adam.param_groups()[0].lr, 0.25);
+  Named before;
+  adam.each_state(0, 0, before);
+  EXPECT_FALSE(before.tensors.at("exp_avg").defined());
+  p.sum().backward();
+  adam.step();
+  Named after;
+  adam.each_state(0, 0, after);
+  EXPECT_EQ(after.numbers.at("step"), 1);
+  EXPECT_NEAR(after.tensors.at("exp_avg")[0].item<double>(), 0.1, 1e-7);
+  EXPECT_THROW(adam.each_option(1, seen), IndexError);
+  EXPECT_THROW(adam.each_state(0, 1, seen), IndexError);
 }
 
 }  // namespace
