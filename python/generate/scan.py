@@ -95,6 +95,7 @@ class Scan:
             sys.exit("scan: libclang does not understand the headers:\n" + "\n".join(str(error) for error in errors[:10]))
         self.functions, self.classes, self.enums, self.constants = [], {}, {}, []
         self.above = None  # the declaration before, with what its comment says
+        self.last_field = None  # the field before: where it starts, where it ends, its type
         self.namespace(self.unit.cursor)
         self.give_methods_their_functions_comment()
 
@@ -153,6 +154,17 @@ class Scan:
             entry["default"] = default
         return entry
 
+    def field(self, cursor):
+        """A field. Of several in one declaration each has the tokens from the type to its own end: "double margin = 1, p = 2"."""
+        entry = self.parameter(cursor)
+        start = cursor.extent.start.offset
+        if self.last_field and self.last_field[0] == start and cursor.extent.end.offset > self.last_field[1]:
+            entry["type"] = self.last_field[2]
+            if "default" in entry:
+                entry["default"] = entry["default"].rsplit(f"{cursor.spelling} = ", 1)[-1]
+        self.last_field = (start, cursor.extent.end.offset, entry["type"])
+        return entry
+
     def returns(self, cursor, tokens):
         """The result's type as it is written: what stands between the specifiers and the name."""
         name = cursor.spelling
@@ -206,7 +218,7 @@ class Scan:
             if child.access_specifier != self.public:
                 continue
             if child.kind == self.kinds.FIELD_DECL and child.spelling:
-                entry["fields"].append(self.parameter(child) | {"doc": comment_of(child)})
+                entry["fields"].append(self.field(child) | {"doc": comment_of(child)})
             elif child.kind in (self.kinds.CXX_METHOD, self.kinds.FUNCTION_TEMPLATE, self.kinds.CONVERSION_FUNCTION, self.kinds.CONSTRUCTOR):
                 if self.unwanted(child):
                     continue
