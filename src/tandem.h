@@ -41,6 +41,7 @@
 #include "ops/linalg.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
+#include "ops/mersenne_twister.h"
 #include "ops/moving.h"
 #include "ops/normalization.h"
 #include "ops/norms.h"

@@ -103,7 +103,7 @@ Tensor join(const char* grad_fn, const std::vector<Tensor>& tensors, int64_t dim
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Site site) {
   if (const ops::Cast cast("cat", site, tensors); cast) return cat(cast(tensors), dim, site);
-  if (tensors.empty()) fail("[cat] expected a non-empty list of Tensors: give one at least");
+  if (tensors.empty()) fail<ValueError>("[cat] expected a non-empty list of Tensors: give one at least");
   return join("CatBackward0", tensors, dim, site);
 }
 

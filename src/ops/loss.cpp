@@ -242,7 +242,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
         if (variance.size(d) == input.size(d)) continue;
         fits = variance.size(d) == 1 && ++shared == 1;
       }
-      if (!fits) fail("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
+      if (!fits) fail<ValueError>("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
     }
   } else {
     variance = full_like(input, var.number(), {}, site);
@@ -250,7 +250,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
   const Tensor raised = variance.clone(site);
   {
     const NoGradGuard no_grad;  // the gradient passes the bound
-    if (raised.numel() > 0 && lt(raised, 0, site).any(site)) fail("[gaussian_nll_loss] var has negative entry/entries");
+    if (raised.numel() > 0 && lt(raised, 0, site).any(site)) fail<ValueError>("[gaussian_nll_loss] var has negative entry/entries");
     raised.clamp_min_(options.eps, site);
   }
   Tensor losses = 0.5 * (log(raised, site) + square(sub(input, target, site), site) / raised);

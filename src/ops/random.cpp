@@ -16,6 +16,7 @@
 #include "ops/creation.h"
 #include "ops/generator.h"
 #include "ops/launch.h"
+#include "ops/mersenne_fill.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
@@ -73,8 +74,24 @@ GeneratorState ops::take_counters(Device device, uint64_t count) {
 
 namespace {
 
+/// Whether the numbers for this device are PyTorch's.
+bool draws_mersenne(Device device) { return device.is_cpu() && get_cpu_random() == CpuRandom::MersenneTwister; }
+
+void fill_mersenne(const Tensor& x, kernels::Random kind, double a, double b) {
+  switch (kind) {
+    case kernels::Random::Uniform: return ops::mersenne_uniform(x, a, b);
+    case kernels::Random::Normal: return ops::mersenne_normal(x, a, b);
+    case kernels::Random::Exponential: return ops::mersenne_exponential(x, a);
+    case kernels::Random::Bernoulli: return ops::mersenne_bernoulli(x, a);
+    case kernels::Random::Integers:
+      return ops::mersenne_integers(x, static_cast<int64_t>(a),
+                                    static_cast<uint64_t>(static_cast<int64_t>(b)) - static_cast<uint64_t>(static_cast<int64_t>(a)));
+  }
+}
+
 void fill_random(const Tensor& x, kernels::Random kind, double a, double b, const char* op, Site site) {
   if (x.numel() == 0) return;
+  if (draws_mersenne(x.device())) return fill_mersenne(x, kind, a, b);
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kind, x.dtype(), x.numel()));
   if (x.is_contiguous()) {
     ops::launch(x, op, site, &kernels::Table::random, x, kind, a, b, state.seed, state.offset);
@@ -148,6 +165,7 @@ void manual_seed(uint64_t seed) {
   const std::lock_guard lock(all.mutex);
   all.states.fill({seed, 0});
   all.seed = seed;
+  ops::mersenne_seed(seed);
 }
 
 uint64_t initial_seed() {
@@ -197,7 +215,9 @@ Tensor randperm(int64_t n, const Options& options, Site site) {
   Options exact = options;
   exact.dtype = kInt64;
   const Tensor x = empty({n}, exact, site);
-  if (n > 0) {
+  if (n > 0 && draws_mersenne(x.device())) {
+    ops::mersenne_permutation(x);
+  } else if (n > 0) {
     const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Integers, kInt64, n));
     ops::launch(x, "randperm", site, &kernels::Table::randperm, x, state.seed, state.offset);
   }
@@ -250,6 +270,13 @@ Tensor multinomial(const Tensor& probabilities, int64_t num_samples, Flag replac
         fail("[multinomial] invalid multinomial distribution (with replacement=False, not enough non-negative category to sample): ",
              num_samples, " samples of ", enough, " categories with a probability above 0; draw fewer, or with replacement");
   }
+  if (replacement && num_samples > 1 && draws_mersenne(p.device())) {
+    Shape drawn = p.sizes();
+    drawn[drawn.size() - 1] = num_samples;
+    const Tensor categories_of = empty(drawn, {.dtype = kInt64, .device = p.device()}, site);
+    if (p.numel() > 0) ops::mersenne_categories(categories_of, p.detach().contiguous(site));
+    return categories_of;
+  }
   // The least of exponential times 1 / p is the first event of a race that category i wins with probability p; the order of arrival is a
   // draw without replacement.
   const Tensor among = replacement && num_samples > 1 ? p.unsqueeze(-2, site) : p;
@@ -270,6 +297,11 @@ Tensor bernoulli(const Tensor& p, Site site) {
   const Tensor dense = p.detach().contiguous(site);
   Tensor x = empty(p.sizes(), {.dtype = p.dtype(), .device = p.device()}, site);
   if (x.numel() == 0) return x;
+  if (draws_mersenne(x.device())) {
+    if (!logical_and(dense >= 0, dense <= 1, site).all(site)) fail("[bernoulli] Expected p_in >= 0 && p_in <= 1 to be true, but it is not");
+    ops::mersenne_bernoulli(x, dense);
+    return x;
+  }
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
   ops::launch(x, "bernoulli", site, &kernels::Table::bernoulli, x, dense, state.seed, state.offset);
   return x;
@@ -289,6 +321,11 @@ bool drops(const char* op, const Tensor& x, double p, bool training) {
 /// Fills `y` with what is left of `x`, both contiguous, which may be one tensor; which elements those are.
 Tensor drop(const char* op, const Tensor& y, const Tensor& x, double p, Site site) {
   const Tensor mask = empty(x.sizes(), {.dtype = kBool, .device = x.device()}, site);
+  if (draws_mersenne(x.device())) {
+    ops::mersenne_bernoulli(mask, 1 - p);
+    y.copy_(p < 1 ? x * (mask.to(x.dtype(), {}, site) / (1 - p)) : zeros_like(x, {}, site), false, site);
+    return mask;
+  }
   const GeneratorState state = ops::take_counters(x.device(), kernels::random_counters(kernels::Random::Bernoulli, x.dtype(), x.numel()));
   ops::launch(x, op, site, &kernels::Table::dropout, y, mask, x, p, state.seed, state.offset);
   return mask;
@@ -334,7 +371,13 @@ const Tensor& Tensor::random_(int64_t from, int64_t to, Site site) const {
   return fill_in_place(*this, kernels::Random::Integers, static_cast<double>(from), static_cast<double>(to), "random_", site);
 }
 const Tensor& Tensor::random_(int64_t to, Site site) const { return random_(0, to, site); }
-const Tensor& Tensor::random_(Site site) const { return random_(0, largest_whole(dtype()) + 1, site); }
+const Tensor& Tensor::random_(Site site) const {
+  if (!draws_mersenne(device())) return random_(0, largest_whole(dtype()) + 1, site);
+  autograd::check_in_place("random_", *this);
+  ops::mersenne_whole(*this);
+  impl().storage->bump_version();
+  return *this;
+}
 const Tensor& Tensor::bernoulli_(double p, Site site) const {
   if (!(p >= 0 && p <= 1)) fail("[bernoulli_] expects p to be in [0, 1], but got p=", p);
   return fill_in_place(*this, kernels::Random::Bernoulli, p, 0, "bernoulli_", site);
@@ -369,13 +412,18 @@ const Tensor& Tensor::bernoulli_(const Tensor& p, Site site) const {
 const Tensor& Tensor::geometric_(double p, Site site) const {
   if (!(p > 0 && p < 1)) fail("[geometric_] expects p to be in (0, 1), but got p=", p);
   if (dtype() == kBool) fail("[geometric_] is not implemented for bool");
-  return made_in_place(*this, "geometric_", site, [&](const Tensor& x) { return x.exponential_(-std::log1p(-p), site).ceil(site); });
+  return made_in_place(*this, "geometric_", site, [&](const Tensor& x) {
+    if (draws_mersenne(x.device())) return ops::mersenne_geometric(x, p), x;
+    return x.exponential_(-std::log1p(-p), site).ceil(site);
+  });
 }
 
 const Tensor& Tensor::cauchy_(double median, double sigma, Site site) const {
   if (!(sigma > 0)) fail("[cauchy_] expects sigma > 0.0, but found sigma=", sigma);
   check_floats("cauchy_", *this);
-  return made_in_place(*this, "cauchy_", site, [&](const Tensor& x) {  // by the inverse of its distribution function
+  return made_in_place(*this, "cauchy_", site, [&](const Tensor& x) {
+    if (draws_mersenne(x.device())) return ops::mersenne_cauchy(x, median, sigma), x;
+    // by the inverse of its distribution function
     return ((x.uniform_(0, 1, site) - 0.5) * std::numbers::pi).tan(site) * sigma + median;
   });
 }
@@ -383,7 +431,10 @@ const Tensor& Tensor::cauchy_(double median, double sigma, Site site) const {
 const Tensor& Tensor::log_normal_(double mean, double std, Site site) const {
   if (!(std > 0)) fail("[log_normal_] expects std > 0.0, but found std=", std);
   check_floats("log_normal_", *this);
-  return made_in_place(*this, "log_normal_", site, [&](const Tensor& x) { return x.normal_(mean, std, site).exp(site); });
+  return made_in_place(*this, "log_normal_", site, [&](const Tensor& x) {
+    if (draws_mersenne(x.device())) return ops::mersenne_log_normal(x, mean, std), x;
+    return x.normal_(mean, std, site).exp(site);
+  });
 }
 
 }  // namespace tandem
