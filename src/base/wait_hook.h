@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 namespace tandem::detail {
 
@@ -16,6 +17,21 @@ struct WaitHook {
 inline constinit std::atomic<const WaitHook*> wait_hook{nullptr};
 inline constexpr std::chrono::milliseconds kWaitCheck{50};
 
+/// Whether a check may end a wait of the calling thread. Only where nothing is lost by that: a copy that is queued already writes into
+/// memory that its caller would let go of.
+inline thread_local constinit bool wait_may_end = false;
+/// It may, until the end of the scope.
+class MayEndWaits {
+ public:
+  MayEndWaits() : before_(std::exchange(wait_may_end, true)) {}
+  ~MayEndWaits() { wait_may_end = before_; }
+  MayEndWaits(const MayEndWaits&) = delete;
+  MayEndWaits& operator=(const MayEndWaits&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// A wait of the calling thread, until the end of the scope.
 class HookedWait {
  public:
@@ -27,12 +43,12 @@ class HookedWait {
   HookedWait& operator=(const HookedWait&) = delete;
 
   /// Whether `check` wants to be called.
-  [[nodiscard]] bool hooked() const { return hook_ != nullptr; }
+  [[nodiscard]] bool checked() const { return hook_ && wait_may_end; }
   /// Throws where the wait is to end; what was waited for goes on.
   void check() const {
-    if (hook_) hook_->check();
+    if (checked()) hook_->check();
   }
-  /// Sleeps on a condition variable until `ready`.
+  /// Sleeps on a condition variable until `ready`; a check may end it.
   template <class Condition, class Lock, class Ready>
   void until(Condition& changed, Lock& lock, Ready ready) const {
     if (!hook_) return changed.wait(lock, ready);

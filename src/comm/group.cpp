@@ -95,6 +95,7 @@ class HostWork : public Work::State {
     if (!done_) {
       lock.unlock();
       const tandem::detail::HookedWait hooked;
+      const tandem::detail::MayEndWaits may_end;  // the job keeps what it works on
       lock.lock();
       hooked.until(changed_, lock, [&] { return done_; });
     }

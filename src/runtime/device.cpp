@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/wait_hook.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
 #include "runtime/observer.h"
@@ -146,6 +147,7 @@ void synchronize(Device device, Site site) {
   if (const runtime::Capture* capture = runtime::capture_on(index)) runtime::refuse_capture(*capture->stream, "synchronize");
   using runtime::facts::Wait;
   const runtime::Telling told([&] { return Wait{.kind = Wait::Device, .op = "synchronize", .site = site, .device = gpu(index)}; });
+  const tandem::detail::MayEndWaits may_end;
   runtime::require_driver().synchronize_device(index, site);
 }
 

@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/error_place.h"
+#include "base/wait_hook.h"
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"
@@ -116,6 +117,10 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
   const Telling told([&] { return fact(stream, waits); });
+  if (waits && tandem::detail::wait_hook.load(std::memory_order_relaxed)) {
+    const tandem::detail::MayEndWaits before_it_is_queued;
+    driver.synchronize_stream(stream.handle, site);
+  }
   if (waits && !to_gpu) return driver.copy_to_host(to, from, from_device.index(), bytes, stream.handle, op, site);
   driver.copy(to, to_device.index(), from, from_device.index(), bytes, stream.handle, op, site);
   if (waits) driver.synchronize_stream(stream.handle, site);

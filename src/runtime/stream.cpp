@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wait_hook.h"
 #include "base/work_site.h"
 #include "runtime/capture.h"
 #include "runtime/observer.h"
@@ -170,6 +171,7 @@ void Stream::synchronize(Site site) const {
   runtime::refuse_capture(*record_, "synchronize");
   const runtime::Telling told(
       [&] { return Wait{.kind = Wait::Stream, .op = "synchronize", .site = site, .device = device(), .stream = record_}; });
+  const tandem::detail::MayEndWaits may_end;
   require_driver().synchronize_stream(record_->handle, site);
 }
 bool Stream::query() const {
@@ -258,6 +260,7 @@ void Event::synchronize(Site site) const {
   if (!handle) return;
   const runtime::Telling told(
       [&] { return Wait{.kind = Wait::Event, .op = "synchronize", .site = site, .device = gpu(state_->device), .event = state_.get()}; });
+  const tandem::detail::MayEndWaits may_end;
   require_driver().synchronize_event(handle, site);
 }
 

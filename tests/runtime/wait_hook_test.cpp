@@ -68,7 +68,11 @@ TEST_F(Hooked, ACheckThatThrowsEndsTheWaitAlone) {
   gpus.run(stream, gate.task());
   gpus.run(stream, [&](const Queue&) { ran = true; });
   most_checks = 2;
-  EXPECT_THROW(gpus.synchronize(stream), std::runtime_error);
+  const auto waits = [&] {
+    const detail::MayEndWaits may_end;
+    gpus.synchronize(stream);
+  };
+  EXPECT_THROW(waits(), std::runtime_error);
   EXPECT_EQ(checks, 2);
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(ended, 1);
@@ -78,11 +82,29 @@ TEST_F(Hooked, ACheckThatThrowsEndsTheWaitAlone) {
   EXPECT_TRUE(ran);
 }
 
+// A copy that is queued writes into its caller's memory: the wait for it goes on to its end.
+TEST_F(Hooked, OtherWaitsAreNotEnded) {
+  VirtualGpus gpus;
+  const auto stream = gpus.stream();
+  Gate gate;
+  gpus.run(stream, gate.task());
+  most_checks = 1;
+  std::thread opener([&] {
+    std::this_thread::sleep_for(3 * detail::kWaitCheck);
+    gate.open();
+  });
+  gpus.synchronize(stream);
+  opener.join();
+  EXPECT_EQ(checks, 0);
+  EXPECT_EQ(begun, ended);
+}
+
 TEST_F(Hooked, SoDoesTheWaitForACondition) {
   std::mutex mutex;
   std::condition_variable changed;
   most_checks = 1;
   {
+    const detail::MayEndWaits may_end;
     const HookedWait waiting;
     std::unique_lock lock(mutex);
     EXPECT_THROW(waiting.until(changed, lock, [] { return false; }), std::runtime_error);

@@ -259,7 +259,7 @@ void Stream::wait_done(uint64_t number, const tandem::detail::HookedWait* hooked
 }
 
 void Stream::wait_slowly(uint64_t number, bool or_abandoned, const tandem::detail::HookedWait* hooked) {
-  const bool checked = hooked && hooked->hooked();
+  const bool checked = hooked && hooked->checked();
   const timespec until_check{0, std::chrono::nanoseconds(tandem::detail::kWaitCheck).count()};
   const auto ready = [&] { return done(number) || (or_abandoned && abandoned_.load(std::memory_order_relaxed)); };
   if (spin_until(ready)) return;
