@@ -242,7 +242,8 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operan
         if (variance.size(d) == input.size(d)) continue;
         fits = variance.size(d) == 1 && ++shared == 1;
       }
-      if (!fits) fail<ValueError>("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
+      if (!fits)
+        fail<ValueError>("[gaussian_nll_loss] var is of incorrect size ", var.tensor().sizes(), " for an input of ", input.sizes());
     }
   } else {
     variance = full_like(input, var.number(), {}, site);
