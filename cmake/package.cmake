@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # What is installed, without tests and benchmarks.
 if(PROJECT_IS_TOP_LEVEL)
   add_custom_target(product DEPENDS tandem)
-  foreach(target tandem_program tandem_board tandem_cuda tandem_mpi)
+  foreach(target tandem_program tandem_board tandem_cuda tandem_mpi tandem_python)
     if(TARGET ${target})
       add_dependencies(product ${target})
     endif()
@@ -27,6 +27,14 @@ foreach(name core/tandem_board cuda/tandem_cuda mpi/tandem_mpi)
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
   endif()
 endforeach()
+
+# The package for Python lies where a virtual environment at the prefix finds it.
+if(TARGET tandem_python)
+  set(python_site ${CMAKE_INSTALL_LIBDIR}/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/tandem DESTINATION ${python_site} COMPONENT python PATTERN __pycache__ EXCLUDE)
+  set_target_properties(tandem_python PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")
+  install(TARGETS tandem_python LIBRARY DESTINATION ${python_site}/tandem COMPONENT python)
+endif()
 
 install(CODE "
   set(SOURCE \"${PROJECT_SOURCE_DIR}/src\")

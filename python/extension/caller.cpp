@@ -1,0 +1,71 @@
+#include "caller.h"
+
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+namespace tandem::python {
+namespace {
+
+/// A place in a code object. The table holds a reference to the code, so that another one cannot come to lie at its address.
+struct Place {
+  PyCodeObject* code = nullptr;
+  int instruction = 0;
+  const char* file = nullptr;
+  int line = 0;
+  bool own = false;  // in the package
+};
+
+constexpr size_t kPlaces = 4096;
+Place places[kPlaces];
+std::string package_folder;
+
+/// Files of code, by their names; kept for the life of the process, as Site wants it.
+const char* file_of(PyCodeObject* code) {
+  static auto& files = *new std::unordered_map<std::string, bool>;
+  const char* name = PyUnicode_AsUTF8(code->co_filename);
+  if (!name) {
+    PyErr_Clear();
+    return "";
+  }
+  return files.try_emplace(name).first->first.c_str();
+}
+
+const Place& place_of(PyCodeObject* code, int instruction) {
+  const size_t hash = (reinterpret_cast<size_t>(code) >> 5) * 0x9E3779B97F4A7C15U + static_cast<size_t>(instruction) * 0x85EBCA6BU;
+  Place& place = places[(hash >> 20) % kPlaces];
+  if (place.code != code || place.instruction != instruction) [[unlikely]] {
+    PyCodeObject* const before = place.code;
+    Py_INCREF(code);
+    place = {code, instruction, file_of(code), PyCode_Addr2Line(code, instruction), false};
+    place.own = !package_folder.empty() && std::strncmp(place.file, package_folder.c_str(), package_folder.size()) == 0;
+    Py_XDECREF(before);
+  }
+  return place;
+}
+
+}  // namespace
+
+void set_package_folder(const char* folder) { package_folder = folder; }
+
+Site caller() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return Site::none();
+  Py_INCREF(frame);
+  const Place* place;
+  for (;;) {
+    PyCodeObject* const code = PyFrame_GetCode(frame);
+    place = &place_of(code, PyFrame_GetLasti(frame));
+    Py_DECREF(code);
+    if (!place->own) break;
+    PyFrameObject* const outer = PyFrame_GetBack(frame);
+    if (!outer) break;
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  const Site site(place->file, place->line);
+  Py_DECREF(frame);
+  return site;
+}
+
+}  // namespace tandem::python
