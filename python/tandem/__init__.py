@@ -1,0 +1,62 @@
+"""tandem: tensors, automatic differentiation and training, by PyTorch's names; on CPUs, on GPUs, and on virtual GPUs where there are none."""
+
+import builtins as _builtins
+import os as _os
+from math import e, inf, nan, pi
+
+from . import _C
+
+_C._package_folder(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
+
+from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, device, dtype, get_default_device, get_default_dtype, get_num_threads,  # noqa: E402
+                 initial_seed, is_grad_enabled, manual_seed, promote_types, set_default_device, set_num_threads)
+
+bool, uint8, int8, int16, int32, int64 = _C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64
+float16, bfloat16, float32, float64 = _C.float16, _C.bfloat16, _C.float32, _C.float64
+short, int, long, half, float, double = int16, int32, int64, float16, float32, float64
+
+newaxis = None
+from ._formats import channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided  # noqa: E402
+
+# Every operation, by its name.
+_taken = set(globals())
+for _name in dir(_C):
+    if not _name.startswith("_") and _name not in _taken and _builtins.callable(getattr(_C, _name)):
+        globals()[_name] = getattr(_C, _name)
+del _taken, _name
+
+from . import _tensor  # noqa: E402  gives Tensor what is written in Python
+from ._functions import *  # noqa: E402,F403
+from ._composed import *  # noqa: E402,F403
+from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
+from ._random import fork_rng, get_rng_state, seed, set_rng_state  # noqa: E402
+from ._settings import (are_deterministic_algorithms_enabled, finfo, get_deterministic_debug_mode, get_float32_matmul_precision, get_num_interop_threads, iinfo,  # noqa: E402
+                        is_deterministic_algorithms_warn_only_enabled, is_warn_always_enabled, set_default_dtype, set_default_tensor_type,
+                        set_deterministic_debug_mode, set_float32_matmul_precision, set_num_interop_threads, set_printoptions, set_warn_always,
+                        use_deterministic_algorithms)
+from ._legacy import (BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)  # noqa: E402
+from .serialization import load, save  # noqa: E402
+from . import autograd, backends, cuda, ledger, linalg, nn, optim, profiler, races, random, utils, amp  # noqa: E402
+from ._compile import compile  # noqa: E402
+from .amp import GradScaler, autocast, is_autocast_enabled  # noqa: E402
+from .smi import smi  # noqa: E402
+from ._virtual import virtual_gpus  # noqa: E402
+
+__version__ = _C.version
+
+
+def _dtype_by_name(name):
+    """What a pickled dtype is read by."""
+    return getattr(_C, name)
+
+
+def __getattr__(name):
+    """The parts that are imported when they are first asked for, and a clear word about what PyTorch has and tandem does not."""
+    import importlib
+    if name in ("accelerator", "distributed", "distributions", "multiprocessing", "torch_compat", "train", "hub", "jit", "special", "fft", "testing", "version"):
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module 'tandem' has no attribute '{name}'")

@@ -1,0 +1,460 @@
+"""Functions of PyTorch's that take any number of tensors, or forms that C++ has no signature for."""
+
+import builtins
+import functools
+import math
+
+from . import _C
+
+__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_nonzero", "numel", "nonzero", "clone", "detach", "einsum", "tensordot",
+           "meshgrid", "broadcast_shapes", "broadcast_tensors", "block_diag", "cartesian_prod", "chain_matmul", "atleast_1d", "atleast_2d",
+           "atleast_3d", "norm", "asarray", "scalar_tensor", "from_dlpack", "result_type", "split", "unravel_index", "is_storage",
+           "typename", "clip", "concat", "concatenate", "swapdims", "moveaxis", "absolute", "arccos", "arcsin", "arctan", "embedding",
+           "batch_norm", "multiply", "subtract", "divide", "negative", "greater", "greater_equal", "less", "less_equal", "not_equal",
+           "fix", "det", "inverse", "cholesky", "empty_strided", "range", "row_stack", "numpy_T", "complex", "vander", "empty_permuted",
+           "set_flush_denormal", "get_device", "index_put", "index_put_", "fill", "slogdet", "logdet", "conj", "real", "resolve_conj",
+           "resolve_neg", "is_inference", "is_neg", "is_conj", "is_distributed", "gradient", "cov", "corrcoef", "cumulative_trapezoid",
+           "view_as_real", "sym_int", "adjoint", "arccos_", "arccosh", "arccosh_", "arcsin_", "arcsinh", "arcsinh_", "arctan_", "arctan2",
+           "arctanh", "arctanh_", "fix_", "negative_", "clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_", "fill_", "logit_",
+           "nan_to_num_", "zero_", "as_strided_"]
+
+
+def is_tensor(obj):
+    """Whether it is a tensor."""
+    return isinstance(obj, _C.Tensor)
+
+
+def is_storage(obj):
+    """False: storages are no objects of their own."""
+    return False
+
+
+def typename(obj):
+    """The name of its type, of tensors with dtype and device."""
+    if isinstance(obj, _C.Tensor):
+        return obj.type()
+    module = "" if type(obj).__module__ in ("builtins", "__builtin__") else f"{type(obj).__module__}."
+    return module + type(obj).__qualname__
+
+
+def is_floating_point(input):
+    """Whether its elements are floating numbers."""
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    """False: there are no complex dtypes."""
+    return False
+
+
+def is_nonzero(input):
+    """Whether the one element is not zero."""
+    if input.numel() != 1:
+        raise RuntimeError("Boolean value of Tensor with " + ("no values" if input.numel() == 0 else "more than one value") + " is ambiguous")
+    return bool(input)
+
+
+def numel(input):
+    """How many elements it has."""
+    return input.numel()
+
+
+def get_device(input):
+    """The number of its GPU; -1 on the CPU."""
+    return input.get_device()
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    """Where the elements are not zero: a row of indices for each, or with as_tuple one tensor of indices for each dimension."""
+    found = _C._nonzero(input)
+    if as_tuple:
+        return found.unbind(1) if input.dim() else (found.reshape(-1),)
+    return found if out is None else out.copy_(found)
+
+
+def clone(input, *, memory_format=None):
+    """A copy, with its place in the graph."""
+    return input.clone()
+
+
+def detach(input):
+    """The same values without history."""
+    return input.detach()
+
+
+def _several(tensors):
+    """f(a, b) and f([a, b]) are the same."""
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+
+
+def einsum(equation, *operands):
+    """A sum of products by an equation such as 'ij,jk->ik'; also in the form einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if not isinstance(equation, str):
+        return _C._einsum(*_from_sublists((equation, *operands)))
+    return _C._einsum(equation, _several(operands))
+
+
+def _from_sublists(args):
+    """The equation of the form with lists of numbers."""
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+    def text(numbers):
+        return "".join("..." if n is Ellipsis else letters[n] for n in numbers)
+    pairs = len(args) // 2
+    equation = ",".join(text(args[2 * i + 1]) for i in builtins.range(pairs))
+    if len(args) % 2:
+        equation += "->" + text(args[-1])
+    return equation, [args[2 * i] for i in builtins.range(pairs)]
+
+
+def tensordot(a, b, dims=2, out=None):
+    """Sums of products over several dimensions: the last `dims` of a with the first of b, or two lists of dimensions."""
+    if isinstance(dims, _C.Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, (list, tuple)):
+        first, second = dims
+        first, second = ([n] if isinstance(n, int) else list(n) for n in (first, second))
+    else:
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > builtins.min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        first, second = list(builtins.range(a.dim() - dims, a.dim())), list(builtins.range(dims))
+    result = _C._tensordot(a, b, first, second)
+    return result if out is None else out.copy_(result)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Grids of coordinates. indexing: 'ij', the default, or 'xy'."""
+    return _C._meshgrid(_several(tensors), "ij" if indexing is None else indexing)
+
+
+def broadcast_shapes(*shapes):
+    """The size that tensors of these sizes have together."""
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    result = []
+    for at in builtins.range(1, 1 + (0 if not sizes else sorted(map(len, sizes))[-1])):
+        size = 1
+        for shape in sizes:
+            here = shape[-at] if at <= len(shape) else 1
+            if here < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({here}): ({here})")
+            if size != 1 and here not in (1, size):
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            size = here if here != 1 else size
+        result.insert(0, size)
+    return _C.Size(result)
+
+
+def broadcast_tensors(*tensors):
+    """The tensors, expanded to a size in common."""
+    return _C.broadcast_tensors(_several(tensors))
+
+
+def block_diag(*tensors):
+    """A matrix with the tensors as blocks on its diagonal."""
+    return _C.block_diag(_several(tensors))
+
+
+def cartesian_prod(*tensors):
+    """All combinations of elements, a row each."""
+    return _C.cartesian_prod(_several(tensors))
+
+
+def chain_matmul(*matrices, out=None):
+    """The product of several matrices, in the order that takes the fewest multiplications."""
+    result = _C.chain_matmul(_several(matrices))
+    return result if out is None else out.copy_(result)
+
+
+def _atleast(function):
+    def at_least(*tensors):
+        """Tensors with dimensions of size 1 in front where they have too few."""
+        if len(tensors) == 1 and isinstance(tensors[0], _C.Tensor):
+            return function(tensors[0])
+        return tuple(function(t) for t in _several(tensors))
+    at_least.__name__ = at_least.__qualname__ = function.__name__
+    return at_least
+
+
+atleast_1d, atleast_2d, atleast_3d = (_atleast(getattr(_C, f"atleast_{n}d")) for n in "123")
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The norm of vectors or matrices, of the whole tensor without `dim`."""
+    if dtype is not None:
+        input = input.to(dtype)
+    if isinstance(p, str):
+        if p not in ("fro", "nuc"):
+            raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+        if p == "nuc":
+            result = _C._linalg["matrix_norm"](input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+            return result if out is None else out.copy_(result)
+        p = 2
+    p = 2.0 if p is None else float(p)
+    dims = list(builtins.range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    result = _C._linalg["vector_norm"](input, p, dims, keepdim) if dims or input.dim() == 0 else _C._linalg["vector_norm"](input, p)
+    return result if out is None else out.copy_(result)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """A tensor of the object, over its memory where that can be and `copy` is not True."""
+    if copy:
+        made = obj.detach().clone() if isinstance(obj, _C.Tensor) else _C.tensor(obj)
+    else:
+        made = obj if isinstance(obj, _C.Tensor) else from_dlpack(obj) if hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__") else _C.as_tensor(obj)
+    made = made.to(device, dtype) if device is not None or dtype is not None else made
+    if requires_grad != made.requires_grad:
+        made = made.detach().requires_grad_(requires_grad)
+    return made
+
+
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor without dimensions."""
+    return _C.tensor(s, dtype=_C.get_default_dtype() if dtype is None else dtype, device=device, requires_grad=requires_grad)
+
+
+def from_dlpack(ext_tensor):
+    """A tensor over the memory of another library's, or of a DLPack capsule."""
+    if hasattr(ext_tensor, "__dlpack__"):
+        try:
+            ext_tensor = ext_tensor.__dlpack__(max_version=(1, 0))
+        except TypeError:  # it knows DLPack from before versions
+            ext_tensor = ext_tensor.__dlpack__()
+    return _C._from_dlpack_capsule(ext_tensor)
+
+
+def result_type(tensor1, tensor2):
+    """The dtype of tensor1 + tensor2."""
+    def one(value):
+        return _C.empty(0, dtype=value.dtype).reshape(0) if isinstance(value, _C.Tensor) and value.dim() else value.detach().cpu() if isinstance(value, _C.Tensor) else value
+    a, b = one(tensor1), one(tensor2)
+    if not isinstance(a, _C.Tensor):
+        a = _C.tensor(a)
+        if not isinstance(b, _C.Tensor):
+            b = _C.tensor(b)
+    return (a + b).dtype if not (a.dtype is _C.bool and isinstance(b, _C.Tensor) and b.dtype is _C.bool) else _C.bool
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """Parts along a dimension, of one size or of the sizes in a list."""
+    return tensor.split(split_size_or_sections, dim)
+
+
+def unravel_index(indices, shape):
+    """Indices into a flattened tensor as one index for each dimension."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    parts = []
+    for size in reversed(shape):
+        parts.insert(0, indices % size)
+        indices = indices // size
+    return tuple(parts)
+
+
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor with these strides, whose elements are not set."""
+    elements = 0 if builtins.any(n == 0 for n in size) else 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))
+    made = _C.as_strided(_C.empty(elements, dtype=dtype, device=device, pin_memory=pin_memory), size, stride)
+    return made.requires_grad_(requires_grad)
+
+
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor whose dimensions lie in memory in another order; its elements are not set."""
+    made = _C.empty([size[d] for d in physical_layout], dtype=dtype, device=device, pin_memory=pin_memory)
+    order = [list(physical_layout).index(d) for d in builtins.range(len(size))]
+    return made.permute(order).requires_grad_(requires_grad)
+
+
+def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """From start to end, both included: the old form of arange."""
+    if end is None:
+        start, end = 0, start
+    count = math.floor((end - start) / step) + 1
+    return _C.arange(start, start + step * (count - 0.5), step, dtype=_C.float32 if dtype is None else dtype, device=device, requires_grad=requires_grad)
+
+
+def cholesky(input, upper=False, *, out=None):
+    """The Cholesky factor of a positive definite matrix."""
+    return _C._linalg["cholesky"](input, upper=upper)
+
+
+def slogdet(input):
+    """The sign and the logarithm of the determinant."""
+    return _C._linalg["slogdet"](input)
+
+
+def logdet(input):
+    """The logarithm of the determinant; nan where that is negative."""
+    sign, value = _C._linalg["slogdet"](input)
+    return _C.where(sign < 0, _C.full_like(value, math.nan), value)
+
+
+def index_put(input, indices, values, accumulate=False):
+    """A copy of input with values at the indices."""
+    return input.clone().index_put_(indices, values, accumulate)
+
+
+def index_put_(input, indices, values, accumulate=False):
+    """Puts values at the indices."""
+    return input.index_put_(indices, values, accumulate)
+
+
+def fill(input, value):
+    """A tensor of input's size full of the value."""
+    return input.clone().fill_(value)
+
+
+def conj(input):
+    """Itself: the elements are real."""
+    return input
+
+
+real = resolve_conj = resolve_neg = conj
+
+
+def is_inference(input):
+    """False: results of inference_mode are tensors as any others."""
+    return False
+
+
+is_neg = is_conj = is_distributed = is_inference
+
+
+def view_as_real(input):
+    """Not there: there are no complex dtypes."""
+    raise NotImplementedError("view_as_real is only supported for complex tensors, and tandem has none")
+
+
+def complex(real, imag, *, out=None):
+    """Not there: there are no complex dtypes."""
+    raise NotImplementedError("complex: tandem has no complex dtypes")
+
+
+def adjoint(input):
+    """The last two dimensions exchanged: the elements are real."""
+    return input.mT
+
+
+def numpy_T(input):
+    """The dimensions in the other order."""
+    return input.T
+
+
+def vander(x, N=None, increasing=False):
+    """Powers of the elements, a row for each."""
+    powers = _C.arange(x.numel() if N is None else N, device=x.device)
+    if not increasing:
+        powers = powers.flip(0)
+    return x.unsqueeze(-1) ** powers
+
+
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Differences of neighbours by central differences, one-sided at the edges; one tensor for each dimension."""
+    if edge_order != 1:
+        raise NotImplementedError("gradient: edge_order other than 1")
+    dims = list(builtins.range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    results = []
+    for d, step in zip(dims, steps):
+        n = input.size(d)
+        if n < 2:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+        inner = (input.narrow(d, 2, n - 2) - input.narrow(d, 0, n - 2)) / (2 * step)
+        first, last = (input.narrow(d, 1, 1) - input.narrow(d, 0, 1)) / step, (input.narrow(d, n - 1, 1) - input.narrow(d, n - 2, 1)) / step
+        results.append(_C.cat([first, inner, last], d))
+    return tuple(results)
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariance of variables, a row each."""
+    x = input.reshape(1, -1) if input.dim() < 2 else input
+    weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
+    if weights is None:
+        centered = x - x.mean(1, keepdim=True)
+        result = centered @ centered.T / (x.size(1) - correction)
+    else:
+        total = weights.sum()
+        centered = x - (x * weights).sum(1, keepdim=True) / total
+        scale = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
+        result = (centered * weights) @ centered.T / scale
+    return result.squeeze() if input.dim() < 2 else result
+
+
+def corrcoef(input):
+    """The correlation of variables, a row each."""
+    covariance = cov(input)
+    if covariance.dim() == 0:
+        return covariance / covariance
+    deviations = covariance.diagonal().sqrt()
+    return (covariance / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """Sums of trapezoids up to each point but the first."""
+    n = y.size(dim)
+    between = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
+    return _C.cumsum(between * (dx if x is None else _C.diff(x, dim=-1)), dim)
+
+
+def set_flush_denormal(mode):
+    """False: numbers are not flushed."""
+    return False
+
+
+def sym_int(a):
+    """The number as an int."""
+    return int(a)
+
+
+def _in_place(name):
+    def function(input, *args, **kwargs):
+        return getattr(input, name)(*args, **kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"input.{name}(...)."
+    return function
+
+
+clamp_, clamp_max_, clamp_min_, clip_, detach_ = (_in_place(name) for name in ("clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_"))
+fill_, logit_, nan_to_num_, zero_, as_strided_ = (_in_place(name) for name in ("fill_", "logit_", "nan_to_num_", "zero_", "as_strided_"))
+clip = _C.clamp
+concat = concatenate = _C.cat
+swapdims, moveaxis, row_stack = _C.swapaxes, _C.movedim, _C.vstack
+absolute, negative, fix = _C.abs, _C.neg, _C.trunc
+arccos, arcsin, arctan, arctan2 = _C.acos, _C.asin, _C.atan, _C.atan2
+arccos_, arcsin_, arctan_, fix_, negative_ = _C.acos_, _C.asin_, _C.atan_, _C.trunc_, _C.neg_
+arccosh, arcsinh, arctanh, arccosh_, arcsinh_, arctanh_ = _C.acosh, _C.asinh, _C.atanh, _C.acosh_, _C.asinh_, _C.atanh_
+multiply, subtract, divide = _C.mul, _C.sub, _C.div
+greater, greater_equal, less, less_equal, not_equal = _C.gt, _C.ge, _C.lt, _C.le, _C.ne
+
+
+def det(input):
+    """The determinant of square matrices."""
+    return _C._linalg["det"](input)
+
+
+def inverse(input, *, out=None):
+    """The inverses of square matrices."""
+    return _C._linalg["inv"](input, out=out)
+
+
+def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    """Rows of weight, by their numbers. nn.functional.embedding has the numbers first."""
+    return _C.embedding(indices, weight, padding_idx=None if padding_idx == -1 else padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+
+
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    """nn.functional.batch_norm with its arguments in another order."""
+    return _C.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _of_tensor(function):
+    """The function, with PyTorch's TypeError where its first argument is no tensor."""
+    @functools.wraps(function)
+    def checked(input, *args, **kwargs):
+        if not isinstance(input, _C.Tensor):
+            raise TypeError(f"{function.__name__}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        return function(input, *args, **kwargs)
+    return checked
+
+
+numel, is_nonzero, clone, detach, real, conj, is_floating_point, is_complex = map(_of_tensor, (numel, is_nonzero, clone, detach, real, conj, is_floating_point, is_complex))

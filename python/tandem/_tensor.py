@@ -1,0 +1,337 @@
+"""What of Tensor is written in Python: NumPy, pickling, copying, formatting, hooks' handles, and the forms of old programs."""
+
+import copyreg
+import warnings
+
+from . import _C
+from ._formats import strided
+from ._hooks import CallHandle
+from ._legacy import legacy_tensor
+
+Tensor = _C.Tensor
+
+
+def new_tensor(cls, *args, **kwargs):
+    """Tensor(...): of sizes, of a sequence, of another tensor; for a class below Tensor, over the tensor that is given."""
+    device = kwargs.pop("device", None)
+    kwargs.pop("requires_grad", None) if cls is not Tensor else None
+    if cls is Tensor:
+        if kwargs:
+            raise TypeError(f"new() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return args[0].detach()
+        return legacy_tensor(_C.get_default_dtype(), device, args)
+    data = args[0] if len(args) >= 1 and isinstance(args[0], Tensor) else legacy_tensor(_C.get_default_dtype(), device, args)
+    return Tensor._make_subclass(cls, data)
+
+
+def _register_hook(self, hook):
+    """Calls hook(grad) with the gradient of this tensor; what it returns takes its place."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    number = self._register_hook(hook)
+    return CallHandle(lambda: self._remove_hook(number))
+
+
+def _register_post_accumulate_grad_hook(self, hook):
+    """Calls hook(param) each time backward has added to this leaf's .grad."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self.grad_fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    number = self._register_post_accumulate_grad_hook(hook)
+    return CallHandle(lambda: self._remove_hook(number))
+
+
+def _numpy(self, *, force=False):
+    """The elements as an array over the same memory."""
+    import numpy
+    if force:
+        self = self.detach().cpu()
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return numpy.asarray(memoryview(self)) if self.dim() else numpy.frombuffer(memoryview(self), dtype=_numpy_name(self.dtype)).reshape(())
+
+
+def _numpy_name(dtype):
+    return repr(dtype).rsplit(".", 1)[-1]
+
+
+def _array(self, dtype=None, copy=None):
+    """What numpy.asarray makes of it."""
+    array = _numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def _array_wrap(self, array, context=None, return_scalar=False):
+    """What NumPy's own functions give for a tensor is a tensor."""
+    return _C.from_numpy(array.copy() if not array.flags.writeable else array) if array.ndim or array.dtype != bool else _C.tensor(bool(array))
+
+
+def _format(self, spec):
+    """A tensor without dimensions takes the formats of numbers and prints as one: f"{loss}" is "2.5"."""
+    if self.dim() == 0 and type(self) is Tensor:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+def _reversed(self):
+    """The elements in the other order along the first dimension."""
+    return self.flip(0) if self.dim() else self
+
+
+def _imag(self):
+    raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
+
+
+def _deepcopy(self, memo):
+    """A copy of its own memory; leaves only, as PyTorch has it."""
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+                           "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.")
+    if id(self) in memo:
+        return memo[id(self)]
+    import copy
+    with _C_no_grad():
+        made = self.detach().clone()
+        if type(self) is not Tensor:
+            made = Tensor._make_subclass(type(self), made)
+    made.requires_grad_(self.requires_grad) if self.is_floating_point() else None
+    if self.grad is not None:
+        made.grad = copy.deepcopy(self.grad, memo)
+    if self.__dict__:
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    memo[id(self)] = made
+    return made
+
+
+class _C_no_grad:
+    """no_grad, before the package has one."""
+
+    def __enter__(self):
+        self.before = _C._set_grad_enabled(False)
+
+    def __exit__(self, *error):
+        _C._set_grad_enabled(self.before)
+
+
+def _rebuild(cls, data, dtype, shape, requires_grad, state):
+    """What a pickled tensor is read by."""
+    made = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape) if data else _C.empty(shape, dtype=dtype)
+    if cls is not Tensor:
+        made = Tensor._make_subclass(cls, made)
+    if requires_grad:
+        made.requires_grad_()
+    if state:
+        made.__dict__.update(state)
+    return made
+
+
+def _rebuild_on(device, *args):
+    return _rebuild(*args).to(device)
+
+
+def _reduce(self, protocol):
+    """Pickles the elements; a tensor of a GPU comes back on that GPU."""
+    data = _bytes(self)
+    args = (type(self), data, self.dtype, tuple(self.shape), self.requires_grad and self.is_leaf, dict(self.__dict__))
+    if not self.is_leaf and self.requires_grad:
+        warnings.warn("a result with a history was pickled without it")
+    return (_rebuild, args) if self.is_cpu else (_rebuild_on, (str(self.device), *args))
+
+
+def _bytes(self):
+    """Its elements as bytes, in row-major order."""
+    dense = self.detach().cpu().contiguous()
+    if dense.numel() == 0:
+        return b""
+    if dense.dtype is _C.bfloat16:  # buffers have no format for it: two bytes of the float32 are its own
+        whole = bytes(memoryview(dense.float().reshape(-1)))
+        return b"".join(whole[i + 2:i + 4] for i in range(0, len(whole), 4)) if len(whole) < 4096 else _every_other_half(whole)
+    return bytes(memoryview(dense.reshape(-1)).cast("B"))
+
+
+def _every_other_half(whole):
+    import array
+    halves = array.array("H", whole)
+    return halves[1::2].tobytes()
+
+
+_TYPE_NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short",
+               "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+
+
+def _type(self, dtype=None, non_blocking=False, **kwargs):
+    """The name of the old tensor type, or the tensor as another dtype or old type."""
+    if dtype is None:
+        return f"torch.{'cuda.' if self.is_cuda else ''}{_TYPE_NAMES[_numpy_name(self.dtype)]}Tensor"
+    if isinstance(dtype, str):
+        last = dtype.rsplit(".", 1)[-1].removesuffix("Tensor")
+        found = [name for name, old in _TYPE_NAMES.items() if old == last]
+        if not found:
+            raise ValueError(f"invalid type: '{dtype}'")
+        return self.to("cuda" if ".cuda." in dtype else "cpu", getattr(_C, found[0]))
+    if isinstance(dtype, _C.dtype):
+        return self.to(dtype, non_blocking=non_blocking)
+    return self.to(dtype.device or "cpu", dtype.dtype)
+
+
+def _new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """A new tensor with a copy of the data, of this one's dtype and device."""
+    return _C.tensor(data, dtype=self.dtype if dtype is None else dtype, device=self.device if device is None else device, requires_grad=requires_grad)
+
+
+def _new(self, *args, device=None):
+    """The old form of new_empty and new_tensor."""
+    return legacy_tensor(self.dtype, self.device if device is None else device, args)
+
+
+def _apply_(self, function):
+    """Replaces each element by function(element); on the CPU."""
+    if self.is_cuda:
+        raise TypeError("apply_ is only implemented on CPU tensors")
+    flat = [function(value) for value in self.detach().reshape(-1).tolist()]
+    self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+    return self
+
+
+def _map_(self, other, function):
+    """Replaces each element by function(element, other's element); on the CPU."""
+    flat = [function(a, b) for a, b in zip(self.detach().reshape(-1).tolist(), other.expand_as(self).reshape(-1).tolist())]
+    self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+    return self
+
+
+class _Storage:
+    """What untyped_storage() tells of a tensor's memory: its address, its size, and whether another tensor has the same."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def data_ptr(self):
+        return self._tensor._storage_address()
+
+    def nbytes(self):
+        return self._tensor._storage_bytes()
+
+    def __len__(self):
+        return self.nbytes()
+
+    size = nbytes
+
+    @property
+    def device(self):
+        return self._tensor.device
+
+    def __eq__(self, other):
+        return isinstance(other, _Storage) and self.data_ptr() == other.data_ptr()
+
+    def __hash__(self):
+        return hash(self.data_ptr())
+
+
+def _resize_(self, *sizes):
+    """Takes other sizes; the elements are kept as far as they are dense and there are as many."""
+    size = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    count = 1
+    for n in size:
+        count *= n
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    flat = self.detach().reshape(-1)
+    made = _C.empty(count, dtype=self.dtype, device=self.device)
+    kept = min(count, flat.numel())
+    made[:kept] = flat[:kept]
+    self.data = made.reshape(tuple(size))
+    return self
+
+
+def _norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+    """The norm of vectors, of the whole tensor without `dim`."""
+    from ._functions import norm
+    return norm(self, p, dim, keepdim, dtype=dtype)
+
+
+def _split(self, split_size, dim=0):
+    """Parts along a dimension, of one size or of the sizes in a list."""
+    return _C.split(self, split_size, dim) if isinstance(split_size, int) else _C.split(self, list(split_size), dim)
+
+
+def _flat(name):
+    """A method that is the function of its name."""
+    function = getattr(_C, name, None) or _C._linalg[name]
+
+    def method(self, *args, **kwargs):
+        return function(self, *args, **kwargs)
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+def _max(self, *args, **kwargs):
+    """The largest element; with `dim` that of each slice and where it is; with another tensor the larger of each pair."""
+    other = args[0] if args and isinstance(args[0], Tensor) else kwargs.get("other")
+    return _C.maximum(self, other) if other is not None else _C.max(self, *args, **kwargs)
+
+
+def _min(self, *args, **kwargs):
+    """The smallest element; with `dim` that of each slice and where it is; with another tensor the smaller of each pair."""
+    other = args[0] if args and isinstance(args[0], Tensor) else kwargs.get("other")
+    return _C.minimum(self, other) if other is not None else _C.min(self, *args, **kwargs)
+
+
+def _setstate(self, state):
+    self.__dict__.update(state)
+
+
+def _from_functions(name):
+    def method(self, *args, **kwargs):
+        from tandem import _composed, _functions
+        return (getattr(_functions, name, None) or getattr(_composed, name))(self, *args, **kwargs)
+    method.__name__ = name
+    return method
+
+
+METHODS = {
+    "register_hook": _register_hook, "register_post_accumulate_grad_hook": _register_post_accumulate_grad_hook, "numpy": _numpy, "__array__": _array,
+    "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
+    "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": lambda self: _Storage(self), "storage": lambda self: _Storage(self),
+    "resize_": _resize_, "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
+    "is_inference": lambda self: False, "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
+    "is_neg": lambda self: False, "conj": lambda self: self, "real": property(lambda self: self), "layout": property(lambda self: strided),
+    "grad_dtype": property(lambda self: self.dtype), "is_nonzero": lambda self: bool(self), "to_dense": lambda self: self, 
+    "mH": property(lambda self: self.mT), "dim_order": lambda self: tuple(range(self.dim())), "has_names": lambda self: False,
+    "_is_view": lambda self: self._base is not None, "index_put": _from_functions("index_put"), "nonzero": _from_functions("nonzero"),
+    "__reversed__": _reversed, "imag": property(_imag),
+    "is_xla": False, "is_xpu": False, "is_ipu": False, "is_hpu": False, "is_vulkan": False, "is_mkldnn": False, "is_sparse_csr": False,
+}
+for _name, _value in METHODS.items():
+    _C._extend_tensor(_name, _value)
+
+# Functions that are methods too, where C++ has no method of that name, and other names for methods.
+for _name in ("addmv", "allclose", "equal", "chunk", "diag", "slogdet", "logit", "isin", "cholesky", "inverse", "hsplit", "vsplit", "dsplit",
+              "fliplr", "flipud", "std", "var", "aminmax", "nanmean", "softplus", "gelu", "softmin", "bucketize", "hardtanh", "hardtanh_", "leaky_relu",
+              "leaky_relu_", "elu", "elu_", "celu", "trapezoid", "cdist", "bernoulli", "multinomial", "flip", "isfinite", "dropout"):
+    if not hasattr(Tensor, _name) and (hasattr(_C, _name) or _name in _C._linalg):
+        _C._extend_tensor(_name, _flat(_name))
+_ALIASES = {"absolute": "abs", "absolute_": "abs_", "negative": "neg", "negative_": "neg_", "multiply": "mul", "multiply_": "mul_",
+            "subtract": "sub", "subtract_": "sub_", "divide": "div", "divide_": "div_", "true_divide": "div", "true_divide_": "div_",
+            "clip": "clamp", "clip_": "clamp_", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
+            "not_equal": "ne", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2", "fix": "trunc", "fix_": "trunc_",
+            "swapdims": "swapaxes", "arcsin_": "asin_", "arccos_": "acos_", "arctan_": "atan_", "arctan2_": "atan2_", "arcsinh": "asinh",
+            "arcsinh_": "asinh_", "arccosh": "acosh", "arccosh_": "acosh_", "arctanh": "atanh", "arctanh_": "atanh_",
+            "swapdims_": "swapaxes_", "greater_": "gt_", "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_",
+            "not_equal_": "ne_", "moveaxis": "movedim", "ger": "outer"}
+# Methods that are functions of _functions or _composed, called with the tensor first.
+for _name in ("adjoint", "cov", "corrcoef", "logdet", "svd", "pinverse", "tensordot", "renorm", "matrix_exp", "mvlgamma", "gcd", "gcd_", "lcm",
+              "lcm_", "histogram", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter", "cholesky_solve",
+              "cholesky_inverse", "isreal", "nonzero_static", "resize_as_", "fill_diagonal_", "is_same_size", "sum_to_size", "new_empty_strided",
+              "narrow_copy", "renorm_", "mvlgamma_", "unsafe_chunk", "unsafe_split"):
+    _C._extend_tensor(_name, _from_functions(_name))
+for _new_name, _name in _ALIASES.items():
+    if hasattr(Tensor, _name):
+        _C._extend_tensor(_new_name, getattr(Tensor, _name))
+
+copyreg.pickle(_C.Size, lambda size: (_C.Size, (list(size),)))

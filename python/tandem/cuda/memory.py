@@ -1,0 +1,113 @@
+"""Memory of GPUs: figures, the summary, snapshots and the history of allocations."""
+
+from .. import _C
+
+_c, _seeing = _C.cuda, _C.seeing
+_fractions = {}
+
+
+def memory_allocated(device=None):
+    """Bytes that tensors hold."""
+    return _c.memory_allocated(device)
+
+
+def max_memory_allocated(device=None):
+    """The most that they have held."""
+    return _c.max_memory_allocated(device)
+
+
+def memory_reserved(device=None):
+    """Bytes that the caching allocator holds."""
+    return _c.memory_reserved(device)
+
+
+def max_memory_reserved(device=None):
+    """The most that it has held."""
+    return _c.max_memory_reserved(device)
+
+
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+
+
+def reset_peak_memory_stats(device=None):
+    """The peaks begin anew."""
+    _c.reset_peak_memory_stats(device)
+
+
+reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
+
+
+def reset_accumulated_memory_stats(device=None):
+    """The sums of what was allocated and freed begin anew."""
+    _c.reset_accumulated_memory_stats(device)
+
+
+def memory_stats(device=None):
+    """All figures by PyTorch's names: 'allocated_bytes.all.current' and so on."""
+    return dict(sorted(_c.memory_stats(device).items()))
+
+
+def memory_summary(device=None, abbreviated=False):
+    """The figures as a table."""
+    return _c.memory_summary(device)
+
+
+def memory_snapshot(mempool_id=None):
+    """Segments and blocks of all GPUs."""
+    return [segment for i in range(_c.device_count()) for segment in _c.memory_snapshot(i)]
+
+
+def mem_get_info(device=None):
+    """(free, total) bytes of a GPU."""
+    return _c.mem_get_info(device)
+
+
+def empty_cache():
+    """Gives memory that no tensor holds back to the GPU."""
+    _c.empty_cache()
+
+
+def set_per_process_memory_fraction(fraction, device=None):
+    """What share of a GPU's memory this process may take."""
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    _c.set_per_process_memory_fraction(fraction, device)
+    _fractions[str(device)] = fraction
+
+
+def get_per_process_memory_fraction(device=None):
+    """That share."""
+    return _fractions.get(str(device), 1.0)
+
+
+def caching_allocator_alloc(size, device=None, stream=None):
+    """Not there: memory is a tensor's."""
+    raise NotImplementedError("caching_allocator_alloc: take tandem.empty(size, dtype=tandem.uint8, device='cuda')")
+
+
+def host_memory_summary():
+    """What the library keeps of the host's memory."""
+    return _seeing.host_memory_summary()
+
+
+def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=1_000_000, device=None):
+    """Records allocations from now on, with the lines that asked for them; enabled=None ends it."""
+    _seeing.record_history(enabled is not None, min(max_entries, 2**40))
+
+
+record_memory_history = _record_memory_history
+
+
+def _dump_snapshot(filename="dump_snapshot.pickle"):
+    """Writes segments and history as PyTorch's memory viewer reads them."""
+    _seeing.dump_snapshot(str(filename))
+
+
+dump_snapshot = _dump_snapshot
+
+
+def write_page(filename):
+    """Writes memory over time as a page of HTML."""
+    _seeing.write_memory_page(str(filename))

@@ -1,0 +1,1 @@
+"""Part of the names of torch.distributed.algorithms."""

@@ -1,0 +1,146 @@
+"""Distribution, what all have in common, and numbers as tensors of one size."""
+
+import math
+
+from tandem import _C
+
+
+def broadcast_all(*values):
+    """Numbers and tensors as tensors of a size in common."""
+    like = next((value for value in values if isinstance(value, _C.Tensor)), None)
+    dtype, device = (_C.get_default_dtype(), None) if like is None else (like.dtype, like.device)
+    return _C.broadcast_tensors(
+        [value if isinstance(value, _C.Tensor) else _C.tensor(value, dtype=dtype, device=device) for value in values]
+    )
+
+
+def clamp_probs(probs):
+    """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
+    eps = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}[repr(probs.dtype).rsplit(".", 1)[-1]]
+    return probs.clamp(eps, 1 - eps)
+
+
+class Distribution:
+    """A distribution: batch_shape are the sizes of independent ones, event_shape that of one sample."""
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints = {}
+    support = None
+    _validate_args = True
+
+    @staticmethod
+    def set_default_validate_args(value):
+        """Whether parameters and values are checked from now on."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
+        self._batch_shape, self._event_shape = _C.Size(batch_shape), _C.Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                value = self.__dict__.get(name)
+                if isinstance(value, _C.Tensor) and not bool(constraint.check(value).all()):
+                    raise ValueError(
+                        f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} "
+                        f"to satisfy the constraint {constraint!r}, "
+                        f"but found invalid values:\n{value}"
+                    )
+
+    batch_shape = property(lambda self: self._batch_shape, doc="The sizes of independent distributions.")
+    event_shape = property(lambda self: self._event_shape, doc="The sizes of one sample.")
+    stddev = property(lambda self: self.variance.sqrt(), doc="The root of the variance.")
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch_shape, without copies."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        for name in self.arg_constraints:
+            value = self.__dict__.get(name)
+            if isinstance(value, _C.Tensor):
+                own = value.shape[len(self._batch_shape) :]
+                setattr(made, name, value.expand(_C.Size([*batch_shape, *own])))
+        made._batch_shape = _C.Size(batch_shape)
+        return made
+
+    def sample(self, sample_shape=()):
+        """A sample, without gradients."""
+        with grad_mode(False):
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape=()):
+        """A sample whose gradients reach the parameters."""
+        raise NotImplementedError
+
+    def log_prob(self, value):
+        """The logarithm of the density, or of the probability, at a value."""
+        raise NotImplementedError
+
+    def cdf(self, value):
+        """The probability of the value or less."""
+        raise NotImplementedError
+
+    def icdf(self, value):
+        """The value with this probability of itself or less."""
+        raise NotImplementedError
+
+    def entropy(self):
+        """The entropy, in nats."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand=True):
+        """All values."""
+        raise NotImplementedError
+
+    def perplexity(self):
+        """exp of the entropy."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape=()):
+        return _C.Size([*sample_shape, *self._batch_shape, *self._event_shape])
+
+    def _validate_sample(self, value):
+        """ValueError unless the value is one that log_prob can take."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, _C.Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        if self._event_shape and tuple(value.shape[-len(self._event_shape) :]) != tuple(self._event_shape):
+            raise ValueError(f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}.")
+        for have, want in zip(reversed(value.shape), reversed(self._extended_shape())):
+            if have != 1 and want != 1 and have != want:
+                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {self._extended_shape()}.")
+        if self.support is not None and not bool(self.support.check(value).all()):
+            raise ValueError(
+                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support ({self.support!r}) "
+                f"of the distribution {self!r}, "
+                f"but found invalid values:\n{value}"
+            )
+
+    def __repr__(self):
+        parts = [(name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__]
+        return f"{type(self).__name__}({', '.join(f'{name}: {value if value.numel() == 1 else value.size()}' for name, value in parts)})"
+
+
+class grad_mode:
+    """A block with gradients or without them."""
+
+    def __init__(self, enabled):
+        self._enabled = enabled
+
+    def __enter__(self):
+        self._before = _C._set_grad_enabled(self._enabled)
+
+    def __exit__(self, *error):
+        _C._set_grad_enabled(self._before)
+
+
+def sum_rightmost(value, count):
+    """The sums over the last `count` dimensions."""
+    return value.sum(tuple(range(-count, 0))) if count else value
+
+
+LOG_SQRT_2_PI = math.log(math.sqrt(2 * math.pi))

@@ -1,0 +1,50 @@
+"""The checker of races: two streams that use one memory with nothing to order them."""
+
+from . import _C
+
+__all__ = ["Checker", "Race"]
+
+
+class Race:
+    """One race: text (all of it, for people), first and second (the operations), device, bytes, sizes, dtype, missing, count."""
+
+    def __init__(self, facts):
+        self.__dict__.update(facts)
+
+    def __repr__(self):
+        return self.text
+
+
+class Checker:
+    """with Checker() as checker: looks for races of all threads. `reports` tells; also after the block."""
+
+    def __init__(self):
+        self._checker = _C.seeing.start_checker()
+        self._last = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+    def stop(self):
+        """Looks no more; what was found is kept."""
+        if self._last is None:
+            self._last = self.reports
+            self._checker.end()
+
+    @property
+    def reports(self):
+        """What was found: one report for each pair of lines."""
+        return self._last if self._last is not None else [Race(facts) for facts in self._checker.reports()]
+
+    def clear(self):
+        """Forgets the reports."""
+        if self._last is None:
+            self._checker.clear()
+        else:
+            self._last = []
+
+    def __str__(self):
+        return "\n".join(race.text for race in self.reports) or "no races"
