@@ -18,13 +18,16 @@ class MersenneTwister {
   explicit MersenneTwister(uint64_t seed = kDefaultSeed) { manual_seed(seed); }
   /// Begins anew; the lower 32 bits count, as in PyTorch.
   void manual_seed(uint64_t seed);
+  /// What it began with.
   [[nodiscard]] uint64_t initial_seed() const { return seed_; }
 
-  /// 32 and 64 random bits.
+  /// 32 random bits.
   uint32_t random();
+  /// 64 random bits: the upper 32 first.
   uint64_t random64();
-  /// In [0, 1): of 24 bits, and of 53.
+  /// In [0, 1), of 24 bits.
   float uniform_float();
+  /// In [0, 1), of 53 bits.
   double uniform_double();
   /// Of mean 0 and deviation 1. Two come of each pair of uniform ones; the second is kept for the next call.
   double normal_double();
@@ -45,9 +48,11 @@ enum class CpuRandom : uint8_t {
 };
 /// Chooses for the process. manual_seed seeds both.
 void set_cpu_random(CpuRandom kind);
+/// Whose are drawn now.
 [[nodiscard]] CpuRandom get_cpu_random();
 /// The one that the CPU draws from where CpuRandom::MersenneTwister is chosen: to be kept and put back.
 [[nodiscard]] MersenneTwister get_mersenne_twister();
+/// Goes on from there.
 void set_mersenne_twister(const MersenneTwister& generator);
 
 }  // namespace tandem

@@ -57,10 +57,11 @@ class Optimizer {
   /// The groups, with what all optimizers have. The optimizer's own `param_groups` gives all its options.
   [[nodiscard]] std::vector<ParamGroupView> param_groups();
 
-  /// Calls `visitor` with each option of a group, and with each part of a parameter's state, by name: for what reads or sets them so, such
-  /// as a binding to another language. A tensor that is undefined is state that is not there yet. IndexError where there is no such group
-  /// or parameter.
+  /// Calls `visitor` with each option of a group by name: for what reads or sets them so, such as a binding to another language. IndexError
+  /// where there is no such group.
   void each_option(size_t group, detail::Visitor& visitor);
+  /// The same with each part of a parameter's state. A tensor that is undefined is state that is not there yet. IndexError where there is
+  /// no such group or parameter.
   void each_state(size_t group, size_t parameter, detail::Visitor& visitor);
 
   /// All there is to go on elsewhere, as tensors: "state.0.exp_avg", "state.0.step", "param_groups.0.lr", "param_groups.0.params". Numbered
