@@ -53,6 +53,18 @@ std::vector<Index> indices_of(PyObject* key, Site site) {
   return indices;
 }
 
+/// x[index], of what looks at a tensor as a sequence, as NumPy does.
+PyObject* element(PyObject* self, Py_ssize_t index) {
+  return guarded([&] {
+    const AtCaller site;
+    const Tensor& tensor = tensor_of(self);
+    if (tensor.dim() == 0) fail<TypeError>("iteration over a 0-d tensor");
+    const int64_t size = tensor.sizes()[0];
+    if (index >= size || index < 0) fail<IndexError>("index ", index, " is out of bounds for dimension 0 with size ", size);
+    return wrap(tensor.select(0, index, site));
+  });
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&] {
     const AtCaller site;
@@ -133,6 +145,7 @@ PyMappingMethods mapping = {length, subscript, assign};
 void add_indexing(PyTypeObject& type) {
   static PySequenceMethods sequence{};
   sequence.sq_length = length;
+  sequence.sq_item = element;
   sequence.sq_contains = contains;
   type.tp_as_mapping = &mapping;
   type.tp_as_sequence = &sequence;

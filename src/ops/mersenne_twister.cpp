@@ -38,7 +38,7 @@ void MersenneTwister::refill() {
 }
 
 uint32_t MersenneTwister::random() {
-  if (next_ == state_.size()) refill();
+  if (next_ >= state_.size()) refill();
   uint32_t y = state_[next_++];
   y ^= y >> 11;
   y ^= (y << 7) & 0x9d2c5680U;

@@ -237,6 +237,8 @@ Tensor normal(const Operand& mean, const Operand& std, Site site) {
   const NoGradGuard no_grad;
   if (std.is_tensor() ? std.tensor().numel() > 0 && !std.tensor().min(site).ge(0, site) : !(std.number().to<double>() >= 0))
     fail("[normal] expects all elements of std >= 0.0");
+  if (!mean.is_tensor() && !std.is_tensor())
+    fail<TypeError>("[normal] takes a tensor as mean or as std; for two numbers give a size too, as normal(0, 1, {2, 3})");
   const Tensor& from = mean.is_tensor() ? mean.tensor() : std.tensor();
   Shape sizes = from.sizes();
   if (mean.is_tensor() && std.is_tensor()) {

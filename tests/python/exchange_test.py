@@ -123,6 +123,8 @@ class NumPy(Case):
             (numpy.asarray(x).tolist(), numpy.array(x.t()).tolist(), tandem.tensor(3.5).numpy().shape), ([[5.0, 2.0]], [[5.0], [2.0]], ())
         )
         self.assertEqual(numpy.asarray(x, dtype="int64").tolist(), [[5, 2]])
+        self.assertEqual(numpy.array([x, x]).tolist(), [[[5.0, 2.0]], [[5.0, 2.0]]])
+        self.assertEqual(numpy.array([tandem.tensor(1), tandem.tensor(2)]).tolist(), [1, 2])
         leaf = tandem.ones(2, requires_grad=True)
         for call in (leaf.numpy, lambda: numpy.asarray(leaf), lambda: numpy.array(leaf)):
             self.refuses(RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.", call)
