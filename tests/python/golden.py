@@ -18,6 +18,11 @@ DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF1
 SCALARS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
+def sampled(x, grid, mode, padding, align):
+    """grid_sample by the numbers that PyTorch has for its modes."""
+    return torch.nn.functional.grid_sample(x, grid, ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding], align)
+
+
 # Operations whose arguments the cases have in an order of their own, and methods whose name a function of another kind has.
 FORMS = {
     "einsum": lambda operands, equation: torch.einsum(equation, *operands),
@@ -27,7 +32,11 @@ FORMS = {
     "slice": None,  # no function that users call
     "__rdiv__": lambda x, other: other / x,
     "linalg.pinv": lambda a, *factor, **kwargs: torch.linalg.pinv(a @ factor[0].mT if factor else a, **kwargs),
-    "F.embedding": lambda a, b, **kwargs: torch.nn.functional.embedding(*((b, a) if a.is_floating_point() else (a, b)), **kwargs),
+    # PyTorch's samples give the weight first.
+    "nn.functional.embedding": lambda weight, indices, **kwargs: torch.nn.functional.embedding(indices, weight, **kwargs),
+    "nn.functional.embedding_bag": lambda weight, indices, **kwargs: torch.nn.functional.embedding_bag(indices, weight, **kwargs),
+    "grid_sampler_2d": lambda x, grid, mode, padding, align: sampled(x, grid, mode, padding, align),
+    "grid_sampler_3d": lambda x, grid, mode, padding, align: sampled(x, grid, mode, padding, align),
 }
 
 
