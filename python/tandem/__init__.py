@@ -4,7 +4,11 @@ import builtins as _builtins
 import os as _os
 from math import e, inf, nan, pi
 
-from . import _C
+try:
+    from . import _C
+except ImportError as _error:
+    from ._missing import explained
+    raise explained(_error) from None
 
 _C._package_folder(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
