@@ -179,7 +179,8 @@ PyObject* step(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   return guarded([&]() -> PyObject* {
     const AtCaller site;
     PyObject* const closure = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
-    if (auto* lbfgs = dynamic_cast<optim::LBFGS*>(self_of(self).value); lbfgs && given(closure)) {
+    optim::Optimizer& optimizer = *self_of(self).value;
+    if (given(closure) && std::string_view(optimizer.name()) == "LBFGS") {
       const auto loss = [closure] {
         const Object result = Object::take(PyObject_CallNoArgs(closure));
         if (!result) throw_set();
@@ -187,11 +188,11 @@ PyObject* step(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
           fail<TypeError>("the closure of LBFGS gives the loss, a tensor, not ", Py_TYPE(result.get())->tp_name);
         return tensor_of(result.get());
       };
-      return wrap(lbfgs->step(loss, site));
+      return wrap(static_cast<optim::LBFGS&>(optimizer).step(loss, site));
     }
     {
       const WithoutLock unlocked;
-      self_of(self).value->step(site);
+      optimizer.step(site);
     }
     Py_RETURN_NONE;
   });
