@@ -259,9 +259,6 @@ Tensor blob_tensor(void* data, const Shape& sizes, const Shape& strides, std::fu
 Tensor from_blob(void* data, const Shape& sizes, const Options& options, Site) {
   return blob_tensor(data, sizes, contiguous_strides(sizes), nullptr, options);
 }
-Tensor from_blob(void* data, const Shape& sizes, std::function<void(void*)> deleter, const Options& options, Site) {
-  return blob_tensor(data, sizes, contiguous_strides(sizes), std::move(deleter), options);
-}
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, std::function<void(void*)> deleter, const Options& options, Site) {
   return blob_tensor(data, sizes, strides, std::move(deleter), options);
 }

@@ -1,9 +1,11 @@
 // New tensors: empty, filled, counted up, from C++ numbers. On the CPU and in float32 unless told otherwise.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -95,11 +97,14 @@ class NestedList {
 
 /// A tensor over memory of the caller's, who keeps it alive; a GPU's memory by the user's address. As torch.from_blob.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Options& options = {}, Site site = Site::here());
-/// The same, dense or with strides in elements, none of them negative. `deleter(data)` is called once nothing uses the memory any more: by
-/// the last tensor over it, on whichever thread; on a GPU after a wait for what was queued before. Not called where from_blob throws.
-[[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, std::function<void(void*)> deleter, const Options& options = {},
-                               Site site = Site::here());
+/// The same with strides in elements, none of them negative. `deleter(data)` is called once nothing uses the memory any more: by the last
+/// tensor over it, on whichever thread; on a GPU after a wait for what was queued before. Not called where from_blob throws.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, std::function<void(void*)> deleter,
                                const Options& options = {}, Site site = Site::here());
+/// The same of dense memory. A template, so that braces are always options.
+[[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, std::invocable<void*> auto deleter, const Options& options = {},
+                               Site site = Site::here()) {
+  return from_blob(data, sizes, contiguous_strides(sizes), std::function<void(void*)>(std::move(deleter)), options, site);
+}
 
 }  // namespace tandem
