@@ -238,9 +238,4 @@ PyObject* into(PyObject* out, Tensor result, Site site) {
   return Py_NewRef(out);
 }
 
-PyObject* self_or_wrap(PyObject* self, Tensor result) {
-  if (is_tensor(self) && tensor_of(self).is_same(result)) return Py_NewRef(self);
-  return wrap(std::move(result));
-}
-
 }  // namespace tandem::python

@@ -77,7 +77,5 @@ inline bool is_large(PyObject* object) { return object && is_tensor(object) && i
 
 /// Where `out` was given: puts the result into it, which changes its size where it has another, and gives it. Else the result itself.
 PyObject* into(PyObject* out, Tensor result, Site site);
-/// The object itself where the result is its own tensor, else the result's.
-PyObject* self_or_wrap(PyObject* self, Tensor result);
 
 }  // namespace tandem::python

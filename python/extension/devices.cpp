@@ -134,7 +134,7 @@ void event_deallocate(PyObject* self) {
 PyObject* event_record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     const AtCaller site;
-    PyObject* const stream = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
+    PyObject* const stream = only_argument(args, count, names);
     if (given(stream)) event_of(self).record(stream_of(stream), site);
     else event_of(self).record(site);
     Py_RETURN_NONE;
@@ -143,7 +143,7 @@ PyObject* event_record(PyObject* self, PyObject* const* args, Py_ssize_t count, 
 PyObject* event_wait(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     const AtCaller site;
-    PyObject* const stream = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
+    PyObject* const stream = only_argument(args, count, names);
     event_of(self).wait(given(stream) ? stream_of(stream) : cuda::current_stream(), site);
     Py_RETURN_NONE;
   });
@@ -207,7 +207,7 @@ void graph_deallocate(PyObject* self) {
 PyObject* graph_begin(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     const AtCaller site;
-    PyObject* const pool = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
+    PyObject* const pool = only_argument(args, count, names);
     if (given(pool) && Py_TYPE(pool) != &pool_type)
       fail<TypeError>("capture_begin(): pool must be what graph_pool_handle() or pool() gave");
     graph_of(self).capture_begin(given(pool) ? reinterpret_cast<PyPool*>(pool)->value : cuda::GraphPool(), site);

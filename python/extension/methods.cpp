@@ -14,7 +14,7 @@ using Args = PyObject* const*;
 PyObject* size(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     const AtCaller site;
-    PyObject* const dim = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
+    PyObject* const dim = only_argument(args, count, names);
     if (!given(dim)) return from_shape(tensor_of(self).sizes());
     if (!is_integer(dim)) fail<TypeError>("size(): argument 'dim' must be int, not ", Py_TYPE(dim)->tp_name);
     return PyLong_FromLongLong(tensor_of(self).size(to_int(dim), site));
@@ -23,8 +23,8 @@ PyObject* size(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
 PyObject* stride(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     const AtCaller site;
-    if (count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 && given(args[0]))
-      return PyLong_FromLongLong(tensor_of(self).stride(to_int(args[0]), site));
+    if (PyObject* const dim = only_argument(args, count, names); given(dim))
+      return PyLong_FromLongLong(tensor_of(self).stride(to_int(dim), site));
     const Object sizes = Object::take(from_shape(tensor_of(self).strides()));
     return checked(PySequence_Tuple(Object::take(checked(PySequence_List(sizes.get()))).get()));
   });
@@ -59,10 +59,10 @@ PyObject* storage_bytes(PyObject* self, PyObject*) {
 
 // --- Views
 
+Parameter view_parameters[] = {{"self", Kind::Tensor}, {"size", Kind::Shape}};
+Signature view_signatures[] = {{view_parameters, "tuple of ints size", true}};
+const Callable view_callable{"view", view_signatures};
 PyObject* view(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
-  static Parameter parameters[] = {{"self", Kind::Tensor}, {"size", Kind::Shape}};
-  static Signature signatures[] = {{parameters, "tuple of ints size", true}};
-  static const Callable callable{"view", signatures};
   return guarded([&]() -> PyObject* {
     Arguments a;
     const AtCaller site;
@@ -71,8 +71,7 @@ PyObject* view(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
       if (dtype == tensor_of(self).dtype()) return Py_NewRef(self);
       fail<NotImplementedError>("view(dtype): tandem does not look at the same bytes as another dtype; use to(dtype) for the values");
     }
-    if (!signatures[0].parameters[0].key) prepare(callable);
-    if (!a.fit(signatures[0], self, args, count, names)) return refuse(callable, self, args, count, names);
+    if (!a.fit(view_signatures[0], self, args, count, names)) return refuse(view_callable, self, args, count, names);
     return wrap(tensor_of(self).view(to_shape(a[1]), site));
   });
 }
@@ -102,8 +101,8 @@ PyObject* retain_grad(PyObject* self, PyObject*) {
 }
 PyObject* requires_grad_(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
-    const bool any = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0;
-    tensor_of(self).requires_grad_(any ? to_bool(args[0]) : true, AtCaller());
+    PyObject* const required = only_argument(args, count, names);
+    tensor_of(self).requires_grad_(!required || to_bool(required), AtCaller());
     return Py_NewRef(self);
   });
 }
@@ -191,14 +190,13 @@ PyObject* share_memory_(PyObject* self, PyObject*) {
     return Py_NewRef(self);
   });
 }
+Parameter copy_parameters[] = {{"self", Kind::Tensor}, {"other", Kind::Operand}, {"non_blocking", Kind::Bool, true}};
+Signature copy_signatures[] = {{copy_parameters, "Tensor other, bool non_blocking=False"}};
+const Callable copy_callable{"copy_", copy_signatures};
 PyObject* copy_(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
-  static Parameter parameters[] = {{"self", Kind::Tensor}, {"other", Kind::Operand}, {"non_blocking", Kind::Bool, true}};
-  static Signature signatures[] = {{parameters, "Tensor other, bool non_blocking=False"}};
-  static const Callable callable{"copy_", signatures};
   return guarded([&]() -> PyObject* {
-    if (!signatures[0].parameters[0].key) prepare(callable);
     Arguments a;
-    if (!a.fit(signatures[0], self, args, count, names)) return refuse(callable, self, args, count, names);
+    if (!a.fit(copy_signatures[0], self, args, count, names)) return refuse(copy_callable, self, args, count, names);
     const AtCaller site;
     if (!is_tensor(a[1])) tensor_of(self).fill_(to_operand(a[1], site), site);
     else tensor_of(self).copy_(tensor_of(a[1]), given(a[2]) && to_bool(a[2]), site);
@@ -214,15 +212,14 @@ PyObject* item(PyObject* self, PyObject*) {
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] { return nested_list(tensor_of(self), AtCaller()); });
 }
+Parameter index_put_parameters[] = {
+    {"self", Kind::Tensor}, {"indices", Kind::Any}, {"values", Kind::Operand}, {"accumulate", Kind::Bool, true}};
+Signature index_put_signatures[] = {{index_put_parameters, "tuple of Tensors indices, Tensor values, bool accumulate=False"}};
+const Callable index_put_callable{"index_put_", index_put_signatures};
 PyObject* index_put_(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
-  static Parameter parameters[] = {
-      {"self", Kind::Tensor}, {"indices", Kind::Any}, {"values", Kind::Operand}, {"accumulate", Kind::Bool, true}};
-  static Signature signatures[] = {{parameters, "tuple of Tensors indices, Tensor values, bool accumulate=False"}};
-  static const Callable callable{"index_put_", signatures};
   return guarded([&]() -> PyObject* {
-    if (!signatures[0].parameters[0].key) prepare(callable);
     Arguments a;
-    if (!a.fit(signatures[0], self, args, count, names)) return refuse(callable, self, args, count, names);
+    if (!a.fit(index_put_signatures[0], self, args, count, names)) return refuse(index_put_callable, self, args, count, names);
     const AtCaller site;
     std::vector<Index> indices;
     for (const Tensor& index : to_tensors(a[1])) {
@@ -305,7 +302,7 @@ const PyMethodDef methods[] = {
 }  // namespace
 
 void register_methods() {
-  prepare(subclass_callable);
+  for (const Callable* callable : {&view_callable, &copy_callable, &index_put_callable, &subclass_callable}) prepare(*callable);
   for (const PyMethodDef& method : methods) add_to(Place::Method, method);
 }
 

@@ -178,7 +178,7 @@ PyObject* set_options(PyObject* self, PyObject* args) {
 PyObject* step(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     const AtCaller site;
-    PyObject* const closure = count + (names ? PyTuple_GET_SIZE(names) : 0) > 0 ? args[0] : nullptr;
+    PyObject* const closure = only_argument(args, count, names);
     optim::Optimizer& optimizer = *self_of(self).value;
     if (given(closure) && std::string_view(optimizer.name()) == "LBFGS") {
       const auto loss = [closure] {

@@ -125,6 +125,11 @@ inline Object item_of(PyObject* list, Py_ssize_t i) { return Object::share(PySeq
 
 inline bool given(PyObject* object) { return object && object != Py_None; }
 
+/// The one argument that a fast function takes, by position or by name; nullptr where none was given.
+inline PyObject* only_argument(PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return count > 0 || (names && PyTuple_GET_SIZE(names) > 0) ? args[0] : nullptr;
+}
+
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names);
 /// A row of a method table for a function that takes positional and keyword arguments without a tuple and a dictionary.
 inline PyMethodDef fast(const char* name, FastFunction function, const char* doc = nullptr) {

@@ -25,7 +25,7 @@ tandem::detail::Wrapper& wrapper_of(const Tensor& tensor) { return tensor.impl()
 /// Makes `object` stand for the tensor.
 void attach(PyTensor* object, Tensor tensor) {
   new (&object->tensor) Tensor(std::move(tensor));
-  object->dict = object->weak = object->backward_hooks = nullptr;
+  object->dict = object->weak = nullptr;
   if (object->tensor.defined()) wrapper_of(object->tensor) = {object, false};
 }
 
@@ -41,7 +41,7 @@ void ended(void* object) {
 /// Whether the object is to live on with its tensor, which somebody else holds: it has what a new object would lack.
 bool lives_on(PyTensor* self) {
   if (!self->tensor.defined() || self->tensor.ref()->use_count() <= 1) return false;
-  return Py_TYPE(self) != &tensor_type || (self->dict && PyDict_GET_SIZE(self->dict) > 0) || self->backward_hooks || self->weak;
+  return Py_TYPE(self) != &tensor_type || (self->dict && PyDict_GET_SIZE(self->dict) > 0) || self->weak;
 }
 
 void deallocate(PyObject* object) {
@@ -61,7 +61,6 @@ void deallocate(PyObject* object) {
   if (PyObject_GC_IsTracked(object)) PyObject_GC_UnTrack(object);
   if (self->weak) PyObject_ClearWeakRefs(object);
   Py_CLEAR(self->dict);
-  Py_CLEAR(self->backward_hooks);
   const Tensor last = std::move(self->tensor);  // ends when the object is done with: what it lets go of may call Python
   self->tensor.~Tensor();
   if (type == &tensor_type && free_count < kMostFree) {
@@ -76,14 +75,12 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   auto* self = reinterpret_cast<PyTensor*>(object);
   if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(object));
   Py_VISIT(self->dict);
-  Py_VISIT(self->backward_hooks);
   return 0;
 }
 
 int clear(PyObject* object) {
   auto* self = reinterpret_cast<PyTensor*>(object);
   Py_CLEAR(self->dict);
-  Py_CLEAR(self->backward_hooks);
   return 0;
 }
 

@@ -10,9 +10,8 @@ namespace tandem::python {
 
 struct PyTensor {
   PyObject_HEAD Tensor tensor;
-  PyObject* dict;            // attributes of the user's, nullptr where there are none
-  PyObject* weak;            // weak references
-  PyObject* backward_hooks;  // what keeps the handles of hooks alive
+  PyObject* dict;  // attributes of the user's, nullptr where there are none
+  PyObject* weak;  // weak references
 };
 
 extern PyTypeObject tensor_type;
