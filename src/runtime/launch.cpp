@@ -117,7 +117,8 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
   const bool waits = !non_blocking || !(to_gpu ? from_pinned : to_pinned);
   if (waits) refuse_capture(stream, op);
   const Telling told([&] { return fact(stream, waits); });
-  if (waits && tandem::detail::wait_hook.load(std::memory_order_relaxed)) {
+  // The wait of a real GPU cannot be ended, so that a second one would only cost time.
+  if (waits && tandem::detail::wait_hook.load(std::memory_order_relaxed) && driver.properties(stream.device).is_virtual) {
     const tandem::detail::MayEndWaits before_it_is_queued;
     driver.synchronize_stream(stream.handle, site);
   }

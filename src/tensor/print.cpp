@@ -172,10 +172,10 @@ std::string to_string(const Tensor& x, Site site) {
   std::string body;
   if (x.numel() == 0) {
     if (x.dim() != 1) suffixes.push_back("size=" + sizes_text(x.sizes()));
-    if (x.dtype() != get_default_dtype()) suffixes.push_back(str("dtype=", get_print_options().dtype_prefix, x.dtype()));
+    if (x.dtype() != get_default_dtype()) suffixes.push_back(str("dtype=", options.dtype_prefix, x.dtype()));
     body = "[]";
   } else {
-    if (!default_type) suffixes.push_back(str("dtype=", get_print_options().dtype_prefix, x.dtype()));
+    if (!default_type) suffixes.push_back(str("dtype=", options.dtype_prefix, x.dtype()));
     const bool summarise = x.numel() > options.threshold;
     const HostValues values = read_values(x, summarise ? options.edgeitems : -1, "print", site);
     const Formatter formatter(values, options);
