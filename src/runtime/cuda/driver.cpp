@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/wait_hook.h"
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/nvml.h"
 #include "runtime/cuda/replay.h"
