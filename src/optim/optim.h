@@ -14,4 +14,5 @@
 #include "optim/rmsprop.h"
 #include "optim/rprop.h"
 #include "optim/schedule.h"
+#include "optim/schedule_cycles.h"
 #include "optim/sgd.h"

@@ -25,11 +25,21 @@ int64_t count_of(const StateDict& state, const char* name, const std::string& ke
   return value->item<int64_t>();
 }
 
+/// The dictionaries of schedules that another one goes through.
+void add_states(StateDict& state, const std::vector<std::shared_ptr<Schedule>>& schedules) {
+  for (size_t i = 0; i < schedules.size(); ++i) state.add(str("schedulers.", i, "."), schedules[i]->state_dict());
+}
+void load_states(const StateDict& state, const std::vector<std::shared_ptr<Schedule>>& schedules) {
+  for (size_t i = 0; i < schedules.size(); ++i) schedules[i]->load_state_dict(state.under(str("schedulers.", i, ".")));
+}
+
 }  // namespace
 
 Schedule::Schedule(const char* name, Optimizer& optimizer) : name_(name), optimizer_(optimizer) {
-  for (auto& group : optimizer.param_groups())
+  for (auto& group : optimizer.param_groups()) {
+    began_before_ &= group.initial_lr.has_value();
     if (!group.initial_lr) group.initial_lr = group.lr;
+  }
 }
 
 void Schedule::step(Site /*site*/) {
@@ -42,6 +52,16 @@ void Schedule::restart() {
   for (auto& group : optimizer_.param_groups()) group.lr = first(group.initial_lr.value_or(group.lr));
 }
 
+void Schedule::begin(int64_t last_epoch) {
+  if (last_epoch == -1) return restart();
+  if (last_epoch < -1) fail("[", name_, "] last_epoch must be the epoch to go on behind, or -1 to begin, not ", last_epoch);
+  if (!began_before_)
+    fail("[", name_, "] last_epoch is ", last_epoch,
+         ", but a group has no initial_lr: load the optimizer's state dict first, or give last_epoch = -1");
+  epoch_ = last_epoch;
+  Schedule::step();
+}
+
 std::vector<double> Schedule::get_last_lr() const { return rates_of(optimizer_); }
 
 StateDict Schedule::state_dict() const {
@@ -52,29 +72,39 @@ StateDict Schedule::state_dict() const {
 
 void Schedule::load_state_dict(const StateDict& state) { epoch_ = count_of(state, name_, "last_epoch"); }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, Site /*site*/)
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, int64_t last_epoch, Site /*site*/)
     : Schedule("StepLR", optimizer), step_size_(step_size), gamma_(gamma) {
   if (step_size <= 0)
     fail("[StepLR] step_size must be positive, not ", step_size, ": give the epochs from one step to the next, such as 10");
-  restart();
+  begin(last_epoch);
 }
 double StepLR::next(double lr, double) const { return epoch_ % step_size_ == 0 ? lr * gamma_ : lr; }
 
-MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
+MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma, int64_t last_epoch, Site /*site*/)
     : Schedule("MultiStepLR", optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
-  restart();
+  begin(last_epoch);
 }
 double MultiStepLR::next(double lr, double) const {
   return lr * std::pow(gamma_, static_cast<double>(std::count(milestones_.begin(), milestones_.end(), epoch_)));
 }
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : Schedule("ExponentialLR", optimizer), gamma_(gamma) { restart(); }
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch, Site /*site*/)
+    : Schedule("ExponentialLR", optimizer), gamma_(gamma) {
+  begin(last_epoch);
+}
 double ExponentialLR::next(double lr, double) const { return lr * gamma_; }
 
-CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min, Site /*site*/)
+ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters, int64_t last_epoch, Site /*site*/)
+    : Schedule("ConstantLR", optimizer), factor_(factor), total_(total_iters) {
+  if (!(factor >= 0 && factor <= 1)) fail("[ConstantLR] Constant multiplicative factor should be between 0 and 1, not ", factor);
+  begin(last_epoch);
+}
+double ConstantLR::next(double lr, double) const { return epoch_ == total_ ? lr / factor_ : lr; }
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min, int64_t last_epoch, Site /*site*/)
     : Schedule("CosineAnnealingLR", optimizer), period_(static_cast<double>(T_max)), eta_min_(eta_min) {
   if (T_max <= 0) fail("[CosineAnnealingLR] T_max must be positive, not ", T_max, ": give the epochs until the lowest rate");
-  restart();
+  begin(last_epoch);
 }
 double CosineAnnealingLR::next(double lr, double base) const {
   // From the rate before, so that other schedules may change it, too; where that was eta_min, the way up begins.
@@ -83,21 +113,21 @@ double CosineAnnealingLR::next(double lr, double base) const {
   return (1 + std::cos(kPi * epoch / period_)) / (1 + std::cos(kPi * (epoch - 1) / period_)) * (lr - eta_min_) + eta_min_;
 }
 
-LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters, Site /*site*/)
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters, int64_t last_epoch, Site /*site*/)
     : Schedule("LinearLR", optimizer), start_(start_factor), end_(end_factor), total_(total_iters) {
   if (!(start_factor > 0 && start_factor <= 1)) fail("[LinearLR] start_factor must be in (0, 1], not ", start_factor);
   if (!(end_factor >= 0 && end_factor <= 1)) fail("[LinearLR] end_factor must be in [0, 1], not ", end_factor);
-  restart();
+  begin(last_epoch);
 }
 double LinearLR::next(double lr, double) const {
   if (epoch_ > total_) return lr;
   return lr * (1 + (end_ - start_) / (static_cast<double>(total_) * start_ + static_cast<double>(epoch_ - 1) * (end_ - start_)));
 }
 
-PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power, Site /*site*/)
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power, int64_t last_epoch, Site /*site*/)
     : Schedule("PolynomialLR", optimizer), total_(total_iters), power_(power) {
   if (total_iters <= 0) fail("[PolynomialLR] total_iters must be positive, not ", total_iters, ": give the epochs until the rate is 0");
-  restart();
+  begin(last_epoch);
 }
 double PolynomialLR::next(double lr, double) const {
   if (epoch_ > total_) return lr;
@@ -105,12 +135,19 @@ double PolynomialLR::next(double lr, double) const {
   return lr * std::pow((1 - epoch / total) / (1 - (epoch - 1) / total), power_);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, Site /*site*/)
+LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, int64_t last_epoch, Site /*site*/)
     : Schedule("LambdaLR", optimizer), factor_(std::move(factor)) {
   if (!factor_) fail("[LambdaLR] needs a function of the epoch");
-  restart();
+  begin(last_epoch);
 }
 double LambdaLR::next(double, double base) const { return base * factor_(epoch_); }
+
+MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::function<double(int64_t)> factor, int64_t last_epoch, Site /*site*/)
+    : Schedule("MultiplicativeLR", optimizer), factor_(std::move(factor)) {
+  if (!factor_) fail("[MultiplicativeLR] needs a function of the epoch");
+  begin(last_epoch);
+}
+double MultiplicativeLR::next(double lr, double) const { return lr * factor_(epoch_); }
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, const OneCycleOptions& options, Site /*site*/)
     : Schedule("OneCycleLR", optimizer), max_lr_(max_lr), total_(total_steps), options_(options) {
@@ -175,12 +212,39 @@ void SequentialLR::step(Site /*site*/) {
 }
 StateDict SequentialLR::state_dict() const {
   StateDict state = Schedule::state_dict();
-  for (size_t i = 0; i < schedules_.size(); ++i) state.add(str("schedulers.", i, "."), schedules_[i]->state_dict());
+  add_states(state, schedules_);
   return state;
 }
 void SequentialLR::load_state_dict(const StateDict& state) {
   Schedule::load_state_dict(state);
-  for (size_t i = 0; i < schedules_.size(); ++i) schedules_[i]->load_state_dict(state.under(str("schedulers.", i, ".")));
+  load_states(state, schedules_);
+}
+
+namespace {
+Optimizer& optimizer_of(const std::vector<std::shared_ptr<Schedule>>& schedules, Optimizer& (*get)(Schedule&)) {
+  if (schedules.empty()) fail("[ChainedScheduler] expects at least one schedule");
+  for (const auto& schedule : schedules) {
+    if (!schedule) fail("[ChainedScheduler] a schedule is a null pointer");
+    if (&get(*schedule) != &get(*schedules.front())) fail("[ChainedScheduler] all schedules must belong to the same optimizer");
+  }
+  return get(*schedules.front());
+}
+}  // namespace
+ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<Schedule>> schedules, Site /*site*/)
+    : Schedule("ChainedScheduler", optimizer_of(schedules, [](Schedule& one) -> Optimizer& { return one.optimizer_; })),
+      schedules_(std::move(schedules)) {}
+void ChainedScheduler::step(Site site) {
+  ++epoch_;
+  for (const auto& schedule : schedules_) schedule->step(site);
+}
+StateDict ChainedScheduler::state_dict() const {
+  StateDict state = Schedule::state_dict();
+  add_states(state, schedules_);
+  return state;
+}
+void ChainedScheduler::load_state_dict(const StateDict& state) {
+  Schedule::load_state_dict(state);
+  load_states(state, schedules_);
 }
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options, Site /*site*/)

@@ -8,7 +8,8 @@
 
 namespace tandem::optim {
 
-/// Sets the learning rate of every group of an optimizer, which must outlive it. Making one sets the rate of the first epoch.
+/// Sets the learning rate of every group of an optimizer, which must outlive it. Making one sets the rate of the first epoch; where
+/// `last_epoch` is given, the rate of the epoch behind it, from the group's own: the optimizer's groups must have `initial_lr` then.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -28,7 +29,10 @@ class Schedule {
 
  protected:
   friend class SequentialLR;
+  friend class ChainedScheduler;
   Schedule(const char* name, Optimizer& optimizer);
+  /// What a constructor ends with: the first epoch's rates, or those behind `last_epoch`.
+  void begin(int64_t last_epoch);
   /// The rate of the first epoch.
   virtual double first(double base) const { return base; }
   /// The rate of epoch `epoch_` > 0 where the one before was `lr`.
@@ -40,12 +44,13 @@ class Schedule {
   const char* name_;
   Optimizer& optimizer_;
   int64_t epoch_ = 0;
+  bool began_before_ = true;  // all groups had initial_lr when this was made
 };
 
 /// lr *= gamma every `step_size` epochs.
 class StepLR final : public Schedule {
  public:
-  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1, Site = Site::here());
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -56,7 +61,7 @@ class StepLR final : public Schedule {
 /// lr *= gamma at each of the milestones.
 class MultiStepLR final : public Schedule {
  public:
-  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -67,17 +72,29 @@ class MultiStepLR final : public Schedule {
 /// lr *= gamma every epoch.
 class ExponentialLR final : public Schedule {
  public:
-  ExponentialLR(Optimizer& optimizer, double gamma);
+  ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
   double gamma_;
 };
 
+/// The first rate times `factor` for `total_iters` epochs, then the first rate.
+class ConstantLR final : public Schedule {
+ public:
+  explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5, int64_t last_epoch = -1, Site = Site::here());
+
+ private:
+  double first(double base) const override { return base * factor_; }
+  double next(double lr, double base) const override;
+  double factor_;
+  int64_t total_;
+};
+
 /// Half a cosine from the first rate down to `eta_min` in `T_max` epochs, and up again. Loshchilov and Hutter, "SGDR", without restarts.
 class CosineAnnealingLR final : public Schedule {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0, Site = Site::here());
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -87,7 +104,8 @@ class CosineAnnealingLR final : public Schedule {
 /// From start_factor times the first rate to end_factor times it, in a straight line of `total_iters` epochs.
 class LinearLR final : public Schedule {
  public:
-  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5, Site = Site::here());
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5, int64_t last_epoch = -1,
+           Site = Site::here());
 
  private:
   double first(double base) const override { return base * start_; }
@@ -99,7 +117,7 @@ class LinearLR final : public Schedule {
 /// Down to 0 in `total_iters` epochs as (1 - epoch / total_iters)^power.
 class PolynomialLR final : public Schedule {
  public:
-  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1, Site = Site::here());
+  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double next(double lr, double base) const override;
@@ -110,10 +128,20 @@ class PolynomialLR final : public Schedule {
 /// The first rate times a function of the epoch.
 class LambdaLR final : public Schedule {
  public:
-  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, Site = Site::here());
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, int64_t last_epoch = -1, Site = Site::here());
 
  private:
   double first(double base) const override { return base * factor_(0); }
+  double next(double lr, double base) const override;
+  std::function<double(int64_t)> factor_;
+};
+
+/// The rate before times a function of the epoch.
+class MultiplicativeLR final : public Schedule {
+ public:
+  MultiplicativeLR(Optimizer& optimizer, std::function<double(int64_t)> factor, int64_t last_epoch = -1, Site = Site::here());
+
+ private:
   double next(double lr, double base) const override;
   std::function<double(int64_t)> factor_;
 };
@@ -160,6 +188,20 @@ class SequentialLR final : public Schedule {
   size_t current() const;
   std::vector<std::shared_ptr<Schedule>> schedules_;
   std::vector<int64_t> milestones_;
+};
+
+/// Several schedules at once: each changes the rate that the one before it has set.
+class ChainedScheduler final : public Schedule {
+ public:
+  /// Error where there is none, and unless all belong to one optimizer.
+  explicit ChainedScheduler(std::vector<std::shared_ptr<Schedule>> schedules, Site = Site::here());
+  void step(Site = Site::here()) override;
+  [[nodiscard]] StateDict state_dict() const override;
+  void load_state_dict(const StateDict& state) override;
+
+ private:
+  double next(double lr, double) const override { return lr; }
+  std::vector<std::shared_ptr<Schedule>> schedules_;
 };
 
 /// Options of ReduceLROnPlateau, in this order.

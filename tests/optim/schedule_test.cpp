@@ -52,6 +52,74 @@ TEST(Schedule, Curves) {
   expect_rates(making<optim::PolynomialLR>(4, 2.0), {0.1, 0.05625, 0.025, 0.00625, 0, 0, 0});
 }
 
+TEST(Schedule, FactorsOfTheFirstRateAndOfTheOneBefore) {
+  expect_rates(making<optim::ConstantLR>(0.25, 3), {0.025, 0.025, 0.025, 0.1, 0.1, 0.1});
+  expect_rates(making<optim::MultiplicativeLR>([](int64_t epoch) { return 1.0 / static_cast<double>(1 + epoch); }),
+               {0.1, 0.05, 0.05 / 3, 0.05 / 12, 0.05 / 60});
+  expect_rates(
+      [](optim::Optimizer& sgd) {
+        return std::make_shared<optim::ChainedScheduler>(std::vector<std::shared_ptr<optim::Schedule>>{
+            std::make_shared<optim::ConstantLR>(sgd, 0.5, 2), std::make_shared<optim::ExponentialLR>(sgd, 0.9)});
+      },
+      {0.05, 0.045, 0.081, 0.0729, 0.06561, 0.059049});
+}
+
+TEST(Schedule, WarmRestarts) {
+  expect_rates(making<optim::CosineAnnealingWarmRestarts>(3, 1, 0.01), {0.1, 0.0775, 0.0325, 0.1, 0.0775, 0.0325, 0.1, 0.0775});
+  expect_rates(making<optim::CosineAnnealingWarmRestarts>(2, 2, 0.01),
+               {0.1, 0.055, 0.1, 0.08681980515, 0.055, 0.02318019485, 0.1, 0.09657457896, 0.08681980515});
+}
+
+TEST(Schedule, CyclesWithTheirMomentum) {
+  const auto expect = [](const optim::CyclicOptions& options, const Numbers& rates, const Numbers& momenta) {
+    const Tensor p = zeros({1}, {.requires_grad = true});
+    optim::SGD sgd({p}, {.lr = 0.1, .momentum = 0.9});
+    optim::CyclicLR schedule(sgd, 0.1, 0.5, options);
+    Numbers got, momentum;
+    for (size_t i = 0; i < rates.size(); ++i) {
+      got.push_back(sgd.param_groups()[0].lr);
+      momentum.push_back(sgd.param_groups()[0].momentum);
+      schedule.step();
+    }
+    expect_near(got, rates);
+    expect_near(momentum, momenta);
+  };
+  expect({.step_size_up = 3, .step_size_down = 2}, {0.1, 0.7 / 3, 1.1 / 3, 0.5, 0.3, 0.1, 0.7 / 3, 1.1 / 3, 0.5},
+         {0.9, 2.6 / 3, 2.5 / 3, 0.8, 0.85, 0.9, 2.6 / 3, 2.5 / 3, 0.8});
+  expect({.step_size_up = 2, .mode = "triangular2"}, {0.1, 0.3, 0.5, 0.3, 0.1, 0.2, 0.3, 0.2, 0.1},
+         {0.9, 0.85, 0.8, 0.85, 0.9, 0.875, 0.85, 0.875, 0.9});
+  expect({.step_size_up = 2, .mode = "exp_range", .gamma = 0.9}, {0.1, 0.28, 0.424, 0.2458, 0.1, 0.218098, 0.3125764},
+         {0.9, 0.855, 0.819, 0.86355, 0.9, 0.8704755, 0.8468559});
+  expect({.step_size_up = 1, .scale_fn = [](double cycle) { return cycle / 4; }, .cycle_momentum = false}, {0.1, 0.2, 0.1, 0.3, 0.1, 0.4},
+         Numbers(6, 0.9));
+
+  const Tensor p = zeros({1}, {.requires_grad = true});
+  optim::SGD sgd({p}, {.lr = 0.1});
+  EXPECT_THROW(optim::CyclicLR(sgd, 0.1, 0.5, {.mode = "square"}), Error);
+  EXPECT_THROW(optim::CyclicLR(sgd, 0.1, 0.5, {.step_size_up = 0}), Error);
+  optim::Adagrad without({p});
+  EXPECT_THROW(optim::CyclicLR(without, 0.1, 0.5), Error);
+}
+
+TEST(Schedule, GoesOnBehindAnEpoch) {
+  const Tensor p = zeros({1}, {.requires_grad = true});
+  optim::SGD sgd({p}, {.lr = 0.05});
+  EXPECT_THROW(optim::StepLR(sgd, 3, 0.5, 2), Error);  // nothing has begun yet
+  sgd.param_groups()[0].initial_lr = 0.1;
+  const auto after = [&](auto make) {
+    sgd.param_groups()[0].lr = 0.05;
+    make();
+    return sgd.param_groups()[0].lr;
+  };
+  EXPECT_DOUBLE_EQ(after([&] { EXPECT_EQ(optim::StepLR(sgd, 3, 0.5, 2).last_epoch(), 3); }), 0.025);
+  EXPECT_DOUBLE_EQ(after([&] {
+                     optim::LambdaLR(
+                         sgd, [](int64_t epoch) { return 1.0 / static_cast<double>(1 + epoch); }, 4);
+                   }),
+                   0.1 / 6);
+  EXPECT_DOUBLE_EQ(after([&] { optim::CosineAnnealingWarmRestarts(sgd, 4, 1, 0, 5); }), 0.05);
+}
+
 TEST(Schedule, OneCycle) {
   expect_rates(making<optim::OneCycleLR>(1.0, 10),
                {0.04, 0.52, 1.0, 0.950484632, 0.8117456539, 0.6112620219, 0.3887419781, 0.1882583461, 0.04951936799, 4e-06});
