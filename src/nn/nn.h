@@ -5,6 +5,7 @@
 #include "nn/any_module.h"
 #include "nn/attention.h"
 #include "nn/batch_norm.h"
+#include "nn/checkpoint.h"
 #include "nn/clone.h"
 #include "nn/containers.h"
 #include "nn/convolution.h"
