@@ -243,7 +243,7 @@ Tensor interpolate(const Tensor& input, const InterpolateOptions& options, Site 
   if (needed && needed != places)
     fail("[interpolate] Got ", input.dim(), "D input, but ", options.mode, " mode needs ", needed + 2, "D input");
   if (!is_floating(input.dtype()) && input.dtype() != kUInt8)
-    fail("[interpolate] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
+    fail<NotImplementedError>("[interpolate] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
   if (!needed && options.align_corners)
     fail("[interpolate] align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear");
   if (options.antialias && options.mode != "bilinear" && options.mode != "bicubic")
@@ -306,7 +306,7 @@ Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor, Site site) {
   for (const int64_t size : {channels / (r * r), r, r, height, width}) split.push_back(size);
   for (const int64_t d : {0, 3, 1, 4, 2}) order.push_back(n - 3 + d);
   for (const int64_t size : {channels / (r * r), height * r, width * r}) joined.push_back(size);
-  return input.reshape(split, site).permute(order, site).reshape(joined, site);
+  return input.reshape(split, site).permute(order, site).clone(site).view(joined, site);
 }
 
 Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor, Site site) {
@@ -326,7 +326,7 @@ Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor, Site site)
   for (const int64_t size : {channels, height / r, r, width / r, r}) split.push_back(size);
   for (const int64_t d : {0, 2, 4, 1, 3}) order.push_back(n - 3 + d);
   for (const int64_t size : {channels * r * r, height / r, width / r}) joined.push_back(size);
-  return input.reshape(split, site).permute(order, site).reshape(joined, site);
+  return input.reshape(split, site).permute(order, site).clone(site).view(joined, site);
 }
 
 Tensor channel_shuffle(const Tensor& input, int64_t groups, Site site) {
@@ -338,7 +338,7 @@ Tensor channel_shuffle(const Tensor& input, int64_t groups, Site site) {
   Shape split = input.sizes();
   split[1] = groups;
   split.insert(2, channels / groups);
-  return input.reshape(split, site).transpose(1, 2, site).reshape(input.sizes(), site);
+  return input.reshape(split, site).transpose(1, 2, site).clone(site).view(input.sizes(), site);
 }
 
 }  // namespace tandem

@@ -139,7 +139,8 @@ Tensor repeat(const Tensor& x, const Shape& repeats, Site site) {
     if (__builtin_mul_overflow(repeats[i], size, &total)) fail("[repeat] ", repeats[i], " times ", size, " elements are too many");
     joined.push_back(total);
   }
-  return x.reshape(split, site).expand(expanded, site).reshape(joined, site);
+  // A copy always, also where the strides would allow a view.
+  return autograd::called(x.reshape(split, site).expand(expanded, site).clone(site).view(joined, site), "RepeatBackward0");
 }
 
 Tensor tile(const Tensor& x, const Shape& dims, Site site) {
