@@ -96,6 +96,11 @@ void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr) {
   }
 }
 
+Tensor called(Tensor result, const char* name) {
+  if (result.impl().grad_fn) result.impl().grad_fn->rename(name);
+  return result;
+}
+
 void set_history_in_place(const Tensor& changed, Ref<Node> node) {
   TensorImpl& impl = changed.impl();
   if (!impl.base) {

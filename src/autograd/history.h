@@ -30,6 +30,8 @@ Edge edge_of(const Tensor& x);
 
 /// Makes `node` the history of a result. A gradient that the tensor retains is the new history's from then on.
 void set_history(const Tensor& result, Ref<Node> node, uint32_t output_nr = 0);
+/// The tensor, whose history a composition has just made, by the name of the composition.
+Tensor called(Tensor result, const char* name);
 /// Makes `node` the history of a tensor that was changed in place; a view's change reaches the tensor it is a view of, and its other views.
 void set_history_in_place(const Tensor& changed, Ref<Node> node);
 /// Error where changing `x` in place is not allowed while recording: leaves that require gradients, and views of them; and, where the

@@ -48,6 +48,8 @@ class Node : public Counted<Node> {
 
   /// As PyTorch prints it: "MulBackward0".
   [[nodiscard]] const char* name() const { return name_; }
+  /// `name` must live as long as the program.
+  void rename(const char* name) { name_ = name; }
   /// Counts up with every node that its thread records: later ones are walked first.
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
   /// The user's line that called the operation.

@@ -60,6 +60,12 @@ class TypeError : public Error {
   using Error::Error;
 };
 
+/// A matrix that an algorithm cannot do: singular where it must not be, or not positive definite. As torch.linalg.LinAlgError.
+class LinAlgError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The device's memory is used up. Catch it, let go of tensors, and try again.
 class OutOfMemoryError : public Error {
  public:

@@ -81,7 +81,7 @@ Tensor elu_backward(const Operand& g, const Operand& x, double slope, double rat
 }
 
 Tensor threshold(const Input& x, double threshold, double value, Site site) {
-  if (x.tensor().dtype() == kBool) fail("[threshold] is not implemented for 'Bool'; convert with to(kFloat32)");
+  if (x.tensor().dtype() == kBool) fail<NotImplementedError>("[threshold] is not implemented for 'Bool'; convert with to(kFloat32)");
   const bool whole = !is_floating(x.tensor().dtype());  // integers take the whole parts of both
   const Operand limit(whole ? Scalar(static_cast<int64_t>(threshold)) : Scalar(threshold)),
       other(whole ? Scalar(static_cast<int64_t>(value)) : Scalar(value));
@@ -141,7 +141,8 @@ Tensor Tensor::prelu(const Tensor& weight, Site site) const { return tandem::pre
 Tensor rrelu(const Tensor& x, double lower, double upper, Flag training, Site site) {
   if (!(lower <= upper)) fail("[rrelu] Lower bound should be less than or equal to the upper bound, but got ", lower, " and ", upper);
   if (!training) return leaky_relu(x, (lower + upper) / 2, site);
-  if (!is_floating(x.dtype())) fail("[rrelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[rrelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
   const Tensor slopes = empty_like(x, {}, site).uniform_(lower, upper, site);
   return mul(x, where(gt(x, 0, site), 1, slopes, site), site);
 }
@@ -150,7 +151,7 @@ const Tensor& rrelu_(const Tensor& x, double lower, double upper, Flag training,
 }
 
 Tensor hardtanh(const Input& x, double min_val, double max_val, Site site) {
-  if (x.tensor().dtype() == kBool) fail("[hardtanh] is not implemented for 'Bool'; convert with to(kFloat32)");
+  if (x.tensor().dtype() == kBool) fail<NotImplementedError>("[hardtanh] is not implemented for 'Bool'; convert with to(kFloat32)");
   if (!(min_val <= max_val)) fail("[hardtanh] min_val cannot be greater than max_val, but got ", min_val, " and ", max_val);
   const bool whole = !is_floating(x.tensor().dtype());
   const Operand low(whole ? Scalar(static_cast<int64_t>(min_val)) : Scalar(min_val)),
@@ -231,10 +232,12 @@ Tensor softshrink(const Input& x, double lambd, Site site) {
 
 Tensor glu(const Tensor& x, int64_t dim, Site site) {
   if (x.dim() == 0) fail("[glu] does not support 0-dimensional tensors");
-  if (!is_floating(x.dtype())) fail("[glu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[glu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
   const int64_t at = wrap_dim(dim, x.dim()), size = x.size(at);
   if (size % 2 != 0) fail("[glu] Halving dimension must be even, but dimension ", at, " is size ", size);
-  return mul(x.narrow(at, 0, size / 2, site), sigmoid(x.narrow(at, size / 2, size / 2, site), site), site);
+  return autograd::called(mul(x.narrow(at, 0, size / 2, site), sigmoid(x.narrow(at, size / 2, size / 2, site), site), site),
+                          "GluBackward0");
 }
 
 }  // namespace tandem

@@ -178,7 +178,8 @@ const Tensor& Tensor::float_power_(const Operand& exponent, Site site) const {
 
 Tensor round(const Input& x, int64_t decimals, Site site) {
   if (!is_floating(x.tensor().dtype()))
-    fail("[round] with decimals is not implemented for '", scalar_name(x.tensor().dtype()), "'; convert with to(kFloat32)");
+    fail<NotImplementedError>("[round] with decimals is not implemented for '", scalar_name(x.tensor().dtype()),
+                              "'; convert with to(kFloat32)");
   if (decimals == 0) return round(x, site);
   const double ten = std::pow(10.0, static_cast<double>(std::abs(decimals)));
   return decimals > 0 ? div(round(mul(x, ten, site), site), ten, site) : mul(round(div(x, ten, site), site), ten, site);

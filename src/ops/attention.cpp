@@ -31,7 +31,7 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
     fail("[", op, "] Expected query, key, and value to have the same dtype, but got ", query.dtype(), ", ", key.dtype(), " and ",
          value.dtype());
-  if (!is_floating(query.dtype())) fail("[", op, "] is not implemented for '", scalar_name(query.dtype()), "'");
+  if (!is_floating(query.dtype())) fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(query.dtype()), "'");
   if (query.size(-1) != key.size(-1) || key.size(-2) != value.size(-2))
     fail("[", op, "] sizes do not fit: query ", query.sizes(), ", key ", key.sizes(), ", value ", value.sizes());
   if (options.attn_mask.defined() && options.is_causal) fail("[", op, "] Explicit attn_mask should not be set when is_causal=True");

@@ -176,7 +176,7 @@ void check_tensors(const Name& name, const Tensor& x, const Tensor& weight, cons
     fail("[", name.op, "] Input type (", scalar_name(x.dtype()), ") and weight type (", scalar_name(weight.dtype()),
          ") should be the same");
   if (x.dtype() == kBool || (name.transposed && is_integral(x.dtype()) && x.dtype() != kInt64))
-    fail("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'");
+    fail<NotImplementedError>("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'");
   if (groups > 0 && weight.size(0) < groups)
     fail("[", name.op, "] Given groups=", groups, ", expected weight to be at least ", groups, " at dimension 0, but got weight of size ",
          weight.sizes(), " instead");

@@ -29,7 +29,34 @@ Tensor allocate(const Shape& sizes, DType dtype, const Options& options, Site si
   return Tensor(TensorImpl::make(sizes, dtype, device, options.pin_memory, site));
 }
 
+/// Error where a tensor of that type cannot hold the number. Fractions are cut off, a negative number counts from the end of what an
+/// unsigned type holds, and a half type makes an infinity of what is too large for it, as in PyTorch.
+void check_fits(const char* op, const Scalar& value, DType dtype) {
+  const auto number = value.to<double>();
+  const auto check = [&](const char* type, double low, double high) {
+    if (std::isnan(number) || std::trunc(number) < low || std::trunc(number) > high)
+      fail("[", op, "] value cannot be converted to type ", type, " without overflow: ", number, " is not between ", low, " and ", high);
+  };
+  switch (dtype) {
+    case kUInt8: return check("uint8_t", -255, 255);
+    case kInt8: return check("int8_t", -128, 127);
+    case kInt16: return check("int16_t", -32768, 32767);
+    case kInt32: return check("int", -0x1p31, 0x1p31 - 1);
+    case kInt64: return check("int64_t", -0x1p63, 0x1p63);
+    case kFloat32: {
+      constexpr double kLargest = std::numeric_limits<float>::max();
+      if (std::isfinite(number)) check("float", -kLargest, kLargest);
+      return;
+    }
+    case kBool:
+    case kFloat16:
+    case kBFloat16:
+    case kFloat64: return;
+  }
+}
+
 void fill(const Tensor& x, const Scalar& value, const char* op, Site site) {
+  check_fits(op, value, x.dtype());
   if (x.numel() == 0) return;
   ops::launch(x, op, site, &kernels::Table::fill, x, ops::value_of(value));
 }
@@ -138,7 +165,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   const DType dtype = options.dtype.value_or(floating ? get_default_dtype() : kInt64);
   const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
-  if (dtype == kBool) fail("[arange] is not implemented for 'Bool'");
+  if (dtype == kBool) fail<NotImplementedError>("[arange] is not implemented for 'Bool'");
   if (by == 0 || std::isnan(by)) fail("[arange] step must be nonzero, not ", by);
   if (!std::isfinite(from) || !std::isfinite(to)) fail("[arange] unsupported range: ", from, " -> ", to);
   if ((by > 0 && from > to) || (by < 0 && from < to))
@@ -160,7 +187,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
 }
 
 Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const Options& options, Site site) {
-  if (options.dtype == kBool) fail("[linspace] is not implemented for 'Bool'");
+  if (options.dtype == kBool) fail<NotImplementedError>("[linspace] is not implemented for 'Bool'");
   if (steps < 0) fail("[linspace] number of steps must be non-negative, not ", steps);
   const DType dtype = options.dtype.value_or(get_default_dtype());
   const double from = bound_of("linspace", start, dtype), to = bound_of("linspace", end, dtype);
@@ -170,7 +197,7 @@ Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const O
 }
 
 Tensor logspace(const Operand& start, const Operand& end, int64_t steps, double base, const Options& options, Site site) {
-  if (options.dtype == kBool) fail("[logspace] is not implemented for 'Bool'");
+  if (options.dtype == kBool) fail<NotImplementedError>("[logspace] is not implemented for 'Bool'");
   if (steps < 0) fail("[logspace] number of steps must be non-negative, not ", steps);
   const DType dtype = options.dtype.value_or(get_default_dtype());
   const double from = bound_of("logspace", start, dtype), to = bound_of("logspace", end, dtype);
@@ -187,7 +214,8 @@ Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset
   if (row < 0) fail("[", op, "] row must be non-negative, got ", row);
   if (col < 0) fail("[", op, "] col must be non-negative, got ", col);
   const DType dtype = options.dtype.value_or(kInt64);
-  if (dtype != kInt64 && dtype != kInt32) fail("[", op, "] is not implemented for '", scalar_name(dtype), "'; use kInt64");
+  if (dtype != kInt64 && dtype != kInt32)
+    fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(dtype), "'; use kInt64");
   Options host;
   host.dtype = kBool;
   host.device = options.device;

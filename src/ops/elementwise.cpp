@@ -11,7 +11,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const size_t dims = longer.size();
   Shape result = longer;
-  for (size_t i = 0; i < dims; ++i) {
+  for (size_t i = dims; i-- > 0;) {
     const int64_t from_a = i + a.size() >= dims ? a[i + a.size() - dims] : 1, from_b = i + b.size() >= dims ? b[i + b.size() - dims] : 1;
     if (from_a != from_b && from_a != 1 && from_b != 1)
       fail("The size of tensor a (", from_a, ") must match the size of tensor b (", from_b, ") at non-singleton dimension ", i,
@@ -48,20 +48,22 @@ Types types_of(const PointwiseRow& row, DType common) {
     case Rule::Logical: return {common, compute_type(common), kBool};
     case Rule::NoBool:
       if (common == kBool)
-        fail("[", row.name, "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
+        fail<NotImplementedError>("[", row.name,
+                                  "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
       break;
     case Rule::Widen:
       if (common == kBool) common = kInt64;
       break;
     case Rule::Floating:
-      if (!is_floating(common)) fail("[", row.name, "] is not implemented for '", scalar_name(common), "'; convert with to(kFloat32)");
+      if (!is_floating(common))
+        fail<NotImplementedError>("[", row.name, "] is not implemented for '", scalar_name(common), "'; convert with to(kFloat32)");
       break;
     case Rule::Shift:
-      if (common == kBool) fail("[", row.name, "] is not implemented for 'Bool'; convert with to(kInt64)");
+      if (common == kBool) fail<NotImplementedError>("[", row.name, "] is not implemented for 'Bool'; convert with to(kInt64)");
       [[fallthrough]];
     case Rule::Integer:
       if (is_floating(common))
-        fail("[", row.name, "] is defined for integers and bool only, not for ", common, "; convert with to(kInt64)");
+        fail<NotImplementedError>("[", row.name, "] is defined for integers and bool only, not for ", common, "; convert with to(kInt64)");
       break;
     case Rule::Same: break;
   }
@@ -79,7 +81,8 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
       else whole = operand;
     }
     if (whole && !floating)
-      fail("[", row.name, "] is not implemented for '", scalar_name(whole->tensor().dtype()), "'; convert with to(kFloat32)");
+      fail<NotImplementedError>("[", row.name, "] is not implemented for '", scalar_name(whole->tensor().dtype()),
+                                "'; convert with to(kFloat32)");
   }
   if (row.op == kernels::PointwiseOp::pow && !is_floating(common) && !operands[1]->is_tensor() && operands[1]->number().to<int64_t>() < 0)
     fail("[pow] Integers to negative integer powers are not allowed, but got exponent ", operands[1]->number().to<int64_t>());

@@ -124,7 +124,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int6
 Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& options, Site site) {
   const char* op = "embedding_bag";
   check_table(op, indices, weight);
-  if (!is_floating(weight.dtype())) fail("[embedding_bag] is not implemented for '", scalar_name(weight.dtype()), "'");
+  if (!is_floating(weight.dtype())) fail<NotImplementedError>("[embedding_bag] is not implemented for '", scalar_name(weight.dtype()), "'");
   const BagMode mode = bag_mode(options.mode);
   const Tensor& factors = options.per_sample_weights;
   if (factors.defined()) {

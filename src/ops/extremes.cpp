@@ -47,6 +47,7 @@ ValuesIndices extreme_along(const char* op, const char* grad_fn, bool largest, c
 Tensor arg_extreme(const char* op, bool largest, const Tensor& x, std::optional<int64_t> dim, bool keepdim, Site site) {
   if (x.dtype() == kBool) fail<NotImplementedError>("[", op, "] ", op, "(): does not support bool input");
   const uint32_t mask = dim ? ops::one_dim(x, wrap_dim(*dim, x.dim())) : all_dims(x);
+  if (!dim && x.numel() == 0) fail<IndexError>("[", op, "] ", op, "(): Expected reduction dim to be specified for input.numel() == 0.");
   ops::check_not_empty(op, x, mask);
   Tensor y = empty(ops::reduced_sizes(x, mask, keepdim), {.dtype = kInt64, .device = x.device()}, site);
   if (y.numel() == 0) return y;

@@ -14,7 +14,8 @@ using autograd::record;
 using kernels::Windows;
 
 void check_dtype(const char* op, const Tensor& x) {
-  if (is_integral(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (is_integral(x.dtype()))
+    fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
 }
 
 /// Windows over an image of given size.

@@ -37,7 +37,7 @@ void check(const char* op, const Tensor& input, const Tensor& grid, int64_t dims
   ops::check_same_device(op, input, "input", grid, "grid");
   if (input.dtype() != grid.dtype())
     fail("[", op, "] expected input and grid to have same dtype, but input has ", input.dtype(), " and grid has ", grid.dtype());
-  if (!is_floating(input.dtype())) fail("[", op, "] is not implemented for '", scalar_name(input.dtype()), "'");
+  if (!is_floating(input.dtype())) fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(input.dtype()), "'");
   if (input.dim() != dims || grid.dim() != dims)
     fail("[", op, "] expected ", dims, "D input and grid with same number of dimensions, but got input with sizes ", input.sizes(),
          " and grid with sizes ", grid.sizes());

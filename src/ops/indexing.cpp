@@ -22,6 +22,13 @@
 namespace tandem {
 namespace {
 
+/// Whether two sizes broadcast together.
+bool agree(const Shape& a, const Shape& b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i)
+    if (a[a.size() - i] != b[b.size() - i] && a[a.size() - i] != 1 && b[b.size() - i] != 1) return false;
+  return true;
+}
+
 using autograd::needs_grad;
 using autograd::record;
 
@@ -107,6 +114,12 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   for (size_t i = 0; i < chosen.size(); ++i) {
     order.push_back(chosen[i].first);
     adjacent &= i == 0 || chosen[i].first == chosen[i - 1].first + 1;
+    if (!first && !agree(result.index_sizes, chosen[i].second.sizes())) {
+      std::string shapes;
+      for (const auto& [dim, index] : chosen) shapes += str(shapes.empty() ? "" : ", ", index.sizes());
+      fail<IndexError>("[index] shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes,
+                       ": give index tensors of sizes that agree or are 1");
+    }
     result.index_sizes = first ? chosen[i].second.sizes() : broadcast_shapes(result.index_sizes, chosen[i].second.sizes());
     first = false;
     result.indices.push_back(chosen[i].second);
@@ -281,7 +294,8 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value, Si
   if (value.is_tensor() && value.tensor().dim() > 0)
     fail("[masked_fill] masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.tensor().dim(),
          " dimension(s).");
-  return where(mask, value.is_tensor() ? Operand(value.tensor()) : value, x, site).to(x.dtype(), {}, site);
+  return autograd::called(where(mask, value.is_tensor() ? Operand(value.tensor()) : value, x, site).to(x.dtype(), {}, site),
+                          "MaskedFillBackward0");
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask, Site site) {

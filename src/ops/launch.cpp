@@ -126,7 +126,8 @@ void check_same_device(const char* op, const Tensor& first, const char* first_na
 }
 
 void check_floating(const char* op, const Tensor& x) {
-  if (!is_floating(x.dtype())) fail("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
 }
 
 }  // namespace tandem::ops

@@ -12,7 +12,7 @@ namespace tandem::ops {
 void check_matrix(const char* op, const Tensor& x, const char* name) {
   if (x.dim() < 2) fail("[", op, "] ", op, ": The input tensor ", name, " must have at least 2 dimensions, but has sizes ", x.sizes());
   if (!is_floating(x.dtype()))
-    fail("[", op, "] ", op, ": Expected a floating point or complex tensor as input. Got ", scalar_name(x.dtype()));
+    fail<NotImplementedError>("[", op, "] ", op, ": Expected a floating point or complex tensor as input. Got ", scalar_name(x.dtype()));
   if (x.dtype() != kFloat32 && x.dtype() != kFloat64)
     fail("[", op, "] ", op, ": Low precision dtypes not supported. Got ", scalar_name(x.dtype()));
   constexpr int64_t most = std::numeric_limits<int32_t>::max();  // LAPACK counts in 32 bits

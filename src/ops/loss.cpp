@@ -111,7 +111,7 @@ void check_sizes(const char* op, const Tensor& input, const Tensor& target) {
 Tensor mse_loss(const Tensor& input, const Tensor& target, const WeightedLossOptions& options, Site site) {
   if (const ops::Cast cast("mse_loss", site, input, target); cast) return mse_loss(cast(input), cast(target), cast(options), site);
   if (!is_floating(input.dtype()) && !is_floating(target.dtype()))
-    fail("[mse_loss] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
+    fail<NotImplementedError>("[mse_loss] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
   if ((options.reduction != Reduction::Mean && options.reduction != Reduction::Sum) || options.weight.defined() ||
       input.dtype() != target.dtype())
     return weighted("mse_loss", square(sub(input, target, site), site), options.weight, options.reduction, site);
@@ -155,7 +155,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
   const auto slope = [beta](const Tensor& g, const Tensor& x, const Tensor& y) { return g * clamp((x - y) / beta, -1, 1); };
   const Tensor losses = by_kernel(PointwiseOp::smooth_l1, "smooth_l1_loss", "SmoothL1LossBackward0", input, target, beta, site, slope,
                                   [slope](const Tensor& g, const Tensor& x, const Tensor& y) { return slope(g, y, x); });
-  return reduced("smooth_l1_loss", losses, options.reduction, site);
+  return autograd::called(reduced("smooth_l1_loss", losses, options.reduction, site), "SmoothL1LossBackward0");
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options, Site site) {

@@ -33,6 +33,9 @@ Rows rows_of(const char* op, const Tensor& input, const Tensor& target, Site sit
   Shape expected;
   for (int64_t d = 0; d < input.dim(); ++d)
     if (d != (input.dim() == 1 ? 0 : 1)) expected.push_back(input.size(d));
+  if (input.dim() == 2 && target.dim() == 1 && input.size(0) != target.size(0))
+    fail<ValueError>("[", op, "] Expected input batch_size (", input.size(0), ") to match target batch_size (", target.size(0),
+                     "): give one class a sample");
   if (!(target.sizes() == expected))
     fail("[", op, "] Expected target size ", expected, ", got ", target.sizes(), " for input of size ", input.sizes(),
          ": give one class a sample");
@@ -99,7 +102,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
   if (const ops::Cast cast("cross_entropy", site, input, target); cast)
     return cross_entropy(cast(input), cast(target), cast(options), site);
   const detail::ComposedAt line(site);
-  if (!is_floating(input.dtype())) fail("[cross_entropy] is not implemented for '", scalar_name(input.dtype()), "'");
+  if (!is_floating(input.dtype())) fail<NotImplementedError>("[cross_entropy] is not implemented for '", scalar_name(input.dtype()), "'");
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     fail("[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", options.label_smoothing);
   if (is_floating(target.dtype())) return with_probabilities(input, target, options, site);
@@ -148,8 +151,10 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions&
     losses = losses * weights;
   }
   losses = where(ignored, 0, losses, site);
-  if (options.reduction != Reduction::Mean) return reduced("nll_loss", losses.view(target.sizes(), site), options.reduction, site);
-  return ops::mean_by_weight(losses, weights.defined() ? weights : logical_not(ignored, site), site);
+  const char* const grad_fn = input.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0";
+  if (options.reduction != Reduction::Mean)
+    return autograd::called(reduced("nll_loss", losses.view(target.sizes(), site), options.reduction, site), grad_fn);
+  return autograd::called(ops::mean_by_weight(losses, weights.defined() ? weights : logical_not(ignored, site), site), grad_fn);
 }
 
 namespace {

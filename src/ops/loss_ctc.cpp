@@ -87,7 +87,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Shape& inp
     return ctc_loss(cast(log_probs), targets, input_lengths, target_lengths, options, site);
   if (log_probs.dim() != 2 && log_probs.dim() != 3) fail("[ctc_loss] log_probs must have 2 or 3 dimensions, not ", log_probs.dim());
   if (log_probs.dtype() != kFloat32 && log_probs.dtype() != kFloat64)
-    fail("[ctc_loss] is not implemented for '", scalar_name(log_probs.dtype()), "'; convert with to(kFloat32)");
+    fail<NotImplementedError>("[ctc_loss] is not implemented for '", scalar_name(log_probs.dtype()), "'; convert with to(kFloat32)");
   const int64_t classes = log_probs.size(-1);
   if (options.blank < 0 || options.blank >= classes)
     fail("[ctc_loss] blank must be in label range [0, ", classes, "), got ", options.blank);

@@ -26,7 +26,7 @@ void check_dtypes(const char* op, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype())
     fail("[", op, "] expected both tensors to have the same dtype, but got ", scalar_name(a.dtype()), " and ", scalar_name(b.dtype()),
          "; convert one with to()");
-  if (a.dtype() == kBool) fail("[", op, "] is not implemented for 'Bool'");
+  if (a.dtype() == kBool) fail<NotImplementedError>("[", op, "] is not implemented for 'Bool'");
 }
 
 /// out = activation(alpha * a b + beta * bias), one kernel call. Views of any batch dimensions.
@@ -76,7 +76,7 @@ void check_mm(const char* op, const Tensor& a, const Tensor& b) {
   if (a.dim() != 2) fail("[", op, "] mat1 must be a matrix, got ", a.dim(), "-D tensor; matmul takes any");
   if (b.dim() != 2) fail("[", op, "] mat2 must be a matrix, got ", b.dim(), "-D tensor; matmul takes any");
   if (a.size(1) != b.size(0))
-    fail("[", op, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1),
+    fail("[", op, "] ", op, ": mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ", b.size(0), "x", b.size(1),
          "): the first's columns must be as many as the second's rows; transpose one with t(), or reshape it");
 }
 
@@ -119,8 +119,8 @@ Tensor linear_matrix(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   check_dtypes("linear", x, weight);
   if (weight.dim() != 2) fail("[linear] weight must be a matrix (out_features, in_features), but has sizes ", weight.sizes());
   if (x.size(1) != weight.size(1))
-    fail("[linear] mat1 and mat2 shapes cannot be multiplied (", x.size(0), "x", x.size(1), " and ", weight.size(1), "x", weight.size(0),
-         "): the last size of the input must be in_features, ", weight.size(1));
+    fail("[linear] ", op, ": mat1 and mat2 shapes cannot be multiplied (", x.size(0), "x", x.size(1), " and ", weight.size(1), "x",
+         weight.size(0), "): the last size of the input must be in_features, ", weight.size(1));
   const Shape sizes{x.size(0), weight.size(0)};
   if (bias.defined()) {
     check_dtypes("linear", x, bias);
@@ -192,15 +192,23 @@ Tensor matmul(const Tensor& a, const Tensor& b, Site site) {
   check_dtypes("matmul", a, b);
   const int64_t inner = b.dim() == 1 ? b.size(0) : b.size(-2);
   if (a.size(-1) != inner) {
+    if (a.dim() == 1 && b.dim() == 1)
+      fail("[matmul] inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(),
+           "] to have the same number of elements, but got ", a.numel(), " and ", b.numel(), " elements respectively");
+    if (a.dim() == 2 && b.dim() == 1)
+      fail("[matmul] size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
     if (a.dim() <= 2 && b.dim() <= 2)
-      fail("[matmul] mat1 and mat2 shapes cannot be multiplied (", a.dim() == 1 ? 1 : a.size(0), "x", a.size(-1), " and ", inner, "x",
+      fail("[matmul] mm: mat1 and mat2 shapes cannot be multiplied (", a.dim() == 1 ? 1 : a.size(0), "x", a.size(-1), " and ", inner, "x",
            b.dim() == 1 ? 1 : b.size(1), ")");
     fail("[matmul] Last dimension of first input with shape ", a.sizes(),
          " must match second to last dimension of second input with shape ", b.sizes());
   }
   if (a.dim() == 1 && b.dim() == 1) return dot(a, b, site);
   if (a.dim() == 1) return matmul(a.unsqueeze(0, site), b, site).squeeze(-2, site);
-  if (b.dim() == 1) return matmul(a, b.unsqueeze(1, site), site).squeeze(-1, site);
+  if (b.dim() == 1) {
+    const Tensor y = matmul(a, b.unsqueeze(1, site), site).squeeze(-1, site);
+    return a.dim() == 2 ? autograd::called(y, "MvBackward0") : y;
+  }
   if (b.dim() == 2 && a.is_contiguous()) {  // many rows and one matrix: a single product
     Shape sizes = a.sizes();
     sizes[sizes.size() - 1] = b.size(1);
@@ -219,8 +227,9 @@ Tensor dot(const Tensor& a, const Tensor& b, Site site) {
   if (const ops::Cast cast("dot", site, a, b); cast) return dot(cast(a), cast(b), site);
   if (a.dim() != 1 || b.dim() != 1) fail("[dot] 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
   if (a.numel() != b.numel())
-    fail("[dot] inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(), "] to have the same number of elements");
-  return mm(a.unsqueeze(0, site), b.unsqueeze(1, site), site).view({}, site);
+    fail("[dot] inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(),
+         "] to have the same number of elements, but got ", a.numel(), " and ", b.numel(), " elements respectively");
+  return autograd::called(mm(a.unsqueeze(0, site), b.unsqueeze(1, site), site).view({}, site), "DotBackward0");
 }
 
 namespace {
@@ -311,7 +320,8 @@ Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, Si
 }
 Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Site site) {
   if (const ops::Cast cast("linear_gelu", site, x, weight, bias); cast) return linear_gelu(cast(x), cast(weight), cast(bias), site);
-  if (!is_floating(x.dtype())) fail("[linear_gelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[linear_gelu] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
   if (needs_grad(x, weight, bias)) return gelu(linear(x, weight, bias, site), "tanh", site);
   return linear_any(x, weight, bias, Activation::Gelu, site);
 }

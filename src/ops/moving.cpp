@@ -41,7 +41,8 @@ Tensor flipud(const Tensor& x, Site site) {
 
 Tensor roll(const Tensor& x, const Shape& shifts, const Shape& dims, Site site) {
   if (shifts.empty()) fail("[roll] `shifts` required");
-  if (dims.empty() && shifts.size() == 1) return roll(x.reshape({-1}, site), shifts, {0}, site).view(x.sizes(), site);
+  if (dims.empty() && shifts.size() == 1)
+    return autograd::called(roll(x.reshape({-1}, site), shifts, {0}, site).view(x.sizes(), site), "RollBackward0");
   if (shifts.size() != dims.size()) fail("[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Tensor y = x;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -51,7 +52,7 @@ Tensor roll(const Tensor& x, const Shape& shifts, const Shape& dims, Site site) 
     const int64_t shift = (shifts[i] % size + size) % size;
     if (shift != 0) y = cat({y.slice(at, size - shift, {}, 1, site), y.slice(at, 0, size - shift, 1, site)}, at, site);
   }
-  return y.is_same(x) ? x.clone(site) : y;
+  return autograd::called(y.is_same(x) ? x.clone(site) : y, "RollBackward0");
 }
 
 Tensor rot90(const Tensor& x, int64_t k, const Shape& dims, Site site) {

@@ -42,7 +42,8 @@ void check_dims(const Name& name, const Tensor& x) {
 }
 
 void check_floating(const Name& name, const Tensor& x) {
-  if (!is_floating(x.dtype())) fail("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'; convert with to(kFloat32)");
 }
 
 /// The result's sizes and the kernel's view of the windows.
@@ -142,7 +143,7 @@ Tensor largest_backward(const Name& name, const Tensor& grad, const Tensor& indi
 }
 
 ValuesIndices largest(const Name& name, const Tensor& x, const Plan& plan, bool indices, Site site) {
-  if (x.dtype() == kBool) fail("[", name.op, "] is not implemented for 'Bool'");
+  if (x.dtype() == kBool) fail<NotImplementedError>("[", name.op, "] is not implemented for 'Bool'");
   const bool recording = needs_grad(x);
   ValuesIndices y{empty(plan.sizes, {.dtype = x.dtype(), .device = x.device()}, site), Tensor()};
   if (indices || recording) y.indices = empty(plan.sizes, {.dtype = kInt64, .device = x.device()}, site);
@@ -170,7 +171,8 @@ ValuesIndices max_pool(const Name& name, const Tensor& x, const PerDim& kernel_s
 Tensor mean_backward(const Name& name, const Tensor& grad, const Pooling& pooling, const Shape& sizes, Site site);
 
 Tensor means(const Name& name, const Tensor& x, const Plan& plan, Site site) {
-  if (!is_floating(x.dtype()) && x.dtype() != kInt64) fail("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'");
+  if (!is_floating(x.dtype()) && x.dtype() != kInt64)
+    fail<NotImplementedError>("[", name.op, "] is not implemented for '", scalar_name(x.dtype()), "'");
   Tensor y = empty(plan.sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   ops::launch(x, name.op, site, &kernels::Table::avg_pool, ops::spatial_view(y, name.spatial), ops::spatial_view(x, name.spatial),
               plan.pooling);

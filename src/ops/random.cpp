@@ -106,7 +106,8 @@ Tensor new_random(const Shape& sizes, Options options, kernels::Random kind, dou
   const bool requires_grad = std::exchange(options.requires_grad, false);
   options.dtype = options.dtype.value_or(dtype);
   Tensor x = empty(sizes, options, site);
-  if (kind != kernels::Random::Integers && !is_floating(x.dtype())) fail("[", op, "] is not implemented for ", x.dtype(), "; use randint");
+  if (kind != kernels::Random::Integers && !is_floating(x.dtype()))
+    fail<NotImplementedError>("[", op, "] is not implemented for ", x.dtype(), "; use randint");
   fill_random(x, kind, a, b, op, site);
   if (requires_grad) x.requires_grad_();
   return x;
@@ -115,7 +116,7 @@ Tensor new_random(const Shape& sizes, Options options, kernels::Random kind, dou
 const Tensor& fill_in_place(const Tensor& x, kernels::Random kind, double a, double b, const char* op, Site site) {
   autograd::check_in_place(op, x);
   if (!is_floating(x.dtype()) && kind != kernels::Random::Bernoulli && kind != kernels::Random::Integers)
-    fail("[", op, "] is not implemented for ", x.dtype());
+    fail<NotImplementedError>("[", op, "] is not implemented for ", x.dtype());
   fill_random(x, kind, a, b, op, site);
   x.impl().storage->bump_version();
   if (autograd::needs_grad(x)) autograd::record_in_place(op, x, {x}, site, [](const Tensor& g) { return zeros_like(g); });
@@ -209,7 +210,7 @@ Tensor randint(int64_t high, const Shape& sizes, const Options& options, Site si
 Tensor randperm(int64_t n, const Options& options, Site site) {
   if (n < 0) fail("[randperm] n must be non-negative, not ", n);
   const DType dtype = options.dtype.value_or(kInt64);
-  if (dtype == kBool) fail("[randperm] is not implemented for 'Bool'");
+  if (dtype == kBool) fail<NotImplementedError>("[randperm] is not implemented for 'Bool'");
   if (const int64_t most = largest_whole(dtype) + is_floating(dtype); n > most)
     fail("[randperm] n is too large for result tensor type: n is ", n, ", but ", dtype, " goes up to ", most, "; use kInt64");
   Options exact = options;
@@ -413,7 +414,7 @@ const Tensor& Tensor::bernoulli_(const Tensor& p, Site site) const {
 
 const Tensor& Tensor::geometric_(double p, Site site) const {
   if (!(p > 0 && p < 1)) fail("[geometric_] expects p to be in (0, 1), but got p=", p);
-  if (dtype() == kBool) fail("[geometric_] is not implemented for bool");
+  if (dtype() == kBool) fail<NotImplementedError>("[geometric_] is not implemented for bool");
   return made_in_place(*this, "geometric_", site, [&](const Tensor& x) {
     if (draws_mersenne(x.device())) return ops::mersenne_geometric(x, p), x;
     return x.exponential_(-std::log1p(-p), site).ceil(site);

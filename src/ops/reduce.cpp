@@ -68,13 +68,13 @@ Tensor products_before(const Tensor& x, int64_t at) {
   return cumprod(cat({ones_like(x.slice(at, 0, 1)), x.slice(at, 0, x.size(at) - 1)}, at), at);
 }
 
-Tensor prod_along(const Tensor& given, int64_t at, bool keepdim, std::optional<DType> dtype, Site site) {
+Tensor prod_along(const char* grad_fn, const Tensor& given, int64_t at, bool keepdim, std::optional<DType> dtype, Site site) {
   const DType total = total_dtype(given, dtype);
   const Tensor x = converted(given, total, site);
   Tensor y = ops::reduce("prod", Reduce::Prod, x, ops::one_dim(x, at), keepdim, total, site);
   if (!needs_grad(x)) return y;
   // The product of all others, without dividing (an element may be zero): those before times those after.
-  return record("ProdBackward1", y, {x}, site, [x = autograd::saved(x), at, keepdim](const Tensor& g) {
+  return record(grad_fn, y, {x}, site, [x = autograd::saved(x), at, keepdim](const Tensor& g) {
     const Tensor in = x.get();
     if (in.dim() == 0) return g;
     if (in.size(at) == 0) return zeros_like(in);
@@ -150,12 +150,14 @@ Tensor nanmean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<D
 }
 Tensor prod(const Tensor& x, Site site) {
   if (const ops::Cast cast("prod", site, x); cast) return prod(cast(x), site);
-  return prod_along(x.reshape({-1}, site), 0, false, {}, site);
+  return prod_along("ProdBackward0", x.reshape({-1}, site), 0, false, {}, site);
 }
-Tensor detail::prod(const Tensor& x, DType dtype, Site site) { return prod_along(x.reshape({-1}, site), 0, false, dtype, site); }
+Tensor detail::prod(const Tensor& x, DType dtype, Site site) {
+  return prod_along("ProdBackward0", x.reshape({-1}, site), 0, false, dtype, site);
+}
 Tensor prod(const Tensor& x, int64_t dim, Flag keepdim, std::optional<DType> dtype, Site site) {
   if (const ops::Cast cast("prod", site, x); cast) return prod(dtype ? x : cast(x), dim, keepdim, dtype, site);
-  return prod_along(x, wrap_dim(dim, x.dim()), keepdim, dtype, site);
+  return prod_along("ProdBackward1", x, wrap_dim(dim, x.dim()), keepdim, dtype, site);
 }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, Flag keepdim, Site site) {

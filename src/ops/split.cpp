@@ -1,6 +1,7 @@
 // One tensor into several views along a dimension.
 #include <algorithm>
 
+#include "autograd/history.h"
 #include "base/error.h"
 #include "ops/view.h"
 #include "tensor/dims.h"
@@ -47,7 +48,7 @@ std::vector<Tensor> Tensor::split(const Shape& lengths, int64_t dim, Site site) 
   std::vector<Tensor> parts;
   int64_t start = 0;
   for (const int64_t length : lengths) {
-    parts.push_back(slice(dim, start, start + length, 1, site));
+    parts.push_back(autograd::called(slice(dim, start, start + length, 1, site), "SplitWithSizesBackward0"));
     start += length;
   }
   return parts;
@@ -57,9 +58,12 @@ std::vector<Tensor> Tensor::split_every(int64_t length, int64_t dim, Site site) 
   const int64_t whole = length_of(*this, dim);
   if (length < 0 || (length == 0 && whole > 0)) fail("[split] split expects split_size be positive, but got ", length);
   std::vector<Tensor> parts;
-  if (whole == 0) parts.push_back(slice(dim, 0, 0, 1, site));
+  const auto part = [&](int64_t start, int64_t end) {
+    parts.push_back(autograd::called(slice(dim, start, end, 1, site), "SplitBackward0"));
+  };
+  if (whole == 0) part(0, 0);
   const int64_t step = std::min(length, whole);
-  for (int64_t start = 0; start < whole; start += step) parts.push_back(slice(dim, start, std::min(start + step, whole), 1, site));
+  for (int64_t start = 0; start < whole; start += step) part(start, std::min(start + step, whole));
   return parts;
 }
 
@@ -107,7 +111,7 @@ std::vector<Tensor> Tensor::tensor_split(const Tensor& indices_or_sections, int6
 std::vector<Tensor> Tensor::unbind(int64_t dim, Site site) const {
   const int64_t whole = length_of(*this, dim);
   std::vector<Tensor> parts;
-  for (int64_t i = 0; i < whole; ++i) parts.push_back(select(dim, i, site));
+  for (int64_t i = 0; i < whole; ++i) parts.push_back(autograd::called(select(dim, i, site), "UnbindBackward0"));
   return parts;
 }
 

@@ -86,6 +86,31 @@ Tensor Tensor::view(const Shape& sizes, Site site) const {
   return viewed(*this, std::move(wanted), std::move(strides), "ViewBackward0", site);
 }
 
+Tensor Tensor::view(DType dtype, Site /*site*/) const {
+  const TensorImpl& self = impl();
+  const auto from = static_cast<int64_t>(size_of(self.dtype)), to = static_cast<int64_t>(size_of(dtype));
+  if (from == to) return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, dtype));
+  const std::string why = str(" to view ", scalar_name(self.dtype), " as ", scalar_name(dtype), " (different element sizes)");
+  if (dim() == 0) fail("[view] self.dim() cannot be 0", why, ": give it a dimension with unsqueeze(0)");
+  if (self.strides.back() != 1)
+    fail("[view] self.stride(-1) must be 1", why, ", but got ", self.strides.back(), ": call contiguous() first");
+  Shape sizes = self.sizes, strides = self.strides;
+  if (from > to) {
+    for (int64_t& stride : strides) stride *= from / to;
+    sizes[sizes.size() - 1] *= from / to;
+    strides[strides.size() - 1] = 1;
+    return Tensor(TensorImpl::view(self.storage, sizes, strides, self.offset * (from / to), dtype));
+  }
+  const auto divided = [&](int64_t count, const std::string& what) {
+    if (count % (to / from) != 0) fail("[view] self.", what, " must be divisible by ", to / from, why, ", but got ", count);
+    return count / (to / from);
+  };
+  sizes[sizes.size() - 1] = divided(sizes.back(), "size(-1)");
+  const int64_t offset = divided(self.offset, "storage_offset()");
+  for (size_t i = 0; i + 1 < strides.size(); ++i) strides[i] = divided(strides[i], str("stride(", i, ")"));
+  return Tensor(TensorImpl::view(self.storage, sizes, strides, offset, dtype));
+}
+
 Tensor Tensor::reshape(const Shape& sizes, Site site) const {
   Shape wanted = inferred("reshape", *this, sizes), strides;
   if (strides_for(*this, wanted, strides)) return viewed(*this, std::move(wanted), std::move(strides), "ViewBackward0", site);

@@ -34,6 +34,9 @@ void throw_trouble(Trouble trouble, const std::string& text, Site queued_at) {
   switch (trouble) {
     case Trouble::IndexOutOfRange: throw placed(IndexError(text));
     case Trouble::Unsupported: throw placed(NotImplementedError(text));
+    case Trouble::Singular:
+    case Trouble::NotPositive:
+    case Trouble::NoConvergence: throw placed(LinAlgError(text));
     default: throw placed(Error(text));
   }
 }

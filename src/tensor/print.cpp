@@ -33,10 +33,7 @@ class Formatter {
       largest = any ? std::max(largest, magnitude) : magnitude;
       any = true;
     }
-    if (!any) {
-      for (size_t i = 0; i < values.count(); ++i) width_ = std::max(width_, format(i).size());
-      return;
-    }
+    if (!any) return;  // nothing that a width is taken from
     scientific_ = integral_ ? largest / smallest > 1000 || largest > 1e8 : largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4;
     for (size_t i = 0; i < values.count(); ++i)
       if (std::isfinite(values.floating[i]) && values.floating[i] != 0) width_ = std::max(width_, format(i).size());

@@ -199,6 +199,9 @@ class Tensor {
   [[nodiscard]] Tensor operator[](At at) const;
   /// Other sizes over the same storage; one may be -1. Error where the strides do not allow it. As torch.Tensor.view.
   [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
+  /// The same bytes as elements of another dtype, without history. Where that has another size, the last dimension, which must be dense,
+  /// has as many more or fewer elements; error where they do not go up. As torch.Tensor.view(dtype).
+  [[nodiscard]] Tensor view(DType dtype, Site site = Site::here()) const;
   /// view of the sizes of `other`.
   [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(site), site); }
   [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;

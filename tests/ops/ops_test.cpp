@@ -186,7 +186,84 @@ TEST_P(Ops, CrossEntropyAgreesWithItsDefinition) {
   EXPECT_NEAR(td::cross_entropy(x, t, {.reduction = td::Reduction::Sum}).item<double>(), expected, 1e-5);
   EXPECT_EQ(td::cross_entropy(x, t, {.reduction = td::Reduction::None})[3].item<float>(), 0);
   EXPECT_NEAR(td::nll_loss(td::log_softmax(x, 1), t).item<double>(), expected / 4, 1e-5);
-  EXPECT_NE(error_of([&] { (void)td::cross_entropy(x, t.slice(0, 0, 3)); }).find("Expected target size [5], got [3]"), std::string::npos);
+  EXPECT_NE(
+      error_of([&] { (void)td::cross_entropy(x, t.slice(0, 0, 3)); }).find("Expected input batch_size (5) to match target batch_size (3)"),
+      std::string::npos);
+}
+
+TEST_P(Ops, WhatRepeatsIsACopyOfItsOwn) {
+  // Of sizes whose strides would allow a view: a change of one element must reach no other.
+  const auto changed = [&](const td::Tensor& x, const td::Tensor& y) {
+    y.view({-1})[0].fill_(9);
+    EXPECT_EQ(y.sum().item<float>(), static_cast<float>(9 + y.numel() - 1)) << y.sizes();
+    EXPECT_EQ(x.max().item<float>(), 1) << y.sizes();
+  };
+  for (const td::Shape& sizes : {td::Shape{}, {1}, {2}, {1, 3}, {3, 1}, {1, 1, 1}}) {
+    const auto x = td::ones(sizes, device());
+    for (const int64_t times : {1, 2}) {
+      td::Shape repeats = sizes;
+      for (auto& count : repeats) count = times;
+      changed(x, x.repeat(repeats));
+      repeats.insert(0, 3);
+      changed(x, x.repeat(repeats));
+      changed(x, td::tile(x, {times}));
+    }
+  }
+  const auto image = td::ones({1, 1, 2, 2}, device());
+  changed(image, td::pixel_shuffle(image, 1));
+  changed(image, td::pixel_unshuffle(image, 1));
+  changed(image, td::channel_shuffle(image, 1));
+}
+
+TEST_P(Ops, ViewsOfTheSameBytesAsAnotherDtype) {
+  const auto x = td::tensor({1.0, -2.0}, td::kFloat32).to(device());
+  const auto bits = x.view(td::kInt32);
+  EXPECT_TRUE(td::equal(bits, td::tensor({0x3f800000, static_cast<int>(0xc0000000)}, td::kInt32).to(device())));
+  bits[0].fill_(0x40400000);
+  EXPECT_EQ(x[0].item<float>(), 3);
+  EXPECT_EQ(x.view(td::kUInt8).sizes(), td::Shape{8});
+  EXPECT_EQ(x.view(td::kUInt8)[7].item<int>(), 0xc0);
+  EXPECT_TRUE(td::equal(x.view(td::kUInt8).slice(0, 4).view(td::kFloat32), x.slice(0, 1)));
+  EXPECT_EQ(td::ones({3, 4}, device()).t().unsqueeze(-1).view(td::kInt16).strides(), (td::Shape{2, 8, 1}));
+  EXPECT_FALSE(td::ones({2}, {.device = device(), .requires_grad = true}).view(td::kInt32).requires_grad());
+  const auto bytes = td::zeros({3, 8}, {.dtype = td::kUInt8, .device = device()});
+  EXPECT_EQ(bytes.view(td::kInt64).sizes(), (td::Shape{3, 1}));
+  for (const auto& [odd, text] : {std::pair{bytes.slice(1, 0, 3), "self.size(-1) must be divisible by 4 to view Byte as Float"},
+                                  {bytes.slice(1, 1, 5), "self.storage_offset() must be divisible by 4"},
+                                  {bytes.t(), "self.stride(-1) must be 1"},
+                                  {bytes[0][0], "self.dim() cannot be 0"}})
+    EXPECT_NE(error_of([&] { (void)odd.view(td::kFloat32); }).find(text), std::string::npos) << text;
+}
+
+TEST_P(Ops, NumbersThatATensorCannotHold) {
+  const auto of = [&](td::DType dtype, const td::Scalar& value) {
+    const auto x = td::zeros({2}, {.dtype = dtype, .device = device()});
+    return error_of([&] { x.fill_(value); });
+  };
+  EXPECT_NE(of(td::kUInt8, 300).find("value cannot be converted to type uint8_t without overflow"), std::string::npos);
+  EXPECT_NE(of(td::kInt8, -129).find("int8_t"), std::string::npos);
+  EXPECT_NE(of(td::kInt32, 1e10).find("type int without"), std::string::npos);
+  EXPECT_NE(of(td::kInt64, std::nan("")).find("int64_t"), std::string::npos);
+  EXPECT_NE(of(td::kFloat32, 1e40).find("type float"), std::string::npos);
+  EXPECT_EQ(of(td::kUInt8, -1), "");
+  EXPECT_EQ(of(td::kFloat16, 1e10), "");
+  EXPECT_EQ(of(td::kFloat32, -std::numeric_limits<double>::infinity()), "");
+  EXPECT_THROW((void)td::full({2}, 300, {.dtype = td::kUInt8, .device = device()}), td::Error);
+}
+
+TEST_P(Ops, ClassesOfErrors) {
+  const auto bools = td::ones({2}, {.dtype = td::kBool, .device = device()}),
+             whole = td::ones({2, 2}, {.dtype = td::kInt64, .device = device()});
+  const auto x = td::ones({3, 4}, device()), empty = td::ones({2, 0}, device());
+  EXPECT_THROW((void)td::relu(bools), td::NotImplementedError);
+  EXPECT_THROW((void)td::softmax(whole, 0), td::NotImplementedError);
+  EXPECT_THROW((void)td::linalg::inv(whole), td::NotImplementedError);
+  EXPECT_THROW((void)td::argmax(empty), td::IndexError);
+  EXPECT_THROW((void)td::amax(empty, {1}), td::IndexError);
+  EXPECT_THROW((void)x.index({td::tensor({0, 1}, td::kInt64).to(device()), td::tensor({0, 1, 2}, td::kInt64).to(device())}),
+               td::IndexError);
+  EXPECT_THROW((void)td::cross_entropy(x, td::zeros({2}, {.dtype = td::kInt64, .device = device()})), td::ValueError);
+  EXPECT_THROW(((void)td::linalg::inv(td::zeros({2, 2}, device())).cpu(), td::cuda::synchronize()), td::LinAlgError);
 }
 
 TEST_P(Ops, RandomNumbersDoNotDependOnTheDevice) {
