@@ -123,8 +123,7 @@ Tensor recorded3(const char* grad_fn, PointwiseOp op, const char* name, std::arr
 
 Tensor add(const Operand& a, const Operand& b, const Scalar& alpha, Site site) { return add_scaled("add", a, b, alpha, site); }
 Tensor sub(const Operand& a, const Operand& b, const Scalar& alpha, Site site) {
-  const Operand* const both[] = {&a, &b};
-  if (ops::result_type(both) == kBool) return sub(a, b, site);  // refused
+  ops::refuse_bools(a, b);
   return add_scaled("sub", a, b, alpha.kind() == Scalar::Kind::Bool ? alpha : minus(alpha), site);
 }
 Tensor rsub(const Operand& a, const Operand& b, const Scalar& alpha, Site site) { return sub(b, a, alpha, site); }

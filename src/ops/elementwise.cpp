@@ -22,6 +22,17 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
 }
 
 namespace ops {
+
+void refuse_bools(const Operand& a, const Operand& b) {
+  const auto is_bool = [](const Operand& x) { return (x.is_tensor() ? x.tensor().dtype() : x.number().dtype()) == kBool; };
+  if (is_bool(a) && is_bool(b))
+    fail<NotImplementedError>(
+        "[sub] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+  if (is_bool(a) || is_bool(b))
+    fail<NotImplementedError>("[sub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+                              "use the `~` or `logical_not()` operator instead.");
+}
+
 namespace {
 
 using kernels::Pointwise;
@@ -47,6 +58,9 @@ Types types_of(const PointwiseRow& row, DType common) {
     case Rule::Compare:
     case Rule::Logical: return {common, compute_type(common), kBool};
     case Rule::NoBool:
+      if (common == kBool && row.op == kernels::PointwiseOp::neg) 
+        fail<NotImplementedError>("[neg] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                                  "use the `~` or `logical_not()` operator instead.");
       if (common == kBool)
         fail<NotImplementedError>("[", row.name,
                                   "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
@@ -70,7 +84,9 @@ Types types_of(const PointwiseRow& row, DType common) {
   return {common, compute_type(common), common};
 }
 
-/// What two operations refuse that their types alone don't show.
+DType dtype_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype(); }
+
+/// What some operations refuse that their types alone don't show.
 void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common) {
   if (row.rule == Rule::Floating) {  // numbers don't make integers floating
     const Operand* whole = nullptr;
@@ -84,6 +100,7 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
       fail<NotImplementedError>("[", row.name, "] is not implemented for '", scalar_name(whole->tensor().dtype()),
                                 "'; convert with to(kFloat32)");
   }
+  if (row.op == kernels::PointwiseOp::sub || row.op == kernels::PointwiseOp::rsub) refuse_bools(*operands[0], *operands[1]);
   if (row.op == kernels::PointwiseOp::pow && !is_floating(common) && !operands[1]->is_tensor() && operands[1]->number().to<int64_t>() < 0)
     fail("[pow] Integers to negative integer powers are not allowed, but got exponent ", operands[1]->number().to<int64_t>());
   if (row.op == kernels::PointwiseOp::heaviside && operands[0]->is_tensor() && operands[1]->is_tensor() &&
@@ -91,6 +108,40 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
     fail("[heaviside] is not yet implemented for tensors with different dtypes: ", operands[0]->tensor().dtype(), " and ",
          operands[1]->tensor().dtype());
 }
+
+/// The operands as a narrow integer type computes them: numbers, and tensors without dimensions, that did not decide it are converted first.
+class Narrowed {
+ public:
+  Narrowed(std::span<const Operand* const> operands, size_t mask, DType common, Site site) : operands_(operands) {
+    if (is_floating(common) || common == kInt64 || common == kBool) return;
+    for (size_t i = mask; i < operands.size(); ++i) {
+      if (dtype_of(*operands[i]) == common || (operands[i]->is_tensor() && operands[i]->tensor().dim() > 0)) continue;
+      if (pointers_.empty()) {
+        pointers_.assign(operands.begin(), operands.end());
+        held_.reserve(operands.size());
+        tensors_.reserve(operands.size());
+      }
+      if (operands[i]->is_tensor()) held_.emplace_back(tensors_.emplace_back(operands[i]->tensor().to(common, {}, site)));
+      else held_.emplace_back(narrow(operands[i]->number().to<int64_t>(), common));
+      pointers_[i] = &held_.back();
+    }
+    if (!pointers_.empty()) operands_ = pointers_;
+  }
+  operator std::span<const Operand* const>() const { return operands_; }
+
+ private:
+  static Scalar narrow(int64_t number, DType dtype) {
+    switch (size_of(dtype)) {
+      case 1: return dtype == kUInt8 ? static_cast<int64_t>(static_cast<uint8_t>(number)) : static_cast<int64_t>(static_cast<int8_t>(number));
+      case 2: return static_cast<int64_t>(static_cast<int16_t>(number));
+      default: return static_cast<int64_t>(static_cast<int32_t>(number));
+    }
+  }
+  std::span<const Operand* const> operands_;
+  std::vector<const Operand*> pointers_;
+  std::vector<Operand> held_;
+  std::vector<Tensor> tensors_;
+};
 
 [[noreturn]] void fail_devices(Device first, Device second) {
   if (first.is_cpu()) std::swap(first, second);
@@ -247,7 +298,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operan
   check_operands(row, operands, common);
   const Types types = types_of(row, common);
   const Tensor target = allocate_result(operands, types.result, sizes, device, site);
-  run(row, target, types.compute, operands, site);
+  run(row, target, types.compute, Narrowed(operands, mask, common, site), site);
   return target;
 }
 
@@ -271,7 +322,7 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
   refuse_shared_elements(row.name, target);
   for (const Operand* operand : operands)
     if (operand->is_tensor()) refuse_partial_overlap(row.name, target, operand->tensor());
-  run(row, target, types.compute, operands, site);
+  run(row, target, types.compute, Narrowed(operands, 0, common, site), site);
   target.impl().storage->bump_version();
 }
 

@@ -29,6 +29,8 @@ DType result_type(std::span<const Operand* const> operands);
 /// f over broadcast operands, as a new tensor, or in the memory of a temporary operand that nothing else holds. The first `mask` operands
 /// do not take part in the result type (the condition of `where`).
 Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operands, Site site, size_t mask = 0);
+/// Error where either is bool: subtraction is not defined for it.
+void refuse_bools(const Operand& a, const Operand& b);
 /// f written into `target`, whose type and sizes must be able to hold the result.
 void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<const Operand* const> operands, Site site);
 

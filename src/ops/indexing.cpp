@@ -215,7 +215,16 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   Tensor values = value.is_tensor() ? value.tensor() : full({}, value.number(), {.dtype = dtype(), .device = device()}, site);
   if (values.device() != device() && values.dim() == 0) values = values.to(device(), {}, site);
   ops::check_same_device("index_put_", *this, "self", values, "values");
-  if (values.dtype() != dtype()) values = values.to(dtype(), {}, site);
+  if (values.dtype() != dtype()) {
+    // Where a mask chooses, one number fits any type, as in masked_fill.
+    const bool masked = values.numel() == 1 && std::any_of(indices.begin(), indices.end(), [](const Index& index) {
+      return index.kind == Index::Kind::Tensor && index.tensor.dtype() == kBool;
+    });
+    if (!in.indices.empty() && !masked)
+      fail("[index_put_] Index put requires the source and destination dtypes match, got ", scalar_name(dtype()),
+           " for the destination and ", scalar_name(values.dtype()), " for the source: convert it with to()");
+    values = values.to(dtype(), {}, site);
+  }
   if (in.indices.empty()) {
     if (accumulate) in.view.add_(values, site);
     else in.view.copy_(values, false, site);

@@ -51,7 +51,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
   switch (trouble) {
     case Trouble::IndexOutOfRange:
       return str('[', op, "] index ", a, " is out of range for a dimension of size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
-    case Trouble::DivisionByZero: return str('[', op, "] integer division by zero: a divisor is 0");
+    case Trouble::DivisionByZero: return str('[', op, "] ZeroDivisionError: integer division by zero: a divisor is 0");
     case Trouble::Unsupported:
       if (a < 0) return str('[', op, "] this device has no kernel for it yet: compute it on the CPU with .cpu()");
       return str('[', op, "] has no kernel for ", a >= 0 && a < kDTypes ? name(static_cast<DType>(a)) : "this dtype",
