@@ -20,6 +20,12 @@ expect_status 0; expect_out '[rank 0] -n|--|x|'
 wrong "how many ranks?" launch -- printf '%s|' -n
 call -- launch -n 1 printf -- '%s|' -- x
 expect_status 0; expect_out '[rank 0] --|x|'
+# A program of Python's needs no interpreter named, nor to be executable.
+printf 'import sys; print(sys.argv[1:], end="")' > program.py
+call -- launch -n 1 "$PWD/program.py" --epochs 3
+expect_status 0; expect_out "[rank 0] ['--epochs', '3']"
+call TANDEM_PYTHON=echo -- launch -n 1 "$PWD/program.py"
+expect_status 0; expect_out "[rank 0] -u $PWD/program.py"
 wrong "unknown option --rank of 'tandem launch'; did you mean --ranks?" launch --rank 1 -- true
 
 call -- launch -n 1 printf '10%%\r50%%\r100%%\ndone\r\n'

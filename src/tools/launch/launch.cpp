@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "comm/control/link.h"
 #include "tools/launch/agent.h"
@@ -111,6 +115,18 @@ int run_launch(const LaunchOptions& options) {
   }
 }
 
+namespace {
+
+/// A program of Python's is started by Python, whose output is not to wait in a buffer.
+std::vector<std::string> with_interpreter(std::vector<std::string> program) {
+  if (program.empty() || !program[0].ends_with(".py")) return program;
+  const char* const python = std::getenv("TANDEM_PYTHON");
+  program.insert(program.begin(), {python && *python ? python : "python3", "-u"});
+  return program;
+}
+
+}  // namespace
+
 void add_launch(CLI::App& app, Action& action) {
   CLI::App* launch = app.add_subcommand("launch", "Run a program as several ranks: tandem launch -n 4 [OPTIONS] PROGRAM [ARGUMENTS]");
   launch->footer(
@@ -153,6 +169,7 @@ void add_launch(CLI::App& app, Action& action) {
     action = [launch, options, agent] {
       options->program = program_of(*launch);
       if (*agent) return run_agent(options->program);
+      options->program = with_interpreter(std::move(options->program));
       complete(*options);
       return run_launch(*options);
     };
