@@ -29,8 +29,9 @@ void refuse_bools(const Operand& a, const Operand& b) {
     fail<NotImplementedError>(
         "[sub] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
   if (is_bool(a) || is_bool(b))
-    fail<NotImplementedError>("[sub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
-                              "use the `~` or `logical_not()` operator instead.");
+    fail<NotImplementedError>(
+        "[sub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+        "use the `~` or `logical_not()` operator instead.");
 }
 
 namespace {
@@ -58,9 +59,10 @@ Types types_of(const PointwiseRow& row, DType common) {
     case Rule::Compare:
     case Rule::Logical: return {common, compute_type(common), kBool};
     case Rule::NoBool:
-      if (common == kBool && row.op == kernels::PointwiseOp::neg) 
-        fail<NotImplementedError>("[neg] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
-                                  "use the `~` or `logical_not()` operator instead.");
+      if (common == kBool && row.op == kernels::PointwiseOp::neg)
+        fail<NotImplementedError>(
+            "[neg] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead.");
       if (common == kBool)
         fail<NotImplementedError>("[", row.name,
                                   "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
@@ -109,7 +111,8 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
          operands[1]->tensor().dtype());
 }
 
-/// The operands as a narrow integer type computes them: numbers, and tensors without dimensions, that did not decide it are converted first.
+/// The operands as a narrow integer type computes them: numbers, and tensors without dimensions, that did not decide it are converted
+/// first.
 class Narrowed {
  public:
   Narrowed(std::span<const Operand* const> operands, size_t mask, DType common, Site site) : operands_(operands) {
@@ -132,7 +135,8 @@ class Narrowed {
  private:
   static Scalar narrow(int64_t number, DType dtype) {
     switch (size_of(dtype)) {
-      case 1: return dtype == kUInt8 ? static_cast<int64_t>(static_cast<uint8_t>(number)) : static_cast<int64_t>(static_cast<int8_t>(number));
+      case 1:
+        return dtype == kUInt8 ? static_cast<int64_t>(static_cast<uint8_t>(number)) : static_cast<int64_t>(static_cast<int8_t>(number));
       case 2: return static_cast<int64_t>(static_cast<int16_t>(number));
       default: return static_cast<int64_t>(static_cast<int32_t>(number));
     }

@@ -218,8 +218,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   if (values.dtype() != dtype()) {
     // Where a mask chooses, one number fits any type, as in masked_fill.
     const bool masked = values.numel() == 1 && std::any_of(indices.begin(), indices.end(), [](const Index& index) {
-      return index.kind == Index::Kind::Tensor && index.tensor.dtype() == kBool;
-    });
+                          return index.kind == Index::Kind::Tensor && index.tensor.dtype() == kBool;
+                        });
     if (!in.indices.empty() && !masked)
       fail("[index_put_] Index put requires the source and destination dtypes match, got ", scalar_name(dtype()),
            " for the destination and ", scalar_name(values.dtype()), " for the source: convert it with to()");

@@ -86,7 +86,7 @@ Tensor Tensor::view(const Shape& sizes, Site site) const {
   return viewed(*this, std::move(wanted), std::move(strides), "ViewBackward0", site);
 }
 
-Tensor Tensor::view(DType dtype, Site /*site*/) const {
+Tensor Tensor::view_bytes(DType dtype, Site /*site*/) const {
   const TensorImpl& self = impl();
   const auto from = static_cast<int64_t>(size_of(self.dtype)), to = static_cast<int64_t>(size_of(dtype));
   if (from == to) return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, dtype));

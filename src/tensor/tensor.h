@@ -201,7 +201,7 @@ class Tensor {
   [[nodiscard]] Tensor view(const Shape& sizes, Site site = Site::here()) const;
   /// The same bytes as elements of another dtype, without history. Where that has another size, the last dimension, which must be dense,
   /// has as many more or fewer elements; error where they do not go up. As torch.Tensor.view(dtype).
-  [[nodiscard]] Tensor view(DType dtype, Site site = Site::here()) const;
+  [[nodiscard]] Tensor view(ExactlyDType auto dtype, Site site = Site::here()) const { return view_bytes(dtype, site); }
   /// view of the sizes of `other`.
   [[nodiscard]] Tensor view_as(const Tensor& other, Site site = Site::here()) const { return view(other.sizes(site), site); }
   [[nodiscard]] Tensor reshape(const Shape& sizes, Site site = Site::here()) const;
@@ -531,6 +531,7 @@ class Tensor {
   void check_dtype(DType wanted) const;
   // What the templates above stand for.
   [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const;
+  [[nodiscard]] Tensor view_bytes(DType dtype, Site site) const;
   [[nodiscard]] Tensor squeeze_one(int64_t dim, Site site) const;
   const Tensor& squeeze_one_(int64_t dim, Site site) const;
   [[nodiscard]] std::vector<Tensor> split_every(int64_t size, int64_t dim, Site site) const;

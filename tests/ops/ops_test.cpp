@@ -222,6 +222,7 @@ TEST_P(Ops, ViewsOfTheSameBytesAsAnotherDtype) {
   bits[0].fill_(0x40400000);
   EXPECT_EQ(x[0].item<float>(), 3);
   EXPECT_EQ(x.view(td::kUInt8).sizes(), td::Shape{8});
+  EXPECT_EQ(x[0].view({}).dtype(), td::kFloat32);  // no sizes, and no dtype
   EXPECT_EQ(x.view(td::kUInt8)[7].item<int>(), 0xc0);
   EXPECT_TRUE(td::equal(x.view(td::kUInt8).slice(0, 4).view(td::kFloat32), x.slice(0, 1)));
   EXPECT_EQ(td::ones({3, 4}, device()).t().unsqueeze(-1).view(td::kInt16).strides(), (td::Shape{2, 8, 1}));
