@@ -13,6 +13,12 @@ bool is_dense(const Tensor& x) {
   return reach == x.numel();
 }
 
+[[noreturn]] void fail_overlap(std::string_view op) {
+  fail("[", op,
+       "_] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+       "clone() the tensor before performing the operation.");
+}
+
 }  // namespace
 
 void refuse_shared_elements(std::string_view op, const Tensor& target) {
@@ -31,9 +37,13 @@ void refuse_partial_overlap(std::string_view op, const Tensor& target, const Ten
   const auto end = [&](const Tensor& x) { return begin(x) + x.numel() * static_cast<int64_t>(size_of(x.dtype())); };
   if (begin(target) == begin(source) && target.numel() == source.numel() && target.strides() == source.strides()) return;
   if (begin(target) >= end(source) || begin(source) >= end(target)) return;
-  fail("[", op,
-       "_] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
-       "clone() the tensor before performing the operation.");
+  fail_overlap(op);
+}
+
+void refuse_overlap(std::string_view op, const Tensor& target, const Tensor& source) {
+  refuse_partial_overlap(op, target, source);
+  if (target.numel() > 0 && source.numel() > 0 && target.impl().storage == source.impl().storage && target.impl().data == source.impl().data)
+    fail_overlap(op);
 }
 
 }  // namespace tandem::ops

@@ -14,4 +14,7 @@ void refuse_shared_elements(std::string_view op, const Tensor& target);
 /// gaps are not looked at, as in PyTorch.
 void refuse_partial_overlap(std::string_view op, const Tensor& target, const Tensor& source);
 
+/// The same, also where it is all of it: for what reads elements in another order than it writes them.
+void refuse_overlap(std::string_view op, const Tensor& target, const Tensor& source);
+
 }  // namespace tandem::ops

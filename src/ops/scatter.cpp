@@ -11,6 +11,7 @@
 #include "ops/creation.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
+#include "ops/overlap.h"
 #include "ops/operators.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
@@ -422,6 +423,12 @@ namespace {
 /// What a change of x in place may save for its gradient: x as it was.
 Tensor kept(const Tensor& x, Site site) { return needs_grad(x) ? x.clone(site) : x; }
 
+/// Error where elements that are written share memory, with each other or with what is read.
+void check_written(const char* op, const Tensor& target, const Tensor& source = {}) {
+  ops::refuse_shared_elements(op, target);
+  if (source.defined()) ops::refuse_overlap(op, target, source);
+}
+
 }  // namespace
 
 Tensor Tensor::gather(int64_t dim, const Tensor& index, Site site) const { return tandem::gather(*this, dim, index, site); }
@@ -432,6 +439,7 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Operand& source, 
   return tandem::scatter(*this, dim, index, source, site);
 }
 const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Operand& source, Site site) const {
+  check_written("scatter", *this, source.is_tensor() ? source.tensor() : Tensor());
   (void)scatter_set(*this, dim, index, source, true, site);
   return *this;
 }
@@ -439,6 +447,7 @@ Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& sourc
   return tandem::scatter_add(*this, dim, index, source, site);
 }
 const Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
+  check_written("scatter_add", *this, source);
   (void)scatter_sum(*this, dim, index, source, true, site);
   return *this;
 }
@@ -454,6 +463,7 @@ Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
   return tandem::index_add(*this, dim, index, source, alpha, site);
 }
 const Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha, Site site) const {
+  check_written("index_add", *this, source);
   (void)slices_added(*this, dim, index, source, alpha, true, site);
   return *this;
 }
@@ -461,6 +471,7 @@ Tensor Tensor::index_copy(int64_t dim, const Tensor& index, const Tensor& source
   return tandem::index_copy(*this, dim, index, source, site);
 }
 const Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source, Site site) const {
+  check_written("index_copy", *this, source);
   (void)slices_copied(*this, dim, index, source, true, site);
   return *this;
 }
@@ -476,6 +487,7 @@ Tensor Tensor::index_fill(int64_t dim, const Tensor& index, const Operand& value
   return tandem::index_fill(*this, dim, index, value, site);
 }
 const Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Operand& value, Site site) const {
+  check_written("index_fill", *this);
   (void)slices_filled(*this, dim, index, value, true, site);
   return *this;
 }

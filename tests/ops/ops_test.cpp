@@ -236,6 +236,20 @@ TEST_P(Ops, ViewsOfTheSameBytesAsAnotherDtype) {
     EXPECT_NE(error_of([&] { (void)odd.view(td::kFloat32); }).find(text), std::string::npos) << text;
 }
 
+TEST_P(Ops, WritingByIndicesRefusesMemoryThatIsShared) {
+  const auto x = td::zeros({1, 3}, device()).expand({2, 3}), y = td::zeros({2, 3}, device()), one = td::ones({2, 3}, device());
+  const auto index = td::zeros({2, 3}, {.dtype = td::kInt64, .device = device()}), row = index[0].slice(0, 0, 2);
+  const std::string shared = "more than one element of the written-to tensor refers to a single memory location";
+  EXPECT_NE(error_of([&] { x.scatter_(0, index, one); }).find(shared), std::string::npos);
+  EXPECT_NE(error_of([&] { x.scatter_add_(0, index, one); }).find(shared), std::string::npos);
+  EXPECT_NE(error_of([&] { x.index_add_(0, row, one); }).find(shared), std::string::npos);
+  EXPECT_NE(error_of([&] { x.index_copy_(0, row, one); }).find(shared), std::string::npos);
+  EXPECT_NE(error_of([&] { x.index_fill_(0, row, 1); }).find(shared), std::string::npos);
+  EXPECT_NE(error_of([&] { y.scatter_add_(0, index, y); }).find("some elements of the input tensor and the written-to"), std::string::npos);
+  EXPECT_NE(error_of([&] { y.index_add_(0, row, y); }).find("some elements of the input tensor and the written-to"), std::string::npos);
+  EXPECT_EQ(y.sum().item<float>(), 0);
+}
+
 TEST_P(Ops, NumbersThatATensorCannotHold) {
   const auto of = [&](td::DType dtype, const td::Scalar& value) {
     const auto x = td::zeros({2}, {.dtype = dtype, .device = device()});
