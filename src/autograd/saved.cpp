@@ -20,7 +20,7 @@ Tensor SavedTensor::get(const Node* node) const {
          "; expected version ", version_,
          " instead. Hint: use the operation that is not in place, or clone() first; to() and load_state_dict with "
          "assign are such changes of a module's parameters, too");
-  if (tensor_.impl().storage->was_refilled()) [[unlikely]]
+  if (const Storage& storage = *tensor_.impl().storage; storage.was_refilled() || !storage.data()) [[unlikely]]
     tensor_.impl().refresh();
   if (!output_ || !node) return tensor_;
   Tensor result = tensor_.detach();

@@ -115,9 +115,13 @@ void check_operands(const PointwiseRow& row, std::span<const Operand* const> ope
 /// first.
 class Narrowed {
  public:
-  Narrowed(std::span<const Operand* const> operands, size_t mask, DType common, Site site) : operands_(operands) {
-    if (is_floating(common) || common == kInt64 || common == kBool) return;
+  Narrowed(const PointwiseRow& row, std::span<const Operand* const> operands, size_t mask, DType common, DType compute, Site site)
+      : operands_(operands) {
+    if (is_floating(compute) || common == kInt64 || common == kBool) return;
+    const bool bounds = row.op == kernels::PointwiseOp::clamp || row.op == kernels::PointwiseOp::maximum ||
+                        row.op == kernels::PointwiseOp::minimum;  // what no element can be bounds none
     for (size_t i = mask; i < operands.size(); ++i) {
+      if (bounds && !operands[i]->is_tensor()) continue;
       if (dtype_of(*operands[i]) == common || (operands[i]->is_tensor() && operands[i]->tensor().dim() > 0)) continue;
       if (pointers_.empty()) {
         pointers_.assign(operands.begin(), operands.end());
@@ -302,7 +306,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operan
   check_operands(row, operands, common);
   const Types types = types_of(row, common);
   const Tensor target = allocate_result(operands, types.result, sizes, device, site);
-  run(row, target, types.compute, Narrowed(operands, mask, common, site), site);
+  run(row, target, types.compute, Narrowed(row, operands, mask, common, types.compute, site), site);
   return target;
 }
 
@@ -326,7 +330,7 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
   refuse_shared_elements(row.name, target);
   for (const Operand* operand : operands)
     if (operand->is_tensor()) refuse_partial_overlap(row.name, target, operand->tensor());
-  run(row, target, types.compute, Narrowed(operands, 0, common, site), site);
+  run(row, target, types.compute, Narrowed(row, operands, 0, common, types.compute, site), site);
   target.impl().storage->bump_version();
 }
 

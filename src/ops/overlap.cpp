@@ -42,7 +42,8 @@ void refuse_partial_overlap(std::string_view op, const Tensor& target, const Ten
 
 void refuse_overlap(std::string_view op, const Tensor& target, const Tensor& source) {
   refuse_partial_overlap(op, target, source);
-  if (target.numel() > 0 && source.numel() > 0 && target.impl().storage == source.impl().storage && target.impl().data == source.impl().data)
+  if (target.numel() > 0 && source.numel() > 0 && target.impl().storage == source.impl().storage &&
+      target.impl().data == source.impl().data)
     fail_overlap(op);
 }
 

@@ -53,7 +53,10 @@ void Schedule::restart() {
 }
 
 void Schedule::begin(int64_t last_epoch) {
-  if (last_epoch == -1) return restart();
+  if (last_epoch == -1) {  // from the rate that a schedule before this one may have set
+    for (auto& group : optimizer_.param_groups()) group.lr = first(group.lr);
+    return;
+  }
   if (last_epoch < -1) fail("[", name_, "] last_epoch must be the epoch to go on behind, or -1 to begin, not ", last_epoch);
   if (!began_before_)
     fail("[", name_, "] last_epoch is ", last_epoch,
@@ -138,7 +141,8 @@ double PolynomialLR::next(double lr, double) const {
 LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor, int64_t last_epoch, Site /*site*/)
     : Schedule("LambdaLR", optimizer), factor_(std::move(factor)) {
   if (!factor_) fail("[LambdaLR] needs a function of the epoch");
-  begin(last_epoch);
+  if (last_epoch == -1) restart();  // from the first rate always
+  else begin(last_epoch);
 }
 double LambdaLR::next(double, double base) const { return base * factor_(epoch_); }
 

@@ -13,7 +13,8 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, i
     : Schedule("CosineAnnealingWarmRestarts", optimizer), first_period_(T_0), growth_(T_mult), eta_min_(eta_min) {
   if (T_0 <= 0) fail("[CosineAnnealingWarmRestarts] Expected positive integer T_0, but got ", T_0);
   if (T_mult < 1) fail("[CosineAnnealingWarmRestarts] Expected integer T_mult >= 1, but got ", T_mult);
-  begin(last_epoch);
+  if (last_epoch == -1) restart();
+  else begin(last_epoch);
 }
 double CosineAnnealingWarmRestarts::next(double, double base) const {
   int64_t period = first_period_, epoch = epoch_;
@@ -46,7 +47,8 @@ CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, const Cy
            optimizer.name());
     group.initial_lr = base_lr;
   }
-  begin(last_epoch);
+  if (last_epoch == -1) restart();
+  else begin(last_epoch);
   set_momentum();
 }
 double CyclicLR::at(double low, double high) const {
