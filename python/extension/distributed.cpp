@@ -261,19 +261,20 @@ PyObject* reduce(PyObject*, PyObject* args) {
 }
 PyObject* all_gather_into_tensor(PyObject*, PyObject* args) {
   Asked a;
-  if (!PyArg_ParseTuple(args, "OOOp:all_gather_into_tensor", &a.group, &a.first, &a.second, &a.async_op)) return nullptr;
+  if (!PyArg_ParseTuple(args, "OOOp|s:all_gather_into_tensor", &a.group, &a.first, &a.second, &a.async_op, &a.label)) return nullptr;
   return guarded([&] {
     const Tensor out = plain(a.first), in = plain(a.second);
-    return collective(a.group, a.async_op, out.is_cpu(), "",
+    return collective(a.group, a.async_op, out.is_cpu(), a.label,
                       [&](const auto& options, Site site) { return ranks::all_gather_into_tensor(out, in, options, site); });
   });
 }
 PyObject* reduce_scatter_tensor(PyObject*, PyObject* args) {
   Asked a;
-  if (!PyArg_ParseTuple(args, "OOOip:reduce_scatter_tensor", &a.group, &a.first, &a.second, &a.number, &a.async_op)) return nullptr;
+  if (!PyArg_ParseTuple(args, "OOOip|s:reduce_scatter_tensor", &a.group, &a.first, &a.second, &a.number, &a.async_op, &a.label))
+    return nullptr;
   return guarded([&] {
     const Tensor out = plain(a.first), in = plain(a.second);
-    return collective(a.group, a.async_op, out.is_cpu(), "", [&](const auto& options, Site site) {
+    return collective(a.group, a.async_op, out.is_cpu(), a.label, [&](const auto& options, Site site) {
       return ranks::reduce_scatter_tensor(out, in, to_op(a.number), options, site);
     });
   });

@@ -104,6 +104,13 @@ class GradScaler:
                 done.found_inf.append(largest.isfinite().logical_not().any())
                 for gradient in of_device:
                     gradient.mul_(inverse)
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        if any("_unit" in parameter.__dict__ for parameter in parameters):  # in shards: one rank's finding is all ranks'
+            from tandem.distributed.fsdp._norms import found_anywhere, handle_of_shards
+
+            handle = handle_of_shards(parameters)
+            if handle is not None:
+                done.found_inf = [found_anywhere(handle, parameters[0].device, done.found_inf)]
         done.stage = _Stage.UNSCALED
 
     @staticmethod

@@ -47,6 +47,12 @@ class graph:
             self._block.__exit__(*error)
 
 
-def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
-    """Not there yet for Python."""
-    raise NotImplementedError("make_graphed_callables: capture the step with tandem.cuda.graph and replay it")
+def make_graphed_callables(
+    callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None, capture_error_mode="global", enable_annotations=False
+):
+    """Captures forward and backward of a module or function, or of a tuple of them, and gives what replays them in their place.
+
+    `sample_args` are the tensors of a call, or a tuple of them for each callable; they become the graphs' inputs, and calls have their
+    shapes. A module is changed in place: in the mode that it is in now it replays. Results are overwritten by the next call."""
+    from . import graphed
+    return graphed.make(callables, sample_args, num_warmup_iters, allow_unused_input, pool, capture_error_mode)

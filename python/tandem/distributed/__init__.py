@@ -3,6 +3,7 @@
 from tandem.distributed import distributed_c10d  # noqa: F401
 from tandem.distributed.collectives import (  # noqa: F401
     all_gather,
+    all_gather_coalesced,
     all_gather_into_tensor,
     all_reduce,
     all_reduce_coalesced,
@@ -51,6 +52,7 @@ from tandem.distributed.groups import (  # noqa: F401
     new_subgroups_by_enumeration,
     set_debug_level,
     set_debug_level_from_env,
+    split_group,
     symmetric_zeros,
 )
 from tandem.distributed.objects import (  # noqa: F401
@@ -70,12 +72,33 @@ all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatte
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 gather_into_tensor = gather_single
 
-DistError = DistBackendError = DistNetworkError = DistStoreError = RuntimeError
+DistError = DistBackendError = DistNetworkError = DistStoreError = QueueEmptyError = RuntimeError
+
+_LAZY_PARTS = ("algorithms", "optim", "run", "elastic", "launch", "fsdp", "device_mesh", "_composable")
+_LAZY_NAMES = {
+    "DeviceMesh": "tandem.distributed.device_mesh",
+    "init_device_mesh": "tandem.distributed.device_mesh",
+    "GradBucket": "tandem.nn.parallel._reducer",
+}
+
+
+def breakpoint(rank=0, skip=0, timeout_s=3600):
+    """Stops one rank in the debugger, the first `skip` times not; the others wait for it."""
+    seen = breakpoint.__dict__.setdefault("calls", 0)
+    breakpoint.calls += 1
+    if seen < skip:
+        return
+    if get_rank() == rank:
+        import pdb
+        pdb.set_trace()  # noqa: T100
+    barrier()
 
 
 def __getattr__(name):
     """The parts that are imported when they are first asked for."""
     import importlib
-    if name in ("algorithms", "optim", "run", "elastic", "launch"):
+    if name in _LAZY_PARTS:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module 'tandem.distributed' has no attribute '{name}'")

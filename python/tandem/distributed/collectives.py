@@ -4,7 +4,7 @@ Without `async_op` they give None when they are done, or ordered with the GPU's 
 
 from tandem import _C
 from tandem.distributed.groups import _milliseconds, global_rank_of, handle_of, is_outside, warn_not_in_group
-from tandem.distributed.work import Done, ReduceOp, Work
+from tandem.distributed.work import Done, Future, ReduceOp, Work
 
 _c = _C._distributed
 
@@ -102,6 +102,29 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
     if is_outside(group):
         return warn_not_in_group("all_gather_into_tensor")
     return finish(_c.all_gather_into_tensor(handle_of(group), output_tensor, input_tensor, async_op), async_op, result=(output_tensor,))
+
+
+def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
+    """all_gather of several tensors: `output_tensor_lists[i]` gets every rank's `input_tensor_list[i]`. With `async_op` a Future."""
+    _check_tensors(input_tensor_list, "tensor_list")
+    if not isinstance(output_tensor_lists, list):
+        raise TypeError("Invalid function argument: output_tensor_lists should be a list")
+    for output in output_tensor_lists:
+        _check_tensors(output, "output_tensor_lists")
+    if is_outside(group):
+        return warn_not_in_group("all_gather_coalesced")
+    works = [all_gather(outputs, tensor, group, True) for outputs, tensor in zip(output_tensor_lists, input_tensor_list)]
+
+    def finished():
+        for work in works:
+            work.wait()
+        return output_tensor_lists
+
+    future = Future(finished, lambda: all(work.is_completed() for work in works))
+    if async_op:
+        return future
+    future.wait()
+    return None
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):

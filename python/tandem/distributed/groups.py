@@ -339,6 +339,24 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=
     return (mine[0] if mine else None), groups
 
 
+def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, backend=None):
+    """Divides a group by lists of its ranks' numbers: this rank's part, NON_GROUP_MEMBER where it is in none.
+
+    The parent is the group of all ranks; every rank calls it."""
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    if parent_pg is not None and parent_pg is not _get_default_group():
+        raise NotImplementedError("split_group: only the group of all ranks can be split: use new_group, which every rank calls")
+    if len({rank for ranks in split_ranks for rank in ranks}) != sum(len(ranks) for ranks in split_ranks):
+        raise ValueError("the split group cannot have duplicate ranks")
+    mine = GroupMember.NON_GROUP_MEMBER
+    for ranks in split_ranks:
+        made = new_group(ranks, timeout, backend)
+        if not is_outside(made):
+            mine = made
+    return mine
+
+
 def get_pg_count():
     """How many groups this rank is in."""
     return len(_World.groups)

@@ -1,13 +1,25 @@
 """An optimizer each of whose ranks keeps the state of a part of the parameters, and updates that part for all."""
 
 from tandem import _C
+from tandem.distributed.algorithms.join import Join, Joinable, JoinHook
 from tandem.distributed.collectives import broadcast
 from tandem.distributed.groups import _get_default_group, get_global_rank, handle_of
 from tandem.distributed.objects import gather_object
 from tandem.optim.optimizer import Optimizer
 
 
-class ZeroRedundancyOptimizer(Optimizer):
+class _TakePart(JoinHook):
+    """What a rank without another batch does: it steps its part by the gradients that DistributedDataParallel gave it."""
+
+    def __init__(self, optimizer):
+        self._optimizer = optimizer
+
+    def main_hook(self):
+        """As a step."""
+        self._optimizer.step()
+
+
+class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """Divides an optimizer's work and state among the ranks of a group, which have the same parameters and gradients.
 
     A step updates this rank's parameters by an `optimizer_class` of their own, and takes the others' from their ranks.
@@ -60,6 +72,20 @@ class ZeroRedundancyOptimizer(Optimizer):
             mine = {id(parameter) for group in self.optim.param_groups for parameter in group["params"]}
             self.optim.state.update({parameter: value for parameter, value in state.items() if id(parameter) in mine})
 
+    def join_hook(self, **kwargs):
+        """What Join calls on a rank that is done. DistributedDataParallel comes before it in Join's list."""
+        return _TakePart(self)
+
+    @property
+    def join_device(self):
+        """Where the parameters are."""
+        return self._all_parameters()[0].device
+
+    @property
+    def join_process_group(self):
+        """The ranks that share the state."""
+        return self.process_group
+
     def _sync_options(self):
         for group, local in zip(self.param_groups, self.optim.param_groups):
             for name, value in group.items():
@@ -68,6 +94,7 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def step(self, closure=None, **kwargs):
         """Updates this rank's parameters, then takes the others' from their ranks. Gives what `closure` gave."""
+        Join.notify_join_context(self)
         self._sync_options()
         loss = self.optim.step(**kwargs) if closure is None else self.optim.step(closure, **kwargs)
         works = [

@@ -87,39 +87,40 @@ class Bucket:
         for parameter, view in zip(self.parameters, self.views):
             if parameter.grad is None:
                 view.zero_()
-            else:
+            elif parameter.grad.data_ptr() != view.data_ptr():
                 view.copy_(parameter.grad.detach())
         self.work = _c.all_reduce(group, self.flat, ReduceOp.AVG, True, label) if hook is None else Hooked(hook, self, is_last)
 
 
-def assign(parameters, first_bytes, bucket_bytes):
-    """Buckets of parameters, the last parameters first, since backward comes to them first.
+def assign(parameters, first_bytes, bucket_bytes, delayed=()):
+    """Buckets of parameters, the last parameters first, since backward comes to them first; those of the `delayed` numbers come last.
 
     The first bucket is small, so that it starts early."""
     buckets, open_buckets, sizes = [], {}, {}
-    for number in reversed(range(len(parameters))):
+    for number in sorted(reversed(range(len(parameters))), key=lambda number: number in delayed):
         parameter = parameters[number]
-        key = (parameter.dtype, str(parameter.device))
+        key = (parameter.dtype, str(parameter.device), number in delayed)
         open_buckets.setdefault(key, []).append(number)
         sizes[key] = sizes.get(key, 0) + parameter.numel() * parameter.element_size()
         if sizes[key] >= (bucket_bytes if buckets else first_bytes):
             buckets.append(open_buckets.pop(key))
             del sizes[key]
-    buckets.extend(open_buckets.values())
+    buckets.extend(open_buckets[key] for key in sorted(open_buckets, key=lambda key: key[2]))
     return [Bucket(index, numbers, [parameters[number] for number in numbers]) for index, numbers in enumerate(buckets)]
 
 
 class Reducer:
     """Listens to the gradients of some parameters, and averages them over the ranks of a group."""
 
-    def __init__(self, label, names, parameters, group, first_bytes, bucket_bytes, find_unused):
+    def __init__(self, label, names, parameters, group, first_bytes, bucket_bytes, find_unused, gives_views=False, delayed=()):
         self.label, self.names, self.parameters, self.group = label, names, parameters, group
-        self.find_unused = find_unused
-        self.buckets = assign(parameters, first_bytes, bucket_bytes)
+        self.find_unused, self.gives_views = find_unused, gives_views
+        self.buckets = assign(parameters, first_bytes, bucket_bytes, delayed)
         self.bucket_of = {number: bucket for bucket in self.buckets for number in bucket.numbers}
         self.comm_hook = None  # what averages a bucket, in place of all_reduce
         self.averages = False  # whether the gradients of the last forward are to be averaged
         self.unused = []  # parameters to which the last forward's outputs do not lead
+        self.factor = None  # what averages are multiplied by, where not all ranks have samples
         self._lock = threading.RLock()
         self._begin()
         self._handles = [self._listen(number) for number in range(len(parameters))]
@@ -180,6 +181,18 @@ class Reducer:
             if len(self.ready) == len(self.parameters):
                 self._finish()
 
+    def take_part(self):
+        """In a backward of the other ranks, with zeros. Their average becomes the gradients here, too."""
+        with self._lock, no_grad():
+            self._begin()
+            for number, parameter in enumerate(self.parameters):
+                parameter.grad = None
+                self._mark(number)
+            self.unused = list(range(len(self.parameters)))
+            self._send_ready()
+            self._finish()
+            self.unused = []
+
     def _mark(self, number):
         self.ready.add(number)
         self.bucket_of[number].waiting -= 1
@@ -197,10 +210,14 @@ class Reducer:
         used_somewhere = self._used_somewhere()
         for bucket in self.buckets:
             bucket.work.wait()
+            if self.factor is not None:
+                bucket.flat.mul_(self.factor.to(bucket.flat))
             for number, parameter, view in zip(bucket.numbers, bucket.parameters, bucket.views):
                 if number not in used_somewhere:
                     continue
-                if parameter.grad is None:
+                if self.gives_views:
+                    parameter.grad = view
+                elif parameter.grad is None:
                     parameter.grad = view.clone()
                 else:
                     parameter.grad.detach().copy_(view)

@@ -3,7 +3,9 @@
 from contextlib import contextmanager
 
 from tandem import _C
+from tandem.distributed.algorithms.join import Join, Joinable, JoinHook
 from tandem.distributed.groups import _get_default_group, handle_of
+from tandem.distributed.work import ReduceOp
 from tandem.nn.modules.module import Module
 from tandem.nn.parallel._reducer import Reducer
 from tandem.nn.parallel.comm import device_of
@@ -39,12 +41,39 @@ def _moved(value, device):
     return value
 
 
-class DistributedDataParallel(Module):
+class _TakePart(JoinHook):
+    """What a rank without another batch does in DistributedDataParallel.join."""
+
+    def __init__(self, ddp, divide_by_initial_world_size):
+        self._ddp = ddp
+        ddp._divides_by_all = divide_by_initial_world_size
+
+    def main_hook(self):
+        """As a forward and a backward without samples."""
+        ddp = self._ddp
+        averages = ddp._averages_anywhere(False)
+        if ddp.will_sync_module_buffers():
+            ddp._sync_buffers(False)
+        ddp.require_forward_param_sync = averages
+        if averages:
+            ddp.reducer.factor = None
+            ddp.reducer.take_part()
+
+    def post_hook(self, is_last_joiner):
+        """All get the parameters and buffers of those that came last."""
+        ddp = self._ddp
+        source = ddp._common_rank(is_last_joiner)
+        ddp._broadcast([parameter for name, parameter in ddp.module.named_parameters() if name not in ddp.parameters_to_ignore], source)
+        ddp._broadcast(ddp._buffers_to_send(), source)
+
+
+class DistributedDataParallel(Module, Joinable):
     """Wraps a module of which every rank has one, made alike by rank 0's parameters and buffers.
 
     Calls go to the module; backward puts the average of all ranks' gradients into the parameters' `.grad`, so that after each step all
     ranks have the same parameters. Every rank calls forward, and backward, equally often. Parameters that some forward does not use need
-    `find_unused_parameters`. What tunes PyTorch's buckets further is accepted."""
+    `find_unused_parameters`, or `static_graph`. With `gradient_as_bucket_view` gradients are views of what is sent. The parameters of
+    `delay_all_reduce_named_params`, pairs of names and parameters, are averaged last. What tunes PyTorch's buckets further is accepted."""
 
     def __init__(
         self,
@@ -71,10 +100,16 @@ class DistributedDataParallel(Module):
         lazy_bucket_allocation=False,
     ):
         super().__init__()
-        if delay_all_reduce_named_params is not None or mixed_precision is not None or device_mesh is not None:
-            raise NotImplementedError(
-                "DistributedDataParallel: delay_all_reduce_named_params, mixed_precision and device_mesh are not supported"
-            )
+        if mixed_precision is not None:
+            raise NotImplementedError("DistributedDataParallel: mixed_precision is not supported: use torch.autocast in forward")
+        if (delay_all_reduce_named_params is None) != (param_to_hook_all_reduce is None):
+            raise ValueError("delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time.")
+        if device_mesh is not None:
+            if process_group is not None:
+                raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+            if device_mesh.ndim != 1:
+                raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+            process_group = device_mesh.get_group(mesh_dim=0)
         self.process_group = _get_default_group() if process_group is None else process_group
         self.module = module
         self.dim = dim
@@ -84,6 +119,8 @@ class DistributedDataParallel(Module):
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
+        self._divides_by_all = True  # in join: by all ranks, not by those that have samples
+        self._delayed = {name for name, _ in delay_all_reduce_named_params or ()}
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         named = [(name, parameter) for name, parameter in module.named_parameters() if name not in self.parameters_to_ignore]
         if not any(parameter.requires_grad for _, parameter in named):
@@ -110,6 +147,8 @@ class DistributedDataParallel(Module):
             self._first_bytes,
             self.bucket_bytes_cap,
             self.find_unused_parameters or self.static_graph,
+            self.gradient_as_bucket_view,
+            {number for number, (name, _) in enumerate(named) if name in self._delayed},
         )
 
     def __getstate__(self):
@@ -140,20 +179,54 @@ class DistributedDataParallel(Module):
         self.output_device = None if output_device is None else device_of(output_device)
         self.device = parameters[0].device
 
-    def _broadcast(self, tensors):
-        """Rank 0's values, for all tensors of one device together."""
+    def _broadcast(self, tensors, source=0):
+        """The values of one rank, for all tensors of one device together."""
         by_device = {}
         for tensor in tensors:
             by_device.setdefault(str(tensor.device), []).append(tensor)
         for together in by_device.values():
-            _c.broadcast_values(handle_of(self.process_group), together, 0)
+            _c.broadcast_values(handle_of(self.process_group), together, source)
+
+    def will_sync_module_buffers(self):
+        """Whether the next forward takes buffers from another rank."""
+        return self.require_forward_param_sync and self.broadcast_buffers and bool(self._buffers_to_send())
+
+    def _sync_buffers(self, has_samples):
+        """Rank 0's buffers; in join those of the last rank that still has samples."""
+        self._broadcast(self._buffers_to_send(), self._common_rank(has_samples) if self._join_config.enable else 0)
+
+    def _common_rank(self, is_possible):
+        """The last of the ranks that say True."""
+        handle = handle_of(self.process_group)
+        rank = _C.tensor([handle.rank() if is_possible else -1], device=self.device)
+        _c.all_reduce(handle, rank, ReduceOp.MAX, False, "Join")
+        if rank.item() < 0:
+            raise ValueError("DistributedDataParallel.join: no rank has samples")
+        return rank.item()
+
+    def _averages_anywhere(self, averages):
+        """In join: whether a rank with samples averages the gradients of this batch."""
+        flag = _C.tensor([int(averages)], device=self.device)
+        _c.all_reduce(handle_of(self.process_group), flag, ReduceOp.MAX, False, "Join")
+        return flag.item() > 0
+
+    def _notify_join(self, averages):
+        """Tells ranks without samples what comes."""
+        count = Join.notify_join_context(self)
+        if not self._join_config.enable:
+            self.reducer.factor = None
+            return
+        if count is not None:
+            self.reducer.factor = None if self._divides_by_all else handle_of(self.process_group).size() / count
+        self._averages_anywhere(averages)
 
     def forward(self, *inputs, **kwargs):
         averages = _C.is_grad_enabled() and self.require_backward_grad_sync
         if _C.is_grad_enabled():
             self.reducer.prepare(averages)
-        if self.broadcast_buffers and self.require_forward_param_sync:
-            self._broadcast(self._buffers_to_send())
+        self._notify_join(averages)
+        if self.will_sync_module_buffers():
+            self._sync_buffers(True)
         self.require_forward_param_sync = self.require_backward_grad_sync
         if self.device_ids:
             inputs, kwargs = _moved(inputs, self.device), _moved(kwargs, self.device)
@@ -173,10 +246,25 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
     def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
-        """Not supported: give all ranks as many batches, as DistributedSampler does."""
-        raise NotImplementedError(
-            "DistributedDataParallel.join is not supported: give all ranks as many batches, as DistributedSampler does"
-        )
+        """with ddp.join(): the number of batches in this block may differ between ranks. One that is done takes part without samples.
+
+        Gradients are divided by all ranks, or by those that have samples where `divide_by_initial_world_size` is False. In the end all
+        have the parameters and buffers of those that came last."""
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs):
+        """What Join calls on a rank that is done."""
+        return _TakePart(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self):
+        """Where the module is."""
+        return self.device
+
+    @property
+    def join_process_group(self):
+        """The ranks that average."""
+        return self.process_group
 
     def register_comm_hook(self, state, hook):
         """Averages each bucket by hook(state, bucket), which gives a Future of the flat tensor of averages."""
@@ -190,6 +278,19 @@ class DistributedDataParallel(Module):
         """The arguments on this rank's GPU."""
         return (_moved(inputs, self.device),), (_moved(kwargs, self.device),)
 
+    def to_kwargs(self, inputs, kwargs, device_id):
+        """As scatter."""
+        return self.scatter(inputs, kwargs, [device_id])
+
+    def gather(self, outputs, output_device):
+        """The outputs as they are."""
+        return outputs
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module, params_and_buffers_to_ignore):
+        """Before wrapping: the names of parameters and buffers that stay each rank's own."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
     def get_ddp_logging_data(self):
         """A few facts of this wrapper."""
         handle = handle_of(self.process_group)
@@ -200,6 +301,8 @@ class DistributedDataParallel(Module):
             "find_unused_parameters": self.find_unused_parameters,
         }
 
+    _get_ddp_logging_data = get_ddp_logging_data
+
     def _set_static_graph(self):
-        """Accepted."""
-        self.static_graph = True
+        """As `static_graph`, after the fact."""
+        self.static_graph = self.reducer.find_unused = True

@@ -22,12 +22,16 @@ def _total_norm(tensors, norm_type, error_if_nonfinite):
     norm = _C._linalg["vector_norm"]
     device = tensors[0].device
     total = norm(_C.stack([norm(tensor, norm_type).to(device) for tensor in tensors]), norm_type)
+    _check_finite(total, norm_type, error_if_nonfinite)
+    return total
+
+
+def _check_finite(total, norm_type, error_if_nonfinite):
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this "
             "error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
         )
-    return total
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
@@ -54,8 +58,14 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales the gradients so that their norm together is at most max_norm; returns the norm there was."""
     parameters = _as_list(parameters)
-    with no_grad():
-        total = _total_norm([p.grad for p in parameters if p.grad is not None], norm_type, error_if_nonfinite)
+    if any("_unit" in p.__dict__ for p in parameters):  # in shards: all ranks are asked
+        from tandem.distributed.fsdp._norms import total_norm
+
+        total = total_norm(parameters, float(norm_type))
+        _check_finite(total, norm_type, error_if_nonfinite)
+    else:
+        with no_grad():
+            total = _total_norm([p.grad for p in parameters if p.grad is not None], norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total
 

@@ -1,1 +1,19 @@
-"""Part of the names of torch.distributed.algorithms."""
+"""Hooks for DistributedDataParallel.register_comm_hook, and their names."""
+
+from enum import Enum
+from functools import partial
+
+from tandem.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+
+class DDPCommHookType(Enum):
+    """How a bucket of gradients is averaged."""
+
+    ALLREDUCE = partial(default_hooks.allreduce_hook)
+    FP16_COMPRESS = partial(default_hooks.fp16_compress_hook)
+    BF16_COMPRESS = partial(default_hooks.bf16_compress_hook)
+
+
+def register_ddp_comm_hook(comm_hook_type, model, state=None):
+    """Registers the hook of that name with a DistributedDataParallel; `state` is the group of ranks, all unless given."""
+    model.register_comm_hook(state, comm_hook_type.value)

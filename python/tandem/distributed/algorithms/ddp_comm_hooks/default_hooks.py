@@ -25,3 +25,22 @@ def fp16_compress_hook(process_group, bucket):
 def bf16_compress_hook(process_group, bucket):
     """The same, sent as bfloat16."""
     return _compressed(_C.bfloat16, process_group, bucket)
+
+
+def _compressing(dtype, hook):
+    def compressed(hook_state, bucket):
+        """`hook` with the bucket's values rounded to a smaller dtype."""
+        buffer = bucket.buffer()
+        bucket.set_buffer(buffer.to(dtype))
+        return hook(hook_state, bucket)
+    return compressed
+
+
+def fp16_compress_wrapper(hook):
+    """A hook whose bucket's values are rounded to float16 first."""
+    return _compressing(_C.float16, hook)
+
+
+def bf16_compress_wrapper(hook):
+    """A hook whose bucket's values are rounded to bfloat16 first."""
+    return _compressing(_C.bfloat16, hook)

@@ -1,0 +1,1 @@
+"""The older place of torch.distributed.fsdp's fully_shard."""

@@ -1,0 +1,1 @@
+"""Activation checkpointing of parts of a module, by wrappers."""

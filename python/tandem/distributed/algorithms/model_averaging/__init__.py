@@ -1,0 +1,1 @@
+"""Averages of the ranks' parameters, in place of averages of their gradients."""
