@@ -48,3 +48,18 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         return hook
     handles = [t.register_hook(hook_of(i)) for i, t in enumerate(tensors)]
     return CallHandle(lambda: [handle.remove() for handle in handles])
+
+
+def increment_version(tensor):
+    """Notes a change in place of a tensor, or of several, so that backward refuses where it needs what they were before."""
+    for one in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
+        before = _C._set_grad_enabled(False)
+        try:
+            one.copy_(one.clone())
+        finally:
+            _C._set_grad_enabled(before)
+
+
+def queue_callback(callback):
+    """Calls callback() when the backward that is running has ended."""
+    _C._queue_callback(callback)

@@ -1,10 +1,13 @@
 """The distribution of classes by their numbers."""
 
+import math
+
 from tandem import _C
+from tandem._grad_mode import no_grad
 from tandem.distributions import constraints
-from tandem.distributions.distribution import clamp_probs, grad_mode
 from tandem.distributions.probs_or_logits import ProbsOrLogits, check_one_given
-from tandem.nn import functional as F
+
+__all__ = ["Categorical"]
 
 
 class Categorical(ProbsOrLogits):
@@ -12,6 +15,7 @@ class Categorical(ProbsOrLogits):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
+    _is_binary = False
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         check_one_given(probs, logits)
@@ -25,28 +29,18 @@ class Categorical(ProbsOrLogits):
         self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
-    @staticmethod
-    def _probs_of(logits):
-        return F.softmax(logits, dim=-1)
-
-    @staticmethod
-    def _logits_of(probs):
-        return _C.log(clamp_probs(probs))
-
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         """The numbers of the classes."""
-        return constraints.integer_interval(lower_bound=0, upper_bound=self._num_events - 1)
+        return constraints.integer_interval(0, self._num_events - 1)
 
-    mean = property(lambda self: _C.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype, device=self.probs.device))
+    mean = property(lambda self: _C.full(self._extended_shape(), math.nan, dtype=self.probs.dtype, device=self.probs.device))
     variance = mean
     mode = property(lambda self: self.probs.argmax(dim=-1))
 
     def sample(self, sample_shape=()):
-        count = 1
-        for size in sample_shape:
-            count *= size
-        with grad_mode(False):
+        count = _C.Size(sample_shape).numel()
+        with no_grad():
             drawn = _C.multinomial(self.probs.reshape(-1, self._num_events), count, True).t()
             return drawn.reshape(self._extended_shape(sample_shape))
 

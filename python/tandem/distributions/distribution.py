@@ -1,23 +1,12 @@
-"""Distribution, what all have in common, and numbers as tensors of one size."""
+"""Distribution, the base of all."""
 
-import math
+import warnings
 
 from tandem import _C
+from tandem._grad_mode import no_grad
+from tandem.distributions.utils import broadcast_all, clamp_probs, sum_rightmost  # noqa: F401  the names programs import from here
 
-
-def broadcast_all(*values):
-    """Numbers and tensors as tensors of a size in common."""
-    like = next((value for value in values if isinstance(value, _C.Tensor)), None)
-    dtype, device = (_C.get_default_dtype(), None) if like is None else (like.dtype, like.device)
-    return _C.broadcast_tensors(
-        [value if isinstance(value, _C.Tensor) else _C.tensor(value, dtype=dtype, device=device) for value in values]
-    )
-
-
-def clamp_probs(probs):
-    """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
-    eps = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}[repr(probs.dtype).rsplit(".", 1)[-1]]
-    return probs.clamp(eps, 1 - eps)
+__all__ = ["Distribution"]
 
 
 class Distribution:
@@ -27,7 +16,7 @@ class Distribution:
     has_enumerate_support = False
     arg_constraints = {}
     support = None
-    _validate_args = True
+    _validate_args = __debug__
 
     @staticmethod
     def set_default_validate_args(value):
@@ -54,26 +43,51 @@ class Distribution:
     event_shape = property(lambda self: self._event_shape, doc="The sizes of one sample.")
     stddev = property(lambda self: self.variance.sqrt(), doc="The root of the variance.")
 
+    @property
+    def mean(self):
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def mode(self):
+        """The value of the highest density."""
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self):
+        """The variance."""
+        raise NotImplementedError
+
     def expand(self, batch_shape, _instance=None):
         """The same distribution for a larger batch_shape, without copies."""
-        made = type(self).__new__(type(self))
-        made.__dict__.update(self.__dict__)
+        made = self._copy(_instance)
         for name in self.arg_constraints:
             value = self.__dict__.get(name)
             if isinstance(value, _C.Tensor):
                 own = value.shape[len(self._batch_shape) :]
-                setattr(made, name, value.expand(_C.Size([*batch_shape, *own])))
+                made.__dict__[name] = value.expand(_C.Size([*batch_shape, *own]))
         made._batch_shape = _C.Size(batch_shape)
+        return made
+
+    def _copy(self, instance=None):
+        """Another of the same class with the same attributes, for expand to change."""
+        made = type(self).__new__(type(self)) if instance is None else instance
+        made.__dict__.update(self.__dict__)
         return made
 
     def sample(self, sample_shape=()):
         """A sample, without gradients."""
-        with grad_mode(False):
+        with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape=()):
         """A sample whose gradients reach the parameters."""
         raise NotImplementedError
+
+    def sample_n(self, n):
+        """n samples; the old form of sample((n,))."""
+        warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
+        return self.sample((n,))
 
     def log_prob(self, value):
         """The logarithm of the density, or of the probability, at a value."""
@@ -113,9 +127,10 @@ class Distribution:
         for have, want in zip(reversed(value.shape), reversed(self._extended_shape())):
             if have != 1 and want != 1 and have != want:
                 raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {self._extended_shape()}.")
-        if self.support is not None and not bool(self.support.check(value).all()):
+        support = self.support
+        if support is not None and not bool(support.check(value).all()):
             raise ValueError(
-                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support ({self.support!r}) "
+                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support ({support!r}) "
                 f"of the distribution {self!r}, "
                 f"but found invalid values:\n{value}"
             )
@@ -123,24 +138,3 @@ class Distribution:
     def __repr__(self):
         parts = [(name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__]
         return f"{type(self).__name__}({', '.join(f'{name}: {value if value.numel() == 1 else value.size()}' for name, value in parts)})"
-
-
-class grad_mode:
-    """A block with gradients or without them."""
-
-    def __init__(self, enabled):
-        self._enabled = enabled
-
-    def __enter__(self):
-        self._before = _C._set_grad_enabled(self._enabled)
-
-    def __exit__(self, *error):
-        _C._set_grad_enabled(self._before)
-
-
-def sum_rightmost(value, count):
-    """The sums over the last `count` dimensions."""
-    return value.sum(tuple(range(-count, 0))) if count else value
-
-
-LOG_SQRT_2_PI = math.log(math.sqrt(2 * math.pi))

@@ -2,15 +2,19 @@
 
 from tandem import _C
 from tandem.distributions import constraints
-from tandem.distributions.distribution import Distribution, broadcast_all
+from tandem.distributions.exp_family import ExponentialFamily
+from tandem.distributions.utils import broadcast_all
+
+__all__ = ["Exponential"]
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """Waiting times at a rate."""
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, rate, validate_args=None):
         (self.rate,) = broadcast_all(rate)
@@ -19,6 +23,7 @@ class Exponential(Distribution):
     mean = stddev = property(lambda self: self.rate.reciprocal())
     mode = property(lambda self: _C.zeros_like(self.rate))
     variance = property(lambda self: self.rate.pow(-2))
+    _natural_params = property(lambda self: (-self.rate,))
 
     def rsample(self, sample_shape=()):
         return -_C.log1p(-_C.rand(self._extended_shape(sample_shape), dtype=self.rate.dtype, device=self.rate.device)) / self.rate
@@ -36,3 +41,6 @@ class Exponential(Distribution):
 
     def entropy(self):
         return 1.0 - _C.log(self.rate)
+
+    def _log_normalizer(self, x):
+        return -_C.log(-x)

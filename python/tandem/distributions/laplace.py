@@ -4,7 +4,10 @@ import math
 
 from tandem import _C
 from tandem.distributions import constraints
-from tandem.distributions.distribution import Distribution, broadcast_all
+from tandem.distributions.distribution import Distribution
+from tandem.distributions.utils import broadcast_all, eps_of
+
+__all__ = ["Laplace"]
 
 
 class Laplace(Distribution):
@@ -23,12 +26,23 @@ class Laplace(Distribution):
     stddev = property(lambda self: math.sqrt(2) * self.scale)
 
     def rsample(self, sample_shape=()):
-        u = _C.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device) * (2 - 2.0**-22) - (1 - 2.0**-22)
+        drawn = _C.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        eps = eps_of(self.loc.dtype)
+        u = (drawn * 2 - 1).clamp(eps - 1, 1 - eps)
         return self.loc - self.scale * u.sign() * _C.log1p(-u.abs())
 
     def log_prob(self, value):
         self._validate_sample(value)
         return -_C.log(2 * self.scale) - (value - self.loc).abs() / self.scale
+
+    def cdf(self, value):
+        self._validate_sample(value)
+        apart = value - self.loc
+        return 0.5 - 0.5 * apart.sign() * _C.expm1(-apart.abs() / self.scale)
+
+    def icdf(self, value):
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * _C.log1p(-2 * term.abs())
 
     def entropy(self):
         return 1 + _C.log(2 * self.scale)

@@ -3,16 +3,21 @@
 import math
 
 from tandem import _C
+from tandem._grad_mode import no_grad
 from tandem.distributions import constraints
-from tandem.distributions.distribution import LOG_SQRT_2_PI, Distribution, broadcast_all, grad_mode
+from tandem.distributions.exp_family import ExponentialFamily
+from tandem.distributions.utils import LOG_SQRT_2_PI, broadcast_all
+
+__all__ = ["Normal"]
 
 
-class Normal(Distribution):
+class Normal(ExponentialFamily):
     """The normal distribution with the mean loc and the standard deviation scale."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -21,10 +26,11 @@ class Normal(Distribution):
     mean = mode = property(lambda self: self.loc)
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
+    _natural_params = property(lambda self: (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()))
 
     def sample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        with grad_mode(False):
+        with no_grad():
             return _C.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape=()):
@@ -43,3 +49,6 @@ class Normal(Distribution):
 
     def entropy(self):
         return 0.5 + LOG_SQRT_2_PI + _C.log(self.scale)
+
+    def _log_normalizer(self, x, y):
+        return -0.25 * x.pow(2) / y + 0.5 * _C.log(-math.pi / y)

@@ -1,8 +1,8 @@
 """What distributions by probabilities or by their logits have in common."""
 
-from tandem import _C
 from tandem.distributions import constraints
-from tandem.distributions.distribution import Distribution, clamp_probs, grad_mode
+from tandem.distributions.distribution import Distribution
+from tandem.distributions.utils import lazy_property, logits_to_probs, probs_to_logits
 
 
 def check_one_given(probs, logits):
@@ -15,26 +15,19 @@ class ProbsOrLogits(Distribution):
     """Is given by probs or by logits; the other is made when it is first asked for, and kept."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-
-    def __getattr__(self, name):
-        makers = {"probs": ("logits", self._probs_of), "logits": ("probs", self._logits_of)}
-        given, make = makers.get(name, (None, None))
-        if given not in self.__dict__:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        with grad_mode(True):
-            self.__dict__[name] = make(self.__dict__[given])
-        return self.__dict__[name]
+    _is_binary = True
 
     def _given(self):
-        return self.__dict__.get("probs", self.__dict__.get("logits"))
+        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
 
-    @staticmethod
-    def _probs_of(logits):
-        return _C.sigmoid(logits)
+    @lazy_property
+    def logits(self):
+        """The logarithms of the odds, or of the classes' probabilities."""
+        return probs_to_logits(self.probs, is_binary=self._is_binary)
 
-    @staticmethod
-    def _logits_of(probs):
-        probs = clamp_probs(probs)
-        return _C.log(probs) - _C.log1p(-probs)
+    @lazy_property
+    def probs(self):
+        """The probabilities."""
+        return logits_to_probs(self.logits, is_binary=self._is_binary)
 
     param_shape = property(lambda self: self._given().size())

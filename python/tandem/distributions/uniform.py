@@ -4,7 +4,10 @@ import math
 
 from tandem import _C
 from tandem.distributions import constraints
-from tandem.distributions.distribution import Distribution, broadcast_all
+from tandem.distributions.distribution import Distribution
+from tandem.distributions.utils import broadcast_all
+
+__all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
@@ -16,10 +19,13 @@ class Uniform(Distribution):
         self.low, self.high = broadcast_all(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
 
-    arg_constraints = property(
-        lambda self: {"low": constraints.less_than(upper_bound=self.high), "high": constraints.greater_than(lower_bound=self.low)}
-    )
-    support = property(lambda self: constraints.interval(lower_bound=self.low, upper_bound=self.high))
+    arg_constraints = property(lambda self: {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)})
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
+        """The interval."""
+        return constraints.interval(self.low, self.high)
+
     mean = property(lambda self: (self.high + self.low) / 2)
     mode = property(lambda self: _C.full_like(self.high, math.nan))
     stddev = property(lambda self: (self.high - self.low) / math.sqrt(12))

@@ -62,6 +62,7 @@ from tandem.nn.modules.distance import CosineSimilarity, PairwiseDistance  # noq
 from tandem.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout  # noqa: F401
 from tandem.nn.modules.flatten import Flatten, Unflatten  # noqa: F401
 from tandem.nn.modules.fold import Fold, Unfold  # noqa: F401
+from tandem.nn.modules.fractional import FractionalMaxPool2d, FractionalMaxPool3d  # noqa: F401
 from tandem.nn.modules.instancenorm import (  # noqa: F401
     InstanceNorm1d,
     InstanceNorm2d,
@@ -71,6 +72,7 @@ from tandem.nn.modules.instancenorm import (  # noqa: F401
     LazyInstanceNorm3d,
 )
 from tandem.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear  # noqa: F401
+from tandem.nn.modules.linear_loss import LinearCrossEntropyLoss  # noqa: F401
 from tandem.nn.modules.loss import (  # noqa: F401
     BCELoss,
     BCEWithLogitsLoss,

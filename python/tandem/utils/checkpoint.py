@@ -1,11 +1,60 @@
 """Activation checkpointing: backward computes again what forward did not keep."""
 import contextlib
+import enum
 import itertools
 
 import tandem
 from tandem import _C
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+]
+
+
+class CheckpointError(RuntimeError):
+    """What PyTorch raises where computing again gives other tensors than forward did."""
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy of selective checkpointing says of an operation's result."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told: whether this is the computing again."""
+
+    def __init__(self, *, is_recompute, op_output=None):
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """Two empty contexts for `context_fn`: everything is computed again, which every policy allows but costs time that it may have saved."""
+    if not (callable(policy_fn_or_list) or isinstance(policy_fn_or_list, list)):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """A context, accepted: it changes nothing."""
+    return contextlib.nullcontext()
+
+
+def set_checkpoint_early_stop(enable):
+    """A context, accepted: it changes nothing."""
+    return contextlib.nullcontext()
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Sets the random generators of GPUs."""
+    for device, state in zip(devices, states):
+        tandem.cuda.set_rng_state(state, device)
 
 
 def _rng_state(device):
@@ -121,6 +170,9 @@ class _Recomputed(tandem.autograd.Function):
         found = tandem.autograd.grad(results, [one for one in inputs if one.requires_grad], gradients, allow_unused=True)
         found = iter(found)
         return (None, None, None, None, *(next(found) if one.requires_grad else None for one in inputs))
+
+
+CheckpointFunction = _Recomputed
 
 
 def checkpoint(

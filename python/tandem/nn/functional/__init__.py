@@ -1,5 +1,6 @@
 """The operations of networks as functions, with PyTorch's signatures."""
 
+from tandem._more import conv_tbc  # noqa: F401
 from tandem.nn.functional._activation import (  # noqa: F401
     celu,
     celu_,
@@ -45,6 +46,12 @@ from tandem.nn.functional._dropout import (  # noqa: F401
     dropout2d,
     dropout3d,
     feature_alpha_dropout,
+)
+from tandem.nn.functional._fractional import (  # noqa: F401
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
 )
 from tandem.nn.functional._layers import (  # noqa: F401
     _verify_batch_size,

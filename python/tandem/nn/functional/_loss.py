@@ -37,7 +37,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def _warn_of_broadcasting(input, target):
-    if input.shape != target.shape:
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to "
             "incorrect results due to broadcasting. Please ensure they have the same size.",
@@ -79,7 +79,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     """Cross-entropy of probabilities."""
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
-    if target.shape != input.shape:
+    if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please ensure they "
             "have the same size."
@@ -93,7 +93,7 @@ def binary_cross_entropy_with_logits(
     """Cross-entropy of the sigmoid of logits; `pos_weight` is for positive targets."""
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
-    if target.shape != input.shape:
+    if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     return _C.binary_cross_entropy_with_logits(input, target, weight=weight, reduction=reduction, pos_weight=pos_weight)
 

@@ -121,9 +121,7 @@ class Module(ModuleHooks, State, Moving):
 
     def compile(self, *args, **kwargs):
         """Calls of this module go through `tandem.compile` from now on."""
-        import tandem
-
-        self.__dict__["_compiled_call_impl"] = tandem.compile(self._call_impl, *args, **kwargs)
+        self.__dict__["_compiled_call_impl"] = _C.Compiled(self, self._call_impl)
 
     # --- Registration
     def register_parameter(self, name, param):

@@ -1,9 +1,10 @@
-"""Ready-made parametrizations: a weight as direction and length, and one divided by its largest singular value."""
+"""Ready-made parametrizations: a weight as direction and length, one divided by its largest singular value, orthogonal ones."""
 
 from tandem import _C
 from tandem._grad_mode import no_grad
 from tandem.nn.modules.module import Module
 from tandem.nn.utils import parametrize
+from tandem.nn.utils.orthogonal import orthogonal  # noqa: F401
 from tandem.nn.utils.spectral_norm import as_matrix, default_dim, normalize, power_iteration
 from tandem.nn.utils.weight_norm import norm_except_dim, weight_of
 
