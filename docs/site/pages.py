@@ -1,9 +1,11 @@
-"""The pages of docs/ as Doxygen reads them: pages.py ROOT OUT.
+"""The pages and notebooks of docs/ as Doxygen reads them: pages.py ROOT OUT.
 
 Every heading gets the label that GitHub would give it, and links between pages lead to these, inside the site. What a page names outside docs/ stays
 text. Characters that mean something to Doxygen and nothing to a reader of Markdown are escaped.
 """
 
+import html
+import json
 import pathlib
 import re
 import shutil
@@ -28,7 +30,7 @@ def link(match, page):
         return match.group(0)
     path, _, anchor = target.partition("#")
     file = (page.parent / path).resolve() if path else page
-    if file.suffix == ".md" and file.is_relative_to(docs):
+    if file.suffix in (".md", ".ipynb") and file.is_relative_to(docs):
         return f"[{text}](@ref {label(file)}{'_' + slug(anchor) if anchor else ''})"
     return text
 
@@ -40,10 +42,30 @@ def plain(text, page):
     return re.sub(r"(?<![\w/])([@\\])(?!ref )(?=\w)", r"\\\1", re.sub(r"<(?=[\w/])", r"\\<", text))
 
 
+def notebook(page):
+    """A notebook as a page: code, and what it showed."""
+    parts = []
+    for cell in json.loads(page.read_text())["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        shown = "\n".join(text.rstrip("\n") for text in map(output_text, cell["outputs"]))
+        parts.append(f"```python\n{source}\n```" + (f"\n```\n{shown}\n```" if shown else ""))
+    return "\n\n".join(parts)
+
+
+def output_text(output):
+    """The text of a cell's output, or of its page where that is a text, too."""
+    data = output.get("data", {})
+    text = re.fullmatch(r"<pre\b[^>]*>(.*)</pre>", "".join(data.get("text/html", "")), re.S)
+    return html.unescape(text[1]) if text else "".join(output.get("text", data.get("text/plain", "")))
+
+
 def converted(page):
     result, fenced = [], False
     # A link may run over the end of a line: paragraphs are joined.
-    source = re.sub(r"(\[[^\]\n]*)\n\s*([^\]\n]*\]\([^)\s]+\))", r"\1 \2", page.read_text())
+    source = re.sub(r"(\[[^\]\n]*)\n\s*([^\]\n]*\]\([^)\s]+\))", r"\1 \2", notebook(page) if page.suffix == ".ipynb" else page.read_text())
     for line in source.split("\n"):
         if line.startswith("```"):
             fenced = not fenced
@@ -66,8 +88,8 @@ def converted(page):
 
 
 shutil.rmtree(out, ignore_errors=True)
-for page in sorted(docs.rglob("*.md")):
-    target = out / page.relative_to(docs)
+for page in sorted([*docs.rglob("*.md"), *docs.rglob("*.ipynb")]):
+    target = (out / page.relative_to(docs)).with_suffix(".md")
     if page.parent == docs / "site":
         target = out / page.name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -49,12 +49,12 @@ class Recorder:
         if self._last is None:
             self._recorder.clear()
 
-    def __str__(self):
+    def __repr__(self):
         return self.report()
 
     def _repr_html_(self):
-        from html import escape
-        return f"<pre>{escape(self.report())}</pre>"
+        from tandem._html import preformatted
+        return preformatted(repr(self))
 
 
 class Guard:

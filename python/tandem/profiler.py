@@ -74,6 +74,10 @@ class KeyAverages(list):
     def __str__(self):
         return self.table()
 
+    def _repr_html_(self):
+        from tandem._html import preformatted
+        return preformatted(self.table())
+
 
 class profile:
     """with profile() as prof: records what runs; prof.key_averages().table(), prof.export_chrome_trace(path)."""
@@ -122,6 +126,9 @@ class profile:
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
         """The events summed up by name."""
         return KeyAverages(self._recorded(), bool(group_by_input_shape))
+
+    def _repr_html_(self):
+        return self.key_averages()._repr_html_() if self._profile is not None else None
 
     def export_chrome_trace(self, path):
         """Writes a file for ui.perfetto.dev or chrome://tracing."""

@@ -14,6 +14,22 @@ class Race:
     def __repr__(self):
         return self.text
 
+    def _repr_html_(self):
+        from html import escape
+        uses = "".join(_use_as_row(use) for use in (self.first, self.second))
+        times = f", seen {self.count} times" if self.count > 1 else ""
+        head = f"<p><b>Race</b> on a tensor of {escape(str(self.dtype))} {list(self.sizes)} on {self.device}{times}</p>"
+        columns = "".join(f'<th style="text-align:left">{name}</th>' for name in ("operation", "does", "on", "line"))
+        return f"{head}<table><tr>{columns}</tr>{uses}</table><p>Missing: {escape(self.missing)}</p>"
+
+
+def _use_as_row(use):
+    """One of a race's two operations as a row of a table."""
+    from html import escape
+    does = "writes" if use["writes"] else "reads"
+    cells = (use["name"], does, f"stream {use['stream']} of {use['device']}", f"{use['file']}:{use['line']}")
+    return "<tr>" + "".join(f'<td style="text-align:left">{escape(str(cell))}</td>' for cell in cells) + "</tr>"
+
 
 class Checker:
     """with Checker() as checker: looks for races of all threads. `reports` tells; also after the block."""
@@ -46,5 +62,8 @@ class Checker:
         else:
             self._last = []
 
-    def __str__(self):
+    def __repr__(self):
         return "\n".join(race.text for race in self.reports) or "no races"
+
+    def _repr_html_(self):
+        return "".join(race._repr_html_() for race in self.reports) or "<p>no races</p>"

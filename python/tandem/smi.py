@@ -10,8 +10,8 @@ class Table(str):
         return str(self)
 
     def _repr_html_(self):
-        from html import escape
-        return f"<pre>{escape(self)}</pre>"
+        from tandem._html import preformatted
+        return preformatted(self)
 
 
 def smi(all=False):

@@ -7,7 +7,7 @@ import sys
 
 root = pathlib.Path(sys.argv[1]).resolve()
 own = {root / "tests/docs/banned.txt", root / "tests/docs/banned.py"}
-ENDINGS = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc", ".c", ".py", ".sh", ".cmake", ".md", ".txt", ""}
+ENDINGS = {".h", ".cpp", ".cu", ".cuh", ".def", ".inc", ".c", ".py", ".sh", ".cmake", ".md", ".txt", ".ipynb", ""}
 # Recorded by programs: results, inputs of fuzzers and tests, names of PyTorch's operations.
 RECORDED = re.compile(r"^(bench/results|tests/fuzz/corpus|tests/golden/(cases|known)|docs/operations\.list)")
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import chromium  # noqa: E402
 
 folder = pathlib.Path(sys.argv[1]).resolve()
+PYTHON = (folder / "python_tandem.html").exists()  # left out where tandem for Python was not built
 faults = []
 
 
@@ -62,8 +63,9 @@ WIDE = """[...document.querySelectorAll('#doc-content *')].filter(e => {
 
 def look_at_pages(page, width):
     names = ["index.html", "classtandem_1_1Tensor.html", "structtandem_1_1optim_1_1AdamOptions.html", "namespacetandem.html", "annotated.html", "page_operations.html",
-             *sorted(path.name for path in folder.glob("guide_*.html"))]
-    check("the guides are there", len(names) >= 6 + 13, len(names))
+             "site_python_reference.html", *sorted(path.name for path in folder.glob("guide_*.html"))]
+    check("the guides are there", len(names) >= 7 + 14, len(names))
+    names += [name for name in ("python_names.html", "python_tandem.html", "python_tandem_Tensor.html", "python_tandem_nn.html") if PYTHON]
     for name in names:
         page.open(f"file://{folder}/{name}")
         page.wait_for(f"document.readyState === 'complete' && location.pathname.endsWith('/{name}') && !!document.querySelector('#MSearchField')")
@@ -87,8 +89,9 @@ def search(page, word, target):
     while not any(target in address for address in found) and time.monotonic() < end:
         frames = [child["frame"] for child in page.call("Page.getFrameTree")["frameTree"].get("childFrames", []) if child["frame"]["name"] == "MSearchResults"]
         if frames:
-            world = page.call("Page.createIsolatedWorld", frameId=frames[0]["id"])["executionContextId"]
-            found = page.call("Runtime.evaluate", expression=shown, contextId=world, returnByValue=True)["result"].get("value") or []
+            with contextlib.suppress(RuntimeError):  # the frame may be loading anew
+                world = page.call("Page.createIsolatedWorld", frameId=frames[0]["id"])["executionContextId"]
+                found = page.call("Runtime.evaluate", expression=shown, contextId=world, returnByValue=True)["result"].get("value") or []
         time.sleep(0.1)
     address = next((address for address in found if target in address), None)
     if address is None:
@@ -109,6 +112,8 @@ for size in ((1280, 900), (390, 844)):
             search(page, "softmax", "namespacetandem.html")
             search(page, "AdamOptions", "structtandem_1_1optim_1_1AdamOptions.html")
             search(page, "Gradients", "guide_autograd.html")
+            if PYTHON:
+                search(page, "tandem.nn.functional", "python_tandem_nn_functional.html")
             # From the start to a guide and on to the reference, by links.
             page.open(f"file://{folder}/index.html")
             page.wait_for("!!document.querySelector('.contents a[href=\"guide_training.html\"]')")
