@@ -6,12 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "compile.h"
+#include "runtime/tracer.h"
 #include "words.h"
 
 namespace tandem::python {
 
 PyObject* out_of_memory_error = nullptr;
 PyObject* forbidden_error = nullptr;
+PyObject* linalg_error = nullptr;
 
 namespace {
 
@@ -83,6 +86,10 @@ PyObject* raise_current() {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "tandem: an error without an exception");
   } catch (const PythonException& error) {
     error.restore();
+  } catch (const runtime::Untraceable&) {
+    set_untraceable();
+  } catch (const LinAlgError& error) {
+    set(linalg_error, error);
   } catch (const IndexError& error) {
     set(PyExc_IndexError, error);
   } catch (const ValueError& error) {
@@ -111,7 +118,10 @@ bool add_errors(PyObject* module) {
   out_of_memory_error = PyErr_NewExceptionWithDoc("tandem.OutOfMemoryError", "A device's memory is used up.", PyExc_RuntimeError, nullptr);
   forbidden_error =
       PyErr_NewExceptionWithDoc("tandem.ledger.ForbiddenError", "A wait that a ledger.Guard forbids.", PyExc_RuntimeError, nullptr);
-  return out_of_memory_error && forbidden_error && PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory_error) == 0 &&
+  linalg_error = PyErr_NewExceptionWithDoc("tandem.linalg.LinAlgError", "A matrix that an algorithm cannot do, such as a singular one.",
+                                           PyExc_RuntimeError, nullptr);
+  return out_of_memory_error && forbidden_error && linalg_error && PyModule_AddObjectRef(module, "LinAlgError", linalg_error) == 0 &&
+         PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory_error) == 0 &&
          PyModule_AddObjectRef(module, "ForbiddenError", forbidden_error) == 0;
 }
 

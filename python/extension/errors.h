@@ -10,6 +10,9 @@ extern PyObject* out_of_memory_error;
 /// tandem.ledger.ForbiddenError, a RuntimeError.
 extern PyObject* forbidden_error;
 
+/// tandem.linalg.LinAlgError, a RuntimeError.
+extern PyObject* linalg_error;
+
 /// Inside a handler: sets the Python exception that stands for the C++ one, and gives nullptr.
 PyObject* raise_current();
 

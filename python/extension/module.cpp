@@ -1,6 +1,7 @@
 // tandem._C: what the package `tandem` is built on. No user imports it.
 #include "autograd.h"
 #include "bindings.h"
+#include "compile.h"
 #include "data.h"
 #include "devices.h"
 #include "distributed.h"
@@ -14,6 +15,7 @@
 #include "settings.h"
 #include "sharing.h"
 #include "waits.h"
+#include "writers.h"
 
 namespace tandem::python {
 namespace {
@@ -80,7 +82,8 @@ bool fill(PyObject* module) {
   register_operations();
   return add_values(module) && add_errors(module) && add_tensor(module) && add_functions(module) && add_generator(module) &&
          add_data(module) && add_exchange(module) && add_autograd(module) && add_settings(module) && add_devices(module) &&
-         add_optimizers(module) && add_seeing(module) && add_distributed(module) && add_sharing(module) && add_parallel(module);
+         add_optimizers(module) && add_seeing(module) && add_distributed(module) && add_sharing(module) && add_parallel(module) &&
+         add_compile(module) && add_writers(module);
 }
 
 }  // namespace
