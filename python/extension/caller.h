@@ -21,4 +21,7 @@ class AtCaller : public Site::InForce {
 /// Code below this folder is the package's own: its lines are passed over. Set once, by the package.
 void set_package_folder(const char* folder);
 
+/// Called with the file name of a notebook's code, gives the name that its reader knows, such as In[7], or None. Set once, by the package.
+void set_cell_namer(PyObject* namer);
+
 }  // namespace tandem::python

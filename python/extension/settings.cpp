@@ -53,6 +53,24 @@ PyObject* set_deterministic(PyObject*, PyObject* mode) {
     Py_RETURN_NONE;
   });
 }
+/// _backend(name) reads a switch of torch.backends, _backend(name, value) sets it.
+PyObject* backend(PyObject*, PyObject* args) {
+  const char* name;
+  int value = -1;
+  if (!PyArg_ParseTuple(args, "s|p", &name, &value)) return nullptr;
+  static constexpr std::pair<std::string_view, std::atomic<bool>*> switches[] = {
+      {"cuda.matmul.allow_tf32", &backends::cuda::matmul::allow_tf32},
+      {"cudnn.enabled", &backends::cudnn::enabled},
+      {"cudnn.allow_tf32", &backends::cudnn::allow_tf32},
+      {"cudnn.benchmark", &backends::cudnn::benchmark},
+      {"cudnn.deterministic", &backends::cudnn::deterministic}};
+  for (const auto& [known, flag] : switches) {
+    if (known != name) continue;
+    if (value >= 0) *flag = value != 0;
+    return PyBool_FromLong(*flag);
+  }
+  return PyErr_Format(PyExc_AttributeError, "backends has no switch %s", name);
+}
 PyObject* get_deterministic(PyObject*, PyObject*) { return PyBool_FromLong(are_deterministic_algorithms_enabled()); }
 PyObject* get_printing(PyObject*, PyObject*) {
   const PrintOptions options = get_print_options();
@@ -116,6 +134,10 @@ PyObject* package_folder(PyObject*, PyObject* folder) {
     Py_RETURN_NONE;
   });
 }
+PyObject* cell_namer(PyObject*, PyObject* namer) {
+  set_cell_namer(namer);
+  Py_RETURN_NONE;
+}
 PyObject* prefix(PyObject*, PyObject* text) {
   return guarded([&] {
     set_module_prefix(std::string(to_text(text)).c_str());
@@ -130,7 +152,9 @@ PyObject* where(PyObject*, PyObject*) {
 PyObject* extend(PyObject*, PyObject* args) {
   PyObject *name, *value;
   if (!PyArg_ParseTuple(args, "UO", &name, &value)) return nullptr;
+  Py_INCREF(name);  // interning may let go of it for another object of the same text
   PyUnicode_InternInPlace(&name);
+  const Object held = Object::take(name);
   if (PyDict_SetItem(tensor_type.tp_dict, name, value) != 0) return nullptr;
   PyType_Modified(&tensor_type);
   Py_RETURN_NONE;
@@ -158,6 +182,7 @@ PyMethodDef functions[] = {{"get_default_dtype", get_default, METH_NOARGS, "The 
                            {"get_num_threads", get_threads, METH_NOARGS, "How many threads compute."},
                            {"set_num_threads", set_threads, METH_O, "Sets how many threads compute."},
                            {"_use_deterministic", set_deterministic, METH_O, nullptr},
+                           {"_backend", backend, METH_VARARGS, nullptr},
                            {"are_deterministic_algorithms_enabled", get_deterministic, METH_NOARGS, nullptr},
                            {"_get_printing", get_printing, METH_NOARGS, nullptr},
                            {"_set_printing", set_printing, METH_VARARGS, nullptr},
@@ -166,6 +191,7 @@ PyMethodDef functions[] = {{"get_default_dtype", get_default, METH_NOARGS, "The 
                            {"_autocast_enabled", autocast_enabled, METH_O, nullptr},
                            {"_autocast_dtype", autocast_dtype, METH_O, nullptr},
                            {"_package_folder", package_folder, METH_O, nullptr},
+                           {"_cell_namer", cell_namer, METH_O, nullptr},
                            {"_module_prefix", prefix, METH_O, nullptr},
                            {"_where", where, METH_NOARGS, nullptr},
                            {"_extend_tensor", extend, METH_VARARGS, nullptr},

@@ -7,8 +7,26 @@ import types
 from . import _C
 
 
-class _Cudnn(types.SimpleNamespace):
+def _switch(name):
+    """An attribute that is a switch of the library's."""
+    return property(lambda self: _C._backend(name), lambda self, value: _C._backend(name, value), doc=f"The switch {name}.")
+
+
+class _Matmul:
+    """torch.backends.cuda.matmul."""
+
+    allow_tf32 = _switch("cuda.matmul.allow_tf32")
+    allow_fp16_reduced_precision_reduction = allow_bf16_reduced_precision_reduction = True
+
+
+class _Cudnn:
     """torch.backends.cudnn."""
+
+    enabled = _switch("cudnn.enabled")
+    benchmark = _switch("cudnn.benchmark")
+    deterministic = _switch("cudnn.deterministic")
+    allow_tf32 = _switch("cudnn.allow_tf32")
+    benchmark_limit = 10
 
     def is_available(self):
         """Whether there is a GPU that cuDNN could serve."""
@@ -21,16 +39,19 @@ class _Cudnn(types.SimpleNamespace):
     @contextlib.contextmanager
     def flags(self, enabled=False, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True):
         """The switches in a block."""
-        before = dict(self.__dict__)
-        self.__dict__.update(enabled=enabled, benchmark=benchmark, deterministic=deterministic, allow_tf32=allow_tf32)
+        names = ("enabled", "benchmark", "deterministic", "allow_tf32")
+        before = [getattr(self, name) for name in names]
+        for name, value in zip(names, (enabled, benchmark, deterministic, allow_tf32)):
+            setattr(self, name, value)
         try:
             yield
         finally:
-            self.__dict__.update(before)
+            for name, value in zip(names, before):
+                setattr(self, name, value)
 
 
-cudnn = _Cudnn(enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True)
-cuda = types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True), is_built=lambda: True,
+cudnn = _Cudnn()
+cuda = types.SimpleNamespace(matmul=_Matmul(), is_built=lambda: True,
                              flash_sdp_enabled=lambda: True, enable_flash_sdp=lambda enabled: None, enable_math_sdp=lambda enabled: None,
                              enable_mem_efficient_sdp=lambda enabled: None)
 mps = types.SimpleNamespace(is_available=lambda: False, is_built=lambda: False)
