@@ -41,7 +41,7 @@ add_custom_command(OUTPUT ${python_generated}/written
   COMMAND ${Python3_EXECUTABLE} ${python_folder}/generate/bindings.py ${python_generated}
   COMMAND ${CMAKE_COMMAND} -E touch ${python_generated}/written
   BYPRODUCTS ${python_written}
-  DEPENDS ${python_folder}/generate/bindings.py ${python_folder}/generate/api.json ${python_folder}/generate/names.toml
+  DEPENDS ${python_folder}/generate/bindings.py ${python_folder}/generate/words.py ${python_folder}/generate/api.json ${python_folder}/generate/names.toml
   COMMENT "Writing what binds the operations to Python")
 add_custom_target(tandem_python_written DEPENDS ${python_generated}/written)
 

@@ -23,11 +23,11 @@ bool fits(Kind kind, PyObject* object) {
     case Kind::Tensor: return is_tensor(object);
     case Kind::Operand: return is_tensor(object) || is_real(object);
     case Kind::Int: return is_integer(object) || (is_number_tensor(object) && !tensor_of(object).is_floating_point());
-    case Kind::Double: return is_tensor(object) ? is_number_tensor(object) : !PyBool_Check(object) && is_real(object);
+    case Kind::Double: return is_tensor(object) ? is_number_tensor(object) : is_real(object);
     case Kind::Scalar: return is_tensor(object) ? is_number_tensor(object) : is_real(object);
     case Kind::Bool: return PyBool_Check(object);
     case Kind::Shape: {
-      if (!is_list(object)) return is_integer(object);
+      if (!is_list(object)) return fits(Kind::Int, object);
       const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
       for (Py_ssize_t i = 0; i < count; ++i)
         if (!fits(Kind::Int, PySequence_Fast_GET_ITEM(object, i))) return false;
@@ -50,6 +50,7 @@ bool fits(Kind kind, PyObject* object) {
     case Kind::Doubles: return is_list(object) || is_real(object);
     case Kind::Generator: return is_generator(object);
     case Kind::Any: return true;
+    case Kind::None: return false;  // None itself is looked at before
   }
   return false;
 }
@@ -67,12 +68,13 @@ const char* wanted(Kind kind) {
     case Kind::Sizes: return "tuple of ints";
     case Kind::Text:
     case Kind::Reduction: return "str";
-    case Kind::DType: return "dtype";
-    case Kind::Device: return "device";
+    case Kind::DType: return "torch.dtype";
+    case Kind::Device: return "torch.device";
     case Kind::Tensors: return "tuple of Tensors";
     case Kind::Doubles: return "tuple of floats";
     case Kind::Generator: return "Generator";
     case Kind::Any: return "object";
+    case Kind::None: return "None";
   }
   return "";
 }
@@ -81,24 +83,7 @@ const char* type_of(PyObject* object) { return Py_TYPE(object) == &tensor_type ?
 
 /// Whether a parameter takes what it was given.
 bool takes(const Parameter& parameter, PyObject* object) {
-  return object == Py_None ? parameter.optional || parameter.kind == Kind::Any : fits(parameter.kind, object);
-}
-
-/// The position of the first argument that no signature takes, where all signatures want the same there; -1 where there is none.
-Py_ssize_t wrong_for_all(const Callable& callable, size_t first, PyObject* const* args, Py_ssize_t count) {
-  Py_ssize_t wrong = -1;
-  for (const Signature& signature : callable.signatures) {
-    const std::span<Parameter> all = signature.parameters.subspan(first);
-    size_t here = 0;
-    while (here < static_cast<size_t>(count) && here < all.size() && !all[here].keyword_only && takes(all[here], args[here])) ++here;
-    if (here == static_cast<size_t>(count) || here >= all.size() || all[here].keyword_only) return -1;
-    const Parameter& before = callable.signatures[0].parameters[first + here];
-    if (wrong >= 0 &&
-        (static_cast<size_t>(wrong) != here || std::strcmp(before.name, all[here].name) != 0 || before.kind != all[here].kind))
-      return -1;
-    wrong = static_cast<Py_ssize_t>(here);
-  }
-  return wrong;
+  return object == Py_None ? (parameter.optional && parameter.nullable) || parameter.kind == Kind::Any : fits(parameter.kind, object);
 }
 
 /// The parameter that a keyword names, or -1.
@@ -162,65 +147,119 @@ void prepare(const Callable& callable) {
     }
 }
 
+namespace {
+
+/// A call that no signature fits.
+struct Call {
+  const Callable& callable;
+  size_t first;  // 1 where the tensor of a method is the first parameter
+  PyObject* const* args;
+  Py_ssize_t count;
+  PyObject* names;
+  [[nodiscard]] Py_ssize_t keywords() const { return names ? PyTuple_GET_SIZE(names) : 0; }
+};
+
+/// Whether a signature has as many parameters as the call gives arguments.
+bool plausible(const Call& call, const Signature& signature) {
+  const std::span<Parameter> all = signature.parameters.subspan(call.first);
+  const auto given_now = static_cast<size_t>(call.count + call.keywords());
+  const auto needed = static_cast<size_t>(std::ranges::count_if(all, [](const Parameter& one) { return !one.optional; }));
+  return signature.spread || (given_now >= needed && given_now <= all.size());
+}
+
+/// What is wrong with a call of one signature, as PyTorch says it: too many arguments; then, parameter by parameter, what is missing or of
+/// another type; then names that it doesn't know. False where nothing of that is.
+bool refuse_one(const Call& call, const Signature& signature) {
+  const char* const name = call.callable.name;
+  const std::span<Parameter> all = signature.parameters.subspan(call.first);
+  const auto positional = static_cast<size_t>(std::ranges::count_if(all, [](const Parameter& one) { return !one.keyword_only; }));
+  const auto needed =
+      static_cast<size_t>(std::ranges::count_if(all, [](const Parameter& one) { return !one.keyword_only && !one.optional; }));
+  const auto count = static_cast<size_t>(call.count);
+  if (all.empty() && call.first) {
+    if (call.keywords()) PyErr_Format(PyExc_TypeError, "TensorBase.%s() takes no keyword arguments", name);
+    else PyErr_Format(PyExc_TypeError, "TensorBase.%s() takes no arguments (%zd given)", name, call.count);
+    return true;
+  }
+  if (count > positional) {
+    const std::string taken = needed < positional ? str("from ", needed, " to ", positional) : str(positional);
+    PyErr_Format(PyExc_TypeError, "%s() takes %s positional argument%s but %zd %s given", name, taken.c_str(), positional == 1 ? "" : "s",
+                 call.count, call.count == 1 ? "was" : "were");
+    return true;
+  }
+  std::vector<PyObject*> by_name(all.size(), nullptr);
+  for (Py_ssize_t i = 0; i < call.keywords(); ++i)
+    if (const int found = parameter_of(signature, PyTuple_GET_ITEM(call.names, i), call.first); found >= 0)
+      by_name[static_cast<size_t>(found) - call.first] = call.args[call.count + i];
+  for (size_t i = 0; i < all.size(); ++i) {
+    PyObject* const given_now = i < count ? call.args[i] : by_name[i];
+    if (!given_now && !all[i].optional) {
+      std::string missing;
+      size_t lacking = 0;
+      for (size_t k = i; k < all.size(); ++k)
+        if (k >= count && !by_name[k] && !all[k].optional) missing += (lacking++ ? ", \"" : "\"") + std::string(all[k].name) + '"';
+      PyErr_Format(PyExc_TypeError, "%s() missing %zu required positional argument%s: %s", name, lacking, lacking == 1 ? "s" : "",
+                   missing.c_str());  // the plural as PyTorch has it
+      return true;
+    }
+    if (!given_now || takes(all[i], given_now)) continue;
+    if (i < count)
+      PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %zu) must be %s, not %s", name, all[i].name, i + 1, wanted(all[i].kind),
+                   type_of(given_now));
+    else
+      PyErr_Format(PyExc_TypeError, "%s(): argument '%s' must be %s, not %s", name, all[i].name, wanted(all[i].kind), type_of(given_now));
+    return true;
+  }
+  for (Py_ssize_t i = 0; i < call.keywords(); ++i) {
+    PyObject* const key = PyTuple_GET_ITEM(call.names, i);
+    const int found = parameter_of(signature, key, call.first);
+    if (found >= 0 && static_cast<size_t>(found) - call.first >= count) continue;
+    PyErr_Format(PyExc_TypeError, found < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got multiple values for argument '%U'",
+                 name, key);
+    return true;
+  }
+  return false;
+}
+
+/// Tells what is wrong where all signatures that the call may mean say the same. False where they don't.
+bool refuse_alike(const Call& call) {
+  Object told;
+  for (const Signature& signature : call.callable.signatures) {
+    if (call.callable.signatures.size() > 1 && !plausible(call, signature)) continue;
+    if (!refuse_one(call, signature)) return false;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    const Object held[] = {Object::take(type), Object::take(value), Object::take(traceback)};
+    Object text = Object::take(checked(PyObject_Str(value)));
+    if (told && PyUnicode_Compare(told.get(), text.get()) != 0) return false;
+    told = std::move(text);
+  }
+  if (told) PyErr_SetObject(PyExc_TypeError, told.get());
+  return static_cast<bool>(told);
+}
+
+/// The types of the arguments, keywords by their names in order.
+std::string types_given(const Call& call) {
+  std::string got;
+  for (Py_ssize_t i = 0; i < call.count; ++i) got += str(i ? ", " : "", type_of(call.args[i]));
+  std::vector<std::string> named;
+  for (Py_ssize_t i = 0; i < call.keywords(); ++i)
+    named.push_back(str(std::string(to_text(PyTuple_GET_ITEM(call.names, i))), '=', type_of(call.args[call.count + i])));
+  std::ranges::sort(named);
+  for (size_t i = 0; i < named.size(); ++i) got += (got.empty() ? "" : ", ") + named[i];
+  return call.count == 0 ? got + ", " : got;
+}
+
+}  // namespace
+
 PyObject* refuse(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (PyErr_Occurred()) return nullptr;
-  const Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
-  const size_t first = self ? 1 : 0;
-  if (callable.signatures.size() == 1) {
-    const std::span<Parameter> all = callable.signatures[0].parameters;
-    std::vector<bool> seen(all.size(), false);
-    size_t positional = 0, needed = 0;
-    for (size_t i = first; i < all.size(); ++i) {
-      positional += !all[i].keyword_only;
-      needed += !all[i].keyword_only && !all[i].optional;
-    }
-    if (static_cast<size_t>(count) > positional) {
-      const std::string taken = needed < positional ? str("from ", needed, " to ", positional) : str(positional);
-      return PyErr_Format(PyExc_TypeError, "%s() takes %s positional argument%s but %zd %s given", callable.name, taken.c_str(),
-                          positional == 1 ? "" : "s", count, count == 1 ? "was" : "were");
-    }
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      const Parameter& parameter = all[first + static_cast<size_t>(i)];
-      seen[first + static_cast<size_t>(i)] = true;
-      if (!takes(parameter, args[i]))
-        return PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %zd) must be %s, not %s", callable.name, parameter.name, i + 1,
-                            wanted(parameter.kind), type_of(args[i]));
-    }
-    for (Py_ssize_t i = 0; i < keywords; ++i) {
-      PyObject* const key = PyTuple_GET_ITEM(names, i);
-      const int found = parameter_of(callable.signatures[0], key, first);
-      if (found < 0) return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", callable.name, key);
-      if (seen[static_cast<size_t>(found)])
-        return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", callable.name, key);
-      seen[static_cast<size_t>(found)] = true;
-      const Parameter& parameter = all[static_cast<size_t>(found)];
-      if (!takes(parameter, args[count + i]))
-        return PyErr_Format(PyExc_TypeError, "%s(): argument '%U' must be %s, not %s", callable.name, key, wanted(parameter.kind),
-                            type_of(args[count + i]));
-    }
-    std::string missing;
-    size_t lacking = 0;
-    for (size_t i = first; i < all.size(); ++i)
-      if (!seen[i] && !all[i].optional) {
-        missing += (lacking ? ", \"" : "\"") + std::string(all[i].name) + '"';
-        ++lacking;
-      }
-    if (lacking)
-      return PyErr_Format(PyExc_TypeError, "%s() missing %zu required positional arguments: %s", callable.name, lacking, missing.c_str());
-  } else if (const Py_ssize_t wrong = wrong_for_all(callable, first, args, count); wrong >= 0) {
-    const Parameter& parameter = callable.signatures[0].parameters[first + static_cast<size_t>(wrong)];
-    return PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %zd) must be %s, not %s", callable.name, parameter.name, wrong + 1,
-                        wanted(parameter.kind), type_of(args[wrong]));
-  }
-  std::string got, expected;
-  for (Py_ssize_t i = 0; i < count + keywords; ++i) {
-    if (i) got += ", ";
-    if (i >= count) got += std::string(to_text(PyTuple_GET_ITEM(names, i - count))) + '=';
-    got += type_of(args[i]);
-  }
+  const Call call{callable, self ? size_t{1} : size_t{0}, args, count, names};
+  if (refuse_alike(call)) return nullptr;
+  std::string expected;
   for (const Signature& signature : callable.signatures) expected += str(" * (", signature.text, ")\n");
   return PyErr_Format(PyExc_TypeError, "%s() received an invalid combination of arguments - got (%s), but expected %s:\n%s", callable.name,
-                      got.c_str(), callable.signatures.size() == 1 ? "" : "one of", expected.c_str());
+                      types_given(call).c_str(), callable.signatures.size() == 1 ? "" : "one of", expected.c_str());
 }
 
 PyObject* into(PyObject* out, Tensor result, Site site) {

@@ -28,14 +28,16 @@ enum class Kind : uint8_t {
   Reduction,
   Doubles,
   Generator,
-  Any
+  Any,
+  None  // nothing else
 };
 
 struct Parameter {
   const char* name;
   Kind kind;
-  bool optional = false;          // may be left out, or None
+  bool optional = false;          // may be left out
   bool keyword_only = false;      // never by position
+  bool nullable = true;           // where it may be left out, None is the same
   PyObject* key = nullptr;        // the name as Python has it, one object for all
   PyObject* other_key = nullptr;  // NumPy's name for it, where PyTorch takes that too: axis for dim
 };

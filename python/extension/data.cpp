@@ -56,20 +56,8 @@ void note_kind(PyObject* item, Found& found) {
 
 void measure(PyObject* data, size_t depth, Found& found) {
   if (!is_sequence(data)) {
-    if (is_tensor(data) && tensor_of(data).dim() > 0) {  // a sequence of tensors: their sizes count too
-      const Shape& sizes = tensor_of(data).sizes();
-      for (size_t i = 0; i < sizes.size(); ++i) {
-        if (depth + i == found.sizes.size()) found.sizes.push_back(sizes[i]);
-        else if (found.sizes[depth + i] != sizes[i])
-          fail<ValueError>("expected sequence of length ", found.sizes[depth + i], " at dim ", depth + i, " (got ", sizes[i], ')');
-      }
-      note_kind(data, found);
-      return;
-    }
-    if (depth != found.sizes.size()) {
-      if (is_tensor(data)) fail<ValueError>("only one element tensors can be converted to Python scalars");
-      fail<TypeError>("expected a sequence at dim ", depth, ", but found ", Py_TYPE(data)->tp_name);
-    }
+    if (is_tensor(data) && tensor_of(data).numel() != 1) fail<ValueError>("only one element tensors can be converted to Python scalars");
+    if (depth != found.sizes.size()) fail<TypeError>("expected a sequence at dim ", depth, ", but found ", Py_TYPE(data)->tp_name);
     return note_kind(data, found);
   }
   const Py_ssize_t count = PySequence_Size(data);
@@ -120,24 +108,17 @@ T element(PyObject* item, DType dtype) {
 [[noreturn]] void refuse_changed() { fail("the data changed its sizes while it was read"); }
 
 template <class T>
-void fill_from(PyObject* data, T*& next, T* end, DType dtype, Site site) {
+void fill_from(PyObject* data, T*& next, T* end, DType dtype) {
   if (!is_sequence(data)) {
-    if (is_tensor(data) && tensor_of(data).numel() != 1) {
-      const Tensor part = tensor_of(data).detach().to(Device(), dtype, {}, site).contiguous(site);
-      if (part.numel() > end - next) refuse_changed();
-      std::memcpy(static_cast<void*>(next), part.data_ptr(site), part.nbytes());
-      next += part.numel();
-    } else {
-      if (next == end) refuse_changed();
-      *next++ = element<T>(data, dtype);
-    }
+    if (next == end || (is_tensor(data) && tensor_of(data).numel() != 1)) refuse_changed();
+    *next++ = element<T>(data, dtype);
   } else if (PyList_Check(data) || PyTuple_Check(data)) {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(data); ++i) fill_from(item_of(data, i).get(), next, end, dtype, site);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(data); ++i) fill_from(item_of(data, i).get(), next, end, dtype);
   } else {
     const Py_ssize_t count = PySequence_Size(data);
     for (Py_ssize_t i = 0; i < count; ++i) {
       const Object item = Object::take(checked(PySequence_GetItem(data, i)));
-      fill_from(item.get(), next, end, dtype, site);
+      fill_from(item.get(), next, end, dtype);
     }
   }
 }
@@ -351,7 +332,7 @@ const char* buffer_format(DType dtype) {
     case DType::Int8: return "b";
     case DType::Int16: return "h";
     case DType::Int32: return "i";
-    case DType::Int64: return "q";
+    case DType::Int64: return sizeof(long) == 8 ? "l" : "q";  // the one that NumPy calls int64
     case DType::Float16: return "e";
     case DType::BFloat16: return nullptr;
     case DType::Float32: return "f";
@@ -417,7 +398,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, Site site) {
     using T = decltype(zero);
     T* next = static_cast<T*>(made.data_ptr(site));
     T* const end = next + made.numel();
-    if (made.numel()) fill_from<T>(data, next, end, *dtype, site);
+    if (made.numel()) fill_from<T>(data, next, end, *dtype);
     if (next != end) refuse_changed();
   });
   return made;

@@ -32,10 +32,17 @@ static_assert(std::is_trivially_copyable_v<State>);
 struct PyGenerator {
   PyObject_HEAD State state;
   Device device;
+  bool is_default;  // stands for the device's own, which has the state
 };
 
 PyTypeObject generator_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyGenerator& self_of(PyObject* object) { return *reinterpret_cast<PyGenerator*>(object); }
+
+State state_of(const PyGenerator& self) { return self.is_default ? State(self.device) : self.state; }
+void set_state(PyGenerator& self, const State& state) {
+  if (self.is_default) state.put_back(self.device);
+  else self.state = state;
+}
 
 /// The state as PyTorch hands it out: a uint8 tensor, to be given back as it is.
 Tensor as_tensor(const State& state) {
@@ -81,24 +88,24 @@ PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) 
 }
 PyObject* generator_manual_seed(PyObject* self, PyObject* seed) {
   return guarded([&] {
-    self_of(self).state = State(to_seed(seed));
+    set_state(self_of(self), State(to_seed(seed)));
     return Py_NewRef(self);
   });
 }
-PyObject* generator_initial_seed(PyObject* self, PyObject*) { return PyLong_FromUnsignedLongLong(self_of(self).state.own.seed); }
+PyObject* generator_initial_seed(PyObject* self, PyObject*) { return PyLong_FromUnsignedLongLong(state_of(self_of(self)).own.seed); }
 PyObject* generator_seed(PyObject* self, PyObject*) {
   return guarded([&] {
     std::random_device source;
-    self_of(self).state = State((static_cast<uint64_t>(source()) << 32 | source()) & 0x1FFFFFFFFFFFFF);
-    return PyLong_FromUnsignedLongLong(self_of(self).state.own.seed);
+    set_state(self_of(self), State((static_cast<uint64_t>(source()) << 32 | source()) & 0x1FFFFFFFFFFFFF));
+    return PyLong_FromUnsignedLongLong(state_of(self_of(self)).own.seed);
   });
 }
 PyObject* generator_get_state(PyObject* self, PyObject*) {
-  return guarded([&] { return wrap(as_tensor(self_of(self).state)); });
+  return guarded([&] { return wrap(as_tensor(state_of(self_of(self)))); });
 }
 PyObject* generator_set_state(PyObject* self, PyObject* state) {
   return guarded([&] {
-    self_of(self).state = from_tensor(state);
+    set_state(self_of(self), from_tensor(state));
     return Py_NewRef(self);
   });
 }
@@ -114,10 +121,13 @@ PyMethodDef methods[] = {{"manual_seed", generator_manual_seed, METH_O, "Starts 
 PyGetSetDef attributes[] = {{"device", generator_device, nullptr, "The device that it draws for.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+PyObject* default_generator = nullptr;
+
 PyObject* module_manual_seed(PyObject*, PyObject* seed) {
   return guarded([&] {
-    manual_seed(to_seed(seed));
-    Py_RETURN_NONE;
+    const Object whole = Object::take(PyIndex_Check(seed) ? Py_NewRef(seed) : checked(PyNumber_Long(seed)));  // 1.5 and '7', as in PyTorch
+    manual_seed(to_seed(whole.get()));
+    return Py_NewRef(default_generator);
   });
 }
 PyObject* module_initial_seed(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(initial_seed()); }
@@ -145,7 +155,7 @@ PyObject* module_get_cpu_random(PyObject*, PyObject*) {
   return PyUnicode_FromString(get_cpu_random() == CpuRandom::MersenneTwister ? "torch" : "tandem");
 }
 PyMethodDef functions[] = {
-    {"manual_seed", module_manual_seed, METH_O, "Seeds the random numbers of all devices."},
+    {"manual_seed", module_manual_seed, METH_O, "Seeds the random numbers of all devices, and gives the CPU's generator."},
     {"initial_seed", module_initial_seed, METH_NOARGS, "The seed of manual_seed."},
     {"set_cpu_random", module_set_cpu_random, METH_O,
      "set_cpu_random(kind)\n\nWhose random numbers the CPU draws: 'tandem', the same as on GPUs, or 'torch', PyTorch's to the bit."},
@@ -162,7 +172,7 @@ struct DrawFrom::Before {
   State state;
 };
 
-DrawFrom::DrawFrom(PyObject* generator) : generator_(given(generator) ? generator : nullptr) {
+DrawFrom::DrawFrom(PyObject* generator) : generator_(given(generator) && !self_of(generator).is_default ? generator : nullptr) {
   if (!generator_) return;
   const PyGenerator& self = self_of(generator_);
   before_ = std::make_unique<Before>(Before{State(self.device)});
@@ -183,7 +193,11 @@ bool add_generator(PyObject* module) {
   generator_type.tp_new = generator_new;
   generator_type.tp_methods = methods;
   generator_type.tp_getset = attributes;
-  return PyType_Ready(&generator_type) == 0 &&
+  if (PyType_Ready(&generator_type) != 0) return false;
+  default_generator = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&generator_type));
+  if (!default_generator) return false;
+  self_of(default_generator).is_default = true;
+  return PyModule_AddObjectRef(module, "default_generator", default_generator) == 0 &&
          PyModule_AddObjectRef(module, "Generator", reinterpret_cast<PyObject*>(&generator_type)) == 0 &&
          PyModule_AddFunctions(module, functions) == 0;
 }

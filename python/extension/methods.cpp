@@ -66,11 +66,7 @@ PyObject* view(PyObject* self, Args args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     Arguments a;
     const AtCaller site;
-    if (count == 1 && is_dtype(args[0])) {
-      const DType dtype = to_dtype(args[0]);
-      if (dtype == tensor_of(self).dtype()) return Py_NewRef(self);
-      fail<NotImplementedError>("view(dtype): tandem does not look at the same bytes as another dtype; use to(dtype) for the values");
-    }
+    if (count == 1 && is_dtype(args[0])) return wrap(tensor_of(self).view(to_dtype(args[0]), site));
     if (!a.fit(view_signatures[0], self, args, count, names)) return refuse(view_callable, self, args, count, names);
     return wrap(tensor_of(self).view(to_shape(a[1]), site));
   });

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "tensor.h"
 #include "values.h"
 
@@ -45,6 +46,23 @@ PyObject* wrap_named(NamedResult& kind, std::initializer_list<Tensor> parts) {
   Py_ssize_t i = 0;
   for (const Tensor& part : parts) PyStructSequence_SetItem(result.get(), i++, wrap(part));
   return result.release();
+}
+
+PyObject* into_named(const char* op, PyObject* out, NamedResult& kind, std::initializer_list<Tensor> parts, Site site) {
+  if (!given(out)) return wrap_named(kind, parts);
+  if (!PyTuple_Check(out) && !PyList_Check(out))
+    fail<TypeError>(op, "(): argument 'out' must be tuple of Tensors, not ", Py_TYPE(out)->tp_name);
+  if (PySequence_Fast_GET_SIZE(out) != static_cast<Py_ssize_t>(parts.size()))
+    fail<TypeError>(op, "(): argument 'out' must be a tuple of ", parts.size(), " tensors, not of ", PySequence_Fast_GET_SIZE(out));
+  if (!kind.type) make_type(kind);
+  const Object result = Object::take(checked(PyStructSequence_New(kind.type)));
+  Py_ssize_t i = 0;
+  for (const Tensor& part : parts) {
+    const Object target = item_of(out, i);
+    checked_tensor(target.get());
+    PyStructSequence_SetItem(result.get(), i++, into(target.get(), part, site));
+  }
+  return Object(result).release();
 }
 
 PyObject* wrap_defined(std::initializer_list<Tensor> parts) {

@@ -17,6 +17,8 @@ struct NamedResult {
 
 /// A new tuple with named parts.
 PyObject* wrap_named(NamedResult& kind, std::initializer_list<Tensor> parts);
+/// The same where `out` was given: puts each part into the tensor that `out`, a tuple or list, has in its place, and gives those.
+PyObject* into_named(const char* op, PyObject* out, NamedResult& kind, std::initializer_list<Tensor> parts, Site site);
 /// A new tuple with the tensors that there are.
 PyObject* wrap_defined(std::initializer_list<Tensor> parts);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "words.h"
 
 namespace tandem::python {
 namespace {
@@ -77,7 +78,7 @@ PyObject* entries(PyObject* self, PyObject*) {
   });
 }
 PyObject* report(PyObject* self, PyObject*) {
-  return guarded([&] { return from_text(held<ledger::Recorder>(self).report()); });
+  return guarded([&] { return from_text(in_python(held<ledger::Recorder>(self).report())); });
 }
 PyObject* clear(PyObject* self, PyObject*) {
   return guarded([&] {
@@ -110,7 +111,7 @@ PyObject* start_guard(PyObject*, PyObject* args) {
   });
 }
 PyObject* log_report(PyObject*, PyObject*) {
-  return guarded([&] { return from_text(ledger::log_report()); });
+  return guarded([&] { return from_text(in_python(ledger::log_report())); });
 }
 
 // --- Races

@@ -11,6 +11,8 @@ import pathlib
 import re
 import tomllib
 
+import words
+
 FOLDER = pathlib.Path(__file__).parent
 SHARDS = 8
 MOST_PARAMETERS = 32  # Arguments::kMost
@@ -45,7 +47,7 @@ READERS = {
 # What Python calls a kind in the text of a signature.
 WORDS = {"Tensor": "Tensor", "Operand": "Tensor", "Int": "int", "Bool": "bool", "Double": "float", "Scalar": "Number", "Shape": "tuple of ints",
          "Padding": "tuple of ints or str", "Sizes": "tuple of ints", "Text": "str", "DType": "dtype", "Device": "device", "Reduction": "str",
-         "Tensors": "tuple of Tensors", "Doubles": "tuple of floats", "Generator": "Generator", "Any": "object"}
+         "Tensors": "tuple of Tensors", "Doubles": "tuple of floats", "Generator": "Generator", "Any": "object", "None": "None"}
 NAMED = {"ValuesIndices": ("values", "indices"), "MinMax": ("min", "max"), "QrResult": ("Q", "R"), "EighResult": ("eigenvalues", "eigenvectors"),
          "SvdResult": ("U", "S", "Vh"), "SlogdetResult": ("sign", "logabsdet"), "LstsqResult": ("solution", "residuals", "rank", "singular_values")}
 TUPLES = {"VarMean": ("var", "mean"), "StdMean": ("std", "mean"), "RnnResult": ("output", "h_n"), "LstmResult": ("output", "h_n", "c_n"),
@@ -68,6 +70,15 @@ class Slot:
     def __init__(self, name, kind, optional, default=None, keyword_only=False):
         self.name, self.kind, self.optional, self.default, self.keyword_only = name, kind, optional, default, keyword_only
 
+    def nullable(self):
+        """Whether None stands for the default: not for a number or a bool that has another one."""
+        return self.optional and (self.default == "None" or self.kind not in ("Bool", "Int", "Double", "Scalar"))
+
+    def row(self):
+        """Its row of the table of a signature."""
+        flags = ", ".join(str(flag).lower() for flag in (self.optional, self.keyword_only, self.nullable()))
+        return f'{{"{self.name}", Kind::{self.kind}, {flags}}}'
+
     def text(self):
         return f"{WORDS[self.kind]} {self.name}" + (f"={self.default}" if self.optional else "")
 
@@ -75,11 +86,13 @@ class Slot:
 class Form:
     """One signature: its slots, and the C++ that reads them and calls."""
 
-    def __init__(self, names, api, function, method):
+    def __init__(self, names, api, function, method, name=None):
         self.names, self.api, self.function, self.method = names, api, function, method
         self.slots, self.lines, self.arguments = [], [], []
         place = ("linalg." if function.get("namespace") == "tandem::linalg" else "") + function["name"].rstrip("_")
         self.rename = names["parameters"] | names["of"].get(place, {}) | names["of"].get(function["name"], {})
+        if name:
+            self.rename |= names["of"].get(name.rstrip("_"), {})
         self.by_name = names["keyword_only"].get(place, [])
         parameters = function["parameters"]
         if not parameters or parameters[-1]["type"] != "Site":
@@ -92,16 +105,27 @@ class Form:
         if name in names["random"]:
             self.slots.append(Slot("generator", "Generator", True, "None", True))
             self.lines.append(f"const DrawFrom drawn(a[{len(self.slots) - 1}]);")
+        for only_none in names["only_none"].get(name, []):
+            if all(slot.name != only_none for slot in self.slots):
+                self.slots.append(Slot(only_none, "None", True, "None", True))
         for ignored in names["ignored"].get(name, []):
             self.slots.append(Slot(ignored, "Any", True, "None", True))
         self.out = None
-        if not method and function["returns"] == "Tensor" and not self.creates:
+        if not method and function["returns"] == "Tensor" and not self.creates and self.has_out():
             self.out = len(self.slots)
             self.slots.append(Slot("out", "Tensor", True, "None", True))
+        if not method and function["returns"] in NAMED and self.has_out():
+            self.out = len(self.slots)
+            self.slots.append(Slot("out", "Tensors", True, "None", True))
         if len(self.slots) > MOST_PARAMETERS:
             raise NotBound("it takes too many parameters")
 
     creates = False
+
+    def has_out(self):
+        """Whether it takes out=: not where names.toml says so."""
+        name = self.function["name"]
+        return self.function.get("namespace") == "tandem::linalg" and name != "diagonal" or name not in self.names["no_out"]
 
     def python_name(self, name):
         return self.rename.get(name, name)
@@ -134,9 +158,12 @@ class Form:
         elif self.reader(cpp):
             at, name = len(self.slots), self.python_name(parameter["name"])
             kind, value = self.value(cpp, default, at)
+            if kind == "Operand" and self.function["name"] in self.names["tensors_only"]:
+                kind = "Tensor"
             nullable = kind == "Shape" and name == "dim" and default is None and self.function["name"] in self.names["nullable"]
             optional = default is not None or self.reader(cpp)[2] or nullable or name in self.names["optional"].get(self.function["name"], [])
             keyword_only = cpp == "ExactlyDType auto" or (name == "dtype" and cpp.startswith("std::optional")) or name in self.by_name
+            keyword_only = keyword_only and name not in self.names["positional"].get(self.function["name"], [])
             self.slots.append(Slot(name, kind, optional, shown(default), keyword_only))
             self.take(value, cpp)
         elif cpp.endswith(("Options", "Tolerance")):
@@ -159,7 +186,7 @@ class Form:
         like = "true" if self.method or self.function["name"].endswith("_like") else "false"
         self.lines.append(f"const Options {variable} = creation_options(a[{first}], a[{first + 1}], a[{first + 2}], a[{first + 3}], {like});")
         self.arguments.append(variable)
-        if not self.method and not self.function["name"].endswith("_like"):
+        if not self.method and not self.function["name"].endswith("_like") and self.has_out():
             self.slots.append(Slot("out", "Tensor", True, "None", True))
 
     def options_of(self, cpp):
@@ -212,7 +239,10 @@ class Form:
             fields = ", ".join(f'"{field}"' for field in NAMED[returns])
             parts = ", ".join(f"std::move(result.{field})" for field in NAMED[returns])
             kind = self.names["results"].get(name, ("linalg_" if function.get("namespace") == "tandem::linalg" else "") + name)
-            return [f'static NamedResult kind{{"{kind}", {{{fields}}}}};', f"auto result = {call};", f"return wrap_named(kind, {{{parts}}});"]
+            wrapped = f"wrap_named(kind, {{{parts}}})"
+            if self.out is not None:
+                wrapped = f'into_named("{kind}", a[{self.out}], kind, {{{parts}}}, site)'
+            return [f'static NamedResult kind{{"{kind}", {{{fields}}}}};', f"auto result = {call};", f"return {wrapped};"]
         if returns in TUPLES:
             parts = ", ".join(f"result.{field}" for field in TUPLES[returns])
             return [f"const auto result = {call};", f"return wrap_defined({{{parts}}});"]
@@ -249,12 +279,16 @@ def source_of(symbol, name, forms, method):
     """The tables and the function of one name."""
     out = []
     for i, form in enumerate(forms):
-        rows = ", ".join(f'{{"{s.name}", Kind::{s.kind}, {str(s.optional).lower()}, {str(s.keyword_only).lower()}}}' for s in form.slots)
+        rows = ", ".join(slot.row() for slot in form.slots)
         out.append(f"Parameter {symbol}_parameters_{i}[] = {{{rows}}};" if rows else f"std::span<Parameter> {symbol}_parameters_{i};")
-    spread = name in forms[0].names["spread"]["methods" if method else "functions"]
-    signatures = ", ".join(f"{{{symbol}_parameters_{i}, {literal(form.text())}, {str(spread).lower()}}}" for i, form in enumerate(forms))
+    spread = forms[0].function["name"] in forms[0].names["spread"]["methods" if method else "functions"]
+    listed = [f"{{{symbol}_parameters_{i}, {literal(form.text())}, {str(spread).lower()}}}" for i, form in enumerate(forms)]
+    if len(forms) == 1 and forms[0].function["name"] in forms[0].names["several"]:
+        listed *= 2
+    signatures = ", ".join(listed)
     out.append(f"Signature {symbol}_signatures[] = {{{signatures}}};")
-    out.append(f"const Callable {symbol}_callable{{{literal(name.lstrip('_'))}, {symbol}_signatures}};")
+    told = ("linalg_" if forms[0].function.get("namespace") == "tandem::linalg" else "") + name.lstrip("_")
+    out.append(f"const Callable {symbol}_callable{{{literal(told)}, {symbol}_signatures}};")
     self_argument = "self" if method else "nullptr"
     out.append(f"PyObject* {symbol}(PyObject* {'self' if method else ''}, PyObject* const* args, Py_ssize_t count, PyObject* names) {{")
     out.append("  return guarded([&]() -> PyObject* {\n    Arguments a;")
@@ -280,17 +314,26 @@ def collect(names, api):
     return groups, left_out
 
 
+def python_names(names, function):
+    """The names that a C++ function has in Python: its own or PyTorch's, and others for the same."""
+    name = function["name"]
+    yield names["renamed"].get(name, name)
+    if function.get("namespace") != "tandem::linalg":
+        for alias in names["aliases"].get(name.rstrip("_"), []):
+            yield alias + ("_" if name.endswith("_") else "")
+
+
 def add(group, left_out, names, api, function, method, hidden):
-    name = names["renamed"].get(function["name"], function["name"])
     if function["name"] in hidden:
         return
-    try:
-        form = Form(names, api, function, method)
-        form.result()
-    except NotBound as reason:
-        left_out.append((("Tensor." if method else function["namespace"] + "::") + name, str(reason)))
-        return
-    group.setdefault(name, []).append(form)
+    for name in python_names(names, function):
+        try:
+            form = Form(names, api, function, method, name)
+            form.result()
+        except NotBound as reason:
+            left_out.append((("Tensor." if method else function["namespace"] + "::") + name, str(reason)))
+            return
+        group.setdefault(name, []).append(form)
 
 
 def main():
@@ -314,7 +357,7 @@ def main():
             number += 1
             shards[shard].append(source_of(symbol, name, forms, group == "method"))
             doc = "\n".join(f"{name}({form.text()})" for form in forms)
-            told = forms[-1].function["doc"] or forms[0].function["doc"]
+            told = words.docs(forms[-1].function["doc"] or forms[0].function["doc"], forms)
             registered[shard].append(f'  prepare({symbol}_callable);\n  add_to(Place::{group.capitalize()}, fast("{name}", {symbol}, {literal(doc + chr(10) + chr(10) + told)}));')
     head = "// Written by python/generate/bindings.py.\n"
     for i in range(SHARDS):

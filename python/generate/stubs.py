@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Type stubs of the package: stubs.py writes _C.pyi, __init__.pyi and linalg.pyi into python/tandem/
+"""Type stubs of the package: stubs.py writes _C.pyi, __init__.pyi, linalg.pyi and those of GATHERING into python/tandem/
 
 The operations come from api.json and names.toml as bindings.py reads them, the rest of tandem._C from by_hand.pyi, and what is written
 in Python from the text of its modules. It needs nothing but Python. --check exits with 1 where a stub is stale.
@@ -13,6 +13,7 @@ import sys
 import tomllib
 
 import bindings
+import words
 
 FOLDER = pathlib.Path(__file__).parent
 PACKAGE = FOLDER.parent / "tandem"
@@ -38,6 +39,7 @@ TYPES = {
     "Doubles": "Sequence[_float]",
     "Generator": "Generator",
     "Any": "Any",
+    "None": "None",
 }
 RETURNS = {
     "Tensor": "Tensor",
@@ -57,6 +59,18 @@ RETURNS = {
 }
 IN_PLACE = ("add", "and", "floordiv", "lshift", "mod", "mul", "or", "pow", "rshift", "sub", "truediv", "xor")
 OPERATORS = (*IN_PLACE, "matmul")
+
+# Packages whose __init__.py gathers names from its parts: type checkers take such a name for private unless a stub says that it is not.
+# And the names of theirs that are imported when they are asked for.
+GATHERING = {
+    "nn": {"parallel": "tandem.nn", "DataParallel": "tandem.nn.parallel"},
+    "nn.functional": {},
+    "nn.parallel": {},
+    "nn.utils": {},
+    "distributed.optim": {},
+    "cuda": {},
+    "distributed": {},
+}
 
 # What functions written in Python give, where it is not a tensor.
 GIVES = {
@@ -190,7 +204,7 @@ def definitions(name, forms, results, indent=""):
             signature = f"({parameters(form, one_by_one)}) -> {result(form, results)}:"
             if signature not in signatures:
                 signatures.append(signature)
-    doc = forms[-1].function["doc"] or forms[0].function["doc"]
+    doc = words.docs(forms[-1].function["doc"] or forms[0].function["doc"], forms)
     lines = []
     for i, signature in enumerate(signatures):
         if len(signatures) > 1:
@@ -290,6 +304,8 @@ def functions_of(module):
             defined[node.name] = node
             if node.name in public:
                 found[node.name] = written(node)
+        elif isinstance(node, ast.ImportFrom):
+            found |= {name: written(definition(tree, name)) for name in public & {alias.asname or alias.name for alias in node.names}}
         elif isinstance(node, ast.Assign):
             for name, expression in assigned(node):
                 place = named(expression)
@@ -328,7 +344,7 @@ def methods_in_python(groups, generated, results):
             done.add(name)
             lines += from_table(tree, name, value)
     sources = {
-        node.name: node for module in ("_functions", "_composed") for node in tree_of(module).body if isinstance(node, ast.FunctionDef)
+        node.name: node for module in ("_functions", "_composed", "_more", "_named_special", "_bits", "_factorizations") for node in tree_of(module).body if isinstance(node, ast.FunctionDef)
     }
     for names, helper in flat_methods(tree):
         for name in names:
@@ -346,10 +362,22 @@ def methods_in_python(groups, generated, results):
     return lines
 
 
+def definition(tree, name):
+    """A function that a module defines, or imports from another one of the package."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+        if isinstance(node, ast.ImportFrom):
+            given = next((alias.name for alias in node.names if (alias.asname or alias.name) == name), None)
+            if given:
+                return definition(tree_of(node.module.removeprefix("tandem.")), given)
+    sys.exit(f"no function {name} was found")
+
+
 def from_table(tree, name, value):
     """The stub of a row of METHODS: a function of the module, a lambda, a property, or a constant."""
     if isinstance(value, ast.Name):
-        return written(next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == value.id), name, method=True)
+        return written(definition(tree, value.id), name, method=True)
     if isinstance(value, ast.Constant):
         return [f"    {name}: _{type(value.value).__name__}"]
     if isinstance(value, ast.Call) and getattr(value.func, "id", None) == "property":
@@ -498,6 +526,15 @@ def linear_algebra(groups):
     return HEAD + CHECKS + IMPORTS + "\n".join(lines)
 
 
+def gathering(package, lazy):
+    """The stub of a package that gathers names."""
+    lines = [f"from {module} import {name} as {name}" for name, module in lazy.items()]
+    for node in tree_of(f"{package.replace('.', '/')}/__init__").body:
+        if isinstance(node, ast.ImportFrom):
+            lines += [f"from {node.module} import {alias.name} as {alias.asname or alias.name}" for alias in node.names]
+    return HEAD + "\n".join([*gathered(lines), ""])
+
+
 def stubs():
     """The text of each stub, by its path."""
     api = json.loads((FOLDER / "api.json").read_text())
@@ -507,6 +544,7 @@ def stubs():
         PACKAGE / "_C.pyi": extension(groups),
         PACKAGE / "__init__.pyi": package(groups),
         PACKAGE / "linalg.pyi": linear_algebra(groups),
+        **{PACKAGE / package.replace(".", "/") / "__init__.pyi": gathering(package, lazy) for package, lazy in GATHERING.items()},
     }
 
 
@@ -514,7 +552,7 @@ def main():
     stale = [path for path, text in stubs().items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv[1:]:
         if stale:
-            sys.exit(f"stale: {', '.join(path.name for path in stale)}: run python/generate/stubs.py")
+            sys.exit(f"stale: {', '.join(str(path.relative_to(PACKAGE)) for path in stale)}: run python/generate/stubs.py")
         return
     for path, text in stubs().items():
         bindings.write(path, text)

@@ -402,49 +402,53 @@ class Tensor:
         """The magnitude of each element. As torch.Tensor.abs."""
     def abs_(self) -> Self:
         """The magnitude of each element. As torch.Tensor.abs."""
+    def absolute(self) -> Tensor:
+        """The magnitude of each element. As torch.Tensor.abs."""
+    def absolute_(self) -> Self:
+        """The magnitude of each element. As torch.Tensor.abs."""
     def acos(self) -> Tensor:
-        """The angle whose cosine is x. As torch.Tensor.acos."""
+        """The angle whose cosine is self. As torch.Tensor.acos."""
     def acos_(self) -> Self:
-        """The angle whose cosine is x. As torch.Tensor.acos."""
+        """The angle whose cosine is self. As torch.Tensor.acos."""
     def acosh(self) -> Tensor:
         """The inverse of cosh. As torch.Tensor.acosh."""
     def acosh_(self) -> Self:
         """The inverse of cosh. As torch.Tensor.acosh."""
     @overload
     def add(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
-        """a + b. As torch.Tensor.add."""
+        """self + other. As torch.Tensor.add."""
     @overload
     def add(self, other: Tensor | _Number) -> Tensor: ...
     @overload
     def add_(self, other: Tensor | _Number, *, alpha: _Number) -> Self:
-        """a + b. As torch.Tensor.add."""
+        """self + other. As torch.Tensor.add."""
     @overload
     def add_(self, other: Tensor | _Number) -> Self: ...
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * the sum of all products of a batch."""
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
         """beta * input + alpha * the sum of all products of a batch."""
-    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
-        """x + value * a / b."""
-    def addcdiv_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Self:
-        """x + value * a / b."""
-    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
-        """x + value * a * b."""
-    def addcmul_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Self:
-        """x + value * a * b."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """self + value * tensor1 / tensor2."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Self:
+        """self + value * tensor1 / tensor2."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Tensor:
+        """self + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1) -> Self:
+        """self + value * tensor1 * tensor2."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * this + alpha * (a product), as the functions of these names."""
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
-        """beta * input + alpha * a b; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
+        """beta * input + alpha * mat1 mat2; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
 integers here; baddbmm, addbmm and addmv cut them off."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+        """beta * input + alpha * mat vec for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
-        """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+        """beta * input + alpha * mat vec for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+        """beta * input + alpha * vec1 vec2 for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
-        """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+        """beta * input + alpha * vec1 vec2 for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
     @overload
     def all(self) -> Tensor:
         """Whether all (any) of the elements are not zero: bool, or uint8 of uint8. As torch.all, torch.any."""
@@ -453,9 +457,9 @@ integers here; baddbmm, addbmm and addmv cut them off."""
     @overload
     def all(self, dim: _int, keepdim: _bool = False) -> Tensor: ...
     def amax(self, dim: _Shape | None = None, keepdim: _bool = False) -> Tensor:
-        """The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin."""
+        """The largest element along dimensions; gradients go in equal parts to all that tie. As torch.amax."""
     def amin(self, dim: _Shape | None = None, keepdim: _bool = False) -> Tensor:
-        """The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin."""
+        """The smallest element along dimensions; gradients go in equal parts to all that tie. As torch.amin."""
     def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> _aminmax:
         """amin and amax, of all or along one dimension. As torch.aminmax."""
     def angle(self) -> Tensor:
@@ -469,6 +473,34 @@ integers here; baddbmm, addbmm and addmv cut them off."""
     def any(self, dim: _Shape | None = None, keepdim: _bool = False) -> Tensor: ...
     @overload
     def any(self, dim: _int, keepdim: _bool = False) -> Tensor: ...
+    def arccos(self) -> Tensor:
+        """The angle whose cosine is self. As torch.Tensor.acos."""
+    def arccos_(self) -> Self:
+        """The angle whose cosine is self. As torch.Tensor.acos."""
+    def arccosh(self) -> Tensor:
+        """The inverse of cosh. As torch.Tensor.acosh."""
+    def arccosh_(self) -> Self:
+        """The inverse of cosh. As torch.Tensor.acosh."""
+    def arcsin(self) -> Tensor:
+        """The angle whose sine is self. As torch.Tensor.asin."""
+    def arcsin_(self) -> Self:
+        """The angle whose sine is self. As torch.Tensor.asin."""
+    def arcsinh(self) -> Tensor:
+        """The inverse of sinh. As torch.Tensor.asinh."""
+    def arcsinh_(self) -> Self:
+        """The inverse of sinh. As torch.Tensor.asinh."""
+    def arctan(self) -> Tensor:
+        """The angle whose tangent is self. As torch.Tensor.atan."""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, self). As torch.Tensor.atan2."""
+    def arctan2_(self, other: Tensor) -> Self:
+        """The angle of the point (other, self). As torch.Tensor.atan2."""
+    def arctan_(self) -> Self:
+        """The angle whose tangent is self. As torch.Tensor.atan."""
+    def arctanh(self) -> Tensor:
+        """The inverse of tanh. As torch.Tensor.atanh."""
+    def arctanh_(self) -> Self:
+        """The inverse of tanh. As torch.Tensor.atanh."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index of the first largest (smallest) element, in the flattened tensor or along a dimension; nan wins. As torch.argmax."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -480,27 +512,27 @@ integers here; baddbmm, addbmm and addmv cut them off."""
     def as_strided(self, size: _Shape, stride: _Shape, storage_offset: _int | None = None) -> Tensor:
         """Sizes and strides of your own over the same storage. Error where they reach outside. As torch.as_strided."""
     def asin(self) -> Tensor:
-        """The angle whose sine is x. As torch.Tensor.asin."""
+        """The angle whose sine is self. As torch.Tensor.asin."""
     def asin_(self) -> Self:
-        """The angle whose sine is x. As torch.Tensor.asin."""
+        """The angle whose sine is self. As torch.Tensor.asin."""
     def asinh(self) -> Tensor:
         """The inverse of sinh. As torch.Tensor.asinh."""
     def asinh_(self) -> Self:
         """The inverse of sinh. As torch.Tensor.asinh."""
     def atan(self) -> Tensor:
-        """The angle whose tangent is x. As torch.Tensor.atan."""
-    def atan2(self, other: Tensor | _Number) -> Tensor:
-        """The angle of the point (b, a). As torch.Tensor.atan2."""
-    def atan2_(self, other: Tensor | _Number) -> Self:
-        """The angle of the point (b, a). As torch.Tensor.atan2."""
+        """The angle whose tangent is self. As torch.Tensor.atan."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, self). As torch.Tensor.atan2."""
+    def atan2_(self, other: Tensor) -> Self:
+        """The angle of the point (other, self). As torch.Tensor.atan2."""
     def atan_(self) -> Self:
-        """The angle whose tangent is x. As torch.Tensor.atan."""
+        """The angle whose tangent is self. As torch.Tensor.atan."""
     def atanh(self) -> Tensor:
         """The inverse of tanh. As torch.Tensor.atanh."""
     def atanh_(self) -> Self:
         """The inverse of tanh. As torch.Tensor.atanh."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """The same of batches: (b, n, k) by (b, k, m)."""
+        """beta * input + alpha * batch1 batch2, a product of matrices for each batch: (b, n, k) by (b, k, m)."""
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
         """The same of batches: (b, n, k) by (b, k, m)."""
     @overload
@@ -512,33 +544,33 @@ integers here; baddbmm, addbmm and addmv cut them off."""
         """How often each of 0, 1, … occurs in a vector of integers, or the sum of their weights; at least `minlength` entries. Waits for the
 device. As torch.bincount."""
     def bitwise_and(self, other: Tensor | _Number) -> Tensor:
-        """a & b. As torch.Tensor.bitwise_and."""
+        """self & other. As torch.Tensor.bitwise_and."""
     def bitwise_and_(self, other: Tensor | _Number) -> Self:
-        """a & b. As torch.Tensor.bitwise_and."""
+        """self & other. As torch.Tensor.bitwise_and."""
     def bitwise_left_shift(self, other: Tensor | _Number) -> Tensor:
-        """a << b. As torch.Tensor.bitwise_left_shift."""
+        """self << other. As torch.Tensor.bitwise_left_shift."""
     def bitwise_left_shift_(self, other: Tensor | _Number) -> Self:
-        """a << b. As torch.Tensor.bitwise_left_shift."""
+        """self << other. As torch.Tensor.bitwise_left_shift."""
     def bitwise_not(self) -> Tensor:
         """All bits turned over, logical_not of bool. As torch.Tensor.bitwise_not."""
     def bitwise_not_(self) -> Self:
         """All bits turned over, logical_not of bool. As torch.Tensor.bitwise_not."""
     def bitwise_or(self, other: Tensor | _Number) -> Tensor:
-        """a | b. As torch.Tensor.bitwise_or."""
+        """self | other. As torch.Tensor.bitwise_or."""
     def bitwise_or_(self, other: Tensor | _Number) -> Self:
-        """a | b. As torch.Tensor.bitwise_or."""
+        """self | other. As torch.Tensor.bitwise_or."""
     def bitwise_right_shift(self, other: Tensor | _Number) -> Tensor:
-        """a >> b. As torch.Tensor.bitwise_right_shift."""
+        """self >> other. As torch.Tensor.bitwise_right_shift."""
     def bitwise_right_shift_(self, other: Tensor | _Number) -> Self:
-        """a >> b. As torch.Tensor.bitwise_right_shift."""
+        """self >> other. As torch.Tensor.bitwise_right_shift."""
     def bitwise_xor(self, other: Tensor | _Number) -> Tensor:
-        """a ^ b. As torch.Tensor.bitwise_xor."""
+        """self ^ other. As torch.Tensor.bitwise_xor."""
     def bitwise_xor_(self, other: Tensor | _Number) -> Self:
-        """a ^ b. As torch.Tensor.bitwise_xor."""
+        """self ^ other. As torch.Tensor.bitwise_xor."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """(b, n, k) by (b, k, m)."""
     def broadcast_to(self, size: _Shape) -> Tensor:
-        """Dimensions of size 1 repeated to `sizes`, without a copy. As torch.broadcast_to."""
+        """Dimensions of size 1 repeated to `size`, without a copy. As torch.broadcast_to."""
     def cauchy_(self, median: _float = 0, sigma: _float = 1, *, generator: Generator | None = None) -> Self:
         """Filled with numbers of the Cauchy distribution. As torch.Tensor.cauchy_."""
     def ceil(self) -> Tensor:
@@ -558,17 +590,27 @@ device. As torch.bincount."""
     @overload
     def clamp_(self, min: Tensor | None = None, max: Tensor | None = None) -> Self: ...
     def clamp_max(self, max: Tensor | _Number) -> Tensor:
-        """x, where it is above `max` that. As torch.clamp_max."""
+        """self, where it is above `max` that. As torch.clamp_max."""
     def clamp_max_(self, max: Tensor | _Number) -> Self:
-        """x, where it is above `max` that. As torch.clamp_max."""
+        """self, where it is above `max` that. As torch.clamp_max."""
     def clamp_min(self, min: Tensor | _Number) -> Tensor:
-        """x, where it is below `min` that. As torch.clamp_min."""
+        """self, where it is below `min` that. As torch.clamp_min."""
     def clamp_min_(self, min: Tensor | _Number) -> Self:
-        """x, where it is below `min` that. As torch.clamp_min."""
+        """self, where it is below `min` that. As torch.clamp_min."""
+    @overload
+    def clip(self, min: _Number | None = None, max: _Number | None = None) -> Tensor:
+        """Within [min, max]; either may be left out, not both. nan stays."""
+    @overload
+    def clip(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
+    @overload
+    def clip_(self, min: _Number | None = None, max: _Number | None = None) -> Self:
+        """Within [min, max]; either may be left out, not both. nan stays."""
+    @overload
+    def clip_(self, min: Tensor | None = None, max: Tensor | None = None) -> Self: ...
     def copysign(self, other: Tensor | _Number) -> Tensor:
-        """The magnitude of a with the sign of b. As torch.Tensor.copysign."""
+        """The magnitude of self with the sign of other. As torch.Tensor.copysign."""
     def copysign_(self, other: Tensor | _Number) -> Self:
-        """The magnitude of a with the sign of b. As torch.Tensor.copysign."""
+        """The magnitude of self with the sign of other. As torch.Tensor.copysign."""
     def cos(self) -> Tensor:
         """The cosine of radians. As torch.Tensor.cos."""
     def cos_(self) -> Self:
@@ -600,50 +642,60 @@ device. As torch.bincount."""
     def det(self) -> Tensor:
         """The determinant of a square matrix. As torch.det."""
     def diag(self, diagonal: _int = 0) -> Tensor:
-        """A matrix with the vector x on a diagonal; of a matrix the diagonal, copied. As torch.diag."""
+        """A matrix with the vector self on a diagonal; of a matrix the diagonal, copied. As torch.diag."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """New tensors, zero but for x on diagonals: over two new dimensions; a vector's, or a copy of a matrix's diagonal; all of x's elements'."""
+        """New tensors, zero but for self on diagonals: over two new dimensions; a vector's, or a copy of a matrix's diagonal; all of self's elements'."""
     def diagflat(self, offset: _int = 0) -> Tensor:
-        """A matrix with all elements of x on a diagonal. As torch.diagflat."""
+        """A matrix with all elements of self on a diagonal. As torch.diagflat."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of two dimensions, as the last one. As torch.diagonal."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """Each element minus the one before it, `n` times over; `prepend` and `append`, where defined, are joined to x first. Of bools: whether
+        """Each element minus the one before it, `n` times over; `prepend` and `append`, where defined, are joined to self first. Of bools: whether
 they differ. As torch.diff."""
     def digamma(self) -> Tensor:
         """The slope of lgamma. As torch.Tensor.digamma."""
     def digamma_(self) -> Self:
         """The slope of lgamma. As torch.Tensor.digamma."""
     def dist(self, other: Tensor, p: _float = 2) -> Tensor:
-        """The p-norm of a - b. As torch.dist."""
+        """The p-norm of self - other. As torch.dist."""
     @overload
     def div(self, other: Tensor | _Number, *, rounding_mode: _str) -> Tensor:
-        """a / b, of integers too a floating number. As torch.Tensor.div."""
+        """self / other, of integers too a floating number. As torch.Tensor.div."""
     @overload
     def div(self, other: Tensor | _Number) -> Tensor: ...
     @overload
     def div_(self, other: Tensor | _Number, *, rounding_mode: _str) -> Self:
-        """a / b, of integers too a floating number. As torch.Tensor.div."""
+        """self / other, of integers too a floating number. As torch.Tensor.div."""
     @overload
     def div_(self, other: Tensor | _Number) -> Self: ...
+    @overload
+    def divide(self, other: Tensor | _Number, *, rounding_mode: _str) -> Tensor:
+        """self / other, of integers too a floating number. As torch.Tensor.div."""
+    @overload
+    def divide(self, other: Tensor | _Number) -> Tensor: ...
+    @overload
+    def divide_(self, other: Tensor | _Number, *, rounding_mode: _str) -> Self:
+        """self / other, of integers too a floating number. As torch.Tensor.div."""
+    @overload
+    def divide_(self, other: Tensor | _Number) -> Self: ...
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of products of two vectors. As torch.dot."""
     def eq(self, other: Tensor | _Number) -> Tensor:
-        """Whether a == b. As torch.Tensor.eq."""
+        """Whether self == other. As torch.Tensor.eq."""
     def eq_(self, other: Tensor | _Number) -> Self:
-        """Whether a == b. As torch.Tensor.eq."""
+        """Whether self == other. As torch.Tensor.eq."""
     def erf(self) -> Tensor:
         """The error function. As torch.Tensor.erf."""
     def erf_(self) -> Self:
         """The error function. As torch.Tensor.erf."""
     def erfc(self) -> Tensor:
-        """1 - erf(x), precise for large x. As torch.Tensor.erfc."""
+        """1 - erf(self), precise for large self. As torch.Tensor.erfc."""
     def erfc_(self) -> Self:
-        """1 - erf(x), precise for large x. As torch.Tensor.erfc."""
+        """1 - erf(self), precise for large self. As torch.Tensor.erfc."""
     def erfinv(self) -> Tensor:
-        """The number whose erf is x. As torch.Tensor.erfinv."""
+        """The number whose erf is self. As torch.Tensor.erfinv."""
     def erfinv_(self) -> Self:
-        """The number whose erf is x. As torch.Tensor.erfinv."""
+        """The number whose erf is self. As torch.Tensor.erfinv."""
     def exp(self) -> Tensor:
         """e raised to each element. As torch.Tensor.exp."""
     def exp2(self) -> Tensor:
@@ -654,19 +706,23 @@ they differ. As torch.diff."""
         """e raised to each element. As torch.Tensor.exp."""
     @overload
     def expand(self, size: _Shape) -> Tensor:
-        """Dimensions of size 1 repeated to `sizes`, without a copy; -1 keeps a size. As torch.Tensor.expand."""
+        """Dimensions of size 1 repeated to `size`, without a copy; -1 keeps a size. As torch.Tensor.expand."""
     @overload
     def expand(self, *size: _int) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expand to the sizes of `other`."""
     def expm1(self) -> Tensor:
-        """exp(x) - 1, precise near zero. As torch.Tensor.expm1."""
+        """exp(self) - 1, precise near zero. As torch.Tensor.expm1."""
     def expm1_(self) -> Self:
-        """exp(x) - 1, precise near zero. As torch.Tensor.expm1."""
+        """exp(self) - 1, precise near zero. As torch.Tensor.expm1."""
     def exponential_(self, lambd: _float = 1, *, generator: Generator | None = None) -> Self:
         """Filled with numbers of the exponential distribution. As torch.Tensor.exponential_."""
     def fill_(self, value: Tensor | _Number) -> Self:
-        """A tensor like x, filled with a number or the value of a 0-dim tensor. As torch.fill."""
+        """A tensor like self, filled with a number or the value of a 0-dim tensor. As torch.fill."""
+    def fix(self) -> Tensor:
+        """The whole part. As torch.Tensor.trunc."""
+    def fix_(self) -> Self:
+        """The whole part. As torch.Tensor.trunc."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Dimensions start_dim to end_dim as one. As torch.flatten."""
     @overload
@@ -675,92 +731,102 @@ they differ. As torch.diff."""
     @overload
     def flip(self, *dims: _int) -> Tensor: ...
     def float_power(self, exponent: Tensor | _Number) -> Tensor:
-        """a raised to b, both in float64. As torch.float_power."""
+        """self raised to exponent, both in float64. As torch.float_power."""
     def float_power_(self, exponent: Tensor | _Number) -> Self:
-        """a raised to b, both in float64. As torch.float_power."""
+        """self raised to exponent, both in float64. As torch.float_power."""
     def floor(self) -> Tensor:
         """The nearest whole number below. As torch.Tensor.floor."""
     def floor_(self) -> Self:
         """The nearest whole number below. As torch.Tensor.floor."""
     def floor_divide(self, other: Tensor | _Number) -> Tensor:
-        """a / b rounded down. As torch.Tensor.floor_divide."""
+        """self / other rounded down. As torch.Tensor.floor_divide."""
     def floor_divide_(self, other: Tensor | _Number) -> Self:
-        """a / b rounded down. As torch.Tensor.floor_divide."""
-    def fmax(self, other: Tensor | _Number) -> Tensor:
+        """self / other rounded down. As torch.Tensor.floor_divide."""
+    def fmax(self, other: Tensor) -> Tensor:
         """The larger, nan loses. As torch.Tensor.fmax."""
     def fmax_(self, other: Tensor | _Number) -> Self:
         """The larger, nan loses. As torch.Tensor.fmax."""
-    def fmin(self, other: Tensor | _Number) -> Tensor:
+    def fmin(self, other: Tensor) -> Tensor:
         """The smaller, nan loses. As torch.Tensor.fmin."""
     def fmin_(self, other: Tensor | _Number) -> Self:
         """The smaller, nan loses. As torch.Tensor.fmin."""
     def fmod(self, other: Tensor | _Number) -> Tensor:
-        """What division rounded towards zero leaves, with the sign of a. As torch.Tensor.fmod."""
+        """What division rounded towards zero leaves, with the sign of self. As torch.Tensor.fmod."""
     def fmod_(self, other: Tensor | _Number) -> Self:
-        """What division rounded towards zero leaves, with the sign of a. As torch.Tensor.fmod."""
+        """What division rounded towards zero leaves, with the sign of self. As torch.Tensor.fmod."""
     def frac(self) -> Tensor:
         """What trunc takes away. As torch.Tensor.frac."""
     def frac_(self) -> Self:
         """What trunc takes away. As torch.Tensor.frac."""
     def gather(self, dim: _int, index: Tensor) -> Tensor:
-        """y[i][j] = x[index[i][j]][j] for dim 0, and so on. As torch.gather."""
+        """y[i][j] = self[index[i][j]][j] for dim 0, and so on. As torch.gather."""
     def ge(self, other: Tensor | _Number) -> Tensor:
-        """Whether a >= b. As torch.Tensor.ge."""
+        """Whether self >= other. As torch.Tensor.ge."""
     def ge_(self, other: Tensor | _Number) -> Self:
-        """Whether a >= b. As torch.Tensor.ge."""
+        """Whether self >= other. As torch.Tensor.ge."""
     def geometric_(self, p: _float, *, generator: Generator | None = None) -> Self:
         """How many trials of probability p, in (0, 1), the first success takes."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """self[i] * vec2[j] of two vectors."""
+    def greater(self, other: Tensor | _Number) -> Tensor:
+        """Whether self > other. As torch.Tensor.gt."""
+    def greater_(self, other: Tensor | _Number) -> Self:
+        """Whether self > other. As torch.Tensor.gt."""
+    def greater_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether self >= other. As torch.Tensor.ge."""
+    def greater_equal_(self, other: Tensor | _Number) -> Self:
+        """Whether self >= other. As torch.Tensor.ge."""
     def gt(self, other: Tensor | _Number) -> Tensor:
-        """Whether a > b. As torch.Tensor.gt."""
+        """Whether self > other. As torch.Tensor.gt."""
     def gt_(self, other: Tensor | _Number) -> Self:
-        """Whether a > b. As torch.Tensor.gt."""
+        """Whether self > other. As torch.Tensor.gt."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """x where |x| > lambd, else 0."""
+        """self where |self| > lambd, else 0."""
     def hardsigmoid(self) -> Tensor:
-        """max(0, min(6, x + 3)) / 6. As torch.Tensor.hardsigmoid."""
+        """max(0, min(6, self + 3)) / 6. As torch.Tensor.hardsigmoid."""
     def hardsigmoid_(self) -> Self:
-        """max(0, min(6, x + 3)) / 6. As torch.Tensor.hardsigmoid."""
+        """max(0, min(6, self + 3)) / 6. As torch.Tensor.hardsigmoid."""
     def hardswish(self) -> Tensor:
-        """x * hardsigmoid(x). As torch.Tensor.hardswish."""
+        """self * hardsigmoid(self). As torch.Tensor.hardswish."""
     def hardswish_(self) -> Self:
-        """x * hardsigmoid(x). As torch.Tensor.hardswish."""
-    def heaviside(self, values: Tensor | _Number) -> Tensor:
-        """0 below zero, 1 above, b at zero. As torch.Tensor.heaviside."""
-    def heaviside_(self, values: Tensor | _Number) -> Self:
-        """0 below zero, 1 above, b at zero. As torch.Tensor.heaviside."""
+        """self * hardsigmoid(self). As torch.Tensor.hardswish."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 below zero, 1 above, values at zero. As torch.Tensor.heaviside."""
+    def heaviside_(self, values: Tensor) -> Self:
+        """0 below zero, 1 above, values at zero. As torch.Tensor.heaviside."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
-        """How many elements lie in each of `bins` equal parts of [min, max], or of the range of x where both are equal. Others are left out.
+        """How many elements lie in each of `bins` equal parts of [min, max], or of the range of self where both are equal. Others are left out.
 Floating dtypes. As torch.histc."""
-    def hypot(self, other: Tensor | _Number) -> Tensor:
-        """sqrt(a * a + b * b). As torch.Tensor.hypot."""
-    def hypot_(self, other: Tensor | _Number) -> Self:
-        """sqrt(a * a + b * b). As torch.Tensor.hypot."""
+    def hypot(self, other: Tensor) -> Tensor:
+        """sqrt(self * self + other * other). As torch.Tensor.hypot."""
+    def hypot_(self, other: Tensor) -> Self:
+        """sqrt(self * self + other * other). As torch.Tensor.hypot."""
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
-        """x with alpha times the slices of `source` added at `index`. As torch.index_add."""
+        """self with alpha times the slices of `source` added at `index`. As torch.index_add."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
-        """x with alpha times the slices of `source` added at `index`. As torch.index_add."""
+        """self with alpha times the slices of `source` added at `index`. As torch.index_add."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
-        """x with the slices of `source` in place of those at `index`. As torch.index_copy."""
+        """self with the slices of `source` in place of those at `index`. As torch.index_copy."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
-        """x with the slices of `source` in place of those at `index`. As torch.index_copy."""
+        """self with the slices of `source` in place of those at `index`. As torch.index_copy."""
     def index_fill(self, dim: _int, index: Tensor, value: Tensor | _Number) -> Tensor:
-        """x with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
+        """self with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
     def index_fill_(self, dim: _int, index: Tensor, value: Tensor | _Number) -> Self:
-        """x with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
+        """self with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
-        """x with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of x where `include_self`. As
+        """self with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of self where `include_self`. As
 torch.index_reduce."""
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Self:
-        """x with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of x where `include_self`. As
+        """self with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of self where `include_self`. As
 torch.index_reduce."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """Slices of x along a dimension, in the order of a vector `index`. As torch.index_select."""
+        """Slices of self along a dimension, in the order of a vector `index`. As torch.index_select."""
     def inner(self, other: Tensor) -> Tensor:
-        """Sums of products over the last dimensions; with a 0-dim tensor a * b. As torch.inner."""
+        """Sums of products over the last dimensions; with a 0-dim tensor self * other. As torch.inner."""
     def inverse(self) -> Tensor:
         """The inverse of a square matrix. As torch.inverse."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
-        """Whether |a - b| <= atol + rtol * |b|, or both are the same. Error for different dtypes and negative tolerances."""
+        """Whether |self - other| <= atol + rtol * |other|, or both are the same. Error for different dtypes and negative tolerances."""
     def isfinite(self) -> Tensor:
         """Whether each element is neither nan nor infinite. As torch.Tensor.isfinite."""
     def isinf(self) -> Tensor:
@@ -775,22 +841,30 @@ torch.index_reduce."""
         """Kronecker's product."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> _kthvalue:
         """The k-th smallest element along a dimension, k counted from 1. As torch.kthvalue."""
-    def ldexp(self, other: Tensor | _Number) -> Tensor:
-        """a * 2^b. As torch.Tensor.ldexp."""
-    def ldexp_(self, other: Tensor | _Number) -> Self:
-        """a * 2^b. As torch.Tensor.ldexp."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """self * 2^other. As torch.Tensor.ldexp."""
+    def ldexp_(self, other: Tensor) -> Self:
+        """self * 2^other. As torch.Tensor.ldexp."""
     def le(self, other: Tensor | _Number) -> Tensor:
-        """Whether a <= b. As torch.Tensor.le."""
+        """Whether self <= other. As torch.Tensor.le."""
     def le_(self, other: Tensor | _Number) -> Self:
-        """Whether a <= b. As torch.Tensor.le."""
+        """Whether self <= other. As torch.Tensor.le."""
     def lerp(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
         """start + weight * (end - start)."""
     def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Self:
         """start + weight * (end - start)."""
+    def less(self, other: Tensor | _Number) -> Tensor:
+        """Whether self < other. As torch.Tensor.lt."""
+    def less_(self, other: Tensor | _Number) -> Self:
+        """Whether self < other. As torch.Tensor.lt."""
+    def less_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether self <= other. As torch.Tensor.le."""
+    def less_equal_(self, other: Tensor | _Number) -> Self:
+        """Whether self <= other. As torch.Tensor.le."""
     def lgamma(self) -> Tensor:
-        """The logarithm of |gamma(x)|. As torch.Tensor.lgamma."""
+        """The logarithm of |gamma(self)|. As torch.Tensor.lgamma."""
     def lgamma_(self) -> Self:
-        """The logarithm of |gamma(x)|. As torch.Tensor.lgamma."""
+        """The logarithm of |gamma(self)|. As torch.Tensor.lgamma."""
     def log(self) -> Tensor:
         """The natural logarithm. As torch.Tensor.log."""
     def log10(self) -> Tensor:
@@ -798,9 +872,9 @@ torch.index_reduce."""
     def log10_(self) -> Self:
         """The logarithm to base 10. As torch.Tensor.log10."""
     def log1p(self) -> Tensor:
-        """log(1 + x), precise near zero. As torch.Tensor.log1p."""
+        """log(1 + self), precise near zero. As torch.Tensor.log1p."""
     def log1p_(self) -> Self:
-        """log(1 + x), precise near zero. As torch.Tensor.log1p."""
+        """log(1 + self), precise near zero. As torch.Tensor.log1p."""
     def log2(self) -> Tensor:
         """The logarithm to base 2. As torch.Tensor.log2."""
     def log2_(self) -> Self:
@@ -813,56 +887,56 @@ torch.index_reduce."""
     def log_softmax(self, dim: _int) -> Tensor:
         """The logarithm of softmax, computed without it."""
     @overload
-    def log_softmax(self, dim: _int, *, dtype: _DType) -> Tensor: ...
-    def logaddexp(self, other: Tensor | _Number) -> Tensor:
-        """log(exp(a) + exp(b)). As torch.Tensor.logaddexp."""
-    def logaddexp2(self, other: Tensor | _Number) -> Tensor:
-        """log2(2^a + 2^b). As torch.Tensor.logaddexp2."""
+    def log_softmax(self, dim: _int, dtype: _DType) -> Tensor: ...
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """log(exp(self) + exp(other)). As torch.Tensor.logaddexp."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """log2(2^self + 2^other). As torch.Tensor.logaddexp2."""
     def logaddexp2_(self, other: Tensor | _Number) -> Self:
-        """log2(2^a + 2^b). As torch.Tensor.logaddexp2."""
+        """log2(2^self + 2^other). As torch.Tensor.logaddexp2."""
     def logaddexp_(self, other: Tensor | _Number) -> Self:
-        """log(exp(a) + exp(b)). As torch.Tensor.logaddexp."""
+        """log(exp(self) + exp(other)). As torch.Tensor.logaddexp."""
     def logcumsumexp(self, dim: _int) -> Tensor:
-        """log(cumsum(exp(x))) that does not overflow. Floating dtypes. As torch.logcumsumexp."""
-    def logical_and(self, other: Tensor | _Number) -> Tensor:
+        """log(cumsum(exp(self))) that does not overflow. Floating dtypes. As torch.logcumsumexp."""
+    def logical_and(self, other: Tensor) -> Tensor:
         """Whether both are not zero. As torch.Tensor.logical_and."""
-    def logical_and_(self, other: Tensor | _Number) -> Self:
+    def logical_and_(self, other: Tensor) -> Self:
         """Whether both are not zero. As torch.Tensor.logical_and."""
     def logical_not(self) -> Tensor:
         """Whether each element is zero. As torch.Tensor.logical_not."""
     def logical_not_(self) -> Self:
         """Whether each element is zero. As torch.Tensor.logical_not."""
-    def logical_or(self, other: Tensor | _Number) -> Tensor:
+    def logical_or(self, other: Tensor) -> Tensor:
         """Whether one is not zero. As torch.Tensor.logical_or."""
-    def logical_or_(self, other: Tensor | _Number) -> Self:
+    def logical_or_(self, other: Tensor) -> Self:
         """Whether one is not zero. As torch.Tensor.logical_or."""
-    def logical_xor(self, other: Tensor | _Number) -> Tensor:
+    def logical_xor(self, other: Tensor) -> Tensor:
         """Whether exactly one is not zero. As torch.Tensor.logical_xor."""
-    def logical_xor_(self, other: Tensor | _Number) -> Self:
+    def logical_xor_(self, other: Tensor) -> Self:
         """Whether exactly one is not zero. As torch.Tensor.logical_xor."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """log(x / (1 - x)), x first brought within [eps, 1 - eps] where an eps is given."""
+        """log(self / (1 - self)), self first brought within [eps, 1 - eps] where an eps is given."""
     def logit_(self, eps: _float | None = None) -> Self:
-        """log(x / (1 - x)), x first brought within [eps, 1 - eps] where an eps is given."""
+        """log(self / (1 - self)), self first brought within [eps, 1 - eps] where an eps is given."""
     def logsigmoid(self) -> Tensor:
-        """log(sigmoid(x)). As torch.Tensor.logsigmoid."""
+        """log(sigmoid(self)). As torch.Tensor.logsigmoid."""
     def logsigmoid_(self) -> Self:
-        """log(sigmoid(x)). As torch.Tensor.logsigmoid."""
-    def logsumexp(self, dim: _Shape | None = None, keepdim: _bool = False) -> Tensor:
-        """log(sum(exp(x))), taken from the maximum so that it cannot overflow. As torch.logsumexp."""
+        """log(sigmoid(self)). As torch.Tensor.logsigmoid."""
+    def logsumexp(self, dim: _Shape, keepdim: _bool = False) -> Tensor:
+        """log(sum(exp(self))), taken from the maximum so that it cannot overflow. As torch.logsumexp."""
     def lt(self, other: Tensor | _Number) -> Tensor:
-        """Whether a < b. As torch.Tensor.lt."""
+        """Whether self < other. As torch.Tensor.lt."""
     def lt_(self, other: Tensor | _Number) -> Self:
-        """Whether a < b. As torch.Tensor.lt."""
+        """Whether self < other. As torch.Tensor.lt."""
     def masked_fill(self, mask: Tensor, value: Tensor | _Number) -> Tensor:
-        """x with `value` where `mask` is true. As torch.Tensor.masked_fill."""
+        """self with `value` where `mask` is true. As torch.Tensor.masked_fill."""
     def masked_fill_(self, mask: Tensor, value: Tensor | _Number) -> Self:
-        """x with `value` where `mask` is true. As torch.Tensor.masked_fill."""
+        """self with `value` where `mask` is true. As torch.Tensor.masked_fill."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
-        """x with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
+        """self with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
 torch.Tensor.masked_scatter."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
-        """x with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
+        """self with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
 torch.Tensor.masked_scatter."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where `mask` is true, as a vector. Waits for the device: the size depends on the data."""
@@ -870,7 +944,7 @@ torch.Tensor.masked_scatter."""
         """By PyTorch's rules: vectors, matrices, and batches that broadcast. As torch.matmul."""
     def matrix_power(self, n: _int) -> Tensor:
         """Multiplied with itself n times. As torch.matrix_power."""
-    def maximum(self, other: Tensor | _Number) -> Tensor:
+    def maximum(self, other: Tensor) -> Tensor:
         """The larger, nan wins. As torch.Tensor.maximum."""
     def maximum_(self, other: Tensor | _Number) -> Self:
         """The larger, nan wins. As torch.Tensor.maximum."""
@@ -886,18 +960,23 @@ torch.Tensor.masked_scatter."""
         """The middle element, of two the lower; nan where there is one. nanmedian: of those that are not nan. As torch.median, torch.nanmedian."""
     @overload
     def median(self, dim: _int, keepdim: _bool = False) -> _median: ...
-    def minimum(self, other: Tensor | _Number) -> Tensor:
+    def minimum(self, other: Tensor) -> Tensor:
         """The smaller, nan wins. As torch.Tensor.minimum."""
     def minimum_(self, other: Tensor | _Number) -> Self:
         """The smaller, nan wins. As torch.Tensor.minimum."""
     def mish(self) -> Tensor:
-        """x * tanh(log(1 + exp(x))). As torch.Tensor.mish."""
+        """self * tanh(log(1 + exp(self))). As torch.Tensor.mish."""
     def mish_(self) -> Self:
-        """x * tanh(log(1 + exp(x))). As torch.Tensor.mish."""
+        """self * tanh(log(1 + exp(self))). As torch.Tensor.mish."""
     def mm(self, mat2: Tensor) -> Tensor:
         """(n, k) by (k, m)."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> _mode:
         """The most frequent element along a dimension, of several the smallest, and the last index at which it is. As torch.mode."""
+    @overload
+    def moveaxis(self, source: _int, destination: _int) -> Tensor:
+        """Dimensions to other places; the others keep their order. As torch.movedim."""
+    @overload
+    def moveaxis(self, source: _Shape, destination: _Shape) -> Tensor: ...
     @overload
     def movedim(self, source: _int, destination: _int) -> Tensor:
         """Dimensions to other places; the others keep their order. As torch.movedim."""
@@ -906,12 +985,16 @@ torch.Tensor.masked_scatter."""
     def msort(self) -> Tensor:
         """Sorted along dimension 0. As torch.msort."""
     def mul(self, other: Tensor | _Number) -> Tensor:
-        """a * b. As torch.Tensor.mul."""
+        """self * other. As torch.Tensor.mul."""
     def mul_(self, other: Tensor | _Number) -> Self:
-        """a * b. As torch.Tensor.mul."""
+        """self * other. As torch.Tensor.mul."""
     def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero
 weights, and without replacement for more draws than weights above 0. As torch.multinomial."""
+    def multiply(self, other: Tensor | _Number) -> Tensor:
+        """self * other. As torch.Tensor.mul."""
+    def multiply_(self, other: Tensor | _Number) -> Self:
+        """self * other. As torch.Tensor.mul."""
     def mv(self, vec: Tensor) -> Tensor:
         """A matrix times a vector. As torch.mv."""
     def nan_to_num(self, nan: _float = 0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
@@ -933,12 +1016,16 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
         """`length` elements of a dimension, from `start`. As torch.narrow."""
     def ne(self, other: Tensor | _Number) -> Tensor:
-        """Whether a != b. As torch.Tensor.ne."""
+        """Whether self != other. As torch.Tensor.ne."""
     def ne_(self, other: Tensor | _Number) -> Self:
-        """Whether a != b. As torch.Tensor.ne."""
+        """Whether self != other. As torch.Tensor.ne."""
     def neg(self) -> Tensor:
         """The negative of each element. As torch.Tensor.neg."""
     def neg_(self) -> Self:
+        """The negative of each element. As torch.Tensor.neg."""
+    def negative(self) -> Tensor:
+        """The negative of each element. As torch.Tensor.neg."""
+    def negative_(self) -> Self:
         """The negative of each element. As torch.Tensor.neg."""
     @overload
     def new_empty(self, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
@@ -946,7 +1033,7 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     @overload
     def new_empty(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor: ...
     def new_full(self, size: _Shape, fill_value: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
-        """All `value`, of its dtype and device."""
+        """All `fill_value`, of its dtype and device."""
     @overload
     def new_ones(self, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
         """Ones of its dtype and device."""
@@ -959,8 +1046,12 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def new_zeros(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor: ...
     def normal_(self, mean: _float = 0, std: _float = 1, *, generator: Generator | None = None) -> Self:
         """Normal with a mean and a deviation for each element, one of them a tensor; or of given sizes. Error for a negative deviation."""
+    def not_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether self != other. As torch.Tensor.ne."""
+    def not_equal_(self, other: Tensor | _Number) -> Self:
+        """Whether self != other. As torch.Tensor.ne."""
     def outer(self, vec2: Tensor) -> Tensor:
-        """a[i] * b[j] of two vectors."""
+        """self[i] * vec2[j] of two vectors."""
     @overload
     def permute(self, dims: _Shape) -> Tensor:
         """The dimensions in another order. As torch.permute."""
@@ -971,11 +1062,11 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def polygamma_(self, n: _int) -> Self:
         """The n-th slope of digamma. Error for a negative n."""
     def positive(self) -> Tensor:
-        """x itself. Error for bool."""
+        """self itself. Error for bool."""
     def pow(self, exponent: Tensor | _Number) -> Tensor:
-        """a raised to b. As torch.Tensor.pow."""
+        """self raised to exponent. As torch.Tensor.pow."""
     def pow_(self, exponent: Tensor | _Number) -> Self:
-        """a raised to b. As torch.Tensor.pow."""
+        """self raised to exponent. As torch.Tensor.pow."""
     def prelu(self, weight: Tensor) -> Tensor:
         """leaky_relu with a slope of its own for each channel (dimension 1), or one for all."""
     @overload
@@ -984,9 +1075,9 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     @overload
     def prod(self, dim: _int, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
-        """x with the elements of `source` at these places, added where `accumulate`. As torch.put."""
+        """self with the elements of `source` at these places, added where `accumulate`. As torch.put."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
-        """x with the elements of `source` at these places, added where `accumulate`. As torch.put."""
+        """self with the elements of `source` at these places, added where `accumulate`. As torch.put."""
     def quantile(self, q: Tensor | _Number, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-quantiles, of all elements or along a dimension; a vector of q gives a first dimension. Between two elements `interpolation`
 decides: linear, lower, higher, midpoint or nearest. float32 and float64. As torch.quantile, torch.nanquantile."""
@@ -1004,21 +1095,21 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     def ravel(self) -> Tensor:
         """As one dimension."""
     def reciprocal(self) -> Tensor:
-        """1 / x. As torch.Tensor.reciprocal."""
+        """1 / self. As torch.Tensor.reciprocal."""
     def reciprocal_(self) -> Self:
-        """1 / x. As torch.Tensor.reciprocal."""
+        """1 / self. As torch.Tensor.reciprocal."""
     def relu(self) -> Tensor:
-        """max(0, x). As torch.Tensor.relu."""
+        """max(0, self). As torch.Tensor.relu."""
     def relu6(self) -> Tensor:
-        """min(6, max(0, x)). As torch.Tensor.relu6."""
+        """min(6, max(0, self)). As torch.Tensor.relu6."""
     def relu6_(self) -> Self:
-        """min(6, max(0, x)). As torch.Tensor.relu6."""
+        """min(6, max(0, self)). As torch.Tensor.relu6."""
     def relu_(self) -> Self:
-        """max(0, x). As torch.Tensor.relu."""
+        """max(0, self). As torch.Tensor.relu."""
     def remainder(self, other: Tensor | _Number) -> Tensor:
-        """What floor_divide leaves, with the sign of b. As torch.Tensor.remainder."""
+        """What floor_divide leaves, with the sign of other. As torch.Tensor.remainder."""
     def remainder_(self, other: Tensor | _Number) -> Self:
-        """What floor_divide leaves, with the sign of b. As torch.Tensor.remainder."""
+        """What floor_divide leaves, with the sign of other. As torch.Tensor.remainder."""
     @overload
     def repeat(self, repeats: _Shape) -> Tensor:
         """Copies laid behind each other, `repeats[i]` times along dimension i; more repeats than dimensions add leading ones."""
@@ -1051,23 +1142,23 @@ decides: linear, lower, higher, midpoint or nearest. float32 and float64. As tor
     @overload
     def round_(self) -> Self: ...
     def rsqrt(self) -> Tensor:
-        """1 / sqrt(x). As torch.Tensor.rsqrt."""
+        """1 / sqrt(self). As torch.Tensor.rsqrt."""
     def rsqrt_(self) -> Self:
-        """1 / sqrt(x). As torch.Tensor.rsqrt."""
+        """1 / sqrt(self). As torch.Tensor.rsqrt."""
     def rsub(self, other: Tensor | _Number) -> Tensor:
-        """b - a. As torch.Tensor.rsub."""
+        """other - self. As torch.Tensor.rsub."""
     def rsub_(self, other: Tensor | _Number) -> Self:
-        """b - a. As torch.Tensor.rsub."""
+        """other - self. As torch.Tensor.rsub."""
     def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Tensor:
-        """x with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
+        """self with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
 torch.scatter."""
     def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Self:
-        """x with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
+        """self with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
 torch.scatter."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """x with source added at these places. As torch.scatter_add."""
+        """self with source added at these places. As torch.scatter_add."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
-        """x with source added at these places. As torch.scatter_add."""
+        """self with source added at these places. As torch.scatter_add."""
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """scatter that combines all that comes to a place by "sum", "prod", "mean", "amax" or "amin", with what was there where `include_self`. As
 torch.scatter_reduce."""
@@ -1077,17 +1168,17 @@ torch.scatter_reduce."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """One element of a dimension, which falls away. As torch.select."""
     def selu(self) -> Tensor:
-        """1.0507 * elu(x, 1.6733). As torch.Tensor.selu."""
+        """1.0507 * elu(self, 1.6733). As torch.Tensor.selu."""
     def selu_(self) -> Self:
-        """1.0507 * elu(x, 1.6733). As torch.Tensor.selu."""
+        """1.0507 * elu(self, 1.6733). As torch.Tensor.selu."""
     def sgn(self) -> Tensor:
         """-1, 0 or 1. As torch.Tensor.sgn."""
     def sgn_(self) -> Self:
         """-1, 0 or 1. As torch.Tensor.sgn."""
     def sigmoid(self) -> Tensor:
-        """1 / (1 + exp(-x)). As torch.Tensor.sigmoid."""
+        """1 / (1 + exp(-self)). As torch.Tensor.sigmoid."""
     def sigmoid_(self) -> Self:
-        """1 / (1 + exp(-x)). As torch.Tensor.sigmoid."""
+        """1 / (1 + exp(-self)). As torch.Tensor.sigmoid."""
     def sign(self) -> Tensor:
         """-1, 0 or 1. As torch.Tensor.sign."""
     def sign_(self) -> Self:
@@ -1095,31 +1186,31 @@ torch.scatter_reduce."""
     def signbit(self) -> Tensor:
         """Whether each element has its sign bit set, -0 and -nan too. As torch.Tensor.signbit."""
     def silu(self) -> Tensor:
-        """x * sigmoid(x). As torch.Tensor.silu."""
+        """self * sigmoid(self). As torch.Tensor.silu."""
     def silu_(self) -> Self:
-        """x * sigmoid(x). As torch.Tensor.silu."""
+        """self * sigmoid(self). As torch.Tensor.silu."""
     def sin(self) -> Tensor:
         """The sine of radians. As torch.Tensor.sin."""
     def sin_(self) -> Self:
         """The sine of radians. As torch.Tensor.sin."""
     def sinc(self) -> Tensor:
-        """sin(pi x) / (pi x), 1 at 0. As torch.Tensor.sinc."""
+        """sin(pi self) / (pi self), 1 at 0. As torch.Tensor.sinc."""
     def sinc_(self) -> Self:
-        """sin(pi x) / (pi x), 1 at 0. As torch.Tensor.sinc."""
+        """sin(pi self) / (pi self), 1 at 0. As torch.Tensor.sinc."""
     def sinh(self) -> Tensor:
         """The hyperbolic sine. As torch.Tensor.sinh."""
     def sinh_(self) -> Self:
         """The hyperbolic sine. As torch.Tensor.sinh."""
     @overload
     def softmax(self, dim: _int) -> Tensor:
-        """exp(x) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
-Shape, dtype and device are x's. Error where `dim` is outside [-x.dim(), x.dim()) or x is not floating. As torch.softmax."""
+        """exp(self) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
+Shape, dtype and device are self's. Error where `dim` is outside [-self.dim(), self.dim()) or self is not floating. As torch.softmax."""
     @overload
-    def softmax(self, dim: _int, *, dtype: _DType) -> Tensor: ...
+    def softmax(self, dim: _int, dtype: _DType) -> Tensor: ...
     def softsign(self) -> Tensor:
-        """x / (1 + |x|). As torch.Tensor.softsign."""
+        """self / (1 + |self|). As torch.Tensor.softsign."""
     def softsign_(self) -> Self:
-        """x / (1 + |x|). As torch.Tensor.softsign."""
+        """self / (1 + |self|). As torch.Tensor.softsign."""
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> _sort:
         """The elements along a dimension in order and where each was. Always stable. As torch.sort."""
     def sqrt(self) -> Tensor:
@@ -1127,9 +1218,9 @@ Shape, dtype and device are x's. Error where `dim` is outside [-x.dim(), x.dim()
     def sqrt_(self) -> Self:
         """The square root. As torch.Tensor.sqrt."""
     def square(self) -> Tensor:
-        """x * x. As torch.Tensor.square."""
+        """self * self. As torch.Tensor.square."""
     def square_(self) -> Self:
-        """x * x. As torch.Tensor.square."""
+        """self * self. As torch.Tensor.square."""
     @overload
     def squeeze(self) -> Tensor:
         """Without the dimensions of size 1. As torch.squeeze."""
@@ -1146,14 +1237,24 @@ Shape, dtype and device are x's. Error where `dim` is outside [-x.dim(), x.dim()
     def squeeze_(self, dim: _Shape) -> Self: ...
     @overload
     def sub(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
-        """a - b. As torch.Tensor.sub."""
+        """self - other. As torch.Tensor.sub."""
     @overload
     def sub(self, other: Tensor | _Number) -> Tensor: ...
     @overload
     def sub_(self, other: Tensor | _Number, *, alpha: _Number) -> Self:
-        """a - b. As torch.Tensor.sub."""
+        """self - other. As torch.Tensor.sub."""
     @overload
     def sub_(self, other: Tensor | _Number) -> Self: ...
+    @overload
+    def subtract(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
+        """self - other. As torch.Tensor.sub."""
+    @overload
+    def subtract(self, other: Tensor | _Number) -> Tensor: ...
+    @overload
+    def subtract_(self, other: Tensor | _Number, *, alpha: _Number) -> Self:
+        """self - other. As torch.Tensor.sub."""
+    @overload
+    def subtract_(self, other: Tensor | _Number) -> Self: ...
     @overload
     def sum(self) -> Tensor:
         """Integers and bools are added up as int64, unless `dtype` says otherwise. As torch.sum."""
@@ -1165,14 +1266,18 @@ Shape, dtype and device are x's. Error where `dim` is outside [-x.dim(), x.dim()
         """As transpose."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> Self:
         """As transpose."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """As transpose."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Self:
+        """As transpose."""
     def t(self) -> Tensor:
         """A matrix transposed; a vector as it is. As torch.t."""
     def t_(self) -> Self:
         """A matrix transposed; a vector as it is. As torch.t."""
     def take(self, index: Tensor) -> Tensor:
-        """Elements of the flattened x, with index's sizes; negative ones count from the end. As torch.take."""
+        """Elements of the flattened self, with index's sizes; negative ones count from the end. As torch.take."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
-        """gather, where x and indices broadcast in the other dimensions and indices may be negative; of the flattened tensors without `dim`. As
+        """gather, where self and indices broadcast in the other dimensions and indices may be negative; of the flattened tensors without `dim`. As
 torch.take_along_dim."""
     def tan(self) -> Tensor:
         """The tangent of radians. As torch.Tensor.tan."""
@@ -1183,9 +1288,9 @@ torch.take_along_dim."""
     def tanh_(self) -> Self:
         """The hyperbolic tangent. As torch.Tensor.tanh."""
     def tanhshrink(self) -> Tensor:
-        """x - tanh(x). As torch.Tensor.tanhshrink."""
+        """self - tanh(self). As torch.Tensor.tanhshrink."""
     def tanhshrink_(self) -> Self:
-        """x - tanh(x). As torch.Tensor.tanhshrink."""
+        """self - tanh(self). As torch.Tensor.tanhshrink."""
     @overload
     def tensor_split(self, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
     @overload
@@ -1194,7 +1299,7 @@ torch.take_along_dim."""
     def tensor_split(self, indices_or_sections: Tensor, dim: _int = 0) -> tuple[Tensor, ...]: ...
     @overload
     def tile(self, dims: _Shape) -> Tensor:
-        """The same, fewer repeats than dimensions standing for the last ones. As torch.tile."""
+        """Copies side by side, so many along each dimension; fewer numbers than dimensions stand for the last ones. As torch.tile."""
     @overload
     def tile(self, *dims: _int) -> Tensor: ...
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _topk:
@@ -1236,6 +1341,8 @@ torch.take_along_dim."""
         """One of each run of equal neighbours. Waits for the device. As torch.unique_consecutive."""
     @overload
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """At most `chunks` parts of the same size along a dimension, the last one smaller. As torch.chunk."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """With a new dimension of size 1 at `dim`. As torch.unsqueeze."""
     def unsqueeze_(self, dim: _int) -> Self:
@@ -1245,22 +1352,39 @@ torch.take_along_dim."""
     def view_as(self, other: Tensor) -> Tensor:
         """view of the sizes of `other`."""
     def where(self, condition: Tensor, other: Tensor | _Number) -> Tensor:
-        """This where condition is true, else other."""
+        """The first where condition is true, else the second; of a condition alone its places, a vector a dimension. As torch.where."""
     def xlogy(self, other: Tensor | _Number) -> Tensor:
-        """a * log(b), 0 where a is 0. As torch.Tensor.xlogy."""
+        """self * log(other), 0 where self is 0. As torch.Tensor.xlogy."""
     def xlogy_(self, other: Tensor | _Number) -> Self:
-        """a * log(b), 0 where a is 0. As torch.Tensor.xlogy."""
+        """self * log(other), 0 where self is 0. As torch.Tensor.xlogy."""
     def zero_(self) -> Self:
         """All elements 0."""
+    def conj_physical(self, *args: Any, **kwargs: Any) -> Any: ...
+    def conj_physical_(self, *args: Any, **kwargs: Any) -> Any: ...
     def __reversed__(self) -> Self:
         """The elements in the other order along the first dimension."""
+    def as_strided_(self, size: Any, stride: Any, storage_offset: Any = None) -> Self:
+        """Looks at its memory with other sizes and strides."""
+    def set_(self, source: Any = None) -> Self:
+        """Looks at the memory of another tensor, with its sizes and strides; without one it is empty."""
+    def as_subclass(self, cls: Any) -> Tensor:
+        """The same memory as an object of a class below Tensor."""
     @property
     def imag(self) -> Any: ...
+    def frexp(self, *args: Any, **kwargs: Any) -> Any: ...
+    def nextafter(self, *args: Any, **kwargs: Any) -> Any: ...
+    def nextafter_(self, other: Tensor | _Number) -> Self:
+        """nextafter, into the tensor."""
+    def __array_namespace__(self, *, api_version: Any = None) -> Self:
+        """The module with the array API standard's functions for tensors."""
+    def to_device(self, device: _Device | None, *, stream: Any = None) -> Tensor:
+        """The array API standard's name for to(device)."""
+    def __complex__(self, *args: Any, **kwargs: Any) -> Any: ...
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
-        """Whether |a - b| <= atol + rtol * |b| everywhere. Waits for the devices. As torch.allclose."""
+        """Whether |input - other| <= atol + rtol * |other| everywhere. Waits for the devices. As torch.allclose."""
     def equal(self, other: Tensor) -> _bool:
         """Whether both have the same sizes and the same values. Waits for the devices. As torch.equal."""
-    def slogdet(self) -> _linalg_slogdet:
+    def slogdet(self, *, out: Sequence[Tensor] | None = None) -> _linalg_slogdet:
         """The sign of the determinant and the logarithm of its magnitude."""
     def isin(self, test_elements: Tensor | _Number, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
         """Whether each element is one of `test_elements`; the other way round with `invert`. As torch.isin."""
@@ -1278,61 +1402,59 @@ torch.take_along_dim."""
     def dsplit(self, sections: _int) -> tuple[Tensor, ...]: ...
     @overload
     def dsplit(self, indices: _Shape) -> tuple[Tensor, ...]: ...
-    def fliplr(self, *, out: Tensor | None = None) -> Tensor:
+    def fliplr(self) -> Tensor:
         """Columns (the second dimension) and rows (the first) reversed."""
-    def flipud(self, *, out: Tensor | None = None) -> Tensor:
+    def flipud(self) -> Tensor:
         """flip of the first dimension. As torch.flipud."""
     def softplus(self, beta: _float = 1, threshold: _float = 20, *, out: Tensor | None = None) -> Tensor:
-        """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
-    def gelu(self, approximate: _str = 'none', *, out: Tensor | None = None) -> Tensor:
+        """log(1 + exp(beta * input)) / beta; input itself where beta * input > threshold."""
+    def gelu(self, *, approximate: _str = 'none', out: Tensor | None = None) -> Tensor:
         """The Gaussian error linear unit: exact ("none"), or by "tanh"."""
     @overload
     def softmin(self, dim: _int, *, out: Tensor | None = None) -> Tensor:
-        """softmax(-x)."""
+        """softmax(-input)."""
     @overload
     def softmin(self, dim: _int, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
     def bucketize(self, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
-        """The same in a vector. As torch.bucketize."""
+        """Between which two of the ascending `boundaries` each value lies, as an index. As torch.bucketize."""
     def hardtanh(self, min_val: _float = -1, max_val: _float = 1, *, out: Tensor | None = None) -> Tensor:
         """Within [min_val, max_val]. Integers too."""
     def hardtanh_(self, min_val: _float = -1, max_val: _float = 1) -> Tensor:
         """Within [min_val, max_val]. Integers too."""
     def leaky_relu(self, negative_slope: _float = 0.01, *, out: Tensor | None = None) -> Tensor:
-        """max(0, x) + negative_slope * min(0, x)."""
+        """max(0, input) + negative_slope * min(0, input)."""
     def leaky_relu_(self, negative_slope: _float = 0.01) -> Tensor:
-        """max(0, x) + negative_slope * min(0, x)."""
+        """max(0, input) + negative_slope * min(0, input)."""
     def elu(self, alpha: _float = 1, *, out: Tensor | None = None) -> Tensor:
-        """x where x > 0, else alpha * (exp(x) - 1)."""
+        """input where input > 0, else alpha * (exp(input) - 1)."""
     def elu_(self, alpha: _float = 1) -> Tensor:
-        """x where x > 0, else alpha * (exp(x) - 1)."""
-    def celu(self, alpha: _float = 1, *, out: Tensor | None = None) -> Tensor:
-        """x where x > 0, else alpha * (exp(x / alpha) - 1). Error for an alpha of 0."""
+        """input where input > 0, else alpha * (exp(input) - 1)."""
+    def celu(self, alpha: _float = 1) -> Tensor:
+        """input where input > 0, else alpha * (exp(input / alpha) - 1). Error for an alpha of 0."""
     @overload
-    def trapezoid(self, dx: _float = 1, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    def trapezoid(self, dx: _float = 1, dim: _int = -1) -> Tensor:
         """The integral of y by the trapezoidal rule, with points `dx` apart, or at `x` (of y's sizes, or a vector along `dim`). As
 torch.trapezoid, which is torch.trapz too."""
     @overload
-    def trapezoid(self, x: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor: ...
-    def cdist(self, x2: Tensor, p: _float = 2, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Tensor | None = None) -> Tensor:
+    def trapezoid(self, x: Tensor, dim: _int = -1) -> Tensor: ...
+    def cdist(self, x2: Tensor, p: _float = 2, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
         """Distances by the p-norm between all rows of x1 (…, n, k) and x2 (…, m, k): (…, n, m). `compute_mode` says when Euclid's may come from a
 matrix product, which is faster and less precise. As torch.cdist."""
     @overload
     def bernoulli(self, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-        """1 with probability p, in the sizes and type of `like`."""
+        """1 with probability p, in the sizes and type of `input`."""
     @overload
     def bernoulli(self, p: _float, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
-    def dropout(self, p: _float = 0.5, training: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 torch.nn.functional.dropout."""
     def adjoint(self) -> Tensor:
         """The last two dimensions exchanged: the elements are real."""
-    def cov(self, *, correction: Any = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-        """The covariance of variables, a row each."""
-    def corrcoef(self) -> Tensor:
-        """The correlation of variables, a row each."""
+    def cov(self, *args: Any, **kwargs: Any) -> Tensor: ...
+    def corrcoef(self, *args: Any, **kwargs: Any) -> Tensor: ...
     def logdet(self) -> Tensor:
         """The logarithm of the determinant; nan where that is negative."""
-    def svd(self, some: Any = True, compute_uv: Any = True) -> Any:
+    def svd(self, some: Any = True, compute_uv: Any = True, *, out: Tensor | None = None) -> Any:
         """U, S and V of U diag(S) Vᵀ = input. some: not more columns than S has. The old form of linalg.svd, which gives Vᵀ."""
     def pinverse(self, rcond: Any = 1e-15) -> Tensor:
         """Moore and Penrose's inverse."""
@@ -1342,7 +1464,7 @@ torch.nn.functional.dropout."""
         """The slices along a dimension whose p-norm is above maxnorm, scaled down to it."""
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: a Taylor polynomial of the matrix scaled down by a power of two, squared as often."""
-    def mvlgamma(self, p: Any) -> Tensor:
+    def mvlgamma(self, p: Any, *, out: Tensor | None = None) -> Tensor:
         """The logarithm of the multivariate gamma function of p dimensions."""
     def gcd(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The largest number that divides both; Euclid's algorithm, which waits for the device at each of its steps."""
@@ -1352,7 +1474,7 @@ torch.nn.functional.dropout."""
         """The smallest positive number that both divide; 0 where one is 0."""
     def lcm_(self, other: Tensor | _Number) -> Self:
         """lcm, into input."""
-    def histogram(self, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: Any = False, out: Tensor | None = None) -> Any:
+    def histogram(self, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None, density: Any = False, out: Tensor | None = None) -> Any:
         """How many elements, or how much weight, lie in each bin, and where the bins end. bins: how many, or their ends in ascending order."""
     def select_scatter(self, src: Any, dim: Any, index: Any) -> Tensor:
         """A copy of input with src at one index of a dimension."""
@@ -1362,8 +1484,8 @@ torch.nn.functional.dropout."""
         """A copy of input with src on a diagonal."""
     def as_strided_scatter(self, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
         """A copy of input with src where as_strided would look."""
-    def cholesky_solve(self, L: Any, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
-        """X of A X = B, from the Cholesky factor of A."""
+    def cholesky_solve(self, input2: Any, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
+        """X of A X = input, from input2, the Cholesky factor of A."""
     def cholesky_inverse(self, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
         """The inverse of A, from its Cholesky factor."""
     def isreal(self) -> Tensor:
@@ -1380,58 +1502,16 @@ torch.nn.functional.dropout."""
         """Sums of the dimensions that broadcasting made, so that it has this size."""
     def new_empty_strided(self, size: Any, stride: Any, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
         """A tensor with these strides, of this one's dtype and device, whose elements are not set."""
-    def narrow_copy(self, dim: Any, start: Any, length: Any) -> Tensor:
+    def narrow_copy(self, dim: Any, start: Any, length: Any, *, out: Tensor | None = None) -> Tensor:
         """A part of a dimension, in memory of its own."""
     def renorm_(self, p: Any, dim: Any, maxnorm: Any) -> Self:
         """renorm, into input."""
     def mvlgamma_(self, p: Any) -> Self:
         """mvlgamma, into input."""
-    def unsafe_chunk(self, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]: ...
-    def unsafe_split(self, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]: ...
-    absolute = abs
-    absolute_ = abs_
-    negative = neg
-    negative_ = neg_
-    multiply = mul
-    multiply_ = mul_
-    subtract = sub
-    subtract_ = sub_
-    divide = div
-    divide_ = div_
+    def unsafe_split(self, split_size: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+        """split."""
     true_divide = div
     true_divide_ = div_
-    clip = clamp
-    clip_ = clamp_
-    greater = gt
-    greater_equal = ge
-    less = lt
-    less_equal = le
-    not_equal = ne
-    arccos = acos
-    arcsin = asin
-    arctan = atan
-    arctan2 = atan2
-    fix = trunc
-    fix_ = trunc_
-    swapdims = swapaxes
-    arcsin_ = asin_
-    arccos_ = acos_
-    arctan_ = atan_
-    arctan2_ = atan2_
-    arcsinh = asinh
-    arcsinh_ = asinh_
-    arccosh = acosh
-    arccosh_ = acosh_
-    arctanh = atanh
-    arctanh_ = atanh_
-    swapdims_ = swapaxes_
-    greater_ = gt_
-    greater_equal_ = ge_
-    less_ = lt_
-    less_equal_ = le_
-    not_equal_ = ne_
-    moveaxis = movedim
-    ger = outer
 
 def tensor(data: Any, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False,
            pin_memory: _bool = False) -> Tensor:
@@ -1613,17 +1693,21 @@ def _nonzero(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The positions of elements that are not zero, (count, dim). Waits for the device. As torch.nonzero, torch.argwhere."""
 @overload
 def _tensordot(input: Tensor, other: Tensor, dims: _int = 2, *, out: Tensor | None = None) -> Tensor:
-    """Sums over the last `dims` dimensions of a and the first of b; or over those named for each. As torch.tensordot."""
+    """Sums over the last `dims` dimensions of input and the first of other; or over those named for each. As torch.tensordot."""
 @overload
 def _tensordot(input: Tensor, other: Tensor, dims_self: _Shape, dims_other: _Shape, *, out: Tensor | None = None) -> Tensor: ...
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The magnitude of each element. As torch.abs."""
 def abs_(input: Tensor) -> Tensor:
     """The magnitude of each element. As torch.abs."""
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of each element. As torch.abs."""
+def absolute_(input: Tensor) -> Tensor:
+    """The magnitude of each element. As torch.abs."""
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle whose cosine is x. As torch.acos."""
+    """The angle whose cosine is input. As torch.acos."""
 def acos_(input: Tensor) -> Tensor:
-    """The angle whose cosine is x. As torch.acos."""
+    """The angle whose cosine is input. As torch.acos."""
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of cosh. As torch.acosh."""
 def acosh_(input: Tensor) -> Tensor:
@@ -1636,36 +1720,36 @@ def adaptive_avg_pool3d(input: Tensor, output_size: _int | None | Sequence[_int 
     """Windows that divide the input into output_size parts, which may overlap. Floating types. As torch.nn.functional.adaptive_avg_pool2d."""
 def adaptive_max_pool1d(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Tensor | None = None) -> Tensor:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None]) -> _adaptive_max_pool1d_with_indices:
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Sequence[Tensor] | None = None) -> _adaptive_max_pool1d_with_indices:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
 def adaptive_max_pool2d(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Tensor | None = None) -> Tensor:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None]) -> _adaptive_max_pool2d_with_indices:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Sequence[Tensor] | None = None) -> _adaptive_max_pool2d_with_indices:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
 def adaptive_max_pool3d(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Tensor | None = None) -> Tensor:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None]) -> _adaptive_max_pool3d_with_indices:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | None | Sequence[_int | None], *, out: Sequence[Tensor] | None = None) -> _adaptive_max_pool3d_with_indices:
     """The largest elements of such windows. As torch.nn.functional.adaptive_max_pool2d."""
 @overload
 def add(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
-    """a + b. As torch.add."""
+    """input + other. As torch.add."""
 @overload
 def add(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
 def add_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a + b. As torch.add."""
+    """input + other. As torch.add."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * the sum of all products of a batch."""
-def addcdiv(input: Tensor | _Number, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x + value * a / b."""
-def addcmul(input: Tensor | _Number, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x + value * a * b."""
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 * tensor2."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * a b; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
+    """beta * input + alpha * mat1 mat2; `input` broadcasts to (n, m), and is not read where beta is 0. For integer tensors beta and alpha must be
 integers here; baddbmm, addbmm and addmv cut them off."""
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+    """beta * input + alpha * mat vec for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * a b for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
+    """beta * input + alpha * vec1 vec2 for a matrix and a vector, and for two vectors as in outer. addr takes bool too."""
 def affine_grid(theta: Tensor, size: _Shape, align_corners: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The grid that moves an image of sizes (N, C, H, W) by theta (N, 2, 3), or a volume by (N, 3, 4). As
 torch.nn.functional.affine_grid."""
@@ -1675,14 +1759,14 @@ def all(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @overload
 def all(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor: ...
 def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
-    """Whether |a - b| <= atol + rtol * |b| everywhere. Waits for the devices. As torch.allclose."""
-def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Zeroes elements of x and moves the others so that mean and variance stay, for networks with selu. As torch.nn.functional.alpha_dropout."""
+    """Whether |input - other| <= atol + rtol * |other| everywhere. Waits for the devices. As torch.allclose."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """Zeroes elements of input and moves the others so that mean and variance stay, for networks with selu. As torch.nn.functional.alpha_dropout."""
 def amax(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin."""
+    """The largest element along dimensions; gradients go in equal parts to all that tie. As torch.amax."""
 def amin(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The same over any dimensions; gradients go in equal parts to all that tie. As torch.amax, torch.amin."""
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> _aminmax:
+    """The smallest element along dimensions; gradients go in equal parts to all that tie. As torch.amin."""
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Sequence[Tensor] | None = None) -> _aminmax:
     """amin and amax, of all or along one dimension. As torch.aminmax."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """pi for negative numbers, else 0. As torch.angle."""
@@ -1700,32 +1784,60 @@ def arange(end: _Number, *, dtype: _DType | None = None, device: _Device | None 
 def arange(start: _Number, end: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor: ...
 @overload
 def arange(start: _Number, end: _Number, step: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor: ...
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose cosine is input. As torch.acos."""
+def arccos_(input: Tensor) -> Tensor:
+    """The angle whose cosine is input. As torch.acos."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of cosh. As torch.acosh."""
+def arccosh_(input: Tensor) -> Tensor:
+    """The inverse of cosh. As torch.acosh."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose sine is input. As torch.asin."""
+def arcsin_(input: Tensor) -> Tensor:
+    """The angle whose sine is input. As torch.asin."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of sinh. As torch.asinh."""
+def arcsinh_(input: Tensor) -> Tensor:
+    """The inverse of sinh. As torch.asinh."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle whose tangent is input. As torch.atan."""
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (other, input). As torch.atan2."""
+def arctan2_(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input). As torch.atan2."""
+def arctan_(input: Tensor) -> Tensor:
+    """The angle whose tangent is input. As torch.atan."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of tanh. As torch.atanh."""
+def arctanh_(input: Tensor) -> Tensor:
+    """The inverse of tanh. As torch.atanh."""
 def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The index of the first largest (smallest) element, in the flattened tensor or along a dimension; nan wins. As torch.argmax."""
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The index of the first smallest element. As torch.argmin."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Tensor | None = None) -> Tensor:
     """The indices alone. As torch.argsort."""
-def argwhere(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """The positions of elements that are not zero, (count, dim). Waits for the device. As torch.nonzero, torch.argwhere."""
-def as_strided(input: Tensor, size: _Shape, stride: _Shape, storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+def as_strided(input: Tensor, size: _Shape, stride: _Shape, storage_offset: _int | None = None) -> Tensor:
     """Sizes and strides of your own over the same storage. Error where they reach outside. As torch.as_strided."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle whose sine is x. As torch.asin."""
+    """The angle whose sine is input. As torch.asin."""
 def asin_(input: Tensor) -> Tensor:
-    """The angle whose sine is x. As torch.asin."""
+    """The angle whose sine is input. As torch.asin."""
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of sinh. As torch.asinh."""
 def asinh_(input: Tensor) -> Tensor:
     """The inverse of sinh. As torch.asinh."""
 def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle whose tangent is x. As torch.atan."""
-def atan2(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """The angle of the point (b, a). As torch.atan2."""
-def atan2_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """The angle of the point (b, a). As torch.atan2."""
+    """The angle whose tangent is input. As torch.atan."""
+def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (other, input). As torch.atan2."""
+def atan2_(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input). As torch.atan2."""
 def atan_(input: Tensor) -> Tensor:
-    """The angle whose tangent is x. As torch.atan."""
+    """The angle whose tangent is input. As torch.atan."""
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of tanh. As torch.atanh."""
 def atanh_(input: Tensor) -> Tensor:
@@ -1752,78 +1864,78 @@ def avg_pool2d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None,
 def avg_pool3d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Means of windows of floating types or int64. As torch.nn.functional.avg_pool2d."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """The same of batches: (b, n, k) by (b, k, m)."""
+    """beta * input + alpha * batch1 batch2, a product of matrices for each batch: (b, n, k) by (b, k, m)."""
 def batch_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
     """Each channel of (N, C, …) with mean 0 and variance 1 over all else: by the running statistics (C), or, in training, by the input's own,
 which change the running ones in place (the variance unbiased). Both may be undefined in training. As
 torch.nn.functional.batch_norm."""
 @overload
 def bernoulli(p: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """1 with probability p, in the sizes and type of `like`."""
+    """1 with probability p, in the sizes and type of `input`."""
 @overload
 def bernoulli(input: Tensor, p: _float, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """y[…, k] = x1 W[k] x2 + bias[k]; weight (out, in1, in2), `bias` may be undefined. As torch.nn.functional.bilinear."""
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """-(y log(x) + (1 - y) log(1 - x)) for probabilities x and targets y of the same sizes; logarithms not below -100. Error for an
 x or y outside [0, 1], on a device at the next synchronization."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: _str = 'mean', pos_weight: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The same of sigmoid(input), computed without it."""
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The binary cross entropy of sigmoid(input), computed without it."""
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each of 0, 1, … occurs in a vector of integers, or the sum of their weights; at least `minlength` entries. Waits for the
 device. As torch.bincount."""
 def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a & b. As torch.bitwise_and."""
+    """input & other. As torch.bitwise_and."""
 def bitwise_and_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a & b. As torch.bitwise_and."""
+    """input & other. As torch.bitwise_and."""
 def bitwise_left_shift(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a << b. As torch.bitwise_left_shift."""
+    """input << other. As torch.bitwise_left_shift."""
 def bitwise_left_shift_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a << b. As torch.bitwise_left_shift."""
+    """input << other. As torch.bitwise_left_shift."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All bits turned over, logical_not of bool. As torch.bitwise_not."""
 def bitwise_not_(input: Tensor) -> Tensor:
     """All bits turned over, logical_not of bool. As torch.bitwise_not."""
 def bitwise_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a | b. As torch.bitwise_or."""
+    """input | other. As torch.bitwise_or."""
 def bitwise_or_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a | b. As torch.bitwise_or."""
+    """input | other. As torch.bitwise_or."""
 def bitwise_right_shift(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a >> b. As torch.bitwise_right_shift."""
+    """input >> other. As torch.bitwise_right_shift."""
 def bitwise_right_shift_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a >> b. As torch.bitwise_right_shift."""
+    """input >> other. As torch.bitwise_right_shift."""
 def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a ^ b. As torch.bitwise_xor."""
+    """input ^ other. As torch.bitwise_xor."""
 def bitwise_xor_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a ^ b. As torch.bitwise_xor."""
+    """input ^ other. As torch.bitwise_xor."""
 def block_diag(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Matrices of up to two dimensions along the diagonal of one that is zero elsewhere."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """(b, n, k) by (b, k, m)."""
 def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """All of them expanded to the sizes they broadcast to."""
-def broadcast_to(input: Tensor, size: _Shape, *, out: Tensor | None = None) -> Tensor:
-    """Dimensions of size 1 repeated to `sizes`, without a copy. As torch.broadcast_to."""
+def broadcast_to(input: Tensor, size: _Shape) -> Tensor:
+    """Dimensions of size 1 repeated to `size`, without a copy. As torch.broadcast_to."""
 def bucketize(input: Tensor | _Number, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The same in a vector. As torch.bucketize."""
+    """Between which two of the ascending `boundaries` each value lies, as an index. As torch.bucketize."""
 def cartesian_prod(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """All combinations of one element of each vector, (count, vectors); one vector comes back as it is."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Joined along an existing dimension; the other sizes must agree."""
-def cdist(x1: Tensor, x2: Tensor, p: _float = 2, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Tensor | None = None) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """Distances by the p-norm between all rows of x1 (…, n, k) and x2 (…, m, k): (…, n, m). `compute_mode` says when Euclid's may come from a
 matrix product, which is faster and less precise. As torch.cdist."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The nearest whole number above. As torch.ceil."""
 def ceil_(input: Tensor) -> Tensor:
     """The nearest whole number above. As torch.ceil."""
-def celu(input: Tensor, alpha: _float = 1, *, out: Tensor | None = None) -> Tensor:
-    """x where x > 0, else alpha * (exp(x / alpha) - 1). Error for an alpha of 0."""
+def celu(input: Tensor, alpha: _float = 1) -> Tensor:
+    """input where input > 0, else alpha * (exp(input / alpha) - 1). Error for an alpha of 0."""
 def celu_(input: Tensor, alpha: _float = 1) -> Tensor:
-    """x where x > 0, else alpha * (exp(x / alpha) - 1). Error for an alpha of 0."""
+    """input where input > 0, else alpha * (exp(input / alpha) - 1). Error for an alpha of 0."""
 def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """The product of several matrices, in the cheapest order."""
-def channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """(N, C, …) with the channels of `groups` groups interleaved."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` parts of the same size along a dimension, the last one smaller. As torch.chunk."""
@@ -1833,10 +1945,19 @@ def clamp(input: Tensor, min: _Number | None = None, max: _Number | None = None,
 @overload
 def clamp(input: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x, where it is above `max` that. As torch.clamp_max."""
+    """input, where it is above `max` that. As torch.clamp_max."""
 def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x, where it is below `min` that. As torch.clamp_min."""
+    """input, where it is below `min` that. As torch.clamp_min."""
+@overload
+def clip(input: Tensor, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Bounds an element; an undefined tensor is no bound."""
+@overload
+def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Joined along an existing dimension; the other sizes must agree."""
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Joined along an existing dimension; the other sizes must agree."""
 def constant_pad_nd(input: Tensor, pad: _Shape, value: _Number = 0, *, out: Tensor | None = None) -> Tensor:
     """As torch.constant_pad_nd."""
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Shape = 1, padding: _Shape | _str = 0, dilation: _Shape = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
@@ -1858,9 +1979,9 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """input (n, c, spatial…) or (c, spatial…), weight (c, o / groups, kernel…), bias (o) or nothing, to (n, o, …): the gradient of a
 convolution of these sizes. Of floating types and int64. As torch.nn.functional.conv_transpose2d."""
 def copysign(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """The magnitude of a with the sign of b. As torch.copysign."""
+    """The magnitude of input with the sign of other. As torch.copysign."""
 def copysign_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """The magnitude of a with the sign of b. As torch.copysign."""
+    """The magnitude of input with the sign of other. As torch.copysign."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of radians. As torch.cos."""
 def cos_(input: Tensor) -> Tensor:
@@ -1874,7 +1995,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Tensor | None = None) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`, after broadcasting; norms count as at least eps. As
 torch.nn.functional.cosine_similarity."""
-def count_nonzero(input: Tensor, dim: _Shape | None = None, *, out: Tensor | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _Shape | None = None) -> Tensor:
     """How many elements are not zero, int64. As torch.count_nonzero."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The vector product over a dimension of size 3, by default the first such. As torch.cross."""
@@ -1885,9 +2006,9 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: _Shape, target_l
     """The lengths as integer tensors, which are read."""
 @overload
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Tensor | None = None) -> Tensor: ...
-def cummax(input: Tensor, dim: _int) -> _cummax:
+def cummax(input: Tensor, dim: _int, *, out: Sequence[Tensor] | None = None) -> _cummax:
     """The largest (smallest) element so far and the latest index at which it was; nan wins. As torch.cummax, torch.cummin."""
-def cummin(input: Tensor, dim: _int) -> _cummin:
+def cummin(input: Tensor, dim: _int, *, out: Sequence[Tensor] | None = None) -> _cummin:
     """The largest (smallest) element so far and the latest index at which it was; nan wins. As torch.cummax, torch.cummin."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor:
     """Running sums and products; integers and bools are int64 unless `dtype` says otherwise. As torch.cumsum, torch.cumprod."""
@@ -1898,32 +2019,39 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def deg2rad_(input: Tensor) -> Tensor:
     """Degrees in radians. As torch.deg2rad."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """A matrix with the vector x on a diagonal; of a matrix the diagonal, copied. As torch.diag."""
-def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """New tensors, zero but for x on diagonals: over two new dimensions; a vector's, or a copy of a matrix's diagonal; all of x's elements'."""
-def diagflat(input: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """A matrix with all elements of x on a diagonal. As torch.diagflat."""
-def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A matrix with the vector input on a diagonal; of a matrix the diagonal, copied. As torch.diag."""
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """New tensors, zero but for input on diagonals: over two new dimensions; a vector's, or a copy of a matrix's diagonal; all of input's elements'."""
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """A matrix with all elements of input on a diagonal. As torch.diagflat."""
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The diagonal of two dimensions, as the last one. As torch.diagonal."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Each element minus the one before it, `n` times over; `prepend` and `append`, where defined, are joined to x first. Of bools: whether
+    """Each element minus the one before it, `n` times over; `prepend` and `append`, where defined, are joined to input first. Of bools: whether
 they differ. As torch.diff."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The slope of lgamma. As torch.digamma."""
 def digamma_(input: Tensor) -> Tensor:
     """The slope of lgamma. As torch.digamma."""
-def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
-    """The p-norm of a - b. As torch.dist."""
+def dist(input: Tensor, other: Tensor, p: _float = 2) -> Tensor:
+    """The p-norm of input - other. As torch.dist."""
 @overload
 def div(input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: _str, out: Tensor | None = None) -> Tensor:
-    """a / b, of integers too a floating number. As torch.div."""
+    """input / other, of integers too a floating number. As torch.div."""
 @overload
 def div(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
 def div_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a / b, of integers too a floating number. As torch.div."""
+    """input / other, of integers too a floating number. As torch.div."""
+@overload
+def divide(input: Tensor | _Number, other: Tensor | _Number, *, rounding_mode: _str, out: Tensor | None = None) -> Tensor:
+    """input / other, of integers too a floating number. As torch.div."""
+@overload
+def divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
+def divide_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """input / other, of integers too a floating number. As torch.div."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of products of two vectors. As torch.dot."""
-def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, *, out: Tensor | None = None) -> Tensor:
+def dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """Zeroes elements with probability p and scales the others by 1 / (1 - p); the tensor itself unless training. As
 torch.nn.functional.dropout."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, *, out: Tensor | None = None) -> Tensor:
@@ -1936,7 +2064,7 @@ def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, *, out: Te
     """feature_dropout of (N, C, L) or (C, L), and of nothing else; of (N, C, …), three dimensions being (N, C, L), as PyTorch reads them; of
 (N, C, D, H, W), any other number of dimensions being (C, …). As torch.nn.functional.dropout1d and so on, which warn of unusual ones."""
 def dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """The same in place."""
+    """dropout in place."""
 @overload
 def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
 @overload
@@ -1944,11 +2072,11 @@ def dsplit(input: Tensor, indices: _Shape) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Joined in depth. As torch.dstack."""
 def elu(input: Tensor, alpha: _float = 1, *, out: Tensor | None = None) -> Tensor:
-    """x where x > 0, else alpha * (exp(x) - 1)."""
+    """input where input > 0, else alpha * (exp(input) - 1)."""
 def elu_(input: Tensor, alpha: _float = 1) -> Tensor:
-    """x where x > 0, else alpha * (exp(x) - 1)."""
+    """input where input > 0, else alpha * (exp(input) - 1)."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None, max_norm: _float | None = None, norm_type: _float = 2, scale_grad_by_freq: _bool = False, *, sparse: Any = None, out: Tensor | None = None) -> Tensor:
-    """Rows of `weight` (n, d) at `indices` (…), to (…, d). An index outside [0, n) is an error. As torch.nn.functional.embedding.
+    """Rows of `weight` (n, d) at `input` (…), to (…, d). An index outside [0, n) is an error. As torch.nn.functional.embedding.
 Rows at `padding_idx` get no gradient; rows in use whose `norm_type`-norm is over `max_norm` are scaled down to it in place first;
 `scale_grad_by_freq` divides a row's gradient by how often its index occurs."""
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: _float | None = None, norm_type: _float = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None, *, sparse: Any = None, out: Tensor | None = None) -> Tensor:
@@ -1960,11 +2088,11 @@ def empty(size: _Shape, *, dtype: _DType | None = None, device: _Device | None =
 @overload
 def empty(*size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor: ...
 def empty_like(input: Tensor, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
-    """The sizes, dtype and device of `other` unless options say otherwise."""
+    """The sizes, dtype and device of `input` unless options say otherwise."""
 def eq(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a == b. As torch.eq."""
+    """Whether input == other. As torch.eq."""
 def eq_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a == b. As torch.eq."""
+    """Whether input == other. As torch.eq."""
 def equal(input: Tensor, other: Tensor) -> _bool:
     """Whether both have the same sizes and the same values. Waits for the devices. As torch.equal."""
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1972,13 +2100,13 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def erf_(input: Tensor) -> Tensor:
     """The error function. As torch.erf."""
 def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x), precise for large x. As torch.erfc."""
+    """1 - erf(input), precise for large input. As torch.erfc."""
 def erfc_(input: Tensor) -> Tensor:
-    """1 - erf(x), precise for large x. As torch.erfc."""
+    """1 - erf(input), precise for large input. As torch.erfc."""
 def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The number whose erf is x. As torch.erfinv."""
+    """The number whose erf is input. As torch.erfinv."""
 def erfinv_(input: Tensor) -> Tensor:
-    """The number whose erf is x. As torch.erfinv."""
+    """The number whose erf is input. As torch.erfinv."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e raised to each element. As torch.exp."""
 def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1988,45 +2116,49 @@ def exp2_(input: Tensor) -> Tensor:
 def exp_(input: Tensor) -> Tensor:
     """e raised to each element. As torch.exp."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) - 1, precise near zero. As torch.expm1."""
+    """exp(input) - 1, precise near zero. As torch.expm1."""
 def expm1_(input: Tensor) -> Tensor:
-    """exp(x) - 1, precise near zero. As torch.expm1."""
+    """exp(input) - 1, precise near zero. As torch.expm1."""
 def eye(n: _int, m: _int | None = None, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """The identity, n by m (n by n without m)."""
-def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """alpha_dropout of whole channels. As torch.nn.functional.feature_alpha_dropout."""
 def feature_dropout(input: Tensor, p: _float, training: _bool, *, out: Tensor | None = None) -> Tensor:
     """Whole channels of (N, C, …) zeroed with probability p, the others scaled by 1 / (1 - p). As torch.feature_dropout."""
-def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The whole part. As torch.trunc."""
+def fix_(input: Tensor) -> Tensor:
+    """The whole part. As torch.trunc."""
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one. As torch.flatten."""
-def flip(input: Tensor, dims: _Shape, *, out: Tensor | None = None) -> Tensor:
+def flip(input: Tensor, dims: _Shape) -> Tensor:
     """The order along each of `dims` reversed: a copy."""
-def fliplr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def fliplr(input: Tensor) -> Tensor:
     """Columns (the second dimension) and rows (the first) reversed."""
-def flipud(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def flipud(input: Tensor) -> Tensor:
     """flip of the first dimension. As torch.flipud."""
 def float_power(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a raised to b, both in float64. As torch.float_power."""
+    """input raised to exponent, both in float64. As torch.float_power."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The nearest whole number below. As torch.floor."""
 def floor_(input: Tensor) -> Tensor:
     """The nearest whole number below. As torch.floor."""
 def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a / b rounded down. As torch.floor_divide."""
+    """input / other rounded down. As torch.floor_divide."""
 def floor_divide_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a / b rounded down. As torch.floor_divide."""
-def fmax(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """input / other rounded down. As torch.floor_divide."""
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger, nan loses. As torch.fmax."""
 def fmax_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The larger, nan loses. As torch.fmax."""
-def fmin(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller, nan loses. As torch.fmin."""
 def fmin_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The smaller, nan loses. As torch.fmin."""
 def fmod(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """What division rounded towards zero leaves, with the sign of a. As torch.fmod."""
+    """What division rounded towards zero leaves, with the sign of input. As torch.fmod."""
 def fmod_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """What division rounded towards zero leaves, with the sign of a. As torch.fmod."""
+    """What division rounded towards zero leaves, with the sign of input. As torch.fmod."""
 def fold(input: Tensor, output_size: _Shape, kernel_size: _Shape, dilation: _Shape = 1, padding: _Shape = 0, stride: _Shape = 1, *, out: Tensor | None = None) -> Tensor:
     """input (n, c * kernel, windows) or (c * kernel, windows) to (n, c, output_size…): what windows have at a place is added up. As
 torch.nn.functional.fold."""
@@ -2035,59 +2167,69 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def frac_(input: Tensor) -> Tensor:
     """What trunc takes away. As torch.frac."""
 def full(size: _Shape, fill_value: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
-    """All elements `value`; its kind decides the dtype where none is given... except that floating values give the default dtype."""
+    """All elements `fill_value`; its kind decides the dtype where none is given... except that floating values give the default dtype."""
 def full_like(input: Tensor, fill_value: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
-    """All `value`, otherwise as empty_like."""
+    """All `fill_value`, otherwise as empty_like."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y[i][j] = x[index[i][j]][j] for dim 0, and so on. As torch.gather."""
+    """y[i][j] = input[index[i][j]][j] for dim 0, and so on. As torch.gather."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | _Number, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """(log(var) + (input - target)^2 / var) / 2, var not below eps; `full` adds the constant. Error for a negative variance."""
 def ge(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a >= b. As torch.ge."""
+    """Whether input >= other. As torch.ge."""
 def ge_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a >= b. As torch.ge."""
-def gelu(input: Tensor, approximate: _str = 'none', *, out: Tensor | None = None) -> Tensor:
+    """Whether input >= other. As torch.ge."""
+def gelu(input: Tensor, *, approximate: _str = 'none', out: Tensor | None = None) -> Tensor:
     """The Gaussian error linear unit: exact ("none"), or by "tanh"."""
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input[i] * vec2[j] of two vectors."""
 def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """a * sigmoid(b), a and b the halves of x along `dim`. Error where its size is odd."""
+    """a * sigmoid(b), a and b the halves of input along `dim`. Error where its size is odd."""
+def greater(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Whether input > other. As torch.gt."""
+def greater_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """Whether input > other. As torch.gt."""
+def greater_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Whether input >= other. As torch.ge."""
+def greater_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """Whether input >= other. As torch.ge."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """(N, C, H, W) read at grid (N, h, w, 2), or (N, C, D, H, W) at (N, d, h, w, 3): points (x, y) in [-1, 1]. As
 torch.nn.functional.grid_sample."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
-    """The same over groups of channels of (N, C, …); weight and bias are (C). As torch.nn.functional.group_norm."""
+    """Normalized over groups of channels of (N, C, …); weight and bias are (C). As torch.nn.functional.group_norm."""
 def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool = True, num_layers: _int = 1, dropout: _float = 0, train: _bool = False, bidirectional: _bool = False, batch_first: _bool = False) -> tuple[Tensor, Tensor]:
-    """The same with gated recurrent units. As torch.gru."""
+    """A recurrent network of gated units over a sequence. As torch.gru."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """As torch.gru_cell."""
 def gt(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a > b. As torch.gt."""
+    """Whether input > other. As torch.gt."""
 def gt_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a > b. As torch.gt."""
+    """Whether input > other. As torch.gt."""
 def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """softmax((logits + noise) / tau) with Gumbel noise: a sample of the categories. `hard`: one-hot, with the gradient of the soft one. As
 torch.nn.functional.gumbel_softmax."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """x where |x| > lambd, else 0."""
+    """input where |input| > lambd, else 0."""
 def hardsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """max(0, min(6, x + 3)) / 6. As torch.hardsigmoid."""
+    """max(0, min(6, input + 3)) / 6. As torch.hardsigmoid."""
 def hardsigmoid_(input: Tensor) -> Tensor:
-    """max(0, min(6, x + 3)) / 6. As torch.hardsigmoid."""
+    """max(0, min(6, input + 3)) / 6. As torch.hardsigmoid."""
 def hardswish(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x * hardsigmoid(x). As torch.hardswish."""
+    """input * hardsigmoid(input). As torch.hardswish."""
 def hardswish_(input: Tensor) -> Tensor:
-    """x * hardsigmoid(x). As torch.hardswish."""
+    """input * hardsigmoid(input). As torch.hardswish."""
 def hardtanh(input: Tensor, min_val: _float = -1, max_val: _float = 1, *, out: Tensor | None = None) -> Tensor:
     """Within [min_val, max_val]. Integers too."""
 def hardtanh_(input: Tensor, min_val: _float = -1, max_val: _float = 1) -> Tensor:
     """Within [min_val, max_val]. Integers too."""
-def heaviside(input: Tensor | _Number, values: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """0 below zero, 1 above, b at zero. As torch.heaviside."""
-def heaviside_(input: Tensor, values: Tensor | _Number) -> Tensor:
-    """0 below zero, 1 above, b at zero. As torch.heaviside."""
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 below zero, 1 above, values at zero. As torch.heaviside."""
+def heaviside_(input: Tensor, values: Tensor) -> Tensor:
+    """0 below zero, 1 above, values at zero. As torch.heaviside."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """input where the target is 1, max(0, margin - input) where it is -1."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
-    """How many elements lie in each of `bins` equal parts of [min, max], or of the range of x where both are equal. Others are left out.
+    """How many elements lie in each of `bins` equal parts of [min, max], or of the range of input where both are equal. Others are left out.
 Floating dtypes. As torch.histc."""
 @overload
 def hsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
@@ -2098,38 +2240,38 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 takes vectors as columns. As torch.hstack and so on."""
 def huber_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', delta: _float = 1, weight: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """d^2 / 2 for d = |input - target| <= delta, else delta * (d - delta / 2)."""
-def hypot(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(a * a + b * b). As torch.hypot."""
-def hypot_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """sqrt(a * a + b * b). As torch.hypot."""
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(input * input + other * other). As torch.hypot."""
+def hypot_(input: Tensor, other: Tensor) -> Tensor:
+    """sqrt(input * input + other * other). As torch.hypot."""
 def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x with alpha times the slices of `source` added at `index`. As torch.index_add."""
+    """input with alpha times the slices of `source` added at `index`. As torch.index_add."""
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x with the slices of `source` in place of those at `index`. As torch.index_copy."""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
+    """input with the slices of `source` in place of those at `index`. As torch.index_copy."""
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | _Number) -> Tensor:
+    """input with `value` (a number or a 0-dim tensor) in the slices at `index`. As torch.index_fill."""
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
-    """x with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of x where `include_self`. As
+    """input with the slices of `source` combined by "prod", "mean", "amax" or "amin" at `index`, with those of input where `include_self`. As
 torch.index_reduce."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Slices of x along a dimension, in the order of a vector `index`. As torch.index_select."""
+    """Slices of input along a dimension, in the order of a vector `index`. As torch.index_select."""
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sums of products over the last dimensions; with a 0-dim tensor a * b. As torch.inner."""
+    """Sums of products over the last dimensions; with a 0-dim tensor input * other. As torch.inner."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
     """As batch_norm, with statistics of its own for each sample of (N, C, …). As torch.nn.functional.instance_norm."""
 def interpolate(input: Tensor, size: _Shape | None = None, scale_factor: Sequence[_float] | None = None, mode: _str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool = False, antialias: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """(N, C, places…) with one, two or three dimensions of places, at other sizes. As torch.nn.functional.interpolate. Where rounding down
 makes the size that a factor gives the input's own, the result is the input, but for "nearest-exact" and for "bicubic" without
 antialias; where it makes twice that, "nearest" takes each element twice."""
-def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether |a - b| <= atol + rtol * |b|, or both are the same. Error for different dtypes and negative tolerances."""
-def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
+    """Whether |input - other| <= atol + rtol * |other|, or both are the same. Error for different dtypes and negative tolerances."""
+def isfinite(input: Tensor) -> Tensor:
     """Whether each element is neither nan nor infinite. As torch.isfinite."""
 def isin(elements: Tensor | _Number, test_elements: Tensor | _Number, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each element is one of `test_elements`; the other way round with `invert`. As torch.isin."""
-def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isinf(input: Tensor) -> Tensor:
     """Whether each element is infinite. As torch.isinf."""
-def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isnan(input: Tensor) -> Tensor:
     """Whether each element is nan. As torch.isnan."""
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is minus infinity. As torch.isneginf."""
@@ -2139,33 +2281,41 @@ def kl_div(input: Tensor, target: Tensor, reduction: _str = 'mean', *, log_targe
     """target * (log(target) - input), input being log-probabilities; with log_target the target too."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker's product."""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> _kthvalue:
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _kthvalue:
     """The k-th smallest element along a dimension, k counted from 1. As torch.kthvalue."""
 def l1_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', weight: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """|input - target|."""
 def layer_norm(input: Tensor, normalized_shape: _Shape, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
     """Mean 0 and variance 1 over the last dimensions, whose sizes are `normalized_shape`; weight and bias have these sizes or are undefined.
 As torch.nn.functional.layer_norm."""
-def ldexp(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a * 2^b. As torch.ldexp."""
-def ldexp_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a * 2^b. As torch.ldexp."""
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input * 2^other. As torch.ldexp."""
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """input * 2^other. As torch.ldexp."""
 def le(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a <= b. As torch.le."""
+    """Whether input <= other. As torch.le."""
 def le_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a <= b. As torch.le."""
+    """Whether input <= other. As torch.le."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, *, out: Tensor | None = None) -> Tensor:
-    """max(0, x) + negative_slope * min(0, x)."""
+    """max(0, input) + negative_slope * min(0, input)."""
 def leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
-    """max(0, x) + negative_slope * min(0, x)."""
+    """max(0, input) + negative_slope * min(0, input)."""
 def lerp(input: Tensor | _Number, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """start + weight * (end - start)."""
+def less(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Whether input < other. As torch.lt."""
+def less_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """Whether input < other. As torch.lt."""
+def less_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Whether input <= other. As torch.le."""
+def less_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """Whether input <= other. As torch.le."""
 def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of |gamma(x)|. As torch.lgamma."""
+    """The logarithm of |gamma(input)|. As torch.lgamma."""
 def lgamma_(input: Tensor) -> Tensor:
-    """The logarithm of |gamma(x)|. As torch.lgamma."""
+    """The logarithm of |gamma(input)|. As torch.lgamma."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """x Wᵀ + bias over the last dimension; `weight` is (out, in), `bias` may be undefined. As torch.nn.functional.linear."""
+    """input Wᵀ + bias over the last dimension; `weight` is (out, in), `bias` may be undefined. As torch.nn.functional.linear."""
 def linspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """`steps` numbers from start to end, both included."""
 def local_response_norm(input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1, *, out: Tensor | None = None) -> Tensor:
@@ -2177,9 +2327,9 @@ def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def log10_(input: Tensor) -> Tensor:
     """The logarithm to base 10. As torch.log10."""
 def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x), precise near zero. As torch.log1p."""
+    """log(1 + input), precise near zero. As torch.log1p."""
 def log1p_(input: Tensor) -> Tensor:
-    """log(1 + x), precise near zero. As torch.log1p."""
+    """log(1 + input), precise near zero. As torch.log1p."""
 def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to base 2. As torch.log2."""
 def log2_(input: Tensor) -> Tensor:
@@ -2190,43 +2340,43 @@ def log_(input: Tensor) -> Tensor:
 def log_softmax(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of softmax, computed without it."""
 @overload
-def log_softmax(input: Tensor, dim: _int, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
-def logaddexp(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(a) + exp(b)). As torch.logaddexp."""
-def logaddexp2(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """log2(2^a + 2^b). As torch.logaddexp2."""
+def log_softmax(input: Tensor, dim: _int, dtype: _DType, *, out: Tensor | None = None) -> Tensor: ...
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(input) + exp(other)). As torch.logaddexp."""
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log2(2^input + 2^other). As torch.logaddexp2."""
 def logaddexp2_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """log2(2^a + 2^b). As torch.logaddexp2."""
+    """log2(2^input + 2^other). As torch.logaddexp2."""
 def logaddexp_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """log(exp(a) + exp(b)). As torch.logaddexp."""
+    """log(exp(input) + exp(other)). As torch.logaddexp."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """log(cumsum(exp(x))) that does not overflow. Floating dtypes. As torch.logcumsumexp."""
-def logical_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """log(cumsum(exp(input))) that does not overflow. Floating dtypes. As torch.logcumsumexp."""
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether both are not zero. As torch.logical_and."""
-def logical_and_(input: Tensor, other: Tensor | _Number) -> Tensor:
+def logical_and_(input: Tensor, other: Tensor) -> Tensor:
     """Whether both are not zero. As torch.logical_and."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is zero. As torch.logical_not."""
 def logical_not_(input: Tensor) -> Tensor:
     """Whether each element is zero. As torch.logical_not."""
-def logical_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether one is not zero. As torch.logical_or."""
-def logical_or_(input: Tensor, other: Tensor | _Number) -> Tensor:
+def logical_or_(input: Tensor, other: Tensor) -> Tensor:
     """Whether one is not zero. As torch.logical_or."""
-def logical_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether exactly one is not zero. As torch.logical_xor."""
-def logical_xor_(input: Tensor, other: Tensor | _Number) -> Tensor:
+def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
     """Whether exactly one is not zero. As torch.logical_xor."""
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), x first brought within [eps, 1 - eps] where an eps is given."""
+    """log(input / (1 - input)), input first brought within [eps, 1 - eps] where an eps is given."""
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """log(sigmoid(x)). As torch.logsigmoid."""
+    """log(sigmoid(input)). As torch.logsigmoid."""
 def logsigmoid_(input: Tensor) -> Tensor:
-    """log(sigmoid(x)). As torch.logsigmoid."""
+    """log(sigmoid(input)). As torch.logsigmoid."""
 def logspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, base: _float = 10, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """base raised to each number of linspace."""
-def logsumexp(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """log(sum(exp(x))), taken from the maximum so that it cannot overflow. As torch.logsumexp."""
+def logsumexp(input: Tensor, dim: _Shape, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(input))), taken from the maximum so that it cannot overflow. As torch.logsumexp."""
 def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Shape, stride: _Shape | None = None, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The norm_type-norms of windows: (sum of x^p)^(1/p). As torch.nn.functional.lp_pool2d."""
 def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Shape, stride: _Shape | None = None, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -2239,15 +2389,15 @@ T, …). `dropout` between layers is for training only."""
 def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """One step of (N, input) from states (N, hidden); biases may be undefined. As torch.lstm_cell and the others."""
 def lt(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a < b. As torch.lt."""
+    """Whether input < other. As torch.lt."""
 def lt_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a < b. As torch.lt."""
+    """Whether input < other. As torch.lt."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """max(0, margin - target * (input1 - input2))."""
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x with `value` where `mask` is true. As torch.Tensor.masked_fill."""
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _Number) -> Tensor:
+    """input with `value` where `mask` is true. As torch.Tensor.masked_fill."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """input with the elements of `source`, one after another, where `mask` is true. Waits for the device: source must have enough of them. As
 torch.Tensor.masked_scatter."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where `mask` is true, as a vector. Waits for the device: the size depends on the data."""
@@ -2257,25 +2407,25 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger (smaller) of each two elements: maximum, minimum."""
 @overload
-def max(input: Tensor, dim: _int, keepdim: _bool = False) -> _max: ...
+def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max: ...
 @overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def max_pool1d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False) -> _max_pool1d_with_indices:
+def max_pool1d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max_pool1d_with_indices:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
 def max_pool2d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
-def max_pool2d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False) -> _max_pool2d_with_indices:
+def max_pool2d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max_pool2d_with_indices:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
 def max_pool3d(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
-def max_pool3d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False) -> _max_pool3d_with_indices:
+def max_pool3d_with_indices(input: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, dilation: _Shape = 1, ceil_mode: _bool = False, *, out: Sequence[Tensor] | None = None) -> _max_pool3d_with_indices:
     """input (n, c, spatial…) or (c, spatial…). Errors where a window is empty or a padding more than half of it. As
 torch.nn.functional.max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within (spatial…)."""
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, output_size: _Shape | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -2284,7 +2434,7 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _Shape, stride: _S
     """The elements, of floating types, at their indices in a tensor that is zero elsewhere. As torch.nn.functional.max_unpool2d."""
 def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _Shape, stride: _Shape | None = None, padding: _Shape = 0, output_size: _Shape | None = None, *, out: Tensor | None = None) -> Tensor:
     """The elements, of floating types, at their indices in a tensor that is zero elsewhere. As torch.nn.functional.max_unpool2d."""
-def maximum(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger, nan wins. As torch.maximum."""
 def maximum_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The larger, nan wins. As torch.maximum."""
@@ -2299,38 +2449,43 @@ def mean(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, dt
 def median(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The middle element, of two the lower; nan where there is one. nanmedian: of those that are not nan. As torch.median, torch.nanmedian."""
 @overload
-def median(input: Tensor, dim: _int, keepdim: _bool = False) -> _median: ...
+def median(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _median: ...
 @overload
 def min(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool = False) -> _min: ...
+def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _min: ...
 @overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def minimum(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller, nan wins. As torch.minimum."""
 def minimum_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The smaller, nan wins. As torch.minimum."""
 def mish(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x * tanh(log(1 + exp(x))). As torch.mish."""
+    """input * tanh(log(1 + exp(input))). As torch.mish."""
 def mish_(input: Tensor) -> Tensor:
-    """x * tanh(log(1 + exp(x))). As torch.mish."""
+    """input * tanh(log(1 + exp(input))). As torch.mish."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """(n, k) by (k, m)."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> _mode:
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _mode:
     """The most frequent element along a dimension, of several the smallest, and the last index at which it is. As torch.mode."""
 @overload
-def movedim(input: Tensor, source: _int, destination: _int, *, out: Tensor | None = None) -> Tensor:
+def moveaxis(input: Tensor, source: _int, destination: _int) -> Tensor:
     """Dimensions to other places; the others keep their order. As torch.movedim."""
 @overload
-def movedim(input: Tensor, source: _Shape, destination: _Shape, *, out: Tensor | None = None) -> Tensor: ...
+def moveaxis(input: Tensor, source: _Shape, destination: _Shape) -> Tensor: ...
+@overload
+def movedim(input: Tensor, source: _int, destination: _int) -> Tensor:
+    """Dimensions to other places; the others keep their order. As torch.movedim."""
+@overload
+def movedim(input: Tensor, source: _Shape, destination: _Shape) -> Tensor: ...
 def mse_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', weight: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """(input - target)^2. As torch.nn.functional.mse_loss."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sorted along dimension 0. As torch.msort."""
 def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a * b. As torch.mul."""
+    """input * other. As torch.mul."""
 def mul_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a * b. As torch.mul."""
+    """input * other. As torch.mul."""
 def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: Tensor | None = None, in_proj_bias: Tensor | None = None, bias_k: Tensor | None = None, bias_v: Tensor | None = None, add_zero_attn: _bool = False, dropout_p: _float = 0, out_proj_weight: Tensor | None = None, out_proj_bias: Tensor | None = None, training: _bool = True, key_padding_mask: Tensor | None = None, need_weights: _bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: _bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: _bool = True, is_causal: _bool = False, batch_first: _bool = False) -> tuple[Tensor, ...]:
     """Query (L, N, E), key and value (S, N, E), or each without N. Error unless num_heads divides E, and for masks of other sizes. As
 torch.nn.functional.multi_head_attention_forward."""
@@ -2343,6 +2498,10 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
 def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Categories (int64) drawn for each row of weights (n) or (m, n), which need not sum to 1. Error for negative, infinite or all-zero
 weights, and without replacement for more draws than weights above 0. As torch.multinomial."""
+def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """input * other. As torch.mul."""
+def multiply_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """input * other. As torch.mul."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A matrix times a vector. As torch.mv."""
 def nan_to_num(input: Tensor, nan: _float = 0, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -2353,30 +2512,34 @@ def nanmean(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *,
 def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The middle element, of two the lower; nan where there is one. nanmedian: of those that are not nan. As torch.median, torch.nanmedian."""
 @overload
-def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> _nanmedian: ...
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _nanmedian: ...
 def nanquantile(input: Tensor, q: Tensor | _Number, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-quantiles, of all elements or along a dimension; a vector of q gives a first dimension. Between two elements `interpolation`
 decides: linear, lower, higher, midpoint or nearest. float32 and float64. As torch.quantile, torch.nanquantile."""
 def nansum(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor:
     """The sum of the elements that are not nan. As torch.nansum."""
 @overload
-def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
     """Waits for the device that holds `start`, a 0-dim integer tensor."""
 @overload
-def narrow(input: Tensor, dim: _int, start: Tensor, length: _int, *, out: Tensor | None = None) -> Tensor: ...
+def narrow(input: Tensor, dim: _int, start: Tensor, length: _int) -> Tensor: ...
 def ne(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """Whether a != b. As torch.ne."""
+    """Whether input != other. As torch.ne."""
 def ne_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """Whether a != b. As torch.ne."""
+    """Whether input != other. As torch.ne."""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The negative of each element. As torch.neg."""
 def neg_(input: Tensor) -> Tensor:
+    """The negative of each element. As torch.neg."""
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The negative of each element. As torch.neg."""
+def negative_(input: Tensor) -> Tensor:
     """The negative of each element. As torch.neg."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: _int = -100, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """Of log-probabilities and class indices."""
 @overload
 def norm(input: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
-    """"fro", the root of the sum of squares over `dims`, or "nuc", the sum of singular values."""
+    """"fro", the root of the sum of squares over `dim`, or "nuc", the sum of singular values."""
 @overload
 def norm(input: Tensor, p: _float, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -2388,6 +2551,10 @@ def normal(mean: Tensor | _Number, std: Tensor | _Number, *, generator: Generato
 def normal(mean: _float, std: _float, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor: ...
 def normalize(input: Tensor, p: _float = 2, dim: _int = 1, eps: _float = 1e-12, *, out: Tensor | None = None) -> Tensor:
     """x / max(its p-norm along `dim`, eps). As torch.nn.functional.normalize."""
+def not_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Whether input != other. As torch.ne."""
+def not_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """Whether input != other. As torch.ne."""
 def one_hot(input: Tensor, num_classes: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """A new last dimension of `num_classes` (else the largest plus one; then waits for the device), 1 at each index, else 0. int64. As
 torch.nn.functional.one_hot."""
@@ -2399,29 +2566,29 @@ def ones(*size: _int, dtype: _DType | None = None, device: _Device | None = None
 def ones_like(input: Tensor, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
     """All 1, otherwise as empty_like."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """a[i] * b[j] of two vectors."""
+    """input[i] * vec2[j] of two vectors."""
 def pad(input: Tensor, pad: _Shape, mode: _str = 'constant', value: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """`pad` counts elements before and behind the last dimension, then the one before it, and so on; negative ones cut. mode: "constant" (any
 number of dimensions, `value` in the new places, 0 where not given), or "reflect", "replicate", "circular", which pad the last one to
 three dimensions of a tensor that has one or two more. Errors where the sizes don't allow it. As torch.nn.functional.pad."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2, eps: _float = 1e-06, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension. As torch.nn.functional.pairwise_distance."""
-def permute(input: Tensor, dims: _Shape, *, out: Tensor | None = None) -> Tensor:
+def permute(input: Tensor, dims: _Shape) -> Tensor:
     """The dimensions in another order. As torch.permute."""
-def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """(…, C r^2, H, W) to (…, C, H r, W r)."""
-def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """(…, C, H r, W r) to (…, C r^2, H, W)."""
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, eps: _float = 1e-08, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """exp(input) - target * input, or input - target * log(input + eps); `full` adds Stirling's formula for log(target!)."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The n-th slope of digamma. Error for a negative n."""
-def positive(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x itself. Error for bool."""
+def positive(input: Tensor) -> Tensor:
+    """input itself. Error for bool."""
 def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a raised to b. As torch.pow."""
+    """input raised to exponent. As torch.pow."""
 def pow_(input: Tensor, exponent: Tensor | _Number) -> Tensor:
-    """a raised to b. As torch.pow."""
+    """input raised to exponent. As torch.pow."""
 def prelu(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
     """leaky_relu with a slope of its own for each channel (dimension 1), or one for all."""
 @overload
@@ -2431,8 +2598,8 @@ def prod(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def prod(input: Tensor, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
 @overload
 def prod(input: Tensor, dim: _int, keepdim: _bool = False, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """x with the elements of `source` at these places, added where `accumulate`. As torch.put."""
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """input with the elements of `source` at these places, added where `accumulate`. As torch.put."""
 def quantile(input: Tensor, q: Tensor | _Number, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-quantiles, of all elements or along a dimension; a vector of q gives a first dimension. Between two elements `interpolation`
 decides: linear, lower, higher, midpoint or nearest. float32 and float64. As torch.quantile, torch.nanquantile."""
@@ -2446,7 +2613,7 @@ def rand(size: _Shape, *, dtype: _DType | None = None, device: _Device | None = 
 @overload
 def rand(*size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor: ...
 def rand_like(input: Tensor, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, generator: Generator | None = None) -> Tensor:
-    """rand of the sizes, dtype and device of `other`."""
+    """rand of the sizes, dtype and device of `input`."""
 @overload
 def randint(low: _int, high: _int, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor:
     """Integers in [low, high), int64 unless told otherwise."""
@@ -2454,7 +2621,7 @@ def randint(low: _int, high: _int, size: _Shape, *, dtype: _DType | None = None,
 def randint(high: _int, size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor: ...
 @overload
 def randint_like(input: Tensor, low: _int, high: _int, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, generator: Generator | None = None) -> Tensor:
-    """randint of the sizes, dtype and device of `other`."""
+    """randint of the sizes, dtype and device of `input`."""
 @overload
 def randint_like(input: Tensor, high: _int, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, generator: Generator | None = None) -> Tensor: ...
 @overload
@@ -2463,52 +2630,52 @@ def randn(size: _Shape, *, dtype: _DType | None = None, device: _Device | None =
 @overload
 def randn(*size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor: ...
 def randn_like(input: Tensor, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, generator: Generator | None = None) -> Tensor:
-    """randn of the sizes, dtype and device of `other`."""
+    """randn of the sizes, dtype and device of `input`."""
 def randperm(n: _int, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None, generator: Generator | None = None) -> Tensor:
     """A permutation of 0 … n-1."""
-def ravel(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
     """As one dimension."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 / x. As torch.reciprocal."""
+    """1 / input. As torch.reciprocal."""
 def reciprocal_(input: Tensor) -> Tensor:
-    """1 / x. As torch.reciprocal."""
-def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """max(0, x). As torch.relu."""
+    """1 / input. As torch.reciprocal."""
+def relu(input: Tensor) -> Tensor:
+    """max(0, input). As torch.relu."""
 def relu6(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """min(6, max(0, x)). As torch.relu6."""
+    """min(6, max(0, input)). As torch.relu6."""
 def relu6_(input: Tensor) -> Tensor:
-    """min(6, max(0, x)). As torch.relu6."""
+    """min(6, max(0, input)). As torch.relu6."""
 def relu_(input: Tensor) -> Tensor:
-    """max(0, x). As torch.relu."""
+    """max(0, input). As torch.relu."""
 def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """What floor_divide leaves, with the sign of b. As torch.remainder."""
+    """What floor_divide leaves, with the sign of other. As torch.remainder."""
 def remainder_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """What floor_divide leaves, with the sign of b. As torch.remainder."""
+    """What floor_divide leaves, with the sign of other. As torch.remainder."""
 def repeat(input: Tensor, repeats: _Shape, *, out: Tensor | None = None) -> Tensor:
     """Copies laid behind each other, `repeats[i]` times along dimension i; more repeats than dimensions add leading ones."""
 @overload
-def repeat_interleave(input: Tensor, repeats: _int, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: _int, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
     """0, 1, … each as often as `repeats` says."""
 @overload
-def repeat_interleave(input: Tensor, repeats: Tensor, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor: ...
+def repeat_interleave(input: Tensor, repeats: Tensor, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor: ...
 @overload
-def repeat_interleave(repeats: Tensor, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor: ...
-def reshape(input: Tensor, shape: _Shape, *, out: Tensor | None = None) -> Tensor:
+def repeat_interleave(repeats: Tensor, *, output_size: _int | None = None) -> Tensor: ...
+def reshape(input: Tensor, shape: _Shape) -> Tensor:
     """Other sizes, of as many elements; one may be -1. A view where the strides allow it, else a copy. As torch.reshape."""
 def rms_norm(input: Tensor, normalized_shape: _Shape, weight: Tensor | None = None, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """The last dimensions divided by the root of the mean of their squares plus eps (the dtype's own where not given). As
 torch.nn.functional.rms_norm."""
 def rnn_relu(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool = True, num_layers: _int = 1, dropout: _float = 0, train: _bool = False, bidirectional: _bool = False, batch_first: _bool = False) -> tuple[Tensor, Tensor]:
-    """The same of plain cells with relu. As torch.rnn_relu."""
+    """A recurrent network of plain cells with relu over a sequence. As torch.rnn_relu."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """As torch.rnn_relu_cell."""
 def rnn_tanh(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool = True, num_layers: _int = 1, dropout: _float = 0, train: _bool = False, bidirectional: _bool = False, batch_first: _bool = False) -> tuple[Tensor, Tensor]:
-    """The same of plain cells. As torch.rnn_tanh."""
+    """A recurrent network of plain cells with tanh over a sequence. As torch.rnn_tanh."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """As torch.rnn_tanh_cell."""
-def roll(input: Tensor, shifts: _Shape, dims: _Shape | None = None, *, out: Tensor | None = None) -> Tensor:
+def roll(input: Tensor, shifts: _Shape, dims: _Shape | None = None) -> Tensor:
     """Elements moved on by `shifts` along `dims`, those past the end coming in at the start; without `dims` along all elements as a vector."""
-def rot90(input: Tensor, k: _int = 1, dims: _Shape = (0, 1), *, out: Tensor | None = None) -> Tensor:
+def rot90(input: Tensor, k: _int = 1, dims: _Shape = (0, 1)) -> Tensor:
     """Turned `k` times by a quarter, from the first of `dims` towards the second."""
 @overload
 def round(input: Tensor, *, decimals: _int, out: Tensor | None = None) -> Tensor:
@@ -2517,52 +2684,54 @@ def round(input: Tensor, *, decimals: _int, out: Tensor | None = None) -> Tensor
 def round(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def round_(input: Tensor) -> Tensor:
     """The nearest whole number, the even one of two. As torch.round."""
-def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Joined downwards. As torch.vstack."""
+def rrelu(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False) -> Tensor:
     """leaky_relu with slopes drawn from [lower, upper) for each element in training, with their mean else."""
 def rrelu_(input: Tensor, lower: _float = ..., upper: _float = ..., training: _bool = False) -> Tensor:
     """leaky_relu with slopes drawn from [lower, upper) for each element in training, with their mean else."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 / sqrt(x). As torch.rsqrt."""
+    """1 / sqrt(input). As torch.rsqrt."""
 def rsqrt_(input: Tensor) -> Tensor:
-    """1 / sqrt(x). As torch.rsqrt."""
+    """1 / sqrt(input). As torch.rsqrt."""
 @overload
 def rsub(input: Tensor | _Number, other: Tensor | _Number, alpha: _Number, *, out: Tensor | None = None) -> Tensor:
-    """b - a. As torch.rsub."""
+    """other - input. As torch.rsub."""
 @overload
 def rsub(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
 def rsub_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """b - a. As torch.rsub."""
+    """other - input. As torch.rsub."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False, out: Tensor | None = None) -> Tensor:
     """softmax(query keyᵀ * scale) value, of query (…, L, E), key (…, S, E), value (…, S, Ev), to (…, L, Ev). A query that sees no key gives
 zeros. As torch.nn.functional.scaled_dot_product_attention."""
 @overload
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
+    """input with y[index[i][j]][j] = source[i][j] for dim 0, and so on; `reduce` "add" or "multiply" combines it with what is there. As
 torch.scatter."""
 @overload
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: _str, out: Tensor | None = None) -> Tensor: ...
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x with source added at these places. As torch.scatter_add."""
+    """input with source added at these places. As torch.scatter_add."""
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """scatter that combines all that comes to a place by "sum", "prod", "mean", "amax" or "amin", with what was there where `include_self`. As
 torch.scatter_reduce."""
 def searchsorted(sorted_sequence: Tensor, input: Tensor | _Number, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """Where in the last dimension of `sorted_sequence` (a vector, or of the same leading sizes) each value would keep the order. As
 torch.searchsorted."""
-def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One element of a dimension, which falls away. As torch.select."""
-def selu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1.0507 * elu(x, 1.6733). As torch.selu."""
+def selu(input: Tensor) -> Tensor:
+    """1.0507 * elu(input, 1.6733). As torch.selu."""
 def selu_(input: Tensor) -> Tensor:
-    """1.0507 * elu(x, 1.6733). As torch.selu."""
+    """1.0507 * elu(input, 1.6733). As torch.selu."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1. As torch.sgn."""
 def sgn_(input: Tensor) -> Tensor:
     """-1, 0 or 1. As torch.sgn."""
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)). As torch.sigmoid."""
+    """1 / (1 + exp(-input)). As torch.sigmoid."""
 def sigmoid_(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)). As torch.sigmoid."""
+    """1 / (1 + exp(-input)). As torch.sigmoid."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1. As torch.sign."""
 def sign_(input: Tensor) -> Tensor:
@@ -2570,17 +2739,17 @@ def sign_(input: Tensor) -> Tensor:
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element has its sign bit set, -0 and -nan too. As torch.signbit."""
 def silu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x * sigmoid(x). As torch.silu."""
+    """input * sigmoid(input). As torch.silu."""
 def silu_(input: Tensor) -> Tensor:
-    """x * sigmoid(x). As torch.silu."""
+    """input * sigmoid(input). As torch.silu."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of radians. As torch.sin."""
 def sin_(input: Tensor) -> Tensor:
     """The sine of radians. As torch.sin."""
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0. As torch.sinc."""
+    """sin(pi input) / (pi input), 1 at 0. As torch.sinc."""
 def sinc_(input: Tensor) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0. As torch.sinc."""
+    """sin(pi input) / (pi input), 1 at 0. As torch.sinc."""
 def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic sine. As torch.sinh."""
 def sinh_(input: Tensor) -> Tensor:
@@ -2591,24 +2760,24 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', *,
     """log(1 + exp(-target * input)), targets 1 or -1."""
 @overload
 def softmax(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
-Shape, dtype and device are x's. Error where `dim` is outside [-x.dim(), x.dim()) or x is not floating. As torch.softmax."""
+    """exp(input) divided by its sum along `dim`, taken from the maximum so that it cannot overflow.
+Shape, dtype and device are input's. Error where `dim` is outside [-input.dim(), input.dim()) or input is not floating. As torch.softmax."""
 @overload
-def softmax(input: Tensor, dim: _int, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
+def softmax(input: Tensor, dim: _int, dtype: _DType, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def softmin(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """softmax(-x)."""
+    """softmax(-input)."""
 @overload
 def softmin(input: Tensor, dim: _int, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
 def softplus(input: Tensor, beta: _float = 1, threshold: _float = 20, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input > threshold."""
 def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """x moved towards 0 by lambd, 0 where |x| <= lambd. Error for a negative lambd."""
+    """input moved towards 0 by lambd, 0 where |input| <= lambd. Error for a negative lambd."""
 def softsign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x / (1 + |x|). As torch.softsign."""
+    """input / (1 + |input|). As torch.softsign."""
 def softsign_(input: Tensor) -> Tensor:
-    """x / (1 + |x|). As torch.softsign."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> _sort:
+    """input / (1 + |input|). As torch.softsign."""
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Sequence[Tensor] | None = None) -> _sort:
     """The elements along a dimension in order and where each was. Always stable. As torch.sort."""
 @overload
 def split(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
@@ -2619,25 +2788,32 @@ def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sqrt_(input: Tensor) -> Tensor:
     """The square root. As torch.sqrt."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x * x. As torch.square."""
+    """input * input. As torch.square."""
 def square_(input: Tensor) -> Tensor:
-    """x * x. As torch.square."""
+    """input * input. As torch.square."""
 @overload
-def squeeze(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Without those of `dims` that have size 1."""
+def squeeze(input: Tensor) -> Tensor:
+    """Without those of `dim` that have size 1."""
 @overload
-def squeeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor: ...
+def squeeze(input: Tensor, dim: _int) -> Tensor: ...
 @overload
-def squeeze(input: Tensor, dim: _Shape, *, out: Tensor | None = None) -> Tensor: ...
+def squeeze(input: Tensor, dim: _Shape) -> Tensor: ...
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Joined along a new dimension; all sizes must agree."""
 @overload
 def sub(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
-    """a - b. As torch.sub."""
+    """input - other. As torch.sub."""
 @overload
 def sub(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
 def sub_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a - b. As torch.sub."""
+    """input - other. As torch.sub."""
+@overload
+def subtract(input: Tensor | _Number, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
+    """input - other. As torch.sub."""
+@overload
+def subtract(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor: ...
+def subtract_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """input - other. As torch.sub."""
 @overload
 def sum(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Integers and bools are added up as int64, unless `dtype` says otherwise. As torch.sum."""
@@ -2645,14 +2821,16 @@ def sum(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sum(input: Tensor, *, dtype: _DType, out: Tensor | None = None) -> Tensor: ...
 @overload
 def sum(input: Tensor, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
-def swapaxes(input: Tensor, axis0: _int, axis1: _int, *, out: Tensor | None = None) -> Tensor:
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """As transpose."""
-def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """As transpose."""
+def t(input: Tensor) -> Tensor:
     """A matrix transposed; a vector as it is. As torch.t."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Elements of the flattened x, with index's sizes; negative ones count from the end. As torch.take."""
+    """Elements of the flattened input, with index's sizes; negative ones count from the end. As torch.take."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """gather, where x and indices broadcast in the other dimensions and indices may be negative; of the flattened tensors without `dim`. As
+    """gather, where input and indices broadcast in the other dimensions and indices may be negative; of the flattened tensors without `dim`. As
 torch.take_along_dim."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of radians. As torch.tan."""
@@ -2663,9 +2841,9 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def tanh_(input: Tensor) -> Tensor:
     """The hyperbolic tangent. As torch.tanh."""
 def tanhshrink(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """x - tanh(x). As torch.tanhshrink."""
+    """input - tanh(input). As torch.tanhshrink."""
 def tanhshrink_(input: Tensor) -> Tensor:
-    """x - tanh(x). As torch.tanhshrink."""
+    """input - tanh(input). As torch.tanhshrink."""
 @overload
 def tensor_split(input: Tensor, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
 @overload
@@ -2673,40 +2851,40 @@ def tensor_split(input: Tensor, indices: _Shape, dim: _int = 0) -> tuple[Tensor,
 @overload
 def tensor_split(input: Tensor, indices_or_sections: Tensor, dim: _int = 0) -> tuple[Tensor, ...]: ...
 def threshold(input: Tensor, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
-    """x where x > threshold, else value. Integers too."""
+    """input where input > threshold, else value. Integers too."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
-    """x where x > threshold, else value. Integers too."""
-def tile(input: Tensor, dims: _Shape, *, out: Tensor | None = None) -> Tensor:
-    """The same, fewer repeats than dimensions standing for the last ones. As torch.tile."""
-def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _topk:
+    """input where input > threshold, else value. Integers too."""
+def tile(input: Tensor, dims: _Shape) -> Tensor:
+    """Copies side by side, so many along each dimension; fewer numbers than dimensions stand for the last ones. As torch.tile."""
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Sequence[Tensor] | None = None) -> _topk:
     """The k largest (smallest) elements along a dimension, in order whether `sorted` or not. As torch.topk."""
-def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix. As torch.trace."""
-def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions change places. As torch.transpose."""
 @overload
-def trapezoid(y: Tensor, dx: _float = 1, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+def trapezoid(y: Tensor, dx: _float = 1, dim: _int = -1) -> Tensor:
     """The integral of y by the trapezoidal rule, with points `dx` apart, or at `x` (of y's sizes, or a vector along `dim`). As
 torch.trapezoid, which is torch.trapz too."""
 @overload
-def trapezoid(y: Tensor, x: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor: ...
+def trapezoid(y: Tensor, x: Tensor, dim: _int = -1) -> Tensor: ...
 @overload
-def trapz(y: Tensor, dx: _float = 1, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+def trapz(y: Tensor, dx: _float = 1, dim: _int = -1) -> Tensor:
     """The integral of y by the trapezoidal rule, with points `dx` apart, or at `x` (of y's sizes, or a vector along `dim`). As
 torch.trapezoid, which is torch.trapz too."""
 @overload
-def trapz(y: Tensor, x: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor: ...
+def trapz(y: Tensor, x: Tensor, dim: _int = -1) -> Tensor: ...
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower (upper) triangle, the rest zero."""
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
     """Rows and columns, sizes (2, count), of a matrix's elements on and below (above) the diagonal `offset`. int64 or int32."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, reduction: _str = 'mean', *, out: Tensor | None = None) -> Tensor:
     """max(0, margin + |anchor - positive| - |anchor - negative|), p-norms along the last dimension; `swap` takes |positive - negative| where
 it is less."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle, the rest zero."""
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
-    """The same on and above the diagonal."""
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:
+    """Rows and columns, sizes (2, count), of a matrix's elements on and above the diagonal `offset`. As torch.triu_indices."""
 def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """As div. As torch.true_divide."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2715,7 +2893,7 @@ def trunc_(input: Tensor) -> Tensor:
     """The whole part. As torch.trunc."""
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """The elements of a dimension, one by one. As torch.unbind."""
-def unflatten(input: Tensor, dim: _int, sizes: _Shape, *, out: Tensor | None = None) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: _Shape) -> Tensor:
     """Dimension `dim` as several, of `sizes`; one of them may be -1."""
 def unfold(input: Tensor, kernel_size: _Shape, dilation: _Shape = 1, padding: _Shape = 0, stride: _Shape = 1, *, out: Tensor | None = None) -> Tensor:
     """input (n, c, h, w) or (c, h, w) to (n, c * kernel, windows). As torch.nn.functional.unfold."""
@@ -2723,7 +2901,9 @@ def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, r
     """Waits for the device: the size depends on the data. As torch.unique."""
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
     """One of each run of equal neighbours. Waits for the device. As torch.unique_consecutive."""
-def unsqueeze(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` parts of the same size along a dimension, the last one smaller. As torch.chunk."""
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """With a new dimension of size 1 at `dim`. As torch.unsqueeze."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of products of two vectors; dot of real numbers."""
@@ -2735,13 +2915,13 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Joined downwards. As torch.vstack."""
 @overload
 def where(condition: Tensor, input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """The same as a vector for each dimension. As torch.where(condition), which is torch.nonzero(condition, as_tuple=True)."""
+    """The first where condition is true, else the second; of a condition alone its places, a vector a dimension. As torch.where."""
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), 0 where a is 0. As torch.xlogy."""
+    """input * log(other), 0 where input is 0. As torch.xlogy."""
 def xlogy_(input: Tensor, other: Tensor | _Number) -> Tensor:
-    """a * log(b), 0 where a is 0. As torch.xlogy."""
+    """input * log(other), 0 where input is 0. As torch.xlogy."""
 @overload
 def zeros(size: _Shape, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """All elements 0. As torch.zeros."""
