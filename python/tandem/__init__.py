@@ -12,6 +12,10 @@ except ImportError as _error:
 
 _C._package_folder(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
+from . import _cells  # noqa: E402
+
+_C._cell_namer(_cells.name_of)
+
 from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, device, dtype, get_default_device, get_default_dtype, get_num_threads,  # noqa: E402
                  initial_seed, is_grad_enabled, manual_seed, promote_types, set_default_device, set_num_threads)
 
@@ -32,6 +36,10 @@ del _taken, _name
 from . import _tensor  # noqa: E402  gives Tensor what is written in Python
 from ._functions import *  # noqa: E402,F403
 from ._composed import *  # noqa: E402,F403
+from ._more import *  # noqa: E402,F403
+from ._named_special import i0, i0_, igamma, igammac  # noqa: E402
+from ._statistics import corrcoef, cov, cumulative_trapezoid, gradient, vander  # noqa: E402
+from ._windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window  # noqa: E402
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._random import fork_rng, get_rng_state, seed, set_rng_state  # noqa: E402
 from ._settings import (are_deterministic_algorithms_enabled, finfo, get_deterministic_debug_mode, get_float32_matmul_precision, get_num_interop_threads, iinfo,  # noqa: E402
@@ -41,6 +49,7 @@ from ._settings import (are_deterministic_algorithms_enabled, finfo, get_determi
 from ._legacy import (BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from . import autograd, backends, cuda, ledger, linalg, nn, optim, profiler, races, random, utils, amp  # noqa: E402
+from ._bits import frexp, nextafter  # noqa: E402
 from ._compile import compile  # noqa: E402
 from .amp import GradScaler, autocast, is_autocast_enabled  # noqa: E402
 from .smi import smi  # noqa: E402
@@ -57,7 +66,7 @@ def _dtype_by_name(name):
 def __getattr__(name):
     """The parts that are imported when they are first asked for, and a clear word about what PyTorch has and tandem does not."""
     import importlib
-    if name in ("accelerator", "distributed", "distributions", "multiprocessing", "torch_compat", "train", "hub", "jit", "special", "fft", "testing", "version"):
+    if name in ("accelerator", "array_api", "distributed", "distributions", "func", "multiprocessing", "torch_compat", "train", "hub", "jit", "special", "fft", "testing", "version"):
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:

@@ -14,11 +14,14 @@ from math import (
 from tandem import (
     accelerator as accelerator,
     amp as amp,
+    array_api as array_api,
     autograd as autograd,
     backends as backends,
     cuda as cuda,
     distributed as distributed,
     distributions as distributions,
+    fft as fft,
+    func as func,
     ledger as ledger,
     linalg as linalg,
     multiprocessing as multiprocessing,
@@ -31,18 +34,23 @@ from tandem import (
     special as special,
     testing as testing,
     torch_compat as torch_compat,
+    train as train,
     utils as utils,
 )
 from tandem._C import (
+    Compiled as Compiled,
     ForbiddenError as ForbiddenError,
     Generator as Generator,
+    LinAlgError as LinAlgError,
     Node as Node,
     OutOfMemoryError as OutOfMemoryError,
     Size as Size,
+    SummaryWriter as SummaryWriter,
     Tensor as Tensor,
     abs as abs,
     abs_ as abs_,
-    abs as absolute,
+    absolute as absolute,
+    absolute_ as absolute_,
     acos as acos,
     acos_ as acos_,
     acosh as acosh,
@@ -75,19 +83,20 @@ from tandem._C import (
     angle_ as angle_,
     any as any,
     arange as arange,
-    acos as arccos,
-    acos_ as arccos_,
-    acosh as arccosh,
-    acosh_ as arccosh_,
-    asin as arcsin,
-    asin_ as arcsin_,
-    asinh as arcsinh,
-    asinh_ as arcsinh_,
-    atan as arctan,
-    atan2 as arctan2,
-    atan_ as arctan_,
-    atanh as arctanh,
-    atanh_ as arctanh_,
+    arccos as arccos,
+    arccos_ as arccos_,
+    arccosh as arccosh,
+    arccosh_ as arccosh_,
+    arcsin as arcsin,
+    arcsin_ as arcsin_,
+    arcsinh as arcsinh,
+    arcsinh_ as arcsinh_,
+    arctan as arctan,
+    arctan2 as arctan2,
+    arctan2_ as arctan2_,
+    arctan_ as arctan_,
+    arctanh as arctanh,
+    arctanh_ as arctanh_,
     argmax as argmax,
     argmin as argmin,
     argsort as argsort,
@@ -140,10 +149,10 @@ from tandem._C import (
     clamp as clamp,
     clamp_max as clamp_max,
     clamp_min as clamp_min,
-    clamp as clip,
+    clip as clip,
     column_stack as column_stack,
-    cat as concat,
-    cat as concatenate,
+    concat as concat,
+    concatenate as concatenate,
     constant_pad_nd as constant_pad_nd,
     conv1d as conv1d,
     conv2d as conv2d,
@@ -167,6 +176,7 @@ from tandem._C import (
     cummin as cummin,
     cumprod as cumprod,
     cumsum as cumsum,
+    decode_image as decode_image,
     deg2rad as deg2rad,
     deg2rad_ as deg2rad_,
     device as device,
@@ -180,7 +190,8 @@ from tandem._C import (
     dist as dist,
     div as div,
     div_ as div_,
-    div as divide,
+    divide as divide,
+    divide_ as divide_,
     dot as dot,
     dropout as dropout,
     dropout1d as dropout1d,
@@ -195,6 +206,7 @@ from tandem._C import (
     embedding_bag as embedding_bag,
     empty as empty,
     empty_like as empty_like,
+    encode_png as encode_png,
     eq as eq,
     eq_ as eq_,
     equal as equal,
@@ -213,8 +225,8 @@ from tandem._C import (
     eye as eye,
     feature_alpha_dropout as feature_alpha_dropout,
     feature_dropout as feature_dropout,
-    trunc as fix,
-    trunc_ as fix_,
+    fix as fix,
+    fix_ as fix_,
     flatten as flatten,
     flip as flip,
     fliplr as fliplr,
@@ -242,14 +254,16 @@ from tandem._C import (
     ge as ge,
     ge_ as ge_,
     gelu as gelu,
-    outer as ger,
+    ger as ger,
     get_cpu_random as get_cpu_random,
     get_default_device as get_default_device,
     get_default_dtype as get_default_dtype,
     get_num_threads as get_num_threads,
     glu as glu,
-    gt as greater,
-    ge as greater_equal,
+    greater as greater,
+    greater_ as greater_,
+    greater_equal as greater_equal,
+    greater_equal_ as greater_equal_,
     grid_sample as grid_sample,
     group_norm as group_norm,
     gru as gru,
@@ -302,8 +316,10 @@ from tandem._C import (
     leaky_relu as leaky_relu,
     leaky_relu_ as leaky_relu_,
     lerp as lerp,
-    lt as less,
-    le as less_equal,
+    less as less,
+    less_ as less_,
+    less_equal as less_equal,
+    less_equal_ as less_equal_,
     lgamma as lgamma,
     lgamma_ as lgamma_,
     linear as linear,
@@ -370,7 +386,7 @@ from tandem._C import (
     mish_ as mish_,
     mm as mm,
     mode as mode,
-    movedim as moveaxis,
+    moveaxis as moveaxis,
     movedim as movedim,
     mse_loss as mse_loss,
     msort as msort,
@@ -381,7 +397,8 @@ from tandem._C import (
     multilabel_margin_loss as multilabel_margin_loss,
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
     multinomial as multinomial,
-    mul as multiply,
+    multiply as multiply,
+    multiply_ as multiply_,
     mv as mv,
     nan_to_num as nan_to_num,
     nanmean as nanmean,
@@ -393,12 +410,13 @@ from tandem._C import (
     ne_ as ne_,
     neg as neg,
     neg_ as neg_,
-    neg as negative,
-    neg_ as negative_,
+    negative as negative,
+    negative_ as negative_,
     nll_loss as nll_loss,
     normal as normal,
     normalize as normalize,
-    ne as not_equal,
+    not_equal as not_equal,
+    not_equal_ as not_equal_,
     one_hot as one_hot,
     ones as ones,
     ones_like as ones_like,
@@ -429,6 +447,7 @@ from tandem._C import (
     randn_like as randn_like,
     randperm as randperm,
     ravel as ravel,
+    read_image as read_image,
     reciprocal as reciprocal,
     reciprocal_ as reciprocal_,
     relu as relu,
@@ -449,7 +468,7 @@ from tandem._C import (
     rot90 as rot90,
     round as round,
     round_ as round_,
-    vstack as row_stack,
+    row_stack as row_stack,
     rrelu as rrelu,
     rrelu_ as rrelu_,
     rsqrt as rsqrt,
@@ -501,10 +520,11 @@ from tandem._C import (
     std_mean as std_mean,
     sub as sub,
     sub_ as sub_,
-    sub as subtract,
+    subtract as subtract,
+    subtract_ as subtract_,
     sum as sum,
     swapaxes as swapaxes,
-    swapaxes as swapdims,
+    swapdims as swapdims,
     sync_batch_norm as sync_batch_norm,
     t as t,
     take as take,
@@ -538,9 +558,7 @@ from tandem._C import (
     unfold as unfold,
     unique as unique,
     unique_consecutive as unique_consecutive,
-    chunk as unsafe_chunk,
-    split as unsafe_split,
-    split as unsafe_split_with_sizes,
+    unsafe_chunk as unsafe_chunk,
     unsqueeze as unsqueeze,
     var as var,
     var_mean as var_mean,
@@ -552,6 +570,10 @@ from tandem._C import (
     xlogy_ as xlogy_,
     zeros as zeros,
     zeros_like as zeros_like,
+)
+from tandem._bits import (
+    frexp as frexp,
+    nextafter as nextafter,
 )
 from tandem._compile import (
     compile as compile,
@@ -571,6 +593,12 @@ from tandem._grad_mode import (
     is_inference_mode_enabled as is_inference_mode_enabled,
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
+)
+from tandem._named_special import (
+    i0 as i0,
+    i0_ as i0_,
+    igamma as igamma,
+    igammac as igammac,
 )
 from tandem._random import (
     fork_rng as fork_rng,
@@ -596,8 +624,22 @@ from tandem._settings import (
     set_warn_always as set_warn_always,
     use_deterministic_algorithms as use_deterministic_algorithms,
 )
+from tandem._statistics import (
+    corrcoef as corrcoef,
+    cov as cov,
+    cumulative_trapezoid as cumulative_trapezoid,
+    gradient as gradient,
+    vander as vander,
+)
 from tandem._virtual import (
     virtual_gpus as virtual_gpus,
+)
+from tandem._windows import (
+    bartlett_window as bartlett_window,
+    blackman_window as blackman_window,
+    hamming_window as hamming_window,
+    hann_window as hann_window,
+    kaiser_window as kaiser_window,
 )
 from tandem.amp import (
     GradScaler as GradScaler,
@@ -626,6 +668,7 @@ def addmv_(input: Tensor, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) 
     """addmv, into input."""
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged: the elements are real."""
+def alpha_dropout_(*args: Any, **kwargs: Any) -> Tensor: ...
 def as_strided_(*args: Any, **kwargs: Any) -> Tensor: ...
 def as_strided_scatter(input: Tensor, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
     """A copy of input with src where as_strided would look."""
@@ -634,13 +677,9 @@ def asarray(obj: Any, *, dtype: _DType | None = None, device: _Device | None = N
 def atleast_1d(*args: Any, **kwargs: Any) -> Any: ...
 def atleast_2d(*args: Any, **kwargs: Any) -> Any: ...
 def atleast_3d(*args: Any, **kwargs: Any) -> Any: ...
-def bartlett_window(window_length: Any, periodic: _bool = True, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """A triangle: 1 - |2 n / last - 1|."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Any, running_mean: Any, running_var: Any, training: Any, momentum: Any, eps: Any, cudnn_enabled: Any) -> Tensor:
     """nn.functional.batch_norm with its arguments in another order."""
 bfloat16: _dtype
-def blackman_window(window_length: Any, periodic: _bool = True, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """0.42 - 0.5 cos(2 pi n / last) + 0.08 cos(4 pi n / last)."""
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix with the tensors as blocks on its diagonal."""
 bool: _dtype
@@ -654,10 +693,10 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of several matrices, in the order that takes the fewest multiplications."""
 def cholesky(input: Tensor, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
     """The Cholesky factor of a positive definite matrix."""
-def cholesky_inverse(L: Any, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
+def cholesky_inverse(input: Tensor, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of A, from its Cholesky factor."""
-def cholesky_solve(B: Any, L: Any, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
-    """X of A X = B, from the Cholesky factor of A."""
+def cholesky_solve(input: Tensor, input2: Any, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
+    """X of A X = input, from input2, the Cholesky factor of A."""
 def clamp_(*args: Any, **kwargs: Any) -> Tensor: ...
 def clamp_max_(*args: Any, **kwargs: Any) -> Tensor: ...
 def clamp_min_(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -670,12 +709,10 @@ def complex(real: Any, imag: Any, *, out: Tensor | None = None) -> Any:
 def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ...) -> Any:
     """true_fn(*operands) where pred is true, else false_fn(*operands)."""
 def conj(*args: Any, **kwargs: Any) -> Tensor: ...
-def corrcoef(input: Tensor) -> Tensor:
-    """The correlation of variables, a row each."""
-def cov(input: Tensor, *, correction: Any = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariance of variables, a row each."""
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = ...) -> Tensor:
-    """Sums of trapezoids up to each point but the first."""
+def conj_physical(input: Tensor) -> Tensor:
+    """Itself: the elements are real."""
+def conv_tbc(input: Tensor, weight: Tensor | None, bias: Any, pad: Any = 0) -> Tensor:
+    """A convolution over (time, batch, channels) with a weight (width, input channels, output channels)."""
 def det(input: Tensor) -> Tensor:
     """The determinant of square matrices."""
 def detach(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -691,6 +728,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: _DType | None = No
     """A tensor whose dimensions lie in memory in another order; its elements are not set."""
 def empty_strided(size: Any, stride: Any, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor with these strides, whose elements are not set."""
+def feature_alpha_dropout_(*args: Any, **kwargs: Any) -> Tensor: ...
+def feature_dropout_(*args: Any, **kwargs: Any) -> Tensor: ...
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of input's size full of the value."""
 def fill_(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -704,17 +743,17 @@ def gcd(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) ->
     """The largest number that divides both; Euclid's algorithm, which waits for the device at each of its steps."""
 def gcd_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """gcd, into input."""
+def geqrf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """R on and above the diagonal, below it the vectors of the reflections whose product is Q, and their weights tau."""
 def get_device(input: Tensor) -> _int:
     """The number of its GPU; -1 on the CPU."""
-def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: Any = 1) -> tuple[Tensor, ...]:
-    """Differences of neighbours by central differences, one-sided at the edges; one tensor for each dimension."""
 half: _dtype
-def hamming_window(window_length: Any, periodic: _bool = True, alpha: Any = 0.54, beta: Any = 0.46, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """alpha - beta cos(2 pi n / last)."""
-def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
-    """A raised cosine: sin^2(pi n / last)."""
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: Any = False, out: Tensor | None = None) -> Any:
+def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None, density: Any = False, out: Tensor | None = None) -> Any:
     """How many elements, or how much weight, lie in each bin, and where the bins end. bins: how many, or their ends in ascending order."""
+def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: Any = False, out: Tensor | None = None) -> Tensor:
+    """How many points, the last dimension being coordinates, lie in each box.
+
+bins: how many boxes there are along each coordinate, as a number or several; or tensors of edges, one for each coordinate."""
 def imag(input: Tensor) -> Tensor:
     """An error: there are no complex dtypes."""
 def index_put(input: Tensor, indices: Any, values: Tensor | _Number, accumulate: _bool = False) -> Tensor:
@@ -753,20 +792,31 @@ def lcm(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) ->
     """The smallest positive number that both divide; 0 where one is 0."""
 def lcm_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """lcm, into input."""
+def lobpcg(A: Any, k: Any = None, B: Any = None, X: Any = None, n: Any = None, iK: Any = None, niter: Any = None, tol: Any = None, largest: Any = None, method: Any = None, tracker: Any = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None) -> Tensor:
+    """The k largest (smallest where not `largest`) eigenvalues of A x = value B x for symmetric matrices, and the vectors.
+
+They come from linalg.eigh, whole and exact: what steers PyTorch's iteration (X but for its number of columns, iK, niter, tol, method,
+tracker, ortho_*) is accepted and changes nothing."""
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; nan where that is negative."""
 def logit_(*args: Any, **kwargs: Any) -> Tensor: ...
 long: _dtype
+def lu(A: Any, pivot: Any = True, get_infos: Any = False, out: Tensor | None = None) -> Tensor:
+    """The old form of linalg.lu_factor: L and U in one matrix, the rows exchanged, and with get_infos where U has its first zero."""
+def lu_solve(b: Any, LU_data: Any, LU_pivots: Any, *, out: Tensor | None = None) -> Tensor:
+    """X of A X = b from the factors of A. The old form of linalg.lu_solve."""
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: Any = True, unpack_pivots: Any = True, *, out: Tensor | None = None) -> Tensor:
+    """P, L and U of A = P L U from the packed form; empty tensors for what is not asked for."""
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices: a Taylor polynomial of the matrix scaled down by a power of two, squared as often."""
 def matrix_power(input: Tensor, n: Any, *, out: Tensor | None = None) -> Tensor:
     """The matrix times itself n times; the inverse for negative n."""
 def meshgrid(*tensors: Any, indexing: Any = None) -> tuple[Tensor, ...]:
     """Grids of coordinates. indexing: 'ij', the default, or 'xy'."""
-def mvlgamma(input: Tensor, p: Any) -> Tensor:
+def mvlgamma(input: Tensor, p: Any, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of p dimensions."""
 def nan_to_num_(*args: Any, **kwargs: Any) -> Tensor: ...
-def narrow_copy(input: Tensor, dim: Any, start: Any, length: Any) -> Tensor:
+def narrow_copy(input: Tensor, dim: Any, start: Any, length: Any, *, out: Tensor | None = None) -> Tensor:
     """A part of a dimension, in memory of its own."""
 newaxis: None
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: Any = False) -> Any:
@@ -778,10 +828,18 @@ def norm(input: Tensor, p: Any = 'fro', dim: Any = None, keepdim: _bool = False,
 def numel(*args: Any, **kwargs: Any) -> _int: ...
 def numpy_T(input: Tensor) -> Tensor:
     """The dimensions in the other order."""
+def orgqr(input: Tensor, tau: Any) -> Tensor:
+    """householder_product, by its old name."""
+def ormqr(input: Tensor, tau: Any, other: Tensor | _Number, left: Any = True, transpose: Any = False, *, out: Tensor | None = None) -> Tensor:
+    """Q times other, or other times Q where not left, of the whole Q of geqrf's reflections; its transpose where asked for."""
+def pca_lowrank(A: Any, q: Any = None, center: Any = True, niter: Any = 2) -> Tensor:
+    """U, S and V of an approximation of A, whose rows are samples, by q principal components; columns are centered first."""
 def pdist(input: Tensor, p: Any = 2) -> Tensor:
     """The distances by the p-norm between all pairs of rows, each pair once."""
 def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     """Moore and Penrose's inverse."""
+def poisson(input: Tensor, generator: Any = None) -> Tensor:
+    """Counts of events of which there are `input` in the mean."""
 def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """From start to end, both included: the old form of arange."""
 def real(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -797,6 +855,8 @@ def result_type(tensor1: Any, tensor2: Any) -> _dtype:
     """The dtype of tensor1 + tensor2."""
 def scalar_tensor(s: Any, *, dtype: _DType | None = None, layout: Any = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor without dimensions."""
+def segment_reduce(data: Any, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: Any = 0, unsafe: Any = False, initial: Any = None) -> Tensor:
+    """Sums, means, products, minima or maxima of neighbouring parts along `axis`, of these lengths or between these offsets."""
 def select_scatter(input: Tensor, src: Any, dim: Any, index: Any) -> Tensor:
     """A copy of input with src at one index of a dimension."""
 def set_flush_denormal(mode: Any) -> _bool:
@@ -810,23 +870,31 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: Any = 0) -> tuple[Te
     """Parts along a dimension, of one size or of the sizes in a list."""
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """Parts along a dimension, of the sizes in a list."""
-def svd(input: Tensor, some: Any = True, compute_uv: Any = True) -> Any:
+def svd(input: Tensor, some: Any = True, compute_uv: Any = True, *, out: Tensor | None = None) -> Any:
     """U, S and V of U diag(S) Vᵀ = input. some: not more columns than S has. The old form of linalg.svd, which gives Vᵀ."""
+def svd_lowrank(A: Any, q: Any = 6, niter: Any = 2, M: Any = None) -> Tensor:
+    """U, S and V of an approximation of A - M by q singular values: Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1."""
 def sym_int(a: Any) -> _int:
     """The number as an int."""
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Sums of products over several dimensions: the last `dims` of a with the first of b, or two lists of dimensions."""
 def to_dlpack(tensor: Tensor) -> Any:
     """The tensor as a DLPack capsule."""
+def triangular_solve(b: Any, A: Any, upper: Any = True, transpose: Any = False, unitriangular: Any = False, *, out: Tensor | None = None) -> Tensor:
+    """X of A X = b for a triangular A, and A: the old form of linalg.solve_triangular."""
 def typename(obj: Any) -> _str:
     """The name of its type, of tensors with dtype and device."""
 uint8: _dtype
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """Indices into a flattened tensor as one index for each dimension."""
-def vander(x: Any, N: Any = None, increasing: Any = False) -> Tensor:
-    """Powers of the elements, a row for each."""
+def unsafe_split(input: Tensor, split_size: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+    """split."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: Any = 0) -> Tensor:
+    """split_with_sizes."""
 def view_as_real(input: Tensor) -> Any:
     """Not there: there are no complex dtypes."""
+def vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: Any = 'error', *, chunk_size: Any = None) -> Tensor:
+    """func.vmap: a function that applies func to each index of a dimension, in a loop."""
 def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> tuple[Any, ...]:
     """The values of body_fn, given to it again while cond_fn of them is true."""
 def zero_(*args: Any, **kwargs: Any) -> Tensor: ...

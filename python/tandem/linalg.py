@@ -3,7 +3,6 @@
 from . import _C
 from ._C import LinAlgError
 from . import _factorizations as _packed
-from ._factorizations import householder_product  # noqa: F401
 from ._results import named_result as _named_result
 
 globals().update(_C._linalg)
@@ -273,3 +272,8 @@ def polar(A, *, out=None):
             f"linalg.polar: input must have at least as many rows as columns, but got {A.size(-2)} by {A.size(-1)} matrices"
         )
     return _given(_Polar(*_packed.Polar.apply(A)), out)
+
+
+def householder_product(A, tau, *, out=None):
+    """The first columns, as many as A has, of the product of the reflections that geqrf gives."""
+    return _packed.householder_product(A, tau, out=out)

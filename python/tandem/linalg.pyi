@@ -28,6 +28,8 @@ def eigh(input: Tensor, UPLO: _str = 'L', *, out: Sequence[Tensor] | None = None
     """Eigenvalues in ascending order and eigenvectors of symmetric matrices, from the triangle `UPLO`, "L" or "U"."""
 def eigvalsh(input: Tensor, UPLO: _str = 'L', *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues alone. As torch.linalg.eigvalsh."""
+def householder_product(A: Any, tau: Any, *, out: Tensor | None = None) -> Tensor:
+    """The first columns, as many as A has, of the product of the reflections that geqrf gives."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Error where A is singular."""
 def inv_ex(A: Any, *, check_errors: Any = False, out: Tensor | None = None) -> Tensor:
