@@ -68,12 +68,11 @@ GATHERING = {
     "nn.parallel": {},
     "nn.utils": {},
     "distributed.optim": {},
-    "cuda": {},
-    "distributed": {},
 }
 
 # What functions written in Python give, where it is not a tensor.
 GIVES = {
+    "__array_namespace__": "Any",
     "is_tensor": "_bool",
     "is_storage": "_bool",
     "is_floating_point": "_bool",
@@ -262,7 +261,7 @@ def written(node, name=None, method=False):
     if arguments.kwarg:
         texts.append(f"**{arguments.kwarg.arg}: Any")
     indent, name = "    " if method else "", name or node.name
-    gives = "Self" if method and name.endswith("_") else GIVES.get(name, "Tensor")
+    gives = "Self" if method and name.endswith("_") and not name.endswith("__") else GIVES.get(name, "Tensor")
     doc = ast.get_docstring(node, clean=True)
     return [f"{indent}def {name}({', '.join(texts)}) -> {gives}:{'' if doc else ' ...'}", *([quoted(doc, indent + "    ")] if doc else [])]
 

@@ -1403,7 +1403,7 @@ torch.take_along_dim."""
         """All elements 0."""
     def conj_physical(self, *args: Any, **kwargs: Any) -> Any: ...
     def conj_physical_(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __reversed__(self) -> Self:
+    def __reversed__(self) -> Tensor:
         """The elements in the other order along the first dimension."""
     def as_strided_(self, size: Any, stride: Any, storage_offset: Any = None) -> Self:
         """Looks at its memory with other sizes and strides."""
@@ -1417,7 +1417,7 @@ torch.take_along_dim."""
     def nextafter(self, *args: Any, **kwargs: Any) -> Any: ...
     def nextafter_(self, other: Tensor | _Number) -> Self:
         """nextafter, into the tensor."""
-    def __array_namespace__(self, *, api_version: Any = None) -> Self:
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
         """The module with the array API standard's functions for tensors."""
     def to_device(self, device: _Device | None, *, stream: Any = None) -> Tensor:
         """The array API standard's name for to(device)."""

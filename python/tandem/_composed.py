@@ -1,11 +1,13 @@
-"""Functions that are made of others: parts put back into a tensor, windows, whole numbers, distances, old names of factorizations."""
+"""Functions that are made of others: parts put back into a tensor, whole numbers, distances, old names of factorizations."""
 
 import builtins
-import collections
 import itertools
 import math
 
 from . import _C
+from ._arguments import into, takes
+from ._functions import result_type
+from ._results import named_result
 
 __all__ = [
     "select_scatter",
@@ -13,10 +15,6 @@ __all__ = [
     "diagonal_scatter",
     "as_strided_scatter",
     "combinations",
-    "bartlett_window",
-    "blackman_window",
-    "hamming_window",
-    "hann_window",
     "gcd",
     "gcd_",
     "lcm",
@@ -37,9 +35,7 @@ __all__ = [
     "is_same_size",
     "resize_as_",
     "split_with_sizes",
-    "ger",
     "narrow_copy",
-    "unsafe_chunk",
     "unsafe_split",
     "unsafe_split_with_sizes",
     "to_dlpack",
@@ -65,28 +61,33 @@ def _put_back(input, src, part, what):
     return result
 
 
+@takes("Tensor input, Tensor src, int dim, int index")
 def select_scatter(input, src, dim, index):
     """A copy of input with src at one index of a dimension."""
     return _put_back(input, src, lambda x: x.select(dim, index), "slice")
 
 
+@takes("Tensor input, Tensor src, int dim=0, int start=None, int end=None, int step=1")
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """A copy of input with src in a slice of a dimension."""
     at = (slice(None),) * (dim % input.dim()) + (slice(start, end, step),)
     return _put_back(input, src, lambda x: x[at], "slice")
 
 
+@takes("Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1")
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     """A copy of input with src on a diagonal."""
     return _put_back(input, src, lambda x: x.diagonal(offset, dim1, dim2), "slice")
 
 
+@takes("Tensor input, Tensor src, ints size, ints stride, int storage_offset=None")
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of input with src where as_strided would look."""
     offset = input.storage_offset() if storage_offset is None else storage_offset
     return _put_back(input, src, lambda x: x.as_strided(size, stride, offset), "slice")
 
 
+@takes("Tensor input, int r=2, bool with_replacement=False")
 def combinations(input, r=2, with_replacement=False):
     """All choices of r elements of a vector, a row each."""
     if input.dim() != 1:
@@ -101,90 +102,45 @@ def combinations(input, r=2, with_replacement=False):
     return input[chosen]
 
 
-# --- Windows
-
-
-def _window(name, length, periodic, shape, dtype, device, requires_grad):
-    """Values of shape(n, last) for n from 0 to last; a periodic window leaves the last one out."""
-    if length < 0:
-        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
-    dtype = _C.get_default_dtype() if dtype is None else dtype
-    if not dtype.is_floating_point:
-        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
-    if length < 2:
-        return _C.ones(length, dtype=dtype, device=device, requires_grad=requires_grad)
-    last = length if periodic else length - 1
-    n = _C.arange(length, dtype=_C.float64, device=device)
-    return shape(n, last).to(dtype).requires_grad_(requires_grad)
-
-
-def _cosines(*weights):
-    """w0 - w1 cos(2 pi n / last) + w2 cos(4 pi n / last)."""
-
-    def shape(n, last):
-        terms = [(-1) ** k * weight * _C.cos(n * (2 * math.pi * k / last)) for k, weight in enumerate(weights) if k]
-        return builtins.sum(terms, weights[0])
-
-    return shape
-
-
-def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """A raised cosine: sin^2(pi n / last)."""
-    return _window("hann_window", window_length, periodic, _cosines(0.5, 0.5), dtype, device, requires_grad)
-
-
-def hamming_window(
-    window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
-):
-    """alpha - beta cos(2 pi n / last)."""
-    return _window("hamming_window", window_length, periodic, _cosines(alpha, beta), dtype, device, requires_grad)
-
-
-def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """0.42 - 0.5 cos(2 pi n / last) + 0.08 cos(4 pi n / last)."""
-    return _window("blackman_window", window_length, periodic, _cosines(0.42, 0.5, 0.08), dtype, device, requires_grad)
-
-
-def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """A triangle: 1 - |2 n / last - 1|."""
-    return _window("bartlett_window", window_length, periodic, lambda n, last: 1 - (n * (2 / last) - 1).abs(), dtype, device, requires_grad)
-
-
 # --- Whole numbers
 
 
 def _whole(name, a, b):
-    if a.is_floating_point() or b.is_floating_point() or _C.bool in (a.dtype, b.dtype):
-        wrong = a if a.is_floating_point() or a.dtype is _C.bool else b
-        kind = wrong.type().rpartition(".")[2].removesuffix("Tensor")
-        raise NotImplementedError(f"\"{name}_{wrong.device.type}\" not implemented for '{kind}'")
-    dtype = _C.promote_types(a.dtype, b.dtype)
+    """The magnitudes of both, in their common dtype and of their common size."""
+    dtype = result_type(a, b)
+    if dtype.is_floating_point or dtype is _C.bool:
+        kind = _C.empty(0, dtype=dtype).type().rpartition(".")[2].removesuffix("Tensor")
+        raise NotImplementedError(f"\"{name}_{a.device.type}\" not implemented for '{kind}'")
     a, b = _C.broadcast_tensors([a.to(dtype), b.to(dtype)])
     return a.abs(), b.abs()
 
 
+@takes("Tensor input, Tensor other, *, Tensor out=None")
 def gcd(input, other, *, out=None):
     """The largest number that divides both; Euclid's algorithm, which waits for the device at each of its steps."""
     a, b = _whole("gcd", input, other)
     while bool(b.any()):
         rest = _C.where(b == 0, b, _C.remainder(a, _C.where(b == 0, _C.ones_like(b), b)))
         a, b = _C.where(b == 0, a, b), rest
-    return a.clone() if out is None else out.copy_(a)
+    return into(out, a.clone(), "gcd")
 
 
+@takes("Tensor input, Tensor other, *, Tensor out=None")
 def lcm(input, other, *, out=None):
     """The smallest positive number that both divide; 0 where one is 0."""
     a, b = _whole("lcm", input, other)
     divisor = gcd(a, b)
     result = _C.div(a, divisor.clamp(min=1), rounding_mode="trunc") * b
-    return result if out is None else out.copy_(result)
+    return into(out, result, "lcm")
 
 
+@takes("Tensor input, Tensor other")
 def gcd_(input, other):
     """gcd, into input."""
     return input.copy_(gcd(input, other))
 
 
+@takes("Tensor input, Tensor other")
 def lcm_(input, other):
     """lcm, into input."""
     return input.copy_(lcm(input, other))
@@ -192,10 +148,12 @@ def lcm_(input, other):
 
 # --- Statistics and distances
 
-Histogram = collections.namedtuple("histogram", ["hist", "bin_edges"])
+Histogram = named_result("histogram", ["hist", "bin_edges"])
 
 
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+@takes("Tensor input, Tensor bins, *, Tensor weight=None, bool density=False, Tensors out=None",
+       "Tensor input, int bins=100, *, floats range=None, Tensor weight=None, bool density=False, Tensors out=None")
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """How many elements, or how much weight, lie in each bin, and where the bins end. bins: how many, or their ends in ascending order."""
     values = input.detach().reshape(-1)
     if isinstance(bins, _C.Tensor):
@@ -214,18 +172,21 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     hist = _C.zeros(count, dtype=input.dtype, device=input.device).index_add(0, at[inside], weights[inside])
     if density:
         hist = hist / (hist.sum() * edges.diff())
-    return Histogram(hist, edges)
+    return Histogram(hist, edges) if out is None else Histogram(into(out[0], hist, "histogram"), into(out[1], edges, "histogram"))
 
 
-def mvlgamma(input, p):
+@takes("Tensor input, int p, *, Tensor out=None")
+def mvlgamma(input, p, *, out=None):
     """The logarithm of the multivariate gamma function of p dimensions."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     input = input if input.is_floating_point() else input.to(_C.get_default_dtype())
     shifts = _C.arange(p, dtype=input.dtype, device=input.device) / -2
-    return _C.lgamma(input.unsqueeze(-1) + shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+    result = _C.lgamma(input.unsqueeze(-1) + shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+    return into(out, result, "mvlgamma")
 
 
+@takes("Tensor input, float p=2")
 def pdist(input, p=2):
     """The distances by the p-norm between all pairs of rows, each pair once."""
     if input.dim() != 2:
@@ -236,6 +197,7 @@ def pdist(input, p=2):
     return _C._linalg["vector_norm"](input[rows] - input[columns], float(p), [1], False)
 
 
+@takes("Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None")
 def renorm(input, p, dim, maxnorm, *, out=None):
     """The slices along a dimension whose p-norm is above maxnorm, scaled down to it."""
     if p <= 0:
@@ -244,12 +206,15 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if input.dim() < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {dim})")
     others = [d for d in builtins.range(input.dim()) if d != dim % input.dim()]
     norms = _C._linalg["vector_norm"](input, float(p), others, True)
     result = input * _C.where(norms > maxnorm, maxnorm / (norms + 1e-7), _C.ones_like(norms))
-    return result if out is None else out.copy_(result)
+    return into(out, result, "renorm")
 
 
+@takes("Tensor input, *, int size, int fill_value=-1")
 def nonzero_static(input, *, size, fill_value=-1):
     """The first `size` rows of nonzero, filled up where there are fewer."""
     if size < 0:
@@ -261,43 +226,50 @@ def nonzero_static(input, *, size, fill_value=-1):
 
 # --- Factorizations by their old names
 
-OldSvd = collections.namedtuple("svd", ["U", "S", "V"])
+OldSvd = named_result("svd", ["U", "S", "V"])
 
 
-def svd(input, some=True, compute_uv=True):
+@takes("Tensor input, bool some=True, bool compute_uv=True, *, Tensors out=None")
+def svd(input, some=True, compute_uv=True, *, out=None):
     """U, S and V of U diag(S) Vᵀ = input. some: not more columns than S has. The old form of linalg.svd, which gives Vᵀ."""
-    if not compute_uv:
-        values = _C._linalg["svdvals"](input)
+    if compute_uv:
+        U, S, Vh = _C._linalg["svd"](input, not some)
+        parts = U, S, Vh.mT
+    else:
         zeros = [_C.zeros(*input.shape[:-2], n, n, dtype=input.dtype, device=input.device) for n in input.shape[-2:]]
-        return OldSvd(zeros[0], values, zeros[1])
-    U, S, Vh = _C._linalg["svd"](input, not some)
-    return OldSvd(U, S, Vh.mT)
+        parts = zeros[0], _C._linalg["svdvals"](input), zeros[1]
+    return OldSvd(*parts if out is None else (into(each, part, "svd") for each, part in zip(out, parts)))
 
 
+@takes("Tensor input, float rcond=1e-15")
 def pinverse(input, rcond=1e-15):
     """Moore and Penrose's inverse."""
     return _C._linalg["pinv"](input, rtol=rcond)
 
 
-def cholesky_solve(B, L, upper=False, *, out=None):
-    """X of A X = B, from the Cholesky factor of A."""
+@takes("Tensor input, Tensor input2, bool upper=False, *, Tensor out=None")
+def cholesky_solve(input, input2, upper=False, *, out=None):
+    """X of A X = input, from input2, the Cholesky factor of A."""
     solve = _C._linalg["solve_triangular"]
-    lower = L.mT if upper else L
-    result = solve(lower.mT, solve(lower, B, upper=False), upper=True)
-    return result if out is None else out.copy_(result)
+    lower = input2.mT if upper else input2
+    result = solve(lower.mT, solve(lower, input, upper=False), upper=True)
+    return into(out, result, "cholesky_solve")
 
 
-def cholesky_inverse(L, upper=False, *, out=None):
+@takes("Tensor input, bool upper=False, *, Tensor out=None")
+def cholesky_inverse(input, upper=False, *, out=None):
     """The inverse of A, from its Cholesky factor."""
-    return cholesky_solve(_C.eye(L.size(-1), dtype=L.dtype, device=L.device).expand(L.shape), L, upper, out=out)
+    return cholesky_solve(_C.eye(input.size(-1), dtype=input.dtype, device=input.device).expand(input.shape), input, upper, out=out)
 
 
+@takes("Tensor input, int n, *, Tensor out=None")
 def matrix_power(input, n, *, out=None):
     """The matrix times itself n times; the inverse for negative n."""
     result = _C._linalg["matrix_power"](input, n)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "matrix_power")
 
 
+@takes("Tensor input")
 def matrix_exp(input):
     """The exponential of square matrices: a Taylor polynomial of the matrix scaled down by a power of two, squared as often."""
     if input.dim() < 2 or input.size(-1) != input.size(-2):
@@ -322,16 +294,19 @@ def matrix_exp(input):
 # --- Facts
 
 
+@takes("Tensor input")
 def isreal(input):
     """True everywhere: there are no complex dtypes."""
     return _C.ones_like(input, dtype=_C.bool)
 
 
+@takes("Tensor input")
 def is_signed(input):
     """Whether its dtype has negative numbers."""
     return input.is_signed()
 
 
+@takes("Tensor input, Tensor other")
 def is_same_size(input, other):
     """Whether both have the same sizes."""
     return input.shape == other.shape
@@ -342,16 +317,20 @@ def resize_as_(input, the_template, *, memory_format=None):
     return input.resize_(the_template.shape)
 
 
+@takes("Tensor input, ints split_sizes, int dim=0")
 def split_with_sizes(input, split_sizes, dim=0):
     """Parts along a dimension, of the sizes in a list."""
     return _C.split(input, list(split_sizes), dim)
 
 
-def narrow_copy(input, dim, start, length):
+@takes("Tensor input, int dim, int start, int length, *, Tensor out=None")
+def narrow_copy(input, dim, start, length, *, out=None):
     """A part of a dimension, in memory of its own."""
-    return input.narrow(dim, start, length).clone()
+    result = input.narrow(dim, start, length).clone()
+    return into(out, result, "narrow_copy")
 
 
+@takes("Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1")
 def addmv_(input, mat, vec, *, beta=1, alpha=1):
     """addmv, into input."""
     return input.copy_(_C.addmv(input, mat, vec, beta=beta, alpha=alpha))
@@ -362,6 +341,7 @@ def to_dlpack(tensor):
     return tensor.__dlpack__()
 
 
+@takes("Tensor input")
 def imag(input):
     """An error: there are no complex dtypes."""
     return input.imag
@@ -381,13 +361,22 @@ def while_loop(cond_fn, body_fn, carried_inputs):
     return values
 
 
-ger, unsafe_chunk = _C.outer, _C.chunk
-unsafe_split = unsafe_split_with_sizes = _C.split
+@takes("Tensor input, int split_size, int dim=0")
+def unsafe_split(input, split_size, dim=0):
+    """split."""
+    return _C.split(input, split_size, dim)
+
+
+@takes("Tensor input, ints split_sizes, int dim=0")
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """split_with_sizes."""
+    return _C.split(input, list(split_sizes), dim)
 
 
 # --- Methods of Tensor alone
 
 
+@takes("Tensor input, Number fill_value, bool wrap=False")
 def fill_diagonal_(input, fill_value, wrap=False):
     """Sets the main diagonal. wrap: a tall matrix gets it again below a row in between."""
     if input.dim() < 2:
@@ -415,13 +404,17 @@ def sum_to_size(input, *size):
     return input.sum(dims).reshape(size) if dims else input
 
 
+@takes("Tensor input, Number p, int dim, Number maxnorm")
 def renorm_(input, p, dim, maxnorm):
     """renorm, into input."""
     return input.copy_(renorm(input, p, dim, maxnorm))
 
 
+@takes("Tensor input, int p")
 def mvlgamma_(input, p):
     """mvlgamma, into input."""
+    if not input.is_floating_point():
+        raise RuntimeError(f"mvlgamma: result type {input.type().rpartition('.')[2].removesuffix('Tensor')} can't be cast to the desired output type Float")
     return input.copy_(mvlgamma(input, p))
 
 

@@ -5,17 +5,16 @@ import functools
 import math
 
 from . import _C
+from ._arguments import into, takes
+from ._results import named_result
 
 __all__ = ["is_tensor", "is_floating_point", "is_complex", "is_nonzero", "numel", "nonzero", "clone", "detach", "einsum", "tensordot",
-           "meshgrid", "broadcast_shapes", "broadcast_tensors", "block_diag", "cartesian_prod", "chain_matmul", "atleast_1d", "atleast_2d",
-           "atleast_3d", "norm", "asarray", "scalar_tensor", "from_dlpack", "result_type", "split", "unravel_index", "is_storage",
-           "typename", "clip", "concat", "concatenate", "swapdims", "moveaxis", "absolute", "arccos", "arcsin", "arctan", "embedding",
-           "batch_norm", "multiply", "subtract", "divide", "negative", "greater", "greater_equal", "less", "less_equal", "not_equal",
-           "fix", "det", "inverse", "cholesky", "empty_strided", "range", "row_stack", "numpy_T", "complex", "vander", "empty_permuted",
-           "set_flush_denormal", "get_device", "index_put", "index_put_", "fill", "slogdet", "logdet", "conj", "real", "resolve_conj",
-           "resolve_neg", "is_inference", "is_neg", "is_conj", "is_distributed", "gradient", "cov", "corrcoef", "cumulative_trapezoid",
-           "view_as_real", "sym_int", "adjoint", "arccos_", "arccosh", "arccosh_", "arcsin_", "arcsinh", "arcsinh_", "arctan_", "arctan2",
-           "arctanh", "arctanh_", "fix_", "negative_", "clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_", "fill_", "logit_",
+           "meshgrid", "broadcast_shapes", "broadcast_tensors", "block_diag", "cartesian_prod", "chain_matmul", "atleast_1d",
+           "atleast_2d", "atleast_3d", "norm", "asarray", "scalar_tensor", "from_dlpack", "result_type", "split", "unravel_index",
+           "is_storage", "typename", "embedding", "batch_norm", "det", "inverse", "cholesky", "empty_strided", "range", "numpy_T",
+           "complex", "empty_permuted", "set_flush_denormal", "get_device", "index_put", "index_put_", "fill", "slogdet", "logdet",
+           "conj", "conj_physical", "real", "resolve_conj", "resolve_neg", "is_inference", "is_neg", "is_conj", "is_distributed",
+           "view_as_real", "sym_int", "adjoint", "clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_", "fill_", "logit_",
            "nan_to_num_", "zero_", "as_strided_"]
 
 
@@ -59,6 +58,7 @@ def numel(input):
     return input.numel()
 
 
+@takes("Tensor input")
 def get_device(input):
     """The number of its GPU; -1 on the CPU."""
     return input.get_device()
@@ -68,8 +68,10 @@ def nonzero(input, *, out=None, as_tuple=False):
     """Where the elements are not zero: a row of indices for each, or with as_tuple one tensor of indices for each dimension."""
     found = _C._nonzero(input)
     if as_tuple:
-        return found.unbind(1) if input.dim() else (found.reshape(-1),)
-    return found if out is None else out.copy_(found)
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+        return found.unbind(1) if input.dim() else (_C.zeros(found.size(0), dtype=_C.int64, device=input.device),)
+    return into(out, found, "nonzero")
 
 
 def clone(input, *, memory_format=None):
@@ -121,7 +123,7 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         first, second = list(builtins.range(a.dim() - dims, a.dim())), list(builtins.range(dims))
     result = _C._tensordot(a, b, first, second)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "tensordot")
 
 
 def meshgrid(*tensors, indexing=None):
@@ -140,7 +142,8 @@ def broadcast_shapes(*shapes):
             if here < 0:
                 raise RuntimeError(f"Trying to create tensor with negative dimension ({here}): ({here})")
             if size != 1 and here not in (1, size):
-                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {here} at {-at}! "
+                                   f"Mismatching argument at index {sizes.index(shape)} had {shape}; but expected shape should be broadcastable to {[size]}")
             size = here if here != 1 else size
         result.insert(0, size)
     return _C.Size(result)
@@ -164,7 +167,7 @@ def cartesian_prod(*tensors):
 def chain_matmul(*matrices, out=None):
     """The product of several matrices, in the order that takes the fewest multiplications."""
     result = _C.chain_matmul(_several(matrices))
-    return result if out is None else out.copy_(result)
+    return into(out, result, "chain_matmul")
 
 
 def _atleast(function):
@@ -189,20 +192,24 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
             raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
         if p == "nuc":
             result = _C._linalg["matrix_norm"](input, "nuc", (-2, -1) if dim is None else dim, keepdim)
-            return result if out is None else out.copy_(result)
+            return into(out, result, "norm")
         p = 2
     p = 2.0 if p is None else float(p)
     dims = list(builtins.range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     result = _C._linalg["vector_norm"](input, p, dims, keepdim) if dims or input.dim() == 0 else _C._linalg["vector_norm"](input, p)
-    return result if out is None else out.copy_(result)
+    return into(out, result, "norm")
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """A tensor of the object, over its memory where that can be and `copy` is not True."""
-    if copy:
-        made = obj.detach().clone() if isinstance(obj, _C.Tensor) else _C.tensor(obj)
-    else:
-        made = obj if isinstance(obj, _C.Tensor) else from_dlpack(obj) if hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__") else _C.as_tensor(obj)
+    if isinstance(obj, _C.Tensor):
+        made = obj.detach().clone() if copy else obj
+    elif hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__"):
+        made = from_dlpack(obj).clone() if copy else from_dlpack(obj)
+    elif copy is False and not hasattr(obj, "__array__"):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    else:  # numbers are read as the dtype at once: a float32 in between would round them
+        made = _C.tensor(obj, dtype=dtype) if copy else _C.as_tensor(obj, dtype=dtype)
     made = made.to(device, dtype) if device is not None or dtype is not None else made
     if requires_grad != made.requires_grad:
         made = made.detach().requires_grad_(requires_grad)
@@ -243,7 +250,13 @@ def split(tensor, split_size_or_sections, dim=0):
 
 def unravel_index(indices, shape):
     """Indices into a flattened tensor as one index for each dimension."""
+    if not isinstance(indices, _C.Tensor):
+        raise TypeError(f"expected 'indices' to be integer, but got {type(indices)}")
+    if indices.is_floating_point() or indices.dtype is _C.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if builtins.any(size < 0 for size in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     parts = []
     for size in reversed(shape):
         parts.insert(0, indices % size)
@@ -251,6 +264,7 @@ def unravel_index(indices, shape):
     return tuple(parts)
 
 
+@takes("ints size, ints stride, *, dtype dtype=None, object layout=None, object device=None, object pin_memory=None, bool requires_grad=False")
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor with these strides, whose elements are not set."""
     elements = 0 if builtins.any(n == 0 for n in size) else 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride))
@@ -258,8 +272,14 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     return made.requires_grad_(requires_grad)
 
 
+@takes("ints size, ints physical_layout, *, dtype dtype=None, object layout=None, object device=None, object pin_memory=None, bool requires_grad=False")
 def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor whose dimensions lie in memory in another order; its elements are not set."""
+    if len(size) != len(physical_layout):
+        raise RuntimeError("Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                           f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(physical_layout)}")
+    if len(set(physical_layout)) != len(physical_layout):
+        raise RuntimeError("Duplicate dim not allowed")
     made = _C.empty([size[d] for d in physical_layout], dtype=dtype, device=device, pin_memory=pin_memory)
     order = [list(physical_layout).index(d) for d in builtins.range(len(size))]
     return made.permute(order).requires_grad_(requires_grad)
@@ -269,6 +289,10 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     """From start to end, both included: the old form of arange."""
     if end is None:
         start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = math.floor((end - start) / step) + 1
     return _C.arange(start, start + step * (count - 0.5), step, dtype=_C.float32 if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
@@ -278,17 +302,25 @@ def cholesky(input, upper=False, *, out=None):
     return _C._linalg["cholesky"](input, upper=upper)
 
 
+Slogdet = named_result("slogdet", ["sign", "logabsdet"])
+
+
+@takes("Tensor input")
 def slogdet(input):
     """The sign and the logarithm of the determinant."""
-    return _C._linalg["slogdet"](input)
+    return Slogdet(*_C._linalg["slogdet"](input))
 
 
+@takes("Tensor input")
 def logdet(input):
     """The logarithm of the determinant; nan where that is negative."""
+    if input.dim() >= 2 and input.size(-1) != input.size(-2):
+        raise RuntimeError(f"logdet: A must be batches of square matrices, but they are {input.size(-2)} by {input.size(-1)} matrices")
     sign, value = _C._linalg["slogdet"](input)
     return _C.where(sign < 0, _C.full_like(value, math.nan), value)
 
 
+@takes("Tensor input, Tensors indices, Tensor values, bool accumulate=False")
 def index_put(input, indices, values, accumulate=False):
     """A copy of input with values at the indices."""
     return input.clone().index_put_(indices, values, accumulate)
@@ -299,6 +331,7 @@ def index_put_(input, indices, values, accumulate=False):
     return input.index_put_(indices, values, accumulate)
 
 
+@takes("Tensor input, Tensor value", "Tensor input, Number value")
 def fill(input, value):
     """A tensor of input's size full of the value."""
     return input.clone().fill_(value)
@@ -309,9 +342,10 @@ def conj(input):
     return input
 
 
-real = resolve_conj = resolve_neg = conj
+real = conj_physical = resolve_conj = resolve_neg = conj
 
 
+@takes("Tensor input")
 def is_inference(input):
     """False: results of inference_mode are tensors as any others."""
     return False
@@ -330,70 +364,17 @@ def complex(real, imag, *, out=None):
     raise NotImplementedError("complex: tandem has no complex dtypes")
 
 
+@takes("Tensor input")
 def adjoint(input):
     """The last two dimensions exchanged: the elements are real."""
-    return input.mT
+    if input.dim() == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return input.mT if input.dim() else input
 
 
 def numpy_T(input):
     """The dimensions in the other order."""
     return input.T
-
-
-def vander(x, N=None, increasing=False):
-    """Powers of the elements, a row for each."""
-    powers = _C.arange(x.numel() if N is None else N, device=x.device)
-    if not increasing:
-        powers = powers.flip(0)
-    return x.unsqueeze(-1) ** powers
-
-
-def gradient(input, *, spacing=1, dim=None, edge_order=1):
-    """Differences of neighbours by central differences, one-sided at the edges; one tensor for each dimension."""
-    if edge_order != 1:
-        raise NotImplementedError("gradient: edge_order other than 1")
-    dims = list(builtins.range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
-    results = []
-    for d, step in zip(dims, steps):
-        n = input.size(d)
-        if n < 2:
-            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-        inner = (input.narrow(d, 2, n - 2) - input.narrow(d, 0, n - 2)) / (2 * step)
-        first, last = (input.narrow(d, 1, 1) - input.narrow(d, 0, 1)) / step, (input.narrow(d, n - 1, 1) - input.narrow(d, n - 2, 1)) / step
-        results.append(_C.cat([first, inner, last], d))
-    return tuple(results)
-
-
-def cov(input, *, correction=1, fweights=None, aweights=None):
-    """The covariance of variables, a row each."""
-    x = input.reshape(1, -1) if input.dim() < 2 else input
-    weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
-    if weights is None:
-        centered = x - x.mean(1, keepdim=True)
-        result = centered @ centered.T / (x.size(1) - correction)
-    else:
-        total = weights.sum()
-        centered = x - (x * weights).sum(1, keepdim=True) / total
-        scale = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
-        result = (centered * weights) @ centered.T / scale
-    return result.squeeze() if input.dim() < 2 else result
-
-
-def corrcoef(input):
-    """The correlation of variables, a row each."""
-    covariance = cov(input)
-    if covariance.dim() == 0:
-        return covariance / covariance
-    deviations = covariance.diagonal().sqrt()
-    return (covariance / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
-
-
-def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
-    """Sums of trapezoids up to each point but the first."""
-    n = y.size(dim)
-    between = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
-    return _C.cumsum(between * (dx if x is None else _C.diff(x, dim=-1)), dim)
 
 
 def set_flush_denormal(mode):
@@ -416,27 +397,21 @@ def _in_place(name):
 
 clamp_, clamp_max_, clamp_min_, clip_, detach_ = (_in_place(name) for name in ("clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_"))
 fill_, logit_, nan_to_num_, zero_, as_strided_ = (_in_place(name) for name in ("fill_", "logit_", "nan_to_num_", "zero_", "as_strided_"))
-clip = _C.clamp
-concat = concatenate = _C.cat
-swapdims, moveaxis, row_stack = _C.swapaxes, _C.movedim, _C.vstack
-absolute, negative, fix = _C.abs, _C.neg, _C.trunc
-arccos, arcsin, arctan, arctan2 = _C.acos, _C.asin, _C.atan, _C.atan2
-arccos_, arcsin_, arctan_, fix_, negative_ = _C.acos_, _C.asin_, _C.atan_, _C.trunc_, _C.neg_
-arccosh, arcsinh, arctanh, arccosh_, arcsinh_, arctanh_ = _C.acosh, _C.asinh, _C.atanh, _C.acosh_, _C.asinh_, _C.atanh_
-multiply, subtract, divide = _C.mul, _C.sub, _C.div
-greater, greater_equal, less, less_equal, not_equal = _C.gt, _C.ge, _C.lt, _C.le, _C.ne
 
 
+@takes("Tensor input")
 def det(input):
     """The determinant of square matrices."""
     return _C._linalg["det"](input)
 
 
+@takes("Tensor input, *, Tensor out=None")
 def inverse(input, *, out=None):
     """The inverses of square matrices."""
     return _C._linalg["inv"](input, out=out)
 
 
+@takes("Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False")
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """Rows of weight, by their numbers. nn.functional.embedding has the numbers first."""
     return _C.embedding(indices, weight, padding_idx=None if padding_idx == -1 else padding_idx, scale_grad_by_freq=scale_grad_by_freq)

@@ -71,7 +71,9 @@ class set_grad_enabled(_Mode):
     """Switches recording on or off: at once, and back where it is used as a block or a decorator."""
 
     def __init__(self, mode):
-        self.mode = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self.mode = mode
         self.before = _C._set_grad_enabled(self.mode)
 
     def __call__(self, function):
@@ -88,7 +90,7 @@ class set_grad_enabled(_Mode):
         _C._set_grad_enabled(self.before)
 
     def __str__(self):
-        return f"set_grad_enabled(mode={self.mode})"
+        return f"{repr(_C.float32).removesuffix('float32')}autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     __repr__ = __str__
 

@@ -1,6 +1,7 @@
 """Settings by PyTorch's names: default dtype, printing, determinism, and what a dtype can hold."""
 
 from . import _C
+from ._arguments import type_name
 
 
 def set_default_dtype(d):
@@ -28,7 +29,7 @@ _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4,
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """How tensors print. `profile` is 'default', 'short' or 'full'. sci_mode is accepted; tandem chooses the form by the numbers."""
-    now = list(_PROFILES[profile] if profile is not None else _C._get_printing())
+    now = list(_PROFILES.get(profile) or _C._get_printing())
     for at, value in enumerate((precision, threshold, edgeitems, linewidth)):
         if value is not None:
             now[at] = min(int(value), 2**62) if value != float("inf") else 2**62
@@ -110,14 +111,19 @@ def get_num_interop_threads():
     return 1
 
 
+_NOT_GIVEN = object()
+
+
 class finfo:
     """What a floating dtype can hold: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
     _FACTS = {"float16": (16, 10, 15, 1e-3), "bfloat16": (16, 7, 127, 1e-2), "float32": (32, 23, 127, 1e-6), "float64": (64, 52, 1023, 1e-15)}
 
-    def __init__(self, type=None):
-        dtype = _C.get_default_dtype() if type is None else type
-        if not isinstance(dtype, _C.dtype) or not dtype.is_floating_point:
+    def __init__(self, type=_NOT_GIVEN):
+        dtype = _C.get_default_dtype() if type is _NOT_GIVEN else type
+        if not isinstance(dtype, _C.dtype):
+            raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(dtype)}")
+        if not dtype.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{self.__class__.__name__}'")
         self.dtype = repr(dtype).rsplit(".", 1)[-1]
         self.bits, fraction, exponent, self.resolution = self._FACTS[self.dtype]
@@ -135,11 +141,13 @@ class iinfo:
     """What an integer dtype can hold: bits, max, min."""
 
     def __init__(self, type):
-        if not isinstance(type, _C.dtype) or type.is_floating_point or type is _C.bool:
+        if not isinstance(type, _C.dtype):
+            raise TypeError(f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}")
+        if type.is_floating_point or type is _C.bool:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle floating point types")
         self.dtype, self.bits = repr(type).rsplit(".", 1)[-1], 8 * type.itemsize
         self.min = 0 if type is _C.uint8 else -(2 ** (self.bits - 1))
         self.max = 2 ** self.bits - 1 if type is _C.uint8 else 2 ** (self.bits - 1) - 1
 
     def __repr__(self):
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

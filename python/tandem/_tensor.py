@@ -3,7 +3,8 @@
 import copyreg
 import warnings
 
-from . import _C
+from . import _C, _composed, _functions, _statistics
+from ._bits import frexp, nextafter
 from ._formats import strided
 from ._hooks import CallHandle
 from ._legacy import legacy_tensor
@@ -80,6 +81,17 @@ def _format(self, spec):
 def _reversed(self):
     """The elements in the other order along the first dimension."""
     return self.flip(0) if self.dim() else self
+
+
+def _conjugate_transpose(self):
+    if self.dim() == 1:
+        raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return self.mT
+
+
+def _dim_order(self, *, ambiguity_check=False):
+    """The dimensions from the one that lies furthest apart in memory to the closest."""
+    return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
 
 
 def _imag(self):
@@ -175,6 +187,8 @@ def _type(self, dtype=None, non_blocking=False, **kwargs):
         return self.to("cuda" if ".cuda." in dtype else "cpu", getattr(_C, found[0]))
     if isinstance(dtype, _C.dtype):
         return self.to(dtype, non_blocking=non_blocking)
+    if not hasattr(dtype, "dtype"):
+        raise ValueError(f"invalid type: {dtype.__name__!r}")
     return self.to(dtype.device or "cpu", dtype.dtype)
 
 
@@ -250,8 +264,7 @@ def _resize_(self, *sizes):
 
 def _norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """The norm of vectors, of the whole tensor without `dim`."""
-    from ._functions import norm
-    return norm(self, p, dim, keepdim, dtype=dtype)
+    return _functions.norm(self, p, dim, keepdim, dtype=dtype)
 
 
 def _split(self, split_size, dim=0):
@@ -282,16 +295,55 @@ def _min(self, *args, **kwargs):
     return _C.minimum(self, other) if other is not None else _C.min(self, *args, **kwargs)
 
 
+def _nextafter_(self, other):
+    """nextafter, into the tensor."""
+    return self.copy_(nextafter(self, other))
+
+
+def _array_namespace(self, /, *, api_version=None):
+    """The module with the array API standard's functions for tensors."""
+    from tandem import array_api
+    if api_version is not None and api_version not in array_api.VERSIONS:
+        raise ValueError(f"the array API standard's version {api_version} is not there; there are {', '.join(array_api.VERSIONS)}")
+    return array_api
+
+
+def _to_device(self, device, /, *, stream=None):
+    """The array API standard's name for to(device)."""
+    if stream is not None:
+        raise ValueError("to_device: stream is not supported; use `with torch.cuda.stream(stream)`")
+    return self.to(device)
+
+
+def _as_strided_(self, size, stride, storage_offset=None):
+    """Looks at its memory with other sizes and strides."""
+    if self.requires_grad:
+        raise NotImplementedError("as_strided_: tensors that require a gradient keep their strides; use as_strided")
+    self.data = self.as_strided(size, stride, self.storage_offset() if storage_offset is None else storage_offset)
+    return self
+
+
+def _set(self, source=None):
+    """Looks at the memory of another tensor, with its sizes and strides; without one it is empty."""
+    self.data = _C.empty(0, dtype=self.dtype, device=self.device) if source is None else source.detach()
+    return self
+
+
+def _as_subclass(self, cls):
+    """The same memory as an object of a class below Tensor."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits from Tensor.")
+    return self.view_as(self) if cls is Tensor else Tensor._make_subclass(cls, self)
+
+
 def _setstate(self, state):
     self.__dict__.update(state)
 
 
 def _from_functions(name):
-    def method(self, *args, **kwargs):
-        from tandem import _composed, _functions
-        return (getattr(_functions, name, None) or getattr(_composed, name))(self, *args, **kwargs)
-    method.__name__ = name
-    return method
+    """The method that is a function of one of these modules, called with the tensor first."""
+    function = next(getattr(module, name) for module in (_functions, _composed, _statistics) if hasattr(module, name))
+    return getattr(function, "as_method", function)
 
 
 METHODS = {
@@ -300,11 +352,13 @@ METHODS = {
     "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": lambda self: _Storage(self), "storage": lambda self: _Storage(self),
     "resize_": _resize_, "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
     "is_inference": lambda self: False, "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
-    "is_neg": lambda self: False, "conj": lambda self: self, "real": property(lambda self: self), "layout": property(lambda self: strided),
+    "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,
+    "real": property(lambda self: self), "layout": property(lambda self: strided),
     "grad_dtype": property(lambda self: self.dtype), "is_nonzero": lambda self: bool(self), "to_dense": lambda self: self, 
-    "mH": property(lambda self: self.mT), "dim_order": lambda self: tuple(range(self.dim())), "has_names": lambda self: False,
+    "mH": property(_conjugate_transpose), "dim_order": _dim_order, "has_names": lambda self: False,
     "_is_view": lambda self: self._base is not None, "index_put": _from_functions("index_put"), "nonzero": _from_functions("nonzero"),
-    "__reversed__": _reversed, "imag": property(_imag),
+    "__reversed__": _reversed, "as_strided_": _as_strided_, "set_": _set, "as_subclass": _as_subclass, "imag": property(_imag), "frexp": frexp.as_method, "nextafter": nextafter.as_method, "nextafter_": _nextafter_,
+    "__array_namespace__": _array_namespace, "to_device": _to_device, "__complex__": lambda self: complex(self.item()),
     "is_xla": False, "is_xpu": False, "is_ipu": False, "is_hpu": False, "is_vulkan": False, "is_mkldnn": False, "is_sparse_csr": False,
 }
 for _name, _value in METHODS.items():
@@ -316,19 +370,12 @@ for _name in ("addmv", "allclose", "equal", "chunk", "diag", "slogdet", "logit",
               "leaky_relu_", "elu", "elu_", "celu", "trapezoid", "cdist", "bernoulli", "multinomial", "flip", "isfinite", "dropout"):
     if not hasattr(Tensor, _name) and (hasattr(_C, _name) or _name in _C._linalg):
         _C._extend_tensor(_name, _flat(_name))
-_ALIASES = {"absolute": "abs", "absolute_": "abs_", "negative": "neg", "negative_": "neg_", "multiply": "mul", "multiply_": "mul_",
-            "subtract": "sub", "subtract_": "sub_", "divide": "div", "divide_": "div_", "true_divide": "div", "true_divide_": "div_",
-            "clip": "clamp", "clip_": "clamp_", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
-            "not_equal": "ne", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2", "fix": "trunc", "fix_": "trunc_",
-            "swapdims": "swapaxes", "arcsin_": "asin_", "arccos_": "acos_", "arctan_": "atan_", "arctan2_": "atan2_", "arcsinh": "asinh",
-            "arcsinh_": "asinh_", "arccosh": "acosh", "arccosh_": "acosh_", "arctanh": "atanh", "arctanh_": "atanh_",
-            "swapdims_": "swapaxes_", "greater_": "gt_", "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_",
-            "not_equal_": "ne_", "moveaxis": "movedim", "ger": "outer"}
-# Methods that are functions of _functions or _composed, called with the tensor first.
+_ALIASES = {"true_divide": "div", "true_divide_": "div_"}
+# Methods that are functions, called with the tensor first.
 for _name in ("adjoint", "cov", "corrcoef", "logdet", "svd", "pinverse", "tensordot", "renorm", "matrix_exp", "mvlgamma", "gcd", "gcd_", "lcm",
               "lcm_", "histogram", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter", "cholesky_solve",
               "cholesky_inverse", "isreal", "nonzero_static", "resize_as_", "fill_diagonal_", "is_same_size", "sum_to_size", "new_empty_strided",
-              "narrow_copy", "renorm_", "mvlgamma_", "unsafe_chunk", "unsafe_split"):
+              "narrow_copy", "renorm_", "mvlgamma_", "unsafe_split"):
     _C._extend_tensor(_name, _from_functions(_name))
 for _new_name, _name in _ALIASES.items():
     if hasattr(Tensor, _name):

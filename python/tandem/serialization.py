@@ -228,10 +228,19 @@ class _Unpickler(pickle.Unpickler):
         return self._storage_of(key, _dtype(_STORAGES[storage.name]), location, numel)
 
 
+def _is_trusted(weights_only):
+    """Whether a file may make any object: what the program says; where it says nothing, what the environment says, as PyTorch reads it."""
+    plain, all_objects = (os.environ.get(name, "0").lower() in ("1", "y", "yes", "true")
+                          for name in ("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"))
+    if plain and all_objects:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were set.")
+    return not plain and (weights_only is False or weights_only is None and all_objects)
+
+
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """Reads what save wrote, here or in PyTorch. map_location: where tensors go - a device, a dict of names, a function(storage, location). With weights_only (the default)
     a file makes tensors, numbers, text and containers of them only."""
-    trusted = weights_only is False
+    trusted = _is_trusted(weights_only)
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _read(file, map_location, trusted, pickle_load_args.get("encoding", "utf-8"))

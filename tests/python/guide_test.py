@@ -1,4 +1,4 @@
-"""The Python of docs/python.md and README.md runs, each piece as a program of its own, from an empty folder."""
+"""The Python of docs/python.md, docs/python-training.md and README.md runs, each piece as a program of its own, from an empty folder."""
 
 import os
 import pathlib
@@ -31,6 +31,9 @@ class Guide(unittest.TestCase):
 
     def test_python(self):
         self.run_page("docs/python.md", 3)
+
+    def test_training(self):
+        self.run_page("docs/python-training.md", 1)
 
     def test_readme(self):
         self.run_page("README.md", 1)

@@ -140,6 +140,11 @@ class Use(unittest.TestCase):
             resumed.load_state_dict(pickle.loads(pickle.dumps(schedule.state_dict())))
             self.assertEqual(rates(schedule, 10), rates(resumed, 10))
 
+    def test_all_are_from_one_module(self):
+        for name in schedules.__all__:
+            kind = getattr(schedules, name)
+            self.assertEqual((kind.__module__, pickle.loads(pickle.dumps(kind))), (schedules.__name__, kind))
+
     def test_the_rate_is_used(self):
         p = nn.Parameter(tandem.zeros(1))
         sgd = optim.SGD([p], lr=1.0)

@@ -7,6 +7,8 @@ import pickle
 import tempfile
 import unittest
 import zipfile
+from fractions import Fraction
+from unittest import mock
 
 import tandem
 from tandem import nn, optim
@@ -312,6 +314,16 @@ class Refused(Case):
             RuntimeError, "load: this is a TorchScript archive", tandem.load, archive_of(hand_made(b"cpu"), **{"constants.pkl": b""})
         )
         self.refuses(RuntimeError, "load: this is no file of torch.save's since PyTorch 1.6", tandem.load, io.BytesIO(pickle.dumps([1])))
+
+    def test_the_environment_decides_where_the_program_says_nothing(self):
+        plain, trusting = {"TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"}, {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "yes"}
+        with mock.patch.dict(os.environ, trusting):
+            self.assertEqual(back(Fraction(1, 3)), Fraction(1, 3))
+            self.refuses(pickle.UnpicklingError, "Weights only load failed", back, Fraction(1, 3), weights_only=True)
+        with mock.patch.dict(os.environ, plain):
+            self.refuses(pickle.UnpicklingError, "Weights only load failed", back, Fraction(1, 3), weights_only=False)
+        with mock.patch.dict(os.environ, {**plain, **trusting}):
+            self.refuses(RuntimeError, "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or", back, [1])
 
 
 class Point:

@@ -4,8 +4,10 @@ import ast
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import tandem
@@ -89,14 +91,34 @@ class Stubs(unittest.TestCase):
             sys.executable,
             "-m",
             "mypy",
+            "--strict",
+            # What is written in Python has no types of its own: calls of it give Any, and a module's class is one of them.
+            "--allow-untyped-calls",
+            "--no-warn-return-any",
+            "--allow-subclassing-any",
             "--follow-imports=silent",
-            "--warn-unused-ignores",
             "--cache-dir",
             os.devnull,
             *map(str, sorted(TYPING.glob("*.py"))),
             MYPYPATH=str(PACKAGE.parent),
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("pyright"), "pyright is not installed")
+    def test_pyright(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for sample in TYPING.glob("*.py"):
+                shutil.copy(sample, folder)
+            pathlib.Path(folder, "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+            # On its path the package is an installed one, of which only what a stub exports may be used.
+            done = run(sys.executable, "-m", "pyright", "-p", folder, "--pythonpath", sys.executable, PYTHONPATH=str(PACKAGE.parent))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_packages_that_gather(self):
+        for package in ("nn", "nn.functional", "nn.utils", "nn.parallel", "distributed.optim"):
+            module = importlib.import_module(f"tandem.{package}")
+            for name in names_of(stub(f"{package.replace('.', '/')}/__init__")):
+                self.assertTrue(hasattr(module, name), f"only in the stub of {package}: {name}")
 
 
 class Coverage(unittest.TestCase):

@@ -48,7 +48,8 @@ class Making(Case):
         self.assertEqual(tandem.tensor([[], []]).shape, (2, 0))
         self.same(tandem.tensor(range(3)), [0, 1, 2], tandem.int64)
         self.same(tandem.tensor([tandem.tensor(1), tandem.tensor(2.5)]), [1.0, 2.5], tandem.float32)
-        self.same(tandem.tensor([tandem.tensor([1, 2]), tandem.tensor([3, 4])]), [[1, 2], [3, 4]], tandem.int64)
+        self.same(tandem.tensor([tandem.tensor([1]), tandem.tensor(2), 3]), [1, 2, 3], tandem.int64)
+        self.refuses(ValueError, "only one element tensors can be converted", tandem.tensor, [tandem.tensor([1, 2]), tandem.tensor([3, 4])])
 
     def test_dtypes(self):
         for dtype in FLOATING:

@@ -108,6 +108,36 @@ def _dump_snapshot(filename="dump_snapshot.pickle"):
 dump_snapshot = _dump_snapshot
 
 
+class History:
+    """What history() gives: memory as it is, and over time where it is recorded; in a notebook the page of write_page()."""
+
+    def __init__(self, page, lines):
+        self._page, self._lines = page, lines
+
+    def __repr__(self):
+        return self._lines
+
+    def _repr_html_(self):
+        page = self._page.replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" title="GPU memory" style="width:100%;height:640px;border:0"></iframe>'
+
+
+def history():
+    """Memory of all GPUs, to look at in a notebook; over time where record_memory_history() has been called."""
+    import os
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "memory.html")
+        write_page(path)
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+    lines = []
+    for i in range(_c.device_count()):
+        held, most, reserved = memory_allocated(i), max_memory_allocated(i), memory_reserved(i)
+        lines.append(f"cuda:{i}: {held:,} bytes allocated, {most:,} at most, {reserved:,} reserved")
+    return History(page, "\n".join(lines))
+
+
 def write_page(filename):
     """Writes memory over time as a page of HTML."""
     _seeing.write_memory_page(str(filename))

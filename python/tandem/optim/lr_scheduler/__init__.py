@@ -19,3 +19,7 @@ __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",
     "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]
+
+for _name in __all__:  # programs tell schedules from functions by where they are from, and PyTorch has them in one file
+    globals()[_name].__module__ = __name__
+del _name
