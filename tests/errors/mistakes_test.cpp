@@ -242,7 +242,7 @@ std::vector<Mistake> indices_and_targets() {
          (void)td::cross_entropy(td::ones({4, 3}), td::zeros({4}));
        }},
       {"a target of other size",
-       {"[4]", "[2]"},
+       {"(4)", "(2)"},
        "one class a sample",
        [] {
          (void)td::nll_loss(td::ones({4, 3}), classes.slice(0, 0, 2));

@@ -260,9 +260,9 @@ TEST_P(Ops, NumbersThatATensorCannotHold) {
   EXPECT_NE(of(td::kInt32, 1e10).find("type int without"), std::string::npos);
   EXPECT_NE(of(td::kInt64, std::nan("")).find("int64_t"), std::string::npos);
   EXPECT_NE(of(td::kFloat32, 1e40).find("type float"), std::string::npos);
-  EXPECT_EQ(of(td::kUInt8, -1), "");
-  EXPECT_EQ(of(td::kFloat16, 1e10), "");
-  EXPECT_EQ(of(td::kFloat32, -std::numeric_limits<double>::infinity()), "");
+  EXPECT_EQ(of(td::kUInt8, -1), "no error");
+  EXPECT_EQ(of(td::kFloat16, 1e10), "no error");
+  EXPECT_EQ(of(td::kFloat32, -std::numeric_limits<double>::infinity()), "no error");
   EXPECT_THROW((void)td::full({2}, 300, {.dtype = td::kUInt8, .device = device()}), td::Error);
 }
 
