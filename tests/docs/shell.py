@@ -69,6 +69,8 @@ def run(where, call):
         (bin_folder / "tandem").symlink_to(program)
         work = pathlib.Path(folder, "empty")
         work.mkdir()
+        if " train.py" in call:
+            (work / "train.py").write_text(f'import os\nos.execv("{program}", ["tandem", "train", "linear", "--quiet"])\n')
         for name in ("train", "program", "net"):
             if f"./{name}" in call:
                 (work / name).write_text(f'#!/bin/sh\nexec "{program}" train linear --quiet "$@"\n')
