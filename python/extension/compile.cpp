@@ -1,6 +1,7 @@
 #include "compile.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/splitmix.h"
 #include "bindings.h"
 #include "runtime/tracer.h"
 
@@ -27,12 +29,16 @@ class Looked {
 
   std::vector<Slot> slots;
   /// Changes with all that forward may go by and that is no tensor: modes, numbers, texts, which modules there are.
-  size_t settings = 0;
+  uint64_t settings = 0;
   bool has_hooks = false;
   bool training = false;
 
  private:
-  void add(size_t hash) { settings = settings * 1000003 ^ hash; }
+  /// Mixed well: Python's hashes of 1.0 and 1.5 differ in one high bit alone.
+  void add(size_t hash) {
+    uint64_t mixed = settings ^ hash;
+    settings = tandem::detail::splitmix64(mixed);
+  }
 
   void look(PyObject* module) {
     if (std::find(met_.begin(), met_.end(), module) != met_.end()) return;
@@ -111,7 +117,7 @@ class PythonModule final : public nn::Module {
 };
 
 struct Learned {
-  size_t settings;
+  uint64_t settings;
   std::unique_ptr<PythonModule> module;
   std::unique_ptr<Compiled> compiled;
 };

@@ -3,6 +3,9 @@
 import copy
 import gc
 import io
+import itertools
+import math
+import random
 import unittest
 import weakref
 
@@ -83,6 +86,77 @@ class CompileTest(unittest.TestCase):
                 for _ in range(3):
                     assert_close(fast(x), net(x))
                 self.assertEqual(fast.why, "")
+
+    def test_every_combination_of_settings(self):
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.factor = 1.0
+
+            def forward(self, x):
+                return x * self.factor
+
+        x = torch.ones(3)
+        for combination in itertools.product((1.0, 1.5), repeat=5):
+            net = nn.Sequential(*(Scaled() for _ in combination)).eval()
+            fast = torch.compile(net)
+            self.assertEqual(fast(x).tolist(), [1.0] * 3)
+            for part, factor in zip(net, combination):
+                part.factor = factor
+            self.assertEqual(fast(x).tolist(), [math.prod(combination)] * 3)
+
+    def test_random_changes_between_calls(self):
+        """As the module itself: results, gradients and buffers, whatever was changed since the last call."""
+        chance = random.Random(1)
+
+        def new_part(size):
+            return chance.choice((lambda: nn.Linear(size, size), nn.ReLU, nn.Tanh, lambda: nn.BatchNorm1d(size), nn.GELU, lambda: nn.Softmax(1)))()
+
+        def linear_of(model):
+            return next((part for part in model if isinstance(part, nn.Linear)), None)
+
+        def assigned(model, size):
+            if linear_of(model) is not None:
+                linear_of(model).weight = nn.Parameter(torch.ones(size, size) / size)
+
+        def data_assigned(model, size):
+            if linear_of(model) is not None:
+                linear_of(model).weight.data = torch.ones(size, size)
+
+        changes = (
+            lambda model, size: model.train(),
+            lambda model, size: model.eval(),
+            lambda model, size: [p.data.mul_(0.9) for p in model.parameters()],
+            lambda model, size: [p.requires_grad_(False) for p in model.parameters()],
+            lambda model, size: [p.requires_grad_(True) for p in model.parameters()],
+            lambda model, size: model.append(nn.Sigmoid()),
+            lambda model, size: model.load_state_dict({name: value * 2 for name, value in model.state_dict().items()}),
+            lambda model, size: model[0].train(not model[0].training),
+            assigned,
+            data_assigned,
+        )
+        steps = 0
+        for _ in range(60):
+            size = chance.choice((4, 8))
+            net = nn.Sequential(*(new_part(size) for _ in range(chance.randint(1, 4))))
+            own = copy.deepcopy(net)
+            fast = torch.compile(net)
+            for _ in range(6):
+                change = chance.choice(changes)
+                change(net, size), change(own, size)
+                x, records = torch.randn(chance.choice((2, 3, 5)), size), chance.random() < 0.5
+                with torch.set_grad_enabled(records):
+                    y, wanted = fast(x), own(x)
+                steps += fast.why == ""
+                assert_close(y, wanted)
+                if y.requires_grad:
+                    net.zero_grad(), own.zero_grad()
+                    y.sin().sum().backward(), wanted.sin().sum().backward()
+                    for p, q in zip(net.parameters(), own.parameters()):
+                        assert_close(p.grad, q.grad)
+                for value, wanted in zip(net.state_dict().values(), own.state_dict().values()):
+                    assert_close(value, wanted)
+        self.assertGreater(steps, 100)
 
     def test_modes_of_parts(self):
         net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
