@@ -50,9 +50,9 @@ Tensor sum_over(const Tensor& x, uint32_t mask, bool keepdim, bool all, std::opt
 
 Tensor mean_over(const Tensor& x, uint32_t mask, bool keepdim, bool all, std::optional<DType> dtype, Site site) {
   if (!is_floating(dtype.value_or(x.dtype())))
-    fail("[mean] mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
-         " dtype must be either a floating point or complex dtype. Got: ", scalar_name(dtype.value_or(x.dtype())),
-         "; convert with to(kFloat32)");
+    fail<NotImplementedError>("[mean] mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+                              " dtype must be either a floating point or complex dtype. Got: ", scalar_name(dtype.value_or(x.dtype())),
+                              "; convert with to(kFloat32)");
   const DType total = dtype.value_or(x.dtype());
   const Tensor in = converted(x, total, site);
   Tensor y = ops::reduce("mean", Reduce::Mean, in, mask, keepdim, total, site);
@@ -89,7 +89,8 @@ Tensor truth(const char* op, Reduce kind, const Tensor& x, uint32_t mask, bool k
 
 /// Variance, or its square root, and the mean where it is wanted.
 VarMean spread_of(const char* op, const Tensor& x, uint32_t mask, double correction, bool keepdim, bool root, bool with_mean, Site site) {
-  if (!is_floating(x.dtype())) fail("[", op, "] std and var only support floating point and complex dtypes, not ", scalar_name(x.dtype()));
+  if (!is_floating(x.dtype()))
+    fail<NotImplementedError>("[", op, "] std and var only support floating point and complex dtypes, not ", scalar_name(x.dtype()));
   const Options like{.dtype = x.dtype(), .device = x.device()};
   const Shape sizes = ops::reduced_sizes(x, mask, keepdim);
   VarMean y{empty(sizes, like, site), with_mean ? empty(sizes, like, site) : Tensor()};
@@ -145,7 +146,8 @@ Tensor nanmean(const Tensor& x, const Shape& dims, Flag keepdim, std::optional<D
   if (const ops::Cast cast("nanmean", site, x); cast) return nanmean(cast(x), dims, keepdim, dtype, site);
   const detail::ComposedAt line(site);
   if (!is_floating(x.dtype()))
-    fail("[nanmean] nanmean(): expected input to have floating point or complex dtype but got ", scalar_name(x.dtype()));
+    fail<NotImplementedError>("[nanmean] nanmean(): expected input to have floating point or complex dtype but got ",
+                              scalar_name(x.dtype()));
   return nansum(x, dims, keepdim, dtype, site) / sum(logical_not(isnan(x, site), site), dims, keepdim, {}, site);
 }
 Tensor prod(const Tensor& x, Site site) {
