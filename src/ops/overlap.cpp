@@ -13,6 +13,18 @@ bool is_dense(const Tensor& x) {
   return reach == x.numel();
 }
 
+/// Whether element after element lies at the same place: dimensions of size 1 say nothing of that.
+bool same_layout(const Tensor& a, const Tensor& b) {
+  if (a.numel() != b.numel()) return false;
+  size_t i = 0, k = 0;
+  for (;; ++i, ++k) {
+    while (i < a.sizes().size() && a.sizes()[i] == 1) ++i;
+    while (k < b.sizes().size() && b.sizes()[k] == 1) ++k;
+    if (i == a.sizes().size() || k == b.sizes().size()) return i == a.sizes().size() && k == b.sizes().size();
+    if (a.sizes()[i] != b.sizes()[k] || a.strides()[i] != b.strides()[k]) return false;
+  }
+}
+
 [[noreturn]] void fail_overlap(std::string_view op) {
   fail("[", op,
        "_] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
@@ -35,7 +47,7 @@ void refuse_partial_overlap(std::string_view op, const Tensor& target, const Ten
   if (!is_dense(target) || !is_dense(source)) return;
   const auto begin = [](const Tensor& x) { return x.impl().offset * static_cast<int64_t>(size_of(x.dtype())); };
   const auto end = [&](const Tensor& x) { return begin(x) + x.numel() * static_cast<int64_t>(size_of(x.dtype())); };
-  if (begin(target) == begin(source) && target.numel() == source.numel() && target.strides() == source.strides()) return;
+  if (begin(target) == begin(source) && same_layout(target, source)) return;
   if (begin(target) >= end(source) || begin(source) >= end(target)) return;
   fail_overlap(op);
 }

@@ -250,6 +250,15 @@ TEST_P(Ops, WritingByIndicesRefusesMemoryThatIsShared) {
   EXPECT_EQ(y.sum().item<float>(), 0);
 }
 
+TEST_P(Ops, CopiesOfATensorOntoItselfUnderOtherSizes) {
+  const auto x = numbers({1, 3, 1});
+  x.copy_(x[0]);  // dimensions of size 1 change no place
+  x.slice(1, 0, 1).copy_(x[0][0]);
+  EXPECT_TRUE(td::equal(x, numbers({1, 3, 1})));
+  const auto square = numbers({3, 3});
+  EXPECT_NE(error_of([&] { square.copy_(square.t()); }).find("refer to a single memory location"), std::string::npos);
+}
+
 TEST_P(Ops, NumbersThatATensorCannotHold) {
   const auto of = [&](td::DType dtype, const td::Scalar& value) {
     const auto x = td::zeros({2}, {.dtype = dtype, .device = device()});

@@ -7,6 +7,7 @@ import pickle
 import unittest
 
 import tandem
+from tandem import nn
 
 try:
     import numpy
@@ -556,6 +557,23 @@ class Computing(Case):
         self.assertEqual(tandem.max(x, x * 0).tolist(), x.tolist())
         key = "".join(["d", "im"])  # no object that the compiler has interned
         self.same(x.sum(**{key: 0}), [4.0, 6.0])
+
+    def test_slices_changed_in_place(self):
+        for device in DEVICES:
+            x = tandem.ones(1, 3, device=device)
+            x[:] -= 1
+            x[0] += 2
+            x[:1] *= 3
+            x[:, :1] -= 1
+            self.same(x, [[5.0, 6.0, 6.0]])
+            y = tandem.ones(3, device=device)
+            y[:1] += 1
+            y[-1:] /= 2
+            self.same(y, [2.0, 1.0, 0.5])
+            w = nn.Parameter(tandem.ones(1, 1, 1, 2, device=device))
+            w.data[:] -= 0.5
+            w.data[0] -= 0.25
+            self.same(w.detach(), [[[[0.25, 0.25]]]])
 
     def test_errors_of_calls(self):
         x = tandem.ones(2, 3)
