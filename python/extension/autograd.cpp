@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 
 #include "autograd/history.h"
 #include "bindings.h"
@@ -270,10 +271,9 @@ PyObject* module_record(PyObject*, PyObject* args) {
     context->save_for_backward(to_tensors(saved));
     context->save_value("backward", Shared(backward));
     autograd::detail::set_needs(*context, from);
-    PyObject* interned = Py_NewRef(name);
-    PyUnicode_InternInPlace(&interned);  // a node keeps the name for good
-    std::vector<Tensor> results =
-        autograd::detail::record_custom(PyUnicode_AsUTF8(interned), context, from, to_tensors(outputs), call_backward, site);
+    static std::unordered_set<std::string> names;  // nodes keep their names for good
+    const char* const kept = names.emplace(to_text(name)).first->c_str();
+    std::vector<Tensor> results = autograd::detail::record_custom(kept, context, from, to_tensors(outputs), call_backward, site);
     auto* holder = PyObject_New(PySaved, &saved_type);
     if (!holder) throw ErrorIsSet();
     new (&holder->context) std::weak_ptr<autograd::Context>(context);

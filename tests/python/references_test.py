@@ -42,7 +42,7 @@ class ReferencesTest(unittest.TestCase):
         x, w = torch.ones(3, 4), torch.ones(3, 4, requires_grad=True)
 
         def attributes():
-            x.shape, x.dtype, x.device, x.T, x.data, w.grad_fn, x.is_cuda, x.ndim, x.stride(), x.size(0), x.tolist(), x.numpy()
+            x.shape, x.dtype, x.device, x.T, x.data, w.grad_fn, x.is_cuda, x.ndim, x.stride(), x.size(0), x.tolist()
 
         def in_place():
             y = x.clone()
@@ -191,6 +191,8 @@ class ReferencesTest(unittest.TestCase):
             import numpy
         except ImportError:
             self.skipTest("needs numpy")
+        if hasattr(sys, "gettotalrefcount"):
+            self.skipTest("NumPy is not built for a debug Python: the references that it takes are not counted")
         array, x = numpy.ones((2, 3), dtype=numpy.float32), torch.ones(2, 3)
         self.check(
             {
