@@ -2,8 +2,8 @@
 
 import tandem
 from tandem import _C
-from tandem._grad_mode import enable_grad, no_grad
-from tandem.optim.optimizer import Optimizer, _check_lr, _check_not_negative
+from tandem.optim._by_parameter import ByParameter
+from tandem.optim.optimizer import _check_lr, _check_not_negative
 
 __all__ = ["Adafactor"]
 
@@ -12,7 +12,7 @@ def _root_mean_square(tensor):
     return tensor.norm(2).item() / tensor.numel() ** 0.5
 
 
-class Adafactor(Optimizer):
+class Adafactor(ByParameter):
     """Shazeer and Stern, "Adafactor: adaptive learning rates with sublinear memory cost" (2018)."""
 
     def __init__(
@@ -32,19 +32,6 @@ class Adafactor(Optimizer):
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize,
         })
-
-    def step(self, closure=None):
-        """One step for all parameters that have gradients; gives the loss that `closure` returns."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self._step_of(parameter, group)
-        return loss
 
     def _step_of(self, parameter, group):
         grad = -parameter.grad if group["maximize"] else parameter.grad

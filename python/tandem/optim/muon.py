@@ -3,8 +3,8 @@
 import math
 
 from tandem import _C
-from tandem._grad_mode import enable_grad, no_grad
-from tandem.optim.optimizer import Optimizer, _check_lr
+from tandem.optim._by_parameter import ByParameter
+from tandem.optim.optimizer import _check_lr
 
 __all__ = ["Muon"]
 
@@ -22,7 +22,7 @@ def _orthogonalized(update, coefficients, steps, eps):
     return X.T if tall else X
 
 
-class Muon(Optimizer):
+class Muon(ByParameter):
     """Jordan and others, "Muon: an optimizer for hidden layers in neural networks" (2024). Parameters are matrices.
 
     adjust_lr_fn: 'original' (the default) or 'match_rms_adamw', how the step depends on a matrix's sizes.
@@ -51,19 +51,6 @@ class Muon(Optimizer):
             for parameter in group["params"]:
                 if parameter.dim() != 2:
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {parameter.size()}")
-
-    def step(self, closure=None):
-        """One step for all parameters that have gradients; gives the loss that `closure` returns."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self._step_of(parameter, group)
-        return loss
 
     def _step_of(self, parameter, group):
         state, momentum = self.state[parameter], group["momentum"]
