@@ -89,7 +89,6 @@ class Looked {
 };
 
 struct PyCompiled;
-PyObject* call_plain(PyCompiled& self, PyObject* argument);
 
 /// A module of Python as the library sees it, with the tensors that it has now.
 class PythonModule final : public nn::Module {
