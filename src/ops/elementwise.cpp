@@ -22,13 +22,18 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
 }
 
 namespace ops {
+namespace {
+
+DType dtype_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype(); }
+
+}  // namespace
 
 void refuse_bools(const Operand& a, const Operand& b) {
-  const auto is_bool = [](const Operand& x) { return (x.is_tensor() ? x.tensor().dtype() : x.number().dtype()) == kBool; };
-  if (is_bool(a) && is_bool(b))
+  const bool first = dtype_of(a) == kBool, second = dtype_of(b) == kBool;
+  if (first && second)
     fail<NotImplementedError>(
         "[sub] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
-  if (is_bool(a) || is_bool(b))
+  if (first || second)
     fail<NotImplementedError>(
         "[sub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
         "use the `~` or `logical_not()` operator instead.");
@@ -85,8 +90,6 @@ Types types_of(const PointwiseRow& row, DType common) {
   }
   return {common, compute_type(common), common};
 }
-
-DType dtype_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype(); }
 
 /// What some operations refuse that their types alone don't show.
 void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common) {
