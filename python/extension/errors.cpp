@@ -53,7 +53,7 @@ class PythonException : public std::exception {
 /// name:
 /// "[bernoulli] expects ..." becomes "bernoulli expects ...".
 std::string python_text(const Error& error) {
-  std::string text = error.message();
+  std::string text = error.message(Language::Python);
   if (text.starts_with('[')) {
     const size_t end = text.find("] ");
     if (end != std::string::npos && text.find('\n') > end) {

@@ -9,12 +9,6 @@ namespace tandem::python {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"change it inside a NoGradGuard", "change it inside of no_grad()"},
-    {"outside of NoGradGuard", "outside of no_grad()"},
-    {"use StreamGuard, or", "use cuda.stream(), or"},
-    {"ledger::Guard(ledger::Mode::allow)", "ledger.Guard('allow')"},
-    {"ledger::Guard", "ledger.Guard"},
-    {"x.index_put_({...}, value)", "index_put_"},
     {"td::", ""},
     {" = true", "=True"},
     {" = false", "=False"},

@@ -14,9 +14,9 @@ namespace {
 /// The gradient an output starts with: the given one, checked, or a one.
 Tensor seed_gradient(const char* op, const Tensor& output, const Tensor& given, Site site) {
   if (!output.requires_grad())
-    fail("[", op,
-         "] element 0 of tensors does not require grad and does not have a grad_fn; call requires_grad_() on what it is computed from, and "
-         "compute it outside of NoGradGuard");
+    fail("[", op, "] element 0 of tensors does not require grad and does not have a grad_fn; ",
+         Hint("call requires_grad_() on what it is computed from, and compute it outside of NoGradGuard",
+              "call requires_grad_() on what it is computed from, and compute it outside of no_grad()"));
   if (!given.defined()) {
     if (output.numel() != 1)
       fail("[", op, "] grad can be implicitly created only for scalar outputs, but the output has sizes ", output.sizes(),
@@ -70,8 +70,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   if (!options.allow_unused) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!result[i].defined())
-        fail("[grad] One of the differentiated Tensors (input ", i,
-             ") appears to not have been used in the graph. Set allow_unused = true if this is the desired behavior");
+        fail("[grad] One of the differentiated Tensors (input ", i, ") appears to not have been used in the graph. ",
+             Hint("Set allow_unused = true if this is the desired behavior", "Set allow_unused=True if this is the desired behavior"));
   }
   return result;
 }

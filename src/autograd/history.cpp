@@ -147,21 +147,20 @@ void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad)
     fail_unrecorded_view(op, impl);
   const auto is_required_leaf = [](const TensorImpl& leaf) { return leaf.requires_grad && !leaf.grad_fn; };
   if (is_required_leaf(impl))
-    fail("[", op,
-         "] a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard, or work on a "
-         "clone()");
+    fail("[", op, "] a leaf Variable that requires grad is being used in an in-place operation. Hint: ",
+         Hint("change it inside a NoGradGuard, or work on a clone()", "change it inside of no_grad(), or work on a clone()"));
   // The leaf may be a view itself: then the base has no history either.
   if (impl.base && (is_required_leaf(*impl.base) || (impl.needs_grad() && !impl.base->grad_fn)))
-    fail("[", op,
-         "] a view of a leaf Variable that requires grad is being used in an in-place operation. Hint: change it inside a NoGradGuard");
+    fail("[", op, "] a view of a leaf Variable that requires grad is being used in an in-place operation. Hint: ",
+         Hint("change it inside a NoGradGuard", "change it inside of no_grad()"));
 }
 
 void fail_released(const Node& node) {
   fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed), at ",
        node.name(), " recorded at ", node.site().file, ":", node.site().line,
-       ". Saved intermediate values of the graph are freed when you call .backward() or grad(). Specify retain_graph = true if you need to "
-       "backward "
-       "through the graph a second time");
+       ". Saved intermediate values of the graph are freed when you call .backward() or grad(). ",
+       Hint("Specify retain_graph = true if you need to backward through the graph a second time",
+            "Specify retain_graph=True if you need to backward through the graph a second time"));
 }
 
 }  // namespace tandem::autograd

@@ -5,6 +5,8 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "base/site.h"
 
@@ -14,15 +16,29 @@ namespace detail {
 struct ErrorPlace;
 }
 
+/// The languages whose words a message can have.
+enum class Language { Cpp, Python };
+
+/// What to do about an error: the last part of its message, in the words of Python too where they are others.
+struct Hint {
+  std::string text, python;
+  explicit Hint(std::string both) : text(both), python(std::move(both)) {}
+  Hint(std::string text, std::string python) : text(std::move(text)), python(std::move(python)) {}
+};
+
 /// What every error of the library is.
 class Error : public std::exception {
  public:
   /// An error of the user's statement that the calling thread is in.
   explicit Error(std::string message);
+  /// The same with what to do about it, which the message ends with.
+  Error(std::string message, Hint hint);
   /// The operation, the values, what to do; then, in brackets, the layer and the line, where they are known.
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
   /// The same without the brackets.
-  [[nodiscard]] std::string message() const { return text_.substr(0, message_size_); }
+  [[nodiscard]] std::string message(Language language = Language::Cpp) const;
+  /// The part of the message that says what to do; empty where it is not told apart.
+  [[nodiscard]] std::string hint(Language language = Language::Cpp) const;
   /// The user's line that made the call; of queued work, the line that queued it. File "" and line 0 where it is not known. A statement of
   /// several lines gives one of them.
   [[nodiscard]] Site where() const { return where_; }
@@ -33,13 +49,14 @@ class Error : public std::exception {
  private:
   friend struct detail::ErrorPlace;
 
-  size_t message_size_;
+  size_t message_size_, hint_size_ = 0;
   std::string text_;  // as what() gives it
   Site where_;
   bool message_has_line_ = false;
   std::string layer_;
   bool layer_has_path_ = false;
   const void* module_ = nullptr;  // the outermost one that layer_ knows of
+  std::string python_hint_;
 };
 
 /// An index outside its range.
@@ -99,10 +116,21 @@ template <class... Parts>
   return out;
 }
 
-/// Throws `E` with the parts joined.
+inline void append_text(std::string&, const Hint&) {}  // told apart: see `fail`
+
+namespace detail {
+inline const Hint& hint_of(const Hint& last) { return last; }
+template <class First, class... Rest>
+const Hint& hint_of(const First&, const Rest&... rest) {
+  return hint_of(rest...);
+}
+}  // namespace detail
+
+/// Throws `E` with the parts joined. The last one may be a `Hint`.
 template <class E = Error, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
-  throw E(str(parts...));
+  if constexpr ((std::is_same_v<Parts, Hint> || ...)) throw E(str(parts...), detail::hint_of(parts...));
+  else throw E(str(parts...));
 }
 
 }  // namespace tandem

@@ -51,6 +51,20 @@ Site statement_site() {
 }
 }  // namespace
 
+Error::Error(std::string message, Hint hint) : Error(message + hint.text) {
+  hint_size_ = hint.text.size();
+  python_hint_ = std::move(hint.python);
+}
+
+std::string Error::message(Language language) const {
+  if (language == Language::Cpp) return text_.substr(0, message_size_);
+  return text_.substr(0, message_size_ - hint_size_) + python_hint_;
+}
+
+std::string Error::hint(Language language) const {
+  return language == Language::Cpp ? text_.substr(message_size_ - hint_size_, hint_size_) : python_hint_;
+}
+
 Error::Error(std::string message)
     : message_size_(message.size()),
       text_(std::move(message)),

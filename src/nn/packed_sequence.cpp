@@ -71,8 +71,9 @@ PackedSequence pack_padded_sequence(const Tensor& input, const Shape& lengths, c
   const auto length_of = [&](int64_t i) { return lengths[static_cast<size_t>(i)]; };
   const auto longer = [&](int64_t a, int64_t b) { return length_of(a) > length_of(b); };
   if (options.enforce_sorted && !std::is_sorted(order.begin(), order.end(), longer))
-    fail("[", op, "] `lengths` array must be sorted in decreasing order when `enforce_sorted` is true, but is ", lengths,
-         ": pass {.enforce_sorted = false} to have the sequences sorted here");
+    fail("[", op, "] `lengths` array must be sorted in decreasing order when `enforce_sorted` is true, but is ", lengths, ": ",
+         Hint("pass {.enforce_sorted = false} to have the sequences sorted here",
+              "pass enforce_sorted=False to have the sequences sorted here"));
   std::stable_sort(order.begin(), order.end(), longer);
 
   std::vector<int64_t> decreasing, places(order.size()), from;

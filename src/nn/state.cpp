@@ -67,8 +67,12 @@ IncompatibleKeys ModuleBase::load_state_dict(const StateDict& state, LoadOptions
     if (!keys.missing_keys.empty()) trouble = " Missing key(s) in state_dict: " + quoted(keys.missing_keys) + "." + trouble;
   }
   if (!trouble.empty())
-    fail("Error(s) in loading state_dict for ", name(), ":", trouble, " Make the model as the saved one was",
-         sizes_fit ? "; load_state_dict(state, {.strict = false}) passes over missing and unexpected keys" : "");
+    fail(
+        "Error(s) in loading state_dict for ", name(), ":", trouble, " ",
+        sizes_fit
+            ? Hint("Make the model as the saved one was; load_state_dict(state, {.strict = false}) passes over missing and unexpected keys",
+                   "Make the model as the saved one was; load_state_dict(state, strict=False) passes over missing and unexpected keys")
+            : Hint("Make the model as the saved one was"));
 
   const NoGradGuard no_grad;
   detail::walk(*this, true, [&](const Field& field) {

@@ -131,10 +131,10 @@ void check_allowed(const Fact& fact) {
   const std::string where = entry.line ? str(" at ", entry.file, ':', entry.line, entry.behind_line ? " or behind it" : "") : std::string();
   const std::string what = entry.bytes ? str("for ", entry.bytes, " bytes from ", entry.from, " to ", entry.to) : str("for ", entry.from);
   const Site guard = wait_scope.site;
-  const std::string by = wait_scope.mode == WaitScope::Forbid ? str("the ledger::Guard of ", guard.file, ':', guard.line)
+  const std::string by = wait_scope.mode == WaitScope::Forbid ? str("the ledger's guard of ", guard.file, ':', guard.line)
                                                               : std::string("TANDEM_LEDGER=forbid");
-  fail<ForbiddenError>('[', entry.op, "] the host would wait ", what, where, ", which ", by, " forbids: ", advice(entry.kind),
-                       "; or allow it here by ledger::Guard(ledger::Mode::allow)");
+  fail<ForbiddenError>('[', entry.op, "] the host would wait ", what, where, ", which ", by, " forbids: ", advice(entry.kind), "; or ",
+                       Hint("allow it here by ledger::Guard(ledger::Mode::allow)", "allow it here by ledger.Guard('allow')"));
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ const char* name_of(DeviceType type) { return type == DeviceType::CPU ? "CPU" : 
 
 void check_dtype(const char* op, DeviceType type, DType dtype) {
   if (!is_half(dtype))
-    fail('[', op, "] ", name_of(type), " autocast only supports dtypes of bfloat16 and float16, but got ", dtype,
-         ": pass one of them, or {.enabled = false} for no autocast");
+    fail('[', op, "] ", name_of(type), " autocast only supports dtypes of bfloat16 and float16, but got ", dtype, ": ",
+         Hint("pass one of them, or {.enabled = false} for no autocast", "pass one of them, or enabled=False for no autocast"));
 }
 
 /// A parameter in another dtype. It holds what it was made of, so no other tensor can take that one's place.
@@ -121,8 +121,10 @@ void Cast::begin(const CastRow& row, Site site, std::span<const Tensor* const> t
       }
       break;
     case CastRule::Refused:
-      fail('[', row.name, "] is unsafe to autocast: leave the sigmoid before it out and call ", row.name,
-           "_with_logits, or call it in a scope of autocast(\"cuda\", {.enabled = false}) with float32 tensors");
+      const std::string advice =
+          str("leave the sigmoid before it out and call ", row.name, "_with_logits, or call it with float32 tensors in a scope of ");
+      fail('[', row.name, "] is unsafe to autocast: ",
+           Hint(advice + "autocast(\"cuda\", {.enabled = false})", advice + "autocast(\"cuda\", enabled=False)"));
   }
   converts_ = rule != CastRule::Whole;
   applies_ = true;

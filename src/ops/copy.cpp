@@ -103,8 +103,8 @@ const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) 
 const Tensor& Tensor::operator=(const Operand& value) && {
   const TensorImpl& self = impl();
   if (self.embedding_storage && self.use_count() == 1 && self.storage->use_count() == 1)
-    fail("[=] nothing else holds the memory of the tensor that is assigned to, of sizes ", self.sizes,
-         ": the values would be lost. x.index with tensors gives a copy; use x.index_put_({...}, value)");
+    fail("[=] nothing else holds the memory of the tensor that is assigned to, of sizes ", self.sizes, ": the values would be lost. ",
+         Hint("x.index with tensors gives a copy; use x.index_put_({...}, value)", "x[indices] with tensors gives a copy; use index_put_"));
   return value.is_tensor() ? copy_(value.tensor(), false, value.site()) : fill_(value.number(), value.site());
 }
 

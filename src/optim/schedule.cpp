@@ -159,7 +159,8 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
   if (!(options.pct_start >= 0 && options.pct_start <= 1)) fail("[OneCycleLR] pct_start must be in [0, 1], not ", options.pct_start);
   for (auto& group : optimizer.param_groups()) {
     if (options.cycle_momentum && !group.momentum)
-      fail("[OneCycleLR] ", optimizer.name(), " has neither momentum nor betas: set cycle_momentum = false");
+      fail("[OneCycleLR] ", optimizer.name(),
+           " has neither momentum nor betas: ", Hint("set cycle_momentum = false", "set cycle_momentum=False"));
     group.initial_lr = max_lr / options.div_factor;
   }
   restart();

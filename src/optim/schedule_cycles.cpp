@@ -43,8 +43,8 @@ CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, const Cy
     fail("[CyclicLR] scale_mode must be cycle or iterations, not ", options_.scale_mode);
   for (auto& group : optimizer.param_groups()) {
     if (options_.cycle_momentum && !group.momentum)
-      fail("[CyclicLR] optimizer must support momentum or beta1 with `cycle_momentum` option enabled: set cycle_momentum = false for ",
-           optimizer.name());
+      fail("[CyclicLR] optimizer must support momentum or beta1 with `cycle_momentum` option enabled, which ", optimizer.name(),
+           " does not: ", Hint("set cycle_momentum = false", "set cycle_momentum=False"));
     group.initial_lr = base_lr;
   }
   if (last_epoch == -1) restart();

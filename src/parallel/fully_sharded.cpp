@@ -247,7 +247,7 @@ void Shards::State::watch(size_t u, std::span<const Tensor> outputs) {
       if (const auto state = weak.lock()) {
         if (is_grad_enabled())
           fail("[", kName,
-               "] create_graph = true and parameters in shards do not go together: the gradients' graph would use the parameters when they "
+               "] create_graph and parameters in shards do not go together: the gradients' graph would use the parameters when they "
                "are given up already. Use DistributedDataParallel for gradients of gradients");
         state->meet_backward();
         state->enter(u, true);

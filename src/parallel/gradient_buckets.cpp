@@ -51,7 +51,7 @@ void put_into_bucket(Parameter& parameter, double scale, Site site) {
   }
   if (grad.requires_grad())
     fail("[DistributedDataParallel] the gradient of '", parameter.name,
-         "' has a history: create_graph = true and gradients that are averaged do not go together. Use grad(), which averages nothing");
+         "' has a history: create_graph and gradients that are averaged do not go together. Use grad(), which averages nothing");
   if (grad.is_same(parameter.view)) {
     if (scale != 1) parameter.view.mul_(scale, site);
     return;

@@ -147,7 +147,7 @@ void GradientRanges::take(size_t parameter, const Tensor& gradient) {
   const NoGradGuard no_grad;
   if (gradient.requires_grad())
     fail("[", op_, "] the gradient of parameter ", parameter,
-         " has a history: create_graph = true and gradients that are averaged do not go together. Use grad(), which averages nothing");
+         " has a history: create_graph and gradients that are averaged do not go together. Use grad(), which averages nothing");
   if (backward_.meets_new([this] { finish(); })) begin();
   Own& own = own_[parameter];
   if (std::exchange(own.came, true))

@@ -222,10 +222,10 @@ void Reducer::State::check_finished() {
   armed = false;
   give_up();
   if (by_error) return;  // whoever caught it knows
-  fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing),
-       options.find_unused_parameters ? ". Hint: all outputs of forward must take part in the loss"
-                                      : ". Hint: let all outputs of forward take part in the loss; where parameters are not used in every "
-                                        "step, say {.find_unused_parameters = true}");
+  const std::string advice = "let all outputs of forward take part in the loss; where parameters are not used in every step, say ";
+  fail("[", kName, "] the step before has not been averaged: on rank ", group.rank(), " no gradient came for ", listed(missing), ". Hint: ",
+       options.find_unused_parameters ? Hint("all outputs of forward must take part in the loss")
+                                      : Hint(advice + "{.find_unused_parameters = true}", advice + "find_unused_parameters=True"));
 }
 
 void Reducer::State::send_buffers(Site here) {

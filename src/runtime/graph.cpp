@@ -110,9 +110,8 @@ void Graph::capture_begin(const GraphPool& pool, Site site) {
   if (runtime::detail::capture) fail("[capture_begin] this thread is capturing another graph: end that capture first");
   const Stream stream = current_stream();
   if (stream.id() == 0)
-    fail(
-        "[capture_begin] graphs must be captured on a non-default stream (but after that they can be replayed on any): use StreamGuard, or "
-        "cuda::graph");
+    fail("[capture_begin] graphs must be captured on a non-default stream (but after that they can be replayed on any): ",
+         Hint("use StreamGuard, or cuda::graph", "use cuda.stream(), or cuda.graph"));
   state_->pool = pool.holder() ? pool.holder() : graph_pool_handle().holder();
   state_->capture.stream = stream.record();
   state_->capture.pool = state_->pool->number();

@@ -207,7 +207,7 @@ void make_event(runtime::EventState& state, int device) {
 }  // namespace
 
 runtime::ShareHandle Event::ipc_handle(Site /*site*/) {
-  if (!state_->interprocess) fail("[ipc_handle] the event must be made with interprocess = true");
+  if (!state_->interprocess) fail("[ipc_handle] the event must be made with ", Hint("interprocess = true", "interprocess=True"));
   const int device = current_stream().record()->device;
   const auto lock = locked(*state_);
   make_event(*state_, device);
@@ -265,7 +265,8 @@ void Event::synchronize(Site site) const {
 }
 
 double Event::elapsed_time(const Event& end, Site /*site*/) const {
-  if (!state_->timing || !end.state_->timing) fail("[elapsed_time] both events must be made with enable_timing = true");
+  if (!state_->timing || !end.state_->timing)
+    fail("[elapsed_time] both events must be made with ", Hint("enable_timing = true", "enable_timing=True"));
   const runtime::EventHandle first = handle_of(*state_), last = handle_of(*end.state_);
   if (!first || !last) fail("[elapsed_time] both events must be recorded before the time between them can be taken");
   if (!require_driver().query_event(first) || !require_driver().query_event(last))
