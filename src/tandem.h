@@ -4,6 +4,7 @@
 #include "autograd/autograd.h"
 #include "autograd/function.h"
 #include "autograd/graphed.h"
+#include "autograd/saved_hooks.h"
 #include "base/backends.h"
 #include "base/error.h"
 #include "base/parallel.h"

@@ -1,11 +1,13 @@
 #include "autograd.h"
 
+#include <any>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_set>
 
 #include "autograd/history.h"
+#include "autograd/saved_hooks.h"
 #include "bindings.h"
 
 namespace tandem::python {
@@ -307,11 +309,62 @@ PyObject* module_set_grad_enabled(PyObject*, PyObject* enabled) {
 }
 PyObject* module_is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(is_grad_enabled()); }
 
+// --- Hooks for tensors that backward needs
+
+constexpr const char* kSavedHooks = "tandem.saved_hooks";
+PyObject* wrap_hooks(Ref<autograd::SavedHooks> hooks) {
+  if (!hooks) Py_RETURN_NONE;
+  PyObject* const capsule = PyCapsule_New(hooks.get(), kSavedHooks, [](PyObject* object) {
+    static_cast<autograd::SavedHooks*>(PyCapsule_GetPointer(object, kSavedHooks))->release();
+  });
+  if (capsule) (void)hooks.detach();  // the capsule's count
+  return checked(capsule);
+}
+
+/// _saved_hooks(pack, unpack): for _set_saved_hooks.
+PyObject* module_saved_hooks(PyObject*, PyObject* args) {
+  PyObject *pack, *unpack;
+  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return nullptr;
+  return guarded([&] {
+    const auto packed = [held = Shared(pack)](const Tensor& tensor) -> std::any {
+      const WithLock lock;
+      const Object argument = Object::take(wrap(tensor));
+      const Object result = Object::take(PyObject_CallOneArg(held.get(), argument.get()));
+      if (!result) throw_set();
+      return Shared(result.get());
+    };
+    const auto unpacked = [held = Shared(unpack)](const std::any& kept) {
+      const WithLock lock;
+      const Object result = Object::take(PyObject_CallOneArg(held.get(), std::any_cast<const Shared&>(kept).get()));
+      if (!result) throw_set();
+      if (!is_tensor(result.get()))
+        fail<TypeError>("Output of saved tensor unpack_hook expected to be a Tensor but got result of type ",
+                        Py_TYPE(result.get())->tp_name);
+      return tensor_of(result.get());
+    };
+    return wrap_hooks(Ref<autograd::SavedHooks>(new autograd::SavedHooks(packed, unpacked)));
+  });
+}
+/// _set_saved_hooks(hooks or None): those of before.
+PyObject* module_set_saved_hooks(PyObject*, PyObject* hooks) {
+  return guarded([&] {
+    Ref<autograd::SavedHooks> now;
+    if (hooks != Py_None) {
+      auto* const held = static_cast<autograd::SavedHooks*>(PyCapsule_GetPointer(hooks, kSavedHooks));
+      if (!held) throw ErrorIsSet();
+      now = Ref<autograd::SavedHooks>(held);
+    }
+    return wrap_hooks(autograd::set_saved_hooks(std::move(now)));
+  });
+}
+
 PyMethodDef functions[] = {{"_backward", module_backward, METH_VARARGS, nullptr},
                            {"_grad", module_grad, METH_VARARGS, nullptr},
                            {"_queue_callback", module_queue_callback, METH_O, nullptr},
                            {"_record_function", module_record, METH_VARARGS, nullptr},
                            {"_change_history", module_change_history, METH_VARARGS, nullptr},
+                           {"_saved_hooks", module_saved_hooks, METH_VARARGS, nullptr},
+                           {"_set_saved_hooks", module_set_saved_hooks, METH_O, nullptr},
                            {"_set_grad_enabled", module_set_grad_enabled, METH_O, nullptr},
                            {"is_grad_enabled", module_is_grad_enabled, METH_NOARGS, "Whether operations are recorded."},
                            {nullptr, nullptr, 0, nullptr}};

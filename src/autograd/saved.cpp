@@ -2,16 +2,90 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
+#include "ops/creation.h"
 
 namespace tandem::autograd {
+namespace {
+
+thread_local constinit SavedHooks* current_hooks = nullptr;  // counted
+
+/// The values with a history that leads where the packed tensor's did.
+Tensor with_history(const Tensor& values, const Edge& edge) {
+  const auto same = [](const Tensor& g) { return g; };
+  auto* node = new FunctionNode<1, decltype(same)>("AliasBackward0", Site::none(), decltype(same)(same));
+  Ref<Node> held(node);
+  node->edges()[0] = edge;
+  Tensor result = values.detach();
+  set_history(result, std::move(held));
+  return result;
+}
+
+}  // namespace
+
+Ref<SavedHooks> set_saved_hooks(Ref<SavedHooks> hooks) {
+  SavedHooks* const before = std::exchange(current_hooks, hooks.detach());
+  Ref<SavedHooks> given(before);
+  if (before) before->release();  // the count that current_hooks held
+  return given;
+}
+
+SavedTensorsHooks::SavedTensorsHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack)
+    : before_(set_saved_hooks(Ref<SavedHooks>(new SavedHooks(std::move(pack), std::move(unpack))))) {}
+
+namespace {
+
+/// A tensor on the host, and where it is to go.
+struct OnHost {
+  Tensor values;
+  Device device;
+};
+
+}  // namespace
+
+SaveOnCPU::SaveOnCPU(bool pin_memory, Site site)
+    : SavedTensorsHooks(
+          [pin_memory, site](const Tensor& x) -> std::any {
+            if (!x.is_cuda() || !pin_memory) return OnHost{x.cpu(site), x.device()};
+            const Tensor values = empty(x.sizes(), {.dtype = x.dtype(), .pin_memory = true}, site);
+            values.copy_(x, true, site);
+            return OnHost{values, x.device()};
+          },
+          [pin_memory, site](const std::any& kept) {
+            const auto& [values, device] = std::any_cast<const OnHost&>(kept);
+            return values.to(device, {.non_blocking = pin_memory}, site);
+          }) {}
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t output_nr) : output_nr_(output_nr), output_(output) {
   if (!tensor.defined()) return;
   version_ = tensor.version();
   tensor_ = output ? tensor.detach() : tensor;
+  if (current_hooks) [[unlikely]]
+    pack();
+}
+
+void SavedTensor::pack() {
+  const NoGradGuard no_grad;
+  const Ref<SavedHooks> hooks = set_saved_hooks(nullptr);  // what pack computes is not for backward
+  struct Again {
+    Ref<SavedHooks> hooks;
+    ~Again() { set_saved_hooks(std::move(hooks)); }
+  } again{hooks};
+  Ref<detail::PackedTensor> packed(new detail::PackedTensor);
+  packed->hooks = hooks;
+  if (!output_) packed->edge = edge_of(tensor_);
+  const Tensor values = tensor_.detach();
+  packed->value = hooks->pack(values);
+  if (values.version() != version_)
+    fail(
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by "
+        "in-place operations as this can lead to unexpected side-effects. Hint: change a clone() of it");
+  packed_ = std::move(packed);
+  tensor_ = Tensor();
 }
 
 Tensor SavedTensor::get(const Node* node) const {
+  if (packed_) [[unlikely]]
+    return unpack(node);
   if (!tensor_.defined()) return Tensor();
   if (tensor_.version() != version_)
     fail("one of the variables needed for gradient computation has been modified by an inplace operation: [",
@@ -23,9 +97,25 @@ Tensor SavedTensor::get(const Node* node) const {
   if (const Storage& storage = *tensor_.impl().storage; storage.was_refilled() || !storage.data()) [[unlikely]]
     tensor_.impl().refresh();
   if (!output_ || !node) return tensor_;
-  Tensor result = tensor_.detach();
+  return with_node(tensor_, node);
+}
+
+Tensor SavedTensor::with_node(const Tensor& values, const Node* node) const {
+  Tensor result = values.detach();
   set_history(result, Ref<Node>(const_cast<Node*>(node)), output_nr_);
   return result;
+}
+
+Tensor SavedTensor::unpack(const Node* node) const {
+  Tensor values;
+  {
+    const NoGradGuard no_grad;
+    values = packed_->hooks->unpack(packed_->value);
+  }
+  if (!values.defined()) fail("Output of saved tensor unpack_hook expected to be a Tensor, but it is undefined");
+  if (output_ && node) return with_node(values, node);
+  if (packed_->edge && is_grad_enabled()) return with_history(values, packed_->edge);
+  return values;
 }
 
 }  // namespace tandem::autograd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/node.h"
+#include "autograd/saved_hooks.h"
 #include "tensor/tensor.h"
 
 namespace tandem::autograd {
@@ -9,6 +10,15 @@ namespace tandem::autograd {
 namespace detail {
 /// Counts moves of saved tensors on this thread: so a node sees whether the function it takes over holds any.
 inline thread_local constinit uint32_t saved_moves = 0;
+
+/// What hooks keep in a tensor's place, and the history that the tensor had.
+struct PackedTensor : Counted<PackedTensor> {
+  Ref<SavedHooks> hooks;
+  std::any value;
+  Edge edge;
+
+  void destroy() const { delete this; }
+};
 }  // namespace detail
 
 /// A tensor kept for backward. `output` must be set where it is a result of the node that keeps it, its `output_nr`th: then only its values
@@ -18,25 +28,37 @@ class SavedTensor {
   SavedTensor() = default;
   SavedTensor(const SavedTensor&) = default;
   SavedTensor(SavedTensor&& other) noexcept
-      : tensor_(std::move(other.tensor_)), version_(other.version_), output_nr_(other.output_nr_), output_(other.output_) {
-    detail::saved_moves += tensor_.defined();
+      : tensor_(std::move(other.tensor_)),
+        packed_(std::move(other.packed_)),
+        version_(other.version_),
+        output_nr_(other.output_nr_),
+        output_(other.output_) {
+    detail::saved_moves += defined();
   }
   SavedTensor& operator=(const SavedTensor&) = default;
   SavedTensor& operator=(SavedTensor&&) = default;
   ~SavedTensor() = default;
   explicit SavedTensor(const Tensor& tensor, bool output = false, uint32_t output_nr = 0);
-  /// With the version of before an in-place change.
-  SavedTensor(const Tensor& tensor, uint32_t version) : SavedTensor(tensor) { version_ = version; }
 
   /// The tensor as it was; of a node's output with `node` as its history. Error where it was changed since.
   [[nodiscard]] Tensor get(const Node* node = nullptr) const;
-  [[nodiscard]] bool defined() const { return tensor_.defined(); }
-  void reset() { tensor_ = Tensor(); }
+  [[nodiscard]] bool defined() const { return tensor_.defined() || packed_; }
+  void reset() {
+    tensor_ = Tensor();
+    packed_ = {};
+  }
 
  private:
+  void pack();
+  [[nodiscard]] Tensor unpack(const Node* node) const;
+  /// The values as a result of `node`.
+  [[nodiscard]] Tensor with_node(const Tensor& values, const Node* node) const;
+
   Tensor tensor_;
-  uint32_t version_ = 0, output_nr_ = 0;
-  bool output_ = false;
+  Ref<detail::PackedTensor> packed_;  // in its place, where it was kept in the scope of hooks
+  uint32_t version_ = 0;
+  uint32_t output_nr_ : 31 = 0;
+  uint32_t output_ : 1 = 0;
 };
 
 /// For captures of backward functions: an input, and the result.

@@ -1,4 +1,7 @@
-"""The graph of gradients as an object: nodes, and hooks of several gradients."""
+"""The graph of gradients as an object: nodes, hooks of several gradients, and of the tensors that it keeps."""
+
+import threading
+from contextlib import contextmanager
 
 from .. import _C
 from .._hooks import CallHandle
@@ -63,3 +66,54 @@ def increment_version(tensor):
 def queue_callback(callback):
     """Calls callback() when the backward that is running has ended."""
     _C._queue_callback(callback)
+
+
+_refusals = threading.local()  # .texts: of the disable_saved_tensors_hooks that are open on this thread
+
+
+class saved_tensors_hooks:
+    """with saved_tensors_hooks(pack, unpack): what backward needs is kept as pack(tensor), and computed with as unpack(what pack gave).
+
+    The innermost block counts. Changes in place of tensors that are kept so are not found out."""
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        texts = getattr(_refusals, "texts", None)
+        if texts:
+            raise RuntimeError(texts[-1])
+        self._before = _C._set_saved_hooks(_C._saved_hooks(self.pack_hook, self.unpack_hook))
+
+    def __exit__(self, *exception):
+        _C._set_saved_hooks(self._before)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """with save_on_cpu(): what backward needs waits in the CPU's memory, so that the GPU's is free for others.
+
+    With pin_memory the copies do not stop the CPU."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        def pack(tensor):
+            if not pin_memory or tensor.is_cpu:
+                return tensor.device, tensor.cpu()
+            kept = _C.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            return tensor.device, kept.copy_(tensor, non_blocking=True)
+
+        def unpack(kept):
+            device, tensor = kept
+            return tensor.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """with disable_saved_tensors_hooks(text): to enter saved_tensors_hooks in this block is a RuntimeError with this text."""
+    texts = _refusals.__dict__.setdefault("texts", [])
+    texts.append(error_message)
+    try:
+        yield
+    finally:
+        texts.pop()
