@@ -1,12 +1,15 @@
 """Compares what a program printed on tandem and on PyTorch: words to the letter, numbers with a tolerance; not times and addresses."""
 
+import math
 import re
 
-EXACT, NEAR = 1e-5, 0.05
+KINDS = ("same", "near", "close", "differs", "silent")
+NEAR, CLOSE = 1e-5, 0.01  # relative
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf)(?![\w])")
 # What changes from one run to the next.
 CHANGING = re.compile("|".join([
     r"0x[0-9a-f]+",
+    r"\b1[34]\d{13}\b",  # an address as id() gives it
     r"\d\d:\d\d:\d\d",
     r"\d{4}-\d\d-\d\d[_ T][\d:.-]+",
     r"[-+]?\d[\d,.]*(?:e[-+]\d+)? ?(?:ms|seconds|sec|s|examples/sec|tokens/sec)\b(?:/\w+)?(?: on \S+)?",
@@ -30,23 +33,32 @@ def _unit(number):
 
 
 def compare(ours, theirs):
-    """"same", "near", or a sentence about the first difference."""
-    if ours == theirs:
-        return "same"
+    """One of KINDS (silent: neither prints what can be compared), the largest relative difference, and how the worst kind shows first."""
     our_words, our_numbers = _parts(ours)
     their_words, their_numbers = _parts(theirs)
     if our_words != their_words:
         at = next((i for i, (a, b) in enumerate(zip(our_words, their_words)) if a != b), min(len(our_words), len(their_words)))
-        return f"prints '{' '.join(our_words[at:at + 8])}', PyTorch '{' '.join(their_words[at:at + 8])}'"
-    verdict = "same"
+        first = f"prints '{' '.join(our_words[at:at + 8])}', PyTorch '{' '.join(their_words[at:at + 8])}'"
+        return "differs", 0.0, first
+    if not our_words:
+        return "silent", 0.0, ""
+    kind, largest, first = "same", 0.0, ""
     for a, b in zip(our_numbers, their_numbers):
-        x, y = float(a), float(b)
-        if a == b or (x != x and y != y):
+        if a == b or float(a) == float(b):
             continue
-        written = 1.01 * max(_unit(a), _unit(b)) if "." in a + b else 0
-        if abs(x - y) <= max(EXACT * max(abs(x), abs(y)), written, 1e-6):
-            continue
-        if not abs(x - y) <= max(NEAR * max(abs(x), abs(y)), 1e-4):
-            return f"prints {a}, PyTorch {b}"
-        verdict = "near"
-    return verdict
+        its_kind, difference = _numbers(a, b)
+        largest = max(largest, difference)
+        if KINDS.index(its_kind) > KINDS.index(kind):
+            kind, first = its_kind, f"prints {a}, PyTorch {b}"
+    return kind, largest, first
+
+
+def _numbers(a, b):
+    """How two numbers that are written differently differ: the kind, and the relative difference."""
+    x, y = float(a), float(b)
+    if not math.isfinite(x) or not math.isfinite(y):
+        return "differs", 0.0
+    off, scale = abs(x - y), max(abs(x), abs(y))
+    if off <= max(NEAR * scale, 1e-6) or "." in a + b and off <= 1.01 * min(_unit(a), _unit(b)):
+        return "near", off / scale if off > NEAR * scale else 0.0
+    return "close" if off <= max(CLOSE * scale, 1e-4) else "differs", off / scale

@@ -1,6 +1,6 @@
 """Runs one page of d2l as a notebook would: its cells for PyTorch in order, in one namespace, each with its outcome and what it printed.
 
-usage: pages.py PAGE.md RESULTS    (in the folder where the page is to run; RESULTS gets a line of JSON for each cell)
+usage: pages.py PAGE.md RESULTS EPOCHS    (in the folder where the page is to run; RESULTS gets a line of JSON for each cell)
 """
 
 import ast
@@ -38,41 +38,61 @@ class Tab:
 
 
 class Charts:
-    """The last value of each line that a cell drew: the pages draw their losses, they do not print them."""
+    """What a cell drew, in numbers: the pages draw their losses and results, they do not print them."""
 
     def __init__(self):
-        self.values = {}
+        self.training = {}  # the lines that d2l's trainer draws, point by point
+        self.drawn_by_training = []
 
-    def add(self, label, value):
-        with contextlib.suppress(TypeError, ValueError):
-            self.values[label] = float(value)
+    def add(self, label, value, figure):
+        self.training.setdefault(label, []).append(float(value))
+        self.drawn_by_training.append(figure)
 
-    def take(self):
-        lines = "".join(f"chart {label}: {value:.6g}\n" for label, value in self.values.items())
-        self.values = {}
-        return lines
+    def take(self, pyplot):
+        """A line of text for each line, picture and set of bars, and forgets them."""
+        told = [_summary(label, values) for label, values in self.training.items()]
+        figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
+        for i, axes in enumerate(axes for figure in figures if figure not in self.drawn_by_training for axes in figure.axes):
+            told += [_summary(f"{i} line", line.get_ydata()) for line in axes.lines]
+            told += [_summary(f"{i} picture", picture.get_array()) for picture in axes.images]
+            if axes.patches:
+                told.append(_summary(f"{i} bars", [bar.get_height() for bar in axes.patches if hasattr(bar, "get_height")]))
+        self.training, self.drawn_by_training = {}, []
+        pyplot.close("all")
+        return "".join(told)
 
 
-def prepare(d2l, charts):
-    """Makes d2l's package small: one epoch, one worker, files that are here instead of the network."""
-    trainer, board, animator = d2l.Trainer.__init__, d2l.ProgressBoard.draw, d2l.Animator.add
-    module = d2l.DataModule.__init__
+def _summary(label, values):
+    """How many values, the first, the last and the mean of their sizes."""
+    import numpy
+    values = numpy.asarray(values, dtype=float).reshape(-1)
+    if not len(values):
+        return ""
+    return f"chart {label}: {len(values)} points, {values[0]:.6g} to {values[-1]:.6g}, {numpy.abs(values).mean():.6g}\n"
 
-    def one_epoch(self, max_epochs, *args, **kwargs):
-        trainer(self, min(max_epochs, 1), *args, **kwargs)
-        self.max_epochs = min(max_epochs, 1)
+
+class Seconds(float):
+    """Seconds that a page measured: they are used and drawn as they are, and not told as a number."""
+
+    def __repr__(self):
+        return "[seconds]"
+
+
+def prepare(d2l, charts, epochs):
+    """Makes d2l's package small: few epochs, one worker, files that are here instead of the network."""
+    trainer, board, module = d2l.Trainer.__init__, d2l.ProgressBoard.draw, d2l.DataModule.__init__
+    stop, seconds = d2l.Timer.stop, d2l.Timer.cumsum
+
+    def few_epochs(self, max_epochs, *args, **kwargs):
+        trainer(self, min(max_epochs, epochs), *args, **kwargs)
+        self.max_epochs = min(max_epochs, epochs)
 
     def one_worker(self, root="../data", num_workers=1):
         module(self, root, min(num_workers, 1))
 
     def draw(self, x, y, label, every_n=1):
-        charts.add(label, y)
         board(self, x, y, label, every_n)
-
-    def add(self, x, y):
-        for i, value in enumerate(y if hasattr(y, "__len__") else [y]):
-            charts.add(i, value)
-        animator(self, x, y)
+        charts.add(label, y, self.fig)
 
     def local_file(url, folder="../data", sha1_hash=None):
         name = os.path.join(folder, (url if url.startswith("http") else d2l.DATA_HUB[url][0]).split("/")[-1])
@@ -80,7 +100,9 @@ def prepare(d2l, charts):
             raise OSError(f"no network: {url}")
         return name
 
-    d2l.Trainer.__init__, d2l.DataModule.__init__, d2l.ProgressBoard.draw, d2l.Animator.add = one_epoch, one_worker, draw, add
+    d2l.Trainer.__init__, d2l.DataModule.__init__, d2l.ProgressBoard.draw = few_epochs, one_worker, draw
+    d2l.Timer.stop = lambda self: Seconds(stop(self))
+    d2l.Timer.cumsum = lambda self: [Seconds(value) for value in seconds(self)]
     d2l.download, d2l.get_dataloader_workers = local_file, lambda: 1
     d2l.display.display = d2l.display.clear_output = lambda *args, **kwargs: None  # to draw each chart anew takes most of the time
 
@@ -102,12 +124,12 @@ def too_long(signum, frame):
 
 
 def main():
-    page, results = sys.argv[1:]
+    page, results, epochs = sys.argv[1:]
     import numpy
     import torch
     from d2l import torch as d2l
     charts = Charts()
-    prepare(d2l, charts)
+    prepare(d2l, charts, int(epochs))
     for seed in (random.seed, numpy.random.seed, torch.manual_seed):
         seed(0)
     torch.set_num_threads(1)
@@ -127,11 +149,10 @@ def main():
             except BaseException as problem:  # SystemExit and the like end the cell, not the page
                 error, where = f"{type(problem).__name__}: {problem}", traceback.format_exc()
             signal.alarm(0)
-            outcome = {"cell": number, "error": error, "where": where, "output": shown.getvalue() + charts.take(),
+            outcome = {"cell": number, "error": error, "where": where, "output": shown.getvalue() + charts.take(d2l.plt),
                        "seconds": time.monotonic() - started}
             out.write(json.dumps(outcome) + "\n")
             out.flush()
-            d2l.plt.close("all")
 
 
 if __name__ == "__main__":

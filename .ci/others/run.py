@@ -121,7 +121,7 @@ def run_program(side, folder_of_checkouts, program):
     return [Outcome(program.name, None, "".join(outputs))]
 
 
-def run_page(side, folder_of_checkouts, chapter, page):
+def run_page(side, chapter, page, epochs):
     """One page of d2l: an outcome for each of its cells."""
     folder = side.work / "d2l" / page.stem
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def run_page(side, folder_of_checkouts, chapter, page):
     if not cells:
         return []
     gpus = 2 if page.stem in chapter.gpu_pages else 0
-    command = side.starts + [str(HERE / "pages.py"), str(page), str(results)]
+    command = side.starts + [str(HERE / "pages.py"), str(page), str(results), str(epochs)]
     status, _, errors = _run(command, folder, side.environment(folder, gpus), chapter.seconds)
     outcomes = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     found = [Outcome(f"{chapter.name}/{page.stem}[{o['cell']}]", o["error"], o["output"], o["where"], not gpus) for o in outcomes]

@@ -53,11 +53,27 @@ def number(value):
     return repr(value)
 
 
+def address(tensor):
+    """Where a tensor's storage begins; 0 where it has none."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):  # PyTorch's sparse tensors, and those on the device meta
+        return 0
+
+
 class Describer:
     """What a result is, without addresses and without anything that belongs to one interpreter."""
 
-    def __init__(self, torch, with_values):
+    def __init__(self, torch, with_values, inputs):
         self.torch, self.with_values = torch, with_values
+        self.inputs = inputs  # by name
+
+    def memory(self, value):
+        """Whose memory a tensor has: the names of the inputs that it is or shares with, or "own"; None where that cannot be told."""
+        place = address(value)
+        names = [name for name, made in self.inputs.items() if made is not value and place and place == address(made)]
+        itself = [f"{name} itself" for name, made in self.inputs.items() if made is value]
+        return ", ".join(itself + names) or ("own" if place else None)
 
     def tensor(self, value):
         told = {"is": "tensor", "class": type(value).__name__, "shape": [int(n) for n in value.shape]}
@@ -67,6 +83,7 @@ class Describer:
         except Exception as error:  # sparse ones have none
             told["stride"] = type(error).__name__
         told["requires_grad"] = value.requires_grad
+        told["memory"] = self.memory(value)
         told["grad_fn"] = None if value.grad_fn is None else value.grad_fn.name().rsplit("::", 1)[-1]
         if self.with_values:
             listed = value.detach().reshape(-1)[:MOST_VALUES].tolist()
@@ -118,13 +135,10 @@ def evaluate(torch, spaces, expression):
         code = compile(expression, "expression", "eval")
     except SyntaxError as error:
         return {"raises": "SyntaxError", "text": f"the table is wrong: {error}"}
-    space = dict(spaces)
     try:
-        for name in names_in(code):
-            if is_input(name):
-                space[name] = make(torch, name)
-        value = eval(code, space)
-        return Describer(torch, UNSET.search(expression) is None)(value)
+        inputs = {name: make(torch, name) for name in sorted(names_in(code)) if is_input(name)}
+        value = eval(code, spaces | inputs)
+        return Describer(torch, UNSET.search(expression) is None, inputs)(value)
     except RecursionError:
         raise
     except Exception as error:

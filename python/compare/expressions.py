@@ -288,7 +288,13 @@ def promotion():
             yield "promotion", f"torch.{name}.{attribute}"
 
 
-RULES = (from_rows, with_arguments, with_out, in_place, gradients, indexing, operators, printing, conversions, promotion)
+def sharing():
+    """Calls that have nothing to do to their tensor, or nearly nothing: is it given back, a view of it, or a copy?"""
+    for tensor, form in itertools.product(forms()["shared"], forms()["sharing"]):
+        yield "sharing", form.replace("{}", tensor)
+
+
+RULES = (from_rows, with_arguments, with_out, in_place, gradients, indexing, operators, printing, conversions, promotion, sharing)
 
 
 @functools.cache

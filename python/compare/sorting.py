@@ -20,6 +20,7 @@ KINDS = SAME + (
     "other shape",
     "other stride",
     "other grad_fn",
+    "other memory",
     "other kind",
     "crash",
     "peer crash",
@@ -47,6 +48,7 @@ def short(answer):
             answer["class"] if answer["class"] != "Tensor" else "",
             answer["grad_fn"] or "",
             "requires_grad" if answer["requires_grad"] else "",
+            f"memory of {answer['memory']}" if answer.get("memory", "own") not in ("own", None) else "",
         ]
         values = ", ".join(answer.get("values", ["?"])[:8])
         return " ".join(
@@ -134,6 +136,8 @@ def compare_tensors(peer, ours):
         return "other stride"
     if peer["requires_grad"] != ours["requires_grad"] or peer["grad_fn"] != ours["grad_fn"]:
         return "other grad_fn"
+    if memory_that_matters(peer) != memory_that_matters(ours):
+        return "other memory"
     return values
 
 
@@ -142,6 +146,11 @@ def strides_that_matter(answer):
     if 0 in answer["shape"] or not isinstance(answer["stride"], list):
         return None
     return [stride for stride, size in zip(answer["stride"], answer["shape"]) if size > 1]
+
+
+def memory_that_matters(answer):
+    """Whose memory a tensor has that has elements, as evaluate.py tells it."""
+    return None if 0 in answer["shape"] else answer.get("memory")
 
 
 def compare_numbers(peer, ours, tolerance):

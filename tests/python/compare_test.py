@@ -12,7 +12,7 @@ import sorting  # noqa: E402
 import workers  # noqa: E402
 
 
-def tensor(values, dtype="torch.float32", stride=(1,), grad_fn=None, shape=None):
+def tensor(values, dtype="torch.float32", stride=(1,), grad_fn=None, shape=None, memory="own"):
     return {
         "is": "tensor",
         "class": "Tensor",
@@ -21,6 +21,7 @@ def tensor(values, dtype="torch.float32", stride=(1,), grad_fn=None, shape=None)
         "stride": list(stride),
         "requires_grad": grad_fn is not None,
         "grad_fn": grad_fn,
+        "memory": memory,
         "values": [repr(v) for v in values],
     }
 
@@ -53,6 +54,7 @@ class Tables(unittest.TestCase):
             "printing",
             "conversions",
             "promotion",
+            "sharing",
         }
         self.assertEqual(set(expressions.parts()), parts)
         every = expressions.expressions()
@@ -113,6 +115,8 @@ class Sorting(unittest.TestCase):
         self.assertEqual(self.kind(tensor([1.0]), tensor([1.0], stride=(7,))), "same")  # one element: the stride reaches nothing
         self.assertEqual(self.kind(tensor([1.0], grad_fn="A"), tensor([1.0], grad_fn="B")), "other grad_fn")
         self.assertEqual(self.kind(tensor([1.0]), {"is": "int", "value": "1"}), "other kind")
+        self.assertEqual(self.kind(tensor([1.0]), tensor([1.0], memory="f1")), "other memory")
+        self.assertEqual(self.kind(tensor([], shape=[0]), tensor([], shape=[0], memory="f0")), "same")  # there is nothing to share
         pair = {"is": "tuple", "items": [tensor([1.0]), tensor([2.0])]}
         self.assertEqual(self.kind(pair, pair), "same")
         self.assertEqual(self.kind(pair, {"is": "tuple", "items": [tensor([1.0])]}), "other shape")
@@ -132,6 +136,13 @@ class Sorting(unittest.TestCase):
         self.assertTrue(all(reason.endswith(".") for *_, reason in sorting.rules()))
         kind, reason = sorting.sort("f23 * 1j", tensor([1.0], "torch.complex64"), error("TypeError", "unsupported operand"))
         self.assertEqual((kind, reason), ("known", "There are no complex dtypes."))
+
+
+class Memory(unittest.TestCase):
+    def test_whose_it_is(self):
+        texts = ["f23", "f23.T", "f23[:, 1:]", "f23 + f23", "f23.data", "f23.split(1)", "f23.copy_(f23x)", "f0.data"]
+        told = [answer.get("memory", "parts") for answer in workers.run(sys.executable, "tandem", texts)]
+        self.assertEqual(told, ["f23 itself", "f23", "f23", "own", "f23", "parts", "f23 itself", None])
 
 
 class Workers(unittest.TestCase):

@@ -63,3 +63,11 @@ __all__ = [
     "TanhTransform", "Transform", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to", "constraints",
     "identity_transform", "kl_divergence", "register_kl", "transform_to", "transforms",
 ]
+
+# Modules of this folder that torch.distributions does not have.
+_OWN_MODULES = {"_folded", "kl_pairs", "probs_or_logits", "sampling", "transform_base", "transform_parts"}
+
+
+def __dir__():
+    """What torch.distributions shows."""
+    return sorted(set(globals()) - _OWN_MODULES - {"_OWN_MODULES", "__dir__"})
