@@ -1401,14 +1401,16 @@ torch.take_along_dim."""
         """self * log(other), 0 where self is 0. As torch.Tensor.xlogy."""
     def zero_(self) -> Self:
         """All elements 0."""
+    def __copy__(self) -> Tensor:
+        """Another tensor of the same memory, without the history."""
     def conj_physical(self, *args: Any, **kwargs: Any) -> Any: ...
     def conj_physical_(self, *args: Any, **kwargs: Any) -> Any: ...
     def __reversed__(self) -> Tensor:
         """The elements in the other order along the first dimension."""
     def as_strided_(self, size: Any, stride: Any, storage_offset: Any = None) -> Self:
         """Looks at its memory with other sizes and strides."""
-    def set_(self, source: Any = None) -> Self:
-        """Looks at the memory of another tensor, with its sizes and strides; without one it is empty."""
+    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Self:
+        """Looks at the memory of another tensor or of a storage, with its sizes and strides or those that are given; without one it is empty."""
     def as_subclass(self, cls: Any) -> Tensor:
         """The same memory as an object of a class below Tensor."""
     @property

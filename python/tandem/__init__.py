@@ -16,7 +16,7 @@ from . import _cells  # noqa: E402
 
 _C._cell_namer(_cells.name_of)
 
-from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, device, dtype, get_default_device, get_default_dtype, get_num_threads,  # noqa: E402
+from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, default_generator, device, dtype, get_default_device, get_default_dtype, get_num_threads,  # noqa: E402
                  initial_seed, is_grad_enabled, manual_seed, promote_types, set_default_device, set_num_threads)
 
 bool, uint8, int8, int16, int32, int64 = _C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64
@@ -48,6 +48,10 @@ from ._settings import (are_deterministic_algorithms_enabled, finfo, get_determi
                         use_deterministic_algorithms)
 from ._legacy import (BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)  # noqa: E402
 from .serialization import load, save  # noqa: E402
+from .storage import TypedStorage, UntypedStorage  # noqa: E402
+from ._streams import AcceleratorError, Event, Stream  # noqa: E402
+from .futures import fork, wait  # noqa: E402
+from ._mapped import from_file  # noqa: E402
 from . import autograd, backends, cuda, ledger, linalg, nn, optim, profiler, races, random, utils, amp  # noqa: E402
 from ._bits import frexp, nextafter  # noqa: E402
 from ._compile import compile  # noqa: E402
@@ -66,7 +70,8 @@ def _dtype_by_name(name):
 def __getattr__(name):
     """The parts that are imported when they are first asked for, and a clear word about what PyTorch has and tandem does not."""
     import importlib
-    if name in ("accelerator", "array_api", "distributed", "distributions", "func", "multiprocessing", "torch_compat", "train", "hub", "jit", "special", "fft", "testing", "version"):
+    if name in ("accelerator", "array_api", "compiler", "distributed", "distributions", "func", "functional", "multiprocessing", "onnx", "torch_compat", "train", "types",
+                "hub", "jit", "special", "fft", "testing", "version"):
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:

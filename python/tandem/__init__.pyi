@@ -17,25 +17,34 @@ from tandem import (
     array_api as array_api,
     autograd as autograd,
     backends as backends,
+    compiler as compiler,
     cuda as cuda,
     distributed as distributed,
     distributions as distributions,
     fft as fft,
     func as func,
+    functional as functional,
+    futures as futures,
+    hub as hub,
+    jit as jit,
     ledger as ledger,
     linalg as linalg,
     multiprocessing as multiprocessing,
     nn as nn,
+    onnx as onnx,
     optim as optim,
     profiler as profiler,
     races as races,
     random as random,
     serialization as serialization,
     special as special,
+    storage as storage,
     testing as testing,
     torch_compat as torch_compat,
     train as train,
+    types as types,
     utils as utils,
+    version as version,
 )
 from tandem._C import (
     Compiled as Compiled,
@@ -177,6 +186,7 @@ from tandem._C import (
     cumprod as cumprod,
     cumsum as cumsum,
     decode_image as decode_image,
+    default_generator as default_generator,
     deg2rad as deg2rad,
     deg2rad_ as deg2rad_,
     device as device,
@@ -594,6 +604,9 @@ from tandem._grad_mode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
+from tandem._mapped import (
+    from_file as from_file,
+)
 from tandem._named_special import (
     i0 as i0,
     i0_ as i0_,
@@ -631,6 +644,11 @@ from tandem._statistics import (
     gradient as gradient,
     vander as vander,
 )
+from tandem._streams import (
+    AcceleratorError as AcceleratorError,
+    Event as Event,
+    Stream as Stream,
+)
 from tandem._virtual import (
     virtual_gpus as virtual_gpus,
 )
@@ -646,12 +664,20 @@ from tandem.amp import (
     autocast as autocast,
     is_autocast_enabled as is_autocast_enabled,
 )
+from tandem.futures import (
+    fork as fork,
+    wait as wait,
+)
 from tandem.serialization import (
     load as load,
     save as save,
 )
 from tandem.smi import (
     smi as smi,
+)
+from tandem.storage import (
+    TypedStorage as TypedStorage,
+    UntypedStorage as UntypedStorage,
 )
 
 BFloat16Tensor: type[Tensor]
@@ -672,8 +698,8 @@ def alpha_dropout_(*args: Any, **kwargs: Any) -> Tensor: ...
 def as_strided_(*args: Any, **kwargs: Any) -> Tensor: ...
 def as_strided_scatter(input: Tensor, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
     """A copy of input with src where as_strided would look."""
-def asarray(obj: Any, *, dtype: _DType | None = None, device: _Device | None = None, copy: Any = None, requires_grad: _bool = False) -> Tensor:
-    """A tensor of the object, over its memory where that can be and `copy` is not True."""
+def asarray(obj: Any, *, dtype: _DType | None = None, device: _Device | None = None, copy: Any = None, requires_grad: _bool | None = None) -> Tensor:
+    """A tensor of the object, over its memory where that can be and `copy` is not True; a tensor is given back itself, with its history."""
 def atleast_1d(*args: Any, **kwargs: Any) -> Any: ...
 def atleast_2d(*args: Any, **kwargs: Any) -> Any: ...
 def atleast_3d(*args: Any, **kwargs: Any) -> Any: ...
@@ -783,7 +809,7 @@ def is_same_size(input: Tensor, other: Tensor | _Number) -> _bool:
 def is_signed(input: Tensor) -> _bool:
     """Whether its dtype has negative numbers."""
 def is_storage(obj: Any) -> _bool:
-    """False: storages are no objects of their own."""
+    """Whether it is a storage, of bytes or of elements."""
 def is_tensor(obj: Any) -> _bool:
     """Whether it is a tensor."""
 def isreal(input: Tensor) -> Tensor:

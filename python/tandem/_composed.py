@@ -157,7 +157,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     """How many elements, or how much weight, lie in each bin, and where the bins end. bins: how many, or their ends in ascending order."""
     values = input.detach().reshape(-1)
     if isinstance(bins, _C.Tensor):
-        edges = bins
+        edges = bins.clone()
     else:
         low, high = range if range is not None else (float(values.min()), float(values.max())) if values.numel() else (0.0, 0.0)
         if low > high:

@@ -7,6 +7,7 @@ import math
 from . import _C
 from ._arguments import into, takes
 from ._results import named_result
+from .storage import TypedStorage, UntypedStorage
 
 __all__ = ["is_tensor", "is_floating_point", "is_complex", "is_nonzero", "numel", "nonzero", "clone", "detach", "einsum", "tensordot",
            "meshgrid", "broadcast_shapes", "broadcast_tensors", "block_diag", "cartesian_prod", "chain_matmul", "atleast_1d",
@@ -24,8 +25,8 @@ def is_tensor(obj):
 
 
 def is_storage(obj):
-    """False: storages are no objects of their own."""
-    return False
+    """Whether it is a storage, of bytes or of elements."""
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 def typename(obj):
@@ -166,8 +167,9 @@ def cartesian_prod(*tensors):
 
 def chain_matmul(*matrices, out=None):
     """The product of several matrices, in the order that takes the fewest multiplications."""
-    result = _C.chain_matmul(_several(matrices))
-    return into(out, result, "chain_matmul")
+    matrices = _several(matrices)
+    result = _C.chain_matmul(matrices)
+    return into(out, result.clone() if len(matrices) == 1 else result, "chain_matmul")
 
 
 def _atleast(function):
@@ -200,10 +202,11 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return into(out, result, "norm")
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """A tensor of the object, over its memory where that can be and `copy` is not True."""
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
+    """A tensor of the object, over its memory where that can be and `copy` is not True; a tensor is given back itself, with its history."""
     if isinstance(obj, _C.Tensor):
-        made = obj.detach().clone() if copy else obj
+        _refuse_to_share(obj, dtype, device, copy)
+        made = obj.clone() if copy else obj
     elif hasattr(obj, "__dlpack__") and not hasattr(obj, "__array__"):
         made = from_dlpack(obj).clone() if copy else from_dlpack(obj)
     elif copy is False and not hasattr(obj, "__array__"):
@@ -211,9 +214,17 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     else:  # numbers are read as the dtype at once: a float32 in between would round them
         made = _C.tensor(obj, dtype=dtype) if copy else _C.as_tensor(obj, dtype=dtype)
     made = made.to(device, dtype) if device is not None or dtype is not None else made
-    if requires_grad != made.requires_grad:
-        made = made.detach().requires_grad_(requires_grad)
+    if requires_grad is not None and requires_grad != made.requires_grad:
+        made = (made if made.is_leaf else made.detach()).requires_grad_(requires_grad)
     return made
+
+
+def _refuse_to_share(tensor, dtype, device, copy):
+    """ValueError where `copy` is False and only a copy can have this dtype or device."""
+    if copy is False and dtype is not None and dtype != tensor.dtype:
+        raise ValueError(f"can't alias tensor with dtype '{tensor.dtype}' into dtype '{dtype}'. Leave out copy=False")
+    if copy is False and device is not None and _C.device(device) != tensor.device:
+        raise ValueError(f"can't alias tensor from device '{tensor.device}' to '{device}'. Leave out copy=False")
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):

@@ -8,6 +8,7 @@ from ._bits import frexp, nextafter
 from ._formats import strided
 from ._hooks import CallHandle
 from ._legacy import legacy_tensor
+from .storage import TypedStorage, UntypedStorage
 
 Tensor = _C.Tensor
 
@@ -119,6 +120,21 @@ def _deepcopy(self, memo):
     return made
 
 
+def _copy(self):
+    """Another tensor of the same memory, without the history."""
+    if type(self).__reduce_ex__ is not Tensor.__reduce_ex__:  # the class says itself how it is made again
+        make, arguments, *state = self.__reduce_ex__(4)
+        made = make(*arguments)
+        if state and state[0] is not None:
+            made.__setstate__(state[0]) if hasattr(made, "__setstate__") else made.__dict__.update(state[0])
+        return made
+    made = self.detach()
+    if type(self) is not Tensor:
+        made = Tensor._make_subclass(type(self), made)
+    made.__dict__.update(self.__dict__)
+    return made.requires_grad_(self.requires_grad)
+
+
 class _C_no_grad:
     """no_grad, before the package has one."""
 
@@ -129,9 +145,10 @@ class _C_no_grad:
         _C._set_grad_enabled(self.before)
 
 
-def _rebuild(cls, data, dtype, shape, requires_grad, state):
+def _rebuild(cls, data, dtype, shape, requires_grad, state, device="cpu"):
     """What a pickled tensor is read by."""
-    made = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape) if data else _C.empty(shape, dtype=dtype)
+    made = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape).detach() if data else _C.empty(shape, dtype=dtype)
+    made = made.to(device)
     if cls is not Tensor:
         made = Tensor._make_subclass(cls, made)
     if requires_grad:
@@ -142,7 +159,7 @@ def _rebuild(cls, data, dtype, shape, requires_grad, state):
 
 
 def _rebuild_on(device, *args):
-    return _rebuild(*args).to(device)
+    return _rebuild(*args, device=device)
 
 
 def _reduce(self, protocol):
@@ -216,34 +233,6 @@ def _map_(self, other, function):
     flat = [function(a, b) for a, b in zip(self.detach().reshape(-1).tolist(), other.expand_as(self).reshape(-1).tolist())]
     self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
     return self
-
-
-class _Storage:
-    """What untyped_storage() tells of a tensor's memory: its address, its size, and whether another tensor has the same."""
-
-    def __init__(self, tensor):
-        self._tensor = tensor
-
-    def data_ptr(self):
-        return self._tensor._storage_address()
-
-    def nbytes(self):
-        return self._tensor._storage_bytes()
-
-    def __len__(self):
-        return self.nbytes()
-
-    size = nbytes
-
-    @property
-    def device(self):
-        return self._tensor.device
-
-    def __eq__(self, other):
-        return isinstance(other, _Storage) and self.data_ptr() == other.data_ptr()
-
-    def __hash__(self):
-        return hash(self.data_ptr())
 
 
 def _resize_(self, *sizes):
@@ -323,8 +312,25 @@ def _as_strided_(self, size, stride, storage_offset=None):
     return self
 
 
-def _set(self, source=None):
-    """Looks at the memory of another tensor, with its sizes and strides; without one it is empty."""
+def _untyped_storage(self):
+    """Its memory as bytes."""
+    return UntypedStorage._of(self)
+
+
+def _storage(self):
+    """Its memory as elements of its dtype."""
+    return TypedStorage(wrap_storage=UntypedStorage._of(self), dtype=self.dtype)
+
+
+def _set(self, source=None, storage_offset=0, size=None, stride=None):
+    """Looks at the memory of another tensor or of a storage, with its sizes and strides or those that are given; without one it is empty."""
+    if isinstance(source, (UntypedStorage, TypedStorage)):
+        source = source.untyped()._whole(self.dtype)
+    if source is not None and size is not None:
+        dense = [1] * len(size)
+        for i in range(len(size) - 2, -1, -1):
+            dense[i] = dense[i + 1] * max(size[i + 1], 1)
+        source = source.as_strided(size, dense if stride is None else stride, storage_offset)
     self.data = _C.empty(0, dtype=self.dtype, device=self.device) if source is None else source.detach()
     return self
 
@@ -348,8 +354,8 @@ def _from_functions(name):
 
 METHODS = {
     "register_hook": _register_hook, "register_post_accumulate_grad_hook": _register_post_accumulate_grad_hook, "numpy": _numpy, "__array__": _array,
-    "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
-    "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": lambda self: _Storage(self), "storage": lambda self: _Storage(self),
+    "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
+    "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": _untyped_storage, "storage": _storage,
     "resize_": _resize_, "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
     "is_inference": lambda self: False, "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
     "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,

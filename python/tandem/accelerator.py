@@ -25,6 +25,7 @@ __all__ = [
     "device_count",
     "device_index",
     "empty_cache",
+    "get_device_capability",
     "get_memory_info",
     "is_available",
     "max_memory_allocated",
@@ -47,6 +48,13 @@ current_device_idx = current_device_index
 def current_accelerator(check_available=False):
     """device('cuda'); None where there is no GPU."""
     return _C.device("cuda") if cuda.is_available() else None
+
+
+def get_device_capability(device=None, /):
+    """What a GPU can do: {'supported_dtypes': the dtypes that tensors of it may have}."""
+    cuda.get_device_properties(device)  # a GPU that is not there is an error
+    dtypes = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+    return {"supported_dtypes": {getattr(_C, name) for name in dtypes}}
 
 
 def set_device_index(device):

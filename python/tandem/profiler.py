@@ -5,7 +5,8 @@ import functools
 
 from . import _C
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
+__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities",
+           "tensorboard_trace_handler"]
 
 
 class ProfilerActivity(enum.Enum):
@@ -14,6 +15,23 @@ class ProfilerActivity(enum.Enum):
     CPU = 0
     CUDA = 1
     XPU = 2
+
+
+class DeviceType(enum.Enum):
+    """Whose time an event is of."""
+
+    CPU = 0
+    CUDA = 1
+
+
+def kineto_available():
+    """True: traces of GPUs can be had. tandem takes them itself."""
+    return True
+
+
+def supported_activities():
+    """What can be looked at here: the CPU, and GPUs where there are any."""
+    return {ProfilerActivity.CPU} | ({ProfilerActivity.CUDA} if _C.cuda.device_count() else set())
 
 
 class ProfilerAction(enum.Enum):
@@ -70,6 +88,15 @@ class KeyAverages(list):
               time_unit=None):
         """A table as PyTorch prints it."""
         return self._profile.table(sort_by or "self_cpu_time_total", row_limit, self._by_shape)
+
+    def total_average(self):
+        """One event with the sums of all: its key is 'Total'."""
+        total = {}
+        for event in self:
+            for name, value in vars(event).items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool) and name not in ("line", "duration"):
+                    total[name] = total.get(name, 0) + value
+        return Event(total | {"key": "Total", "name": "Total", "duration": 0, "file": "", "line": 0})
 
     def __str__(self):
         return self.table()

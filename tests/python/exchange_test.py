@@ -33,6 +33,10 @@ class Case(unittest.TestCase):
         self.assertTrue(str(raised.exception).startswith(text), f"{str(raised.exception)!r} does not begin with {text!r}")
 
 
+class Own(tandem.Tensor):
+    """A class of the user's."""
+
+
 class Copies(Case):
     def test_pickle(self):
         for device in DEVICES:
@@ -50,6 +54,58 @@ class Copies(Case):
         back = pickle.loads(pickle.dumps(parameter))
         self.assertIs(type(back), tandem.nn.Parameter)
         self.assertEqual((back.requires_grad, back.note), (False, "kept"))
+
+    def test_pickled_leaves(self):
+        for device in DEVICES:
+            leaf = tandem.tensor([[1.0, 2.0]], device=device, requires_grad=True)
+            back = pickle.loads(pickle.dumps(leaf))
+            self.assertEqual((back.is_leaf, back.requires_grad, back._base, back.device), (True, True, None, leaf.device))
+            (back * back).sum().backward()
+            self.assertEqual(back.grad.tolist(), [[2.0, 4.0]])
+
+    def test_copy(self):
+        for device in DEVICES:
+            x = tandem.tensor([[1.0, 2.0], [3.0, 4.0]], device=device).t()
+            x.note = "kept"
+            twin = copy.copy(x)
+            self.assertIsNot(twin, x)
+            self.assertEqual((twin.stride(), twin.device, twin.note), ((1, 2), x.device, "kept"))
+            twin[0, 1] = 7
+            self.assertEqual(x.tolist(), [[1.0, 7.0], [2.0, 4.0]])
+            leaf = tandem.ones(2, device=device, requires_grad=True)
+            twin = copy.copy(leaf)
+            self.assertEqual((twin.requires_grad, twin.is_leaf, twin._base), (True, True, None))
+            result = copy.copy(leaf * 2)
+            self.assertEqual((result.requires_grad, result.is_leaf, result.grad_fn), (True, True, None))
+            twin.sum().backward()
+            self.assertEqual((twin.grad.tolist(), leaf.grad), ([1.0, 1.0], None))
+
+    def test_copy_of_classes(self):
+        parameter = tandem.nn.Parameter(tandem.ones(2), requires_grad=False)
+        parameter.note = "kept"
+        twin = copy.copy(parameter)
+        self.assertEqual((type(twin), twin.requires_grad, twin.note), (tandem.nn.Parameter, False, "kept"))
+        self.assertEqual(twin.data_ptr(), parameter.data_ptr())
+        own = tandem.ones(2).as_subclass(Own)
+        twin = copy.copy(own)
+        self.assertEqual((type(twin), twin.data_ptr()), (Own, own.data_ptr()))
+        lazy = copy.copy(tandem.nn.UninitializedParameter())
+        self.assertIs(type(lazy), tandem.nn.UninitializedParameter)
+
+    def test_asarray_of_tensors(self):
+        for device in DEVICES:
+            leaf = tandem.ones(2, device=device, requires_grad=True)
+            result = leaf * 2
+            self.assertIs(tandem.asarray(leaf), leaf)
+            self.assertIs(tandem.asarray(result), result)
+            self.assertIsNotNone(tandem.asarray(leaf, copy=True).grad_fn)
+            self.assertIsNone(tandem.asarray(result, requires_grad=False).grad_fn)
+            plain = tandem.ones(2, device=device)
+            self.assertIs(tandem.asarray(plain, requires_grad=True), plain)
+            self.assertTrue(plain.requires_grad)
+            self.refuses(ValueError, "can't alias tensor with dtype", tandem.asarray, plain, dtype=tandem.float64, copy=False)
+            if device != "cpu":
+                self.refuses(ValueError, "can't alias tensor from device", tandem.asarray, plain, device="cpu", copy=False)
 
     def test_deepcopy(self):
         for device in DEVICES:

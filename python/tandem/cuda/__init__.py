@@ -8,9 +8,14 @@ from .._legacy import legacy_types
 
 from . import amp, memory, nvtx
 from .graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing, make_graphed_callables
-from .memory import (caching_allocator_alloc, empty_cache, get_per_process_memory_fraction, host_memory_summary, max_memory_allocated, max_memory_cached, max_memory_reserved, mem_get_info,
-                     memory_allocated, memory_cached, memory_reserved, memory_snapshot, memory_stats, memory_summary, reset_accumulated_memory_stats,
-                     reset_max_memory_allocated, reset_max_memory_cached, reset_peak_memory_stats, set_per_process_memory_fraction)
+from .gauges import clock_rate, device_memory_used, list_gpu_processes, memory_usage, power_draw, temperature, utilization
+from .memory import (caching_allocator_alloc, caching_allocator_delete, empty_cache, get_allocator_backend, get_per_process_memory_fraction, host_memory_stats,
+                     host_memory_stats_as_nested_dict, host_memory_summary,
+                     max_memory_allocated, max_memory_cached, max_memory_reserved, mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_snapshot,
+                     memory_stats, memory_stats_as_nested_dict, memory_summary, reset_accumulated_host_memory_stats,
+                     reset_accumulated_memory_stats, reset_max_memory_allocated,
+                     reset_max_memory_cached, reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
+from .sync_debug import get_sync_debug_mode, set_sync_debug_mode
 
 _c = _C.cuda
 Stream, Event = _c.Stream, _c.Event
@@ -100,14 +105,19 @@ def get_arch_list():
     return ["sm_75", "sm_80", "sm_90"]
 
 
+def get_gencode_flags():
+    """The same as options of nvcc."""
+    return " ".join(f"-gencode compute=compute_{arch[3:]},code={arch}" for arch in get_arch_list())
+
+
+def is_tf32_supported():
+    """Whether the current GPU multiplies in TF32; tandem does not."""
+    return is_available() and get_device_capability()[0] >= 8
+
+
 def is_bf16_supported(including_emulation=True):
     """True."""
     return True
-
-
-def utilization(device=None):
-    """Percent of the time that it computed; 0 where it has no such gauge."""
-    return 0
 
 
 def _index_of(value):

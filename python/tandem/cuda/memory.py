@@ -1,5 +1,7 @@
 """Memory of GPUs: figures, the summary, snapshots and the history of allocations."""
 
+import collections
+
 from .. import _C
 
 _c, _seeing = _C.cuda, _C.seeing
@@ -47,6 +49,18 @@ def memory_stats(device=None):
     return dict(sorted(_c.memory_stats(device).items()))
 
 
+def memory_stats_as_nested_dict(device=None):
+    """The same as dicts in dicts: figures['allocated_bytes']['all']['current']."""
+    figures = {}
+    for name, value in memory_stats(device).items():
+        *way, last = name.split(".")
+        place = figures
+        for part in way:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return figures
+
+
 def memory_summary(device=None, abbreviated=False):
     """The figures as a table."""
     return _c.memory_summary(device)
@@ -82,9 +96,46 @@ def get_per_process_memory_fraction(device=None):
     return _fractions.get(str(device), 1.0)
 
 
+_allocations = {}  # address -> the tensor that has the memory, of caching_allocator_alloc
+
+
 def caching_allocator_alloc(size, device=None, stream=None):
-    """Not there: memory is a tensor's."""
-    raise NotImplementedError("caching_allocator_alloc: take tandem.empty(size, dtype=tandem.uint8, device='cuda')")
+    """The address of `size` bytes of a GPU's memory, which are kept until caching_allocator_delete. Used on `stream`, or the current one."""
+    from . import stream as on_stream
+    index = _c.current_device() if device is None else device
+    before = _c.current_stream(index)
+    with on_stream(before if stream is None or isinstance(stream, int) else stream):
+        tensor = _C.empty(max(int(size), 1), dtype=_C.uint8, device=index)
+    _allocations[tensor.data_ptr()] = tensor
+    return tensor.data_ptr()
+
+
+def caching_allocator_delete(mem_ptr):
+    """Lets go of what caching_allocator_alloc gave."""
+    if _allocations.pop(mem_ptr, None) is None:
+        raise RuntimeError(f"invalid device pointer: {mem_ptr}: caching_allocator_alloc gave no such address, or it was deleted")
+
+
+def get_allocator_backend():
+    """'native': the allocator is the library's own."""
+    return "native"
+
+
+def host_memory_stats():
+    """Empty: no figures of page-locked memory are kept. host_memory_summary tells what is kept of the host's memory."""
+    return collections.OrderedDict()
+
+
+def host_memory_stats_as_nested_dict():
+    """Empty, as host_memory_stats."""
+    return {}
+
+
+def reset_peak_host_memory_stats():
+    """Nothing: there are no figures."""
+
+
+reset_accumulated_host_memory_stats = reset_peak_host_memory_stats
 
 
 def host_memory_summary():
@@ -106,6 +157,18 @@ def _dump_snapshot(filename="dump_snapshot.pickle"):
 
 
 dump_snapshot = _dump_snapshot
+
+
+def _snapshot(device=None):
+    """The same as a dict: 'segments' with their blocks, and 'device_traces', a list of events for each GPU."""
+    import os
+    import pickle
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "snapshot.pickle")
+        _dump_snapshot(path)
+        with open(path, "rb") as file:
+            return pickle.load(file)
 
 
 class History:

@@ -120,7 +120,7 @@ def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, asy
             work.wait()
         return output_tensor_lists
 
-    future = Future(finished, lambda: all(work.is_completed() for work in works))
+    future = Future._of(finished, lambda: all(work.is_completed() for work in works))
     if async_op:
         return future
     future.wait()

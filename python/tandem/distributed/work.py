@@ -3,6 +3,8 @@
 import time
 from enum import IntEnum
 
+from tandem.futures import Future
+
 
 class ReduceOp(IntEnum):
     """How the ranks' elements become one. AVG is the sum divided by the number of ranks. The bitwise ones are not supported."""
@@ -88,46 +90,12 @@ class Work:
         """Whom a received message came from."""
         return self._source
 
-
     def get_future(self):
         """The same as a Future of the list of tensors that it writes."""
         def tensors():
             self.wait()
             return self.result()
-        return Future(tensors, self.is_completed)
-
-
-class Future:
-    """A value that will be there: it is worked out by who first waits for it. As torch.futures.Future, for communication hooks."""
-
-    def __init__(self, compute=None, is_done=lambda: True):
-        self._compute = compute
-        self._is_done = is_done
-        self._value = None
-
-    def wait(self):
-        """The value; on a GPU the current stream's later work comes behind it."""
-        if self._compute is not None:
-            self._value = self._compute()
-            self._compute = None
-        return self._value
-
-    value = wait
-
-    def done(self):
-        """Whether wait would return at once."""
-        return self._compute is None or self._is_done()
-
-    def then(self, callback):
-        """The Future of callback(this one)."""
-        def compute():
-            self.wait()
-            return callback(self)
-        return Future(compute, self.done)
-
-    def set_result(self, result):
-        """Gives the value."""
-        self._value, self._compute = result, None
+        return Future._of(tensors, self.is_completed)
 
 
 class Done:

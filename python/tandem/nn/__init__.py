@@ -151,11 +151,11 @@ from tandem.nn.parameter import Buffer, Parameter, UninitializedBuffer, Uninitia
 
 
 def __getattr__(name):
-    """`parallel` and DataParallel, which are loaded when they are asked for."""
+    """`parallel`, DataParallel and `attention`, which are loaded when they are asked for."""
     import importlib
 
-    if name == "parallel":
-        return importlib.import_module("tandem.nn.parallel")
+    if name in ("attention", "parallel"):
+        return importlib.import_module(f"tandem.nn.{name}")
     if name == "DataParallel":
         return importlib.import_module("tandem.nn.parallel").DataParallel
     raise AttributeError(f"module 'tandem.nn' has no attribute '{name}'")

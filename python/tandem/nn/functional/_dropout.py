@@ -16,11 +16,11 @@ def dropout(input, p=0.5, training=True, inplace=False):
     """Makes elements zero with probability p and scales the others up, in training."""
     if p < 0.0 or p > 1.0:
         _check(p)
-    return _C.dropout_(input, p, training) if inplace else _dropout(input, p, training)
+    return _C.dropout_(input, p, training) if inplace and training and p else _dropout(input, p, training)
 
 
 def _maybe_inplace(input, result, inplace):
-    return input.copy_(result) if inplace else result
+    return input.copy_(result) if inplace and result is not input else result
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):

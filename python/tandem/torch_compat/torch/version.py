@@ -1,15 +1,11 @@
 """torch.version: the version whose names tandem has, and CUDA's where there is a GPU."""
 
-from tandem import _C
+from tandem import version as _own
+from tandem.version import debug, git_version, hip, rocm, xpu  # noqa: F401
 
-__version__ = f"2.15.0+tandem.{_C.version}"
-debug = False
-git_version = "unknown"
-hip = xpu = rocm = None
+__version__ = f"2.15.0+tandem.{_own.__version__}"
 
 
 def __getattr__(name):
-    """`cuda`: the release whose calls tandem makes, None without a GPU. Looked up late: it looks for the machine's GPUs."""
-    if name == "cuda":
-        return "12.0" if _C.cuda.device_count() else None
-    raise AttributeError(f"module 'torch.version' has no attribute '{name}'")
+    """`cuda`, as tandem.version has it."""
+    return getattr(_own, name)

@@ -105,7 +105,7 @@ def _made(depth, block, layers, weights, options):
     """The network; with weights of torchvision's, which are downloaded once."""
     model = ResNet(block, layers, **options)
     if weights:
-        from tandem.torch_compat.torch.hub import load_state_dict_from_url
+        from tandem.hub import load_state_dict_from_url
 
         model.load_state_dict(load_state_dict_from_url(f"https://download.pytorch.org/models/{_ADDRESSES[depth]}.pth"))
     return model

@@ -3,6 +3,7 @@
 import functools
 from typing import Final  # noqa: F401  what programs annotate constants with
 
+from tandem.futures import Future, fork, wait  # noqa: F401
 from tandem.nn import Module
 
 
