@@ -61,19 +61,19 @@ std::string text_of(std::string_view text) { return std::string(text); }
 
 // --- The ledger
 
+PyObject* wrap_entry(const ledger::Entry& e) {
+  const Object from = Object::take(from_device(e.from)), to = Object::take(from_device(e.to));
+  return Py_BuildValue("{s:s,s:s,s:O,s:O,s:n,s:O,s:O,s:O,s:d,s:s,s:i,s:i,s:s,s:O}", "kind", text_of(ledger::name(e.kind)).c_str(), "op",
+                       text_of(e.op).c_str(), "from_device", from.get(), "to_device", to.get(), "bytes", static_cast<Py_ssize_t>(e.bytes),
+                       "pinned", e.pinned ? Py_True : Py_False, "blocking", e.blocking ? Py_True : Py_False, "asked_non_blocking",
+                       e.asked_non_blocking ? Py_True : Py_False, "waited", static_cast<double>(e.waited.count()) * 1e-9, "file",
+                       text_of(e.file).c_str(), "line", e.line, "stream", e.stream, "reason", text_of(e.reason).c_str(), "own",
+                       e.own ? Py_True : Py_False);
+}
 PyObject* entries(PyObject* self, PyObject*) {
   return guarded([&] {
     Object list = Object::take(checked(PyList_New(0)));
-    for (const ledger::Entry& e : held<ledger::Recorder>(self).entries()) {
-      const Object from = Object::take(from_device(e.from)), to = Object::take(from_device(e.to));
-      append(list.get(),
-             Py_BuildValue("{s:s,s:s,s:O,s:O,s:n,s:O,s:O,s:O,s:d,s:s,s:i,s:i,s:s,s:O}", "kind", text_of(ledger::name(e.kind)).c_str(), "op",
-                           text_of(e.op).c_str(), "from_device", from.get(), "to_device", to.get(), "bytes",
-                           static_cast<Py_ssize_t>(e.bytes), "pinned", e.pinned ? Py_True : Py_False, "blocking",
-                           e.blocking ? Py_True : Py_False, "asked_non_blocking", e.asked_non_blocking ? Py_True : Py_False, "waited",
-                           static_cast<double>(e.waited.count()) * 1e-9, "file", text_of(e.file).c_str(), "line", e.line, "stream",
-                           e.stream, "reason", text_of(e.reason).c_str(), "own", e.own ? Py_True : Py_False));
-    }
+    for (const ledger::Entry& entry : held<ledger::Recorder>(self).entries()) append(list.get(), wrap_entry(entry));
     return list.release();
   });
 }
@@ -108,6 +108,21 @@ PyObject* start_guard(PyObject*, PyObject* args) {
                                                 : wanted == "log" ? ledger::Mode::log
                                                                   : ledger::Mode::forbid,
                                                 to_text(kept), site));
+  });
+}
+PyObject* call_before_waits(PyObject*, PyObject* function) {
+  return guarded([&] {
+    if (function == Py_None) {
+      ledger::call_before_waits(nullptr);
+    } else {
+      ledger::call_before_waits([held = Shared(function)](const ledger::Entry& entry) {
+        const WithLock lock;
+        const Object argument = Object::take(checked(wrap_entry(entry)));
+        const Object result = Object::take(PyObject_CallOneArg(held.get(), argument.get()));
+        if (!result) throw_set();
+      });
+    }
+    Py_RETURN_NONE;
   });
 }
 PyObject* log_report(PyObject*, PyObject*) {
@@ -297,13 +312,19 @@ PyObject* host_memory(PyObject*, PyObject*) {
   return guarded([&] { return from_text(host_memory_summary()); });
 }
 
-PyMethodDef functions[] = {
-    {"start_recorder", start_recorder, METH_NOARGS, nullptr},   {"start_guard", start_guard, METH_VARARGS, nullptr},
-    {"log_report", log_report, METH_NOARGS, nullptr},           {"start_checker", start_checker, METH_NOARGS, nullptr},
-    {"start_profile", start_profile, METH_VARARGS, nullptr},    {"start_range", start_range, METH_O, nullptr},
-    {"record_history", record_history, METH_VARARGS, nullptr},  {"dump_snapshot", dump_snapshot, METH_O, nullptr},
-    {"write_memory_page", write_memory_page, METH_O, nullptr},  {"smi_table", smi_table, METH_O, nullptr},
-    {"host_memory_summary", host_memory, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {{"start_recorder", start_recorder, METH_NOARGS, nullptr},
+                           {"start_guard", start_guard, METH_VARARGS, nullptr},
+                           {"call_before_waits", call_before_waits, METH_O, nullptr},
+                           {"log_report", log_report, METH_NOARGS, nullptr},
+                           {"start_checker", start_checker, METH_NOARGS, nullptr},
+                           {"start_profile", start_profile, METH_VARARGS, nullptr},
+                           {"start_range", start_range, METH_O, nullptr},
+                           {"record_history", record_history, METH_VARARGS, nullptr},
+                           {"dump_snapshot", dump_snapshot, METH_O, nullptr},
+                           {"write_memory_page", write_memory_page, METH_O, nullptr},
+                           {"smi_table", smi_table, METH_O, nullptr},
+                           {"host_memory_summary", host_memory, METH_NOARGS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -121,13 +121,23 @@ WaitScope::Mode mode_now() {
   return wait_scope.mode == WaitScope::Unset ? environments_mode.load(std::memory_order_relaxed) : wait_scope.mode;
 }
 
-/// Throws where the calling thread must not wait. `what`: what it would wait for.
+/// What the calling thread is about to wait for; nothing where it is no user's business.
+template <class Fact>
+std::optional<Entry> wait_ahead(const Fact& fact) {
+  Entry entry = entry_of(fact);
+  if (entry.kind == Kind::FullQueue || entry.kind == Kind::Collective) return std::nullopt;
+  entry.thread = std::this_thread::get_id();
+  set_site(entry, fact.site);
+  return entry;
+}
+
+/// Throws where the calling thread must not wait.
 template <class Fact>
 void check_allowed(const Fact& fact) {
   if (mode_now() != WaitScope::Forbid || wait_scope.own) return;
-  Entry entry = entry_of(fact);
-  if (entry.kind == Kind::FullQueue || entry.kind == Kind::Collective) return;
-  set_site(entry, fact.site);
+  const std::optional<Entry> ahead = wait_ahead(fact);
+  if (!ahead) return;
+  const Entry& entry = *ahead;
   const std::string where = entry.line ? str(" at ", entry.file, ':', entry.line, entry.behind_line ? " or behind it" : "") : std::string();
   const std::string what = entry.bytes ? str("for ", entry.bytes, " bytes from ", entry.from, " to ", entry.to) : str("for ", entry.from);
   const Site guard = wait_scope.site;
@@ -138,6 +148,8 @@ void check_allowed(const Fact& fact) {
 }
 
 }  // namespace
+
+using Listener = std::function<void(const Entry&)>;
 
 /// The observer, and everybody who wants to know.
 class Book final : public runtime::Observer {
@@ -187,10 +199,19 @@ class Book final : public runtime::Observer {
     return reasons_.emplace(text).first->c_str();
   }
 
-  void allow(const facts::Copy& copy) override {
-    if (copy.waits) check_allowed(copy);
+  void set_listener(std::shared_ptr<const Listener> listener) {
+    if (listener) watch();
+    {
+      const std::lock_guard lock(mutex_);
+      listener_.swap(listener);
+    }
+    if (listener) unwatch();
   }
-  void allow(const facts::Wait& wait) override { check_allowed(wait); }
+
+  void allow(const facts::Copy& copy) override {
+    if (copy.waits) before(copy);
+  }
+  void allow(const facts::Wait& wait) override { before(wait); }
   void begin(const facts::Kernel& kernel) noexcept override {
     if (kernel.site.line != 0) last_work = kernel.site;
   }
@@ -206,6 +227,17 @@ class Book final : public runtime::Observer {
   }
 
  private:
+  template <class Fact>
+  void before(const Fact& fact) {
+    check_allowed(fact);
+    std::shared_ptr<const Listener> listener;
+    {
+      const std::lock_guard lock(mutex_);
+      listener = listener_;
+    }
+    if (!listener) return;
+    if (const std::optional<Entry> entry = wait_ahead(fact)) (*listener)(*entry);
+  }
   template <class Fact>
   void enter(const Fact& fact) noexcept {
     const auto time = pop(&fact);
@@ -228,6 +260,7 @@ class Book final : public runtime::Observer {
   int watchers_ = 0;
   ForkSafeMutex mutex_;  // around all below
   std::vector<Recorder::State*> recorders_;
+  std::shared_ptr<const Listener> listener_;  // called before waits
   detail::Table log_;
   std::set<std::string, std::less<>> reasons_;
 };
@@ -250,6 +283,10 @@ Guard::Guard(Mode mode, std::string_view reason, Site site)
               : mode == Mode::log ? WaitScope::Log
                                   : WaitScope::Forbid,
               false, Book::the().kept(reason), site}) {}
+
+void call_before_waits(std::function<void(const Entry&)> f) {
+  Book::the().set_listener(f ? std::make_shared<const Listener>(std::move(f)) : nullptr);
+}
 
 std::string log_report() { return Book::the().log_text(); }
 

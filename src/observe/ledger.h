@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -112,6 +113,11 @@ class Guard {
   const Watching watching_;
   const tandem::detail::WithWaitScope scope_;
 };
+
+/// Calls `f` on every thread that is about to wait for a device, with what it waits for; `waited` is 0. Not before waits for a collective
+/// or a full queue. What it throws reaches the user's call, and the wait does not begin. An empty function ends it. `f` must not wait
+/// itself.
+void call_before_waits(std::function<void(const Entry&)> f);
 
 /// The report of what has happened under Mode::log, and, under TANDEM_LEDGER=log, of everything; "" where nothing has. The library writes
 /// it at the end of a program that TANDEM_LEDGER=log asks it of, and never else.

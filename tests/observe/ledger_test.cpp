@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "runtime/driver.h"
@@ -194,6 +195,29 @@ TEST(LedgerGuard, RefusesWaitsAndNamesTheLine) {
     EXPECT_THROW((void)x.sum().item<float>(), ledger::ForbiddenError);
   }
   EXPECT_EQ(x.sum().item<float>(), 1000.f);
+}
+
+TEST(LedgerBeforeWaits, TellsOfAWaitThatHasNotBegunAndMayRefuseIt) {
+  const auto x = td::ones({10}, td::gpu(0));
+  std::vector<ledger::Entry> ahead;
+  ledger::call_before_waits([&](const ledger::Entry& entry) {
+    ahead.push_back(entry);
+    if (entry.kind == Kind::Download) throw std::runtime_error("not now");
+  });
+  const ledger::Recorder recorder;
+  EXPECT_EQ(x.sum().item<float>(), 10.F);
+  const int line = __LINE__ - 1;
+  EXPECT_THROW((void)x.cpu(), std::runtime_error);
+  (void)x.to(td::gpu(1));  // does not wait
+  ledger::call_before_waits(nullptr);
+  EXPECT_EQ(x.cpu().numel(), 10);
+  ASSERT_EQ(ahead.size(), 2U);
+  EXPECT_EQ(ahead[0].kind, Kind::Item);
+  EXPECT_TRUE(is_here(ahead[0], line));
+  EXPECT_EQ(ahead[0].waited.count(), 0);
+  EXPECT_EQ(ahead[1].kind, Kind::Download);
+  const auto entries = recorder.entries();
+  EXPECT_EQ(std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.kind == Kind::Download; }), 1);
 }
 
 TEST(LedgerGuard, EndsWithAnException) {
