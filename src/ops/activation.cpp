@@ -7,6 +7,7 @@
 #include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
+#include "ops/operand_gradient.h"
 #include "ops/operators.h"
 #include "ops/random.h"
 #include "ops/reduce.h"

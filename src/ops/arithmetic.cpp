@@ -8,7 +8,9 @@
 #include "ops/autocasting.h"
 #include "ops/creation.h"
 #include "ops/elementwise.h"
+#include "ops/operand_gradient.h"
 #include "ops/operators.h"
+#include "ops/promotion.h"
 #include "ops/reduce.h"
 
 namespace tandem {

@@ -2,157 +2,15 @@
 
 #include "base/error.h"
 #include "ops/launch.h"
+#include "ops/narrowed.h"
 #include "ops/overlap.h"
+#include "ops/promotion.h"
 #include "ops/view.h"
 
-namespace tandem {
-
-Shape broadcast_shapes(const Shape& a, const Shape& b) {
-  const Shape& longer = a.size() >= b.size() ? a : b;
-  const size_t dims = longer.size();
-  Shape result = longer;
-  for (size_t i = dims; i-- > 0;) {
-    const int64_t from_a = i + a.size() >= dims ? a[i + a.size() - dims] : 1, from_b = i + b.size() >= dims ? b[i + b.size() - dims] : 1;
-    if (from_a != from_b && from_a != 1 && from_b != 1)
-      fail("The size of tensor a (", from_a, ") must match the size of tensor b (", from_b, ") at non-singleton dimension ", i,
-           ": the sizes are ", a, " and ", b, "; reshape one so that they agree or are 1");
-    result[i] = from_a == 1 ? from_b : from_a;
-  }
-  return result;
-}
-
-namespace ops {
-namespace {
-
-DType dtype_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype(); }
-
-}  // namespace
-
-void refuse_bools(const Operand& a, const Operand& b) {
-  const bool first = dtype_of(a) == kBool, second = dtype_of(b) == kBool;
-  if (first && second)
-    fail<NotImplementedError>(
-        "[sub] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
-  if (first || second)
-    fail<NotImplementedError>(
-        "[sub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
-        "use the `~` or `logical_not()` operator instead.");
-}
-
+namespace tandem::ops {
 namespace {
 
 using kernels::Pointwise;
-
-constexpr DType compute_type(DType dtype) { return dtype == kFloat64 ? kFloat64 : is_floating(dtype) ? kFloat32 : kInt64; }
-
-DType combine(DType higher, bool has_higher, DType lower, bool has_lower) {
-  if (!has_higher) return lower;
-  if (!has_lower || is_floating(higher)) return higher;
-  if (higher == kBool || is_floating(lower)) return promote_types(higher, lower);
-  return higher;
-}
-
-struct Types {
-  DType common, compute, result;
-};
-
-Types types_of(const PointwiseRow& row, DType common) {
-  switch (row.rule) {
-    case Rule::Float:
-      if (!is_floating(common)) common = get_default_dtype();
-      return {common, compute_type(common), common};
-    case Rule::Compare:
-    case Rule::Logical: return {common, compute_type(common), kBool};
-    case Rule::NoBool:
-      if (common == kBool && row.op == kernels::PointwiseOp::neg)
-        fail<NotImplementedError>(
-            "[neg] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
-            "use the `~` or `logical_not()` operator instead.");
-      if (common == kBool)
-        fail<NotImplementedError>("[", row.name,
-                                  "] is not defined for bool tensors; use logical_not, logical_xor or ^, or convert with to(kInt64)");
-      break;
-    case Rule::Widen:
-      if (common == kBool) common = kInt64;
-      break;
-    case Rule::Floating:
-      if (!is_floating(common))
-        fail<NotImplementedError>("[", row.name, "] is not implemented for '", scalar_name(common), "'; convert with to(kFloat32)");
-      break;
-    case Rule::Shift:
-      if (common == kBool) fail<NotImplementedError>("[", row.name, "] is not implemented for 'Bool'; convert with to(kInt64)");
-      [[fallthrough]];
-    case Rule::Integer:
-      if (is_floating(common))
-        fail<NotImplementedError>("[", row.name, "] is defined for integers and bool only, not for ", common, "; convert with to(kInt64)");
-      break;
-    case Rule::Same: break;
-  }
-  return {common, compute_type(common), common};
-}
-
-/// What some operations refuse that their types alone don't show.
-void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common) {
-  if (row.rule == Rule::Floating) {  // numbers don't make integers floating
-    const Operand* whole = nullptr;
-    bool floating = false;
-    for (const Operand* operand : operands) {
-      if (!operand->is_tensor()) continue;
-      if (is_floating(operand->tensor().dtype())) floating = true;
-      else whole = operand;
-    }
-    if (whole && !floating)
-      fail<NotImplementedError>("[", row.name, "] is not implemented for '", scalar_name(whole->tensor().dtype()),
-                                "'; convert with to(kFloat32)");
-  }
-  if (row.op == kernels::PointwiseOp::sub || row.op == kernels::PointwiseOp::rsub) refuse_bools(*operands[0], *operands[1]);
-  if (row.op == kernels::PointwiseOp::pow && !is_floating(common) && !operands[1]->is_tensor() && operands[1]->number().to<int64_t>() < 0)
-    fail("[pow] Integers to negative integer powers are not allowed, but got exponent ", operands[1]->number().to<int64_t>());
-  if (row.op == kernels::PointwiseOp::heaviside && operands[0]->is_tensor() && operands[1]->is_tensor() &&
-      operands[0]->tensor().dtype() != operands[1]->tensor().dtype())
-    fail("[heaviside] is not yet implemented for tensors with different dtypes: ", operands[0]->tensor().dtype(), " and ",
-         operands[1]->tensor().dtype());
-}
-
-/// The operands as a narrow integer type computes them: numbers, and tensors without dimensions, that did not decide it are converted
-/// first.
-class Narrowed {
- public:
-  Narrowed(const PointwiseRow& row, std::span<const Operand* const> operands, size_t mask, DType common, DType compute, Site site)
-      : operands_(operands) {
-    if (is_floating(compute) || common == kInt64 || common == kBool) return;
-    const bool bounds = row.op == kernels::PointwiseOp::clamp || row.op == kernels::PointwiseOp::maximum ||
-                        row.op == kernels::PointwiseOp::minimum;  // what no element can be bounds none
-    for (size_t i = mask; i < operands.size(); ++i) {
-      if (bounds && !operands[i]->is_tensor()) continue;
-      if (dtype_of(*operands[i]) == common || (operands[i]->is_tensor() && operands[i]->tensor().dim() > 0)) continue;
-      if (pointers_.empty()) {
-        pointers_.assign(operands.begin(), operands.end());
-        held_.reserve(operands.size());
-        tensors_.reserve(operands.size());
-      }
-      if (operands[i]->is_tensor()) held_.emplace_back(tensors_.emplace_back(operands[i]->tensor().to(common, {}, site)));
-      else held_.emplace_back(narrow(operands[i]->number().to<int64_t>(), common));
-      pointers_[i] = &held_.back();
-    }
-    if (!pointers_.empty()) operands_ = pointers_;
-  }
-  operator std::span<const Operand* const>() const { return operands_; }
-
- private:
-  static Scalar narrow(int64_t number, DType dtype) {
-    switch (size_of(dtype)) {
-      case 1:
-        return dtype == kUInt8 ? static_cast<int64_t>(static_cast<uint8_t>(number)) : static_cast<int64_t>(static_cast<int8_t>(number));
-      case 2: return static_cast<int64_t>(static_cast<int16_t>(number));
-      default: return static_cast<int64_t>(static_cast<int32_t>(number));
-    }
-  }
-  std::span<const Operand* const> operands_;
-  std::vector<const Operand*> pointers_;
-  std::vector<Operand> held_;
-  std::vector<Tensor> tensors_;
-};
 
 [[noreturn]] void fail_devices(Device first, Device second) {
   if (first.is_cpu()) std::swap(first, second);
@@ -337,33 +195,6 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
   target.impl().storage->bump_version();
 }
 
-DType result_type(std::span<const Operand* const> operands) {
-  DType dims = kBool, zeros = kBool, numbers = kBool;
-  bool has_dims = false, has_zeros = false, has_numbers = false;
-  const auto add = [](DType& to, bool& has, DType dtype) {
-    to = has ? promote_types(to, dtype) : dtype;
-    has = true;
-  };
-  for (const Operand* operand : operands) {
-    if (!operand->is_tensor()) add(numbers, has_numbers, operand->number().dtype());
-    else if (operand->tensor().dim() > 0) add(dims, has_dims, operand->tensor().dtype());
-    else add(zeros, has_zeros, operand->tensor().dtype());
-  }
-  const DType low = combine(zeros, has_zeros, numbers, has_numbers);
-  return combine(dims, has_dims, low, has_zeros || has_numbers);
-}
-
-Fit::Fit(const Operand& operand) {
-  if (!operand.is_tensor()) return;
-  sizes_ = operand.tensor().sizes();
-  dtype_ = operand.tensor().dtype();
-}
-
-Tensor Fit::operator()(const Tensor& g) const {
-  const Tensor summed = sum_to_size(g, sizes_);
-  return summed.dtype() == dtype_ ? summed : summed.to(dtype_);
-}
-
 const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Site site) {
   if (!(result.sizes() == x.sizes()))
     fail("[", op, "] output with shape ", x.sizes(), " doesn't match the broadcast shape ", result.sizes(),
@@ -378,5 +209,4 @@ Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializ
   return pointwise({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
 }
 
-}  // namespace ops
-}  // namespace tandem
+}  // namespace tandem::ops

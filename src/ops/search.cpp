@@ -5,10 +5,10 @@
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
-#include "ops/elementwise.h"
 #include "ops/indexing.h"
 #include "ops/launch.h"
 #include "ops/operators.h"
+#include "ops/promotion.h"
 #include "ops/sort.h"
 #include "ops/view.h"
 
