@@ -8,6 +8,7 @@
 #include "ops/accumulate.h"
 #include "ops/activation.h"
 #include "ops/autocasting.h"
+#include "ops/broadcast.h"
 #include "ops/counting.h"
 #include "ops/creation.h"
 #include "ops/join.h"
@@ -21,13 +22,6 @@
 
 namespace tandem {
 namespace {
-
-/// Whether two sizes broadcast together.
-bool agree(const Shape& a, const Shape& b) {
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i)
-    if (a[a.size() - i] != b[b.size() - i] && a[a.size() - i] != 1 && b[b.size() - i] != 1) return false;
-  return true;
-}
 
 using autograd::needs_grad;
 using autograd::record;
@@ -110,18 +104,18 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
     return result;
   }
   Shape order;
-  bool adjacent = true, first = true;
+  bool adjacent = true;
   for (size_t i = 0; i < chosen.size(); ++i) {
     order.push_back(chosen[i].first);
     adjacent &= i == 0 || chosen[i].first == chosen[i - 1].first + 1;
-    if (!first && !agree(result.index_sizes, chosen[i].second.sizes())) {
+    const ops::Broadcast both = ops::broadcast(result.index_sizes, chosen[i].second.sizes());
+    if (both.differ) {
       std::string shapes;
       for (const auto& [dim, index] : chosen) shapes += str(shapes.empty() ? "" : ", ", index.sizes());
       fail<IndexError>("[index] shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes,
                        ": give index tensors of sizes that agree or are 1");
     }
-    result.index_sizes = first ? chosen[i].second.sizes() : broadcast_shapes(result.index_sizes, chosen[i].second.sizes());
-    first = false;
+    result.index_sizes = both.sizes;
     result.indices.push_back(chosen[i].second);
   }
   for (int64_t d = 0; d < view.dim(); ++d)
