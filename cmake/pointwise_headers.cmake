@@ -16,7 +16,7 @@ foreach(row IN LISTS rows)
   string(REGEX MATCH "^TD_([A-Z]+)\\(([a-z0-9_]+)," _ "${row}")
   set(kind "${CMAKE_MATCH_1}")
   set(name "${CMAKE_MATCH_2}")
-  string(REGEX MATCH "\"([^\"]*)\"\\)$" _ "${row}")
+  string(REGEX MATCH "\"([^\"]*)\"(, \\.[^)]*)?\\)$" _ "${row}")
   set(doc "${CMAKE_MATCH_1}")
   if(kind STREQUAL "UNARY")
     string(APPEND functions "/// ${doc} As torch.${name}.

@@ -157,7 +157,8 @@ Tensor hardtanh(const Input& x, double min_val, double max_val, Site site) {
   const bool whole = !is_floating(x.tensor().dtype());
   const Operand low(whole ? Scalar(static_cast<int64_t>(min_val)) : Scalar(min_val)),
       high(whole ? Scalar(static_cast<int64_t>(max_val)) : Scalar(max_val));
-  Tensor y = ops::call(PointwiseOp::clamp, "hardtanh", Rule::NoBool, {&x, &low, &high}, site);
+  const Operand* const operands[] = {&x, &low, &high};
+  Tensor y = ops::pointwise({.op = PointwiseOp::clamp, .name = "hardtanh", .rule = Rule::NoBool, .bounds = true}, operands, site);
   if (!wants_grad(x)) return y;
   return record("HardtanhBackward0", y, {x.tensor()}, site, [x = autograd::saved(x.tensor()), min_val, max_val, site](const Tensor& g) {
     return hardtanh_backward(g, x.get(), min_val, max_val, site);

@@ -10,6 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/operand_gradient.h"
 #include "ops/operators.h"
+#include "ops/pointwise_checks.h"
 #include "ops/promotion.h"
 #include "ops/reduce.h"
 
@@ -75,9 +76,12 @@ Tensor bounded(const char* op, const Operand& in, const std::optional<Operand>& 
   const Operand low = ops::lasting(min.value_or(Operand(0))), high = ops::lasting(max.value_or(Operand(0)));
   const bool recording = wants_grad(in) || wants_grad(low) || wants_grad(high);
   const Operand x = recording ? ops::lasting(in) : in;
-  Tensor y = !max   ? ops::call(PointwiseOp::maximum, op, Rule::Same, {&x, &low}, site)
-             : !min ? ops::call(PointwiseOp::minimum, op, Rule::Same, {&x, &high}, site)
-                    : ops::call(PointwiseOp::clamp, op, Rule::Same, {&x, &low, &high}, site);
+  const auto within = [&](PointwiseOp kernel, std::initializer_list<const Operand*> operands) {
+    return ops::pointwise({.op = kernel, .name = op, .rule = Rule::Same, .bounds = true}, {operands.begin(), operands.size()}, site);
+  };
+  Tensor y = !max   ? within(PointwiseOp::maximum, {&x, &low})
+             : !min ? within(PointwiseOp::minimum, {&x, &high})
+                    : within(PointwiseOp::clamp, {&x, &low, &high});
   if (!recording) return y;
   const Tensor from_low = tensor_of(low), from_high = tensor_of(high);
   const bool numbers = !low.is_tensor() && !high.is_tensor();
@@ -125,7 +129,8 @@ Tensor recorded3(const char* grad_fn, PointwiseOp op, const char* name, std::arr
 
 Tensor add(const Operand& a, const Operand& b, const Scalar& alpha, Site site) { return add_scaled("add", a, b, alpha, site); }
 Tensor sub(const Operand& a, const Operand& b, const Scalar& alpha, Site site) {
-  ops::refuse_bools(a, b);
+  const Operand* const both[] = {&a, &b};
+  ops::refuse_bools(both);
   return add_scaled("sub", a, b, alpha.kind() == Scalar::Kind::Bool ? alpha : minus(alpha), site);
 }
 Tensor rsub(const Operand& a, const Operand& b, const Scalar& alpha, Site site) { return sub(b, a, alpha, site); }

@@ -138,7 +138,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operan
   const Operand& first = *operands[0];
   if (mask == 0 && first.is_tensor()) {  // the usual case: same type, sizes and device, nothing to broadcast
     const TensorImpl& a = first.tensor().impl();
-    bool plain = a.contiguous;
+    bool plain = a.contiguous && (a.dtype != kBool || !row.check);
     for (size_t i = 1; i < operands.size() && plain; ++i) {
       if (operands[i]->is_tensor()) {
         const TensorImpl& b = operands[i]->tensor().impl();
@@ -164,7 +164,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand* const> operan
     have_sizes = true;
   }
   const DType common = result_type(operands.subspan(mask));
-  check_operands(row, operands, common);
+  check_operands(row, operands);
   const Types types = types_of(row, common);
   const Tensor target = allocate_result(operands, types.result, sizes, device, site);
   run(row, target, types.compute, Narrowed(row, operands, mask, common, types.compute, site), site);
@@ -177,13 +177,14 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
     const Tensor& x = operand->tensor();
     if (x.is_same(target)) continue;
     if (x.device() != target.device() && !(x.is_cpu() && x.dim() == 0)) fail_devices(target.device(), x.device());
+    if (x.sizes() == target.sizes()) continue;
     const Shape sizes = broadcast_shapes(target.sizes(), x.sizes());
     if (!(sizes == target.sizes()))
       fail("[", row.name, "_] output with shape ", target.sizes(), " doesn't match the broadcast shape ", sizes,
            "; use the form that gives a new tensor");
   }
   const DType common = result_type(operands);
-  check_operands(row, operands, common);
+  check_operands(row, operands);
   const Types types = types_of(row, common);
   if (!can_cast(types.result, target.dtype()))
     fail("[", row.name, "_] result type ", scalar_name(types.result), " can't be cast to the desired output type ",
@@ -206,7 +207,7 @@ const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Sit
 }
 
 Tensor call(kernels::PointwiseOp op, const char* name, Rule rule, std::initializer_list<const Operand*> operands, Site site, size_t mask) {
-  return pointwise({op, name, "", "", rule}, {operands.begin(), operands.size()}, site, mask);
+  return pointwise({.op = op, .name = name, .rule = rule}, {operands.begin(), operands.size()}, site, mask);
 }
 
 }  // namespace tandem::ops

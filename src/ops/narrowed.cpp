@@ -15,13 +15,10 @@ Scalar narrow(int64_t number, DType dtype) {
 
 }  // namespace
 
-Narrowed::Narrowed(const PointwiseRow& row, std::span<const Operand* const> operands, size_t mask, DType common, DType compute, Site site)
-    : operands_(operands) {
-  if (is_floating(compute) || common == kInt64 || common == kBool) return;
-  const bool bounds = row.op == kernels::PointwiseOp::clamp || row.op == kernels::PointwiseOp::maximum ||
-                      row.op == kernels::PointwiseOp::minimum;  // what no element can be bounds none
+void Narrowed::convert(const PointwiseRow& row, size_t mask, DType common, Site site) {
+  const std::span<const Operand* const> operands = operands_;
   for (size_t i = mask; i < operands.size(); ++i) {
-    if (bounds && !operands[i]->is_tensor()) continue;
+    if (row.bounds && !operands[i]->is_tensor()) continue;
     if (dtype_of(*operands[i]) == common || (operands[i]->is_tensor() && operands[i]->tensor().dim() > 0)) continue;
     if (pointers_.empty()) {
       pointers_.assign(operands.begin(), operands.end());

@@ -9,6 +9,7 @@
 #include "ops/elementwise.h"
 #include "ops/operand_gradient.h"
 #include "ops/operators.h"
+#include "ops/pointwise_checks.h"
 #include "ops/pointwise_gradients.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
@@ -18,6 +19,10 @@ namespace {
 
 using autograd::SavedTensor;
 using ops::PointwiseRow;
+using ops::refuse_bools;
+using ops::refuse_mixed_dtypes;
+using ops::refuse_negative_of_bool;
+using ops::refuse_negative_power;
 using ops::Rule;
 using ops::wants_grad;
 
@@ -28,6 +33,13 @@ using GradientFunction = Tensor (*)(const Tensor& g, const Operand& a, const Ope
 struct Gradient {
   int needs;
   GradientFunction function;
+};
+
+/// A row with functions of its own.
+struct Function {
+  PointwiseRow row;
+  const char* in_place;       // the name of the form in place
+  const Gradient* gradients;  // of each operand
 };
 
 /// A tensor or number that a gradient needs.
@@ -113,10 +125,10 @@ constexpr const char* second_name(const char (&names)[N]) {
   return names;
 }
 
-Ref<autograd::Node> make_node(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site,
-                              PointwiseNode*& node) {
+Ref<autograd::Node> make_node(const Function& f, std::span<const Operand* const> operands, Site site, PointwiseNode*& node) {
   const bool tensors = operands.size() > 1 && operands[1]->is_tensor();
-  node = new PointwiseNode(tensors ? row.grad_fn_tensor : row.grad_fn, site, static_cast<uint32_t>(operands.size()), gradients);
+  const auto count = static_cast<uint32_t>(operands.size());
+  node = new PointwiseNode(tensors ? f.row.grad_fn_tensor : f.row.grad_fn, site, count, f.gradients);
   Ref<autograd::Node> held(node);
   for (size_t i = 0; i < operands.size(); ++i) node->connect(i, *operands[i]);
   for (size_t i = 0; i < operands.size(); ++i)
@@ -133,58 +145,66 @@ Tensor relu_by_history(const PointwiseRow& row, std::span<const Operand* const> 
   return autograd::record(row.grad_fn, x, {x}, site, [](const Tensor& g) { return g; });
 }
 
-/// A number divided by a tensor is a reciprocal to autocast, as to PyTorch.
-const ops::CastRow* cast_row(const PointwiseRow& row, std::span<const Operand* const> operands) {
-  return row.op == kernels::PointwiseOp::div && !operands[0]->is_tensor() ? ops::find_cast_row("reciprocal") : row.casts;
+bool any_wants_grad(std::span<const Operand* const> operands) {
+  bool any = false;
+  for (const Operand* operand : operands) any |= wants_grad(*operand);
+  return any;
 }
 
-Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site);
+Tensor apply(const Function& f, std::span<const Operand* const> operands, Site site);
 
 /// apply() of what autocast makes of the operands; undefined where it leaves them alone.
-Tensor apply_cast(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
-  const ops::Cast cast(cast_row(row, operands), site, operands);
+Tensor apply_cast(const Function& f, std::span<const Operand* const> operands, Site site) {
+  const ops::Cast cast(f.row.casts_number.row && !operands[0]->is_tensor() ? f.row.casts_number : f.row.casts, site, operands);
   if (!cast) return {};
   Tensor held[2];
   const Operand cast_operands[] = {cast(*operands.front(), held[0]), cast(*operands.back(), held[1])};
   const Operand* const all[] = {&cast_operands[0], &cast_operands[1]};
-  return apply(row, {all, operands.size()}, gradients, site);
+  return apply(f, {all, operands.size()}, site);
 }
 
-Tensor apply(const PointwiseRow& row, std::span<const Operand* const> operands, const Gradient* gradients, Site site) {
+Tensor apply(const Function& f, std::span<const Operand* const> operands, Site site) {
   if (ops::autocasts()) [[unlikely]]
-    if (Tensor y = apply_cast(row, operands, gradients, site); y.defined()) return y;
-  bool recording = false;
-  if (gradients[0].function)
-    for (const Operand* operand : operands) recording |= wants_grad(*operand);
-  if (!recording) return ops::pointwise(row, operands, site);
-  if (row.op == kernels::PointwiseOp::relu && operands[0]->is_temporary() && operands[0]->tensor().impl().unseen())
-    if (Tensor y = relu_by_history(row, operands, site); y.defined()) return y;
+    if (Tensor y = apply_cast(f, operands, site); y.defined()) return y;
+  if (!f.gradients[0].function || !any_wants_grad(operands)) return ops::pointwise(f.row, operands, site);
+  if (f.row.by_history && operands[0]->is_temporary() && operands[0]->tensor().impl().unseen())
+    if (Tensor y = f.row.by_history(f.row, operands, site); y.defined()) return y;
   PointwiseNode* node;
-  Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
-  Tensor y = ops::pointwise(row, operands, site);
+  Ref<autograd::Node> held = make_node(f, operands, site, node);
+  Tensor y = ops::pointwise(f.row, operands, site);
   if (node->needs() & kY) node->keep_result(y);
   autograd::set_history(y, std::move(held));
   return y;
 }
 
-/// `name`: the in-place form's own.
-const Tensor& apply_in_place(const PointwiseRow& row, const char* name, const Tensor& target, std::span<const Operand* const> operands,
-                             const Gradient* gradients, Site site) {
-  bool recording = false;
-  for (const Operand* operand : operands) recording |= wants_grad(*operand);
-  autograd::check_in_place(name, target, recording);
+const Tensor& apply_in_place(const Function& f, const Tensor& target, std::span<const Operand* const> operands, Site site) {
+  const bool recording = any_wants_grad(operands);
+  autograd::check_in_place(f.in_place, target, recording);
   if (!recording) {
-    ops::pointwise_into(row, target, operands, site);
+    ops::pointwise_into(f.row, target, operands, site);
     return target;
   }
-  if (!gradients[0].function) fail("[", name, "] is not differentiable, but its operand requires a gradient; use detach()");
+  if (!f.gradients[0].function) fail("[", f.in_place, "] is not differentiable, but its operand requires a gradient; use detach()");
   PointwiseNode* node;
-  Ref<autograd::Node> held = make_node(row, operands, gradients, site, node);
+  Ref<autograd::Node> held = make_node(f, operands, site, node);
   if (node->needs() & kA) node->keep(0, target.clone(site));  // the target as it was
-  ops::pointwise_into(row, target, operands, site);
+  ops::pointwise_into(f.row, target, operands, site);
   if (node->needs() & kY) node->keep_result(target);
   autograd::set_history_in_place(target, std::move(held));
   return target;
+}
+
+/// A function and its form in place, of so many operands.
+template <class... Operands>
+Tensor called(const Function& f, Site site, const Operands&... given) {
+  const Operand* const operands[] = {&given...};
+  return apply(f, operands, site);
+}
+template <class... Operands>
+const Tensor& called_in_place(const Function& f, Site site, const Tensor& target, const Operands&... given) {
+  const Operand first(target, site);
+  const Operand* const operands[] = {&first, &given...};
+  return apply_in_place(f, target, operands, site);
 }
 
 }  // namespace
@@ -202,46 +222,30 @@ const Tensor& apply_in_place(const PointwiseRow& row, const char* name, const Te
         }                                                                                         \
   }
 
-#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc)                                         \
-  namespace {                                                                                           \
-  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name,      grad_name,                  \
-                                    second_name(grad_name),     Rule::rule, ops::find_cast_row(#name)}; \
-  const Gradient* name##_gradients() {                                                                  \
-    static constexpr Gradient gradients[] = {gradient};                                                 \
-    return gradients;                                                                                   \
-  }                                                                                                     \
-  }                                                                                                     \
-  Tensor name(const Input& x, Site site) {                                                              \
-    const Operand* operands[] = {&x};                                                                   \
-    return apply(name##_row, operands, name##_gradients(), site);                                       \
-  }                                                                                                     \
-  const Tensor& name##_(const Tensor& x, Site site) {                                                   \
-    const Operand operand(x, site);                                                                     \
-    const Operand* operands[] = {&operand};                                                             \
-    return apply_in_place(name##_row, #name "_", x, operands, name##_gradients(), site);                \
-  }                                                                                                     \
-  Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                            \
+#define ROW(op_, grad_name, rule_, ...)                                                                                                 \
+  PointwiseRow {                                                                                                                        \
+    .op = kernels::PointwiseOp::op_, .name = #op_, .grad_fn = grad_name, .grad_fn_tensor = second_name(grad_name), .rule = Rule::rule_, \
+    .casts = ops::find_cast_row(#op_), __VA_ARGS__                                                                                      \
+  }
+
+#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc, ...)                                        \
+  namespace {                                                                                               \
+  constexpr Gradient name##_gradients[] = {gradient};                                                       \
+  constexpr Function name##_function{ROW(name, grad_name, rule, __VA_ARGS__), #name "_", name##_gradients}; \
+  }                                                                                                         \
+  Tensor name(const Input& x, Site site) { return called(name##_function, site, x); }                       \
+  const Tensor& name##_(const Tensor& x, Site site) { return called_in_place(name##_function, site, x); }   \
+  Tensor Tensor::name(Site site) const { return tandem::name(*this, site); }                                \
   const Tensor& Tensor::name##_(Site site) const { return tandem::name##_(*this, site); }
 
-#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc)                          \
-  namespace {                                                                                           \
-  constexpr PointwiseRow name##_row{kernels::PointwiseOp::name, #name,      grad_name,                  \
-                                    second_name(grad_name),     Rule::rule, ops::find_cast_row(#name)}; \
-  const Gradient* name##_gradients() {                                                                  \
-    static constexpr Gradient gradients[] = {gradient_a, gradient_b};                                   \
-    return gradients;                                                                                   \
-  }                                                                                                     \
-  }                                                                                                     \
-  Tensor name(const Operand& a, const Operand& b, Site site) {                                          \
-    const Operand* operands[] = {&a, &b};                                                               \
-    return apply(name##_row, operands, name##_gradients(), site);                                       \
-  }                                                                                                     \
-  const Tensor& name##_(const Tensor& a, const Operand& b, Site site) {                                 \
-    const Operand operand(a, site);                                                                     \
-    const Operand* operands[] = {&operand, &b};                                                         \
-    return apply_in_place(name##_row, #name "_", a, operands, name##_gradients(), site);                \
-  }                                                                                                     \
-  Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }       \
+#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc, ...)                                            \
+  namespace {                                                                                                                  \
+  constexpr Gradient name##_gradients[] = {gradient_a, gradient_b};                                                            \
+  constexpr Function name##_function{ROW(name, grad_name, rule, __VA_ARGS__), #name "_", name##_gradients};                    \
+  }                                                                                                                            \
+  Tensor name(const Operand& a, const Operand& b, Site site) { return called(name##_function, site, a, b); }                   \
+  const Tensor& name##_(const Tensor& a, const Operand& b, Site site) { return called_in_place(name##_function, site, a, b); } \
+  Tensor Tensor::name(const Operand& b, Site site) const { return tandem::name(*this, b, site); }                              \
   const Tensor& Tensor::name##_(const Operand& b, Site site) const { return tandem::name##_(*this, b, site); }
 
 #define TD_KERNEL(...)

@@ -18,12 +18,40 @@ DType result_type(std::span<const Operand* const> operands);
 struct Types {
   DType common, compute, result;
 };
-/// For operands that meet in `common`; error for a type that the operation does not take.
-Types types_of(const PointwiseRow& row, DType common);
+constexpr DType compute_type(DType dtype) { return dtype == kFloat64 ? kFloat64 : is_floating(dtype) ? kFloat32 : kInt64; }
 
-/// What some operations refuse that their types alone don't show.
-void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands, DType common);
-/// Error where either is bool: subtraction is not defined for it.
-void refuse_bools(const Operand& a, const Operand& b);
+/// The error of a type that the operation does not take.
+[[noreturn]] void fail_type(const PointwiseRow& row, DType common);
+
+/// For operands that meet in `common`.
+inline Types types_of(const PointwiseRow& row, DType common) {
+  switch (row.rule) {
+    case Rule::Float:
+      if (!is_floating(common)) common = get_default_dtype();
+      break;
+    case Rule::Compare:
+    case Rule::Logical: return {common, compute_type(common), kBool};
+    case Rule::NoBool:
+      if (common == kBool) fail_type(row, common);
+      break;
+    case Rule::Widen:
+      if (common == kBool) common = kInt64;
+      break;
+    case Rule::Floating:
+      if (!is_floating(common)) fail_type(row, common);
+      break;
+    case Rule::Shift:
+      if (common == kBool) fail_type(row, common);
+      [[fallthrough]];
+    case Rule::Integer:
+      if (is_floating(common)) fail_type(row, common);
+      break;
+    case Rule::Same: break;
+  }
+  return {common, compute_type(common), common};
+}
+
+/// Error for operands that the operation does not take although their common type is one that it takes.
+void check_operands(const PointwiseRow& row, std::span<const Operand* const> operands);
 
 }  // namespace tandem::ops

@@ -13,7 +13,7 @@ void copy_scaled(const Tensor& to, const Tensor& from, double scale, Site site) 
   }
   const Operand values(from, site), factor(scale, site);
   const Operand* const operands[] = {&values, &factor};
-  ops::pointwise_into({kernels::PointwiseOp::mul, "mul", "", "", ops::Rule::Same}, to, operands, site);
+  ops::pointwise_into({.op = kernels::PointwiseOp::mul, .name = "mul", .rule = ops::Rule::Same}, to, operands, site);
 }
 
 }  // namespace tandem::parallel::detail

@@ -25,9 +25,9 @@ struct ListRow {
 
 #define NONE 0
 #define GRAD(...) 1
-#define TD_UNARY(name, Functor, rule, grad_name, gradient, doc) \
+#define TD_UNARY(name, Functor, rule, grad_name, gradient, ...) \
   {#name, 1, Rule::rule, gradient != 0, tandem::name, tandem::name##_, nullptr, nullptr},
-#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, doc) \
+#define TD_BINARY(name, Functor, rule, grad_name, gradient_a, gradient_b, ...) \
   {#name, 2, Rule::rule, gradient_a != 0, nullptr, nullptr, tandem::name, tandem::name##_},
 #define TD_KERNEL(...)
 const ListRow kRows[] = {

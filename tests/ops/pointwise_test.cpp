@@ -1,6 +1,7 @@
 // Result types, broadcasting, in-place forms and errors that all pointwise operations share.
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "support/on_device.h"
 #include "tandem.h"
@@ -13,6 +14,18 @@ class Pointwise : public OnDevice {
  protected:
   static td::Tensor ones(td::DType dtype, td::Shape sizes = {2}) { return td::ones(sizes, {.dtype = dtype, .device = device()}); }
 };
+
+TEST_P(Pointwise, DifferencesOfBoolsAreRefusedInTheSameWordsOfAllSizes) {
+  for (const td::Shape& sizes : {td::Shape{2}, td::Shape{3, 2}, td::Shape{}}) {
+    try {
+      (void)(ones(td::kBool) - ones(td::kBool, sizes));
+      FAIL() << sizes;
+    } catch (const td::NotImplementedError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("[sub] Subtraction, the `-` operator, with two bool tensors is not supported."))
+          << error.what();
+    }
+  }
+}
 
 TEST_P(Pointwise, ResultTypesArePyTorchs) {
   // Tensors with dimensions decide before 0-dim ones, these before numbers.
