@@ -130,4 +130,7 @@ TEST(EncodePng, NamesWhatIsNoImage) {
   EXPECT_EQ(error_of([&] { (void)td::io::encode_png(six, 2, 2, 1); }),
             "[encode_png] 6 bytes are no image of 2 by 2 pixels with 1 channels");
   EXPECT_NE(error_of([] { (void)td::io::encode_png(td::zeros({0, 3})); }), "no error");
+  const std::vector<uint8_t> row(1'000'001);
+  EXPECT_EQ(error_of([&] { (void)td::io::encode_png(row, 1'000'001, 1, 1); }),
+            "[encode_png] an image may have 1000000 pixels along a side, but this is 1000001 by 1");
 }
