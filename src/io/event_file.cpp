@@ -6,12 +6,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "io/file.h"
 
 namespace tandem::io {
@@ -41,9 +41,8 @@ std::string host_name() {
 /// The time in ten digits, so that names sort by it.
 std::string file_name() {
   static std::atomic<unsigned> count{0};  // two of one process in the same second
-  std::array<char, 16> seconds = {};
-  std::snprintf(seconds.data(), seconds.size(), "%010lld", static_cast<long long>(std::time(nullptr)));
-  return str("events.out.tfevents.", seconds.data(), ".", host_name(), ".", static_cast<int>(getpid()), ".", count.fetch_add(1));
+  const std::string seconds = tandem::detail::formatted("%010lld", static_cast<long long>(std::time(nullptr)));
+  return str("events.out.tfevents.", seconds, ".", host_name(), ".", static_cast<int>(getpid()), ".", count.fetch_add(1));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "nn/sequential.h"
 #include "nn/walk.h"
 #include "runtime/memory_text.h"
@@ -73,19 +74,8 @@ std::string sizes_text(const std::vector<Shape>& sizes) {
   return text.empty() ? "-" : text;
 }
 
-// "1,234,567"
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
+std::string grouped(int64_t number) { return tandem::detail::with_commas(std::to_string(number)); }
 std::string bytes_text(int64_t bytes) { return runtime::readable_size(static_cast<size_t>(bytes)); }
-
-std::string padded(const std::string& text, size_t width, bool right) {
-  const std::string blanks(width > text.size() ? width - text.size() : 0, ' ');
-  return right ? blanks + text : text + blanks;
-}
 
 }  // namespace
 
@@ -163,7 +153,7 @@ std::string to_string(const Summary& summary) {
   const std::string rule = std::string(total, '-') + "\n";
   std::string text;
   for (size_t row = 0; row < lines.size(); ++row) {
-    for (size_t i = 0; i < widths.size(); ++i) text += (i ? "  " : "") + padded(lines[row][i], widths[i], i >= 2);
+    for (size_t i = 0; i < widths.size(); ++i) text += (i ? "  " : "") + tandem::detail::padded(lines[row][i], widths[i], i >= 2);
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
     if (row == 0) text += rule;

@@ -2,15 +2,14 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "io/file.h"
 
 namespace tandem::profiler {
@@ -29,10 +28,7 @@ std::string json_text(std::string_view text) { return json(text).dump(-1, ' ', f
 
 /// Microseconds, which the format wants, to the nanosecond.
 std::string microseconds(nanoseconds time) {
-  std::array<char, 40> text = {};
-  std::snprintf(text.data(), text.size(), "%lld.%03lld", static_cast<long long>(time.count() / 1000),
-                static_cast<long long>(time.count() % 1000));
-  return text.data();
+  return tandem::detail::formatted("%lld.%03lld", static_cast<long long>(time.count() / 1000), static_cast<long long>(time.count() % 1000));
 }
 
 class Writer {

@@ -1,11 +1,10 @@
 #include "observe/flame_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "io/html.h"
 #include "observe/stacks.h"
 
@@ -13,6 +12,7 @@ namespace tandem::profiler {
 namespace {
 
 using io::escaped;
+using tandem::detail::formatted;
 
 constexpr double kNarrowest = 0.05;  // percent: what is narrower is left out
 constexpr size_t kMostLines = 30;
@@ -56,19 +56,11 @@ document.documentElement.dataset.ready = "yes";
 )js";
 
 std::string time_text(nanoseconds time) {
-  std::array<char, 32> text = {};
   const auto ns = static_cast<double>(time.count());
-  if (ns >= 1e9) std::snprintf(text.data(), text.size(), "%.2f s", ns * 1e-9);
-  else if (ns >= 1e6) std::snprintf(text.data(), text.size(), "%.2f ms", ns * 1e-6);
-  else std::snprintf(text.data(), text.size(), "%.1f µs", ns * 1e-3);
-  return text.data();
+  return ns >= 1e9 ? formatted("%.2f s", ns * 1e-9) : ns >= 1e6 ? formatted("%.2f ms", ns * 1e-6) : formatted("%.1f µs", ns * 1e-3);
 }
 
-std::string percent(double value) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.3f", value);
-  return text.data();
-}
+std::string percent(double value) { return formatted("%.3f", value); }
 
 using Children = std::vector<std::vector<size_t>>;  // of each node, largest first
 

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace tandem::profiler {
 namespace {
 
+using tandem::detail::formatted;
 using Shapes = std::vector<std::vector<int64_t>>;
 
 double average(nanoseconds total, int64_t count) { return count ? static_cast<double>(total.count()) / static_cast<double>(count) : 0; }
@@ -33,44 +34,26 @@ constexpr std::array<SortKey, 9> kSortKeys = {{
 
 /// "us" up to a millisecond, as PyTorch: 12.345us, 1.234ms, 1.234s.
 std::string time_text(double ns) {
-  std::array<char, 32> text = {};
-  if (ns >= 1e9) std::snprintf(text.data(), text.size(), "%.3fs", ns * 1e-9);
-  else if (ns >= 1e6) std::snprintf(text.data(), text.size(), "%.3fms", ns * 1e-6);
-  else std::snprintf(text.data(), text.size(), "%.3fus", ns * 1e-3);
-  return text.data();
+  return ns >= 1e9 ? formatted("%.3fs", ns * 1e-9) : ns >= 1e6 ? formatted("%.3fms", ns * 1e-6) : formatted("%.3fus", ns * 1e-3);
 }
 std::string time_text(nanoseconds time) { return time_text(static_cast<double>(time.count())); }
 
 std::string percent(nanoseconds part, nanoseconds all) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.2f%%",
-                all.count() ? 100. * static_cast<double>(part.count()) / static_cast<double>(all.count()) : 0.);
-  return text.data();
+  return formatted("%.2f%%", all.count() ? 100. * static_cast<double>(part.count()) / static_cast<double>(all.count()) : 0.);
 }
 
 std::string bytes_text(int64_t bytes) {
-  std::array<char, 32> text = {};
   constexpr std::array<const char*, 3> kUnits = {"KiB", "MiB", "GiB"};
   auto size = static_cast<double>(bytes);
   if (bytes < 1024) return str(bytes, " B");
   size_t unit = 0;
   for (size /= 1024; size >= 1024 && unit + 1 < kUnits.size(); size /= 1024) ++unit;
-  std::snprintf(text.data(), text.size(), "%.2f %s", size, kUnits[unit]);
-  return text.data();
+  return formatted("%.2f %s", size, kUnits[unit]);
 }
 
-std::string rate_text(const KeyAverage& row) {
-  if (row.gflops() == 0) return "--";
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.3f", row.gflops());
-  return text.data();
-}
-
+std::string rate_text(const KeyAverage& row) { return row.gflops() == 0 ? "--" : formatted("%.3f", row.gflops()); }
 std::string share_text(const KeyAverage& row, double peak) {
-  if (row.gflops() == 0) return "--";
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.1f%%", 100 * row.gflops() / peak);
-  return text.data();
+  return row.gflops() == 0 ? "--" : formatted("%.1f%%", 100 * row.gflops() / peak);
 }
 
 std::string shapes_text(const Shapes& shapes) {
@@ -203,10 +186,7 @@ std::string KeyAverages::table(const TableOptions& options, Site /*site*/) const
   rule += '\n';
   std::string text = rule;
   for (size_t row = 0; row < lines.size(); ++row) {
-    for (size_t i = 0; i < lines[row].size(); ++i) {
-      const std::string& cell = lines[row][i];
-      text += std::string(widths[i] - cell.size(), ' ') + cell + "  ";
-    }
+    for (size_t i = 0; i < lines[row].size(); ++i) text += tandem::detail::padded(lines[row][i], widths[i], true) + "  ";
     text += '\n';
     if (row == 0) text += rule;
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
+#include "base/format.h"
 #include "runtime/memory_text.h"
 
 namespace tandem::ledger {
@@ -47,18 +47,13 @@ std::string_view advice(Kind kind) {
 namespace detail {
 namespace {
 
+using tandem::detail::formatted;
+using tandem::detail::padded;
+
 std::string time_text(std::chrono::nanoseconds time) {
   const auto microseconds = static_cast<double>(time.count()) * 1e-3;
-  char text[32];
-  if (microseconds < 1e3) std::snprintf(text, sizeof text, "%.1f us", microseconds);
-  else if (microseconds < 1e6) std::snprintf(text, sizeof text, "%.2f ms", microseconds * 1e-3);
-  else std::snprintf(text, sizeof text, "%.2f s", microseconds * 1e-6);
-  return text;
-}
-
-std::string padded(const std::string& text, size_t width, bool right) {
-  const std::string space(width > text.size() ? width - text.size() : 0, ' ');
-  return right ? space + text : text + space;
+  if (microseconds < 1e3) return formatted("%.1f us", microseconds);
+  return microseconds < 1e6 ? formatted("%.2f ms", microseconds * 1e-3) : formatted("%.2f s", microseconds * 1e-6);
 }
 
 int number(Device device) { return device.is_cpu() ? -1 : device.index(); }

@@ -2,12 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "io/file.h"
 #include "io/html.h"
 #include "observe/local_time.h"
@@ -21,6 +20,7 @@ namespace {
 
 using io::escaped;
 using runtime::readable_size;
+using tandem::detail::formatted;
 
 constexpr size_t kMostPoints = 1000;   // of a timeline
 constexpr size_t kMostSegments = 400;  // of a GPU, those with most free memory first
@@ -54,26 +54,12 @@ summary{cursor:pointer}summary:focus-visible,a:focus-visible{outline:2px solid v
 .key.dashed::before{border-top:3px dashed var(--waits)}.key+.key{margin-left:18px}
 )css";
 
-std::string number(double value) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
-}
-std::string seconds_text(double value) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.4f", value);
-  return text.data();
-}
+std::string number(double value) { return formatted("%.2f", value); }
+std::string seconds_text(double value) { return formatted("%.4f", value); }
 std::string percent(size_t part, size_t whole) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.1f %%", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
-  return text.data();
+  return formatted("%.1f %%", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
 }
-std::string address_text(uintptr_t address) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(address));
-  return text.data();
-}
+std::string address_text(uintptr_t address) { return formatted("0x%llx", static_cast<unsigned long long>(address)); }
 std::string line_of(const std::string& file, int line) { return file.empty() ? "unknown" : runtime::line_text(file.c_str(), line); }
 std::string plural(size_t count, const char* what) { return str(count, " ", what, count == 1 ? "" : "s"); }
 

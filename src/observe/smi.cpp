@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/splitmix.h"
 #include "observe/smi_ask.h"
 #include "runtime/driver.h"
@@ -26,11 +26,7 @@ constexpr auto kLongestWait = std::chrono::milliseconds(1000);
 std::string uuid_in(const std::string& group, const std::string& uuid) {
   uint64_t state = std::hash<std::string>()(group + uuid);
   const uint64_t first = tandem::detail::splitmix64(state), second = tandem::detail::splitmix64(state);
-  char text[40];
-  std::snprintf(text, sizeof text, "%08x-%04x-8%03x-%04x-%012llx", static_cast<unsigned>(first >> 32),
-                static_cast<unsigned>(first >> 16 & 0xffff), static_cast<unsigned>(first & 0xfff),
-                static_cast<unsigned>((second >> 48 & 0x3fff) | 0x8000), static_cast<unsigned long long>(second & 0xffffffffffffU));
-  return text;
+  return tandem::detail::uuid_text(first, second);
 }
 
 /// A worker names its parent, which may be a worker, or a rank, itself.

@@ -1,9 +1,8 @@
 // The table, in the form of nvidia-smi's.
-#include <array>
-#include <cstdio>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/version.h"
 #include "observe/local_time.h"
 #include "observe/smi.h"
@@ -20,18 +19,13 @@ std::string left(std::string_view text, size_t width) {
   out.resize(width, ' ');
   return out;
 }
-std::string right(const std::string& text, size_t width) { return std::string(text.size() < width ? width - text.size() : 0, ' ') + text; }
+std::string right(const std::string& text, size_t width) { return tandem::detail::padded(text, width, true); }
 
 std::string mebibytes(size_t bytes) { return str((bytes + (size_t{1} << 19)) >> 20, "MiB"); }
 
 std::string gauge(std::optional<int> value, const char* unit) { return value ? str(*value, unit) : "N/A"; }
 
-std::string watts(std::optional<int> milliwatts) {
-  if (!milliwatts) return "N/A";
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.0fW", *milliwatts / 1000.0);
-  return text.data();
-}
+std::string watts(std::optional<int> milliwatts) { return milliwatts ? tandem::detail::formatted("%.0fW", *milliwatts / 1000.0) : "N/A"; }
 
 std::string line(const std::string& text) { return "| " + left(text, kInside - 2) + " |\n"; }
 std::string rule(char mark) { return "+" + std::string(kInside, mark) + "+\n"; }

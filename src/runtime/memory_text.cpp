@@ -1,7 +1,6 @@
 #include "runtime/memory_text.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace tandem::runtime {
 namespace {
@@ -49,13 +49,11 @@ std::string centred(const std::string& text, size_t width) {
   return out;
 }
 
-std::string right(const std::string& text, size_t width) { return std::string(text.size() < width ? width - text.size() : 0, ' ') + text; }
-
 template <class Format>
 std::string row(const std::string& title, const cuda::Stat& stat, const cuda::Stat& leading, Format format) {
   std::string out = "| " + title + std::string(22 - title.size(), ' ');
   for (const auto value : {&cuda::Stat::current, &cuda::Stat::peak, &cuda::Stat::allocated, &cuda::Stat::freed})
-    out += "| " + right(format(stat.*value, leading.*value), 10) + " ";
+    out += "| " + tandem::detail::padded(format(stat.*value, leading.*value), 10, true) + " ";
   return out + "|\n";
 }
 
@@ -63,9 +61,7 @@ std::string row(const std::string& title, const cuda::Stat& stat, const cuda::St
 
 std::string readable_size(size_t bytes) {
   const auto with_unit = [bytes](double unit, const char* name) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.2f %s", static_cast<double>(bytes) / unit, name);
-    return std::string(text);
+    return tandem::detail::formatted("%.2f %s", static_cast<double>(bytes) / unit, name);
   };
   if (bytes <= 1024) return str(bytes, " bytes");
   if (bytes <= size_t{1} << 20) return with_unit(0x1p10, "KiB");

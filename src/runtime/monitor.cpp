@@ -1,8 +1,7 @@
 #include "runtime/monitor.h"
 
-#include <cstdio>
-
 #include "base/error.h"
+#include "base/format.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 
@@ -40,12 +39,9 @@ std::string list_gpu_processes(Device device, Site /*site*/) {
   if (!figures.processes) fail("[list_gpu_processes] ", gpu(index), " (", driver.properties(index).name, ") does not tell who uses it");
   std::string text = str("GPU:", index);
   if (figures.processes->empty()) text += "\nno processes are running";
-  for (const DeviceProcess& process : *figures.processes) {
-    char line[80];
-    std::snprintf(line, sizeof line, "\nprocess %10lld uses %12.3f MB GPU memory", static_cast<long long>(process.pid),
-                  static_cast<double>(process.memory) / (1 << 20));
-    text += line;
-  }
+  for (const DeviceProcess& process : *figures.processes)
+    text += tandem::detail::formatted("\nprocess %10lld uses %12.3f MB GPU memory", static_cast<long long>(process.pid),
+                                      static_cast<double>(process.memory) / (1 << 20));
   return text;
 }
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "autograd/node.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "tensor/host_values.h"
 
 namespace tandem {
@@ -53,17 +53,10 @@ class Formatter {
   }
   [[nodiscard]] std::string format(size_t i) const {
     const double value = values_.floating[i];
-    char text[400];
-    if (scientific_) {
-      std::snprintf(text, sizeof text, "%.*e", precision_, value);
-    } else if (integral_) {
-      std::snprintf(text, sizeof text, "%.0f", value);
-      if (std::isfinite(value)) return std::string(text) + ".";
-    } else {
-      std::snprintf(text, sizeof text, "%.*f", precision_, value);
-    }
     if (std::isnan(value)) return "nan";
-    return text;
+    if (scientific_) return detail::formatted("%.*e", precision_, value);
+    if (!integral_) return detail::formatted("%.*f", precision_, value);
+    return detail::formatted(std::isfinite(value) ? "%.0f." : "%.0f", value);
   }
 
   const HostValues& values_;

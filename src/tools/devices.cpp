@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/format.h"
 #include "base/parallel.h"
 #include "kernels/cpu/instruction_set.h"
 #include "ops/creation.h"
@@ -72,10 +71,8 @@ size_t host_memory() {
 }
 
 std::string gib(size_t bytes) {
-  std::array<char, 32> text = {};
-  if (bytes >= size_t{1} << 30) std::snprintf(text.data(), text.size(), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-  else std::snprintf(text.data(), text.size(), "%.0f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text.data();
+  const auto size = static_cast<double>(bytes);
+  return bytes >= size_t{1} << 30 ? detail::formatted("%.1f GiB", size / (1 << 30)) : detail::formatted("%.0f MiB", size / (1 << 20));
 }
 
 std::vector<int> peers_of(int device) {
@@ -179,11 +176,7 @@ void print_table(const std::vector<Row>& rows) {
   }
 }
 
-std::string speed_text(double speed) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.1f", speed);
-  return text.data();
-}
+std::string speed_text(double speed) { return detail::formatted("%.1f", speed); }
 
 /// A row for each device that bytes come from, a column for each that they go to.
 void print_links(const std::vector<Link>& links) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/format.h"
 #include "tools/did_you_mean.h"
 #include "tools/program.h"
 
@@ -40,12 +40,7 @@ struct Column {
 
 std::string mebibytes(size_t bytes) { return str((bytes + (size_t{1} << 19)) >> 20); }
 std::string number(std::optional<int> value) { return value ? str(*value) : ""; }
-std::string watts(std::optional<int> milliwatts) {
-  if (!milliwatts) return "";
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.2f", *milliwatts / 1000.0);
-  return text.data();
-}
+std::string watts(std::optional<int> milliwatts) { return milliwatts ? detail::formatted("%.2f", *milliwatts / 1000.0) : ""; }
 
 const std::array kColumns = {
     Column{"index", "", [](const smi::Gpu& gpu) { return str(gpu.index); }},

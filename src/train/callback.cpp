@@ -1,23 +1,19 @@
 #include "train/callback.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "train/trainer.h"
 
 namespace tandem::train {
 namespace {
 
 /// Numbers as text that gives them back to the bit.
-std::string exact(double number) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%a", number);
-  return text;
-}
+std::string exact(double number) { return tandem::detail::formatted("%a", number); }
 
 double number_of(const std::string& text, const char* op) {
   char* end = nullptr;

@@ -3,27 +3,22 @@
 #include "train/progress_bar.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "train/ticks.h"
 
 namespace tandem::train {
 namespace {
 
+using tandem::detail::formatted;
+using tandem::detail::with_commas;
+
 constexpr double kSecondsBetweenDraws = 0.1;
 constexpr int kWidestBar = 30, kNarrowestBar = 6;
-
-template <class... Args>
-std::string format(const char* pattern, Args... args) {
-  std::array<char, 128> text = {};
-  std::snprintf(text.data(), text.size(), pattern, args...);
-  return text.data();
-}
 
 std::string figures_text(const Figures& figures, const char* between) {
   std::string text;
@@ -53,25 +48,15 @@ double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long long>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
-  if (whole >= 3600) return format("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
-  return format("%lld:%02lld", whole / 60, whole % 60);
+  if (whole >= 3600) return formatted("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  return formatted("%lld:%02lld", whole / 60, whole % 60);
 }
 
-std::string seconds_text(double seconds) { return format(seconds < 10 ? "%.2f s" : "%.1f s", seconds); }
-
-namespace {
-
-std::string with_commas(std::string digits) {
-  const size_t first = digits[0] == '-' ? 1 : 0;
-  for (size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
-}  // namespace
+std::string seconds_text(double seconds) { return formatted(seconds < 10 ? "%.2f s" : "%.1f s", seconds); }
 
 std::string count_text(int64_t count) { return with_commas(std::to_string(count)); }
 
-std::string rate_text(double rate) { return rate < 99.95 ? format("%.1f", rate) : with_commas(format("%.0f", rate)); }
+std::string rate_text(double rate) { return rate < 99.95 ? formatted("%.1f", rate) : with_commas(formatted("%.0f", rate)); }
 
 ProgressBar::ProgressBar(std::ostream& out, Terminal terminal, double (*now)()) : out_(out), terminal_(terminal), now_(now) {}
 

@@ -1,13 +1,12 @@
 #include "train/svg_chart.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "io/html.h"
 #include "train/ticks.h"
 
@@ -23,12 +22,7 @@ constexpr size_t kMostLabel = 13;    // characters beside the chart
 constexpr size_t kMostTitles = 100;  // a line
 constexpr size_t kMostDots = 36;     // on a line with more points they would touch
 
-std::string formatted(const char* pattern, double a, double b = 0) {
-  std::array<char, 96> text = {};
-  std::snprintf(text.data(), text.size(), pattern, a, b);
-  return text.data();
-}
-std::string coordinate(double value) { return formatted("%.1f", value); }
+std::string coordinate(double value) { return tandem::detail::formatted("%.1f", value); }
 
 struct Frame {
   double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;

@@ -1,20 +1,13 @@
 #include "train/ticks.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "base/format.h"
 
 namespace tandem::train {
-namespace {
 
-std::string formatted(const char* pattern, int digits, double value) {
-  std::array<char, 400> text = {};
-  std::snprintf(text.data(), text.size(), pattern, digits, value);
-  return text.data();
-}
-
-}  // namespace
+using tandem::detail::formatted;
 
 std::vector<Tick> ticks(double low, double high, int most) {
   if (!std::isfinite(high - low) || !(low < high) || most < 1) return {};

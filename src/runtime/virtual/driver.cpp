@@ -5,13 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/splitmix.h"
 #include "runtime/shutdown.h"
 #include "runtime/stream_record.h"
@@ -90,11 +90,7 @@ std::string uuid_of(int index) {
   uint64_t words[2];
   uint64_t state = 0x74616e64656d0000U + static_cast<uint64_t>(index);
   for (uint64_t& word : words) word = tandem::detail::splitmix64(state);
-  char text[40];
-  std::snprintf(text, sizeof text, "%08x-%04x-8%03x-%04x-%012llx", static_cast<unsigned>(words[0] >> 32),
-                static_cast<unsigned>(words[0] >> 16 & 0xffff), static_cast<unsigned>(words[0] & 0xfff),
-                static_cast<unsigned>((words[1] >> 48 & 0x3fff) | 0x8000), static_cast<unsigned long long>(words[1] & 0xffffffffffffU));
-  return text;
+  return tandem::detail::uuid_text(words[0], words[1]);
 }
 
 VirtualDriver::VirtualDriver(const Options& options, std::span<const int> visible)
