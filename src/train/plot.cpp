@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -32,21 +31,6 @@ std::string colored(const std::string& text, size_t series, bool color) {
   return color ? str("\x1b[38;5;", cycled(kColors, series), "m", text, "\x1b[0m") : text;
 }
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  /// With some room where all values are the same, and 0 … 1 where there are none.
-  [[nodiscard]] Range opened() const {
-    if (!(low <= high)) return {0, 1};
-    if (low < high) return *this;
-    const AxisRange around = range_around(low);
-    return {around.low, around.high};
-  }
-};
-
 std::string utf8(unsigned code) {  // of three bytes
   return {static_cast<char>(0xe0U | code >> 12U), static_cast<char>(0x80U | (code >> 6U & 0x3fU)),
           static_cast<char>(0x80U | (code & 0x3fU))};
@@ -54,7 +38,7 @@ std::string utf8(unsigned code) {  // of three bytes
 
 class Canvas {
  public:
-  Canvas(int columns, int rows, Range x, Range y, PlotOptions options)
+  Canvas(int columns, int rows, AxisRange x, AxisRange y, PlotOptions options)
       : columns_(columns), rows_(rows), x_(x), y_(y), options_(options), cells_(static_cast<size_t>(columns) * static_cast<size_t>(rows)) {}
 
   void draw(const std::vector<Point>& points, size_t series) {
@@ -150,7 +134,7 @@ class Canvas {
   }
 
   int columns_, rows_;
-  Range x_, y_;
+  AxisRange x_, y_;
   PlotOptions options_;
   std::vector<Cell> cells_;
 };
@@ -188,7 +172,7 @@ std::string plot(const ProgressBoard::Series& all, int width, int height, PlotOp
   const std::string told = rate && !rate.mapped().empty() ? str(kRate, " ", short_number(rate.mapped().back().y)) : "";
   width = std::max(width, kNarrowest);
   height = std::max(height, kLowest);
-  Range x, y;
+  AxisRange x, y;
   for (const auto& [name, points] : series) {
     for (const Point& point : points) {
       if (!finite(point)) continue;

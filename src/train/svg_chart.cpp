@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -25,24 +24,23 @@ constexpr size_t kMostDots = 36;     // on a line with more points they would to
 std::string coordinate(double value) { return tandem::detail::formatted("%.1f", value); }
 
 struct Frame {
-  double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;
+  AxisRange x_range, y_range;
 
   explicit Frame(const Chart& chart) {
     for (const Line& line : chart.lines) {
       for (const Point& point : line.points) {
         if (!finite(point)) continue;
-        x0 = std::min(x0, point.x);
-        x1 = std::max(x1, point.x);
-        y0 = std::min(y0, point.y);
-        y1 = std::max(y1, point.y);
+        x_range.add(point.x);
+        y_range.add(point.y);
       }
     }
-    if (!(x0 <= x1)) x0 = y0 = 0, x1 = y1 = 1;
+    auto& [x0, x1] = x_range;
+    auto& [y0, y1] = y_range;
+    if (x0 > x1) x_range = y_range = {0, 1};
     if (chart.from_zero) y0 = std::min(y0, 0.0);
     if (x0 == x1) x0 -= 0.5, x1 += 0.5;
     if (y0 == y1) {
-      const AxisRange around = range_around(y0);
-      y0 = around.low, y1 = around.high;
+      y_range = y_range.opened();
       return;
     }
     const double room = (y1 - y0) * 0.04, lowest = y0;
@@ -50,20 +48,24 @@ struct Frame {
     if (!chart.from_zero) y0 -= room;
     if (lowest >= 0) y0 = std::max(y0, 0.0);  // an accuracy or a loss is never negative
   }
-  [[nodiscard]] double x(double value) const { return kLeft + (value - x0) / (x1 - x0) * (kWidth - kLeft - kRight); }
-  [[nodiscard]] double y(double value) const { return kTop + (y1 - value) / (y1 - y0) * (kHeight - kTop - kBottom); }
+  [[nodiscard]] double x(double value) const {
+    return kLeft + (value - x_range.low) / (x_range.high - x_range.low) * (kWidth - kLeft - kRight);
+  }
+  [[nodiscard]] double y(double value) const {
+    return kTop + (y_range.high - value) / (y_range.high - y_range.low) * (kHeight - kTop - kBottom);
+  }
 };
 
 std::string axes(const Chart& chart, const Frame& frame) {
   std::string out = "<g class=\"grid\">";
   const std::string left = coordinate(kLeft), right = coordinate(kWidth - kRight), bottom = coordinate(kHeight - kBottom);
-  for (const Tick& tick : ticks(frame.y0, frame.y1, 6)) {
+  for (const Tick& tick : ticks(frame.y_range.low, frame.y_range.high, 6)) {
     const std::string y = coordinate(frame.y(tick.at));
     out += str("<line x1=\"", left, "\" x2=\"", right, "\" y1=\"", y, "\" y2=\"", y, "\"/><text x=\"", coordinate(kLeft - 7), "\" y=\"", y,
                "\" dy=\".32em\" text-anchor=\"end\">", tick.label, "</text>");
   }
   out += str("</g><g class=\"axis\"><line x1=\"", left, "\" x2=\"", right, "\" y1=\"", bottom, "\" y2=\"", bottom, "\"/>");
-  for (const Tick& tick : ticks(frame.x0, frame.x1, 8))
+  for (const Tick& tick : ticks(frame.x_range.low, frame.x_range.high, 8))
     out += str("<text x=\"", coordinate(frame.x(tick.at)), "\" y=\"", coordinate(kHeight - kBottom + 15), "\" text-anchor=\"middle\">",
                tick.label, "</text>");
   return out + str("<text x=\"", coordinate(kWidth - kRight), "\" y=\"", coordinate(kHeight - 3), "\" text-anchor=\"end\">",

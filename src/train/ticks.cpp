@@ -44,10 +44,16 @@ std::string fixed_number(double value, int decimals) {
   return text;
 }
 
-AxisRange range_around(double value) {
-  if (value >= 0 && value <= 1) return {0, 1};
-  const double room = std::fabs(value) / 2;
-  return {value - room, value + room};
+void AxisRange::add(double value) {
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+AxisRange AxisRange::opened() const {
+  if (low < high) return *this;
+  if (low > high || (low >= 0 && low <= 1)) return {0, 1};
+  const double room = std::fabs(low) / 2;
+  return {low - room, low + room};
 }
 
 }  // namespace tandem::train

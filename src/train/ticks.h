@@ -1,6 +1,7 @@
 // Round numbers along an axis, for the curves in the terminal and in reports.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,14 @@ struct Tick {
 /// With `decimals` digits behind the point, and no minus before zeros: 0.0500, -1.2500.
 [[nodiscard]] std::string fixed_number(double value, int decimals);
 
-/// The lowest and highest number of an axis.
+/// The lowest and highest number of an axis; low > high where there are none.
 struct AxisRange {
-  double low = 0, high = 1;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  void add(double value);
+  /// For a curve that is one number all along: room on both sides, 0 … 1 for a share, and nothing below 0 that the curve has not. 0 … 1
+  /// where there are no numbers.
+  [[nodiscard]] AxisRange opened() const;
 };
-/// The axis of a curve that is `value` all along: with room on both sides, 0 … 1 for a share, and nothing below 0 that the curve has not.
-[[nodiscard]] AxisRange range_around(double value);
 
 }  // namespace tandem::train
