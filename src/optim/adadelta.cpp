@@ -12,28 +12,18 @@ void AdadeltaOptions::check() const {
 }
 
 void AdadeltaOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("rho", rho);
-  visitor("eps", eps);
-  visitor("weight_decay", weight_decay);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "rho", rho, "eps", eps, "weight_decay", weight_decay, "maximize", maximize);
 }
 
 namespace detail {
 
-void AdadeltaState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("square_avg", square_avg);
-  visitor("acc_delta", acc_delta);
-}
+void AdadeltaState::each(Visitor& visitor) { each_named(visitor, "step", step, "square_avg", square_avg, "acc_delta", acc_delta); }
 
 Parts AdadeltaState::parts(const AdadeltaOptions&) { return {{{&square_avg}, {&acc_delta}}}; }
 
 void AdadeltaState::advance(const AdadeltaOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adadelta;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
-  item.weight_decay = options.weight_decay;
   item.numbers[Step::kRho] = options.rho;
   item.numbers[Step::kEps] = options.eps;
   item.numbers[Step::kLr] = options.lr;

@@ -13,28 +13,19 @@ void AdagradOptions::check() const {
 }
 
 void AdagradOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("lr_decay", lr_decay);
-  visitor("weight_decay", weight_decay);
-  visitor("initial_accumulator_value", initial_accumulator_value);
-  visitor("eps", eps);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "lr_decay", lr_decay, "weight_decay", weight_decay, "initial_accumulator_value",
+                     initial_accumulator_value, "eps", eps, "maximize", maximize);
 }
 
 namespace detail {
 
-void AdagradState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("sum", sum);
-}
+void AdagradState::each(Visitor& visitor) { each_named(visitor, "step", step, "sum", sum); }
 
 Parts AdagradState::parts(const AdagradOptions& options) { return {{{&sum, options.initial_accumulator_value}}}; }
 
 void AdagradState::advance(const AdagradOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adagrad;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
-  item.weight_decay = options.weight_decay;
   item.numbers[Step::kDecayedLr] = options.lr / (1 + static_cast<double>(step - 1) * options.lr_decay);
   item.numbers[Step::kEps] = options.eps;
 }

@@ -12,12 +12,8 @@ namespace {
 
 template <class Options>
 void each_option(Options& o, detail::Visitor& visitor) {
-  visitor("lr", o.lr);
-  visitor("betas", o.betas);
-  visitor("eps", o.eps);
-  visitor("weight_decay", o.weight_decay);
-  visitor("amsgrad", o.amsgrad);
-  visitor("maximize", o.maximize);
+  detail::each_named(visitor, "lr", o.lr, "betas", o.betas, "eps", o.eps, "weight_decay", o.weight_decay, "amsgrad", o.amsgrad, "maximize",
+                     o.maximize);
 }
 
 }  // namespace

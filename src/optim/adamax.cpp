@@ -9,28 +9,18 @@ namespace tandem::optim {
 void AdamaxOptions::check() const { detail::check_adam_options("Adamax", *this); }
 
 void AdamaxOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("betas", betas);
-  visitor("eps", eps);
-  visitor("weight_decay", weight_decay);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "betas", betas, "eps", eps, "weight_decay", weight_decay, "maximize", maximize);
 }
 
 namespace detail {
 
-void AdamaxState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("exp_avg", exp_avg);
-  visitor("exp_inf", exp_inf);
-}
+void AdamaxState::each(Visitor& visitor) { each_named(visitor, "step", step, "exp_avg", exp_avg, "exp_inf", exp_inf); }
 
 Parts AdamaxState::parts(const AdamaxOptions&) { return {{{&exp_avg}, {&exp_inf}}}; }
 
 void AdamaxState::advance(const AdamaxOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adamax;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
-  item.weight_decay = options.weight_decay;
   item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
   item.numbers[Step::kBeta2] = options.betas.second;
   item.numbers[Step::kEps] = options.eps;

@@ -13,22 +13,12 @@ void ASGDOptions::check() const {
 }
 
 void ASGDOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("lambd", lambd);
-  visitor("alpha", alpha);
-  visitor("t0", t0);
-  visitor("weight_decay", weight_decay);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "lambd", lambd, "alpha", alpha, "t0", t0, "weight_decay", weight_decay, "maximize", maximize);
 }
 
 namespace detail {
 
-void AsgdState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("eta", eta);
-  visitor("mu", mu);
-  visitor("ax", ax);
-}
+void AsgdState::each(Visitor& visitor) { each_named(visitor, "step", step, "eta", eta, "mu", mu, "ax", ax); }
 
 Parts AsgdState::parts(const ASGDOptions&) { return {{{&ax}}}; }
 
@@ -36,8 +26,6 @@ void AsgdState::advance(const ASGDOptions& options, kernels::StepParameter& item
   using Step = kernels::steps::Asgd;
   if (step == 0) eta = options.lr;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
-  item.weight_decay = options.weight_decay;
   item.keep = 1 - options.lambd * eta;
   item.numbers[Step::kEta] = eta;
   item.numbers[Step::kMu] = mu;

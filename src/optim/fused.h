@@ -7,9 +7,17 @@
 
 #include "base/error.h"
 #include "ops/launch.h"
+#include "optim/optimizer.h"
 #include "tensor/tensor.h"
 
 namespace tandem::optim::detail {
+
+/// Names values to a visitor, in this order: each_named(visitor, "lr", lr, "eps", eps).
+template <class Value, class... Rest>
+void each_named(Visitor& visitor, const char* name, Value& value, Rest&... rest) {
+  visitor(name, value);
+  if constexpr (sizeof...(rest) > 0) each_named(visitor, rest...);
+}
 
 /// What every optimizer refuses alike.
 inline void check_not_negative(const char* optimizer, const char* what, double value) {

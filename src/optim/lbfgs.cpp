@@ -36,14 +36,8 @@ void LBFGSOptions::check() const {
 void LBFGSOptions::each(detail::Visitor& visitor) {
   int64_t evaluations = max_eval.value_or(max_iter * 5 / 4);
   bool searches = !line_search_fn.empty();  // dictionaries hold tensors, no names: whether there is a line search
-  visitor("lr", lr);
-  visitor("max_iter", max_iter);
-  visitor("max_eval", evaluations);
-  visitor("tolerance_grad", tolerance_grad);
-  visitor("tolerance_change", tolerance_change);
-  visitor("history_size", history_size);
-  visitor("line_search_fn", searches);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "max_iter", max_iter, "max_eval", evaluations, "tolerance_grad", tolerance_grad, "tolerance_change",
+                     tolerance_change, "history_size", history_size, "line_search_fn", searches, "maximize", maximize);
   max_eval = evaluations;
   line_search_fn = searches ? kStrongWolfe : "";
 }
@@ -51,13 +45,8 @@ void LBFGSOptions::each(detail::Visitor& visitor) {
 namespace detail {
 
 void LBFGSState::each(Visitor& visitor) {
-  visitor("func_evals", func_evals);
-  visitor("n_iter", n_iter);
-  visitor("d", d);
-  visitor("t", t);
-  visitor("H_diag", h_diag);
-  visitor("prev_flat_grad", prev_flat_grad);
-  visitor("prev_loss", prev_loss);
+  each_named(visitor, "func_evals", func_evals, "n_iter", n_iter, "d", d, "t", t, "H_diag", h_diag, "prev_flat_grad", prev_flat_grad,
+             "prev_loss", prev_loss);
   // One past the end is offered too: a reader defines it where its dictionary has more, and undefines what it does not have.
   for (size_t i = 0;; ++i) {
     if (i == old_dirs.size()) {

@@ -12,22 +12,14 @@ void NAdamOptions::check() const {
 }
 
 void NAdamOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("betas", betas);
-  visitor("eps", eps);
-  visitor("weight_decay", weight_decay);
-  visitor("momentum_decay", momentum_decay);
-  visitor("decoupled_weight_decay", decoupled_weight_decay);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "betas", betas, "eps", eps, "weight_decay", weight_decay, "momentum_decay", momentum_decay,
+                     "decoupled_weight_decay", decoupled_weight_decay, "maximize", maximize);
 }
 
 namespace detail {
 
 void NadamState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("mu_product", mu_product);
-  visitor("exp_avg", exp_avg);
-  visitor("exp_avg_sq", exp_avg_sq);
+  each_named(visitor, "step", step, "mu_product", mu_product, "exp_avg", exp_avg, "exp_avg_sq", exp_avg_sq);
 }
 
 Parts NadamState::parts(const NAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
@@ -38,9 +30,6 @@ void NadamState::advance(const NAdamOptions& options, kernels::StepParameter& it
   const auto momentum = [&](double at) { return options.betas.first * (1 - 0.5 * std::pow(0.96, at * options.momentum_decay)); };
   const double mu = momentum(t), mu_next = momentum(t + 1);
   mu_product *= mu;
-  item.sign = options.maximize ? -1 : 1;
-  if (options.decoupled_weight_decay) item.keep = 1 - options.lr * options.weight_decay;
-  else item.weight_decay = options.weight_decay;
   item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
   item.numbers[Step::kBeta2] = options.betas.second;
   item.numbers[Step::kRootScale] = 1 / std::sqrt(1 - std::pow(options.betas.second, t));

@@ -9,21 +9,13 @@ namespace tandem::optim {
 void RAdamOptions::check() const { detail::check_adam_options("RAdam", *this); }
 
 void RAdamOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("betas", betas);
-  visitor("eps", eps);
-  visitor("weight_decay", weight_decay);
-  visitor("decoupled_weight_decay", decoupled_weight_decay);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "betas", betas, "eps", eps, "weight_decay", weight_decay, "decoupled_weight_decay",
+                     decoupled_weight_decay, "maximize", maximize);
 }
 
 namespace detail {
 
-void RadamState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("exp_avg", exp_avg);
-  visitor("exp_avg_sq", exp_avg_sq);
-}
+void RadamState::each(Visitor& visitor) { each_named(visitor, "step", step, "exp_avg", exp_avg, "exp_avg_sq", exp_avg_sq); }
 
 Parts RadamState::parts(const RAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
 
@@ -32,9 +24,6 @@ void RadamState::advance(const RAdamOptions& options, kernels::StepParameter& it
   const auto t = static_cast<double>(++step);
   const double beta2_power = std::pow(options.betas.second, t), length = 2 / (1 - options.betas.second) - 1;
   const double now = length - 2 * t * beta2_power / (1 - beta2_power), step_size = options.lr / (1 - std::pow(options.betas.first, t));
-  item.sign = options.maximize ? -1 : 1;
-  if (options.decoupled_weight_decay) item.keep = 1 - options.lr * options.weight_decay;
-  else item.weight_decay = options.weight_decay;
   item.numbers[Step::kOneMinusBeta1] = 1 - options.betas.first;
   item.numbers[Step::kBeta2] = options.betas.second;
   item.numbers[Step::kEps] = options.eps;

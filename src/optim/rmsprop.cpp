@@ -13,22 +13,14 @@ void RMSpropOptions::check() const {
 }
 
 void RMSpropOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("alpha", alpha);
-  visitor("eps", eps);
-  visitor("weight_decay", weight_decay);
-  visitor("momentum", momentum);
-  visitor("centered", centered);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "alpha", alpha, "eps", eps, "weight_decay", weight_decay, "momentum", momentum, "centered",
+                     centered, "maximize", maximize);
 }
 
 namespace detail {
 
 void RmsPropState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("square_avg", square_avg);
-  visitor("grad_avg", grad_avg);
-  visitor("momentum_buffer", momentum_buffer);
+  each_named(visitor, "step", step, "square_avg", square_avg, "grad_avg", grad_avg, "momentum_buffer", momentum_buffer);
 }
 
 Parts RmsPropState::parts(const RMSpropOptions& options) {
@@ -40,8 +32,6 @@ Parts RmsPropState::parts(const RMSpropOptions& options) {
 void RmsPropState::advance(const RMSpropOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::RmsPropNumbers;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
-  item.weight_decay = options.weight_decay;
   item.numbers[Step::kAlpha] = options.alpha;
   item.numbers[Step::kEps] = options.eps;
   item.numbers[Step::kLr] = options.lr;

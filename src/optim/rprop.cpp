@@ -11,26 +11,18 @@ void RpropOptions::check() const {
 }
 
 void RpropOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("etas", etas);
-  visitor("step_sizes", step_sizes);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "etas", etas, "step_sizes", step_sizes, "maximize", maximize);
 }
 
 namespace detail {
 
-void RpropState::each(Visitor& visitor) {
-  visitor("step", step);
-  visitor("prev", prev);
-  visitor("step_size", step_size);
-}
+void RpropState::each(Visitor& visitor) { each_named(visitor, "step", step, "prev", prev, "step_size", step_size); }
 
 Parts RpropState::parts(const RpropOptions& options) { return {{{&prev}, {&step_size, options.lr}}}; }
 
 void RpropState::advance(const RpropOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Rprop;
   ++step;
-  item.sign = options.maximize ? -1 : 1;
   item.numbers[Step::kEtaMinus] = options.etas.first;
   item.numbers[Step::kEtaPlus] = options.etas.second;
   item.numbers[Step::kMinStepSize] = options.step_sizes.first;

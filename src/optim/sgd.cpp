@@ -17,12 +17,8 @@ void SGDOptions::check() const {
 }
 
 void SGDOptions::each(detail::Visitor& visitor) {
-  visitor("lr", lr);
-  visitor("momentum", momentum);
-  visitor("dampening", dampening);
-  visitor("weight_decay", weight_decay);
-  visitor("nesterov", nesterov);
-  visitor("maximize", maximize);
+  detail::each_named(visitor, "lr", lr, "momentum", momentum, "dampening", dampening, "weight_decay", weight_decay, "nesterov", nesterov,
+                     "maximize", maximize);
 }
 
 SGD::SGD(std::vector<Tensor> params, const SGDOptions& options, Site /*site*/)

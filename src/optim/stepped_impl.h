@@ -30,6 +30,19 @@ void check_same_next(const char* op, StateT state, const Group& group, const ker
          "each replay; or use SGD, Adam or AdamW");
 }
 
+/// Fills in what the options of all optimizers say alike.
+template <class Group>
+void take_options(const Group& group, kernels::StepParameter& item) {
+  item.sign = group.maximize ? -1 : 1;
+  if constexpr (requires { group.decoupled_weight_decay; }) {
+    if (group.decoupled_weight_decay) {
+      item.keep = 1 - group.lr * group.weight_decay;
+      return;
+    }
+  }
+  if constexpr (requires { group.weight_decay; }) item.weight_decay = group.weight_decay;
+}
+
 template <class OptionsT, class StateT>
 void Stepped<OptionsT, StateT>::step(Site site) {
   const char* op = this->name();
@@ -52,6 +65,7 @@ void Stepped<OptionsT, StateT>::step(Site site) {
                                   .weight_decay = 0,
                                   .sign = 1,
                                   .numbers = {}};
+      take_options(group, item);
       size_t part = 0;
       bool captured = false;
       for (const auto& [tensor, start] : next[i].parts(group)) {
