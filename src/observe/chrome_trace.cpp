@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json_text.h"
 #include "io/file.h"
 
 namespace tandem::profiler {
@@ -23,8 +24,7 @@ constexpr int64_t kFirstDevice = 1'000'000'000;
 int64_t process_of(const Event& event) { return event.device.is_cuda() ? kFirstDevice + event.device.index() : getpid(); }
 int64_t thread_of(const Event& event) { return event.on_device() ? event.stream : event.thread; }
 
-/// Names may be any bytes: what is not UTF-8 is replaced.
-std::string json_text(std::string_view text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string json_text(std::string_view text) { return tandem::detail::json_text(json(text)); }
 
 /// Microseconds, which the format wants, to the nanosecond.
 std::string microseconds(nanoseconds time) {

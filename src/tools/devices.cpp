@@ -18,6 +18,7 @@
 
 #include "base/env.h"
 #include "base/format.h"
+#include "base/json_text.h"
 #include "base/parallel.h"
 #include "kernels/cpu/instruction_set.h"
 #include "ops/creation.h"
@@ -199,7 +200,7 @@ int print_devices(bool json, bool measured) {
     ordered_json all = {{"devices", describe()}, {"libraries", describe_libraries()}};
     for (const Link& link : links)
       all["links"].push_back({{"from", link.from.str()}, {"to", link.to.str()}, {"bytes_per_second", std::llround(link.speed * 1e9)}});
-    std::cout << all.dump(2) << std::endl;
+    std::cout << detail::json_text(all, 2) << std::endl;
     return 0;
   }
   std::vector<Row> rows = {{"device", "memory", "free", "compute", "clock", "kind", "peers", "name"}};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autograd/autograd.h"
+#include "base/json_text.h"
 #include "data/image.h"
 #include "io/safetensors.h"
 #include "ops/softmax.h"
@@ -91,7 +92,7 @@ int predict(const PredictOptions& options) {
     results.push_back({{"file", file}, {"prediction", found.front().name}, {"probabilities", probabilities}});
     if (!options.json) std::cout << line << std::endl;
   }
-  if (options.json) std::cout << results.dump(2) << std::endl;
+  if (options.json) std::cout << detail::json_text(results, 2) << std::endl;
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/json_text.h"
 #include "tools/did_you_mean.h"
 #include "tools/program.h"
 
@@ -138,7 +139,7 @@ ordered_json described(const smi::Gpu& gpu) {
 std::string json(const std::vector<smi::Gpu>& gpus, int indent) {
   ordered_json all = ordered_json::array();
   for (const smi::Gpu& gpu : gpus) all.push_back(described(gpu));
-  return ordered_json{{"gpus", std::move(all)}}.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return detail::json_text(ordered_json{{"gpus", std::move(all)}}, indent) + "\n";
 }
 
 int run(const SmiOptions& options) {

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json_text.h"
 #include "io/file.h"
 #include "observe/chrome_trace.h"
 #include "observe/flame_graph.h"
@@ -173,7 +174,7 @@ int run_trace(const TraceOptions& options) {
     answer["any"] = true;
   }
   const bool any = answer.erase("any") > 0;
-  if (options.json) std::cout << answer.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  if (options.json) std::cout << detail::json_text(answer, 2) << '\n';
   std::cout.flush();
   if (WIFSIGNALED(status))
     std::cerr << "tandem: trace: " << options.program[0] << " was ended by signal " << WTERMSIG(status) << " ("

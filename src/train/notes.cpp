@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "train/untrusted_json.h"
 
 namespace tandem::train::detail {
 namespace {
 
 using nlohmann::json;
+using tandem::detail::json_text;
 
 constexpr const char* kKey = "trainer";
 constexpr const char* kSecondsKey = "trainer_seconds";  // by itself: all else is the same for the same run
@@ -63,17 +65,16 @@ std::map<std::string, std::string> to_notes(const RunState& state) {
   json generators = json::object(), losses = json::array();
   for (const auto& [device, generator] : state.generators) generators[device] = {generator.seed, generator.offset};
   for (const LossMean& half : state.losses) losses.push_back({half.sum, half.batches});
-  return {{kKey, json{{"epoch", state.epoch},
-                      {"batch", state.batch},
-                      {"batches", state.batches},
-                      {"step", state.step},
-                      {"losses", losses},
-                      {"callbacks", state.callbacks},
-                      {"generators", generators},
-                      {"curves", to_json(state.board)},
-                      {"figures", to_json(state.figures)}}
-                     .dump()},
-          {kSecondsKey, json(state.seconds).dump()}};
+  const json all = {{"epoch", state.epoch},
+                    {"batch", state.batch},
+                    {"batches", state.batches},
+                    {"step", state.step},
+                    {"losses", losses},
+                    {"callbacks", state.callbacks},
+                    {"generators", generators},
+                    {"curves", to_json(state.board)},
+                    {"figures", to_json(state.figures)}};
+  return {{kKey, json_text(all)}, {kSecondsKey, json(state.seconds).dump()}};
 }
 
 RunState from_notes(const std::map<std::string, std::string>& notes, const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/json_text.h"
 #include "io/html.h"
 #include "train/ticks.h"
 
@@ -145,7 +146,7 @@ std::string data(const Chart& chart, const Frame& frame) {
             {std::round(frame.x(point.x) * 10) / 10, std::round(frame.y(point.y) * 10) / 10, short_number(point.x), short_number(point.y)});
     lines.push_back({{"name", line.name}, {"color", line.color}, {"points", points}});
   }
-  return nlohmann::json{{"x", chart.x_name}, {"lines", lines}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return tandem::detail::json_text(nlohmann::json{{"x", chart.x_name}, {"lines", lines}});
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ for f in found:
 PYTHON
 call -- predict run/checkpoint.safetensors digit4.png --top 1
 expect_status 0; expect_out "digit4.png  4 "
+# A file's name may be any bytes; what of it is no UTF-8 is U+FFFD in JSON.
+cp digit4.png $'digit\xff.png'
+call -- predict run/checkpoint.safetensors $'digit\xff.png' --json
+expect_status 0; expect_no_err; expect_out $'"digit\xef\xbf\xbd.png"'
 
 # What is no digit, no picture, no network.
 call -- predict run/checkpoint.safetensors empty.png

@@ -46,6 +46,9 @@ call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --epochs 1 --json --quiet --out
 expect_status 0; expect_no_err
 [ "$out" = "$(cat runs/json/summary.json)" ] || fail "--json prints another summary" "$out"
 check_summary runs/json/summary.json 1 1 0.5
+# A folder's name may be any bytes.
+call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --epochs 1 --limit-batches 2 --quiet --out $'runs/\xff'
+expect_status 0; [ -s $'runs/\xff/summary.json' ] && [ -s $'runs/\xff/report.html' ] || fail "a folder that is no UTF-8" "$(ls runs)"
 
 # The same seed gives the same network; another one another.
 for run in "a 4" "b 4" "c 5"; do

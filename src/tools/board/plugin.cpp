@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/json_text.h"
 #include "tools/board/server.h"
 #include "tools/command.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 int list(Store& store) {
   store.read_all();
-  std::cout << store.state(0)["runs"].dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << std::endl;
+  std::cout << detail::json_text(store.state(0)["runs"], 2) << std::endl;
   return 0;
 }
 

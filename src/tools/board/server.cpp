@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/json_text.h"
 #include "io/event_reader.h"
 #include "observe/smi.h"
 #include "tools/board/assets.h"
@@ -138,7 +139,7 @@ struct Server::State {
   }
 
   void json(Response& response, const ordered_json& document) const {
-    response.set_content(document.dump(-1, ' ', false, ordered_json::error_handler_t::replace), "application/json");
+    response.set_content(detail::json_text(document), "application/json");
   }
 
   void answer(const Request& request, Response& response) const {

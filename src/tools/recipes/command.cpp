@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_text.h"
 #include "data/prefetch.h"
 #include "io/file.h"
 #include "io/safetensors.h"
@@ -170,13 +171,13 @@ int run(const Recipe& recipe, TrainSettings settings, const std::function<bool(c
   const ordered_json summary = summary_of(settings, task, trainer, model);
 
   const std::string path = (folder / "summary.json").string();
-  io::write_file("train", path, summary.dump(2) + "\n");
+  io::write_file("train", path, detail::json_text(summary, 2) + "\n");
   // Who interrupts a run does not want to wait until its mistakes are found.
   const auto confusion = trainer.interrupted() ? std::nullopt : judge(model, task, settings);
   const Outcome outcome{recipe, settings, was_given, task, trainer, model, confusion};
   write_page((folder / "report.html").string(), outcome);
   if (events) events->finish(outcome);
-  if (settings.json) std::cout << summary.dump(2) << std::endl;
+  if (settings.json) std::cout << detail::json_text(summary, 2) << std::endl;
   else if (!settings.quiet) {
     if (resumed.epochs >= settings.epochs)
       std::cout << "nothing left to learn: " << resumed.epochs << " epochs were done; --epochs N with a larger N goes on\n";

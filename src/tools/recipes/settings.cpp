@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "train/untrusted_json.h"
 
 namespace tandem::tools {
@@ -73,7 +74,7 @@ ordered_json settings_json(TrainSettings settings) {
 std::string settings_note(const TrainSettings& settings) {
   ordered_json note = {{"name", settings.recipe}};
   note.update(settings_json(settings));
-  return note.dump();
+  return detail::json_text(note);
 }
 
 void read_settings(TrainSettings& settings, const io::Metadata& metadata, const std::string& path,
