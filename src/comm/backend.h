@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "comm/types.h"
+#include "comm/call.h"
 #include "runtime/device.h"
 #include "runtime/driver.h"
 

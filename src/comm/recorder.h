@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/types.h"
+#include "comm/call.h"
 
 namespace tandem::comm {
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dtype.h"
 #include "comm/types.h"
 
 namespace tandem::comm {

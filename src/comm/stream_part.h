@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "comm/types.h"
+#include "comm/call.h"
 #include "runtime/driver.h"
 #include "runtime/stream_record.h"
 #include "tensor/tensor.h"

@@ -1,12 +1,7 @@
-// What ranks can do together, and what one of them is about to do: the words that the whole room shares.
+// What users say of a reduction.
 #pragma once
 
 #include <cstdint>
-#include <string>
-
-#include "base/dtype.h"
-#include "base/shape.h"
-#include "base/site.h"
 
 namespace tandem::comm {
 
@@ -14,40 +9,7 @@ namespace tandem::comm {
 /// float32 and rounded once. As torch.distributed.ReduceOp.
 enum class ReduceOp : uint8_t { SUM, AVG, PRODUCT, MIN, MAX };
 
-/// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group. The sizes of NewGroup are its ranks.
-enum class Collective : uint8_t {
-  AllReduce,
-  Broadcast,
-  Reduce,
-  AllGather,
-  ReduceScatter,
-  AllToAll,
-  Gather,
-  Scatter,
-  Barrier,
-  NewGroup,
-  Send,
-  Recv
-};
-
-/// As "SUM", "all_reduce".
+/// As "SUM".
 [[nodiscard]] const char* name(ReduceOp op);
-[[nodiscard]] const char* name(Collective kind);
-
-/// One rank's call of a collective: what its partners compare with theirs, and what the recorder keeps.
-struct Call {
-  uint64_t number = 0;  // counts the collectives of a group from 1; of Send and Recv, those of the rank
-  Collective kind = Collective::Barrier;
-  ReduceOp op = ReduceOp::SUM;
-  DType dtype = DType::UInt8;
-  int root = -1;  // the root, or the other rank of Send and Recv; -1: none
-  int tag = 0;    // of Send and Recv
-  Shape sizes;    // of the rank's tensor; where ranks' tensors differ by design, of one part
-  Site site = Site::none();
-  std::string label = {};  // which one of many alike it is, where a wrapper makes them
-};
-
-/// As "all_reduce of float32 [3] (SUM) for 'DistributedDataParallel 1: bucket 0' at model.cpp:12".
-[[nodiscard]] std::string str(const Call& call);
 
 }  // namespace tandem::comm

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/dtype.h"
 #include "comm/types.h"
 #include "kernels/cuda/vendor/library.h"
 

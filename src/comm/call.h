@@ -1,0 +1,49 @@
+// What ranks do together, and what one of them is about to do: the words that the room and its back ends share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "base/site.h"
+#include "comm/types.h"
+
+namespace tandem::comm {
+
+/// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group. The sizes of NewGroup are its ranks.
+enum class Collective : uint8_t {
+  AllReduce,
+  Broadcast,
+  Reduce,
+  AllGather,
+  ReduceScatter,
+  AllToAll,
+  Gather,
+  Scatter,
+  Barrier,
+  NewGroup,
+  Send,
+  Recv
+};
+
+/// As "all_reduce".
+[[nodiscard]] const char* name(Collective kind);
+
+/// One rank's call of a collective: what its partners compare with theirs, and what the recorder keeps.
+struct Call {
+  uint64_t number = 0;  // counts the collectives of a group from 1; of Send and Recv, those of the rank
+  Collective kind = Collective::Barrier;
+  ReduceOp op = ReduceOp::SUM;
+  DType dtype = DType::UInt8;
+  int root = -1;  // the root, or the other rank of Send and Recv; -1: none
+  int tag = 0;    // of Send and Recv
+  Shape sizes;    // of the rank's tensor; where ranks' tensors differ by design, of one part
+  Site site = Site::none();
+  std::string label = {};  // which one of many alike it is, where a wrapper makes them
+};
+
+/// As "all_reduce of float32 [3] (SUM) for 'DistributedDataParallel 1: bucket 0' at model.cpp:12".
+[[nodiscard]] std::string str(const Call& call);
+
+}  // namespace tandem::comm
