@@ -6,27 +6,36 @@
 
 namespace tandem::comm {
 
-const char* name(Collective kind) {
-  constexpr const char* names[] = {"all_reduce", "broadcast", "reduce",  "all_gather", "reduce_scatter", "all_to_all",
-                                   "gather",     "scatter",   "barrier", "new_group",  "send",           "recv"};
-  return names[static_cast<int>(kind)];
-}
+namespace {
+
+enum class Told : uint8_t { Elements, Ranks, Nothing };
+
+/// A row of collectives.def.
+struct Row {
+  const char* name;
+  Told sizes;
+  bool reduces;
+  std::string_view root;
+};
+
+constexpr Row kRows[] = {
+#define TD_COLLECTIVE(kind, name, sizes, reduces, root) {name, Told::sizes, reduces, root},
+#include "comm/collectives.def"
+};
+
+constexpr const Row& row_of(Collective kind) { return kRows[static_cast<int>(kind)]; }
+
+}  // namespace
+
+const char* name(Collective kind) { return row_of(kind).name; }
 
 std::string str(const Call& call) {
-  std::string text = name(call.kind);
-  if (call.kind == Collective::NewGroup) append_text(text, tandem::str(" of ranks ", call.sizes));
-  else if (call.kind != Collective::Barrier) append_text(text, tandem::str(" of ", call.dtype, ' ', call.sizes));
-  switch (call.kind) {
-    case Collective::AllReduce:
-    case Collective::ReduceScatter: append_text(text, tandem::str(" (", name(call.op), ')')); break;
-    case Collective::Reduce: append_text(text, tandem::str(" (", name(call.op), ") to rank ", call.root)); break;
-    case Collective::Gather: append_text(text, tandem::str(" to rank ", call.root)); break;
-    case Collective::Broadcast:
-    case Collective::Scatter: append_text(text, tandem::str(" from rank ", call.root)); break;
-    case Collective::Send: append_text(text, tandem::str(" to rank ", call.root)); break;
-    case Collective::Recv: append_text(text, tandem::str(" from rank ", call.root)); break;
-    default: break;
-  }
+  const Row& row = row_of(call.kind);
+  std::string text = row.name;
+  if (row.sizes == Told::Ranks) append_text(text, tandem::str(" of ranks ", call.sizes));
+  else if (row.sizes == Told::Elements) append_text(text, tandem::str(" of ", call.dtype, ' ', call.sizes));
+  if (row.reduces) append_text(text, tandem::str(" (", name(call.op), ')'));
+  if (!row.root.empty()) append_text(text, tandem::str(' ', row.root, " rank ", call.root));
   if (call.tag != 0) append_text(text, tandem::str(" with tag ", call.tag));
   if (!call.label.empty()) append_text(text, tandem::str(" for '", call.label, '\''));
   std::string_view file(call.site.file);

@@ -13,22 +13,20 @@ namespace tandem::comm {
 
 /// The kinds of collectives. Send and Recv are of two ranks; all others of every rank of the group. The sizes of NewGroup are its ranks.
 enum class Collective : uint8_t {
-  AllReduce,
-  Broadcast,
-  Reduce,
-  AllGather,
-  ReduceScatter,
-  AllToAll,
-  Gather,
-  Scatter,
-  Barrier,
-  NewGroup,
-  Send,
-  Recv
+#define TD_COLLECTIVE(kind, ...) kind,
+#include "comm/collectives.def"
 };
+
+/// How many kinds there are.
+inline constexpr int kCollectives = 0
+#define TD_COLLECTIVE(...) +1
+#include "comm/collectives.def"
+    ;
 
 /// As "all_reduce".
 [[nodiscard]] const char* name(Collective kind);
+/// Whether it is a message between two ranks.
+[[nodiscard]] constexpr bool point_to_point(Collective kind) { return kind == Collective::Send || kind == Collective::Recv; }
 
 /// One rank's call of a collective: what its partners compare with theirs, and what the recorder keeps.
 struct Call {

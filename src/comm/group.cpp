@@ -29,8 +29,6 @@
 namespace tandem::comm {
 namespace {
 
-constexpr bool point_to_point(Collective kind) { return kind == Collective::Send || kind == Collective::Recv; }
-
 /// Jobs run one after another by a thread that starts with the first. Ends when it is destroyed, after those it has.
 class Lane {
  public:

@@ -84,7 +84,7 @@ bool read(const Record& record, RecordedCall& out) {
   const uint64_t kind = record.kind.load(acquire), pair = record.root_and_tag.load(acquire);
   Call call;
   call.number = record.number.load(acquire);
-  call.kind = static_cast<Collective>(std::min<uint64_t>(kind & 0xff, static_cast<uint64_t>(Collective::Recv)));
+  call.kind = static_cast<Collective>(std::min<uint64_t>(kind & 0xff, kCollectives - 1));
   call.op = static_cast<ReduceOp>(std::min<uint64_t>(kind >> 8 & 0xff, static_cast<uint64_t>(ReduceOp::MAX)));
   call.dtype = static_cast<DType>(std::min<uint64_t>(kind >> 16 & 0xff, kDTypes - 1));
   call.root = static_cast<int32_t>(pair & 0xffffffffU);
@@ -100,7 +100,7 @@ bool read(const Record& record, RecordedCall& out) {
   if (record.place.load(relaxed) != place) return false;
   out.number = call.number;
   out.text = str(call);
-  out.point_to_point = call.kind == Collective::Send || call.kind == Collective::Recv;
+  out.point_to_point = point_to_point(call.kind);
   return true;
 }
 
