@@ -5,13 +5,7 @@
 
 namespace tandem::comm {
 
-std::unique_ptr<Transfer> Backend::begin_send(const Context& context, const void* /*data*/, int64_t /*count*/, DType /*dtype*/,
-                                              int /*peer*/, int /*tag*/) {
-  fail('[', comm::name(context.call.kind), "] the back end ", name(), " has no messages beside its streams");
-}
-
-std::unique_ptr<Transfer> Backend::begin_recv(const Context& context, void* /*data*/, int64_t /*count*/, DType /*dtype*/, int /*peer*/,
-                                              int /*tag*/) {
+std::unique_ptr<Transfer> Backend::begin_message(const Context& context) {
   fail('[', comm::name(context.call.kind), "] the back end ", name(), " has no messages beside its streams");
 }
 

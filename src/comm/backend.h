@@ -1,4 +1,4 @@
-// How ranks reach each other: one small class for each way, all with the same list of collectives.
+// How ranks reach each other: one small class for each way, all of which run the same calls.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct Context {
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  /// Moves what can be moved without waiting, by one thread at a time. Whether it is done; what goes wrong is thrown, as by send and recv.
+  /// Moves what can be moved without waiting, by one thread at a time. Whether it is done; what goes wrong is thrown, as by run.
   /// `look`: see, too, whether the other rank is still there and time is left.
   [[nodiscard]] virtual bool advance(bool look) = 0;
 };
@@ -70,34 +70,11 @@ class Backend {
   /// copy between. It may outlive the group. nullptr where there is none, or no more. From any thread.
   [[nodiscard]] virtual std::shared_ptr<void> shared_memory(size_t /*bytes*/) { return nullptr; }
 
-  /// In place: every rank ends with all ranks' elements, reduced in the order of the ranks where the back end can choose.
-  virtual void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) = 0;
-  /// In place: the root's elements.
-  virtual void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) = 0;
-  /// In place at the root; the others' elements stay as they are.
-  virtual void reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) = 0;
-  /// `out` has size() * count elements, those of rank r at r * count. `in` may be the rank's own part of `out`.
-  virtual void all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) = 0;
-  /// `in` has size() * count elements; `out` the reduced ones from rank() * count on. `out` may be that part of `in`.
-  virtual void reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) = 0;
-  /// Part r of `in`, in_counts[r] elements, goes to rank r; part r of `out`, out_counts[r] elements, comes from it. Parts follow each
-  /// other.
-  virtual void all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
-                          DType dtype) = 0;
-  /// `out`, at the root only, has size() * count elements.
-  virtual void gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) = 0;
-  /// `in`, at the root only, has size() * count elements.
-  virtual void scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) = 0;
-  virtual void barrier(const Context& context) = 0;
-  /// To rank `peer`. Returns when `data` may be changed. Messages of one pair and tag arrive in their order.
-  virtual void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) = 0;
-  virtual void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) = 0;
-  /// As send and recv, for who moves many messages at once; from any thread. The context, and what it names, stays until the transfer is
-  /// destroyed. Not of those that queue on streams.
-  [[nodiscard]] virtual std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
-                                                             int tag);
-  [[nodiscard]] virtual std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
-                                                             int tag);
+  /// Runs this rank's part of `context.call`, as collectives.def says for its kind.
+  virtual void run(const Context& context) = 0;
+  /// As run of a Send or Recv, for who moves many messages at once; from any thread. The context, and what it names, stays until the
+  /// transfer is destroyed. Not of those that queue on streams.
+  [[nodiscard]] virtual std::unique_ptr<Transfer> begin_message(const Context& context);
   /// A number that changes when one of this rank's transfers may go on; waiting until it is not `seen` any more, for a moment at most,
   /// which tells whether it changed; and changing it.
   [[nodiscard]] virtual uint32_t news() { return 0; }

@@ -7,6 +7,17 @@
 #include "ops/creation.h"
 
 namespace tandem::comm {
+
+Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op, int root) {
+  Call call;
+  call.kind = kind;
+  call.op = op;
+  call.dtype = t.dtype();
+  call.root = root;
+  call.sizes = t.sizes();
+  call.site = site;
+  return call;
+}
 namespace {
 
 using Pairs = std::vector<std::pair<Tensor, Tensor>>;

@@ -1,4 +1,4 @@
-// Tensors as back ends take them: dense, and where the back end can reach them.
+// Tensors as back ends take them, dense and where the back end can reach them; and calls of them.
 #pragma once
 
 #include <utility>
@@ -8,6 +8,9 @@
 #include "tensor/tensor.h"
 
 namespace tandem::comm {
+
+/// A call whose ranks each give or get a tensor like `t`, without its buffers.
+[[nodiscard]] Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp::SUM, int root = -1);
 
 /// Tensors that stand in for others during a collective, and whose values go back to them when it is done.
 class CopiesBack {

@@ -3,14 +3,15 @@
 #include "comm/devices.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "comm/by_copies.h"
+#include "comm/dense.h"
 #include "comm/group.h"
 #include "comm/local_backend.h"
 #include "ops/join.h"
@@ -114,14 +115,18 @@ class Many {
   bool open_ = true;
 };
 
-/// Queues every rank's part on the current stream of its device: part_of(i) gives its back end call.
-template <class PartOf>
-void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const Call& call, PartOf part_of) {
+/// A rank's tensor, or none.
+std::span<const Tensor> one_or_none(const Tensor& t) { return {&t, t.defined() ? size_t{1} : 0}; }
+
+/// Queues every rank's part on the current stream of its device.
+void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins,
+                    const std::vector<Tensor>& outs) {
   try {
     Many together(*ranks[0]);
     for (size_t i = 0; i < devices.size(); ++i) {
       const runtime::StreamHandle stream = runtime::current_stream(devices[i].index())->handle;
-      part_of(i)(*ranks[i], Context{.call = call, .device = devices[i], .stream = stream, .deadline = Clock::now() + kTimeout});
+      const Call own = with_buffers(call, one_or_none(ins[i]), one_or_none(outs[i]));
+      ranks[i]->run(Context{.call = own, .device = devices[i], .stream = stream, .deadline = Clock::now() + kTimeout});
     }
     together.end();
   } catch (const std::exception& error) {
@@ -131,16 +136,15 @@ void run_on_streams(Backends& ranks, const std::vector<Device>& devices, const C
   }
 }
 
-/// Queues every rank's part: part(i) gives its back end call, ins[i] and outs[i] are its tensors.
-template <class PartOf>
+/// Queues every rank's part: it reads ins[i] and writes outs[i], which is undefined where it writes none.
 void run(const char* op, const std::vector<Device>& devices, const Call& call, const std::vector<Tensor>& ins,
-         const std::vector<Tensor>& outs, PartOf part_of) {
+         const std::vector<Tensor>& outs) {
   for (const Device device : devices)
     if (runtime::require_driver().capturing(runtime::current_stream(device.index())->handle))
       fail('[', op, "] a collective cannot be captured in a graph: its ranks would not meet at a replay");
   Known& all = known();
   const std::lock_guard lock(all.mutex);  // two threads' calls must not mix
-  if (!runtime::devices_are_virtual()) return run_on_streams(backends_of(devices), devices, call, part_of);
+  if (!runtime::devices_are_virtual()) return run_on_streams(backends_of(devices), devices, call, ins, outs);
   Groups& groups = all.groups[indices(devices)];
   if (groups.empty()) {
     const auto team = make_thread_team(static_cast<int>(devices.size()));
@@ -150,7 +154,7 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
       groups.push_back(std::make_shared<Group>(std::make_unique<LocalBackend>(team, rank), nullptr, ranks, kTimeout));
   }
   try {
-    for (size_t i = 0; i < devices.size(); ++i) groups[i]->run(call, std::array{ins[i]}, std::array{outs[i]}, false, part_of(i));
+    for (size_t i = 0; i < devices.size(); ++i) (void)groups[i]->run(call, one_or_none(ins[i]), one_or_none(outs[i]), false);
   } catch (const std::exception& error) {
     // Those that were queued would wait for the others for ever.
     for (const auto& group : groups) group->abort(error.what());
@@ -158,19 +162,6 @@ void run(const char* op, const std::vector<Device>& devices, const Call& call, c
     throw;
   }
 }
-
-Call call_of(Collective kind, const Tensor& t, Site site, ReduceOp op = ReduceOp::SUM, int root = -1) {
-  Call call;
-  call.kind = kind;
-  call.op = op;
-  call.dtype = t.dtype();
-  call.root = root;
-  call.sizes = t.sizes();
-  call.site = site;
-  return call;
-}
-
-void* data_of(const Tensor& t) { return t.impl().data; }
 
 Tensor empty_on(Device device, const Tensor& like, const Shape& sizes, Site site) {
   return Tensor(TensorImpl::make(sizes, like.dtype(), device, false, site));
@@ -192,11 +183,7 @@ void all_reduce(const std::vector<Tensor>& tensors, ReduceOp op, Site site) {
   const std::vector<Device> devices = devices_of(tensors);
   if (!are_ranks(devices)) return all_reduce_by_copies(tensors, op, site);
   const std::vector<Tensor> used = dense(tensors, site);
-  run("all_reduce", devices, call_of(Collective::AllReduce, tensors[0], site, op), used, used, [&](size_t i) {
-    return [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), op](Backend& backend, const Context& context) {
-      backend.all_reduce(context, data, count, dtype, op);
-    };
-  });
+  run("all_reduce", devices, call_of(Collective::AllReduce, tensors[0], site, op), used, used);
   for (size_t i = 0; i < tensors.size(); ++i)
     if (!used[i].is_same(tensors[i])) tensors[i].copy_(used[i], false, site);
 }
@@ -247,12 +234,8 @@ std::vector<Tensor> broadcast(const Tensor& t, const std::vector<Device>& given,
   for (const Device device : devices) copies.push_back(device == t.device() ? source : empty_on(device, t, t.sizes(), site));
   const auto number = static_cast<int>(root - devices.begin());
   std::vector<Tensor> outs = copies;
-  outs[static_cast<size_t>(number)] = empty_on(t.device(), t, {0}, site);  // the source is not written
-  run("broadcast", devices, call_of(Collective::Broadcast, t, site, {}, number), copies, outs, [&](size_t i) {
-    return [data = data_of(copies[i]), count = t.numel(), dtype = t.dtype(), number](Backend& backend, const Context& context) {
-      backend.broadcast(context, data, count, dtype, number);
-    };
-  });
+  outs[static_cast<size_t>(number)] = Tensor();  // the source is not written
+  run("broadcast", devices, call_of(Collective::Broadcast, t, site, {}, number), copies, outs);
   copies[static_cast<size_t>(number)] = t;
   return copies;
 }
@@ -267,13 +250,7 @@ Tensor reduce_add(const std::vector<Tensor>& tensors, Device device, Site site) 
   std::vector<Tensor> used = dense(tensors, site);
   const auto number = static_cast<size_t>(root - devices.begin());
   used[number] = used[number].clone(site);
-  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used,
-      [&](size_t i) {
-        return
-            [data = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype(), number](Backend& backend, const Context& context) {
-              backend.reduce(context, data, count, dtype, ReduceOp::SUM, static_cast<int>(number));
-            };
-      });
+  run("reduce_add", devices, call_of(Collective::Reduce, tensors[0], site, ReduceOp::SUM, static_cast<int>(number)), used, used);
   return used[number];
 }
 
@@ -291,10 +268,7 @@ std::vector<Tensor> all_gather(const std::vector<Tensor>& tensors, Site site) {
   Shape sizes = tensors[0].sizes();
   sizes[0] *= static_cast<int64_t>(tensors.size());
   for (const Tensor& t : used) outs.push_back(empty_on(t.device(), t, sizes, site));
-  run("all_gather", devices, call_of(Collective::AllGather, tensors[0], site), used, outs, [&](size_t i) {
-    return [out = data_of(outs[i]), in = data_of(used[i]), count = used[i].numel(), dtype = used[i].dtype()](
-               Backend& backend, const Context& context) { backend.all_gather(context, out, in, count, dtype); };
-  });
+  run("all_gather", devices, call_of(Collective::AllGather, tensors[0], site), used, outs);
   return outs;
 }
 
@@ -320,10 +294,7 @@ std::vector<Tensor> reduce_scatter(const std::vector<Tensor>& tensors, ReduceOp 
   Shape sizes = tensors[0].sizes();
   sizes[0] = part;
   for (const Tensor& t : used) outs.push_back(empty_on(t.device(), t, sizes, site));
-  run("reduce_scatter", devices, call_of(Collective::ReduceScatter, outs[0], site, op), used, outs, [&](size_t i) {
-    return [out = data_of(outs[i]), in = data_of(used[i]), count = outs[i].numel(), dtype = used[i].dtype(), op](
-               Backend& backend, const Context& context) { backend.reduce_scatter(context, out, in, count, dtype, op); };
-  });
+  run("reduce_scatter", devices, call_of(Collective::ReduceScatter, outs[0], site, op), used, outs);
   return outs;
 }
 

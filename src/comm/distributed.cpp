@@ -1,4 +1,4 @@
-// Checks, then one call of a back end each. Everything is dense from here on.
+// Checks, then one call of the group each. Everything is dense from here on.
 #include "comm/distributed.h"
 
 #include <algorithm>
@@ -67,19 +67,11 @@ void check_alike(const char* op, const Tensor& a, const Tensor& b) {
 
 Call call_of(Collective kind, const Tensor& t, const CollectiveOptions& options, Site site, ReduceOp op = ReduceOp::SUM, int root = -1,
              int tag = 0) {
-  Call call;
-  call.kind = kind;
-  call.op = op;
-  call.dtype = t.dtype();
-  call.root = root;
+  Call call = comm::call_of(kind, t, site, op, root);
   call.tag = tag;
-  call.sizes = t.sizes();
-  call.site = site;
   call.label = options.label;
   return call;
 }
-
-void* data_of(const Tensor& t) { return t.impl().data; }
 
 void check_blocking(const char* op, const CollectiveOptions& options, const char* instead) {
   if (options.async_op) fail('[', op, "] gives its result, so it cannot be asynchronous: use ", instead);
@@ -166,10 +158,7 @@ Work all_reduce(const Tensor& t, ReduceOp op, const CollectiveOptions& options, 
   const auto group = group_of("all_reduce", options.group);
   CopiesBack copies(*group, site);
   const Tensors used{copies.writable(t)};
-  Work work = group->run(call_of(Collective::AllReduce, t, options, site, op), used, used, options.async_op,
-                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op](Backend& backend, const Context& context) {
-                           backend.all_reduce(context, data, count, dtype, op);
-                         });
+  Work work = group->run(call_of(Collective::AllReduce, t, options, site, op), used, used, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -197,10 +186,7 @@ Work broadcast(const Tensor& t, int src, const CollectiveOptions& options, Site 
   const int root = rank_in("broadcast", "src", *group, src);
   CopiesBack copies(*group, site);
   const Tensors used{group->rank() == root ? copies.readable(t) : copies.writable(t)};
-  Work work = group->run(call_of(Collective::Broadcast, t, options, site, {}, root), used, used, options.async_op,
-                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), root](Backend& backend, const Context& context) {
-                           backend.broadcast(context, data, count, dtype, root);
-                         });
+  Work work = group->run(call_of(Collective::Broadcast, t, options, site, {}, root), used, used, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -211,9 +197,7 @@ Work reduce(const Tensor& t, int dst, ReduceOp op, const CollectiveOptions& opti
   const int root = rank_in("reduce", "dst", *group, dst);
   CopiesBack copies(*group, site);
   const Tensors used{group->rank() == root ? copies.writable(t) : copies.readable(t)};
-  Work work = group->run(call_of(Collective::Reduce, t, options, site, op, root), used, used, options.async_op,
-                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), op, root](
-                             Backend& backend, const Context& context) { backend.reduce(context, data, count, dtype, op, root); });
+  Work work = group->run(call_of(Collective::Reduce, t, options, site, op, root), used, used, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -227,9 +211,7 @@ Work all_gather_into_tensor(const Tensor& out, const Tensor& in, const Collectiv
     fail('[', kName, "] the output needs ", group->size(), " times the input's ", in.numel(), " elements, but has ", out.numel());
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
-  Work work = group->run(call_of(Collective::AllGather, in, options, site), from, to, options.async_op,
-                         [out = data_of(to[0]), in = data_of(from[0]), count = in.numel(), dtype = in.dtype()](
-                             Backend& backend, const Context& context) { backend.all_gather(context, out, in, count, dtype); });
+  Work work = group->run(call_of(Collective::AllGather, in, options, site), from, to, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -253,9 +235,7 @@ Work reduce_scatter_tensor(const Tensor& out, const Tensor& in, ReduceOp op, con
     fail('[', kName, "] the input needs ", group->size(), " times the output's ", out.numel(), " elements, but has ", in.numel());
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
-  Work work = group->run(call_of(Collective::ReduceScatter, out, options, site, op), from, to, options.async_op,
-                         [out = data_of(to[0]), in = data_of(from[0]), count = out.numel(), dtype = in.dtype(), op](
-                             Backend& backend, const Context& context) { backend.reduce_scatter(context, out, in, count, dtype, op); });
+  Work work = group->run(call_of(Collective::ReduceScatter, out, options, site, op), from, to, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -303,11 +283,9 @@ Work run_all_to_all(const std::shared_ptr<Group>& group, const Tensor& out, cons
   const Tensors to{copies.writable(out)}, from{copies.readable(in)};
   Call call = call_of(Collective::AllToAll, in, options, site);
   call.sizes = {};  // they may differ
-  Work work = group->run(call, from, to, options.async_op,
-                         [out = data_of(to[0]), in = data_of(from[0]), dtype = in.dtype(), out_counts = std::move(out_counts),
-                          in_counts = std::move(in_counts)](Backend& backend, const Context& context) {
-                           backend.all_to_all(context, out, out_counts.data(), in, in_counts.data(), dtype);
-                         });
+  call.out_counts = std::move(out_counts);
+  call.in_counts = std::move(in_counts);
+  Work work = group->run(std::move(call), from, to, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -338,7 +316,7 @@ std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const Collecti
   constexpr int64_t kWords = 1 + kMaxDims;
   const Tensor told(TensorImpl::make({static_cast<int64_t>(n), kWords}, kInt64, cpu(), false, site));
   const Tensor heard(TensorImpl::make({static_cast<int64_t>(n), kWords}, kInt64, cpu(), false, site));
-  auto* words = static_cast<int64_t*>(data_of(told));
+  auto* words = static_cast<int64_t*>(told.impl().data);
   std::fill(words, words + told.numel(), 0);
   std::vector<int64_t> in_counts, out_counts;
   for (size_t r = 0; r < n; ++r) {
@@ -348,7 +326,7 @@ std::vector<Tensor> all_to_all(const std::vector<Tensor>& inputs, const Collecti
   }
   (void)all_to_all_single(heard, told, {}, {}, options, site);
   std::vector<Shape> sizes;
-  words = static_cast<int64_t*>(data_of(heard));
+  words = static_cast<int64_t*>(heard.impl().data);
   int64_t total = 0;
   for (size_t r = 0; r < n; ++r) {
     sizes.emplace_back(words + r * kWords + 1, static_cast<size_t>(std::clamp<int64_t>(words[r * kWords], 0, kMaxDims)));
@@ -369,9 +347,7 @@ std::vector<Tensor> gather(const Tensor& t, int dst, const CollectiveOptions& op
   CopiesBack copies(*group, site);
   const Tensors from{copies.readable(t)};
   const Tensors to{empty_beside(from[0], {here ? t.numel() * group->size() : 0}, site)};
-  (void)group->run(call_of(Collective::Gather, t, options, site, {}, root), from, to, false,
-                   [out = data_of(to[0]), in = data_of(from[0]), count = t.numel(), dtype = t.dtype(), root](
-                       Backend& backend, const Context& context) { backend.gather(context, out, in, count, dtype, root); });
+  (void)group->run(call_of(Collective::Gather, t, options, site, {}, root), from, to, false);
   if (!here) return {};
   return parts_of(to[0].to(t.device(), {}, site), std::vector<Shape>(static_cast<size_t>(group->size()), t.sizes()));
 }
@@ -392,9 +368,7 @@ Work scatter(const Tensor& out, const std::vector<Tensor>& parts, int src, const
   CopiesBack copies(*group, site);
   const Tensors to{copies.writable(out)};
   const Tensors from{here ? copies.readable(flattened(parts, site)) : empty_beside(to[0], {0}, site)};
-  Work work = group->run(call_of(Collective::Scatter, out, options, site, {}, root), from, to, options.async_op,
-                         [out = data_of(to[0]), in = data_of(from[0]), count = out.numel(), dtype = out.dtype(), root](
-                             Backend& backend, const Context& context) { backend.scatter(context, out, in, count, dtype, root); });
+  Work work = group->run(call_of(Collective::Scatter, out, options, site, {}, root), from, to, options.async_op);
   return std::move(copies).finish(std::move(work), options.async_op);
 }
 
@@ -407,10 +381,7 @@ Work run_send(const Tensor& t, int dst, int tag, const CollectiveOptions& option
   const auto group = group_of("send", options.group);
   const int peer = peer_in("send", "dst", *group, dst);
   const Tensors used{CopiesBack(*group, site).readable(t)};
-  return group->run(call_of(Collective::Send, t, options, site, {}, peer, tag), used, {}, async_op,
-                    [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), peer, tag](Backend& backend, const Context& context) {
-                      backend.send(context, data, count, dtype, peer, tag);
-                    });
+  return group->run(call_of(Collective::Send, t, options, site, {}, peer, tag), used, {}, async_op);
 }
 
 Work run_recv(const Tensor& t, int src, int tag, const CollectiveOptions& options, bool async_op, Site site) {
@@ -419,9 +390,7 @@ Work run_recv(const Tensor& t, int src, int tag, const CollectiveOptions& option
   const int peer = peer_in("recv", "src", *group, src);
   CopiesBack copies(*group, site);
   const Tensors used{copies.writable(t)};
-  Work work = group->run(call_of(Collective::Recv, t, options, site, {}, peer, tag), {}, used, async_op,
-                         [data = data_of(used[0]), count = t.numel(), dtype = t.dtype(), peer, tag](
-                             Backend& backend, const Context& context) { backend.recv(context, data, count, dtype, peer, tag); });
+  Work work = group->run(call_of(Collective::Recv, t, options, site, {}, peer, tag), {}, used, async_op);
   return std::move(copies).finish(std::move(work), async_op);
 }
 
@@ -444,18 +413,14 @@ Work barrier(const CollectiveOptions& options, Site site) {
   Call call;
   call.site = site;
   call.label = options.label;
-  return group_of("barrier", options.group)->run(call, {}, {}, options.async_op, [](Backend& backend, const Context& context) {
-    backend.barrier(context);
-  });
+  return group_of("barrier", options.group)->run(call, {}, {}, options.async_op);
 }
 
 void monitored_barrier(const ProcessGroup& group, std::chrono::milliseconds timeout, Site site) {
   if (timeout.count() <= 0) fail("[monitored_barrier] timeout must be positive, but is ", timeout.count(), " ms");
   Call call;
   call.site = site;
-  (void)group_of("monitored_barrier", group)
-      ->run(
-          call, {}, {}, false, [](Backend& backend, const Context& context) { backend.barrier(context); }, timeout);
+  (void)group_of("monitored_barrier", group)->run(call, {}, {}, false, timeout);
 }
 
 }  // namespace tandem::distributed

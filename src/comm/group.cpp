@@ -256,10 +256,10 @@ struct Group::State {
 
   // Runs a queued call on this thread; what goes wrong is thrown.
   void run(Backend& backend, const Call& call, uint64_t place, Device device, runtime::StreamHandle stream, const std::string* spoiled,
-           const Part& part, std::chrono::milliseconds limit) {
+           std::chrono::milliseconds limit) {
     const Turn turn(*this, call, place);
     recorder.started(place);
-    part(backend, Context{call, device, stream, Clock::now() + limit, &aborted, spoiled});
+    backend.run(Context{call, device, stream, Clock::now() + limit, &aborted, spoiled});
     turn.well = true;
   }
 
@@ -347,9 +347,22 @@ Group::State& Group::state_for(Call& call) const {
   return *state_;
 }
 
-void Group::run_here(const Call& asked, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
-                     std::chrono::milliseconds limit) {
-  Call call = asked;  // which becomes one with a number
+Call with_buffers(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes) {
+  if (!reads.empty()) call.in = reads[0].impl().data;
+  if (!writes.empty()) call.out = writes[0].impl().data;
+  return call;
+}
+
+Work Group::run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, std::chrono::milliseconds limit) {
+  const auto on_device = [](std::span<const Tensor> tensors) { return !tensors.empty() && tensors[0].is_cuda(); };
+  call = with_buffers(std::move(call), reads, writes);
+  if (async_op || on_device(reads) || on_device(writes)) return queue(std::move(call), reads, writes, async_op, limit);
+  run_here(std::move(call), writes, limit, [](Backend& backend, const Context& context) { backend.run(context); });
+  return {};
+}
+
+template <class Part>
+void Group::run_here(Call call, std::span<const Tensor> writes, std::chrono::milliseconds limit, Part part) {
   State& state = state_for(call);
   const auto now = Clock::now();
   std::unique_lock lock(state.mutex);
@@ -358,14 +371,13 @@ void Group::run_here(const Call& asked, std::span<const Tensor> writes, void* pa
   lock.unlock();
   const runtime::Telling told([&] { return collective_fact(call, nullptr, {}, writes, state.host->rank(), true); });
   const State::Turn turn(state, call, place);
-  call_part(part, *state.host, Context{call, Device(), nullptr, now + (limit.count() ? limit : timeout_), &state.aborted, nullptr});
+  part(*state.host, Context{call, Device(), nullptr, now + (limit.count() ? limit : timeout_), &state.aborted, nullptr});
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
   turn.well = true;
 }
 
-Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
+Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op,
                   std::chrono::milliseconds limit) {
-  Call call = asked;
   State& state = state_for(call);
   if (limit.count() == 0) limit = timeout_;
   const Tensor* const any = !writes.empty() ? &writes[0] : !reads.empty() ? &reads[0] : nullptr;
@@ -390,10 +402,10 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
     std::vector<Tensor> held(reads.begin(), reads.end());
     held.insert(held.end(), writes.begin(), writes.end());
     // The lane ends with the state, so the job may use it.
-    state.lane->add([&state, &backend, call, place, part = std::move(part), work, limit, held = std::move(held)]() mutable {
+    state.lane->add([&state, &backend, call, place, work, limit, held = std::move(held)]() mutable {
       std::exception_ptr error;
       try {
-        state.run(backend, call, place, Device(), nullptr, nullptr, part, limit);
+        state.run(backend, call, place, Device(), nullptr, nullptr, limit);
       } catch (...) {
         error = std::current_exception();
       }
@@ -451,8 +463,8 @@ Work Group::queue(const Call& asked, std::span<const Tensor> reads, std::span<co
   const uint64_t place = state.recorder.queued(call, Clock::now(), false);
   for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
   // Queued work keeps the group, so that leaving waits for it even where nobody has a handle any more.
-  const auto run = [keep = shared_from_this(), &state, &backend, call, place, device, handle = stream->handle, part = std::move(part),
-                    limit](const std::string* spoiled) { state.run(backend, call, place, device, handle, spoiled, part, limit); };
+  const auto run = [keep = shared_from_this(), &state, &backend, call, place, device, handle = stream->handle,
+                    limit](const std::string* spoiled) { state.run(backend, call, place, device, handle, spoiled, limit); };
   if (backend.queues_on_streams()) run(nullptr);
   else
     queue_part(driver, *stream, call, reads, writes, run, [keep = shared_from_this(), &state, &backend, call] {
@@ -471,7 +483,7 @@ std::shared_ptr<Group> Group::sub_group(std::span<const int> ranks, std::chrono:
   for (const int rank : ranks) call.sizes.push_back(rank);
   call.site = site;
   std::unique_ptr<Backend> host, device;
-  run(call, {}, {}, false, [&](Backend&, const Context& context) {
+  run_here(std::move(call), {}, {}, [&](Backend&, const Context& context) {
     host = state_->host->sub_group(context, ranks);
     if (state_->device) device = state_->device->sub_group(context, ranks);
   });

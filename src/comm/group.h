@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +16,9 @@ namespace tandem::comm {
 
 /// How long a wait for other ranks takes at most, unless set.
 inline constexpr std::chrono::milliseconds kTimeout = std::chrono::minutes(30);
+
+/// The call with its buffers: the first tensor that it reads, and the first that it writes.
+[[nodiscard]] Call with_buffers(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes);
 
 /// One rank's end of a group of ranks. Thread-safe. All ranks call the same collectives in the same order.
 class Group : public std::enable_shared_from_this<Group> {
@@ -41,18 +43,10 @@ class Group : public std::enable_shared_from_this<Group> {
   /// As Backend::shared_memory.
   [[nodiscard]] std::shared_ptr<void> shared_memory(size_t bytes) const;
 
-  /// Runs one collective, `call` without its number: `part` is called with the back end and the context once earlier collectives of the
-  /// group on this rank are done, on the thread or the stream where the tensors are. Tensors are dense and on one device; none: the CPU's.
-  /// They are held until it is done. `limit` takes the place of the group's timeout where it is given.
-  using Part = std::function<void(Backend&, const Context&)>;
-  template <class F>
-  Work run(const Call& call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, F part,
-           std::chrono::milliseconds limit = {}) {
-    if (async_op || on_device(reads) || on_device(writes)) return queue(call, reads, writes, async_op, std::move(part), limit);
-    const auto call_part = [](void* f, Backend& backend, const Context& context) { (*static_cast<F*>(f))(backend, context); };
-    run_here(call, writes, &part, call_part, limit);
-    return {};
-  }
+  /// Runs one collective, `call` without its number and buffers, once earlier collectives of the group on this rank are done, on the thread
+  /// or the stream where the tensors are. The first that it reads is the call's `in`, the first that it writes its `out`. Tensors are dense
+  /// and on one device; none: the CPU's. They are held until it is done. `limit` takes the place of the group's timeout where it is given.
+  Work run(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, std::chrono::milliseconds limit = {});
   /// The group of some members; nullptr where this rank is not one. Every rank of this group calls it.
   [[nodiscard]] std::shared_ptr<Group> sub_group(std::span<const int> ranks, std::chrono::milliseconds timeout, Site site);
   /// From any thread: every wait in this group ends with an error that says `reason`. The group is dead from then on.
@@ -72,13 +66,11 @@ class Group : public std::enable_shared_from_this<Group> {
 
  private:
   struct State;
-  static bool on_device(std::span<const Tensor> tensors) { return !tensors.empty() && tensors[0].is_cuda(); }
   [[nodiscard]] State& state_for(Call& call) const;
-  // What returns when it is done, without a copy of the part.
-  void run_here(const Call& asked, std::span<const Tensor> writes, void* part, void (*call_part)(void*, Backend&, const Context&),
-                std::chrono::milliseconds limit);
-  Work queue(const Call& asked, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, Part part,
-             std::chrono::milliseconds limit);
+  // Runs a call that returns when it is done: `part(back end, context)` is its part.
+  template <class Part>
+  void run_here(Call call, std::span<const Tensor> writes, std::chrono::milliseconds limit, Part part);
+  Work queue(Call call, std::span<const Tensor> reads, std::span<const Tensor> writes, bool async_op, std::chrono::milliseconds limit);
   std::vector<int> ranks_;
   std::chrono::milliseconds timeout_;
   std::shared_ptr<State> state_;

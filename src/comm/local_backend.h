@@ -31,22 +31,8 @@ class LocalBackend final : public Backend {
   [[nodiscard]] bool compares_calls() const override { return true; }
   [[nodiscard]] std::shared_ptr<void> shared_memory(size_t bytes) override;
 
-  void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) override;
-  void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) override;
-  void reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) override;
-  void all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) override;
-  void reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) override;
-  void all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
-                  DType dtype) override;
-  void gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  void scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  void barrier(const Context& context) override;
-  void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) override;
-  void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) override;
-  [[nodiscard]] std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
-                                                     int tag) override;
-  [[nodiscard]] std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
-                                                     int tag) override;
+  void run(const Context& context) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_message(const Context& context) override;
   [[nodiscard]] uint32_t news() override { return segment_.seat(rank_).mail.load(); }
   [[nodiscard]] bool wait_for_news(uint32_t seen) override { return segment_.wait_for_mail(rank_, seen); }
   void ring() noexcept override { segment_.ring(rank_); }
@@ -88,6 +74,7 @@ class LocalBackend final : public Backend {
     Incoming incoming;
     std::vector<Message> kept;  // that came before anybody asked for them
   };
+  void run_message(const Context& context);
   [[nodiscard]] Box& box(int peer) { return boxes_[static_cast<size_t>(peer)]; }
   size_t write_some(int peer, const void* data, int device, size_t bytes);
   size_t read_some(int peer, size_t most, const std::function<void(const std::byte*, size_t)>& take);

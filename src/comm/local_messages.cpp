@@ -12,6 +12,7 @@
 namespace tandem::comm {
 namespace {
 
+size_t bytes_of(const Call& call) { return static_cast<size_t>(call.count()) * size_of(call.dtype); }
 int device_of(const Context& context) { return context.device.is_cuda() ? context.device.index() : -1; }
 
 void move(void* to, int to_device, const void* from, int from_device, size_t bytes) {
@@ -25,10 +26,10 @@ void move(void* to, int to_device, const void* from, int from_device, size_t byt
 /// A message to another rank.
 class LocalBackend::Sending final : public Transfer {
  public:
-  Sending(LocalBackend& backend, const Context& context, const void* data, size_t bytes, int peer, int tag)
-      : backend_(backend), context_(context), peer_(peer), device_(context.spoiled ? -1 : device_of(context)) {
-    header_ = {context.spoiled ? context.spoiled->size() : bytes, tag, context.spoiled ? 1U : 0U};
-    data_ = static_cast<const std::byte*>(context.spoiled ? static_cast<const void*>(context.spoiled->data()) : data);
+  Sending(LocalBackend& backend, const Context& context)
+      : backend_(backend), context_(context), peer_(context.call.root), device_(context.spoiled ? -1 : device_of(context)) {
+    header_ = {context.spoiled ? context.spoiled->size() : bytes_of(context.call), context.call.tag, context.spoiled ? 1U : 0U};
+    data_ = static_cast<const std::byte*>(context.spoiled ? static_cast<const void*>(context.spoiled->data()) : context.call.in);
     Box& box = backend_.box(peer_);
     const std::lock_guard lock(box.sending);
     box.to_send.push_back(this);
@@ -80,8 +81,13 @@ class LocalBackend::Sending final : public Transfer {
 /// A message that is expected from another rank.
 class LocalBackend::Receiving final : public Transfer {
  public:
-  Receiving(LocalBackend& backend, const Context& context, void* data, size_t bytes, int peer, int tag)
-      : tag(tag), bytes(bytes), backend_(backend), context_(context), data_(static_cast<std::byte*>(data)), peer_(peer) {
+  Receiving(LocalBackend& backend, const Context& context)
+      : tag(context.call.tag),
+        bytes(bytes_of(context.call)),
+        backend_(backend),
+        context_(context),
+        data_(static_cast<std::byte*>(context.call.out)),
+        peer_(context.call.root) {
     Box& box = backend_.box(peer_);
     const std::lock_guard lock(box.receiving);
     const auto kept = std::find_if(box.kept.begin(), box.kept.end(), [&](const Message& message) { return message.tag == tag; });
@@ -250,33 +256,23 @@ bool LocalBackend::read_message(Box& box, int peer) {
   return true;
 }
 
-void LocalBackend::send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) {
+void LocalBackend::run_message(const Context& context) {
   segment_.check_alive(context);
-  Sending sending(*this, context, data, static_cast<size_t>(count) * size_of(dtype), peer, tag);
+  const int peer = context.call.root;
   Seat& seat = segment_.seat(rank_);
-  while (!sending.advance(false))
-    segment_.wait_slowly(context, peer, seat.mail, seat.mail_sleepers,
-                         [&](int rank) { return rank != peer || sending.done() || has_room(peer); });
+  const auto finish = [&](auto message, auto may_go_on) {
+    while (!message.advance(false))
+      segment_.wait_slowly(context, peer, seat.mail, seat.mail_sleepers,
+                           [&](int rank) { return rank != peer || message.done() || may_go_on(); });
+  };
+  if (context.call.kind == Collective::Send) finish(Sending(*this, context), [&] { return has_room(peer); });
+  else finish(Receiving(*this, context), [&] { return has_mail(peer); });
 }
 
-void LocalBackend::recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
+std::unique_ptr<Transfer> LocalBackend::begin_message(const Context& context) {
   segment_.check_alive(context);
-  Receiving receiving(*this, context, data, static_cast<size_t>(count) * size_of(dtype), peer, tag);
-  Seat& seat = segment_.seat(rank_);
-  while (!receiving.advance(false))
-    segment_.wait_slowly(context, peer, seat.mail, seat.mail_sleepers,
-                         [&](int rank) { return rank != peer || receiving.done() || has_mail(peer); });
-}
-
-std::unique_ptr<Transfer> LocalBackend::begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
-                                                   int tag) {
-  segment_.check_alive(context);
-  return std::make_unique<Sending>(*this, context, data, static_cast<size_t>(count) * size_of(dtype), peer, tag);
-}
-
-std::unique_ptr<Transfer> LocalBackend::begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
-  segment_.check_alive(context);
-  return std::make_unique<Receiving>(*this, context, data, static_cast<size_t>(count) * size_of(dtype), peer, tag);
+  if (context.call.kind == Collective::Send) return std::make_unique<Sending>(*this, context);
+  return std::make_unique<Receiving>(*this, context);
 }
 
 }  // namespace tandem::comm

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/thread.h"
-#include "tensor/tensor_impl.h"
 
 namespace tandem::comm {
 
@@ -16,11 +15,7 @@ struct Progress::Pending {
 
   void begin(Backend& backend) {
     if (message.started) message.started();
-    const Tensor& t = message.tensor;
-    const Call& call = message.call;
-    void* const data = t.impl().data;
-    if (call.kind == Collective::Send) transfer = backend.begin_send(context, data, t.numel(), t.dtype(), call.root, call.tag);
-    else transfer = backend.begin_recv(context, data, t.numel(), t.dtype(), call.root, call.tag);
+    transfer = backend.begin_message(context);
   }
   /// Whether it is over, well or badly, which has been told then.
   bool advance(Backend& backend, bool look) {

@@ -58,6 +58,8 @@ class Transport {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return segment_.size(); }
+  [[nodiscard]] const Segment& segment() const { return segment_; }
+  [[nodiscard]] const Context& context() const { return context_; }
 
  private:
   [[nodiscard]] Announcement& at(int rank) const { return segment_.seat(rank).announcements[number_ & 1]; }

@@ -1,4 +1,4 @@
-// What users say of a reduction.
+// How ranks' elements become one.
 #pragma once
 
 #include <cstdint>

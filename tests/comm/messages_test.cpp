@@ -51,13 +51,15 @@ struct Pair {
 
   static Context context_of(const Call& call) { return {call, Device(), nullptr, Clock::now() + std::chrono::seconds(10)}; }
   void send_to_a(int value, int tag) {
-    const Call call = call_of(Collective::Send, 0, tag);
-    b.send(context_of(call), &value, 1, kInt32, 0, tag);
+    Call call = call_of(Collective::Send, 0, tag);
+    call.in = &value;
+    b.run(context_of(call));
   }
   int receive_at_a(int tag) {
-    const Call call = call_of(Collective::Recv, 1, tag);
+    Call call = call_of(Collective::Recv, 1, tag);
     int value = -1;
-    a.recv(context_of(call), &value, 1, kInt32, 1, tag);
+    call.out = &value;
+    a.run(context_of(call));
     return value;
   }
 };

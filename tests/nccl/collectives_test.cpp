@@ -6,9 +6,12 @@ namespace tandem {
 namespace {
 
 using comm::Backend;
+using comm::Call;
 using comm::Collective;
 using comm::Context;
 using comm::ReduceOp;
+using testing::call_of;
+using testing::in_place;
 using testing::Rank;
 using testing::run_ranks;
 using testing::stand_in;
@@ -57,20 +60,18 @@ TEST_P(NcclCollectives, Reduce) {
         const int root = rank.size - 1;
         const Tensor all = reduced(all_parts(rank.size, dtype), op);
         const Tensor everywhere = rank.here(part_of(rank.rank, dtype)), at_root = everywhere.clone();
-        rank.call(Collective::AllReduce, [&](const Context& c) { rank.nccl.all_reduce(c, Rank::data(everywhere), 6, dtype, op); });
+        rank.run(rank.nccl, in_place(Collective::AllReduce, everywhere, -1, op));
         EXPECT_TRUE(equal(everywhere.cpu(), all));
-        rank.call(Collective::Reduce, [&](const Context& c) { rank.nccl.reduce(c, Rank::data(at_root), 6, dtype, op, root); });
+        rank.run(rank.nccl, in_place(Collective::Reduce, at_root, root, op));
         EXPECT_TRUE(equal(at_root.cpu(), rank.rank == root ? all : part_of(rank.rank, dtype)));
         const int64_t whole = 3 * rank.size;
         const Tensor in = rank.here(part_of(rank.rank, dtype, whole)), out = empty({3}, {.dtype = dtype, .device = rank.device()});
-        rank.call(Collective::ReduceScatter,
-                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(out), Rank::data(in), 3, dtype, op); });
+        rank.run(rank.nccl, call_of(Collective::ReduceScatter, out, in, out, -1, op));
         const Tensor own = reduced(all_parts(rank.size, dtype, whole), op).narrow(0, 3 * rank.rank, 3);
         EXPECT_TRUE(equal(out.cpu(), own));
         // In place.
         const Tensor place = in.narrow(0, 3 * rank.rank, 3);
-        rank.call(Collective::ReduceScatter,
-                  [&](const Context& c) { rank.nccl.reduce_scatter(c, Rank::data(place), Rank::data(in), 3, dtype, op); });
+        rank.run(rank.nccl, call_of(Collective::ReduceScatter, place, in, place, -1, op));
         EXPECT_TRUE(equal(place.cpu(), own));
       });
     }
@@ -84,19 +85,18 @@ TEST_P(NcclCollectives, Move) {
       const Tensor joined = cat(all_parts(rank.size, dtype));
       const auto room = [&](int64_t count) { return zeros({count}, {.dtype = dtype, .device = rank.device()}); };
       const Tensor own = rank.here(part_of(rank.rank, dtype)), from_root = own.clone();
-      rank.call(Collective::Broadcast, [&](const Context& c) { rank.nccl.broadcast(c, Rank::data(from_root), 6, dtype, root); });
+      rank.run(rank.nccl, in_place(Collective::Broadcast, from_root, root));
       EXPECT_TRUE(equal(from_root.cpu(), part_of(root, dtype)));
 
       const Tensor gathered = room(6 * rank.size);
-      rank.call(Collective::AllGather, [&](const Context& c) { rank.nccl.all_gather(c, Rank::data(gathered), Rank::data(own), 6, dtype); });
+      rank.run(rank.nccl, call_of(Collective::AllGather, own, own, gathered));
       EXPECT_TRUE(equal(gathered.cpu(), joined));
       gathered.zero_();
-      rank.call(Collective::Gather, [&](const Context& c) { rank.nccl.gather(c, Rank::data(gathered), Rank::data(own), 6, dtype, root); });
+      rank.run(rank.nccl, call_of(Collective::Gather, own, own, gathered, root));
       EXPECT_TRUE(equal(gathered.cpu(), rank.rank == root ? joined : zeros_like(joined)));
 
       const Tensor scattered = room(6), whole = rank.here(joined);
-      rank.call(Collective::Scatter,
-                [&](const Context& c) { rank.nccl.scatter(c, Rank::data(scattered), Rank::data(whole), 6, dtype, root); });
+      rank.run(rank.nccl, call_of(Collective::Scatter, scattered, whole, scattered, root));
       EXPECT_TRUE(equal(scattered.cpu(), part_of(rank.rank, dtype)));
 
       // Rank r sends s + 1 elements to rank s.
@@ -109,11 +109,12 @@ TEST_P(NcclCollectives, Move) {
         from_all.push_back(part_of(r, dtype).narrow(0, 0, rank.rank + 1));
       }
       const Tensor in = rank.here(cat(to_all)), out = room(rank.size * (rank.rank + 1));
-      rank.call(Collective::AllToAll, [&](const Context& c) {
-        rank.nccl.all_to_all(c, Rank::data(out), out_counts.data(), Rank::data(in), in_counts.data(), dtype);
-      });
+      Call exchange = call_of(Collective::AllToAll, in, in, out);
+      exchange.out_counts = out_counts;
+      exchange.in_counts = in_counts;
+      rank.run(rank.nccl, exchange);
       EXPECT_TRUE(equal(out.cpu(), cat(from_all)));
-      rank.call(Collective::Barrier, [&](const Context& c) { rank.nccl.barrier(c); });
+      rank.run(rank.nccl, {.kind = Collective::Barrier, .sizes = {}});
     });
   }
 }
@@ -123,17 +124,15 @@ TEST_P(NcclCollectives, Messages) {
     // Everyone sends to all others before anyone receives.
     const Tensor own = rank.here(part_of(rank.rank, kInt16));
     for (int other = 0; other < rank.size; ++other)
-      if (other != rank.rank)
-        rank.call(Collective::Send, [&](const Context& c) { rank.nccl.send(c, Rank::data(own), 6, kInt16, other, 0); });
+      if (other != rank.rank) rank.run(rank.nccl, in_place(Collective::Send, own, other));
     for (int other = 0; other < rank.size; ++other) {
       if (other == rank.rank) continue;
       const Tensor in = rank.here(zeros({6}, {.dtype = kInt16}));
-      rank.call(Collective::Recv, [&](const Context& c) { rank.nccl.recv(c, Rank::data(in), 6, kInt16, other, 0); });
+      rank.run(rank.nccl, in_place(Collective::Recv, in, other));
       EXPECT_TRUE(equal(in.cpu(), part_of(other, kInt16)));
     }
-    rank.call(Collective::Send, [&](const Context& c) {
-      EXPECT_ERROR(rank.nccl.send(c, nullptr, 0, kInt16, 0, 3), Error, "NCCL's messages have no tags: tag is 3");
-    });
+    EXPECT_ERROR(rank.run(rank.nccl, {.kind = Collective::Send, .dtype = kInt16, .root = 0, .tag = 3, .sizes = {0}}), Error,
+                 "NCCL's messages have no tags: tag is 3");
   });
 }
 
@@ -143,22 +142,22 @@ TEST_P(NcclCollectives, SubGroups) {
     std::vector<int> ranks;
     for (int r = (rank.size - 1) / 2 * 2; r >= 0; r -= 2) ranks.push_back(r);
     std::unique_ptr<Backend> some;
-    rank.call(Collective::Barrier, [&](const Context& c) { some = rank.nccl.sub_group(c, ranks); });
+    rank.call({.kind = Collective::NewGroup, .sizes = {}}, [&](const Context& c) { some = rank.nccl.sub_group(c, ranks); });
     ASSERT_EQ(some != nullptr, rank.rank % 2 == 0);
     if (!some) return;
     EXPECT_EQ(some->size(), static_cast<int>(ranks.size()));
     EXPECT_EQ(ranks[static_cast<size_t>(some->rank())], rank.rank);
     const Tensor t = rank.here(full({2}, 1.0 + rank.rank));
-    rank.call(Collective::Broadcast, [&](const Context& c) { some->broadcast(c, Rank::data(t), 2, kFloat32, 0); });
+    rank.run(*some, in_place(Collective::Broadcast, t, 0));
     EXPECT_TRUE(equal(t.cpu(), full({2}, 1.0 + ranks[0])));
     std::unique_ptr<Backend> alone;
     const int last[] = {some->size() - 1};
-    rank.call(Collective::Barrier, [&](const Context& c) { alone = some->sub_group(c, last); });
+    rank.call({.kind = Collective::NewGroup, .sizes = {}}, [&](const Context& c) { alone = some->sub_group(c, last); });
     EXPECT_EQ(alone != nullptr, some->rank() == last[0]);
     if (some->size() < 2 || some->rank() > 1) return;
     const Tensor message = rank.here(full({1}, 5.0 + some->rank()));
-    rank.call(Collective::Send, [&](const Context& c) { some->send(c, Rank::data(message), 1, kFloat32, 1 - some->rank(), 0); });
-    rank.call(Collective::Recv, [&](const Context& c) { some->recv(c, Rank::data(message), 1, kFloat32, 1 - some->rank(), 0); });
+    rank.run(*some, in_place(Collective::Send, message, 1 - some->rank()));
+    rank.run(*some, in_place(Collective::Recv, message, 1 - some->rank()));
     EXPECT_EQ(message.item<float>(), 6.0F - static_cast<float>(some->rank()));
   });
 }
@@ -166,9 +165,9 @@ TEST_P(NcclCollectives, SubGroups) {
 TEST_P(NcclCollectives, CallsNcclAsItIsMeant) {
   run_ranks(GetParam(), [&](Rank& rank) {
     const Tensor t = rank.here(ones({4}, {.dtype = kBool})), wide = rank.here(ones({4}, {.dtype = kInt16}));
-    rank.call(Collective::AllReduce, [&](const Context& c) { rank.nccl.all_reduce(c, Rank::data(t), 4, kBool, ReduceOp::SUM); });
-    rank.call(Collective::AllReduce, [&](const Context& c) { rank.nccl.all_reduce(c, Rank::data(wide), 4, kInt16, ReduceOp::SUM); });
-    rank.call(Collective::Broadcast, [&](const Context& c) { rank.nccl.broadcast(c, Rank::data(wide), 4, kInt16, 0); });
+    rank.run(rank.nccl, in_place(Collective::AllReduce, t));
+    rank.run(rank.nccl, in_place(Collective::AllReduce, wide));
+    rank.run(rank.nccl, in_place(Collective::Broadcast, wide, 0));
     cuda::synchronize(rank.device());
   });
   const std::lock_guard lock(stand_in()->mutex);

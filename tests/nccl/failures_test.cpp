@@ -8,8 +8,6 @@ namespace {
 
 using comm::Backend;
 using comm::Collective;
-using comm::Context;
-using comm::ReduceOp;
 using testing::Rank;
 using testing::run_ranks;
 using testing::stand_in;
@@ -27,9 +25,7 @@ class NcclFailures : public testing::NcclTest {
   }
 };
 
-void all_reduce(Rank& rank, const Tensor& t) {
-  rank.call(Collective::AllReduce, [&](const Context& c) { rank.nccl.all_reduce(c, Rank::data(t), t.numel(), t.dtype(), ReduceOp::SUM); });
-}
+void all_reduce(Rank& rank, const Tensor& t) { rank.run(rank.nccl, testing::in_place(Collective::AllReduce, t)); }
 
 TEST_F(NcclFailures, SayWhichCallFailed) {
   run_ranks(1, [&](Rank& rank) {
@@ -65,10 +61,10 @@ TEST_F(NcclFailures, MissingRanksAreToldAfterTheTimeLimit) {
     if (rank.rank == 1) {  // it never calls, and is told
       EXPECT_TRUE(testing::comes_true([&] {
         try {
-          rank.call(Collective::Barrier, [&](const Context& c) { rank.host.barrier(c); });
+          rank.run(rank.host, {.kind = Collective::Barrier, .sizes = {}});
           return false;
         } catch (const Error& error) {
-          EXPECT_NE(std::string(error.what()).find("all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit"),
+          EXPECT_NE(std::string(error.what()).find("all_reduce of float32 [2] (SUM) at ranks.cpp:7 did not end within its time limit"),
                     std::string::npos)
               << error.what();
           return true;
@@ -80,7 +76,7 @@ TEST_F(NcclFailures, MissingRanksAreToldAfterTheTimeLimit) {
     rank.limit = std::chrono::milliseconds(20);
     all_reduce(rank, t);
     EXPECT_ERROR(cuda::synchronize(rank.device()), Error,
-                 "[all_reduce] all_reduce of uint8 [] (SUM) at ranks.cpp:7 did not end within its time limit: not all ranks called it");
+                 "[all_reduce] all_reduce of float32 [2] (SUM) at ranks.cpp:7 did not end within its time limit: not all ranks called it");
     EXPECT_ERROR(all_reduce(rank, t), Error, "did not end within its time limit");
     rank.limit = std::chrono::seconds(60);
     cuda::synchronize(rank.device());  // the stream can be used again

@@ -50,17 +50,28 @@ struct Rank {
   [[nodiscard]] Device device() const { return gpu(rank); }
   [[nodiscard]] Tensor here(const Tensor& t) const { return t.to(device()); }
   static void* data(const Tensor& t) { return t.impl().data; }
-  /// Makes a call on the current stream of the rank's device.
+  /// Makes a call, of which what varies is given: f(context) runs it on the current stream of the rank's device.
   template <class F>
-  void call(comm::Collective kind, F f) {
-    comm::Call call;
+  void call(comm::Call call, F f) {
     call.number = ++calls;
-    call.kind = kind;
     call.site = Site("ranks.cpp", 7);
     const runtime::StreamRecord* const stream = runtime::current_stream(rank);
     f(comm::Context{call, device(), stream->handle, comm::Clock::now() + limit, nullptr, nullptr});
   }
+  void run(comm::Backend& backend, const comm::Call& asked) {
+    call(asked, [&](const comm::Context& context) { backend.run(context); });
+  }
 };
+
+/// A call whose ranks each have a part like `part`, with its buffers.
+inline comm::Call call_of(comm::Collective kind, const Tensor& part, const Tensor& in, const Tensor& out, int root = -1,
+                          comm::ReduceOp op = comm::ReduceOp::SUM) {
+  return {.kind = kind, .op = op, .dtype = part.dtype(), .root = root, .sizes = part.sizes(), .in = Rank::data(in), .out = Rank::data(out)};
+}
+/// One of a tensor that is read and written.
+inline comm::Call in_place(comm::Collective kind, const Tensor& t, int root = -1, comm::ReduceOp op = comm::ReduceOp::SUM) {
+  return call_of(kind, t, t, t, root, op);
+}
 
 inline comm::BackendFactory factory() {
   (void)cuda::device_count();  // loads the plug-in, which registers it

@@ -27,20 +27,8 @@ class NcclBackend final : public Backend {
   [[nodiscard]] bool queues_on_streams() const override { return true; }
   [[nodiscard]] bool takes(Device device) const override { return device == device_; }
 
-  void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) override;
-  void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) override;
-  void reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) override;
-  void all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) override;
-  void reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) override;
-  void all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
-                  DType dtype) override;
-  void gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  void scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  /// Waits on the host, too.
-  void barrier(const Context& context) override;
-  /// Tag 0 alone. The first message between two ranks waits, on the host, until both have called one of these.
-  void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) override;
-  void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) override;
+  /// A barrier waits on the host, too. Messages have tag 0 alone; the first between two ranks waits, on the host, until both have called.
+  void run(const Context& context) override;
   void begin_many() override { Held::begin(); }
   void end_many() override { Held::end(); }
 
@@ -49,7 +37,7 @@ class NcclBackend final : public Backend {
   void leave() noexcept override;
 
  private:
-  class Scratch;
+  class Algorithms;
   /// Messages to another rank and from it: communicators apart from the ranks' own, so that they wait for no collective.
   struct Pair {
     std::mutex meeting;  // held while the two ranks meet
@@ -59,13 +47,8 @@ class NcclBackend final : public Backend {
   /// Queues NCCL's work on the context's stream, `f(communicator, stream)`, and has it looked after.
   using Work = std::function<ncclResult_t(ncclComm_t, cudaStream_t)>;
   void queue(const Context& context, const std::shared_ptr<Communicator>& communicator, const char* function, const Work& work);
-  /// Reduces int16 in int32: `work` gets the widened elements of `in`, `in_count` of them, and leaves its result among them from `at` on,
-  /// where `out_count` elements are taken for `out`.
-  using WideWork = std::function<ncclResult_t(int32_t* wide, ncclComm_t, cudaStream_t)>;
-  void reduce_wide(const Context& context, const char* function, const void* in, int64_t in_count, void* out, int64_t out_count, int64_t at,
-                   const WideWork& work);
-  /// The communicators for messages with `peer`, which are made the first time.
-  Pair& pair_with(const Context& context, int peer, int tag);
+  /// The communicators for a message's pair, which are made the first time.
+  Pair& pair_of(const Context& context);
 
   const int rank_, size_;
   const Device device_;

@@ -30,14 +30,16 @@ Context context_of(const Call& call, const Limit& limit) {
 // Messages alone: collectives of the host are numbered by its group.
 template <class T>
 void send(Backend& host, const T& what, int rank, const Limit& limit, Site site) {
-  const Call call = message(Collective::Send, rank, sizeof what, site);
-  host.send(context_of(call, limit), &what, sizeof what, kUInt8, rank, kTag);
+  Call call = message(Collective::Send, rank, sizeof what, site);
+  call.in = &what;
+  host.run(context_of(call, limit));
 }
 template <class T>
 T receive(Backend& host, int rank, const Limit& limit, Site site) {
   T what;
-  const Call call = message(Collective::Recv, rank, sizeof what, site);
-  host.recv(context_of(call, limit), &what, sizeof what, kUInt8, rank, kTag);
+  Call call = message(Collective::Recv, rank, sizeof what, site);
+  call.out = &what;
+  host.run(context_of(call, limit));
   return what;
 }
 

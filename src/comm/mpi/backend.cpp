@@ -12,7 +12,6 @@
 #include "comm/launched.h"
 #include "comm/mpi/types.h"
 #include "comm/recorder.h"
-#include "comm/reduce.h"
 
 namespace tandem::comm::mpi {
 namespace {
@@ -20,20 +19,10 @@ namespace {
 // A wait polls without pause for this time and for what its bytes may take; then it pauses between polls.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::microseconds(100);
 constexpr int64_t kPatiencePerByte = 4;  // nanoseconds
-// Reductions go in pieces of this size, which their scratch memory is made for; below the other size one message does.
-constexpr int64_t kPieceBytes = int64_t{8} << 20, kSmallBytes = int64_t{16} << 10;
 // How long ranks that are asked where they are have to answer. One that is in no collective cannot.
 constexpr std::chrono::milliseconds kAnswerTime{1000};
 // How many groups of all ranks there have been: the same on every rank, and the number of the group.
 std::atomic<uint64_t> worlds{0};
-
-char* at(void* data, int64_t elements, DType dtype) { return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype)); }
-const char* at(const void* data, int64_t elements, DType dtype) {
-  return static_cast<const char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
-}
-int64_t bytes_of(int64_t elements, DType dtype) { return elements * static_cast<int64_t>(size_of(dtype)); }
-
-bool is_pair(const Call& call) { return call.kind == Collective::Send || call.kind == Collective::Recv; }
 
 }  // namespace
 
@@ -69,7 +58,7 @@ class MpiBackend::Wait final : public Limit {
   /// A member that left before this call; -1 where none did. What it sent before may be on its way for a while.
   int left() {
     const std::lock_guard lock(group_.mutex_);
-    const bool pair = is_pair(context_.call);
+    const bool pair = point_to_point(context_.call.kind);
     for (const auto& [rank, member] : group_.left_)
       if (pair ? rank == context_.call.root && Clock::now() > member.when + kAnswerTime : member.number < context_.call.number) return rank;
     return -1;
@@ -208,7 +197,7 @@ void MpiBackend::begin(const Context& context) {
   call.site = Site::none();
   put(own.alike, comm::str(call));
   std::vector<Said> all(ranks_.size());
-  run(context, 0, [&](std::vector<MPI_Request>& requests) {
+  operate(context, 0, [&](std::vector<MPI_Request>& requests) {
     return MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_, requests.data());
   });
   for (int rank = 1; rank < size(); ++rank) {
@@ -228,204 +217,27 @@ void MpiBackend::check_usable(const Context& context) {
   }
   const std::lock_guard lock(mutex_);
   if (!dead_.empty()) fail("[", comm::str(context.call), "] ", dead_);
-  if (!is_pair(context.call)) last_number_ = context.call.number;
+  if (!point_to_point(context.call.kind)) last_number_ = context.call.number;
 }
 
-void MpiBackend::run(const Context& context, int64_t bytes, const Post& post) {
+void MpiBackend::operate(const Context& context, int64_t bytes, const Post& post) {
   check_usable(context);
   Wait limit(*this, context);
   engine_.run(post, limit, kPatience + std::chrono::nanoseconds(bytes * kPatiencePerByte));
 }
 
-// --- collectives ----------------------------------------------------------------------------------------------------------
-// Reductions are made of messages: MPI's own non-blocking ones take up to twice as long as these where messages are large, cannot add half
-// types, and choose the order of the sums themselves.
+// --- messages -------------------------------------------------------------------------------------------------------------
 
-void MpiBackend::reduce_parts(const Context& context, void* out, const std::vector<Part>& parts, DType dtype, ReduceOp op) {
-  const int64_t count = parts[static_cast<size_t>(rank_)].count;
-  received_.resize(std::max(received_.size(), static_cast<size_t>(bytes_of(count * (size() - 1), dtype))));
-  std::vector<const void*> inputs(parts.size());
-  for (int rank = 0, slot = 0; rank < size(); ++rank)
-    inputs[static_cast<size_t>(rank)] = rank == rank_ ? parts[static_cast<size_t>(rank)].data : at(received_.data(), count * slot++, dtype);
-  run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
-    requests.assign(2 * parts.size(), MPI_REQUEST_NULL);
-    MPI_Request* next = requests.data();
-    int code = MPI_SUCCESS;
-    for (int i = 1; i < size() && code == MPI_SUCCESS; ++i) {  // from the next rank on, so that not all turn to the same one first
-      const int rank = (rank_ + i) % size();
-      const Part& part = parts[static_cast<size_t>(rank)];
-      if (count > 0)
-        code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype), rank, 0, comm_,
-                         next++);
-      if (part.count > 0 && code == MPI_SUCCESS)
-        code = MPI_Isend(part.data, static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
-    }
-    return code;
-  });
-  if (count > 0) reduce_elements(out, inputs.data(), size(), count, dtype, op);
+int MpiBackend::post_message(const Call& call, std::vector<MPI_Request>& requests) const {
+  const ManyType many(call.count(), call.dtype);
+  if (call.kind == Collective::Send) return MPI_Isend(call.in, many.count(), many.type(), call.root, call.tag, pairs_, requests.data());
+  return MPI_Irecv(call.out, many.count(), many.type(), call.root, call.tag, pairs_, requests.data());
 }
 
-void MpiBackend::reduce_shares(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, bool in_place,
-                               const std::function<void(const std::vector<Part>&, const void*)>& shared) {
-  const int64_t most = kPieceBytes / static_cast<int64_t>(size_of(dtype));
-  std::vector<Part> shares(static_cast<size_t>(size()));
-  for (int64_t begin = 0; begin < count || begin == 0; begin += most) {
-    const int64_t piece = std::min(most, count - begin), share = (piece + size() - 1) / size();
-    for (int rank = 0; rank < size(); ++rank) {
-      const int64_t from = std::min(rank * share, piece);
-      shares[static_cast<size_t>(rank)] = {at(data, begin + from, dtype), std::min(share, piece - from)};
-    }
-    const Part& own = shares[static_cast<size_t>(rank_)];
-    void* out = const_cast<void*>(own.data);
-    if (!in_place) {
-      reduced_.resize(std::max(reduced_.size(), static_cast<size_t>(bytes_of(own.count, dtype))));
-      out = reduced_.data();
-    }
-    reduce_parts(context, out, shares, dtype, op);
-    shared(shares, out);
-  }
-}
-
-void MpiBackend::all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) {
-  begin(context);
-  if (bytes_of(count * size(), dtype) <= kSmallBytes) {  // one round: everybody reduces everything
-    received_.resize(std::max(received_.size(), static_cast<size_t>(kSmallBytes)));
-    run(context, 0, [&](std::vector<MPI_Request>& requests) {
-      const auto each = static_cast<int>(count);
-      return MPI_Iallgather(data, each, type_of(dtype), received_.data(), each, type_of(dtype), comm_, requests.data());
-    });
-    std::vector<const void*> inputs;
-    for (int rank = 0; rank < size(); ++rank) inputs.push_back(at(received_.data(), rank * count, dtype));
-    return reduce_elements(data, inputs.data(), size(), count, dtype, op);
-  }
-  reduce_shares(context, data, count, dtype, op, true, [&](const std::vector<Part>& shares, const void* own) {
-    run(context, kPieceBytes, [&](std::vector<MPI_Request>& requests) {
-      requests.assign(2 * shares.size(), MPI_REQUEST_NULL);
-      MPI_Request* next = requests.data();
-      const int64_t count_of_own = shares[static_cast<size_t>(rank_)].count;
-      int code = MPI_SUCCESS;
-      for (int i = 1; i < size() && code == MPI_SUCCESS; ++i) {
-        const int rank = (rank_ + i) % size();
-        const Part& part = shares[static_cast<size_t>(rank)];
-        if (part.count > 0)
-          code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_, next++);
-        if (count_of_own > 0 && code == MPI_SUCCESS)
-          code = MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), rank, 0, comm_, next++);
-      }
-      return code;
-    });
-  });
-}
-
-void MpiBackend::broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) {
-  begin(context);
-  run(context, bytes_of(count, dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    return MPI_Ibcast(data, many.count(), many.type(), root, comm_, requests.data());
-  });
-}
-
-void MpiBackend::reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) {
-  begin(context);
-  const bool is_root = rank_ == root;
-  reduce_shares(context, data, count, dtype, op, is_root, [&](const std::vector<Part>& shares, const void* own) {
-    run(context, kPieceBytes, [&](std::vector<MPI_Request>& requests) {
-      const int64_t count_of_own = shares[static_cast<size_t>(rank_)].count;
-      if (!is_root) {
-        return count_of_own == 0 ? MPI_SUCCESS
-                                 : MPI_Isend(own, static_cast<int>(count_of_own), type_of(dtype), root, 0, comm_, requests.data());
-      }
-      requests.assign(shares.size(), MPI_REQUEST_NULL);
-      int code = MPI_SUCCESS;
-      for (int rank = 0; rank < size() && code == MPI_SUCCESS; ++rank) {
-        const Part& part = shares[static_cast<size_t>(rank)];
-        if (rank == root || part.count == 0) continue;
-        code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype), rank, 0, comm_,
-                         &requests[static_cast<size_t>(rank)]);
-      }
-      return code;
-    });
-  });
-}
-
-void MpiBackend::all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) {
-  begin(context);
-  run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    const bool in_place = in == at(out, rank_ * count, dtype);
-    return MPI_Iallgather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), comm_, requests.data());
-  });
-}
-
-void MpiBackend::reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) {
-  begin(context);
-  const int64_t most = std::max<int64_t>(1, kPieceBytes / static_cast<int64_t>(size_of(dtype)) / size());
-  std::vector<Part> parts(static_cast<size_t>(size()));
-  for (int64_t begin = 0; begin < count || begin == 0; begin += most) {
-    const int64_t piece = std::min(most, count - begin);
-    for (int rank = 0; rank < size(); ++rank) parts[static_cast<size_t>(rank)] = {at(in, rank * count + begin, dtype), piece};
-    reduce_parts(context, at(out, begin, dtype), parts, dtype, op);
-  }
-}
-
-void MpiBackend::all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
-                            DType dtype) {
-  begin(context);
-  int64_t bytes = 0;
-  for (int rank = 0; rank < size(); ++rank) bytes += bytes_of(std::max(out_counts[rank], in_counts[rank]), dtype);
-  run(context, bytes, [&](std::vector<MPI_Request>& requests) {
-    requests.assign(2 * static_cast<size_t>(size()), MPI_REQUEST_NULL);
-    MPI_Request* next = requests.data();
-    int64_t to = 0, from = 0;
-    int code = MPI_SUCCESS;
-    for (int rank = 0; rank < size() && code == MPI_SUCCESS; to += out_counts[rank++]) {
-      const ManyType many(out_counts[rank], dtype);
-      code = MPI_Irecv(at(out, to, dtype), many.count(), many.type(), rank, 0, comm_, next++);
-    }
-    for (int rank = 0; rank < size() && code == MPI_SUCCESS; from += in_counts[rank++]) {
-      const ManyType many(in_counts[rank], dtype);
-      code = MPI_Isend(at(in, from, dtype), many.count(), many.type(), rank, 0, comm_, next++);
-    }
-    return code;
-  });
-}
-
-void MpiBackend::gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
-  begin(context);
-  run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    const bool in_place = rank_ == root && in == at(out, rank_ * count, dtype);
-    return MPI_Igather(in_place ? MPI_IN_PLACE : in, many.count(), many.type(), out, many.count(), many.type(), root, comm_,
-                       requests.data());
-  });
-}
-
-void MpiBackend::scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) {
-  begin(context);
-  run(context, bytes_of(count * size(), dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    void* to = rank_ == root && out == at(in, rank_ * count, dtype) ? MPI_IN_PLACE : out;
-    return MPI_Iscatter(in, many.count(), many.type(), to, many.count(), many.type(), root, comm_, requests.data());
-  });
-}
-
-void MpiBackend::barrier(const Context& context) {
-  begin(context);
-  run(context, 0, [&](std::vector<MPI_Request>& requests) { return MPI_Ibarrier(comm_, requests.data()); });
-}
-
-void MpiBackend::send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) {
-  run(context, bytes_of(count, dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    return MPI_Isend(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
-  });
-}
-
-void MpiBackend::recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
-  run(context, bytes_of(count, dtype), [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    return MPI_Irecv(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
-  });
+void MpiBackend::run_message(const Context& context) {
+  const Call& call = context.call;
+  operate(context, call.count() * static_cast<int64_t>(size_of(call.dtype)),
+          [&](std::vector<MPI_Request>& requests) { return post_message(call, requests); });
 }
 
 /// A message that was begun.
@@ -441,32 +253,22 @@ class MpiBackend::Message final : public Transfer {
   Operation operation_;
 };
 
-std::unique_ptr<Transfer> MpiBackend::begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) {
+std::unique_ptr<Transfer> MpiBackend::begin_message(const Context& context) {
   check_usable(context);
-  return std::make_unique<Message>(*this, context, [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    return MPI_Isend(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
-  });
-}
-
-std::unique_ptr<Transfer> MpiBackend::begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) {
-  check_usable(context);
-  return std::make_unique<Message>(*this, context, [&](std::vector<MPI_Request>& requests) {
-    const ManyType many(count, dtype);
-    return MPI_Irecv(data, many.count(), many.type(), peer, tag, pairs_, requests.data());
-  });
+  return std::make_unique<Message>(*this, context,
+                                   [&](std::vector<MPI_Request>& requests) { return post_message(context.call, requests); });
 }
 
 std::unique_ptr<Backend> MpiBackend::sub_group(const Context& context, std::span<const int> ranks) {
   uint64_t state = id_ + ++sub_groups_;
   const uint64_t id = tandem::detail::splitmix64(state);  // the same on every rank
-  barrier(context);  // all are there: the call below, which cannot be ended, finds its partners at once
+  run(context);  // all are there: the call below, which cannot be ended, finds its partners at once
   const auto own = std::find(ranks.begin(), ranks.end(), rank_);
   if (own == ranks.end()) return nullptr;
   std::vector<int> members;
   for (const int rank : ranks) members.push_back(ranks_[static_cast<size_t>(rank)]);
   std::unique_ptr<MpiBackend> made(new MpiBackend(engine_, id, std::move(members), static_cast<int>(own - ranks.begin())));
-  run(context, 0, [&](std::vector<MPI_Request>&) {
+  operate(context, 0, [&](std::vector<MPI_Request>&) {
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     int code = MPI_Comm_group(comm_, &all);
     if (code == MPI_SUCCESS) code = MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);

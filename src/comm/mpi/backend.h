@@ -1,7 +1,6 @@
 // Ranks that reach each other by MPI: one end of a group.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,22 +25,8 @@ class MpiBackend final : public Backend, public Listener {
   [[nodiscard]] bool takes(Device device) const override;
   [[nodiscard]] bool compares_calls() const override { return compares_; }
 
-  void all_reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op) override;
-  void broadcast(const Context& context, void* data, int64_t count, DType dtype, int root) override;
-  void reduce(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, int root) override;
-  void all_gather(const Context& context, void* out, const void* in, int64_t count, DType dtype) override;
-  void reduce_scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, ReduceOp op) override;
-  void all_to_all(const Context& context, void* out, const int64_t* out_counts, const void* in, const int64_t* in_counts,
-                  DType dtype) override;
-  void gather(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  void scatter(const Context& context, void* out, const void* in, int64_t count, DType dtype, int root) override;
-  void barrier(const Context& context) override;
-  void send(const Context& context, const void* data, int64_t count, DType dtype, int peer, int tag) override;
-  void recv(const Context& context, void* data, int64_t count, DType dtype, int peer, int tag) override;
-  [[nodiscard]] std::unique_ptr<Transfer> begin_send(const Context& context, const void* data, int64_t count, DType dtype, int peer,
-                                                     int tag) override;
-  [[nodiscard]] std::unique_ptr<Transfer> begin_recv(const Context& context, void* data, int64_t count, DType dtype, int peer,
-                                                     int tag) override;
+  void run(const Context& context) override;
+  [[nodiscard]] std::unique_ptr<Transfer> begin_message(const Context& context) override;
 
   [[nodiscard]] std::unique_ptr<Backend> sub_group(const Context& context, std::span<const int> ranks) override;
   void abort(const std::string& reason) noexcept override;
@@ -55,6 +40,7 @@ class MpiBackend final : public Backend, public Listener {
  private:
   class Wait;
   class Message;
+  class Algorithms;
   MpiBackend(Engine& engine, uint64_t id, std::vector<int> ranks, int rank);
 
   /// The beginning of every collective: where calls are compared, an error on every rank unless all make the same one.
@@ -62,18 +48,9 @@ class MpiBackend final : public Backend, public Listener {
   /// Error where this rank's part cannot be played, or earlier work of it failed.
   void check_usable(const Context& context);
   /// Runs an operation that moves about `bytes`.
-  void run(const Context& context, int64_t bytes, const Post& post);
-  /// Elements of one rank's buffer.
-  struct Part {
-    const void* data = nullptr;
-    int64_t count = 0;
-  };
-  /// Sends parts[r] to rank r, and reduces what all ranks have for this one into `out`, in the order of the ranks.
-  void reduce_parts(const Context& context, void* out, const std::vector<Part>& parts, DType dtype, ReduceOp op);
-  /// Reduces `count` elements, a share on each rank, in pieces: `shared` is called with each piece's beginning, its shares, and where this
-  /// rank's reduced share is.
-  void reduce_shares(const Context& context, void* data, int64_t count, DType dtype, ReduceOp op, bool in_place,
-                     const std::function<void(const std::vector<Part>& shares, const void* own)>& shared);
+  void operate(const Context& context, int64_t bytes, const Post& post);
+  void run_message(const Context& context);
+  int post_message(const Call& call, std::vector<MPI_Request>& requests) const;
   [[nodiscard]] std::string dead();
   void die(const std::string& reason, bool tell_others) noexcept;
   [[nodiscard]] Notice make_notice(Notice::Kind kind, const std::string& text);
