@@ -57,7 +57,7 @@ Entry entry_of(Kind kind, Option option) {
     case Option::BatchNorm: return kind == Kind::Zero2 ? remark("each rank keeps figures of its own") : remark("the figures are rank 0's");
     case Option::SyncBatchNorm:
       return kind == Kind::DataParallel ? error("is a SyncBatchNorm, whose statistics are those of all ranks") : kHolds;
-    case Option::Penalty: return kind == Kind::Fsdp ? error("create_graph = true and parameters in shards do not go together") : kHolds;
+    case Option::Penalty: return kind == Kind::Fsdp ? error("create_graph and parameters in shards do not go together") : kHolds;
     default: return kHolds;
   }
 }
