@@ -16,8 +16,8 @@ class SavedHooks : public Counted<SavedHooks> {
   std::function<std::any(const Tensor&)> pack;    // of a tensor without history, which it must not change
   std::function<Tensor(const std::any&)> unpack;  // of what `pack` gave: the tensor, of the same sizes, dtype and device
 
-  SavedHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack)
-      : pack(std::move(pack)), unpack(std::move(unpack)) {}
+  SavedHooks(std::function<std::any(const Tensor&)> packs, std::function<Tensor(const std::any&)> unpacks)
+      : pack(std::move(packs)), unpack(std::move(unpacks)) {}
 
  private:
   friend class Counted<SavedHooks>;

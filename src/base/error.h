@@ -23,7 +23,7 @@ enum class Language { Cpp, Python };
 struct Hint {
   std::string text, python;
   explicit Hint(std::string both) : text(both), python(std::move(both)) {}
-  Hint(std::string text, std::string python) : text(std::move(text)), python(std::move(python)) {}
+  Hint(std::string cpp, std::string in_python) : text(std::move(cpp)), python(std::move(in_python)) {}
 };
 
 /// What every error of the library is.
