@@ -11,7 +11,76 @@ def _lines(values, name, facts, count):
     return "".join(f" {text}\n" for text in shown) + f"[torch.storage.{name}({facts}) of size {count}]"
 
 
-class UntypedStorage:
+class _Storage:
+    """What storages of bytes and of elements have alike: each has size(), untyped() and _whole(), a flat tensor over the memory."""
+
+    def data_ptr(self):
+        """The address of its first byte."""
+        return self.untyped()._tensor._storage_address()
+
+    def nbytes(self):
+        """How many bytes it has."""
+        return self.untyped()._tensor._storage_bytes()
+
+    @property
+    def device(self):
+        """Where it lies."""
+        return self.untyped()._tensor.device
+
+    @property
+    def is_cuda(self):
+        """Whether that is a GPU."""
+        return self.untyped()._tensor.is_cuda
+
+    def get_device(self):
+        """The GPU's number; -1 on the CPU."""
+        return self.untyped()._tensor.get_device()
+
+    def is_pinned(self, device="cuda"):
+        """Whether the memory is page-locked."""
+        return self.untyped()._tensor.is_pinned()
+
+    def is_shared(self):
+        """Whether other processes see the memory."""
+        return self.untyped()._tensor.is_shared()
+
+    def share_memory_(self):
+        """Moves it to memory that other processes see."""
+        self.untyped()._tensor.share_memory_()
+        return self
+
+    def __len__(self):
+        return self.size()
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def tolist(self):
+        """The elements as numbers; bytes as ints."""
+        return self._whole().tolist()
+
+    def fill_(self, value):
+        """Writes one number everywhere."""
+        self._whole().fill_(value)
+        return self
+
+    def __setitem__(self, index, value):
+        self._whole()[index if isinstance(index, slice) else self._place(index)] = value
+
+    def _place(self, index):
+        count = self.size()
+        if not -count <= index < count:
+            raise IndexError(f"index {index} out of range for storage of size {count}")
+        return index % count
+
+    def __eq__(self, other):
+        return isinstance(other, type(self)) and self.data_ptr() == other.data_ptr()
+
+    def __hash__(self):
+        return hash(self.data_ptr())
+
+
+class UntypedStorage(_Storage):
     """The bytes of a tensor's memory, shared with it: UntypedStorage(8) makes 8 new ones, x.untyped_storage() gives those of x."""
 
     def __init__(self, size_or_bytes=0, *, device=None):
@@ -34,49 +103,13 @@ class UntypedStorage:
         flat = _C.as_strided(tensor, [count], [1], 0) if count else _C.empty(0, dtype=tensor.dtype, device=tensor.device)
         return flat.view(_C.uint8)[: self.nbytes() // dtype.itemsize * dtype.itemsize].view(dtype)
 
-    def data_ptr(self):
-        """The address of its first byte."""
-        return self._tensor._storage_address()
-
-    def nbytes(self):
+    def size(self):
         """How many bytes it has."""
-        return self._tensor._storage_bytes()
-
-    def __len__(self):
         return self.nbytes()
-
-    size = nbytes
 
     def element_size(self):
         """1: its elements are bytes."""
         return 1
-
-    @property
-    def device(self):
-        """Where it lies."""
-        return self._tensor.device
-
-    @property
-    def is_cuda(self):
-        """Whether that is a GPU."""
-        return self._tensor.is_cuda
-
-    def get_device(self):
-        """The GPU's number; -1 on the CPU."""
-        return self._tensor.get_device()
-
-    def is_pinned(self, device="cuda"):
-        """Whether the memory is page-locked."""
-        return self._tensor.is_pinned()
-
-    def is_shared(self):
-        """Whether other processes see the memory."""
-        return self._tensor.is_shared()
-
-    def share_memory_(self):
-        """Moves it to memory that other processes see."""
-        self._tensor.share_memory_()
-        return self
 
     def resizable(self):
         """False: memory of tandem's keeps its size."""
@@ -86,33 +119,12 @@ class UntypedStorage:
         """Itself."""
         return self
 
-    def tolist(self):
-        """The bytes as ints."""
-        return self._whole().tolist()
-
-    def __iter__(self):
-        return iter(self.tolist())
-
     def __getitem__(self, index):
         if isinstance(index, slice):
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
             return UntypedStorage._of(self._whole()[index].clone())
         return self._whole()[self._place(index)].item()
-
-    def __setitem__(self, index, value):
-        self._whole()[index if isinstance(index, slice) else self._place(index)] = value
-
-    def _place(self, index):
-        count = self.nbytes()
-        if not -count <= index < count:
-            raise IndexError(f"index {index} out of range for storage of size {count}")
-        return index % count
-
-    def fill_(self, value):
-        """Writes one byte everywhere."""
-        self._whole().fill_(value)
-        return self
 
     def copy_(self, source, non_blocking=None):
         """Takes the bytes of a storage of the same size."""
@@ -139,17 +151,11 @@ class UntypedStorage:
         """Itself or a copy on a GPU."""
         return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
 
-    def __eq__(self, other):
-        return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr()
-
-    def __hash__(self):
-        return hash(self.data_ptr())
-
     def __repr__(self):
         return _lines(self._whole()[:1001].tolist(), "UntypedStorage", f"device={self.device}", self.nbytes())
 
 
-class TypedStorage:
+class TypedStorage(_Storage):
     """The memory of a tensor as elements of its dtype, in the order in which they lie there: what Tensor.storage() gives."""
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
@@ -172,47 +178,9 @@ class TypedStorage:
         """How many elements there are."""
         return self._storage.nbytes() // self.dtype.itemsize
 
-    def __len__(self):
-        return self.size()
-
-    def nbytes(self):
-        """How many bytes they have."""
-        return self._storage.nbytes()
-
     def element_size(self):
         """The bytes of one."""
         return self.dtype.itemsize
-
-    def data_ptr(self):
-        """The address of the first."""
-        return self._storage.data_ptr()
-
-    device = property(lambda self: self._storage.device)
-    is_cuda = property(lambda self: self._storage.is_cuda)
-
-    def get_device(self):
-        """The GPU's number; -1 on the CPU."""
-        return self._storage.get_device()
-
-    def is_pinned(self, device="cuda"):
-        """Whether the memory is page-locked."""
-        return self._storage.is_pinned()
-
-    def is_shared(self):
-        """Whether other processes see the memory."""
-        return self._storage.is_shared()
-
-    def share_memory_(self):
-        """Moves it to memory that other processes see."""
-        self._storage.share_memory_()
-        return self
-
-    def tolist(self):
-        """The elements as numbers."""
-        return self._whole().tolist()
-
-    def __iter__(self):
-        return iter(self.tolist())
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -224,18 +192,7 @@ class TypedStorage:
     def __setitem__(self, index, value):
         if not isinstance(index, (int, slice)):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-        self._whole()[index if isinstance(index, slice) else self._place(index)] = value
-
-    def _place(self, index):
-        count = self.size()
-        if not -count <= index < count:
-            raise IndexError(f"index {index} out of range for storage of size {count}")
-        return index % count
-
-    def fill_(self, value):
-        """Writes one number everywhere."""
-        self._whole().fill_(value)
-        return self
+        super().__setitem__(index, value)
 
     def copy_(self, source, non_blocking=None):
         """Takes the elements of a storage with as many."""
@@ -253,12 +210,6 @@ class TypedStorage:
     def cuda(self, device=None, non_blocking=False):
         """Itself or a copy on a GPU."""
         return TypedStorage(wrap_storage=self._storage.cuda(device, non_blocking), dtype=self.dtype)
-
-    def __eq__(self, other):
-        return isinstance(other, TypedStorage) and self.data_ptr() == other.data_ptr()
-
-    def __hash__(self):
-        return hash(self.data_ptr())
 
     def __repr__(self):
         return _lines(self._whole()[:1001].tolist(), "TypedStorage", f"dtype={self.dtype!r}, device={self.device}", self.size())
