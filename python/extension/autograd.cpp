@@ -345,6 +345,10 @@ PyObject* module_saved_hooks(PyObject*, PyObject* args) {
     return wrap_hooks(Ref<autograd::SavedHooks>(new autograd::SavedHooks(packed, unpacked)));
   });
 }
+/// _hooks_to_host(pin_memory): those of save_on_cpu.
+PyObject* module_hooks_to_host(PyObject*, PyObject* pin_memory) {
+  return guarded([&] { return wrap_hooks(autograd::hooks_to_host(to_bool(pin_memory), AtCaller())); });
+}
 /// _set_saved_hooks(hooks or None): those of before.
 PyObject* module_set_saved_hooks(PyObject*, PyObject* hooks) {
   return guarded([&] {
@@ -364,6 +368,7 @@ PyMethodDef functions[] = {{"_backward", module_backward, METH_VARARGS, nullptr}
                            {"_record_function", module_record, METH_VARARGS, nullptr},
                            {"_change_history", module_change_history, METH_VARARGS, nullptr},
                            {"_saved_hooks", module_saved_hooks, METH_VARARGS, nullptr},
+                           {"_hooks_to_host", module_hooks_to_host, METH_O, nullptr},
                            {"_set_saved_hooks", module_set_saved_hooks, METH_O, nullptr},
                            {"_set_grad_enabled", module_set_grad_enabled, METH_O, nullptr},
                            {"is_grad_enabled", module_is_grad_enabled, METH_NOARGS, "Whether operations are recorded."},

@@ -2,12 +2,9 @@
 
 #include "autograd/history.h"
 #include "base/error.h"
-#include "ops/creation.h"
 
 namespace tandem::autograd {
 namespace {
-
-thread_local constinit SavedHooks* current_hooks = nullptr;  // counted
 
 /// The values with a history that leads where the packed tensor's did.
 Tensor with_history(const Tensor& values, const Edge& edge) {
@@ -22,44 +19,11 @@ Tensor with_history(const Tensor& values, const Edge& edge) {
 
 }  // namespace
 
-Ref<SavedHooks> set_saved_hooks(Ref<SavedHooks> hooks) {
-  SavedHooks* const before = std::exchange(current_hooks, hooks.detach());
-  Ref<SavedHooks> given(before);
-  if (before) before->release();  // the count that current_hooks held
-  return given;
-}
-
-SavedTensorsHooks::SavedTensorsHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack)
-    : before_(set_saved_hooks(Ref<SavedHooks>(new SavedHooks(std::move(pack), std::move(unpack))))) {}
-
-namespace {
-
-/// A tensor on the host, and where it is to go.
-struct OnHost {
-  Tensor values;
-  Device device;
-};
-
-}  // namespace
-
-SaveOnCPU::SaveOnCPU(bool pin_memory, Site site)
-    : SavedTensorsHooks(
-          [pin_memory, site](const Tensor& x) -> std::any {
-            if (!x.is_cuda() || !pin_memory) return OnHost{x.cpu(site), x.device()};
-            const Tensor values = empty(x.sizes(), {.dtype = x.dtype(), .pin_memory = true}, site);
-            values.copy_(x, true, site);
-            return OnHost{values, x.device()};
-          },
-          [pin_memory, site](const std::any& kept) {
-            const auto& [values, device] = std::any_cast<const OnHost&>(kept);
-            return values.to(device, {.non_blocking = pin_memory}, site);
-          }) {}
-
 SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t output_nr) : output_nr_(output_nr), output_(output) {
   if (!tensor.defined()) return;
   version_ = tensor.version();
   tensor_ = output ? tensor.detach() : tensor;
-  if (current_hooks) [[unlikely]]
+  if (detail::saved_hooks) [[unlikely]]
     pack();
 }
 

@@ -10,6 +10,8 @@ namespace tandem::autograd {
 namespace detail {
 /// Counts moves of saved tensors on this thread: so a node sees whether the function it takes over holds any.
 inline thread_local constinit uint32_t saved_moves = 0;
+/// What this thread's operations keep tensors by; counted. See set_saved_hooks.
+inline thread_local constinit SavedHooks* saved_hooks = nullptr;
 
 /// What hooks keep in a tensor's place, and the history that the tensor had.
 struct PackedTensor : Counted<PackedTensor> {

@@ -25,13 +25,17 @@ class SavedHooks : public Counted<SavedHooks> {
 };
 /// From now on this thread's operations keep tensors by these; by none where `hooks` is null. Gives those of before.
 Ref<SavedHooks> set_saved_hooks(Ref<SavedHooks> hooks);
+/// Those of SaveOnCPU.
+[[nodiscard]] Ref<SavedHooks> hooks_to_host(bool pin_memory, Site site);
 
 /// In this scope operations of this thread keep for backward what `pack` makes of a tensor, in the tensor's place, and backward computes
 /// with what `unpack` makes of that. The innermost scope counts. A change in place of such a tensor is not found out. As
 /// torch.autograd.graph.saved_tensors_hooks.
 class SavedTensorsHooks {
  public:
-  SavedTensorsHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack);
+  SavedTensorsHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack)
+      : SavedTensorsHooks(Ref<SavedHooks>(new SavedHooks(std::move(pack), std::move(unpack)))) {}
+  explicit SavedTensorsHooks(Ref<SavedHooks> hooks) : before_(set_saved_hooks(std::move(hooks))) {}
   ~SavedTensorsHooks() { set_saved_hooks(std::move(before_)); }
   SavedTensorsHooks(const SavedTensorsHooks&) = delete;
   SavedTensorsHooks& operator=(const SavedTensorsHooks&) = delete;
@@ -44,7 +48,7 @@ class SavedTensorsHooks {
 /// they were. With pin_memory the copies do not stop the CPU. As torch.autograd.graph.save_on_cpu.
 class SaveOnCPU : SavedTensorsHooks {
  public:
-  explicit SaveOnCPU(bool pin_memory = false, Site site = Site::here());
+  explicit SaveOnCPU(bool pin_memory = false, Site site = Site::here()) : SavedTensorsHooks(hooks_to_host(pin_memory, site)) {}
 };
 
 }  // namespace tandem::autograd

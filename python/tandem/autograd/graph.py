@@ -78,12 +78,13 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+        self._hooks = _C._saved_hooks(pack_hook, unpack_hook)
 
     def __enter__(self):
         texts = getattr(_refusals, "texts", None)
         if texts:
             raise RuntimeError(texts[-1])
-        self._before = _C._set_saved_hooks(_C._saved_hooks(self.pack_hook, self.unpack_hook))
+        self._before = _C._set_saved_hooks(self._hooks)
 
     def __exit__(self, *exception):
         _C._set_saved_hooks(self._before)
@@ -95,17 +96,7 @@ class save_on_cpu(saved_tensors_hooks):
     With pin_memory the copies do not stop the CPU."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
-        def pack(tensor):
-            if not pin_memory or tensor.is_cpu:
-                return tensor.device, tensor.cpu()
-            kept = _C.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-            return tensor.device, kept.copy_(tensor, non_blocking=True)
-
-        def unpack(kept):
-            device, tensor = kept
-            return tensor.to(device, non_blocking=pin_memory)
-
-        super().__init__(pack, unpack)
+        self._hooks = _C._hooks_to_host(bool(pin_memory))
 
 
 @contextmanager
