@@ -8,11 +8,15 @@ namespace {
 
 /// The values with a history that leads where the packed tensor's did.
 Tensor with_history(const Tensor& values, const Edge& edge) {
+  Tensor result = values.detach();
+  if (edge.node) {
+    set_history(result, edge.node, edge.output_nr);
+    return result;
+  }
   const auto same = [](const Tensor& g) { return g; };
   auto* node = new FunctionNode<1, decltype(same)>("AliasBackward0", Site::none(), decltype(same)(same));
   Ref<Node> held(node);
   node->edges()[0] = edge;
-  Tensor result = values.detach();
   set_history(result, std::move(held));
   return result;
 }
@@ -29,11 +33,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t output_nr) 
 
 void SavedTensor::pack() {
   const NoGradGuard no_grad;
-  const Ref<SavedHooks> hooks = set_saved_hooks(nullptr);  // what pack computes is not for backward
-  struct Again {
-    Ref<SavedHooks> hooks;
-    ~Again() { set_saved_hooks(std::move(hooks)); }
-  } again{hooks};
+  const Ref<SavedHooks> hooks(detail::saved_hooks);
+  const SavedTensorsHooks none(nullptr);  // what pack computes is not for backward
   Ref<detail::PackedTensor> packed(new detail::PackedTensor);
   packed->hooks = hooks;
   if (!output_) packed->edge = edge_of(tensor_);
@@ -78,8 +79,8 @@ Tensor SavedTensor::unpack(const Node* node) const {
   }
   if (!values.defined()) fail("Output of saved tensor unpack_hook expected to be a Tensor, but it is undefined");
   if (output_ && node) return with_node(values, node);
-  if (packed_->edge && is_grad_enabled()) return with_history(values, packed_->edge);
-  return values;
+  // Also where nothing is recorded: a function of the user's own asks a saved tensor whether it requires a gradient.
+  return packed_->edge ? with_history(values, packed_->edge) : values;
 }
 
 }  // namespace tandem::autograd

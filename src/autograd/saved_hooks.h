@@ -35,6 +35,7 @@ class SavedTensorsHooks {
  public:
   SavedTensorsHooks(std::function<std::any(const Tensor&)> pack, std::function<Tensor(const std::any&)> unpack)
       : SavedTensorsHooks(Ref<SavedHooks>(new SavedHooks(std::move(pack), std::move(unpack)))) {}
+  /// The same by hooks that are there; by none where `hooks` is null.
   explicit SavedTensorsHooks(Ref<SavedHooks> hooks) : before_(set_saved_hooks(std::move(hooks))) {}
   ~SavedTensorsHooks() { set_saved_hooks(std::move(before_)); }
   SavedTensorsHooks(const SavedTensorsHooks&) = delete;
@@ -45,7 +46,8 @@ class SavedTensorsHooks {
 };
 
 /// In this scope tensors that backward needs wait in the CPU's memory, so that the GPU's is free for others; backward copies them to where
-/// they were. With pin_memory the copies do not stop the CPU. As torch.autograd.graph.save_on_cpu.
+/// they were. A change in place meanwhile is an error of those that were there already, and harmless else. With pin_memory the copies do
+/// not stop the CPU. As torch.autograd.graph.save_on_cpu.
 class SaveOnCPU : SavedTensorsHooks {
  public:
   explicit SaveOnCPU(bool pin_memory = false, Site site = Site::here()) : SavedTensorsHooks(hooks_to_host(pin_memory, site)) {}

@@ -9,6 +9,7 @@
 
 #include "autograd/function.h"
 #include "autograd/history.h"
+#include "autograd/saved_hooks.h"
 #include "base/error.h"
 #include "nn/module.h"
 #include "ops/autocast.h"
@@ -47,6 +48,7 @@ struct Segment {
   size_t inputs;
   ops::AutocastState autocast;
   std::optional<Generators> generators;
+  Tensors parameters = {};  // themselves: what hooks of saved tensors give back is not what the function uses
 };
 
 /// Random numbers go on from other states in this scope, and after it as if it had not been.
@@ -118,7 +120,7 @@ Tensors backward(autograd::Context& context, const Tensors& gradients) {
     fail("[checkpoint] the function gave ", gradients.size(), " tensors at first and ", outputs.size(),
          " when it was called again: it must do the same both times");
   Tensors all = inputs, wanted, reached, weights;
-  all.insert(all.end(), saved.begin() + static_cast<std::ptrdiff_t>(segment->inputs), saved.end());
+  all.insert(all.end(), segment->parameters.begin(), segment->parameters.end());
   std::copy_if(all.begin(), all.end(), std::back_inserter(wanted), [](const Tensor& x) { return x.defined() && x.requires_grad(); });
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!gradients[i].defined() || !outputs[i].requires_grad()) continue;
@@ -148,8 +150,13 @@ Tensors checkpoint(std::function<Tensors(const Tensors&)> function, const Tensor
   }
   // The graph of this run tells which parameters are used, and ends with this scope.
   const Tensors leaves = leaves_of(inputs);
-  Tensors outputs = segment->function(leaves), used = inputs;
-  for (Tensor& parameter : parameters_behind(outputs, leaves)) used.push_back(std::move(parameter));
+  Tensors outputs, used = inputs;
+  {
+    const autograd::SavedTensorsHooks none(nullptr);  // what is kept in it is dropped at once
+    outputs = segment->function(leaves);
+  }
+  segment->parameters = parameters_behind(outputs, leaves);
+  used.insert(used.end(), segment->parameters.begin(), segment->parameters.end());
   for (Tensor& output : outputs)
     if (output.defined()) output = output.detach();
   auto context = std::make_shared<autograd::Context>();

@@ -157,6 +157,40 @@ TEST_P(SavedHooks, FunctionsOfOnesOwnAreAsked) {
   EXPECT_TRUE(td::equal(x.grad(), td::tensor({12.F}, device())));
 }
 
+TEST_P(SavedHooks, AChangeInPlaceIsFoundOutOnTheHostAndHarmlessOnAGPU) {
+  const auto x = leaf({2., 3.}), y = x * 1;
+  td::Tensor z;
+  {
+    const SaveOnCPU scope;
+    z = (y * y).sum();
+  }
+  y.detach().mul_(10);
+  if (!device().is_cuda()) {
+    EXPECT_ERROR(z.backward(), td::Error, "modified by an inplace operation");
+  } else {
+    z.backward();
+    EXPECT_TRUE(td::equal(x.grad(), td::tensor({4.F, 6.F}, device())));
+  }
+}
+
+TEST_P(SavedHooks, ACheckpointKeepsItsInputsByThem) {
+  td::manual_seed(4);
+  td::nn::Linear linear(5, 5);
+  linear.to(device());
+  const auto x = td::randn({2, 5}, td::Options{.device = device(), .requires_grad = true});
+  const auto gradients = [&](bool on_host) {
+    linear.zero_grad();
+    std::optional<SaveOnCPU> scope;
+    if (on_host) scope.emplace();
+    const auto y = td::nn::checkpoint([&](const std::vector<td::Tensor>& in) { return std::vector<td::Tensor>{linear(in[0]).sin()}; }, {x});
+    scope.reset();
+    return td::grad({y[0].square().sum()}, {x, linear.weight});
+  };
+  const auto plain = gradients(false), kept = gradients(true);
+  EXPECT_TRUE(td::equal(plain[0], kept[0]));
+  EXPECT_TRUE(td::equal(plain[1], kept[1]));
+}
+
 TEST_P(SavedHooks, OnTheHostTheGPUsMemoryIsFree) {
   if (!device().is_cuda()) GTEST_SKIP() << "about a GPU's memory";
   constexpr int64_t kSide = 512;  // 1 MiB a tensor

@@ -1,5 +1,6 @@
 """Hooks of the tensors that backward needs: saved_tensors_hooks, save_on_cpu, disable_saved_tensors_hooks."""
 
+import contextlib
 import os
 import tempfile
 import unittest
@@ -7,6 +8,7 @@ import uuid
 
 import tandem
 from tandem.autograd import graph
+from tandem.utils.checkpoint import checkpoint
 
 DEVICES = ["cpu", "cuda:0"]
 
@@ -123,6 +125,21 @@ class SavedTensorsHooks(unittest.TestCase):
 
 
 class SaveOnCPU(unittest.TestCase):
+    def test_a_checkpoint_keeps_its_inputs_so(self):
+        for device in DEVICES:
+            tandem.manual_seed(4)
+            linear = tandem.nn.Linear(5, 5).to(device)
+            x = tandem.randn(2, 5, device=device, requires_grad=True)
+            found = []
+            for scope in (contextlib.nullcontext(), graph.save_on_cpu()):
+                with scope:
+                    y = checkpoint(lambda a: linear(a).sin(), x, use_reentrant=False)
+                y.square().sum().backward()
+                found.append((x.grad, linear.weight.grad))
+                x.grad = linear.weight.grad = None
+            for one, other in zip(*found):
+                self.assertTrue(tandem.equal(one, other))
+
     def test_frees_the_gpus_memory(self):
         side = 512
         for pin_memory in (False, True):

@@ -158,12 +158,12 @@ class _Recomputed(tandem.autograd.Function):
     def forward(ctx, segment, conditions, count, values, *tensors):
         ctx.segment, ctx.conditions, ctx.count = segment, conditions, count
         ctx.save_for_backward(*tensors)
+        ctx.parameters = list(tensors[count:])  # themselves: what hooks of saved tensors give back is not what the function uses
         return tuple(values)
 
     @staticmethod
     def backward(ctx, *gradients):
-        saved = ctx.saved_tensors
-        arguments, parameters = _detached(saved[: ctx.count]), list(saved[ctx.count :])
+        arguments, parameters = _detached(ctx.saved_tensors[: ctx.count]), ctx.parameters
         with tandem.enable_grad(), ctx.conditions.again():
             _, results = ctx.segment.run(arguments)
         inputs = arguments + parameters
@@ -190,7 +190,11 @@ def checkpoint(
     conditions = _Conditions({_C.device("cpu")} | {one.device for one in tensors} if preserve_rng_state else ())
     # The graph of this run shows which parameters are used, and ends with this function.
     arguments = _detached(tensors)
-    result, results = segment.run(arguments)
+    hooks = _C._set_saved_hooks(None)  # what is kept in it is dropped at once
+    try:
+        result, results = segment.run(arguments)
+    finally:
+        _C._set_saved_hooks(hooks)
     if not results:
         return result
     own = {id(one) for one in arguments}
