@@ -24,9 +24,9 @@ using ops::Rule;
 using ops::wants_grad;
 
 /// The gradient of an activation made of straight lines: g where a kernel's question about x says so. It is its own gradient by g.
-Tensor piecewise_backward(PointwiseOp op, const char* name, const char* grad_fn, const Operand& g, const Operand& x, double low,
+Tensor piecewise_backward(PointwiseOp op, const char* name, const char* grad_fn, const Operand& g, const Operand& in, double low,
                           double high, Site site) {
-  const Operand from(low), to(high);
+  const Operand x = ops::lasting(in, wants_grad(g)), from(low), to(high);
   Tensor y = op == PointwiseOp::hardtanh_backward ? ops::call(op, name, Rule::NoBool, {&g, &x, &from, &to}, site)
                                                   : ops::call(op, name, Rule::NoBool, {&g, &x, &from}, site);
   if (!wants_grad(g)) return y;
@@ -42,10 +42,11 @@ Tensor shrink_backward(const Operand& g, const Operand& x, double lambd, Site si
   return piecewise_backward(PointwiseOp::shrink_backward, "shrink_backward", "HardshrinkBackwardBackward0", g, x, lambd, 0, site);
 }
 
-Tensor softplus_backward(const Operand& g, const Operand& x, double beta, double threshold, Site site) {
-  const Operand scale(beta), limit(threshold);
+Tensor softplus_backward(const Operand& gradient, const Operand& input, double beta, double threshold, Site site) {
+  const bool recording = wants_grad(gradient) || wants_grad(input);
+  const Operand g = ops::lasting(gradient, recording), x = ops::lasting(input, recording), scale(beta), limit(threshold);
   Tensor y = ops::call(PointwiseOp::softplus_backward, "softplus_backward", Rule::Floating, {&g, &x, &scale, &limit}, site);
-  if (!wants_grad(g) && !wants_grad(x)) return y;
+  if (!recording) return y;
   return record("SoftplusBackwardBackward0", y, {g.tensor(), x.tensor()}, site,
                 [=, g = autograd::saved(g.tensor()), x = autograd::saved(x.tensor())](const Tensor& gg, autograd::Wanted wanted) {
                   const Tensor in = x.get();
@@ -67,10 +68,11 @@ Tensor threshold_backward(const Operand& g, const Operand& y, double threshold, 
 Tensor hardtanh_backward(const Operand& g, const Operand& x, double min, double max, Site site) {
   return piecewise_backward(PointwiseOp::hardtanh_backward, "hardtanh_backward", "HardtanhBackwardBackward0", g, x, min, max, site);
 }
-Tensor elu_backward(const Operand& g, const Operand& x, double slope, double rate, Site site) {
-  const Operand height(slope), speed(rate);
+Tensor elu_backward(const Operand& gradient, const Operand& input, double slope, double rate, Site site) {
+  const bool recording = wants_grad(gradient) || wants_grad(input);
+  const Operand g = ops::lasting(gradient, recording), x = ops::lasting(input, recording), height(slope), speed(rate);
   Tensor y = ops::call(PointwiseOp::elu_backward, "elu_backward", Rule::Floating, {&g, &x, &height, &speed}, site);
-  if (!wants_grad(g) && !wants_grad(x)) return y;
+  if (!recording) return y;
   return record("EluBackwardBackward0", y, {g.tensor(), x.tensor()}, site,
                 [=, g = autograd::saved(g.tensor()), x = autograd::saved(x.tensor())](const Tensor& gg, autograd::Wanted wanted) {
                   const Tensor in = x.get();

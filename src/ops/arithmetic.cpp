@@ -75,7 +75,7 @@ Tensor bounded(const char* op, const Operand& in, const std::optional<Operand>& 
   if (!min && !max) fail("[", op, "] At least one of 'min' or 'max' must not be None");
   const Operand low = ops::lasting(min.value_or(Operand(0))), high = ops::lasting(max.value_or(Operand(0)));
   const bool recording = wants_grad(in) || wants_grad(low) || wants_grad(high);
-  const Operand x = recording ? ops::lasting(in) : in;
+  const Operand x = ops::lasting(in, recording);
   const auto within = [&](PointwiseOp kernel, std::initializer_list<const Operand*> operands) {
     return ops::pointwise({.op = kernel, .name = op, .rule = Rule::Same, .bounds = true}, {operands.begin(), operands.size()}, site);
   };
@@ -106,8 +106,8 @@ template <class Slope>
 Tensor recorded3(const char* grad_fn, PointwiseOp op, const char* name, std::array<const Operand*, 3> in, std::optional<Scalar> factor,
                  Site site, Slope slope) {
   const bool recording = wants_grad(*in[0]) || wants_grad(*in[1]) || wants_grad(*in[2]);
-  const Operand x = recording ? ops::lasting(*in[0]) : *in[0], a = recording ? ops::lasting(*in[1]) : *in[1],
-                b = recording ? ops::lasting(*in[2]) : *in[2], number(factor.value_or(0));
+  const Operand x = ops::lasting(*in[0], recording), a = ops::lasting(*in[1], recording), b = ops::lasting(*in[2], recording),
+                number(factor.value_or(0));
   const Rule rule = op == PointwiseOp::addcmul ? Rule::NoBool : Rule::Floating;
   Tensor y = factor ? ops::call(op, name, rule, {&x, &a, &b, &number}, site) : ops::call(op, name, rule, {&x, &a, &b}, site);
   if (!recording) return y;

@@ -11,8 +11,10 @@ inline bool wants_grad(const Operand& operand) { return operand.is_tensor() && a
 /// The operand where it is a tensor, else an undefined one: as an input of `record`.
 inline Tensor tensor_of(const Operand& operand) { return operand.is_tensor() ? operand.tensor() : Tensor(); }
 
-/// The same tensor or number, whose memory is not to be reused.
-inline Operand lasting(const Operand& operand) { return operand.is_tensor() ? Operand(operand.tensor(), operand.site()) : operand; }
+/// The same tensor or number, whose memory the result is not to take where `lasts`: as of whatever backward keeps.
+inline Operand lasting(const Operand& operand, bool lasts = true) {
+  return lasts && operand.is_tensor() ? Operand(operand.tensor(), operand.site()) : operand;
+}
 
 /// An operand as a backward function keeps it: `const Tensor held = kept.get(); … kept.operand(held) …`.
 class KeptOperand {

@@ -1,4 +1,5 @@
 // Every differentiable operation against finite differences, first and second order, on every device.
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -334,6 +335,46 @@ TEST_P(Gradients, OfGradientsAgreeWithFiniteDifferences) {
     SCOPED_TRACE(c.name);
     EXPECT_NO_THROW(td::autograd::gradgradcheck(c.f, inputs_of(c)));
   }
+}
+
+// A result takes the memory of a temporary that nothing else holds, so what backward wants of one has to be kept before.
+TEST_P(Gradients, AreTheSameWhereOtherOperandsAreTemporaries) {
+  using Given = std::function<td::Operand(size_t)>;
+  const struct {
+    const char* name;
+    size_t operands;
+    std::function<td::Tensor(const Given&)> f;
+  } functions[] = {
+      {"threshold_backward", 2, [](const Given& in) { return td::threshold_backward(in(0), in(1), 0.1); }},
+      {"hardtanh_backward", 2, [](const Given& in) { return td::hardtanh_backward(in(0), in(1), -0.5, 0.5); }},
+      {"elu_backward", 2, [](const Given& in) { return td::elu_backward(in(0), in(1), 0.7, 1.2); }},
+      {"sigmoid_backward", 2, [](const Given& in) { return td::sigmoid_backward(in(0), in(1)); }},
+      {"tanh_backward", 2, [](const Given& in) { return td::tanh_backward(in(0), in(1)); }},
+      {"add", 2, [](const Given& in) { return td::add(in(0), in(1), 3); }},
+      {"mul", 2, [](const Given& in) { return td::mul(in(0), in(1)); }},
+      {"div", 2, [](const Given& in) { return td::div(in(0), in(1)); }},
+      {"atan2", 2, [](const Given& in) { return td::atan2(in(0), in(1)); }},
+      {"maximum", 2, [](const Given& in) { return td::maximum(in(0), in(1)); }},
+      {"lerp", 3, [](const Given& in) { return td::lerp(in(0), in(1), in(2)); }},
+      {"addcmul", 3, [](const Given& in) { return td::addcmul(in(0), in(1), in(2), 2); }},
+      {"addcdiv", 3, [](const Given& in) { return td::addcdiv(in(0), in(1), in(2), 2); }},
+  };
+  for (const auto& [name, operands, f] : functions)
+    for (size_t leaf = 0; leaf < operands; ++leaf) {
+      SCOPED_TRACE(td::str(name, ", operand ", leaf));
+      Inputs all;
+      for (size_t i = 0; i < operands; ++i) all.push_back(td::randn({40}, {.dtype = td::kFloat64, .device = device()}));
+      all[leaf].requires_grad_();
+      const auto gradient = [&](bool temporary) {
+        std::deque<td::Tensor> clones;
+        const td::Tensor y = f([&](size_t i) {
+          if (!temporary || i == leaf) return td::Operand(all[i]);
+          return td::Operand(std::move(clones.emplace_back(all[i].clone())));
+        });
+        return y.requires_grad() ? td::grad({y.sum()}, {all[leaf]})[0] : td::zeros_like(all[leaf]);
+      };
+      EXPECT_TRUE(td::equal(gradient(false), gradient(true)));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Gradients, testing::Values("cpu", "cuda:0"), device_name);
