@@ -146,7 +146,7 @@ StateDict unpacked(const char* at, const char* end) {
     sizes.resize(static_cast<size_t>(take()));
     for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = take();
     const Tensor value = empty(sizes, dtype);
-    std::memcpy(value.data_ptr(), at, value.nbytes());
+    std::copy_n(at, value.nbytes(), static_cast<char*>(value.data_ptr()));
     at += value.nbytes();
     state[name] = value;
   }
