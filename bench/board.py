@@ -20,7 +20,7 @@ import events
 CASES = [("1 run", 1, 200), ("50 runs", 50, 200), ("500 runs", 500, 200), ("a million points", 1, 1000000)]
 WATCH = """new Promise(done => {
   const drawn = () => [...document.querySelectorAll("canvas")].filter(canvas => Number(canvas.dataset.drawn) > 0);
-  const inSight = () => [...document.querySelectorAll("#curves canvas")].filter(canvas => canvas.getBoundingClientRect().top < innerHeight);
+  const inSight = () => [...document.querySelectorAll("#curves canvas")].filter(canvas => canvas.checkVisibility() && canvas.getBoundingClientRect().top < innerHeight);
   let first = null;
   const look = () => {
     if (first === null && drawn().length) first = performance.now();

@@ -82,7 +82,7 @@ with board("runs", "--port", "0") as (process, port, token):
     assert status == 200 and b"tandem board" in body
     assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["X-Content-Type-Options"] == "nosniff"
     assert "http://" not in body.decode() and "https://" not in body.decode(), "the page loads something from elsewhere"
-    for file in ("page.css", "page.js", "charts.js"):
+    for file in ("page.css", "page.js"):
         status, body, _ = ask(port, home + file)
         assert status == 200 and len(body) > 1000 and b"https://" not in body, file
     for path in ("/", "/state", f"/{token}", f"/{token[:-1]}{'0' if token[-1] != '0' else '1'}/", "//", "/" + "0" * 32 + "/state"):
@@ -121,6 +121,13 @@ with board("runs", "--port", "0") as (process, port, token):
     value_at = dict(zip(whole["steps"], whole["values"]))
     assert all(value_at[s] == v for s, v in zip(few["steps"], few["values"]))
     assert get("curves", tag="no such", runs=c["id"]) == []
+    for what in ("state", "page.js"):  # compressing for a browser on the same machine took longer than all else
+        status, body, headers = ask(port, home + what, Accept_Encoding="gzip, deflate, br")
+        assert status == 200 and headers["Content-Encoding"] is None and int(headers["Content-Length"]) == len(body), (what, headers)
+    part = get("curves", tag="train/loss", runs=c["id"], points=100, **{"from": 1000, "to": 1050})[0]
+    assert part["steps"] == list(range(999, 1052)) and part["points"] == 5000, part["steps"]  # and one beyond each end
+    assert get("curves", tag="train/loss", runs=c["id"], points=100, **{"from": 9000, "to": 1})[0]["steps"] == [4999]
+    assert c["scalars"]["train/loss"][2] == 5000
 
     # A report has a place of its own; pictures, histograms and texts are what the run wrote.
     a = run("a")
@@ -135,6 +142,14 @@ with board("runs", "--port", "0") as (process, port, token):
     assert "Linear" in "".join(get("texts", run=a["id"]).values())
     assert isinstance(get("devices"), list)
     assert get("ledger", run=a["id"]) is None and get("timeline", run=a["id"]) is None
+    assert ask(port, home + f"trace?run={a['id']}")[0] == 404
+    (runs / "a/trace.json").symlink_to("/etc/passwd")
+    status, body, _ = ask(port, home + f"trace?run={a['id']}")
+    assert status == 404 and b"root:" not in body
+    (runs / "a/trace.json").unlink()
+    (runs / "a/trace.json").write_bytes(b'{"traceEvents": [' + b" " * (3 << 20) + b"]}")  # more than a piece
+    status, body, headers = ask(port, home + f"trace?run={a['id']}")
+    assert status == 200 and body == (runs / "a/trace.json").read_bytes() and headers["Content-Disposition"].startswith("attachment"), status
 
     # What is no picture is not served as one.
     with open(hostile / "events.out.tfevents.1700000000.host.1.0", "ab") as file:

@@ -11,5 +11,5 @@ command -v chromium > /dev/null || command -v chromium-browser > /dev/null || co
 call TANDEM_VIRTUAL_GPUS=2x64MiB TANDEM_TRACE=trace.json TANDEM_LEDGER=log:ledger.txt -- train digits --gpus 2 --epochs 2 --net mlp --batch 100 --tensorboard --quiet --out one/a
 expect_status 0
 mv trace.json ledger.txt one/a/
-PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 "$(dirname "$0")/board_page.py" "$TANDEM_BIN" > python.log 2>&1 || fail "the page" "$(tail -30 python.log)"
+PYTHONDONTWRITEBYTECODE=1 timeout 550 python3 "$(dirname "$0")/board_page.py" "$TANDEM_BIN" > python.log 2>&1 || fail "the page" "$(tail -30 python.log)"
 finish

@@ -2,6 +2,7 @@
 
 import math
 import struct
+import zlib
 
 TABLE = []
 for byte in range(256):
@@ -47,6 +48,26 @@ def scalar(tag, number, step, time=1.7e9):
 
 def image(tag, picture, step, time=1.7e9):
     return event(text(1, tag.encode()) + text(4, text(4, picture)), step, time)
+
+
+def histogram(tag, limits, counts, step, time=1.7e9):
+    """Buckets by their upper ends; the first one's count is 0, its end is where the values begin."""
+    ends = b"\x09" + struct.pack("<d", limits[0]) + b"\x11" + struct.pack("<d", limits[-1])
+    packed = [struct.pack(f"<{len(numbers)}d", *numbers) for numbers in (limits, counts)]
+    return event(text(1, tag.encode()) + text(5, ends + text(6, packed[0]) + text(7, packed[1])), step, time)
+
+
+def note(tag, content, step, time=1.7e9):
+    """A text: a tensor of strings, for the plugin that shows them."""
+    return event(text(1, tag.encode()) + text(8, b"\x08\x07" + text(8, content.encode())) + text(9, text(1, text(1, b"text"))), step, time)
+
+
+def grey_png(rows):
+    """A picture of bytes, a row each."""
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row for row in rows))) + chunk(b"IEND", b"")
 
 
 def write_run(folder, points, tags, seed=0):

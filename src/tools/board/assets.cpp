@@ -9,7 +9,7 @@
 TD_ASSET(html);
 TD_ASSET(css);
 TD_ASSET(js);
-TD_ASSET(charts);
+TD_ASSET(tabs);
 #undef TD_ASSET
 
 namespace tandem::tools::board {
@@ -19,7 +19,7 @@ const Asset* asset(std::string_view name) {
       Asset{"", "text/html; charset=utf-8", {tandem_board_html, tandem_board_html_end}},
       Asset{"page.css", "text/css; charset=utf-8", {tandem_board_css, tandem_board_css_end}},
       Asset{"page.js", "text/javascript; charset=utf-8", {tandem_board_js, tandem_board_js_end}},
-      Asset{"charts.js", "text/javascript; charset=utf-8", {tandem_board_charts, tandem_board_charts_end}},
+      Asset{"tabs.js", "text/javascript; charset=utf-8", {tandem_board_tabs, tandem_board_tabs_end}},
   };
   const auto found = std::find_if(all.begin(), all.end(), [&](const Asset& asset) { return asset.name == name; });
   return found == all.end() ? nullptr : &*found;

@@ -22,12 +22,17 @@ void Curve::add(CurvePoint point) {
   stride_ *= 2;
 }
 
-std::vector<CurvePoint> Curve::thinned(size_t most) const {
+std::vector<CurvePoint> Curve::thinned(size_t most, int64_t from, int64_t to) const {
   most = std::max<size_t>(most, 4);
-  if (points_.size() <= most) return points_;
-  std::vector<CurvePoint> few = {points_.front()};
+  auto first = std::partition_point(points_.begin(), points_.end(), [&](const CurvePoint& point) { return point.step < from; });
+  auto last = std::partition_point(first, points_.end(), [&](const CurvePoint& point) { return point.step <= to; });
+  if (first != points_.begin()) --first;
+  if (last != points_.end()) ++last;
+  const auto count = static_cast<size_t>(last - first);
+  if (count <= most) return {first, last};
+  std::vector<CurvePoint> few = {*first};
   few.reserve(most);
-  const size_t pieces = (most - 2) / 2, inner = points_.size() - 2;
+  const size_t pieces = (most - 2) / 2, inner = count - 2;
   // What is no number is neither the least nor the greatest, but shows where there is nothing else.
   const auto less = [](const CurvePoint& a, const CurvePoint& b) {
     const bool a_finite = std::isfinite(a.value), b_finite = std::isfinite(b.value);
@@ -38,13 +43,13 @@ std::vector<CurvePoint> Curve::thinned(size_t most) const {
     return a_finite && b_finite ? a.value < b.value : b_finite;
   };
   for (size_t piece = 0; piece < pieces; ++piece) {
-    const auto begin = points_.begin() + 1 + static_cast<std::ptrdiff_t>(inner * piece / pieces);
-    const auto end = points_.begin() + 1 + static_cast<std::ptrdiff_t>(inner * (piece + 1) / pieces);
+    const auto begin = first + 1 + static_cast<std::ptrdiff_t>(inner * piece / pieces);
+    const auto end = first + 1 + static_cast<std::ptrdiff_t>(inner * (piece + 1) / pieces);
     const auto least = std::min_element(begin, end, less), greatest = std::max_element(begin, end, greater_last);
     few.push_back(*std::min(least, greatest));
     if (least != greatest) few.push_back(*std::max(least, greatest));
   }
-  few.push_back(points_.back());
+  few.push_back(*(last - 1));
   return few;
 }
 

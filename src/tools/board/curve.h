@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace tandem::tools::board {
@@ -20,8 +21,10 @@ class Curve {
   void add(CurvePoint point);
   [[nodiscard]] const std::vector<CurvePoint>& points() const { return points_; }
   /// At most `most` points (4 at the least): the first and the last, and of each piece between them the least and the greatest, so that no
-  /// peak is lost. All of them where there are no more.
-  [[nodiscard]] std::vector<CurvePoint> thinned(size_t most) const;
+  /// peak is lost. All of them where there are no more. Of the steps `from` to `to` and one point beyond each end, so that a line leads
+  /// out.
+  [[nodiscard]] std::vector<CurvePoint> thinned(size_t most, int64_t from = std::numeric_limits<int64_t>::min(),
+                                                int64_t to = std::numeric_limits<int64_t>::max()) const;
 
  private:
   std::vector<CurvePoint> points_;

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,7 +28,7 @@ using httplib::Response;
 using nlohmann::ordered_json;
 
 constexpr size_t kThreads = 32, kMostRunsAsked = 1000, kMostPoints = 5000, kSteps = 20;
-constexpr size_t kMostLedger = 64 << 10, kMostReport = size_t{32} << 20;
+constexpr size_t kMostLedger = 64 << 10, kMostReport = size_t{32} << 20, kPiece = size_t{1} << 20;
 constexpr int kSecondsForAClient = 5;
 // Nothing from elsewhere, nothing inline, in no frame.
 constexpr const char* kPolicy =
@@ -99,6 +102,16 @@ std::string picture_type(std::string_view bytes) {
   return "";
 }
 
+/// Sends a text as it is. Response::set_content would compress it with Brotli at its slowest for a browser: a second for the state of 500
+/// runs, and nothing gained on one machine.
+void send(Response& response, std::string text, const std::string& type) {
+  if (text.empty()) return response.set_content(text, type);
+  const auto kept = std::make_shared<const std::string>(std::move(text));
+  response.set_content_provider(kept->size(), type, [kept](size_t offset, size_t length, httplib::DataSink& sink) {
+    return sink.write(kept->data() + offset, length);
+  });
+}
+
 /// The end of a text file, from a whole line on.
 std::string end_of(const std::filesystem::path& path, size_t most) {
   std::error_code error;
@@ -138,8 +151,18 @@ struct Server::State {
     return true;
   }
 
-  void json(Response& response, const ordered_json& document) const {
-    response.set_content(detail::json_text(document), "application/json");
+  void json(Response& response, const ordered_json& document) const { send(response, detail::json_text(document), "application/json"); }
+
+  /// The file itself, a piece at a time, to be kept under a name of its own.
+  void send_trace(const std::filesystem::path& path, Response& response) const {
+    std::error_code error;
+    const auto size = path.empty() ? 0 : std::filesystem::file_size(path, error);
+    if (size == 0 || error) return refuse(response, 404, "this run has no trace\n");
+    response.set_header("Content-Disposition", "attachment; filename=\"trace.json\"");
+    response.set_content_provider(size, "application/json", [path](size_t offset, size_t length, httplib::DataSink& sink) {
+      const std::string piece = io::read_part("board", path.string(), offset, std::min(length, kPiece));
+      return !piece.empty() && sink.write(piece.data(), piece.size());
+    });
   }
 
   void answer(const Request& request, Response& response) const {
@@ -148,12 +171,14 @@ struct Server::State {
     const auto number_of = [&](const char* name) { return number_in<int64_t>(request.get_param_value(name)); };
     const int run = static_cast<int>(number_of("run").value_or(-1));
     if (const Asset* const file = asset(what)) {
-      response.set_content(file->text.data(), file->text.size(), std::string(file->type));
+      send(response, std::string(file->text), std::string(file->type));
     } else if (what == "state") {
       json(response, store.state(number_in<uint64_t>(request.get_param_value("since")).value_or(0)));
     } else if (what == "curves") {
       const auto points = static_cast<size_t>(std::clamp<int64_t>(number_of("points").value_or(400), 4, kMostPoints));
-      json(response, store.curves(tag, runs_in(request), points));
+      const int64_t from = number_of("from").value_or(std::numeric_limits<int64_t>::min());
+      const int64_t to = number_of("to").value_or(std::numeric_limits<int64_t>::max());
+      json(response, store.curves(tag, runs_in(request), points, from, to));
     } else if (what == "pictures") {
       json(response, store.steps_of_pictures(tag, runs_in(request)));
     } else if (what == "picture") {
@@ -172,10 +197,12 @@ struct Server::State {
     } else if (what == "timeline") {
       const auto path = store.file_of(run, "trace.json");
       json(response, path.empty() ? ordered_json(nullptr) : timeline_of(path.string()));
+    } else if (what == "trace") {
+      send_trace(store.file_of(run, "trace.json"), response);
     } else if (what == "report") {
       const auto path = store.file_of(run, "report.html");
       if (path.empty()) return refuse(response, 404, "this run has no report\n");
-      response.set_content(io::read_part("board", path.string(), 0, kMostReport), "text/html; charset=utf-8");
+      send(response, io::read_part("board", path.string(), 0, kMostReport), "text/html; charset=utf-8");
       response.set_header("Content-Security-Policy", kReportPolicy);
     } else {
       refuse(response, 404, "there is nothing of that name\n");

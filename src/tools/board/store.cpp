@@ -17,7 +17,8 @@ using nlohmann::ordered_json;
 constexpr int kMostDepth = 8;
 constexpr size_t kMostFolders = 50000, kMostRuns = 5000;
 constexpr size_t kAtOnce = size_t{1} << 20;  // bytes of a run, so that many runs fill evenly
-constexpr auto kLookAgain = std::chrono::seconds(1);
+constexpr auto kLookAgain = std::chrono::milliseconds(500);
+constexpr auto kPause = std::chrono::microseconds(100);
 
 template <class Map>
 ordered_json names(const Map& map) {
@@ -120,12 +121,18 @@ bool Store::read_some() {
   }
   bool behind = false;
   for (const int number : numbers) {
-    const std::lock_guard lock(mutex_);  // let go between runs, so that the page is answered
-    if (ending_) return false;
-    const auto run = runs_.find(number);
-    if (run == runs_.end()) continue;
-    if (run->second->read(kAtOnce)) ++version_;
-    behind = behind || run->second->behind();
+    bool news = false;
+    {
+      const std::lock_guard lock(mutex_);  // let go between runs, so that the page is answered
+      if (ending_) return false;
+      const auto run = runs_.find(number);
+      if (run == runs_.end()) continue;
+      news = run->second->read(kAtOnce);
+      if (news) ++version_;
+      behind = behind || run->second->behind();
+    }
+    // A mutex is not fair: without a pause this thread would have it again before those who wait for it.
+    if (news) std::this_thread::sleep_for(kPause);
   }
   const std::lock_guard lock(mutex_);
   if (std::exchange(behind_, behind) != behind) ++version_;
@@ -148,7 +155,7 @@ ordered_json Store::state(uint64_t version) const {
   for (const auto& [id, run] : runs_) {
     ordered_json last = ordered_json::object();
     for (const auto& [tag, curve] : run->curves())
-      if (!curve.points().empty()) last[tag] = {curve.points().back().step, number(curve.points().back().value)};
+      if (!curve.points().empty()) last[tag] = {curve.points().back().step, number(curve.points().back().value), curve.points().size()};
     std::error_code error;
     runs.push_back({{"id", id},
                     {"name", run->name()},
@@ -166,7 +173,7 @@ ordered_json Store::state(uint64_t version) const {
   return document;
 }
 
-ordered_json Store::curves(const std::string& tag, const std::vector<int>& runs, size_t points) const {
+ordered_json Store::curves(const std::string& tag, const std::vector<int>& runs, size_t points, int64_t from, int64_t to) const {
   const std::lock_guard lock(mutex_);
   ordered_json all = ordered_json::array();
   for (const int id : runs) {
@@ -174,7 +181,7 @@ ordered_json Store::curves(const std::string& tag, const std::vector<int>& runs,
     const auto found = run ? run->curves().find(tag) : decltype(run->curves().find(tag)){};
     if (!run || found == run->curves().end()) continue;
     ordered_json steps = ordered_json::array(), times = ordered_json::array(), values = ordered_json::array();
-    for (const CurvePoint& point : found->second.thinned(points)) {
+    for (const CurvePoint& point : found->second.thinned(points, from, to)) {
       steps.push_back(point.step);
       times.push_back(number(point.time));
       values.push_back(number(point.value));

@@ -24,7 +24,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Looks for new files every second, on a thread, until the end.
+  /// Looks for what is new twice a second, on a thread, until the end.
   void watch();
   /// Reads all that is there by now.
   void read_all();
@@ -34,8 +34,9 @@ class Store {
   // Documents for the page (docs/board.md). Thread-safe; nothing (null) where there is no such run, tag or step.
   /// All runs with their tags and facts; {"version": v} alone where nothing is newer than `version`.
   [[nodiscard]] nlohmann::ordered_json state(uint64_t version) const;
-  /// The tag's curves of these runs, each of at most `points` points.
-  [[nodiscard]] nlohmann::ordered_json curves(const std::string& tag, const std::vector<int>& runs, size_t points) const;
+  /// The tag's curves of these runs, each of at most `points` points of the steps `from` to `to`.
+  [[nodiscard]] nlohmann::ordered_json curves(const std::string& tag, const std::vector<int>& runs, size_t points, int64_t from,
+                                              int64_t to) const;
   [[nodiscard]] nlohmann::ordered_json steps_of_pictures(const std::string& tag, const std::vector<int>& runs) const;
   [[nodiscard]] nlohmann::ordered_json histograms(const std::string& tag, int run, size_t most) const;
   [[nodiscard]] nlohmann::ordered_json texts(int run) const;

@@ -1,0 +1,162 @@
+// The last step of a trace: who did what when, to be zoomed and moved.
+
+const EVENT_TALL = 15, ROW_TITLE = 20, MOST_DEPTH = 6;
+const TIMELINE_HINT = "Wheel, plus and minus zoom; drag and arrows move; 0 shows all. The pointer names events.";
+
+class Timeline {
+  constructor(timeline, run) {
+    this.length = timeline.length;
+    this.view = [0, timeline.length];
+    this.rows = timeline.rows.map(row => ({...row, ...laidOut(row.events)}));
+    this.kinds = [...new Set(this.rows.flatMap(row => row.events.map(event => event.category)))].sort();
+    this.canvas = element("canvas", {tabIndex: 0, role: "img", className: "timeline"});
+    this.canvas.of = this;
+    this.canvas.setAttribute(
+        "aria-label",
+        `${timeline.what}: ${this.rows.map(row => `${row.device}, ${row.stream}: ${row.events.length} events`).join("; ")}. ${
+            TIMELINE_HINT}`);
+    this.canvas.style.height = this.rows.reduce((sum, row) => sum + ROW_TITLE + row.depth * EVENT_TALL + 6, MARGIN.bottom) + "px";
+    this.told = element("p", {className: "note told"}, TIMELINE_HINT);
+    this.told.setAttribute("aria-live", "polite");
+    const legend = element("p", {className: "note legend"}, ...this.kinds.flatMap((kind, i) => [key(i % 6, []), ` ${kind} `]));
+    const fit = chartButton("fit", "the whole step", () => this.show(0, this.length));
+    const download = element("a", {className: "button", href: "trace?run=" + run.id, download: "trace.json"}, "trace for Perfetto");
+    const idle = element(
+        "p", {className: "idle"},
+        ...timeline.idle.map(({device, share}) => element("span", {}, `${device}: ${(100 * share).toFixed(1)} % idle`)));
+    this.figure = element(
+        "figure", {},
+        element(
+            "div", {className: "head"}, element("h3", {}, `Timeline: ${timeline.what}, ${readableMicroseconds(this.length)}`), fit,
+            download),
+        idle, legend, this.canvas, this.told);
+    this.listen();
+    resized.observe(this.canvas);
+  }
+
+  listen() {
+    const canvas = this.canvas;
+    canvas.addEventListener("wheel", event => {
+      const [from, to] = this.view;
+      const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (!sideways && event.deltaY > 0 && to - from >= this.length) return;  // the page scrolls on
+      event.preventDefault();
+      if (sideways) this.move((event.deltaX || event.deltaY) / canvas.clientWidth);
+      else this.zoom(Math.exp(event.deltaY * 0.002), this.toTime(event.offsetX));
+    }, {passive: false});
+    canvas.addEventListener("pointerdown", event => {
+      if (event.button !== 0) return;
+      this.drag = {x: event.offsetX, view: this.view};
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", event => {
+      if (!this.drag) return this.tell(event.offsetX, event.offsetY);
+      const [from, to] = this.drag.view, by = (this.drag.x - event.offsetX) / canvas.clientWidth * (to - from);
+      this.show(from + by, to + by);
+    });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.drag = null);
+    canvas.addEventListener("dblclick", () => this.show(0, this.length));
+    canvas.addEventListener("keydown", event => {
+      const act = {
+        ArrowLeft: () => this.move(-0.1),
+        ArrowRight: () => this.move(0.1),
+        "+": () => this.zoom(0.7),
+        "=": () => this.zoom(0.7),
+        "-": () => this.zoom(1 / 0.7),
+        "0": () => this.show(0, this.length),
+        Home: () => this.move(-1e9),
+        End: () => this.move(1e9)
+      }[event.key];
+      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      act();
+    });
+  }
+
+  toTime(pixel) { return this.view[0] + pixel / this.canvas.clientWidth * (this.view[1] - this.view[0]); }
+  move(share) { const by = share * (this.view[1] - this.view[0]); this.show(this.view[0] + by, this.view[1] + by); }
+  zoom(factor, about = (this.view[0] + this.view[1]) / 2) {
+    this.show(about + (this.view[0] - about) * factor, about + (this.view[1] - about) * factor);
+  }
+
+  // Shows a part, as near to what is asked for as there is; a microsecond's thousandth at the least.
+  show(from, to) {
+    const wide = Math.min(this.length, Math.max(1e-3, to - from)), begin = Math.min(Math.max(0, from), this.length - wide);
+    this.view = [begin, begin + wide];
+    this.draw();
+  }
+
+  draw() {
+    const {c, width, height} = prepared(this.canvas), [from, to] = this.view, X = time => (time - from) / (to - from) * width;
+    this.canvas.dataset.view = JSON.stringify(this.view);
+    this.boxes = [];
+    let y = 0;
+    for (const row of this.rows) {
+      c.fillStyle = style("--dim");
+      c.textAlign = "left";
+      c.fillText(`${row.device}, ${row.stream}`, 2, y + 13);
+      y += ROW_TITLE;
+      for (const event of row.events) {
+        if (event.start > to || event.start + event.length < from) continue;
+        const x = Math.max(-2, X(event.start)), end = Math.min(width + 2, X(event.start + event.length));
+        const box = {x, y: y + event.depth * EVENT_TALL, width: Math.max(0.5, end - x), height: EVENT_TALL - 2, event, row};
+        c.fillStyle = colour(this.kinds.indexOf(event.category));
+        c.fillRect(box.x, box.y, box.width, box.height);
+        if (box.width > 40) {
+          c.save();
+          c.beginPath();
+          c.rect(box.x, box.y, box.width - 2, box.height);
+          c.clip();
+          c.fillStyle = style("--sheet");
+          c.fillText(event.name, Math.max(0, box.x) + 3, box.y + 10.5);
+          c.restore();
+        }
+        this.boxes.push(box);
+      }
+      y += row.depth * EVENT_TALL + 6;
+    }
+    const [unit, name] = to > 5e6 ? [1e6, "s"] : to > 5e3 ? [1e3, "ms"] : [1, "µs"];
+    const marks = ticks(from / unit, to / unit, Math.max(LEAST_TICKS, Math.floor(width / 90)));
+    drawAxes(c, {left: 0, right: width - MARGIN.right, top: 0, bottom: height - MARGIN.bottom},
+      marks.values.map(value => [X(value * unit), tickLabel(value, marks.step)]), [], `${name} since the step began`);
+  }
+
+  tell(x, y) {
+    const box = this.boxes?.filter(box => x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y && y <= box.y + box.height).pop();
+    if (!box) return void (this.told.textContent = TIMELINE_HINT);
+    const {event, row} = box;
+    this.told.textContent = [
+      event.name, event.category, readableMicroseconds(event.whole) + (event.whole > event.length * 1.000001 ? " (a part of it here)" : ""),
+      ...event.bytes ? [readableBytes(event.bytes)] : [], ...event.line ? [event.line] : [], row.device, row.stream
+    ].join(" · ");
+  }
+}
+
+// Events of a row, those within another below it.
+function laidOut(events) {
+  const ends = [];
+  const laid = events.slice().sort((a, b) => a[0] - b[0] || b[1] - a[1]).map(([start, length, name, category, whole, bytes, line]) => {
+    let depth = 0;
+    while (depth < MOST_DEPTH && ends[depth] > start + 1e-6) ++depth;
+    ends[depth] = start + length;
+    return {start, length, name, category, whole, bytes, line, depth};
+  });
+  return {events: laid, depth: Math.max(1, ends.length)};
+}
+
+const showWaits = () => once("waits", async () => {
+  const parts = [];
+  for (const run of chosenRuns().filter(run => run.ledger || run.trace)) {
+    parts.push(element("h2", {}, swatch(run.id), " ", titleOf(run)));
+    if (run.ledger) parts.push(ledgerFigure(await ask("ledger", {run: run.id}) ?? ""));
+    if (!run.trace) continue;
+    const place = note("Reading the trace…");
+    parts.push(place);
+    ask("timeline", {run: run.id}).catch(error => ({why: error.message})).then(timeline =>
+      place.replaceWith(...!timeline ? [] : timeline.why ? [note(timeline.why)] : [new Timeline(timeline, run).figure]));
+  }
+  return parts;
+});
+
+SHOW.waits = showWaits;
+if (tab !== "curves") showTab();  // all of the script is there now
