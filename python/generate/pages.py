@@ -21,11 +21,13 @@ from words import docs
 # What the start page lists, and in which order; a class that has a page of its own stands beside the modules.
 PARTS = {
     "Tensors": [
-        "tandem", "tandem.Tensor", "tandem.linalg", "tandem.special", "tandem.random", "tandem.distributions", "tandem.array_api",
+        "tandem", "tandem.Tensor", "tandem.linalg", "tandem.special", "tandem.random", "tandem.quasirandom", "tandem.distributions",
+        "tandem.signal.windows", "tandem.array_api",
     ],
     "Networks": [
         "tandem.nn", "tandem.nn.functional", "tandem.nn.init", "tandem.nn.parameter", "tandem.nn.attention", "tandem.nn.utils",
-        "tandem.nn.utils.rnn", "tandem.nn.utils.parametrize", "tandem.nn.utils.parametrizations", "tandem.nn.utils.stateless",
+        "tandem.nn.utils.rnn", "tandem.nn.utils.parametrize", "tandem.nn.utils.parametrizations", "tandem.nn.utils.prune",
+        "tandem.nn.utils.stateless",
     ],
     "Gradients and training": [
         "tandem.autograd", "tandem.autograd.function", "tandem.autograd.functional", "tandem.autograd.graph", "tandem.optim",
@@ -38,11 +40,11 @@ PARTS = {
         "tandem.cuda", "tandem.cuda.memory", "tandem.cuda.amp", "tandem.cuda.nvtx", "tandem.accelerator", "tandem.backends",
     ],
     "Several GPUs and processes": [
-        "tandem.nn.parallel", "tandem.distributed", "tandem.distributed.fsdp", "tandem.distributed.optim", "tandem.distributed.run",
-        "tandem.multiprocessing",
+        "tandem.nn.parallel", "tandem.distributed", "tandem.distributed.fsdp", "tandem.distributed.checkpoint",
+        "tandem.distributed.checkpoint.state_dict", "tandem.distributed.optim", "tandem.distributed.run", "tandem.multiprocessing",
     ],
     "Seeing what a program does": [
-        "tandem.ledger", "tandem.races", "tandem.profiler", "tandem.testing",
+        "tandem.ledger", "tandem.races", "tandem.profiler", "tandem.utils.benchmark", "tandem.testing",
     ],
     "Programs of PyTorch's": [
         "tandem.torch_compat",

@@ -34,9 +34,11 @@ from tandem import (
     onnx as onnx,
     optim as optim,
     profiler as profiler,
+    quasirandom as quasirandom,
     races as races,
     random as random,
     serialization as serialization,
+    signal as signal,
     special as special,
     storage as storage,
     testing as testing,
@@ -302,7 +304,6 @@ from tandem._C import (
     index_fill as index_fill,
     index_reduce as index_reduce,
     index_select as index_select,
-    initial_seed as initial_seed,
     inner as inner,
     instance_norm as instance_norm,
     interpolate as interpolate,
@@ -616,6 +617,7 @@ from tandem._named_special import (
 from tandem._random import (
     fork_rng as fork_rng,
     get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
     seed as seed,
     set_rng_state as set_rng_state,
 )
@@ -662,9 +664,11 @@ from tandem._windows import (
 from tandem.amp import (
     GradScaler as GradScaler,
     autocast as autocast,
+    get_autocast_dtype as get_autocast_dtype,
     is_autocast_enabled as is_autocast_enabled,
 )
 from tandem.futures import (
+    Future as Future,
     fork as fork,
     wait as wait,
 )
@@ -909,7 +913,7 @@ def to_dlpack(tensor: Tensor) -> Any:
 def triangular_solve(b: Any, A: Any, upper: Any = True, transpose: Any = False, unitriangular: Any = False, *, out: Tensor | None = None) -> Tensor:
     """X of A X = b for a triangular A, and A: the old form of linalg.solve_triangular."""
 def typename(obj: Any) -> _str:
-    """The name of its type, of tensors with dtype and device."""
+    """The name of its type, of tensors with dtype and device; of a class or function its own name."""
 uint8: _dtype
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """Indices into a flattened tensor as one index for each dimension."""

@@ -30,11 +30,12 @@ def is_storage(obj):
 
 
 def typename(obj):
-    """The name of its type, of tensors with dtype and device."""
+    """The name of its type, of tensors with dtype and device; of a class or function its own name."""
     if isinstance(obj, _C.Tensor):
         return obj.type()
-    module = "" if type(obj).__module__ in ("builtins", "__builtin__") else f"{type(obj).__module__}."
-    return module + type(obj).__qualname__
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = "" if named.__module__ in ("builtins", None) else f"{named.__module__}."
+    return module + named.__qualname__
 
 
 def is_floating_point(input):
@@ -92,6 +93,8 @@ def _several(tensors):
 
 def einsum(equation, *operands):
     """A sum of products by an equation such as 'ij,jk->ik'; also in the form einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if not operands and isinstance(equation, str):
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
     if not isinstance(equation, str):
         return _C._einsum(*_from_sublists((equation, *operands)))
     return _C._einsum(equation, _several(operands))

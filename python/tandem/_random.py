@@ -6,6 +6,11 @@ import os
 from . import _C
 
 
+def initial_seed():
+    """The seed of the CPU's random numbers: that of manual_seed, the default generator's too."""
+    return _C.default_generator.initial_seed()
+
+
 def seed():
     """Seeds all devices by the system's random numbers, and gives the seed."""
     value = int.from_bytes(os.urandom(8), "little") & 0x1FFFFFFFFFFFFF

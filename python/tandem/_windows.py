@@ -26,7 +26,19 @@ def _cosines(*weights):
 
     def shape(n, last):
         terms = [(-1) ** k * weight * _C.cos(n * (2 * math.pi * k / last)) for k, weight in enumerate(weights) if k]
-        return builtins.sum(terms, weights[0])
+        return builtins.sum(terms, _C.full_like(n, weights[0]))
+
+    return shape
+
+
+def _kaiser(beta):
+    """I0(beta sqrt(1 - (2 n / last - 1)^2)) / I0(beta)."""
+
+    def shape(n, last):
+        from tandem.special import i0
+
+        at = 1 - (n * (2 / last) - 1) ** 2
+        return i0(beta * at.clamp(min=0).sqrt()) / i0(_C.tensor(float(beta), dtype=_C.float64, device=n.device))
 
     return shape
 
@@ -73,10 +85,4 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
 )
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """I0(beta sqrt(1 - (2 n / last - 1)^2)) / I0(beta), with the modified Bessel function of order 0."""
-    from tandem.special import i0
-
-    def shape(n, last):
-        at = 1 - (n * (2 / last) - 1) ** 2
-        return i0(beta * at.clamp(min=0).sqrt()) / i0(_C.tensor(float(beta), dtype=_C.float64, device=n.device))
-
-    return _window("kaiser_window", window_length, periodic, shape, dtype, device, requires_grad)
+    return _window("kaiser_window", window_length, periodic, _kaiser(beta), dtype, device, requires_grad)

@@ -147,14 +147,19 @@ from tandem.nn.modules.transformer import (  # noqa: F401
     TransformerEncoderLayer,
 )
 from tandem.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d  # noqa: F401
+from tandem.nn.modules.utils import own_constructor as _own_constructor
 from tandem.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter  # noqa: F401
+
+for _layer in [value for value in globals().values() if isinstance(value, type) and issubclass(value, Module)]:
+    _own_constructor(_layer)
+del _layer
 
 
 def __getattr__(name):
-    """`parallel`, DataParallel and `attention`, which are loaded when they are asked for."""
+    """`parallel`, DataParallel, `attention` and `grad`, which are loaded when they are asked for."""
     import importlib
 
-    if name in ("attention", "parallel"):
+    if name in ("attention", "grad", "parallel"):
         return importlib.import_module(f"tandem.nn.{name}")
     if name == "DataParallel":
         return importlib.import_module("tandem.nn.parallel").DataParallel

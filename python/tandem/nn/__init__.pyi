@@ -217,6 +217,9 @@ from tandem.nn.modules.upsampling import (
     UpsamplingBilinear2d as UpsamplingBilinear2d,
     UpsamplingNearest2d as UpsamplingNearest2d,
 )
+from tandem.nn.modules.utils import (
+    own_constructor as _own_constructor,
+)
 from tandem.nn.parallel import (
     DataParallel as DataParallel,
 )

@@ -5,9 +5,9 @@ __all__ = ["checkpoint", "data"]
 
 
 def __getattr__(name):
-    """`dlpack`, `hooks`, `model_zoo` and `_pytree`, which are loaded when they are asked for."""
+    """`benchmark`, `dlpack`, `hooks` and others, which are loaded when they are asked for."""
     import importlib
 
-    if name in ("dlpack", "hooks", "model_zoo", "_pytree"):
+    if name in ("benchmark", "dlpack", "hooks", "model_zoo", "_pytree"):
         return importlib.import_module(f"tandem.utils.{name}")
     raise AttributeError(f"module 'tandem.utils' has no attribute '{name}'")

@@ -1,9 +1,10 @@
-"""Small helpers of the layers: numbers repeated for each dimension, names of types in errors, prefixes of state dictionaries."""
+"""Small helpers of the layers: numbers repeated for each dimension, whose constructor errors name, prefixes of state dictionaries."""
 
+import types
 from collections.abc import Iterable
 from itertools import repeat
 
-from tandem import _C
+from tandem._functions import typename  # noqa: F401
 
 
 def _ntuple(n, name):
@@ -27,13 +28,22 @@ def _reverse_repeat_tuple(t, n):
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
-def typename(value):
-    """The name of a value's type as error texts write it."""
-    if isinstance(value, _C.Tensor):
-        return value.type()
-    kind = type(value)
-    module = kind.__module__
-    return kind.__qualname__ if module in ("builtins", "__main__", None) else f"{module}.{kind.__qualname__}"
+# Bases that PyTorch has by the same names: errors about the arguments of their layers name them.
+_SHARED_BASES = (
+    "_AdaptiveAvgPoolNd", "_AdaptiveMaxPoolNd", "_DropoutNd", "_LPPoolNd", "_LazyNormBase", "_Loss", "_MaxPoolNd", "_NormBase", "_WeightedLoss",
+)
+
+
+def own_constructor(layer):
+    """Gives a layer that has the constructor of a private base one of its own, so that errors about its arguments name the layer."""
+    inherited = layer.__init__
+    base = inherited.__qualname__.partition(".")[0]
+    if "__init__" in vars(layer) or not base.startswith("_") or base in _SHARED_BASES:
+        return
+    own = types.FunctionType(inherited.__code__, inherited.__globals__, "__init__", inherited.__defaults__, inherited.__closure__)
+    own.__kwdefaults__, own.__doc__, own.__module__ = inherited.__kwdefaults__, inherited.__doc__, layer.__module__
+    own.__qualname__ = f"{layer.__qualname__}.__init__"
+    layer.__init__ = own
 
 
 def consume_prefix_in_state_dict_if_present(state_dict, prefix):

@@ -1,0 +1,5 @@
+"""Signals: `tandem.signal.windows` has windows for spectra."""
+
+from tandem.signal import windows
+
+__all__ = ["windows"]

@@ -1,0 +1,1 @@
+"""The parts of tandem.utils.benchmark: measurements, their comparison, the timer."""
