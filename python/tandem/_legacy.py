@@ -13,6 +13,8 @@ def legacy_tensor(dtype, device, args):
             if data.dtype is not dtype:
                 raise TypeError(f"expected {dtype} (got {data.dtype})")
             return data.detach() if device is None else data.detach().to(device)
+        if isinstance(data, (float, bool)):
+            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
         made = _C.tensor(data, dtype=dtype)
         return made if device is None else made.to(device)
     if not args:

@@ -38,7 +38,9 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Kernels of GPUs give the same bits every time; nothing is refused."""
-    _C._use_deterministic(bool(mode))
+    if not isinstance(mode, bool):
+        raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
+    _C._use_deterministic(mode)
 
 
 def are_deterministic_algorithms_enabled():
@@ -124,7 +126,7 @@ class finfo:
         if not isinstance(dtype, _C.dtype):
             raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(dtype)}")
         if not dtype.is_floating_point:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{self.__class__.__name__}'")
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         self.dtype = repr(dtype).rsplit(".", 1)[-1]
         self.bits, fraction, exponent, self.resolution = self._FACTS[self.dtype]
         self.eps = 2.0 ** -fraction
@@ -144,7 +146,7 @@ class iinfo:
         if not isinstance(type, _C.dtype):
             raise TypeError(f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}")
         if type.is_floating_point or type is _C.bool:
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle floating point types")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         self.dtype, self.bits = repr(type).rsplit(".", 1)[-1], 8 * type.itemsize
         self.min = 0 if type is _C.uint8 else -(2 ** (self.bits - 1))
         self.max = 2 ** self.bits - 1 if type is _C.uint8 else 2 ** (self.bits - 1) - 1

@@ -90,6 +90,13 @@ def _conjugate_transpose(self):
     return self.mT
 
 
+def _matrix_transposed(self):
+    if self.dim() not in (0, 2):
+        more = "For batches of matrices, consider using tensor.mH" if self.dim() > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor. {more}".rstrip())
+    return self.mT if self.dim() else self
+
+
 def _dim_order(self, *, ambiguity_check=False):
     """The dimensions from the one that lies furthest apart in memory to the closest."""
     return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
@@ -149,7 +156,7 @@ def _rebuild(cls, data, dtype, shape, requires_grad, state, device="cpu"):
     """What a pickled tensor is read by."""
     made = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape).detach() if data else _C.empty(shape, dtype=dtype)
     made = made.to(device)
-    if cls is not Tensor:
+    if cls is not None and cls is not Tensor:
         made = Tensor._make_subclass(cls, made)
     if requires_grad:
         made.requires_grad_()
@@ -165,7 +172,7 @@ def _rebuild_on(device, *args):
 def _reduce(self, protocol):
     """Pickles the elements; a tensor of a GPU comes back on that GPU."""
     data = _bytes(self)
-    args = (type(self), data, self.dtype, tuple(self.shape), self.requires_grad and self.is_leaf, dict(self.__dict__))
+    args = (None if type(self) is Tensor else type(self), data, self.dtype, tuple(self.shape), self.requires_grad and self.is_leaf, dict(self.__dict__))
     if not self.is_leaf and self.requires_grad:
         warnings.warn("a result with a history was pickled without it")
     return (_rebuild, args) if self.is_cpu else (_rebuild_on, (str(self.device), *args))
@@ -284,6 +291,11 @@ def _min(self, *args, **kwargs):
     return _C.minimum(self, other) if other is not None else _C.min(self, *args, **kwargs)
 
 
+def _prod(self, *args, **kwargs):
+    """The product of all elements, or along `dim`; `dtype` is what it is computed in."""
+    return _C.prod(self, *args, **kwargs)
+
+
 def _nextafter_(self, other):
     """nextafter, into the tensor."""
     return self.copy_(nextafter(self, other))
@@ -361,7 +373,7 @@ METHODS = {
     "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,
     "real": property(lambda self: self), "layout": property(lambda self: strided),
     "grad_dtype": property(lambda self: self.dtype), "is_nonzero": lambda self: bool(self), "to_dense": lambda self: self, 
-    "mH": property(_conjugate_transpose), "dim_order": _dim_order, "has_names": lambda self: False,
+    "H": property(_matrix_transposed), "mH": property(_conjugate_transpose), "prod": _prod, "dim_order": _dim_order, "has_names": lambda self: False,
     "_is_view": lambda self: self._base is not None, "index_put": _from_functions("index_put"), "nonzero": _from_functions("nonzero"),
     "__reversed__": _reversed, "as_strided_": _as_strided_, "set_": _set, "as_subclass": _as_subclass, "imag": property(_imag), "frexp": frexp.as_method, "nextafter": nextafter.as_method, "nextafter_": _nextafter_,
     "__array_namespace__": _array_namespace, "to_device": _to_device, "__complex__": lambda self: complex(self.item()),

@@ -4,10 +4,14 @@ import collections
 import io
 import os
 import pickle
+import typing
 import zipfile
 
 from . import _C
 
+DEFAULT_PROTOCOL = 2  # of pickles, where save is not told
+FILE_LIKE: typing.TypeAlias = str | os.PathLike | typing.IO[bytes]  # what save and load take
+MAP_LOCATION: typing.TypeAlias = typing.Callable | _C.device | str | dict | None
 _STORAGES = {"FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "bfloat16", "LongStorage": "int64", "IntStorage": "int32",
              "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8", "BoolStorage": "bool"}
 _STORAGE_OF = {dtype: storage for storage, dtype in _STORAGES.items()}
@@ -166,8 +170,9 @@ def _safe_names():
         value, name = entry if isinstance(entry, tuple) else (entry, f"{entry.__module__}.{entry.__qualname__}")
         module, _, last = name.rpartition(".")
         names[module, last] = value
-        if module == "tandem" or module.startswith("tandem."):  # in a file of PyTorch's
-            names["torch" + module[len("tandem"):], last] = value
+        top, dot, rest = module.partition(".")
+        if top in ("tandem", "torch"):  # files of PyTorch's and of torch_compat say torch
+            names[f"{'torch' if top == 'tandem' else 'tandem'}{dot}{rest}", last] = value
     return names
 
 

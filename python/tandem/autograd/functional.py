@@ -56,6 +56,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     single = isinstance(inputs, _C.Tensor)
     given = _inputs(_tuple(inputs), create_graph)
     outputs = func(*given)
+    if not isinstance(outputs, (_C.Tensor, tuple)) or not all(isinstance(one, _C.Tensor) for one in _tuple(outputs)):
+        raise TypeError("The outputs of the user-provided function given to jacobian must be either a Tensor or a tuple of Tensors but the given "
+                        f"outputs of the user-provided function has type {type(outputs)}.")
     rows = []
     for out in _tuple(outputs):
         parts = [[] for _ in given]

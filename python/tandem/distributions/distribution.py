@@ -4,7 +4,7 @@ import warnings
 
 from tandem import _C
 from tandem._grad_mode import no_grad
-from tandem.distributions.utils import broadcast_all, clamp_probs, sum_rightmost  # noqa: F401  the names programs import from here
+from tandem.distributions.utils import broadcast_all, clamp_probs, lazy_property, sum_rightmost  # noqa: F401  the names programs import from here
 
 __all__ = ["Distribution"]
 
@@ -31,7 +31,9 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             for name, constraint in self.arg_constraints.items():
-                value = self.__dict__.get(name)
+                # What is computed when it is first asked for follows from what is checked.
+                derived = name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_property)
+                value = None if derived else getattr(self, name, None)
                 if isinstance(value, _C.Tensor) and not bool(constraint.check(value).all()):
                     raise ValueError(
                         f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} "

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 
 from tandem import _C
+from tandem._arguments import type_name
 
 _UNINITIALIZED = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to load "
@@ -21,6 +22,8 @@ class Parameter(_C.Tensor):
     """A tensor that becomes a parameter of the module it is assigned to. It shares memory with `data`."""
 
     def __new__(cls, data=None, requires_grad=True):
+        if data is not None and not hasattr(data, "detach"):
+            raise AttributeError(f"'{type_name(data)}' object has no attribute 'detach': a Parameter is made of a tensor")
         return _C.Tensor._make_subclass(cls, _C.empty(0) if data is None else data, requires_grad)
 
     def __init__(self, *args, **kwargs):

@@ -9,7 +9,7 @@ import os
 import sys
 
 from tandem import _C
-from tandem.torch_compat import _finder, _notebook
+from tandem.torch_compat import _class_names, _finder, _notebook
 
 
 def register():
@@ -27,6 +27,9 @@ def register():
     _C._module_prefix("torch.")
     _C.set_cpu_random("torch")
     _finder.install()
+    _class_names.rename_errors()
+    _class_names.rename_classes()
+    _class_names.enter_modules()
     # A spawned process reads its program again before it is told who its parent is: Python marks it so.
     spawned = multiprocessing.parent_process() is not None or getattr(multiprocessing.current_process(), "_inheriting", False)
     if os.environ.get("TANDEM_QUIET") != "1" and not started and not spawned:

@@ -2,9 +2,12 @@
 
 import importlib
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import os
 import sys
+
+from tandem.torch_compat import _class_names
 
 _HERE = "tandem.torch_compat"
 # On the path of processes that the program starts: a torch there asks for tandem as the program has.
@@ -23,7 +26,9 @@ def _module_of(fullname):
         except ModuleNotFoundError:  # a part of the name is no package
             found = False
         if found:
-            return importlib.import_module(name)
+            module = importlib.import_module(name)
+            _class_names.rename_classes()
+            return module
     return None
 
 
@@ -38,6 +43,7 @@ class _Loader:
 
     def exec_module(self, module):
         sys.modules[module.__spec__.name] = self.module
+        _class_names.enter_modules()
 
     def get_code(self, fullname):
         """What `python -m` runs of it."""
@@ -57,6 +63,22 @@ class _Finder:
         if module is None:
             raise ModuleNotFoundError(f"No module named '{fullname}': tandem does not have it", name=fullname)
         return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=hasattr(module, "__path__"))
+
+    def find_distributions(self, context):
+        """The one of torch, where it or all are asked for."""
+        return iter([_Installed()] if context.name in (None, "torch") else [])
+
+
+class _Installed(importlib.metadata.Distribution):
+    """What importlib.metadata tells of torch: programs ask for its version before they import it."""
+
+    def read_text(self, filename):
+        if filename != "METADATA":
+            return None
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {importlib.import_module('torch').__version__}\n"
+
+    def locate_file(self, path):
+        return os.path.join(os.path.dirname(FOR_PROCESSES), path)
 
 
 def is_installed():

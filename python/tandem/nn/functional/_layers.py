@@ -111,6 +111,12 @@ def pdist(input, p=2.0):
     return _C._linalg["vector_norm"](input[first] - input[second], p, -1)
 
 
+def check_embedding_dim(query, embed_dim):
+    """AssertionError where the vectors of a query of attention have another length."""
+    if isinstance(query, _C.Tensor) and query.dim() in (2, 3) and query.size(-1) != embed_dim:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {query.size(-1)}")
+
+
 def multi_head_attention_forward(
     query,
     key,
@@ -139,6 +145,7 @@ def multi_head_attention_forward(
     is_causal=False,
 ):
     """Attention of several heads: query (L, N, E), key and value (S, N, E), to the output and, if wanted, the weights (N, L, S)."""
+    check_embedding_dim(query, embed_dim_to_check)
     result = _C.multi_head_attention_forward(
         query,
         key,

@@ -3,6 +3,7 @@
 from tandem import _C
 from tandem.nn import functional as F
 from tandem.nn import init
+from tandem.nn.functional._layers import check_embedding_dim
 from tandem.nn.modules.linear import NonDynamicallyQuantizableLinear
 from tandem.nn.modules.module import Module
 from tandem.nn.parameter import Parameter
@@ -414,6 +415,7 @@ class MultiheadAttention(Module):
     def forward(
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False
     ):
+        check_embedding_dim(query, self.embed_dim)
         result = _C.multi_head_attention_forward(
             query,
             key,

@@ -3,6 +3,7 @@
 from tandem import _C
 from tandem.nn import functional as F
 from tandem.nn.functional import _legacy_reduction
+from tandem.nn.modules.distance import PairwiseDistance
 from tandem.nn.modules.module import Module
 
 _cross_entropy, _mse_loss = _C.cross_entropy, _C.mse_loss
@@ -255,7 +256,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(size_average=None, reduce=None, reduction=reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
-        self.distance_function = _C.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

@@ -1,5 +1,6 @@
 """The base class of every model and layer: registration of its parts, calls with hooks, and walks over what it holds."""
 
+import inspect
 import itertools
 from collections import OrderedDict
 from typing import Any
@@ -453,3 +454,10 @@ class Module(ModuleHooks, State, Moving):
         if len(extra_lines) == 1 and not child_lines:
             return f"{name}({extra_lines[0]})"
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+for _part in (ModuleHooks, State, Moving):  # errors about the arguments of their methods name Module
+    for _name, _value in vars(_part).items():
+        if inspect.isfunction(_value):
+            _value.__qualname__ = f"Module.{_name}"
+del _part, _name, _value

@@ -73,6 +73,8 @@ class RNNBase(Module):
             value = getattr(self, name)
             if not isinstance(value, int):
                 raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")
+        if self.input_size <= 0:
+            raise ValueError("input_size must be greater than zero")
         if self.hidden_size <= 0:
             raise ValueError("hidden_size must be greater than zero")
         if self.num_layers <= 0:

@@ -1,7 +1,7 @@
 """The few names of torch._C that programs use."""
 
 from tandem._C import Generator, OutOfMemoryError, Size, Tensor, cuda, device, dtype, is_grad_enabled  # noqa: F401
-from tandem._C import _set_grad_enabled  # noqa: F401
+from tandem._C import LinAlgError as _LinAlgError, _set_grad_enabled  # noqa: F401
 
 TensorBase = _TensorBase = Tensor
 _OutOfMemoryError = OutOfMemoryError
