@@ -50,10 +50,18 @@ class _Cudnn:
                 setattr(self, name, value)
 
 
+@contextlib.contextmanager
+def _sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
+    """Accepted: there is one kernel of scaled_dot_product_attention for each device."""
+    yield
+
+
 cudnn = _Cudnn()
 cuda = types.SimpleNamespace(matmul=_Matmul(), is_built=lambda: True,
                              flash_sdp_enabled=lambda: True, enable_flash_sdp=lambda enabled: None, enable_math_sdp=lambda enabled: None,
-                             enable_mem_efficient_sdp=lambda enabled: None)
+                             enable_mem_efficient_sdp=lambda enabled: None, math_sdp_enabled=lambda: True,
+                             mem_efficient_sdp_enabled=lambda: True, cudnn_sdp_enabled=lambda: True,
+                             enable_cudnn_sdp=lambda enabled: None, sdp_kernel=_sdp_kernel)
 mps = types.SimpleNamespace(is_available=lambda: False, is_built=lambda: False)
 mkldnn = types.SimpleNamespace(is_available=lambda: True, enabled=True)
 mkl = types.SimpleNamespace(is_available=lambda: False)

@@ -41,6 +41,14 @@ def ifftshift(input, dim=None):
     return _shifted(input, dim, lambda size: -(size // 2))
 
 
-def __getattr__(name):
-    why = "transforms have complex results, and tandem has no complex dtypes"
-    raise AttributeError(f"module 'tandem.fft' has no attribute '{name}': {why}", name=name)
+def _transform(name):
+    def function(input, *arguments, **keywords):
+        raise NotImplementedError(f"{name}: transforms have complex results, and tandem has no complex dtypes")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Not there: there are no complex dtypes. The name can be imported, so that a module that needs it elsewhere runs."
+    return function
+
+
+fft, ifft, fft2, ifft2, fftn, ifftn = map(_transform, ("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn"))
+rfft, irfft, rfft2, irfft2, rfftn, irfftn = map(_transform, ("rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"))
+hfft, ihfft, hfft2, ihfft2, hfftn, ihfftn = map(_transform, ("hfft", "ihfft", "hfft2", "ihfft2", "hfftn", "ihfftn"))

@@ -1,6 +1,7 @@
 """torch_compat: `import torch` is tandem, programs and their processes find it so, what is missing says so; torchvision and pycuda."""
 
 import importlib
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -83,12 +84,46 @@ class Names(unittest.TestCase):
         self.assertEqual(torch.version.__version__, torch.__version__)
         self.assertEqual(torch.version.cuda is not None, torch.cuda.is_available())
 
+    def test_what_other_libraries_ask_first(self):
+        self.assertEqual(importlib.metadata.version("torch"), torch.__version__)
+        self.assertEqual(importlib.metadata.metadata("torch")["Name"], "torch")
+        self.assertEqual([d.version for d in importlib.metadata.distributions() if d.metadata["Name"] == "torch"], [torch.__version__])
+        with self.assertRaises(importlib.metadata.PackageNotFoundError):
+            importlib.metadata.version("torch-of-nobody")
+        self.assertIs(torch.torch, torch)
+        self.assertEqual(torch._foreach_add([torch.ones(1)], 1)[0].item(), 2)
+        self.assertIs(importlib.import_module("torch.distributed.constants").default_pg_timeout, torch.distributed.default_pg_timeout)
+        self.assertEqual(importlib.import_module("torch.serialization").DEFAULT_PROTOCOL, 2)
+        from torch.distributions.utils import _standard_normal, _sum_rightmost
+        self.assertEqual(_sum_rightmost(torch.ones(2, 3), 1).tolist(), [3, 3])
+        torch.manual_seed(0)
+        drawn = _standard_normal(torch.Size([2, 3]), dtype=torch.float64, device=torch.device("cpu"))
+        self.assertEqual((drawn.shape, drawn.dtype), ((2, 3), torch.float64))
+        kind, other = type("Kind", (), {}), type("Other", (), {})  # no Distributions of torch's
+        torch.distributions.register_kl(kind, other)(lambda p, q: 3)
+        self.assertEqual(torch.distributions.kl_divergence(kind(), other()), 3)
+        with self.assertRaisesRegex(TypeError, "^issubclass.. arg 1 must be a class"):
+            torch.distributions.register_kl(3, kind)
+        future = torch.Future()
+        future.set_result(3)
+        self.assertEqual(future.wait(), 3)
+        self.assertIsInstance(torch.ones(1), torch.autograd.Variable)
+        self.assertNotIsInstance(1, torch.autograd.Variable)
+        self.assertTrue(torch.autograd.Variable(torch.ones(1), requires_grad=True).requires_grad)
+        on_gpu = torch.ones(1, device="cuda:1") if torch.cuda.device_count() > 1 else None
+        devices, states = torch.utils.checkpoint.get_device_states(torch.ones(1), 3, on_gpu, on_gpu)
+        self.assertEqual((devices, len(states)), ([], 0) if on_gpu is None else ([1], 1))
+        torch.utils.checkpoint.set_device_states(devices, states)
+        with torch.backends.cuda.sdp_kernel(enable_math=False):
+            self.assertTrue(torch.backends.cuda.math_sdp_enabled())
+
     def test_what_is_missing_says_so(self):
         with self.assertRaisesRegex(AttributeError, "module 'torch' has no attribute 'sparse': tandem does not have it"):
             torch.sparse.mm
         self.assertFalse(hasattr(torch, "sparse"))
-        with self.assertRaisesRegex(AttributeError, "complex results"):
-            torch.fft.fft
+        with self.assertRaisesRegex(NotImplementedError, "fft: transforms have complex results, and tandem has no complex dtypes"):
+            torch.fft.fft(torch.ones(3))
+        from torch.fft import ifft2, rfft  # noqa: F401  a module that names them can be imported
         with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torch.fx': tandem does not have it"):
             importlib.import_module("torch.fx")
         with self.assertRaisesRegex(AttributeError, "module 'torchvision' has no attribute 'ops': tandem's stand-in has datasets"):

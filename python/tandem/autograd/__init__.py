@@ -43,10 +43,19 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     return found
 
 
-def Variable(data, requires_grad=False, volatile=False):
-    """The old name of a tensor."""
-    made = data.detach() if requires_grad != data.requires_grad else data
-    return made.requires_grad_(requires_grad) if requires_grad else made
+class _AnyTensor(type):
+    """Tensors are instances of Variable."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, _C.Tensor)
+
+
+class Variable(metaclass=_AnyTensor):
+    """The old name of a tensor: Variable(x) is a tensor, and every tensor is a Variable."""
+
+    def __new__(cls, data, requires_grad=False, volatile=False):
+        made = data.detach() if requires_grad != data.requires_grad else data
+        return made.requires_grad_(requires_grad) if requires_grad else made
 
 
 class set_multithreading_enabled:

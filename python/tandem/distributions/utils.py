@@ -54,6 +54,14 @@ def sum_rightmost(value, count):
     return value.sum(tuple(range(-count, 0))) if count else value
 
 
+def _standard_normal(shape, dtype, device):
+    """Numbers of the standard normal distribution: what other libraries' distributions draw by."""
+    return _C.randn(shape, dtype=dtype, device=device)
+
+
+_sum_rightmost = sum_rightmost  # PyTorch's name, which other libraries import
+
+
 def tril_matrix_to_vec(mat, diag=0):
     """The elements below a diagonal of square matrices, and on it, row by row."""
     n = mat.shape[-1]

@@ -51,6 +51,12 @@ def set_checkpoint_early_stop(enable):
     return contextlib.nullcontext()
 
 
+def get_device_states(*args):
+    """The numbers of the GPUs that these tensors lie on, each once, and the states of their random generators."""
+    devices = sorted({arg.get_device() for arg in args if isinstance(arg, _C.Tensor) and arg.device.type != "cpu"})
+    return devices, [tandem.cuda.get_rng_state(device) for device in devices]
+
+
 def set_device_states(devices, states, *, device_type=None):
     """Sets the random generators of GPUs."""
     for device, state in zip(devices, states):
