@@ -33,6 +33,7 @@ from tandem import (
     nn as nn,
     onnx as onnx,
     optim as optim,
+    overrides as overrides,
     profiler as profiler,
     quasirandom as quasirandom,
     races as races,

@@ -126,10 +126,10 @@ class Names(unittest.TestCase):
         from torch.fft import ifft2, rfft  # noqa: F401  a module that names them can be imported
         with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torch.fx': tandem does not have it"):
             importlib.import_module("torch.fx")
-        with self.assertRaisesRegex(AttributeError, "module 'torchvision' has no attribute 'ops': tandem's stand-in has datasets"):
-            torchvision.ops
-        with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torchvision.ops': tandem does not have it"):
-            importlib.import_module("torchvision.ops")
+        with self.assertRaisesRegex(AttributeError, "module 'torchvision' has no attribute 'prototype': tandem's stand-in has datasets"):
+            torchvision.prototype
+        with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torchvision.prototype': tandem does not have it"):
+            importlib.import_module("torchvision.prototype")
         with self.assertRaisesRegex(AttributeError, "torchvision.datasets.*VOCDetection"):
             torchvision.datasets.VOCDetection
 

@@ -27,3 +27,12 @@ __all__ = [
     "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
     "WorkerInfo", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]
+
+
+def __getattr__(name):
+    """`_utils`, which is loaded when it is asked for."""
+    if name == "_utils":
+        import importlib
+
+        return importlib.import_module(f"{__name__}._utils")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

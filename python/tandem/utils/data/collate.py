@@ -7,8 +7,8 @@ import sys
 import tandem
 from tandem import _C
 
-_TEXT = re.compile(r"[SaUO]")  # kinds of numpy arrays that hold no numbers
-_FOUND = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # kinds of numpy arrays that hold no numbers
+default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
 def _is_numpy(value):
@@ -41,7 +41,7 @@ def default_convert(data):
     if isinstance(data, _C.Tensor):
         return data
     if _is_numpy(data):
-        if isinstance(data, sys.modules["numpy"].ndarray) and _TEXT.search(data.dtype.str):
+        if isinstance(data, sys.modules["numpy"].ndarray) and np_str_obj_array_pattern.search(data.dtype.str):
             return data
         return tandem.as_tensor(data)
     if isinstance(data, collections.abc.Mapping):
@@ -55,43 +55,60 @@ def default_convert(data):
     return data
 
 
+def collate_tensor_fn(batch, *, collate_fn_map=None):
+    """Tensors of one size along a new first dimension."""
+    return _C.stack(list(batch), 0)
+
+
+def collate_float_fn(batch, *, collate_fn_map=None):
+    """Python's floats as a float64 tensor."""
+    return _C.tensor(list(batch), dtype=_C.float64)
+
+
+def collate_int_fn(batch, *, collate_fn_map=None):
+    """Ints or bools as a tensor."""
+    return _C.tensor(list(batch))
+
+
+def collate_str_fn(batch, *, collate_fn_map=None):
+    """The list of texts itself."""
+    return batch
+
+
+# What default_collate does with samples of a type; programs add theirs.
+default_collate_fn_map = {
+    _C.Tensor: collate_tensor_fn, float: collate_float_fn, int: collate_int_fn, str: collate_str_fn, bytes: collate_str_fn,
+}
+
+
 def collate(batch, *, collate_fn_map=None):
-    """As default_collate, with functions (batch, *, collate_fn_map) for types of samples that go first."""
+    """As default_collate, by the functions (batch, *, collate_fn_map) that the map has for types of samples."""
     first = batch[0]
-    for kind, function in (collate_fn_map or {}).items():
-        if isinstance(first, kind):
+    if collate_fn_map is not None:
+        function = collate_fn_map.get(type(first)) or next((found for kind, found in collate_fn_map.items() if isinstance(first, kind)), None)
+        if function is not None:
             return function(batch, collate_fn_map=collate_fn_map)
-    if isinstance(first, _C.Tensor):
-        return _C.stack(list(batch), 0)
-    if isinstance(first, bool):
-        return _C.tensor(list(batch))
-    if isinstance(first, float):
-        return _C.tensor(list(batch), dtype=_C.float64)
-    if isinstance(first, int):
-        return _C.tensor(list(batch))
-    if isinstance(first, (str, bytes)):
-        return batch
     if _is_numpy(first):
         return _collate_numpy(batch)
     if isinstance(first, collections.abc.Mapping):
         return _rebuilt(
             first, {key: collate([one[key] for one in batch], collate_fn_map=collate_fn_map) for key in first}
         )
-    if isinstance(first, collections.abc.Sequence):
+    if isinstance(first, collections.abc.Sequence) and not isinstance(first, (str, bytes)):
         if not all(len(one) == len(first) for one in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         fields = [collate(field, collate_fn_map=collate_fn_map) for field in zip(*batch)]
         if _is_namedtuple(first):
             return type(first)(*fields)
         return fields if isinstance(first, tuple) else _rebuilt(first, fields)
-    raise TypeError(_FOUND.format(type(first)))
+    raise TypeError(default_collate_err_msg_format.format(type(first)))
 
 
 def _collate_numpy(batch):
     first = batch[0]
     if isinstance(first, sys.modules["numpy"].ndarray) and first.shape != ():
-        if _TEXT.search(first.dtype.str):
-            raise TypeError(_FOUND.format(first.dtype))
+        if np_str_obj_array_pattern.search(first.dtype.str):
+            raise TypeError(default_collate_err_msg_format.format(first.dtype))
         return _C.stack([tandem.as_tensor(one) for one in batch], 0)
     return tandem.as_tensor(sys.modules["numpy"].stack(batch))
 
@@ -101,7 +118,7 @@ def default_collate(batch):
 
     Mappings and sequences of them are batched element by element.
     """
-    return collate(batch)
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
 def pin_memory(data):

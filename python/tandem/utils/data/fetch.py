@@ -8,9 +8,8 @@ from tandem.utils.data.dataset import IterableDataset, Subset, TensorDataset, sa
 
 def make_fetcher(dataset, auto_collation, collate_fn, drop_last):
     """The fetcher for this kind of dataset; `auto_collation` where the indices are lists, a batch each."""
-    if isinstance(dataset, IterableDataset):
-        return IterableFetcher(dataset, auto_collation, collate_fn, drop_last)
-    return MapFetcher(dataset, auto_collation, collate_fn)
+    kind = IterableFetcher if isinstance(dataset, IterableDataset) else MapFetcher
+    return kind(dataset, auto_collation, collate_fn, drop_last)
 
 
 def _rows(dataset, indices):
@@ -25,9 +24,9 @@ def _rows(dataset, indices):
 
 
 class MapFetcher:
-    """For datasets with indices."""
+    """For datasets with indices: the sampler has left out what `drop_last` leaves out."""
 
-    def __init__(self, dataset, auto_collation, collate_fn):
+    def __init__(self, dataset, auto_collation, collate_fn, drop_last):
         self.dataset = dataset
         self.auto_collation = auto_collation
         self.collate_fn = collate_fn
@@ -60,3 +59,6 @@ class IterableFetcher:
         if not batch or (self.drop_last and self.ended):
             raise StopIteration
         return self.collate_fn(batch)
+
+
+_MapDatasetFetcher, _IterableDatasetFetcher = MapFetcher, IterableFetcher  # PyTorch's names

@@ -1,14 +1,15 @@
 """Residual networks (He et al., Deep Residual Learning for Image Recognition, 2015), with torchvision's names of parameters."""
 
-from tandem import nn
+import functools
 
-_ADDRESSES = {
-    18: "resnet18-f37072fd",
-    34: "resnet34-b627a593",
-    50: "resnet50-0676ba61",
-    101: "resnet101-63fe2227",
-    152: "resnet152-394f9c45",
-}
+from tandem import nn
+from tandem.torch_compat.torchvision.models._weights import filled, weights_enum
+
+ResNet18_Weights = weights_enum("ResNet18", __name__, "resnet18-f37072fd")
+ResNet34_Weights = weights_enum("ResNet34", __name__, "resnet34-b627a593")
+ResNet50_Weights = weights_enum("ResNet50", __name__, "resnet50-0676ba61", "resnet50-11ad3fa6")
+ResNet101_Weights = weights_enum("ResNet101", __name__, "resnet101-63fe2227", "resnet101-cd907fc2")
+ResNet152_Weights = weights_enum("ResNet152", __name__, "resnet152-394f9c45", "resnet152-f82ba261")
 
 
 def conv3x3(in_planes, out_planes, stride=1, groups=1, dilation=1):
@@ -101,27 +102,17 @@ class ResNet(nn.Module):
         return self.fc(self.avgpool(x).flatten(1))
 
 
-def _made(depth, block, layers, weights, options):
-    """The network; with weights of torchvision's, which are downloaded once."""
-    model = ResNet(block, layers, **options)
-    if weights:
-        from tandem.hub import load_state_dict_from_url
-
-        model.load_state_dict(load_state_dict_from_url(f"https://download.pytorch.org/models/{_ADDRESSES[depth]}.pth"))
-    return model
-
-
-def _builder(depth, block, layers):
+def _builder(depth, block, layers, names):
     def build(*, weights=None, progress=True, pretrained=False, **options):
-        return _made(depth, block, layers, weights or pretrained, options)
+        return filled(functools.partial(ResNet, block, layers), names, weights, pretrained, progress, options)
 
     build.__name__ = build.__qualname__ = f"resnet{depth}"
-    build.__doc__ = f"The residual network of {depth} layers. weights: None, or anything else for those of ImageNet."
+    build.__doc__ = f"The residual network of {depth} layers. weights: of {names.__name__}, or its name."
     return build
 
 
-resnet18 = _builder(18, BasicBlock, [2, 2, 2, 2])
-resnet34 = _builder(34, BasicBlock, [3, 4, 6, 3])
-resnet50 = _builder(50, Bottleneck, [3, 4, 6, 3])
-resnet101 = _builder(101, Bottleneck, [3, 4, 23, 3])
-resnet152 = _builder(152, Bottleneck, [3, 8, 36, 3])
+resnet18 = _builder(18, BasicBlock, [2, 2, 2, 2], ResNet18_Weights)
+resnet34 = _builder(34, BasicBlock, [3, 4, 6, 3], ResNet34_Weights)
+resnet50 = _builder(50, Bottleneck, [3, 4, 6, 3], ResNet50_Weights)
+resnet101 = _builder(101, Bottleneck, [3, 4, 23, 3], ResNet101_Weights)
+resnet152 = _builder(152, Bottleneck, [3, 8, 36, 3], ResNet152_Weights)

@@ -187,30 +187,44 @@ class RandomRotation(Module):
 
 
 class ColorJitter(Module):
-    """Other brightness, contrast and saturation, in an order by chance. hue: NotImplementedError unless it is 0."""
+    """Other brightness, contrast, saturation and hue, in an order by chance. A number stands for what is around 1, of hue around 0."""
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
         super().__init__()
-        if hue not in (0, 0.0, (0, 0), [0, 0]):
-            raise NotImplementedError("ColorJitter: hue")
-        self.brightness, self.contrast, self.saturation, self.hue = (self._range(value) for value in (brightness, contrast, saturation, 0))
+        self.brightness, self.contrast = self._range(brightness, "brightness"), self._range(contrast, "contrast")
+        self.saturation, self.hue = self._range(saturation, "saturation"), self._range(hue, "hue", 0, (-0.5, 0.5))
 
     @staticmethod
-    def _range(value):
-        """The factors between which is drawn; None for none."""
+    def _range(value, name, center=1.0, bound=(0, math.inf)):
+        """The factors between which is drawn; None where there is nothing to do."""
         if isinstance(value, (int, float)):
             if value < 0:
-                raise ValueError("If a value of ColorJitter is a single number, it must be non negative.")
-            value = (max(1.0 - value, 0.0), 1.0 + value)
-        return None if tuple(value) == (1.0, 1.0) else tuple(value)
+                raise ValueError(f"If {name} is a single number, it must be non negative.")
+            low = max(center - value, 0.0) if center else -float(value)
+            value = (low, float(center + value))
+        elif not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise TypeError(f"{name} should be a single number or a list/tuple with length 2.")
+        value = tuple(float(factor) for factor in value)
+        if not bound[0] <= value[0] <= value[1] <= bound[1]:
+            raise ValueError(f"{name} values should be between {bound}, but got {list(value)}.")
+        return None if value == (center, center) else value
+
+    @staticmethod
+    def get_params(brightness, contrast, saturation, hue):
+        """The order of the four changes by their numbers, and their factors."""
+        order = _C.randperm(4)
+        return order, *(None if factors is None else _drawn(*factors) for factors in (brightness, contrast, saturation, hue))
 
     def forward(self, img):
-        changes = [(F.adjust_brightness, self.brightness), (F.adjust_contrast, self.contrast), (F.adjust_saturation, self.saturation)]
-        for number in _C.randperm(len(changes)).tolist():
-            change, factors = changes[number]
-            if factors is not None:
-                img = change(img, _drawn(*factors))
+        order, *factors = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)
+        changes = (F.adjust_brightness, F.adjust_contrast, F.adjust_saturation, F.adjust_hue)
+        for number in order.tolist():
+            if factors[number] is not None:
+                img = changes[number](img, factors[number])
         return img
+
+    def __repr__(self):
+        return f"ColorJitter(brightness={self.brightness}, contrast={self.contrast}, saturation={self.saturation}, hue={self.hue})"
 
 
 class RandomErasing(Module):

@@ -276,6 +276,29 @@ def adjust_saturation(img, saturation_factor):
     return img if img.shape[-3] == 1 else _blend(img.float(), _gray(img).float(), saturation_factor, img)
 
 
+def _hue_of(red, green, blue, high, span):
+    """The place on the circle of colours, from 0 to 1; 0 where there is none."""
+    step = _C.where(span == 0, _C.ones_like(span), span)
+    of_red, of_green, of_blue = (green - blue) / step, 2 + (blue - red) / step, 4 + (red - green) / step
+    sixths = _C.where(high == red, of_red, _C.where(high == green, of_green, of_blue))
+    return (sixths / 6) % 1
+
+
+@_also_pictures
+def adjust_hue(img, hue_factor):
+    """The colours turned on their circle by a factor from -0.5 to 0.5; grey pictures stay as they are."""
+    if not -0.5 <= hue_factor <= 0.5:
+        raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
+    if img.shape[-3] == 1:
+        return img
+    red, green, blue = convert_image_dtype(img, _C.float32).unbind(-3)
+    high, low = _C.maximum(_C.maximum(red, green), blue), _C.minimum(_C.minimum(red, green), blue)
+    turned = ((_hue_of(red, green, blue, high, high - low) + hue_factor) % 1) * 6
+    # A channel is the highest within a sixth of the circle of its own colour, and the lowest on the other side of it.
+    channels = [high - (high - low) * (((turned - place + 3) % 6 - 3).abs() - 1).clamp(0, 1) for place in (0, 2, 4)]
+    return convert_image_dtype(_C.stack(channels, -3), img.dtype)
+
+
 def erase(img, i, j, h, w, v, inplace=False):
     """The rectangle at row i, column j has the value v."""
     made = img if inplace else img.clone()
