@@ -126,7 +126,7 @@ class finfo:
         if not isinstance(dtype, _C.dtype):
             raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(dtype)}")
         if not dtype.is_floating_point:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         self.dtype = repr(dtype).rsplit(".", 1)[-1]
         self.bits, fraction, exponent, self.resolution = self._FACTS[self.dtype]
         self.eps = 2.0 ** -fraction

@@ -14,8 +14,9 @@ def _dense(tensor):
     return tensor.detach().contiguous()
 
 
-def _like_each(tensors):
-    return [_C.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device) for tensor in tensors]
+def _room(size, tensor):
+    """What a collective writes a tensor of that size into, beside this one and of its dtype."""
+    return _C.empty(size, dtype=tensor.dtype, device=tensor.device)
 
 
 class _AllReduce(Function):
@@ -88,7 +89,7 @@ class _AllGather(Function):
     @staticmethod
     def forward(ctx, group, tensor):
         ctx.group = group
-        made = _like_each([tensor] * handle_of(group).size())
+        made = [_room(tensor.shape, tensor) for _ in range(handle_of(group).size())]
         dist.all_gather(made, _dense(tensor), group)
         return tuple(made)
 
@@ -101,7 +102,7 @@ class _ReduceScatter(Function):
     @staticmethod
     def forward(ctx, op, group, *tensors):
         ctx.group = group
-        made = _C.empty(tensors[0].shape, dtype=tensors[0].dtype, device=tensors[0].device)
+        made = _room(tensors[0].shape, tensors[0])
         dist.reduce_scatter(made, [_dense(tensor) for tensor in tensors], op, group)
         return made
 
@@ -114,7 +115,7 @@ class _AllToAll(Function):
     @staticmethod
     def forward(ctx, group, sizes, *tensors):
         ctx.group, ctx.sizes = group, [tensor.shape for tensor in tensors]
-        made = [_C.empty(size, dtype=tensors[0].dtype, device=tensors[0].device) for size in sizes]
+        made = [_room(size, tensors[0]) for size in sizes]
         dist.all_to_all(made, [_dense(tensor) for tensor in tensors], group)
         return tuple(made)
 
@@ -127,7 +128,7 @@ class _AllToAllSingle(Function):
     @staticmethod
     def forward(ctx, group, size, output_splits, input_splits, tensor):
         ctx.group, ctx.size, ctx.output_splits, ctx.input_splits = group, tensor.shape, output_splits, input_splits
-        made = _C.empty(size, dtype=tensor.dtype, device=tensor.device)
+        made = _room(size, tensor)
         dist.all_to_all_single(made, _dense(tensor), output_splits, input_splits, group)
         return made
 
