@@ -10,17 +10,6 @@ namespace {
 std::atomic<DType> default_dtype{DType::Float32};
 }
 
-const char* name(DType dtype) {
-  static constexpr const char* names[kDTypes] = {"bool",  "uint8",   "int8",     "int16",   "int32",
-                                                 "int64", "float16", "bfloat16", "float32", "float64"};
-  return names[static_cast<int>(dtype)];
-}
-
-const char* scalar_name(DType dtype) {
-  static constexpr const char* names[kDTypes] = {"Bool", "Byte", "Char", "Short", "Int", "Long", "Half", "BFloat16", "Float", "Double"};
-  return names[static_cast<int>(dtype)];
-}
-
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 
 DType promote_types(DType a, DType b) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "io/file_kind.h"
@@ -258,13 +259,10 @@ class Values {
 
  private:
   [[nodiscard]] bool in_range(int64_t number) const {
-    switch (dtype_) {
-      case kUInt8: return number >= 0 && number <= UINT8_MAX;
-      case kInt8: return number >= INT8_MIN && number <= INT8_MAX;
-      case kInt16: return number >= INT16_MIN && number <= INT16_MAX;
-      case kInt32: return number >= INT32_MIN && number <= INT32_MAX;
-      default: return true;
-    }
+    return visit(dtype_, [&]<class T>(T) {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return std::in_range<T>(number);
+      else return true;
+    });
   }
   [[nodiscard]] bool whole_number(double number) const {
     constexpr double kBeyond = 9223372036854775808.0;  // 2^63

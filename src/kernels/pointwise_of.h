@@ -11,7 +11,7 @@ namespace tandem::kernels {
 inline Pointwise pointwise_of(PointwiseOp op, const View& out, std::initializer_list<View> in) {
   Pointwise call{};
   call.op = op;
-  call.compute = out.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
+  call.compute = compute_type(out.dtype);
   call.out_dtype = out.dtype;
   call.ndim = static_cast<int8_t>(out.ndim);
   call.contiguous = out.contiguous();

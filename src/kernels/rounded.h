@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "base/dtype.h"
 #include "kernels/math.h"
+#include "kernels/visit.h"
 
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>
@@ -64,12 +64,11 @@ static_assert(sizeof(Rounded<BFloat16>) == sizeof(BFloat16) && sizeof(Rounded<Ha
 /// Calls `f` with a zero of the type that computes in a floating dtype's own precision.
 template <class F>
 void visit_rounded(DType dtype, F&& f) {
-  switch (dtype) {
-    case kFloat16: return f(Rounded<Half>{});
-    case kBFloat16: return f(Rounded<BFloat16>{});
-    case kFloat32: return f(float{});
-    default: return f(double{});
-  }
+  visit_floating(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (sizeof(T) == 2) f(Rounded<T>{});
+    else f(zero);
+  });
 }
 
 }  // namespace tandem::kernels

@@ -6,11 +6,10 @@ namespace tandem::ops {
 namespace {
 
 Scalar narrow(int64_t number, DType dtype) {
-  switch (size_of(dtype)) {
-    case 1: return dtype == kUInt8 ? static_cast<int64_t>(static_cast<uint8_t>(number)) : static_cast<int64_t>(static_cast<int8_t>(number));
-    case 2: return static_cast<int64_t>(static_cast<int16_t>(number));
-    default: return static_cast<int64_t>(static_cast<int32_t>(number));
-  }
+  return visit(dtype, [&]<class T>(T) -> Scalar {
+    if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(static_cast<T>(number));
+    else return number;
+  });
 }
 
 }  // namespace

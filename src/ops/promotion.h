@@ -18,7 +18,6 @@ DType result_type(std::span<const Operand* const> operands);
 struct Types {
   DType common, compute, result;
 };
-constexpr DType compute_type(DType dtype) { return dtype == kFloat64 ? kFloat64 : is_floating(dtype) ? kFloat32 : kInt64; }
 
 /// The error of a type that the operation does not take.
 [[noreturn]] void fail_type(const PointwiseRow& row, DType common);

@@ -135,8 +135,9 @@ int64_t largest_whole(DType dtype) {
     case kFloat16: return 2048;
     case kBFloat16: return 256;
     case kFloat32: return 1 << 24;
-    default: return int64_t{1} << 53;
+    case kFloat64: return int64_t{1} << 53;
   }
+  __builtin_unreachable();
 }
 
 void check_range(const char* op, int64_t from, int64_t to, DType dtype) {

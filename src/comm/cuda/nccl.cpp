@@ -42,8 +42,9 @@ ncclDataType_t type_of(DType dtype) {
     case DType::Float16: return ncclFloat16;
     case DType::BFloat16: return ncclBfloat16;
     case DType::Float32: return ncclFloat32;
-    default: return ncclFloat64;
+    case DType::Float64: return ncclFloat64;
   }
+  __builtin_unreachable();
 }
 
 ncclRedOp_t operation_of(ReduceOp op, DType dtype) {

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/reduction_plan.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -152,11 +153,10 @@ void run(const Queue& queue, bool largest, const Out& values, const Out& indices
 
 void arg_reduce(const Queue& queue, bool largest, Out values, Out indices, View in, int32_t reduced, void* /*workspace*/) {
   if (in.numel() == 0) return;
-  switch (compute_of(in.dtype)) {
-    case kComputeFloat: return run<float, double>(queue, largest, values, indices, in, reduced, kComputeFloat);
-    case kComputeDouble: return run<double, double>(queue, largest, values, indices, in, reduced, kComputeDouble);
-    default: return run<int64_t, int64_t>(queue, largest, values, indices, in, reduced, kComputeInt);
-  }
+  visit_compute(in.dtype, [&]<class T>(T) {
+    using Total = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    run<T, Total>(queue, largest, values, indices, in, reduced, compute_of(in.dtype));
+  });
 }
 
 }  // namespace tandem::kernels::cpu

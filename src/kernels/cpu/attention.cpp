@@ -136,13 +136,13 @@ class Forward {
 }  // namespace
 
 void attention(const Queue& queue, Out out, Out normalizer, View q, View k, View v, View mask, Attention how, void* workspace) {
-  visit_compute(q.dtype, [&]<class T>(T) { Forward<T>(q, k, v, mask, how).run(queue, out, normalizer, workspace); });
+  visit_floating_compute(q.dtype, [&]<class T>(T) { Forward<T>(q, k, v, mask, how).run(queue, out, normalizer, workspace); });
 }
 
 size_t attention_workspace(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward) {
   if (backward) return attention_backward_workspace(q, k, v);
   size_t bytes = 0;
-  visit_compute(q.dtype, [&]<class T>(T) { bytes = Forward<T>(q, k, v, mask, how).workspace(); });
+  visit_floating_compute(q.dtype, [&]<class T>(T) { bytes = Forward<T>(q, k, v, mask, how).workspace(); });
   return bytes;
 }
 

@@ -181,13 +181,13 @@ class Backward {
 
 void attention_backward(const Queue& queue, Out q_grad, Out k_grad, Out v_grad, View grad, View q, View k, View v, View mask, View out,
                         View normalizer, Attention how, void* workspace) {
-  visit_compute(q.dtype,
-                [&]<class T>(T) { Backward<T>(q, k, v).run(queue, q_grad, k_grad, v_grad, grad, mask, out, normalizer, how, workspace); });
+  visit_floating_compute(
+      q.dtype, [&]<class T>(T) { Backward<T>(q, k, v).run(queue, q_grad, k_grad, v_grad, grad, mask, out, normalizer, how, workspace); });
 }
 
 size_t attention_backward_workspace(const View& q, const View& k, const View& v) {
   size_t bytes = 0;
-  visit_compute(q.dtype, [&]<class T>(T) { bytes = Backward<T>(q, k, v).workspace(); });
+  visit_floating_compute(q.dtype, [&]<class T>(T) { bytes = Backward<T>(q, k, v).workspace(); });
   return bytes;
 }
 

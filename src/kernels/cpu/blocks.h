@@ -7,6 +7,7 @@
 #include "base/half.h"
 #include "base/queue.h"
 #include "kernels/view.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 
@@ -54,17 +55,6 @@ struct Walk : StridedDims<kOperands> {
     }
   }
 };
-
-/// Calls `f` with a zero of an unsigned integer of `bytes` bytes: what elements are moved as.
-template <class F>
-void visit_size(size_t bytes, F&& f) {
-  switch (bytes) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
-  }
-}
 
 /// A number to compute with, for an element.
 template <class T>

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "kernels/cpu/convolution_plan.h"
 #include "kernels/cpu/isa/isa.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -178,18 +179,11 @@ struct Columns {
   }
 };
 
-template <class F>
-void visit_wide(DType dtype, F f) {
-  if (!is_floating(dtype)) f(int64_t{});
-  else if (dtype == kFloat64) f(double{});
-  else f(float{});
-}
-
 }  // namespace
 
 size_t columns_scratch(const ConvolutionPlan& plan) {
   size_t bytes = 0;
-  visit_wide(plan.dtype, [&]<class T>(T) { bytes = static_cast<size_t>(Columns<T>{plan}.lay_out(nullptr)) * sizeof(T); });
+  visit_compute(plan.dtype, [&]<class T>(T) { bytes = static_cast<size_t>(Columns<T>{plan}.lay_out(nullptr)) * sizeof(T); });
   return align_up(bytes);
 }
 
@@ -198,7 +192,7 @@ void convolve_columns(const Queue& queue, const ConvolutionPlan& plan, void* out
   char *const out = static_cast<char*>(out_data), *const in = static_cast<char*>(in_data);
   const char* const bias = static_cast<const char*>(bias_data);
   const auto size = static_cast<int64_t>(size_of(plan.dtype));
-  visit_wide(plan.dtype, [&]<class T>(T) {
+  visit_compute(plan.dtype, [&]<class T>(T) {
     char* const scratch = workspace + plan.weight_bytes * static_cast<size_t>(plan.weights());
     const int64_t group = plan.oc / plan.groups * plan.seen(), weight_elements = plan.oc * plan.seen();
     const bool own_type = plan.dtype == dtype_of<T>();

@@ -8,6 +8,7 @@
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/streaming.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -155,12 +156,7 @@ void copy(const Queue& queue, Out out, View in) {
   const Layout layout = layout_of(out, in);
   if (layout.numel == 0) return;
   if (out.dtype != in.dtype) return convert_runs(queue, layout, out, in);
-  switch (size_of(out.dtype)) {
-    case 1: return copy_elements<uint8_t>(queue, layout, out.data, in.data);
-    case 2: return copy_elements<uint16_t>(queue, layout, out.data, in.data);
-    case 4: return copy_elements<uint32_t>(queue, layout, out.data, in.data);
-    default: return copy_elements<uint64_t>(queue, layout, out.data, in.data);
-  }
+  visit_width(out.dtype, [&]<class E>(E) { copy_elements<E>(queue, layout, out.data, in.data); });
 }
 
 }  // namespace tandem::kernels::cpu

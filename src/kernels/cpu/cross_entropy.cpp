@@ -83,7 +83,7 @@ void cross_entropy(const Queue& queue, Out losses, Out weights, Out log_probabil
   log_softmax(queue, log_probabilities, logits);
   const Rows rows(log_probabilities);
   const int64_t classes = logits.sizes[1];
-  visit_compute(logits.dtype, [&]<class T>(T) {
+  visit_floating_compute(logits.dtype, [&]<class T>(T) {
     parallel_for(logits.sizes[0], smoothing != 0 ? row_grain(classes) : 8192, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         int64_t label = 0;
@@ -108,7 +108,7 @@ void cross_entropy_backward(const Queue& queue, Out out_view, View scale, View l
   const Rows out(out_view), from(log_probabilities);
   const int64_t classes = out.length();
   if (classes == 0) return;
-  visit_compute(out.dtype(), [&]<class T>(T) {
+  visit_floating_compute(out.dtype(), [&]<class T>(T) {
     const auto smooth = static_cast<T>(smoothing);
     const T all = smoothing != 0 ? static_cast<T>(weighted_sum<T>(weight, classes, nullptr, 0)) : T(0);
     parallel_for(out.count(), row_grain(classes), queue.threads, [&](int64_t begin, int64_t end) {

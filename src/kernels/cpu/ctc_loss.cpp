@@ -77,7 +77,7 @@ void backward(const CtcSequence<T>& s, const Out& grad, int64_t n, T scale, cons
 }  // namespace
 
 void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View targets, View rows, int64_t blank) {
-  visit_compute(losses.dtype, [&]<class T>(T) {
+  visit_floating_compute(losses.dtype, [&]<class T>(T) {
     parallel_for(losses.numel(), 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);
@@ -91,7 +91,7 @@ void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View ta
 
 void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
                        int64_t blank, bool zero_infinity) {
-  visit_compute(grad.dtype, [&]<class T>(T) {
+  visit_floating_compute(grad.dtype, [&]<class T>(T) {
     parallel_for(alpha.sizes[0], 1, queue.threads, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         CtcSequence<T> s = sequence<T>(queue, log_probs, targets, rows, n, blank);

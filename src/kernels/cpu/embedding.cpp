@@ -23,7 +23,7 @@ void embedding(const Queue& queue, Out out, View table, View indices) {
   const int64_t width = table.sizes[1], rows = table.sizes[0], row_stride = table.strides[0], stride = table.strides[1],
                 to_stride = out.strides[out.ndim - 1];
   if (width == 0) return;
-  visit_size(size_of(out.dtype), [&]<class T>(T) {
+  visit_width(out.dtype, [&]<class T>(T) {
     parallel_for(positions.numel, std::max<int64_t>(1, 16384 / width), queue.threads, [&](int64_t begin, int64_t end) {
       positions.each(begin, end, [&](int64_t, const int64_t* at) {
         const int64_t index = indices.as<int64_t>()[at[0]];

@@ -17,7 +17,7 @@ void embedding_bag(const Queue& queue, Out out, Out bag_of, Out counts, Out chos
   const int64_t bags = out.sizes[0], width = out.sizes[1], rows = table.sizes[0], total = indices.sizes[0];
   const auto index_at = [&](int64_t i) { return indices.as<int64_t>()[i * indices.strides[0]]; };
   const auto offset_at = [&](int64_t b) { return b < offsets.sizes[0] ? offsets.as<int64_t>()[b * offsets.strides[0]] : total; };
-  visit_compute(out.dtype, [&]<class T>(T) {
+  visit_floating_compute(out.dtype, [&]<class T>(T) {
     const auto pack = pack_to<T>(table.dtype);
     const auto pack_weight = pack_to<T>(weights.dtype);
     const auto unpack = unpack_from<T>(out.dtype);

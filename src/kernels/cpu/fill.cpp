@@ -5,6 +5,7 @@
 #include "kernels/cpu/entries.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/streaming.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -69,12 +70,7 @@ void fill(const Queue& queue, Out out, Value value) {
   const int64_t numel = out.numel();
   if (numel == 0) return;
   const Bytes bytes = bytes_of(out.dtype, value);
-  switch (size_of(out.dtype)) {
-    case 1: return fill_elements<uint8_t>(queue, out, numel, bytes);
-    case 2: return fill_elements<uint16_t>(queue, out, numel, bytes);
-    case 4: return fill_elements<uint32_t>(queue, out, numel, bytes);
-    default: return fill_elements<uint64_t>(queue, out, numel, bytes);
-  }
+  visit_width(out.dtype, [&]<class E>(E) { fill_elements<E>(queue, out, numel, bytes); });
 }
 
 void arange(const Queue& queue, Out out, Value start, Value step) {
@@ -130,12 +126,7 @@ void triangle(const Queue& queue, Out out, View in, int64_t diagonal, bool upper
           });
     });
   };
-  switch (size_of(out.dtype)) {
-    case 1: return run(uint8_t{});
-    case 2: return run(uint16_t{});
-    case 4: return run(uint32_t{});
-    default: return run(uint64_t{});
-  }
+  visit_width(out.dtype, run);
 }
 
 }  // namespace tandem::kernels::cpu

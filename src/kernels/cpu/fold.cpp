@@ -48,7 +48,7 @@ void each_place(const Queue& queue, const View& image, const View& columns, cons
 }  // namespace
 
 void unfold(const Queue& queue, Out out, View in, Windows windows) {
-  visit_size(size_of(out.dtype), [&]<class T>(T) {
+  visit_width(out.dtype, [&]<class T>(T) {
     each_place(
         queue, in, out, windows, in.as<const T>(), out.as<T>(), [](const T& from, T& to) { to = from; }, [](T& to) { to = T(0); });
   });

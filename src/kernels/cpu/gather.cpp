@@ -100,7 +100,7 @@ bool wins(T x, T best, bool largest) {
 }  // namespace
 
 void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
-  visit_size(size_of(out.dtype), [&]<class T>(T) {
+  visit_width(out.dtype, [&]<class T>(T) {
     each<T, T>(queue, at_least_1d(in), at_least_1d<View>(out), at_least_1d(index), dim, [](const T& whole, T& part) { part = whole; });
   });
 }
@@ -108,8 +108,7 @@ void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
 void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
   const View whole = at_least_1d<View>(out), part = at_least_1d(source), where = at_least_1d(index);
   if (mode == Scatter::Set)
-    return visit_size(size_of(out.dtype),
-                      [&]<class T>(T) { each<T, T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });
+    return visit_width(out.dtype, [&]<class T>(T) { each<T, T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });
   visit(source.dtype, [&]<class T>(T) {
     switch (mode) {
       case Scatter::Add: return each<Sum<T>, T>(queue, whole, part, where, dim, [](Sum<T>& to, T from) { add_to(to, from); });

@@ -106,7 +106,7 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;
   const int64_t grain = std::max<int64_t>(1, kPiece / 4 / width);
-  visit_size(size_of(in.dtype), [&]<class T>(T) {
+  visit_width(in.dtype, [&]<class T>(T) {
     const bool dense_block = plan.dense_block();
     parallel_for(plan.positions, grain, queue.threads, [&](int64_t begin, int64_t end) {
       if (width == 1)
@@ -143,7 +143,7 @@ void index_put(const Queue& queue, Out out, View values, Span<View> indices, boo
     });
   };
   if (accumulate) visit(values.dtype, [&]<class T>(T zero) { run(Sum<T>{}, zero, [](Sum<T>& to, T from) { add_to(to, from); }); });
-  else visit_size(size_of(out.dtype), [&]<class T>(T zero) { run(zero, zero, [](T& to, T from) { to = from; }); });
+  else visit_width(out.dtype, [&]<class T>(T zero) { run(zero, zero, [](T& to, T from) { to = from; }); });
 }
 
 }  // namespace tandem::kernels::cpu

@@ -147,7 +147,7 @@ void normalize(const Queue& queue, Out out_view, Out mean, Out variance, View in
   const Blocks out(out_view), in(in_view);
   const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
   const bool centered = mean.data != nullptr;
-  visit_compute(in_view.dtype, [&]<class T>(T) {
+  visit_floating_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
       alignas(64) T buffer[kPiece], weights[kPiece], biases[kPiece];
@@ -176,7 +176,7 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
   const Parameter weight{&weight_view, 1}, bias{&bias_view, 0};
   const bool centered = mean.data != nullptr;
   const bool varying = in.varying && !weight_grad.data;
-  visit_compute(in_view.dtype, [&]<class T>(T) {
+  visit_floating_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     parallel_for(in.rows, row_grain(2 * in.row_length()), queue.threads, [&](int64_t begin, int64_t end) {
       alignas(64) T grads[kPiece], buffer[kPiece], weights[kPiece], some[kPiece], others[kPiece], zeros[kPiece];
@@ -222,8 +222,9 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
   });
 }
 
-void follow_statistics(const Queue&, Out running_mean, Out running_variance, View mean, View variance, double momentum, double unbiased) {
-  visit_compute(mean.dtype, [&]<class T>(T) {
+void follow_statistics(const Queue&, Out running_mean, Out running_variance, View mean, View variance, double momentum,
+                       double unbiased) {
+  visit_floating_compute(mean.dtype, [&]<class T>(T) {
     const T share = static_cast<T>(momentum), rest = static_cast<T>(1 - momentum), factor = static_cast<T>(unbiased);
     const auto element = [](const View& v, int64_t i) -> T& { return v.as<T>()[i * v.strides[0]]; };
     for (int64_t i = 0; i < mean.sizes[0]; ++i) {
@@ -242,7 +243,7 @@ void normalize_parameters(const Queue& queue, Out weight, Out bias, View grad_vi
     else out.as<float>()[at] = static_cast<float>(value);
   };
   const auto factor_of = [&](int64_t row) { return 1 / std::sqrt(statistic(variance, row) + eps); };
-  visit_compute(in_view.dtype, [&]<class T>(T) {
+  visit_floating_compute(in_view.dtype, [&]<class T>(T) {
     const RowFunctions& call = row_functions<T>();
     if (!in.varying) {  // a sum over the runs of all rows of a group
       const int64_t each = in.rows / groups * in.length;

@@ -78,7 +78,7 @@ void pad(const Queue& queue, Out out, View in, Span<int64_t> before, Padding mod
     else filling = value.to<T>();
     std::memcpy(element, &filling, sizeof filling);
   });
-  visit_size(size_of(out.dtype), [&]<class T>(T) {
+  visit_width(out.dtype, [&]<class T>(T) {
     T filling;
     std::memcpy(&filling, element, sizeof filling);
     parallel_for(rows.count, std::max<int64_t>(1, kPiece / row.padded), queue.threads, [&](int64_t begin, int64_t end) {

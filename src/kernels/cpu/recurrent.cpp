@@ -31,7 +31,7 @@ void pieces(const Queue& queue, int64_t rows, int64_t width, F f) {
 void lstm_cell(const Queue& queue, Out h_view, Out c_view, Out active_view, View gates_view, View previous_view) {
   const Rows h(h_view), c(c_view), active(active_view), gates(gates_view), previous(previous_view);
   const int64_t width = previous.length();
-  visit_compute(h.dtype(), [&]<class T>(T) {
+  visit_floating_compute(h.dtype(), [&]<class T>(T) {
     pieces(queue, h.count(), width, [&](int64_t r, int64_t at, int64_t n) {
       alignas(64) T gate[4][kPiece], before[kPiece], cell[kPiece];
       for (int64_t k = 0; k < 4; ++k) {
@@ -55,7 +55,7 @@ void lstm_cell_backward(const Queue& queue, Out gates_view, Out previous_grad_vi
   const Rows h_grad(h_grad_view.data ? h_grad_view : c_view), c_grad(c_grad_view.data ? c_grad_view : c_view);
   const bool has_h = h_grad_view.data, has_c = c_grad_view.data;
   const int64_t width = previous.length();
-  visit_compute(c.dtype(), [&]<class T>(T) {
+  visit_floating_compute(c.dtype(), [&]<class T>(T) {
     pieces(queue, c.count(), width, [&](int64_t r, int64_t at, int64_t n) {
       alignas(64) T gate[4][kPiece], from_h[kPiece], from_c[kPiece], cell[kPiece], before[kPiece];
       const T* a[4];
@@ -83,7 +83,7 @@ void lstm_cell_backward(const Queue& queue, Out gates_view, Out previous_grad_vi
 void gru_cell(const Queue& queue, Out h_view, Out active_view, View from_input_view, View from_hidden_view, View previous_view) {
   const Rows h(h_view), active(active_view), from_input(from_input_view), from_hidden(from_hidden_view), previous(previous_view);
   const int64_t width = previous.length();
-  visit_compute(h.dtype(), [&]<class T>(T) {
+  visit_floating_compute(h.dtype(), [&]<class T>(T) {
     pieces(queue, h.count(), width, [&](int64_t r, int64_t at, int64_t n) {
       alignas(64) T input[3][kPiece], hidden[3][kPiece], gate[4][kPiece], before[kPiece], next[kPiece];
       GruRow row;
@@ -106,7 +106,7 @@ void gru_cell_backward(const Queue& queue, Out input_grad_view, Out hidden_grad_
   const Rows input_grad(input_grad_view), hidden_grad(hidden_grad_view), previous_grad(previous_grad_view), grad(grad_view),
       active(active_view), previous(previous_view);
   const int64_t width = previous.length();
-  visit_compute(grad.dtype(), [&]<class T>(T) {
+  visit_floating_compute(grad.dtype(), [&]<class T>(T) {
     pieces(queue, grad.count(), width, [&](int64_t r, int64_t at, int64_t n) {
       alignas(64) T gate[4][kPiece], incoming[kPiece], before[kPiece], input[3][kPiece], hidden[3][kPiece], last[kPiece];
       GruRowGradient row;

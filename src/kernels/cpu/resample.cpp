@@ -23,7 +23,7 @@ void resample(const Queue& queue, Out out, View in, View starts_view, View indic
   const int64_t outer = out.sizes[0], length = out.sizes[1], inner = out.sizes[2], in_length = in.sizes[1];
   const auto *starts = starts_view.as<int64_t>(), *indices = indices_view.as<int64_t>();
   const auto* weights = weights_view.as<double>();
-  visit_compute(in.dtype, [&]<class T>(T) {
+  visit_floating_compute(in.dtype, [&]<class T>(T) {
     if (inner == 1) {
       return parallel_for(outer, row_grain(2 * length), queue.threads, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/view.h"
+#include "kernels/visit.h"
 
 namespace tandem::kernels::cpu {
 
@@ -70,12 +71,5 @@ class Rows {
 
 /// Rows for a thread to take at a time, when an element costs about a nanosecond.
 inline int64_t row_grain(int64_t length) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, length)); }
-
-/// Calls `f` with a zero of the type that a floating dtype computes in.
-template <class F>
-void visit_compute(DType dtype, F&& f) {
-  if (dtype == kFloat64) f(double{});
-  else f(float{});
-}
 
 }  // namespace tandem::kernels::cpu

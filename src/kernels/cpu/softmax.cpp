@@ -64,7 +64,7 @@ void backward_row(bool log, const Rows& out, const Rows& grad, const Rows& y, in
 void forward(const Queue& queue, bool log, const Out& out_view, const View& in_view) {
   const Rows out(out_view), in(in_view);
   if (in.length() == 0) return;
-  visit_compute(in.dtype(), [&]<class T>(T) {
+  visit_floating_compute(in.dtype(), [&]<class T>(T) {
     const auto dense_rows = log ? row_functions<T>().log_softmax : row_functions<T>().softmax;
     const bool direct = is_dense(out) && is_dense(in);
     parallel_for(in.count(), row_grain(in.length()), queue.threads, [&](int64_t begin, int64_t end) {
@@ -77,7 +77,7 @@ void forward(const Queue& queue, bool log, const Out& out_view, const View& in_v
 void backward(const Queue& queue, bool log, const Out& out_view, const View& grad_view, const View& y_view) {
   const Rows out(out_view), grad(grad_view), y(y_view);
   if (y.length() == 0) return;
-  visit_compute(y.dtype(), [&]<class T>(T) {
+  visit_floating_compute(y.dtype(), [&]<class T>(T) {
     const auto dense_rows = log ? row_functions<T>().log_softmax_backward : row_functions<T>().softmax_backward;
     const bool direct = is_dense(out) && is_dense(grad) && is_dense(y);
     parallel_for(y.count(), row_grain(y.length()), queue.threads, [&](int64_t begin, int64_t end) {

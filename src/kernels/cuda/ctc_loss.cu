@@ -144,16 +144,10 @@ struct Backward {
   }
 };
 
-template <class F>
-void visit_loss(DType dtype, F&& f) {
-  if (dtype == DType::Float64) f(double{});
-  else f(float{});
-}
-
 }  // namespace
 
 void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View targets, View rows, int64_t blank) {
-  visit_loss(losses.dtype, [&](auto zero) {
+  visit_floating_compute(losses.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_groups<kTogether>(
         queue, losses.numel(),
@@ -163,7 +157,7 @@ void ctc_loss(const Queue& queue, Out losses, Out alpha, View log_probs, View ta
 
 void ctc_loss_backward(const Queue& queue, Out grad, Out beta, View scale, View log_probs, View targets, View rows, View alpha,
                        int64_t blank, bool zero_infinity) {
-  visit_loss(grad.dtype, [&](auto zero) {
+  visit_floating_compute(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_groups<kTogether>(queue, alpha.sizes[0],
                           Backward<T>{Batch<T>(queue, log_probs, targets, rows, blank), grad.as<T>(), beta.as<T>(), alpha.as<T>(),

@@ -1,10 +1,11 @@
-// Elements of the ten dtypes as kernels read and write them.
+// Elements of all dtypes as kernels read and write them.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/places.h"
 #include "kernels/to_integer.h"
 #include "kernels/view.h"
+#include "kernels/visit.h"
 
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>
@@ -61,85 +62,37 @@ TD_DEVICE T to_element(C x) {
 #endif
 }
 
+/// What elements of a C++ type are read as: bool as bytes, which may have any value.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 /// Element `i` of `data`, of any dtype, converted to T.
 template <class T>
 TD_DEVICE T load(const void* data, DType dtype, int64_t i) {
   switch (dtype) {
-    case DType::Bool: return static_cast<T>(static_cast<const uint8_t*>(data)[i] != 0);
-    case DType::UInt8: return static_cast<T>(static_cast<const uint8_t*>(data)[i]);
-    case DType::Int8: return static_cast<T>(static_cast<const int8_t*>(data)[i]);
-    case DType::Int16: return static_cast<T>(static_cast<const int16_t*>(data)[i]);
-    case DType::Int32: return static_cast<T>(static_cast<const int32_t*>(data)[i]);
-    case DType::Int64: return static_cast<T>(static_cast<const int64_t*>(data)[i]);
-    case DType::Float16: return to_element<T>(to_compute(static_cast<const Half*>(data)[i]));
-    case DType::BFloat16: return to_element<T>(to_compute(static_cast<const BFloat16*>(data)[i]));
-    case DType::Float32: return to_element<T>(static_cast<const float*>(data)[i]);
-    default: return to_element<T>(static_cast<const double*>(data)[i]);
+#define TD_ROW(Name, Type, ...)                                                                                 \
+  case DType::Name:                                                                                             \
+    if constexpr (std::is_same_v<Type, bool>) return static_cast<T>(static_cast<const uint8_t*>(data)[i] != 0); \
+    else if constexpr (std::is_integral_v<Type>) return static_cast<T>(static_cast<const Type*>(data)[i]);      \
+    else return to_element<T>(to_compute(static_cast<const Type*>(data)[i]));
+    TD_DTYPES(TD_ROW)
+#undef TD_ROW
   }
+  __builtin_unreachable();
 }
 
 /// Writes `value`, converted, to element `i` of `data`.
 template <class T>
 TD_DEVICE void store(void* data, DType dtype, int64_t i, T value) {
   switch (dtype) {
-    case DType::Bool: static_cast<bool*>(data)[i] = to_element<bool>(value); break;
-    case DType::UInt8: static_cast<uint8_t*>(data)[i] = to_element<uint8_t>(value); break;
-    case DType::Int8: static_cast<int8_t*>(data)[i] = to_element<int8_t>(value); break;
-    case DType::Int16: static_cast<int16_t*>(data)[i] = to_element<int16_t>(value); break;
-    case DType::Int32: static_cast<int32_t*>(data)[i] = to_element<int32_t>(value); break;
-    case DType::Int64: static_cast<int64_t*>(data)[i] = to_element<int64_t>(value); break;
-    case DType::Float16: static_cast<Half*>(data)[i] = to_element<Half>(value); break;
-    case DType::BFloat16: static_cast<BFloat16*>(data)[i] = to_element<BFloat16>(value); break;
-    case DType::Float32: static_cast<float*>(data)[i] = to_element<float>(value); break;
-    default: static_cast<double*>(data)[i] = to_element<double>(value); break;
+#define TD_ROW(Name, Type, ...) \
+  case DType::Name: static_cast<Type*>(data)[i] = to_element<Type>(value); return;
+    TD_DTYPES(TD_ROW)
+#undef TD_ROW
   }
-}
-
-// --- Choosing a kernel by dtype
-/// Calls f with a zero of the floating type that `dtype` names.
-template <class F>
-void visit_floating(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::Float16: return f(Half{});
-    case DType::BFloat16: return f(BFloat16{});
-    case DType::Float32: return f(float{});
-    default: return f(double{});
-  }
-}
-
-/// Calls f with a zero of an unsigned type as wide as an element: for kernels that only move elements.
-template <class F>
-void visit_width(DType dtype, F&& f) {
-  switch (size_of(dtype)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
-  }
-}
-
-/// Calls f with a zero of the type that a dtype computes in: float, double or int64_t.
-template <class F>
-void visit_compute(DType dtype, F&& f) {
-  if (dtype == DType::Float64) f(double{});
-  else if (is_floating(dtype)) f(float{});
-  else f(int64_t{});
-}
-/// The same for floating dtypes.
-template <class F>
-void visit_floating_compute(DType dtype, F&& f) {
-  if (dtype == DType::Float64) f(double{});
-  else f(float{});
 }
 
 // --- Elements as numbers to compute with
-/// Calls f with a zero of the floating type that `dtype` names, or of int64_t for all integer dtypes and bool.
-template <class F>
-void visit_number(DType dtype, F&& f) {
-  if (is_floating(dtype)) visit_floating(dtype, f);
-  else f(int64_t{});
-}
-
 /// The elements of an array of T as numbers; for T = int64_t those of any integer dtype or bool.
 template <class T>
 struct Numbers {
@@ -158,20 +111,27 @@ struct Numbers {
   }
 };
 
-/// Calls f with a zero of the type that elements of a dtype are read as: bool as bytes that may have any value.
+/// Calls f with a zero of the type that elements of a dtype are read as.
 template <class F>
 TD_DEVICE void visit_stored(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Bool:
-    case DType::UInt8: return f(uint8_t{});
-    case DType::Int8: return f(int8_t{});
-    case DType::Int16: return f(int16_t{});
-    case DType::Int32: return f(int32_t{});
-    case DType::Int64: return f(int64_t{});
-    case DType::Float16: return f(Half{});
-    case DType::BFloat16: return f(BFloat16{});
-    case DType::Float32: return f(float{});
-    default: return f(double{});
+#define TD_ROW(Name, Type, ...) \
+  case DType::Name: return f(Stored<Type>{});
+    TD_DTYPES(TD_ROW)
+#undef TD_ROW
+  }
+}
+
+/// The same for floating dtypes.
+template <class F>
+TD_DEVICE void visit_stored_floating(DType dtype, F&& f) {
+  switch (dtype) {
+#define TD_ROW(Name, Type, printed, scalar, Kind, Compute)           \
+  case DType::Name:                                                  \
+    if constexpr (DTypeKind::Kind == DTypeKind::Floating) f(Type{}); \
+    return;
+    TD_DTYPES(TD_ROW)
+#undef TD_ROW
   }
 }
 

@@ -96,10 +96,9 @@ struct Floats {
  private:
   template <class F>
   TD_DEVICE void visit(F&& f) const {
-    if constexpr (std::is_same_v<C, double>) f(double{});
-    else if (dtype == DType::Float32) f(float{});
-    else if (dtype == DType::Float16) f(Half{});
-    else f(BFloat16{});
+    visit_stored_floating(dtype, [&](auto zero) {
+      if constexpr (std::is_same_v<Compute<decltype(zero)>, C>) f(zero);
+    });
   }
 };
 

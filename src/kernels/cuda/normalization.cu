@@ -48,7 +48,7 @@ struct Parameter {
       for (int k = 0; k < n; ++k) x[k] = neutral;
       return;
     }
-    visit([&](auto zero) {
+    visit_stored_floating(dtype, [&](auto zero) {
       using T = decltype(zero);
       const T* const from = static_cast<const T*>(data);
       if constexpr (n == kFour) {
@@ -63,15 +63,6 @@ struct Parameter {
   }
 
  private:
-  template <class F>
-  TD_DEVICE void visit(F&& f) const {
-    switch (dtype) {
-      case DType::Float16: return f(Half{});
-      case DType::BFloat16: return f(BFloat16{});
-      case DType::Float32: return f(float{});
-      default: return f(double{});
-    }
-  }
 };
 
 /// One statistic of each row; without data it is 0.

@@ -35,8 +35,7 @@ void resample(const Queue& queue, Out out, View in, View starts, View indices, V
                              in.sizes[1], elements};
     for_each(queue, elements.count, kernel);
   };
-  if (in.dtype == kFloat64) launch(double{});
-  else launch(float{});
+  visit_floating_compute(in.dtype, launch);
 }
 
 }  // namespace tandem::kernels::cuda

@@ -10,7 +10,9 @@ namespace tandem::kernels::cpu {
 
 /// The types that pointwise kernels compute in.
 enum Compute : int { kComputeFloat, kComputeDouble, kComputeInt, kComputes };
-constexpr Compute compute_of(DType dtype) { return dtype == kFloat64 ? kComputeDouble : is_floating(dtype) ? kComputeFloat : kComputeInt; }
+constexpr Compute compute_of(DType dtype) {
+  return compute_type(dtype) == kFloat64 ? kComputeDouble : compute_type(dtype) == kFloat32 ? kComputeFloat : kComputeInt;
+}
 constexpr DType dtype_for(Compute compute) { return compute == kComputeFloat ? kFloat32 : compute == kComputeDouble ? kFloat64 : kInt64; }
 
 /// out[i] = f(in0[i], in1[i], …) for n elements of the compute type; comparisons write bool.

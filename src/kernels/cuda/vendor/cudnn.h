@@ -51,8 +51,15 @@ inline cudnnDataType_t type_of(DType dtype) {
     case DType::Float16: return CUDNN_DATA_HALF;
     case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
     case DType::Float32: return CUDNN_DATA_FLOAT;
-    default: return CUDNN_DATA_DOUBLE;
+    case DType::Float64: return CUDNN_DATA_DOUBLE;
+    case DType::Bool:
+    case DType::UInt8:
+    case DType::Int8:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64: break;
   }
+  __builtin_unreachable();
 }
 
 /// A descriptor of cuDNN. After the first failure everything that follows is left out, and `status` is its.

@@ -137,8 +137,15 @@ cudaDataType_t type_of(DType dtype) {
     case DType::Float16: return CUDA_R_16F;
     case DType::BFloat16: return CUDA_R_16BF;
     case DType::Float32: return CUDA_R_32F;
-    default: return CUDA_R_64F;
+    case DType::Float64: return CUDA_R_64F;
+    case DType::Bool:
+    case DType::UInt8:
+    case DType::Int8:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64: break;
   }
+  __builtin_unreachable();
 }
 
 /// Everything that a plan depends on.
