@@ -174,8 +174,9 @@ runtime::facts::Collective collective_fact(const Call& call, const runtime::Stre
                                   .rank = rank,
                                   .number = call.number,
                                   .waits = waits};
-  for (const Tensor& x : reads) ops::launching::add_accesses(fact.accesses, ops::Input(x));
-  for (const Tensor& x : writes) ops::launching::add_accesses(fact.accesses, ops::in_place(x));
+  const ops::launching::AccessList list{fact.accesses};
+  for (const Tensor& x : reads) list.add(ops::Input(x));
+  for (const Tensor& x : writes) list.add(ops::Changed(x));
   return fact;
 }
 

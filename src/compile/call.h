@@ -9,18 +9,16 @@
 
 #include "base/site.h"
 #include "kernels/argument_copy.h"
-#include "kernels/table.h"
+#include "kernels/touched.h"
 
 namespace tandem::compiling {
 
 /// An address among a call's arguments, and the bytes that the call may touch there.
-struct Touch {
-  enum Kind : uint8_t { Reads, Writes, Scratch };
-
+struct Address {
   void** at;          // where the argument keeps it
   const char* begin;  // of the bytes; `*at` may lie behind it
   size_t bytes;
-  Kind kind;
+  Touch kind;  // not Changed: what is changed is there twice, read and written
   bool dense;  // every byte is touched
 };
 
@@ -34,7 +32,7 @@ class Call {
 
   virtual void run(const Queue& queue) const = 0;
   /// All its addresses that are not nullptr.
-  [[nodiscard]] virtual std::vector<Touch> touches() = 0;
+  [[nodiscard]] virtual std::vector<Address> addresses() = 0;
   [[nodiscard]] const char* op() const { return op_; }
   [[nodiscard]] Site site() const { return site_; }
 
@@ -48,53 +46,17 @@ namespace detail {
 using kernels::ArgumentCopy;
 
 /// Puts the addresses of arguments together.
-class Touches {
- public:
-  std::vector<Touch> found;
+struct Addresses {
+  std::vector<Address> found;
 
-  void add(kernels::Out& out) { add_view(out, Touch::Writes); }
-  void add(kernels::View& in) { add_view(in, Touch::Reads); }
-  void add(kernels::Pointwise& call) {
-    if (call.numel == 0) return;
-    const auto element = [&](void** at, DType dtype, const int64_t* strides, Touch::Kind kind) {
-      if (call.contiguous) found.push_back({at, static_cast<char*>(*at), static_cast<size_t>(call.numel) * size_of(dtype), kind, true});
-      else add_strided(at, dtype, call.ndim, call.sizes, strides, kind);
+  void operator()(const kernels::Touched& elements) {
+    const auto [begin, bytes, dense] = elements.reach();
+    const auto add = [&, begin = begin, bytes = bytes, dense = dense](Touch kind) {
+      found.push_back({const_cast<void**>(elements.at), begin, bytes, kind, dense});
     };
-    for (int i = 0; i < call.inputs; ++i)
-      if (call.in[i].data) element(const_cast<void**>(&call.in[i].data), call.in[i].dtype, call.in[i].strides, Touch::Reads);
-    element(&call.out, call.out_dtype, call.out_strides, Touch::Writes);
-  }
-  void add(void*& scratch) {
-    if (scratch) found.push_back({&scratch, static_cast<char*>(scratch), 0, Touch::Scratch, false});
-  }
-  void add(std::vector<kernels::View>& views) {
-    for (kernels::View& view : views) add(view);
-  }
-  void add(std::vector<kernels::Out>& outs) {
-    for (kernels::Out& out : outs) add(out);
-  }
-  void add(const std::vector<int64_t>&) {}
-  template <class T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void add(const T&) {}
-  void add(const kernels::Value&) {}
-  void add(const kernels::Epilogue&) {}
-  void add(const kernels::Windows&) {}
-  void add(const kernels::Pooling&) {}
-  void add(const kernels::GridSample&) {}
-  void add(const kernels::Attention&) {}
-  void add(const kernels::RecurrentLayers&) {}
-
- private:
-  void add_strided(void** at, DType dtype, int ndim, const int64_t* sizes, const int64_t* strides, Touch::Kind kind) {
-    const auto [first, last] = kernels::extent_of(ndim, sizes, strides);
-    int64_t count = 1;
-    for (int i = 0; i < ndim; ++i) count *= sizes[i];
-    const auto width = static_cast<int64_t>(size_of(dtype));
-    found.push_back(
-        {at, static_cast<char*>(*at) + first * width, static_cast<size_t>((last - first + 1) * width), kind, count == last - first + 1});
-  }
-  void add_view(kernels::View& view, Touch::Kind kind) {
-    if (view.data && view.numel() > 0) add_strided(&view.data, view.dtype, view.ndim, view.sizes, view.strides, kind);
+    if (elements.touch != Touch::Changed) return add(elements.touch);
+    add(Touch::Read);
+    add(Touch::Written);
   }
 };
 
@@ -111,18 +73,18 @@ class CallOf<Entry> final : public Call {
   void run(const Queue& queue) const override {
     std::apply([&](const auto&... each) { (kernels::cpu_table().*Entry)(queue, each.get()...); }, arguments_);
   }
-  [[nodiscard]] std::vector<Touch> touches() override {
-    detail::Touches touches;
+  [[nodiscard]] std::vector<Address> addresses() override {
+    detail::Addresses addresses;
     std::apply(
         [&](auto&... each) {
           const auto add = [&](auto& kept) {
-            if constexpr (requires { kept.values; }) touches.add(kept.values);
-            else touches.add(kept.value);
+            if constexpr (requires { kept.values; }) kernels::each_touched(kept.values, addresses);
+            else kernels::each_touched(kept.value, addresses);
           };
           (add(each), ...);
         },
         arguments_);
-    return std::move(touches.found);
+    return std::move(addresses.found);
   }
   /// Argument `i`, counted from 0 behind the queue.
   template <size_t i>

@@ -28,9 +28,10 @@ const PointwiseCall* contiguous_call(const Node& node) {
 bool meet_by_element(const Node& a, const Node& b) {
   for (const Use& one : a.uses)
     for (const Use& other : b.uses) {
-      if (one.touch.kind == Touch::Reads && other.touch.kind == Touch::Reads) continue;
-      if (one.touch.begin == other.touch.begin && one.touch.bytes == other.touch.bytes) continue;
-      if (one.touch.begin < other.touch.begin + other.touch.bytes && other.touch.begin < one.touch.begin + one.touch.bytes) return false;
+      if (one.address.kind == Touch::Read && other.address.kind == Touch::Read) continue;
+      if (one.address.begin == other.address.begin && one.address.bytes == other.address.bytes) continue;
+      if (one.address.begin < other.address.begin + other.address.bytes && other.address.begin < one.address.begin + one.address.bytes)
+        return false;
     }
   return true;
 }
@@ -48,9 +49,9 @@ class Insides {
   Insides(const Flow& flow, const std::vector<int>& nodes, const std::vector<bool>& needed) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       const Node& node = flow.nodes[static_cast<size_t>(nodes[i])];
-      for (const Touch::Kind kind : {Touch::Reads, Touch::Writes})  // a call reads before it writes
+      for (const Touch kind : {Touch::Read, Touch::Written})  // a call reads before it writes
         for (const Use& use : node.uses)
-          if (use.touch.kind == kind && use.block >= 0) add(flow, nodes, needed, use, static_cast<int>(i));
+          if (use.address.kind == kind && use.block >= 0) add(flow, nodes, needed, use, static_cast<int>(i));
     }
     std::erase_if(found_, [](const auto& each) { return each.second.last < 0; });
   }
@@ -91,18 +92,18 @@ class Insides {
   /// A block that is not one, once, stays none: its `last` is -1.
   void add(const Flow& flow, const std::vector<int>& nodes, const std::vector<bool>& needed, const Use& use, int at) {
     const auto b = static_cast<size_t>(use.block);
-    const auto [place, is_new] = found_.try_emplace(use.block, Inside{at, -1, use.touch.begin, use.touch.bytes});
+    const auto [place, is_new] = found_.try_emplace(use.block, Inside{at, -1, use.address.begin, use.address.bytes});
     Inside& inside = place->second;
     const auto ours = [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); };
     if (is_new) {
       const BlockFlow& block = flow.blocks[b];
-      if (use.touch.kind == Touch::Writes && !needed[b] && !block.constant &&
+      if (use.address.kind == Touch::Written && !needed[b] && !block.constant &&
           std::all_of(block.readers.begin(), block.readers.end(), ours) && std::all_of(block.writers.begin(), block.writers.end(), ours))
         inside.last = at;
       return;
     }
     if (inside.last < 0) return;
-    inside.last = use.touch.begin == inside.begin && use.touch.bytes == inside.bytes ? at : -1;
+    inside.last = use.address.begin == inside.begin && use.address.bytes == inside.bytes ? at : -1;
   }
 
   std::map<int, Inside> found_;
@@ -142,11 +143,11 @@ ChainStep::ChainStep(const Flow& flow, const std::vector<int>& nodes, const std:
       const Inside* const inside = use.block < 0 ? nullptr : insides.find(use.block);
       if (!inside) {
         uses_.push_back(&use);
-      } else if (use.touch.kind == Touch::Writes) {
+      } else if (use.address.kind == Touch::Written) {
         link.out = inside->offset;
       } else {
         for (int i = 0; i < call.inputs; ++i)
-          if (static_cast<const void* const*>(use.touch.at) == &call.in[i].data) link.in[static_cast<size_t>(i)] = inside->offset;
+          if (static_cast<const void* const*>(use.address.at) == &call.in[i].data) link.in[static_cast<size_t>(i)] = inside->offset;
       }
     }
     links_.push_back(link);

@@ -8,7 +8,7 @@
 namespace tandem::compiling {
 namespace {
 
-/// Finds out where each touch goes. What stands in the way of doing it again, or an empty text.
+/// Finds out where each address goes. What stands in the way of doing it again, or an empty text.
 std::string place(Trace& trace, const Range& input, const std::vector<Range>& module, std::vector<Node>& nodes) {
   std::vector<bool> written(trace.blocks().size());
   const int result = trace.find(trace.result()), output_gradient = trace.find(trace.output_gradient());
@@ -17,26 +17,26 @@ std::string place(Trace& trace, const Range& input, const std::vector<Range>& mo
     const bool backward = trace.has_gradients() && nodes.size() >= trace.backward_from();
     Node node{std::move(call), {}};
     const char* const op = node.call->op();
-    for (const Touch& touch : node.call->touches()) {
-      const int found = trace.find(touch.begin);
-      Use use{touch, found};
+    for (const Address& address : node.call->addresses()) {
+      const int found = trace.find(address.begin);
+      Use use{address, found};
       if (found < 0) {
-        const auto owner = std::find_if(module.begin(), module.end(), [&](const Range& range) { return range.has(touch.begin); });
-        if (input.has(touch.begin)) use.block = Use::kInput;
+        const auto owner = std::find_if(module.begin(), module.end(), [&](const Range& range) { return range.has(address.begin); });
+        if (input.has(address.begin)) use.block = Use::kInput;
         else if (owner != module.end()) use.block = Use::kModule;
         else return str('[', op, "] uses a tensor that is neither the input nor a parameter or buffer: name it in fields()");
-        if (touch.kind != Touch::Reads && (use.block == Use::kInput || !owner->may_change || backward))
+        if (address.kind != Touch::Read && (use.block == Use::kInput || !owner->may_change || backward))
           return str('[', op, "] changes a tensor that was there before");
-      } else if (backward && touch.kind != Touch::Reads && (found == result || found == output_gradient)) {
+      } else if (backward && address.kind != Touch::Read && (found == result || found == output_gradient)) {
         return str('[', op, "] of its backward changes what it was given");
-      } else if (touch.kind == Touch::Reads && !written[static_cast<size_t>(found)] &&
+      } else if (address.kind == Touch::Read && !written[static_cast<size_t>(found)] &&
                  !trace.blocks()[static_cast<size_t>(found)]->host_written) {
         return str('[', op, "] reads what no operation has written");
       }
       node.uses.push_back(use);
     }
     for (const Use& use : node.uses) {
-      if (use.touch.kind != Touch::Writes || use.block < 0) continue;
+      if (use.address.kind != Touch::Written || use.block < 0) continue;
       if (trace.blocks()[static_cast<size_t>(use.block)]->host_written)
         return str('[', op, "] changes values that were written by the host");
       written[static_cast<size_t>(use.block)] = true;
@@ -60,7 +60,7 @@ void find_constants(const std::vector<Node>& nodes, std::vector<BlockFlow>& bloc
     for (const Node& node : nodes) {
       if (std::none_of(node.uses.begin(), node.uses.end(), varies)) continue;
       for (const Use& use : node.uses)
-        if (use.touch.kind != Touch::Reads && use.block >= 0 && blocks[static_cast<size_t>(use.block)].constant) {
+        if (use.address.kind != Touch::Read && use.block >= 0 && blocks[static_cast<size_t>(use.block)].constant) {
           blocks[static_cast<size_t>(use.block)].constant = false;
           changed = true;
         }
@@ -75,9 +75,9 @@ bool Flow::is_constant(const Node& node, const void* address) const {
   return use && (use->block == Use::kModule || (use->block >= 0 && blocks[static_cast<size_t>(use->block)].constant));
 }
 
-const Use* Flow::use_of(const Node& node, const void* address, Touch::Kind kind) {
+const Use* Flow::use_of(const Node& node, const void* address, Touch kind) {
   for (const Use& use : node.uses)
-    if (*use.touch.at == address && use.touch.kind == kind) return &use;
+    if (*use.address.at == address && use.address.kind == kind) return &use;
   return nullptr;
 }
 
@@ -108,9 +108,9 @@ Flow flow_of(Trace& trace, const Range& input, const std::vector<Range>& module,
     for (const Use& use : flow.nodes[i].uses) {
       if (use.block < 0) continue;
       const auto b = static_cast<size_t>(use.block);
-      (use.touch.kind == Touch::Reads ? flow.blocks[b].readers : flow.blocks[b].writers).push_back(static_cast<int>(i));
-      if (!use.touch.dense || use.touch.begin != flow.memory[b]->data || use.touch.bytes != flow.memory[b]->bytes ||
-          *use.touch.at != use.touch.begin)
+      (use.address.kind == Touch::Read ? flow.blocks[b].readers : flow.blocks[b].writers).push_back(static_cast<int>(i));
+      if (!use.address.dense || use.address.begin != flow.memory[b]->data || use.address.bytes != flow.memory[b]->bytes ||
+          *use.address.at != use.address.begin)
         partly[b] = true;
     }
   for (size_t b = 0; b < flow.blocks.size(); ++b) flow.blocks[b].plain = !partly[b] && flow.blocks[b].writers.size() == 1;

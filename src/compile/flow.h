@@ -17,11 +17,11 @@ struct Range {
   [[nodiscard]] bool has(const char* address) const { return address >= begin && address < begin + bytes; }
 };
 
-/// Where a touch goes.
+/// Where an address goes.
 struct Use {
   static constexpr int kInput = -1, kModule = -2;
 
-  Touch touch;
+  Address address;
   int block;  // of the trace, or one of the above
 };
 
@@ -49,7 +49,7 @@ struct Flow {
   /// Whether all that a node reads at `address` is the same in each call.
   [[nodiscard]] bool is_constant(const Node& node, const void* address) const;
   /// The node's use that begins at `address`; nullptr where there is none.
-  [[nodiscard]] static const Use* use_of(const Node& node, const void* address, Touch::Kind kind = Touch::Reads);
+  [[nodiscard]] static const Use* use_of(const Node& node, const void* address, Touch kind = Touch::Read);
 };
 
 /// `module`: the memory of parameters and buffers; where gradients were recorded nothing that depends on it is constant. Empty `why` where

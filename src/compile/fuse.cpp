@@ -67,7 +67,7 @@ class Follower {
       const Pointwise& call = next->argument<0>();
       if (call.compute != DType::Float32 || call.out_dtype != DType::Float32) return;
       const Node& node = flow_.nodes[static_cast<size_t>(reader_)];
-      const Use* const to = Flow::use_of(node, call.out, Touch::Writes);
+      const Use* const to = Flow::use_of(node, call.out, Touch::Written);
       if (!to || to->block < 0 || !block(to->block).plain || to->block == fused_.out) return;
       if (!(is_scale_and_shift(call, node) || is_sum(call, node) || is_relu(call))) return;
       fused_.nodes.push_back(reader_);
@@ -143,7 +143,7 @@ std::vector<FusedConvolution> fused_convolutions(const Flow& flow, const std::ve
     const View out = call->argument<0>(), in = call->argument<1>(), weight = call->argument<2>(), bias = call->argument<3>();
     const int64_t groups = call->argument<5>(), block = kernels::cpu::channel_block();
     const auto windows = flat(call->argument<4>(), in, out);
-    const Use *const to = Flow::use_of(node, out.data, Touch::Writes), *const from = Flow::use_of(node, in.data);
+    const Use *const to = Flow::use_of(node, out.data, Touch::Written), *const from = Flow::use_of(node, in.data);
     const bool suits = out.dtype == DType::Float32 && windows && block > 0 && to && from && to->block >= 0 &&
                        flow.blocks[static_cast<size_t>(to->block)].plain && flow.is_constant(node, weight.data) &&
                        (!bias.data || flow.is_constant(node, bias.data)) &&
@@ -179,7 +179,7 @@ std::vector<FusedPool> fused_pools(const Flow& flow, const std::vector<int>& not
     const View out = call->argument<0>(), indices = call->argument<1>(), in = call->argument<2>();
     const kernels::Pooling pooling = call->argument<3>();
     const auto windows = flat(pooling.windows, in, out);
-    const Use *const to = Flow::use_of(node, out.data, Touch::Writes), *const from = Flow::use_of(node, in.data);
+    const Use *const to = Flow::use_of(node, out.data, Touch::Written), *const from = Flow::use_of(node, in.data);
     if (out.dtype != DType::Float32 || indices.data || pooling.adaptive || !windows || !to || !from || to->block < 0 || from->block < 0 ||
         !flow.blocks[static_cast<size_t>(to->block)].plain)
       continue;

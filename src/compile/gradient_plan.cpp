@@ -44,8 +44,8 @@ GradientPlan::GradientPlan(Flow flow, const Trace& trace, const Range& input, co
     bool changed = false, read = false;
     for (size_t n = 0; n < flow_.nodes.size(); ++n)
       for (const Use& use : flow_.nodes[n].uses) {
-        if (use.block != Use::kModule || !range.has(use.touch.begin)) continue;
-        changed |= use.touch.kind != Touch::Reads;
+        if (use.block != Use::kModule || !range.has(use.address.begin)) continue;
+        changed |= use.address.kind != Touch::Read;
         read |= n >= static_cast<size_t>(flow_.backward_from);
       }
     if (changed) changed_.push_back(tensor);
@@ -81,21 +81,21 @@ void GradientPlan::patch_and_use(const Use& use) {
   std::vector<Patch>& patches = in_backward() ? backward_patches_ : forward_patches_;
   if (use.block == Use::kModule) return;  // stays where it is
   if (use.block == Use::kInput) {
-    patches.push_back({use.touch.at, static_cast<size_t>(static_cast<const char*>(*use.touch.at) - traced_.begin), kInput});
+    patches.push_back({use.address.at, static_cast<size_t>(static_cast<const char*>(*use.address.at) - traced_.begin), kInput});
     reads_input_ |= in_backward();
     return;
   }
   const auto b = static_cast<size_t>(use.block);
   if (flow_.blocks[b].constant) return;
-  const auto offset = static_cast<size_t>(static_cast<const char*>(*use.touch.at) - flow_.memory[b]->data);
+  const auto offset = static_cast<size_t>(static_cast<const char*>(*use.address.at) - flow_.memory[b]->data);
   const int base = copied_[b] && in_backward() ? kMemory : base_of_[b];
   if (base == kMemory) {
     rooms_[b].use(static_cast<int>(steps_.size()), flow_.memory[b]->bytes);
-    in_memory_.push_back({use.touch.at, offset, b});
+    in_memory_.push_back({use.address.at, offset, b});
     return;
   }
   reads_result_ |= base == kResult && in_backward();
-  patches.push_back({use.touch.at, offset + (base == kKept ? kept_offsets_[b] : 0), base});
+  patches.push_back({use.address.at, offset + (base == kKept ? kept_offsets_[b] : 0), base});
 }
 
 void GradientPlan::make_copies() {

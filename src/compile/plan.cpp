@@ -131,15 +131,15 @@ void Plan::use(int block, size_t bytes) {
 void Plan::patch(void** at, const Use& use) {
   if (use.block == Use::kModule || (use.block >= 0 && flow_.blocks[static_cast<size_t>(use.block)].constant)) return;  // stays where it is
   if (use.block == Use::kInput) {
-    input_.push_back({at, static_cast<size_t>(static_cast<const char*>(*use.touch.at) - traced_.begin), use.block});
+    input_.push_back({at, static_cast<size_t>(static_cast<const char*>(*use.address.at) - traced_.begin), use.block});
     return;
   }
-  const auto offset = static_cast<size_t>(static_cast<const char*>(*use.touch.at) - flow_.memory[static_cast<size_t>(use.block)]->data);
+  const auto offset = static_cast<size_t>(static_cast<const char*>(*use.address.at) - flow_.memory[static_cast<size_t>(use.block)]->data);
   (use.block == flow_.result ? result_ : patches_).push_back({at, offset, use.block});
 }
 
 void Plan::patch_and_use(const Use& use) {
-  patch(use.touch.at, use);
+  patch(use.address.at, use);
   if (use.block >= 0 && !flow_.blocks[static_cast<size_t>(use.block)].constant)
     this->use(use.block, flow_.memory[static_cast<size_t>(use.block)]->bytes);
 }

@@ -32,6 +32,9 @@ struct View {
 /// Elements to write (and, where an entry says so, to read before).
 struct Out : View {};
 
+/// Elements of which some are changed, or added to.
+struct Change : View {};
+
 /// A number from the caller: an integer kept exactly, or a floating one.
 struct Value {
   double floating = 0;

@@ -54,7 +54,7 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   for (const ops::RanksGradients& gradients : all) {
     for (const ops::DensePart& part : gradients.parts) {
       const Tensor here = total.to(part.device, {}, site);
-      ops::launch(here, kOp, site, &kernels::Table::clip, ops::in_place(part.span()), here, max_norm);
+      ops::launch(here, kOp, site, &kernels::Table::clip, part.to_change(), here, max_norm);
       part.changed(site);
     }
   }

@@ -41,10 +41,10 @@ Tensor totals(const char* op, const Tensor& places, const Tensor& values, Site s
   const Tensor other = ne(sorted.values.slice(0, 1, n, 1, site), sorted.values.slice(0, 0, n - 1, 1, site), site).to(kInt64, {}, site);
   const Tensor numbers = cumsum(cat({zeros({1}, like, site), other}, 0, site), 0, {}, site);
   const Tensor number = empty({n}, like, site);  // of the place of each, counting those in use
-  launch(values, op, site, &kernels::Table::scatter, Scatter::Set, in_place(number), sorted.indices, numbers, 0);
+  launch(values, op, site, &kernels::Table::scatter, Scatter::Set, number, sorted.indices, numbers, 0);
   const Tensor sums = zeros(values.sizes(), {.dtype = kFloat32, .device = values.device()}, site);
   const kernels::View list = view(number);
-  launch(values, op, site, &kernels::Table::index_put, in_place(sums), values, {&list, 1}, true, false);
+  launch(values, op, site, &kernels::Table::index_put, sums, values, {&list, 1}, true, false);
   return sums.index_select(0, number, site);
 }
 
@@ -76,7 +76,7 @@ void add_at(const char* op, const Tensor& target, const Tensor& given, const std
   const Tensor values = given.detach();
   const auto put = [&](const Tensor& to) {
     const auto views = views_of(indices);
-    launch(to, op, site, &kernels::Table::index_put, in_place(to), values, views, true, negative);
+    launch(to, op, site, &kernels::Table::index_put, to, values, views, true, negative);
   };
   if (!is_half(target.dtype())) return put(target);
   const size_t indexed = indices.size();
@@ -101,9 +101,9 @@ void add_at(const char* op, const Tensor& target, const Tensor& given, const std
   for (size_t d = indexed; d < target.sizes().size(); ++d) rows.push_back(target.sizes()[d]);
   const auto views = views_of(lists);
   const Tensor before = zeros(rows, {.dtype = target.dtype(), .device = target.device()}, site);
-  launch(target, op, site, &kernels::Table::index, in_place(before), target, views, negative);  // an index that is wrong is told here
+  launch(target, op, site, &kernels::Table::index, before, target, views, negative);  // an index that is wrong is told here
   const Tensor after = rounded_sum(before, totals(op, numbers, values.reshape(rows, site), site), site);
-  launch(target, op, site, &kernels::Table::index_put, in_place(target), after, views, false, negative);
+  launch(target, op, site, &kernels::Table::index_put, target, after, views, false, negative);
 }
 
 void scatter_into(const char* op, Scatter mode, const Tensor& target, int64_t dim, const Tensor& index, const Tensor& given, Site site) {
@@ -111,19 +111,19 @@ void scatter_into(const char* op, Scatter mode, const Tensor& target, int64_t di
   const NoGradGuard no_grad;
   const Tensor source = given.detach();
   const auto along = static_cast<int32_t>(dim);
-  const auto put = [&](const Tensor& to) { launch(to, op, site, &kernels::Table::scatter, mode, in_place(to), index, source, along); };
+  const auto put = [&](const Tensor& to) { launch(to, op, site, &kernels::Table::scatter, mode, to, index, source, along); };
   const bool sums = mode == Scatter::Add || mode == Scatter::Multiply;
   if (!sums || !is_half(target.dtype())) return put(target);
   if (mode == Scatter::Multiply || target.numel() <= kSparse * index.numel()) return in_float(op, target, site, put);
 
   const Tensor before = zeros(index.sizes(), {.dtype = target.dtype(), .device = target.device()}, site);
-  launch(target, op, site, &kernels::Table::gather, in_place(before), target, index, along);  // an index that is wrong is told here
+  launch(target, op, site, &kernels::Table::gather, before, target, index, along);  // an index that is wrong is told here
   Tensor added = source;
   if (index.size(dim) > 1) {  // else no two elements meet
     const Tensor numbers = place_numbers(target, dim, index, site);
     added = totals(op, numbers.reshape({-1}, site), source.reshape({-1}, site), site).view(index.sizes(), site);
   }
-  launch(target, op, site, &kernels::Table::scatter, Scatter::Set, in_place(target), index, rounded_sum(before, added, site), along);
+  launch(target, op, site, &kernels::Table::scatter, Scatter::Set, target, index, rounded_sum(before, added, site), along);
 }
 
 }  // namespace tandem::ops

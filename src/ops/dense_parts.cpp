@@ -6,6 +6,13 @@
 
 namespace tandem::ops {
 
+std::vector<kernels::Change> DensePart::to_change() const {
+  std::vector<kernels::Change> list;
+  list.reserve(views.size());
+  for (const kernels::View& each : views) list.push_back({each});
+  return list;
+}
+
 void DensePart::changed(Site site) const {
   for (const Tensor& gradient : dense) gradient.impl().storage->bump_version();
   for (const auto& [gradient, copy] : strided) gradient.copy_(copy, false, site);

@@ -18,6 +18,8 @@ struct DensePart {
   std::vector<std::pair<Tensor, Tensor>> strided;  // gradient, dense copy
 
   [[nodiscard]] kernels::Span<kernels::View> span() const { return {views.data(), static_cast<int64_t>(views.size())}; }
+  /// The same for a kernel that changes them, after which comes `changed`.
+  [[nodiscard]] std::vector<kernels::Change> to_change() const;
   /// The kernel has changed them all.
   void changed(Site site) const;
 };

@@ -196,7 +196,7 @@ Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shap
   const Tensor kept = g.detach().clone(site);
   const auto views = views_of(indices);
   const Tensor zero = zeros({1}, {.dtype = g.dtype(), .device = g.device()}, site).expand(result_sizes(g, indices, index_sizes), site);
-  if (zero.numel()) ops::launch(g, "index_put_", site, &kernels::Table::index_put, ops::in_place(kept), zero, views, false, true);
+  if (zero.numel()) ops::launch(g, "index_put_", site, &kernels::Table::index_put, kept, zero, views, false, true);
   return autograd::record("IndexPutBackward0", kept, {g}, site,
                           [indices, index_sizes, site](const Tensor& gradient) { return zeroed_at(gradient, indices, index_sizes, site); });
 }
@@ -236,7 +236,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
     ops::add_at("index_put_", target, spread, in.indices, true, site);
   } else if (spread.numel()) {
     const auto views = views_of(in.indices);
-    ops::launch(target, "index_put_", site, &kernels::Table::index_put, ops::in_place(target), spread.detach(), views, false, true);
+    ops::launch(target, "index_put_", site, &kernels::Table::index_put, target, spread.detach(), views, false, true);
   }
   impl().storage->bump_version();
   if (needs_grad(target, spread)) {

@@ -54,36 +54,6 @@ Tensor workspace(Device device, size_t bytes, Site site) {
 }
 
 namespace launching {
-namespace {
-
-using runtime::Access;
-
-/// From the first byte to the last one that the elements reach.
-void add(runtime::Accesses& accesses, const kernels::View& x, Access::Kind kind) {
-  if (!x.data || x.numel() == 0) return;
-  const auto [first, last] = kernels::extent_of(x.ndim, x.sizes, x.strides);
-  const auto width = static_cast<int64_t>(size_of(x.dtype));
-  accesses.push_back({.begin = static_cast<const char*>(x.data) + first * width,
-                      .bytes = static_cast<size_t>((last - first + 1) * width),
-                      .sizes = Shape(x.sizes, static_cast<size_t>(x.ndim)),
-                      .dtype = x.dtype,
-                      .kind = kind});
-}
-
-kernels::View view_of(const kernels::Pointwise& call, const void* data, DType dtype, const int64_t* strides) {
-  kernels::View v;
-  v.data = const_cast<void*>(data);
-  v.dtype = dtype;
-  v.ndim = call.ndim;
-  for (int i = 0; i < call.ndim; ++i) {
-    v.sizes[i] = call.sizes[i];
-    v.strides[i] = strides[i];
-  }
-  return v;
-}
-
-}  // namespace
-
 runtime::facts::Kernel kernel_fact(Device device, const char* op, Site site) {
   return {.op = op,
           .site = tandem::detail::site_of_work(site),
@@ -91,29 +61,13 @@ runtime::facts::Kernel kernel_fact(Device device, const char* op, Site site) {
           .stream = device.is_cuda() ? runtime::current_stream(device.index()) : nullptr};
 }
 
-void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, Access::Kind kind) {
-  if (data && n > 0)
-    accesses.push_back({.begin = data, .bytes = static_cast<size_t>(n) * size_of(dtype), .sizes = {n}, .dtype = dtype, .kind = kind});
-}
-void add_accesses(runtime::Accesses& accesses, const Input& x) { add(accesses, x.argument, Access::Read); }
-void add_accesses(runtime::Accesses& accesses, const Output& x) {
-  add(accesses, x.argument, x.in_place ? Access::Changed : Access::Written);
-}
-void add_accesses(runtime::Accesses& accesses, const Tensor& scratch) {
-  if (scratch.defined()) add(accesses, view(scratch), Access::Scratch);
-}
-void add_accesses(runtime::Accesses& accesses, const Inputs& inputs) {
-  for (const kernels::View& each : inputs.argument) add(accesses, each, inputs.in_place ? Access::Changed : Access::Read);
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list) {
-  for (const kernels::Out& each : list) add(accesses, each, Access::Written);
-}
-void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call) {
-  for (int i = 0; i < call.inputs; ++i) {
-    const kernels::Operand& in = call.in[i];
-    if (in.data) add(accesses, view_of(call, in.data, in.dtype, in.strides), Access::Read);
-  }
-  add(accesses, view_of(call, call.out, call.out_dtype, call.out_strides), Access::Written);
+void AccessList::operator()(const kernels::Touched& elements) const {
+  const kernels::Reach reach = elements.reach();
+  accesses.push_back({.begin = reach.begin,
+                      .bytes = reach.bytes,
+                      .sizes = Shape(elements.sizes, static_cast<size_t>(elements.ndim)),
+                      .dtype = elements.dtype,
+                      .kind = elements.touch});
 }
 }  // namespace launching
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/table.h"
+#include "kernels/touched.h"
 #include "runtime/launch.h"
 #include "runtime/observer.h"
 #include "tensor/tensor.h"
@@ -41,14 +41,14 @@ struct Output {
   Output(const kernels::View& elements) : argument{elements} {}  // NOLINT
 
   kernels::Out argument;
-  bool in_place = false;  // what is there before counts
 };
-/// Elements that a kernel changes some of, or adds to.
-inline Output in_place(const Tensor& x) {
-  Output out(x);
-  out.in_place = true;
-  return out;
-}
+/// Elements of which a kernel changes some, or adds to them.
+struct Changed {
+  Changed(const Tensor& x) : argument{view(x)} {}                 // NOLINT: a tensor stands for its elements
+  Changed(const kernels::View& elements) : argument{elements} {}  // NOLINT
+
+  kernels::Change argument;
+};
 /// A list of tensors that a kernel reads.
 struct Inputs {
   Inputs(const kernels::Span<kernels::View>& list) : argument(list) {}                                          // NOLINT
@@ -56,13 +56,13 @@ struct Inputs {
   Inputs(const kernels::View* first, int64_t count) : argument{first, count} {}
 
   kernels::Span<kernels::View> argument;
-  bool in_place = false;  // they are changed
 };
-inline Inputs in_place(const kernels::Span<kernels::View>& list) {
-  Inputs changed(list);
-  changed.in_place = true;
-  return changed;
-}
+/// A list of tensors that a kernel changes.
+struct ChangedList {
+  ChangedList(const std::vector<kernels::Change>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
+
+  kernels::Span<kernels::Change> argument;
+};
 /// Memory that a kernel needs while it runs: so many bytes, or a workspace that several calls share.
 struct Scratch {
   Scratch(size_t bytes_) : bytes(bytes_) {}                         // NOLINT
@@ -95,8 +95,16 @@ struct ArgumentOf<kernels::Out> {
   using Type = Output;
 };
 template <>
+struct ArgumentOf<kernels::Change> {
+  using Type = Changed;
+};
+template <>
 struct ArgumentOf<kernels::Span<kernels::View>> {
   using Type = Inputs;
+};
+template <>
+struct ArgumentOf<kernels::Span<kernels::Change>> {
+  using Type = ChangedList;
 };
 template <>
 struct ArgumentOf<void*> {
@@ -110,12 +118,12 @@ inline bool has_elements(const kernels::Span<kernels::Out>& outs) {
   return false;
 }
 
-/// Whether a kernel has anything to write: it has no outputs, or one of them, or of a list of them, has elements, or is changed in place.
+/// Whether a kernel has anything to write: it changes elements, or has no outputs, or one of them, or of a list of them, has elements.
 template <class... Arguments>
 bool writes(const Arguments&... arguments) {
   const auto is_output = []<class T>(const T&) { return std::is_same_v<T, Output> || std::is_same_v<T, kernels::Span<kernels::Out>>; };
   const auto has_elements = []<class T>(const T& x) {
-    if constexpr (std::is_same_v<T, Output>) return x.in_place || launching::has_elements(x.argument);
+    if constexpr (std::is_same_v<T, Output>) return launching::has_elements(x.argument);
     else if constexpr (std::is_same_v<T, kernels::Span<kernels::Out>>) return launching::has_elements(x);
     else return false;
   };
@@ -144,30 +152,25 @@ void* given(const Tensor& scratch) {
 
 /// What an observer is told of a kernel, but for its arguments.
 runtime::facts::Kernel kernel_fact(Device device, const char* op, Site site);
-/// And of an argument: the memory that it names.
-void add_accesses(runtime::Accesses& accesses, const Input& x);
-void add_accesses(runtime::Accesses& accesses, const Output& x);
-void add_accesses(runtime::Accesses& accesses, const Tensor& scratch);
-void add_accesses(runtime::Accesses& accesses, const kernels::Pointwise& call);
-void add_accesses(runtime::Accesses& accesses, const Inputs& list);
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<kernels::Out>& list);
-void add_dense(runtime::Accesses& accesses, const void* data, int64_t n, DType dtype, runtime::Access::Kind kind);
-template <kernels::OptimizerParameter Parameter>
-void add_accesses(runtime::Accesses& accesses, const kernels::Span<Parameter>& list) {
-  for (const Parameter& each : list) {
-    add_dense(accesses, each.gradient, each.numel, each.dtype, runtime::Access::Read);
-    for (const void* changed : each.changed()) add_dense(accesses, changed, each.numel, each.dtype, runtime::Access::Changed);
+/// And of its arguments: the memory that they name.
+struct AccessList {
+  runtime::Accesses& accesses;
+
+  void operator()(const kernels::Touched& elements) const;
+  template <class T>
+  void add(const T& argument) const {
+    if constexpr (requires { argument.argument; }) kernels::each_touched(argument.argument, *this);
+    else kernels::each_touched(argument, *this);
   }
-}
-template <class T>
-requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_class_v<T>) void add_accesses(runtime::Accesses&, const T&) {}
+  void add(const Tensor& scratch) const { kernels::each_touched(view(scratch), *this, Touch::Scratch); }
+};
 
 template <class... Parameters, class... Arguments>
 void queue_kernel(Device device, const char* op, Site site, void (*kernels::Table::*kernel)(const Queue&, Parameters...),
                   const Arguments&... arguments) {
   const runtime::Telling told([&] {
     runtime::facts::Kernel fact = kernel_fact(device, op, site);
-    (add_accesses(fact.accesses, arguments), ...);
+    (AccessList{fact.accesses}.add(arguments), ...);
     return fact;
   });
   (kernels_of(device).*kernel)(runtime::Launch(device, op, site), given<Parameters>(arguments)...);

@@ -236,8 +236,8 @@ void follow(const Tensor& running_mean, const Tensor& running_var, const Normali
   }
   if (!running_mean.defined() && !running_var.defined()) return;
   const NoGradGuard no_grad;
-  ops::launch(now.mean, "batch_norm", site, &kernels::Table::follow_statistics, ops::in_place(running_mean), ops::in_place(running_var),
-              now.mean, now.variance, momentum, unbiased);
+  ops::launch(now.mean, "batch_norm", site, &kernels::Table::follow_statistics, running_mean, running_var, now.mean, now.variance, momentum,
+              unbiased);
   for (const Tensor& running : {running_mean, running_var})
     if (running.defined()) running.impl().storage->bump_version();
 }

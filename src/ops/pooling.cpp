@@ -123,7 +123,7 @@ Tensor placed(const char* grad_fn, const Tensor& source, const Tensor& indices, 
   if (source.numel()) {
     const NoGradGuard no_grad;
     const Tensor to = flat(y);
-    ops::launch(y, "max_unpool", site, &kernels::Table::scatter, kernels::Scatter::Set, ops::in_place(to), flat(indices), flat(source),
+    ops::launch(y, "max_unpool", site, &kernels::Table::scatter, kernels::Scatter::Set, to, flat(indices), flat(source),
                 static_cast<int32_t>(to.dim() - 1));
   }
   if (!needs_grad(source)) return y;

@@ -263,7 +263,7 @@ void put_slices(const char* op, const Tensor& target, int64_t at, const Tensor& 
   const auto front = [&](const Tensor& t) { return t.dim() ? movedim(t, at, 0, site) : t.view({1}, site); };
   if (accumulate) return ops::add_at(op, front(target), front(source), {index}, false, site);
   const kernels::View list = ops::view(index);
-  ops::launch(target, op, site, &kernels::Table::index_put, ops::in_place(front(target)), front(source), {&list, 1}, false, false);
+  ops::launch(target, op, site, &kernels::Table::index_put, front(target), front(source), {&list, 1}, false, false);
 }
 
 void check_slices(const char* op, const Tensor& x, int64_t at, const Tensor& index, const Tensor& source) {

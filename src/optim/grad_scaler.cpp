@@ -61,7 +61,7 @@ void GradScaler::unscale(Done& done, optim::Optimizer& optimizer, Site site) con
       const auto span = part.span();
       ops::launch(own[i], kUnscale, site, &kernels::Table::total_norm, own[i], span, ops::kernels_of(own[i]).total_norm_workspace(span));
       // The kernel of clipping, with norms that make its factor, max_norm / (norm + 1e-6), one by the scale. It never makes numbers larger.
-      if (scale_ > 1) ops::launch(own[i], kUnscale, site, &kernels::Table::clip, ops::in_place(span), scales[i], (scale_ + 1e-6) / scale_);
+      if (scale_ > 1) ops::launch(own[i], kUnscale, site, &kernels::Table::clip, part.to_change(), scales[i], (scale_ + 1e-6) / scale_);
       else
         for (const Tensor& gradient : part.dense) gradient.mul_(1 / scale_, site);
       part.changed(site);

@@ -17,6 +17,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "base/site.h"
+#include "base/touch.h"
 #include "runtime/device.h"
 #include "runtime/work_times.h"
 
@@ -26,7 +27,8 @@ struct StreamRecord;
 
 /// Memory that a kernel uses, from the first byte to the last one that it may touch.
 struct Access {
-  enum Kind : uint8_t { Read, Written, Changed, Scratch };  // Changed: what was there before counts
+  using Kind = Touch;
+  using enum Touch;
 
   const void* begin = nullptr;
   size_t bytes = 0;

@@ -105,7 +105,7 @@ void gather(const Queue& queue, Out out, View in, View index, int32_t dim) {
   });
 }
 
-void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
+void scatter(const Queue& queue, Scatter mode, Change out, View index, View source, int32_t dim) {
   const View whole = at_least_1d<View>(out), part = at_least_1d(source), where = at_least_1d(index);
   if (mode == Scatter::Set)
     return visit_width(out.dtype, [&]<class T>(T) { each<T, T>(queue, whole, part, where, dim, [](T& to, T from) { to = from; }); });

@@ -122,7 +122,7 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
   });
 }
 
-void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulate, bool negative) {
+void index_put(const Queue& queue, Change out, View values, Span<View> indices, bool accumulate, bool negative) {
   const IndexPlan plan(out, values, indices);
   const int64_t width = plan.block.numel;
   if (plan.positions == 0 || width == 0) return;

@@ -222,7 +222,7 @@ void normalize_backward(const Queue& queue, Out out_view, Out weight_grad, Out b
   });
 }
 
-void follow_statistics(const Queue&, Out running_mean, Out running_variance, View mean, View variance, double momentum,
+void follow_statistics(const Queue&, Change running_mean, Change running_variance, View mean, View variance, double momentum,
                        double unbiased) {
   visit_floating_compute(mean.dtype, [&]<class T>(T) {
     const T share = static_cast<T>(momentum), rest = static_cast<T>(1 - momentum), factor = static_cast<T>(unbiased);

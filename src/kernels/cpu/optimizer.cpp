@@ -14,7 +14,7 @@ constexpr int64_t kPiece = 8192;
 constexpr int64_t kBuffer = 1024;
 
 int64_t size(const View& x) { return x.numel(); }
-template <class P>
+template <OptimizerParameter P>
 int64_t size(const P& p) {
   return p.numel;
 }
@@ -138,7 +138,7 @@ void total_norm(const Queue& queue, Out out, Span<View> tensors, void* /*workspa
   *out.as<float>() = static_cast<float>(std::sqrt(sum));
 }
 
-void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {
+void clip(const Queue& queue, Span<Change> tensors, View norm, double max_norm) {
   const double factor = max_norm / (static_cast<double>(*norm.as<float>()) + 1e-6);
   if (factor >= 1) return;  // a factor of nan does multiply them
   for_pieces(queue, tensors, [&](const View& x, int64_t begin, int64_t end) {

@@ -167,7 +167,7 @@ void gather(const Queue& queue, Out out_view, View in_view, View index_view, int
   });
 }
 
-void scatter(const Queue& queue, Scatter mode, Out out, View index, View source, int32_t dim) {
+void scatter(const Queue& queue, Scatter mode, Change out, View index, View source, int32_t dim) {
   visit(source.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto run = [&](auto to) {

@@ -285,7 +285,7 @@ void accumulate(const Queue& queue, const Out& out, const View& values, const Sp
   });
 }
 
-void index_put(const Queue& queue, Out out, View values, Span<View> indices, bool accumulates, bool negative) {
+void index_put(const Queue& queue, Change out, View values, Span<View> indices, bool accumulates, bool negative) {
   if (accumulates) return accumulate(queue, out, values, indices, negative, -1);
   visit_width(out.dtype, [&](auto zero) {
     using T = decltype(zero);

@@ -298,7 +298,7 @@ void normalize_backward(const Queue& queue, Out out, Out weight_grad, Out bias_g
   });
 }
 
-void follow_statistics(const Queue& queue, Out running_mean, Out running_variance, View mean, View variance, double momentum,
+void follow_statistics(const Queue& queue, Change running_mean, Change running_variance, View mean, View variance, double momentum,
                        double unbiased) {
   visit_floating_compute(mean.dtype, [&](auto zero) {
     using C = decltype(zero);

@@ -329,7 +329,7 @@ void total_norm(const Queue& queue, Out out, Span<View> tensors, void* workspace
   for_groups<Norm::kGroup>(queue, 1, Norm{sums, pieces, out.as<float>()});
 }
 
-void clip(const Queue& queue, Span<View> tensors, View norm, double max_norm) {
+void clip(const Queue& queue, Span<Change> tensors, View norm, double max_norm) {
   for_packs<ClipPack>(tensors, dense, [&]<class T>(T, const ClipPack& pack) {
     for_groups<kThreads>(queue, pack.pieces(), Clip<T>{pack, norm.as<float>(), max_norm});
   });
