@@ -21,8 +21,6 @@ class BackwardWatch {
     autograd::queue_callback([running = std::move(running), at_end = std::move(at_end)] { at_end(); });
     return true;
   }
-  /// Whether the backward that was met is under way.
-  [[nodiscard]] bool is_running() const { return !running_.expired(); }
 
  private:
   std::weak_ptr<char> running_;

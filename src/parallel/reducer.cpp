@@ -55,6 +55,31 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > 10 ? str(text, " and ", names.size() - 10, " more") : text;
 }
 
+/// The last forward whose backward is to be averaged and has not been yet.
+enum class Forward : uint8_t {
+  None,
+  Unseen,  // some of its outputs could have no hook, so any backward may be its
+  Seen,
+};
+/// Whether the backward under way is to be averaged, by the forward that it came through.
+enum class Origin : uint8_t {
+  Unknown,
+  Quiet,  // one within no_sync
+  Averaged,
+};
+/// How far the average of a step is.
+enum class Average : uint8_t {
+  None,
+  Begun,
+  Waiting,  // the backward has ended before all gradients were there: another one is to bring the others
+};
+/// The order in which gradients came in the first average.
+enum class Order : uint8_t {
+  Unknown,
+  Known,
+  Used,  // the buckets stand in it
+};
+
 /// A forward whose backward is averaged; it lives as long as its graph.
 struct Pass {
   std::vector<size_t> unused;  // parameters that the outputs do not depend on, where they are looked for
@@ -112,19 +137,16 @@ struct Reducer::State {
   double scale = 1;
   std::weak_ptr<State> self;
 
-  bool armed = false;     // a forward was called whose backward is to be averaged and has not been yet
-  bool watching = false;  // that forward's outputs have hooks
+  Forward forward = Forward::None;
   std::vector<std::weak_ptr<const Pass>> passes;
 
   BackwardWatch backward;
-  bool averages = false;         // the backward under way is to be averaged
-  bool through_quiet = false;    // it came through outputs of no_sync
-  std::vector<size_t> early;     // gradients that came before it was known to be averaged
-  bool started = false;          // an average has begun
-  bool to_be_continued = false;  // a backward left it unfinished: another one is to bring the other gradients
-  size_t next = 0;               // the bucket to be reduced next
-  std::vector<size_t> order;     // in which gradients came in the first average
-  bool order_known = false, rebuilt = false;
+  Origin origin = Origin::Unknown;
+  std::vector<size_t> early;  // gradients that came before it was known to be averaged
+  Average average = Average::None;
+  size_t next = 0;  // the bucket to be reduced next
+  Order order_is = Order::Unknown;
+  std::vector<size_t> order;
 
   bool joining = false;
   double weight = 1;
@@ -185,8 +207,8 @@ void Reducer::State::plan(const std::vector<size_t>& in_order, Site here) {
 
 /// Buckets in the order of rank 0's first backward.
 void Reducer::State::rebuild(Site here) {
-  if (rebuilt || order.empty()) return;
-  rebuilt = true;
+  if (order_is != Order::Known) return;
+  order_is = Order::Used;
   std::vector<bool> known(parameters.size(), false);
   for (const size_t i : order) known[i] = true;
   for (size_t i = parameters.size(); i-- > 0;)
@@ -214,12 +236,12 @@ void Reducer::State::check_unchanged() const {
 }
 
 void Reducer::State::check_finished() {
-  if (!started) return;
+  if (average == Average::None) return;
   std::vector<std::string> missing;
   for (const Parameter& parameter : parameters)
     if (!parameter.ready) missing.push_back(parameter.name);
-  const bool by_error = !to_be_continued;
-  armed = false;
+  const bool by_error = average == Average::Begun;
+  forward = Forward::None;
   give_up();
   if (by_error) return;  // whoever caught it knows
   const std::string advice = "let all outputs of forward take part in the loss; where parameters are not used in every step, say ";
@@ -238,8 +260,7 @@ void Reducer::State::watch(const std::vector<Tensor>& outputs, const std::shared
     output.register_hook([weak = self, pass](const Tensor&) {
       if (const auto state = weak.lock()) {
         state->meet_backward();
-        if (pass) state->averages = true;
-        else state->through_quiet = true;
+        state->origin = std::max(state->origin, pass ? Origin::Averaged : Origin::Quiet);
       }
       return Tensor();
     });
@@ -248,29 +269,29 @@ void Reducer::State::watch(const std::vector<Tensor>& outputs, const std::shared
 
 void Reducer::State::meet_backward() {
   if (!backward.meets_new([this] { end_backward(); })) return;
-  averages = through_quiet = false;
+  origin = Origin::Unknown;
   early.clear();
-  if (started && !to_be_continued) give_up();  // of one that ended by an error
+  if (average == Average::Begun) give_up();  // of one that ended by an error
 }
 
 void Reducer::State::begin_average() {
-  averages = true;
-  if (!started) {
-    started = true;
+  origin = Origin::Averaged;
+  if (average == Average::None) {
     next = 0;
     for (Parameter& parameter : parameters) parameter.ready = false;
     for (Bucket& bucket : buckets) bucket.waiting = bucket.members.size();
     mark_unused();
   }
+  average = Average::Begun;
   for (const size_t i : std::exchange(early, {})) mark(i);
 }
 
 void Reducer::State::arrived(size_t number) {
   meet_backward();
   // Where a forward's outputs could not be seen, its backward is the next one.
-  const bool unseen = armed && !watching && !through_quiet;
+  const bool unseen = forward == Forward::Unseen && origin != Origin::Quiet;
   early.push_back(number);
-  if (!averages && !unseen) return;
+  if (origin != Origin::Averaged && !unseen) return;
   begin_average();
   reduce_full_buckets();
 }
@@ -298,7 +319,7 @@ void Reducer::State::mark(size_t number) {
          "' got a gradient twice in one step: call backward once for each forward, on a sum where there are several losses");
   put_into_bucket(parameter, scale, site);
   parameter.ready = true;
-  if (!order_known && !parameter.without_grad) order.push_back(number);
+  if (order_is == Order::Unknown && !parameter.without_grad) order.push_back(number);
   --buckets[parameter.bucket].waiting;
 }
 
@@ -324,30 +345,31 @@ void Reducer::State::begin_reduce(Bucket& bucket, bool beside, Site here) {
 
 void Reducer::State::end_backward() {
   // One that met no output at all can still be a forward's: of a gradient's norm, say.
-  if (!early.empty() && !averages && armed && !through_quiet) begin_average();
+  if (!early.empty() && origin == Origin::Unknown && forward != Forward::None) begin_average();
   early.clear();
-  if (!std::exchange(averages, false) || !started) return;
+  if (std::exchange(origin, Origin::Unknown) != Origin::Averaged || average == Average::None) return;
   if (options.find_unused_parameters) {
     for (size_t i = 0; i < parameters.size(); ++i)
       if (!parameters[i].ready) mark(i);
   }
   reduce_full_buckets();
-  to_be_continued = next < buckets.size();
-  if (!to_be_continued) finish();
+  if (next < buckets.size()) average = Average::Waiting;
+  else finish();
 }
 
 void Reducer::State::finish() {
   for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
   if (options.find_unused_parameters)
     for (Bucket& bucket : buckets) take_where_others_have(bucket);
-  armed = started = false;
-  order_known = !order.empty();
+  forward = Forward::None;
+  average = Average::None;
+  if (order_is == Order::Unknown && !order.empty()) order_is = Order::Known;
 }
 
 /// An average that will not come to its end: what is on its way is waited for, as its memory is used again.
 void Reducer::State::give_up() {
-  started = to_be_continued = false;
-  if (!order_known) order.clear();
+  average = Average::None;
+  if (order_is == Order::Unknown) order.clear();
   for (Bucket& bucket : buckets) std::exchange(bucket.work, {}).wait(site);
 }
 
@@ -389,9 +411,9 @@ bool Reducer::State::shadow(Site here) {
   }
   for (Bucket& bucket : buckets) {
     std::exchange(bucket.work, {}).wait(here);
-    if (!order_known) order.insert(order.end(), bucket.members.begin(), bucket.members.end());
+    if (order_is == Order::Unknown) order.insert(order.end(), bucket.members.begin(), bucket.members.end());
   }
-  order_known = true;
+  if (order_is == Order::Unknown) order_is = Order::Known;
   return true;
 }
 
@@ -429,12 +451,11 @@ void Reducer::after_forward(std::span<const Tensor> outputs) {
     else seen.push_back(output);
   }
   if (!s.averaging) {
-    s.armed &= all;
+    if (!all) s.forward = Forward::None;
     return s.watch(seen, nullptr);
   }
   const auto pass = std::make_shared<Pass>();
-  s.armed = true;
-  s.watching = all;
+  s.forward = all ? Forward::Seen : Forward::Unseen;
   if (s.options.find_unused_parameters) {
     const auto used = leaves_behind(outputs);
     for (size_t i = 0; i < s.parameters.size(); ++i)
@@ -448,7 +469,6 @@ void Reducer::after_forward(std::span<const Tensor> outputs) {
 bool Reducer::averages() const { return state_->averaging; }
 void Reducer::set_averages(bool averages) { state_->averaging = averages; }
 size_t Reducer::bucket_count() const { return state_->buckets.size(); }
-bool Reducer::was_rebuilt() const { return state_->rebuilt; }
 
 void Reducer::set_weight(double weight) {
   if (!state_->joining) fail("[", kName, ".set_weight] only ranks that run in join() have weights");

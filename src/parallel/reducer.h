@@ -39,9 +39,8 @@ class Reducer {
   /// The weight of this rank's next gradients in the average, inside `join`.
   void set_weight(double weight);
 
-  /// How many buckets there are, and whether they stand in the order of a first backward.
+  /// How many buckets there are.
   [[nodiscard]] size_t bucket_count() const;
-  [[nodiscard]] bool was_rebuilt() const;
 
  private:
   struct State;
