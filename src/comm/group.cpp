@@ -175,8 +175,8 @@ runtime::facts::Collective collective_fact(const Call& call, const runtime::Stre
                                   .number = call.number,
                                   .waits = waits};
   const ops::launching::AccessList list{fact.accesses};
-  for (const Tensor& x : reads) list.add(ops::Input(x));
-  for (const Tensor& x : writes) list.add(ops::Changed(x));
+  for (const Tensor& x : reads) list.add(ops::ReadView(x));
+  for (const Tensor& x : writes) list.add(ops::ChangedView(x));
   return fact;
 }
 

@@ -126,9 +126,9 @@ constexpr const char* kKeepsInput = "it keeps its input";
 constexpr const char* kOther = "its steps give other results: forward depends on more than its input";
 
 /// A module that plans were learned of: another may be in its place in memory later.
-class Part {
+class WatchedModule {
  public:
-  explicit Part(nn::ModuleBase& module) : module_(&module), alive_(watched(module)) {}
+  explicit WatchedModule(nn::ModuleBase& module) : module_(&module), alive_(watched(module)) {}
   [[nodiscard]] bool is(const nn::ModuleBase* module) const { return module == module_ && !alive_.expired(); }
 
  private:
@@ -161,9 +161,9 @@ struct Compiled::State {
 
   std::mutex mutex;
   CompileOptions options;
-  std::vector<Part> parts;     // that all plans were learned of
-  std::vector<Known> known;    // that all plans refer to
-  std::list<Learned> learned;  // the last used first
+  std::vector<WatchedModule> parts;  // that all plans were learned of
+  std::vector<Known> known;          // that all plans refer to
+  std::list<Learned> learned;        // the last used first
   std::string why;
 
   Learned* find(const Tensor& x, const std::string& mode) {
@@ -184,7 +184,7 @@ struct Compiled::State {
   /// Forgets what was learned of other modules, or refers to memory that the module has left.
   void follow(const Seen& seen) {
     if (std::equal(parts.begin(), parts.end(), seen.modules.begin(), seen.modules.end(),
-                   [](const Part& part, const nn::ModuleBase* module) { return part.is(module); }) &&
+                   [](const WatchedModule& part, const nn::ModuleBase* module) { return part.is(module); }) &&
         std::equal(known.begin(), known.end(), seen.known.begin(), seen.known.end(),
                    [](const Known& a, const Known& b) { return a.is(b); }))
       return;

@@ -6,9 +6,9 @@
 namespace tandem::compiling {
 namespace {
 
-using kernels::Operand;
 using kernels::Pointwise;
 using kernels::PointwiseOp;
+using kernels::PointwiseOperand;
 using kernels::Table;
 using kernels::View;
 using kernels::Windows;
@@ -31,7 +31,7 @@ std::optional<kernels::cpu::Windows2d> flat(const Windows& windows, const View& 
 
 /// Float elements in the order of the result.
 bool is_dense(const Pointwise& call, int i) {
-  const Operand& in = call.in[i];
+  const PointwiseOperand& in = call.in[i];
   if (!in.data || in.dtype != DType::Float32) return false;
   int64_t stride = 1;
   for (int d = call.ndim - 1; d >= 0; --d) {
@@ -43,7 +43,7 @@ bool is_dense(const Pointwise& call, int i) {
 
 /// One float for each channel of (n, channels, places).
 bool is_per_channel(const Pointwise& call, int i, int64_t channels, int64_t places) {
-  const Operand& in = call.in[i];
+  const PointwiseOperand& in = call.in[i];
   if (!in.data || in.dtype != DType::Float32) return false;
   int64_t behind = 1;
   for (int d = call.ndim - 1; d >= 0; --d) {

@@ -67,20 +67,20 @@ Tensor resized(const Tensor& image, Size size, bool antialias) {
 
 int64_t below(Generator& generator, int64_t bound) { return static_cast<int64_t>(generator.below(static_cast<uint64_t>(bound))); }
 
-struct Part {
+struct Crop {
   int64_t top, left;
   Size size;
 };
 
 /// A part of random area and shape; nothing where ten tries found none that lies in the picture. `strictly`: smaller in both directions.
-std::optional<Part> random_part(Size whole, Range scale, Range width_over_height, bool strictly, Generator& generator) {
+std::optional<Crop> random_part(Size whole, Range scale, Range width_over_height, bool strictly, Generator& generator) {
   const auto area = static_cast<double>(whole.height * whole.width);
   for (int attempt = 0; attempt < 10; ++attempt) {
     const double wanted = area * generator.uniform(scale[0], scale[1]);
     const double ratio = std::exp(generator.uniform(std::log(width_over_height[0]), std::log(width_over_height[1])));
     const Size size(std::lround(std::sqrt(wanted / ratio)), std::lround(std::sqrt(wanted * ratio)));
     if (size.height < 1 || size.width < 1 || size.height > whole.height - strictly || size.width > whole.width - strictly) continue;
-    return Part{below(generator, whole.height - size.height + 1), below(generator, whole.width - size.width + 1), size};
+    return Crop{below(generator, whole.height - size.height + 1), below(generator, whole.width - size.width + 1), size};
   }
   return std::nullopt;
 }

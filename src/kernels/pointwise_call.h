@@ -32,7 +32,7 @@ constexpr bool gives_bool(Rule rule) { return rule == Rule::Compare || rule == R
 inline constexpr int kMaxOperands = 4;
 
 /// An input of a pointwise call: elements (strides over the call's sizes, 0 where broadcast), or one number for all.
-struct Operand {
+struct PointwiseOperand {
   const void* data;  // nullptr: `value` for every element
   DType dtype;
   Value value;
@@ -53,7 +53,7 @@ struct Pointwise {
   int64_t numel;
   int64_t sizes[kMaxDims];
   int64_t out_strides[kMaxDims];
-  Operand in[kMaxOperands];
+  PointwiseOperand in[kMaxOperands];
 };
 
 /// Joins dimensions of a call wherever the output and all operands with elements allow it; `by_stride`: in the order of the output's

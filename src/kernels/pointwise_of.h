@@ -22,7 +22,7 @@ inline Pointwise pointwise_of(PointwiseOp op, const View& out, std::initializer_
     call.out_strides[d] = out.strides[d];
   }
   for (const View& x : in) {
-    Operand& operand = call.in[call.inputs++];
+    PointwiseOperand& operand = call.in[call.inputs++];
     operand = {x.data, x.dtype, {}, {}};
     if (!x.data) continue;
     call.contiguous &= x.contiguous();

@@ -69,7 +69,7 @@ void each_touched(const Pointwise& call, See&& see) {
     see(Touched{at, touch, dtype, call.numel, call.ndim, call.sizes, call.contiguous ? nullptr : strides});
   };
   for (int i = 0; i < call.inputs; ++i) {
-    const Operand& in = call.in[i];
+    const PointwiseOperand& in = call.in[i];
     if (in.data) element(const_cast<void* const*>(&in.data), Touch::Read, in.dtype, in.strides);
   }
   element(&call.out, Touch::Written, call.out_dtype, call.out_strides);

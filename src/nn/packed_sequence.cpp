@@ -23,12 +23,12 @@ Tensor index_on(Device device, const std::vector<int64_t>& values, Site site) {
 }
 
 /// Time and batch as one dimension, of the rows at `at(time, sequence)`.
-struct Rows {
+struct SequenceRows {
   Tensor all;
   int64_t steps, batch;
   bool batch_first;
 
-  Rows(const char* op, const Tensor& padded, bool batch_first, Site site) : batch_first(batch_first) {
+  SequenceRows(const char* op, const Tensor& padded, bool batch_first, Site site) : batch_first(batch_first) {
     if (padded.dim() < 2) fail("[", op, "] expected padded sequences with at least 2 dimensions, time and batch, got ", padded.sizes());
     steps = padded.size(batch_first ? 1 : 0);
     batch = padded.size(batch_first ? 0 : 1);
@@ -64,7 +64,7 @@ PackedSequence PackedSequence::to(Device device, Site site) const {
 
 PackedSequence pack_padded_sequence(const Tensor& input, const Shape& lengths, const PackOptions& options, Site site) {
   const char* op = "pack_padded_sequence";
-  const Rows rows(op, input, options.batch_first, site);
+  const SequenceRows rows(op, input, options.batch_first, site);
   check_lengths(op, lengths, rows.batch, rows.steps);
   std::vector<int64_t> order(lengths.size());
   std::iota(order.begin(), order.end(), 0);
@@ -114,7 +114,7 @@ PaddedSequences pad_packed_sequence(const PackedSequence& sequence, const PadPac
     order.assign(sorted.begin(), sorted.end());
   }
 
-  // Rows that no sequence reaches take a row of padding, which stands behind the data.
+  // SequenceRows that no sequence reaches take a row of padding, which stands behind the data.
   const int64_t padding = sequence.data.size(0);
   std::vector<int64_t> from(static_cast<size_t>(steps * batch), padding), lengths(static_cast<size_t>(batch));
   int64_t row = 0;

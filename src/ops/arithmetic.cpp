@@ -19,7 +19,7 @@ namespace {
 
 using autograd::record;
 using kernels::PointwiseOp;
-using ops::Fit;
+using ops::GradientFit;
 using ops::in_place;
 using ops::KeptOperand;
 using ops::Rule;
@@ -38,7 +38,7 @@ Tensor add_scaled(const char* op, const Operand& a, const Operand& b, Scalar alp
   Tensor y = ops::call(PointwiseOp::add_scaled, op, Rule::Same, {&a, &b, &factor}, site);
   const Tensor from_a = tensor_of(a), from_b = tensor_of(b);
   return record("AddBackward0", y, {from_a, from_b}, site,
-                [alpha, fit_a = Fit(a), fit_b = Fit(b)](const Tensor& g, autograd::Wanted wanted) {
+                [alpha, fit_a = GradientFit(a), fit_b = GradientFit(b)](const Tensor& g, autograd::Wanted wanted) {
                   std::array<Tensor, 2> gradients;
                   if (wanted[0]) gradients[0] = fit_a(g);
                   if (wanted[1]) gradients[1] = fit_b(g * alpha);
@@ -85,17 +85,18 @@ Tensor bounded(const char* op, const Operand& in, const std::optional<Operand>& 
   if (!recording) return y;
   const Tensor from_low = tensor_of(low), from_high = tensor_of(high);
   const bool numbers = !low.is_tensor() && !high.is_tensor();
-  return record(numbers ? "ClampBackward1" : "ClampBackward0", y, {x.tensor(), from_low, from_high}, site,
-                [x = KeptOperand(x), low = KeptOperand(low), high = KeptOperand(high), fit_x = Fit(x), fit_low = Fit(low),
-                 fit_high = Fit(high), has_min = min.has_value(), has_max = max.has_value()](const Tensor& g, autograd::Wanted wanted) {
-                  const Tensor held[] = {x.get(), low.get(), high.get()};
-                  auto gradients = clamp_backward(g, x.operand(held[0]), has_min ? std::optional(low.operand(held[1])) : std::nullopt,
-                                                  has_max ? std::optional(high.operand(held[2])) : std::nullopt, wanted);
-                  if (wanted[0]) gradients[0] = fit_x(gradients[0]);
-                  if (wanted[1]) gradients[1] = fit_low(gradients[1]);
-                  if (wanted[2]) gradients[2] = fit_high(gradients[2]);
-                  return gradients;
-                });
+  return record(
+      numbers ? "ClampBackward1" : "ClampBackward0", y, {x.tensor(), from_low, from_high}, site,
+      [x = KeptOperand(x), low = KeptOperand(low), high = KeptOperand(high), fit_x = GradientFit(x), fit_low = GradientFit(low),
+       fit_high = GradientFit(high), has_min = min.has_value(), has_max = max.has_value()](const Tensor& g, autograd::Wanted wanted) {
+        const Tensor held[] = {x.get(), low.get(), high.get()};
+        auto gradients = clamp_backward(g, x.operand(held[0]), has_min ? std::optional(low.operand(held[1])) : std::nullopt,
+                                        has_max ? std::optional(high.operand(held[2])) : std::nullopt, wanted);
+        if (wanted[0]) gradients[0] = fit_x(gradients[0]);
+        if (wanted[1]) gradients[1] = fit_low(gradients[1]);
+        if (wanted[2]) gradients[2] = fit_high(gradients[2]);
+        return gradients;
+      });
 }
 
 std::optional<Operand> bound(const std::optional<Scalar>& number) { return number ? std::optional<Operand>(*number) : std::nullopt; }
@@ -114,8 +115,8 @@ Tensor recorded3(const char* grad_fn, PointwiseOp op, const char* name, std::arr
   const Tensor from[] = {tensor_of(x), tensor_of(a), tensor_of(b)};
   const bool first = op == PointwiseOp::lerp && wants_grad(b);  // else x is in no gradient
   return record(grad_fn, y, {from[0], from[1], from[2]}, site,
-                [x = KeptOperand(first ? x : Operand(0)), a = KeptOperand(a), b = KeptOperand(b), fit = std::array{Fit(x), Fit(a), Fit(b)},
-                 slope](const Tensor& g, autograd::Wanted wanted) {
+                [x = KeptOperand(first ? x : Operand(0)), a = KeptOperand(a), b = KeptOperand(b),
+                 fit = std::array{GradientFit(x), GradientFit(a), GradientFit(b)}, slope](const Tensor& g, autograd::Wanted wanted) {
                   const Tensor held[] = {x.get(), a.get(), b.get()};
                   const Operand p = x.operand(held[0]), q = a.operand(held[1]), r = b.operand(held[2]);
                   std::array<Tensor, 3> gradients;
@@ -156,7 +157,7 @@ Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode, S
     y = ops::call(down ? PointwiseOp::floor_divide : PointwiseOp::div_trunc, "div", Rule::NoBool, {&a, &b}, site);
   }
   const Tensor from_a = tensor_of(a), from_b = tensor_of(b);
-  return record("DivBackward1", y, {from_a, from_b}, site, [fit_a = Fit(a), fit_b = Fit(b)](const Tensor& g) {
+  return record("DivBackward1", y, {from_a, from_b}, site, [fit_a = GradientFit(a), fit_b = GradientFit(b)](const Tensor& g) {
     const Tensor zero = zeros_like(g);
     return std::array<Tensor, 2>{fit_a(zero), fit_b(zero)};
   });
@@ -208,13 +209,14 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b, Site s
   Tensor y = ops::call(PointwiseOp::where, "where", Rule::Same, {&mask, &a, &b}, site, 1);
   if (!wants_grad(a) && !wants_grad(b)) return y;
   const Tensor from_a = tensor_of(a), from_b = tensor_of(b);
-  return record("WhereBackward0", y, {from_a, from_b}, site,
-                [condition = autograd::saved(condition), fit_a = Fit(a), fit_b = Fit(b)](const Tensor& g, autograd::Wanted wanted) {
-                  std::array<Tensor, 2> gradients;
-                  if (wanted[0]) gradients[0] = fit_a(where(condition.get(), g, 0.0));
-                  if (wanted[1]) gradients[1] = fit_b(where(condition.get(), 0.0, g));
-                  return gradients;
-                });
+  return record(
+      "WhereBackward0", y, {from_a, from_b}, site,
+      [condition = autograd::saved(condition), fit_a = GradientFit(a), fit_b = GradientFit(b)](const Tensor& g, autograd::Wanted wanted) {
+        std::array<Tensor, 2> gradients;
+        if (wanted[0]) gradients[0] = fit_a(where(condition.get(), g, 0.0));
+        if (wanted[1]) gradients[1] = fit_b(where(condition.get(), 0.0, g));
+        return gradients;
+      });
 }
 Tensor Tensor::where(const Tensor& condition, const Operand& other, Site site) const {
   return tandem::where(condition, *this, other, site);

@@ -29,37 +29,37 @@ inline kernels::Value value_of(const Scalar& number) { return {number.to<double>
 Tensor workspace(Device device, size_t bytes, Site site);
 
 /// Elements that a kernel reads; an undefined tensor has none.
-struct Input {
-  Input(const Tensor& x) : argument(view(x)) {}                 // NOLINT: a tensor stands for its elements
-  Input(const kernels::View& elements) : argument(elements) {}  // NOLINT
+struct ReadView {
+  ReadView(const Tensor& x) : argument(view(x)) {}                 // NOLINT: a tensor stands for its elements
+  ReadView(const kernels::View& elements) : argument(elements) {}  // NOLINT
 
   kernels::View argument;
 };
 /// Elements that a kernel writes, all of them.
-struct Output {
-  Output(const Tensor& x) : argument(out(x)) {}                  // NOLINT: a tensor stands for its elements
-  Output(const kernels::View& elements) : argument{elements} {}  // NOLINT
+struct WrittenView {
+  WrittenView(const Tensor& x) : argument(out(x)) {}                  // NOLINT: a tensor stands for its elements
+  WrittenView(const kernels::View& elements) : argument{elements} {}  // NOLINT
 
   kernels::Out argument;
 };
 /// Elements of which a kernel changes some, or adds to them.
-struct Changed {
-  Changed(const Tensor& x) : argument{view(x)} {}                 // NOLINT: a tensor stands for its elements
-  Changed(const kernels::View& elements) : argument{elements} {}  // NOLINT
+struct ChangedView {
+  ChangedView(const Tensor& x) : argument{view(x)} {}                 // NOLINT: a tensor stands for its elements
+  ChangedView(const kernels::View& elements) : argument{elements} {}  // NOLINT
 
   kernels::Change argument;
 };
 /// A list of tensors that a kernel reads.
-struct Inputs {
-  Inputs(const kernels::Span<kernels::View>& list) : argument(list) {}                                          // NOLINT
-  Inputs(const std::vector<kernels::View>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
-  Inputs(const kernels::View* first, int64_t count) : argument{first, count} {}
+struct ReadViews {
+  ReadViews(const kernels::Span<kernels::View>& list) : argument(list) {}                                          // NOLINT
+  ReadViews(const std::vector<kernels::View>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
+  ReadViews(const kernels::View* first, int64_t count) : argument{first, count} {}
 
   kernels::Span<kernels::View> argument;
 };
 /// A list of tensors that a kernel changes.
-struct ChangedList {
-  ChangedList(const std::vector<kernels::Change>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
+struct ChangedViews {
+  ChangedViews(const std::vector<kernels::Change>& list) : argument{list.data(), static_cast<int64_t>(list.size())} {}  // NOLINT
 
   kernels::Span<kernels::Change> argument;
 };
@@ -88,23 +88,23 @@ struct ArgumentOf {
 };
 template <>
 struct ArgumentOf<kernels::View> {
-  using Type = Input;
+  using Type = ReadView;
 };
 template <>
 struct ArgumentOf<kernels::Out> {
-  using Type = Output;
+  using Type = WrittenView;
 };
 template <>
 struct ArgumentOf<kernels::Change> {
-  using Type = Changed;
+  using Type = ChangedView;
 };
 template <>
 struct ArgumentOf<kernels::Span<kernels::View>> {
-  using Type = Inputs;
+  using Type = ReadViews;
 };
 template <>
 struct ArgumentOf<kernels::Span<kernels::Change>> {
-  using Type = ChangedList;
+  using Type = ChangedViews;
 };
 template <>
 struct ArgumentOf<void*> {
@@ -121,9 +121,9 @@ inline bool has_elements(const kernels::Span<kernels::Out>& outs) {
 /// Whether a kernel has anything to write: it changes elements, or has no outputs, or one of them, or of a list of them, has elements.
 template <class... Arguments>
 bool writes(const Arguments&... arguments) {
-  const auto is_output = []<class T>(const T&) { return std::is_same_v<T, Output> || std::is_same_v<T, kernels::Span<kernels::Out>>; };
+  const auto is_output = []<class T>(const T&) { return std::is_same_v<T, WrittenView> || std::is_same_v<T, kernels::Span<kernels::Out>>; };
   const auto has_elements = []<class T>(const T& x) {
-    if constexpr (std::is_same_v<T, Output>) return launching::has_elements(x.argument);
+    if constexpr (std::is_same_v<T, WrittenView>) return launching::has_elements(x.argument);
     else if constexpr (std::is_same_v<T, kernels::Span<kernels::Out>>) return launching::has_elements(x);
     else return false;
   };

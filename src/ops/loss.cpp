@@ -43,7 +43,7 @@ namespace {
 using autograd::needs_grad;
 using autograd::record;
 using kernels::PointwiseOp;
-using ops::Fit;
+using ops::GradientFit;
 using ops::KeptOperand;
 using ops::reduced;
 using ops::Rule;
@@ -65,8 +65,8 @@ Tensor by_kernel(PointwiseOp op, const char* name, const char* grad_fn, const Te
       parameter ? ops::call(op, name, Rule::Floating, {&in, &to, &number}, site) : ops::call(op, name, Rule::Floating, {&in, &to}, site);
   if (!needs_grad(input, target)) return y;
   return record(grad_fn, y, {input, target}, site,
-                [input = autograd::saved(input), target = autograd::saved(target), fit_input = Fit(in), fit_target = Fit(to), slope,
-                 target_slope](const Tensor& g, autograd::Wanted wanted) {
+                [input = autograd::saved(input), target = autograd::saved(target), fit_input = GradientFit(in),
+                 fit_target = GradientFit(to), slope, target_slope](const Tensor& g, autograd::Wanted wanted) {
                   const Tensor x = input.get(), y = target.get();
                   std::array<Tensor, 2> gradients;
                   if (wanted[0]) gradients[0] = fit_input(slope(g, x, y));
@@ -193,18 +193,19 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   const Tensor& factor = options.pos_weight;
   const Operand x(input), y(target), positive = factor.defined() ? Operand(factor) : Operand(1.0);
   const Tensor values = logits_losses(x, y, positive, site);
-  const Tensor losses = record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
-                               [x = KeptOperand(x), y = KeptOperand(y), positive = KeptOperand(positive), fit_x = Fit(x), fit_y = Fit(y),
-                                fit_positive = Fit(positive), site](const Tensor& g, autograd::Wanted wanted) {
-                                 const Tensor held[] = {x.get(), y.get(), positive.get()};
-                                 const Tensor &in = held[0], &to = held[1];
-                                 const Operand factor = positive.operand(held[2]);
-                                 std::array<Tensor, 3> gradients;
-                                 if (wanted[0]) gradients[0] = fit_x(logits_backward(g, in, to, factor, site));
-                                 if (wanted[1]) gradients[1] = fit_y(g * (factor.is_tensor() ? (1 - factor) * logsigmoid(in) - in : -in));
-                                 if (wanted[2]) gradients[2] = fit_positive(-g * to * logsigmoid(in));
-                                 return gradients;
-                               });
+  const Tensor losses =
+      record("BinaryCrossEntropyWithLogitsBackward0", values, {input, target, factor}, site,
+             [x = KeptOperand(x), y = KeptOperand(y), positive = KeptOperand(positive), fit_x = GradientFit(x), fit_y = GradientFit(y),
+              fit_positive = GradientFit(positive), site](const Tensor& g, autograd::Wanted wanted) {
+               const Tensor held[] = {x.get(), y.get(), positive.get()};
+               const Tensor &in = held[0], &to = held[1];
+               const Operand factor = positive.operand(held[2]);
+               std::array<Tensor, 3> gradients;
+               if (wanted[0]) gradients[0] = fit_x(logits_backward(g, in, to, factor, site));
+               if (wanted[1]) gradients[1] = fit_y(g * (factor.is_tensor() ? (1 - factor) * logsigmoid(in) - in : -in));
+               if (wanted[2]) gradients[2] = fit_positive(-g * to * logsigmoid(in));
+               return gradients;
+             });
   return reduced("binary_cross_entropy_with_logits", options.weight.defined() ? mul(losses, options.weight, site) : losses,
                  options.reduction, site);
 }

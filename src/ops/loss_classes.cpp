@@ -25,10 +25,10 @@ using autograd::record;
 using ops::reduced;
 
 /// Classes first moved behind everything else: (n, c, d1, …) as rows of c, and the targets as one vector.
-struct Rows {
+struct LossRows {
   Tensor input, target;
 };
-Rows rows_of(const char* op, const Tensor& input, const Tensor& target, Site site) {
+LossRows rows_of(const char* op, const Tensor& input, const Tensor& target, Site site) {
   if (input.dim() == 0) fail("[", op, "] expected an input with at least one dimension");
   Shape expected;
   for (int64_t d = 0; d < input.dim(); ++d)
@@ -106,7 +106,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     fail("[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", options.label_smoothing);
   if (is_floating(target.dtype())) return with_probabilities(input, target, options, site);
-  const Rows rows = rows_of("cross_entropy", input, target, site);
+  const LossRows rows = rows_of("cross_entropy", input, target, site);
   const int64_t count = rows.input.size(0), classes = rows.input.size(1);
   check_weight("cross_entropy", options.weight, classes);
   const Options like{.dtype = input.dtype(), .device = input.device()};
@@ -140,7 +140,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions&
   if (const ops::Cast cast("nll_loss", site, input, target); cast) return nll_loss(cast(input), cast(target), cast(options), site);
   const detail::ComposedAt line(site);
   ops::check_floating("nll_loss", input);
-  const Rows rows = rows_of("nll_loss", input, target, site);
+  const LossRows rows = rows_of("nll_loss", input, target, site);
   const int64_t classes = rows.input.size(1);
   check_weight("nll_loss", options.weight, classes);
   const Tensor ignored = rows.target == options.ignore_index;

@@ -4,13 +4,13 @@
 
 namespace tandem::ops {
 
-Fit::Fit(const Operand& operand) {
+GradientFit::GradientFit(const Operand& operand) {
   if (!operand.is_tensor()) return;
   sizes_ = operand.tensor().sizes();
   dtype_ = operand.tensor().dtype();
 }
 
-Tensor Fit::operator()(const Tensor& g) const {
+Tensor GradientFit::operator()(const Tensor& g) const {
   const Tensor summed = sum_to_size(g, sizes_);
   return summed.dtype() == dtype_ ? summed : summed.to(dtype_);
 }

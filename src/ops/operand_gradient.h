@@ -32,9 +32,9 @@ class KeptOperand {
 };
 
 /// Brings a gradient into the sizes and the type of the operand it belongs to.
-class Fit {
+class GradientFit {
  public:
-  explicit Fit(const Operand& operand);
+  explicit GradientFit(const Operand& operand);
   [[nodiscard]] Tensor operator()(const Tensor& g) const;
 
  private:

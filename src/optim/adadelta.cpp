@@ -19,7 +19,7 @@ namespace detail {
 
 void AdadeltaState::each(Visitor& visitor) { each_named(visitor, "step", step, "square_avg", square_avg, "acc_delta", acc_delta); }
 
-Parts AdadeltaState::parts(const AdadeltaOptions&) { return {{{&square_avg}, {&acc_delta}}}; }
+StateTensors AdadeltaState::parts(const AdadeltaOptions&) { return {{{&square_avg}, {&acc_delta}}}; }
 
 void AdadeltaState::advance(const AdadeltaOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adadelta;

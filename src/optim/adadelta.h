@@ -24,7 +24,7 @@ struct AdadeltaState {
   Tensor acc_delta;
 
   void each(Visitor& visitor);
-  Parts parts(const AdadeltaOptions& options);
+  StateTensors parts(const AdadeltaOptions& options);
   void advance(const AdadeltaOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const AdadeltaOptions& options);
 };

@@ -21,7 +21,7 @@ namespace detail {
 
 void AdagradState::each(Visitor& visitor) { each_named(visitor, "step", step, "sum", sum); }
 
-Parts AdagradState::parts(const AdagradOptions& options) { return {{{&sum, options.initial_accumulator_value}}}; }
+StateTensors AdagradState::parts(const AdagradOptions& options) { return {{{&sum, options.initial_accumulator_value}}}; }
 
 void AdagradState::advance(const AdagradOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adagrad;

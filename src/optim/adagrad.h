@@ -24,7 +24,7 @@ struct AdagradState {
   Tensor sum;
 
   void each(Visitor& visitor);
-  Parts parts(const AdagradOptions& options);
+  StateTensors parts(const AdagradOptions& options);
   void advance(const AdagradOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const AdagradOptions& options);
 };

@@ -16,7 +16,7 @@ namespace detail {
 
 void AdamaxState::each(Visitor& visitor) { each_named(visitor, "step", step, "exp_avg", exp_avg, "exp_inf", exp_inf); }
 
-Parts AdamaxState::parts(const AdamaxOptions&) { return {{{&exp_avg}, {&exp_inf}}}; }
+StateTensors AdamaxState::parts(const AdamaxOptions&) { return {{{&exp_avg}, {&exp_inf}}}; }
 
 void AdamaxState::advance(const AdamaxOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Adamax;

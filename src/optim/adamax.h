@@ -24,7 +24,7 @@ struct AdamaxState {
   Tensor exp_inf;
 
   void each(Visitor& visitor);
-  Parts parts(const AdamaxOptions& options);
+  StateTensors parts(const AdamaxOptions& options);
   void advance(const AdamaxOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const AdamaxOptions& options);
 };

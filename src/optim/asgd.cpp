@@ -20,7 +20,7 @@ namespace detail {
 
 void AsgdState::each(Visitor& visitor) { each_named(visitor, "step", step, "eta", eta, "mu", mu, "ax", ax); }
 
-Parts AsgdState::parts(const ASGDOptions&) { return {{{&ax}}}; }
+StateTensors AsgdState::parts(const ASGDOptions&) { return {{{&ax}}}; }
 
 void AsgdState::advance(const ASGDOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Asgd;

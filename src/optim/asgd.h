@@ -26,7 +26,7 @@ struct AsgdState {
   Tensor ax;
 
   void each(Visitor& visitor);
-  Parts parts(const ASGDOptions& options);
+  StateTensors parts(const ASGDOptions& options);
   void advance(const ASGDOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const ASGDOptions& options);
 };

@@ -22,7 +22,7 @@ void NadamState::each(Visitor& visitor) {
   each_named(visitor, "step", step, "mu_product", mu_product, "exp_avg", exp_avg, "exp_avg_sq", exp_avg_sq);
 }
 
-Parts NadamState::parts(const NAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
+StateTensors NadamState::parts(const NAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
 
 void NadamState::advance(const NAdamOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Nadam;

@@ -27,7 +27,7 @@ struct NadamState {
   Tensor exp_avg_sq;
 
   void each(Visitor& visitor);
-  Parts parts(const NAdamOptions& options);
+  StateTensors parts(const NAdamOptions& options);
   void advance(const NAdamOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const NAdamOptions& options);
 };

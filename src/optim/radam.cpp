@@ -17,7 +17,7 @@ namespace detail {
 
 void RadamState::each(Visitor& visitor) { each_named(visitor, "step", step, "exp_avg", exp_avg, "exp_avg_sq", exp_avg_sq); }
 
-Parts RadamState::parts(const RAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
+StateTensors RadamState::parts(const RAdamOptions&) { return {{{&exp_avg}, {&exp_avg_sq}}}; }
 
 void RadamState::advance(const RAdamOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Radam;

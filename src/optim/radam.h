@@ -25,7 +25,7 @@ struct RadamState {
   Tensor exp_avg_sq;
 
   void each(Visitor& visitor);
-  Parts parts(const RAdamOptions& options);
+  StateTensors parts(const RAdamOptions& options);
   void advance(const RAdamOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const RAdamOptions& options);
 };

@@ -23,7 +23,7 @@ void RmsPropState::each(Visitor& visitor) {
   each_named(visitor, "step", step, "square_avg", square_avg, "grad_avg", grad_avg, "momentum_buffer", momentum_buffer);
 }
 
-Parts RmsPropState::parts(const RMSpropOptions& options) {
+StateTensors RmsPropState::parts(const RMSpropOptions& options) {
   Tensor* const momentum = options.momentum > 0 ? &momentum_buffer : nullptr;
   if (!options.centered) return {{{&square_avg}, {momentum}}};
   return {{{&square_avg}, {&grad_avg}, {momentum}}};

@@ -27,7 +27,7 @@ struct RmsPropState {
   Tensor momentum_buffer;
 
   void each(Visitor& visitor);
-  Parts parts(const RMSpropOptions& options);
+  StateTensors parts(const RMSpropOptions& options);
   void advance(const RMSpropOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const RMSpropOptions& options);
 };

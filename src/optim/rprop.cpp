@@ -18,7 +18,7 @@ namespace detail {
 
 void RpropState::each(Visitor& visitor) { each_named(visitor, "step", step, "prev", prev, "step_size", step_size); }
 
-Parts RpropState::parts(const RpropOptions& options) { return {{{&prev}, {&step_size, options.lr}}}; }
+StateTensors RpropState::parts(const RpropOptions& options) { return {{{&prev}, {&step_size, options.lr}}}; }
 
 void RpropState::advance(const RpropOptions& options, kernels::StepParameter& item) {
   using Step = kernels::steps::Rprop;

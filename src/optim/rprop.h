@@ -23,7 +23,7 @@ struct RpropState {
   Tensor step_size;
 
   void each(Visitor& visitor);
-  Parts parts(const RpropOptions& options);
+  StateTensors parts(const RpropOptions& options);
   void advance(const RpropOptions& options, kernels::StepParameter& item);
   static kernels::OptimizerStep kind(const RpropOptions& options);
 };

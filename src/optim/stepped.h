@@ -10,15 +10,15 @@
 namespace tandem::optim::detail {
 
 /// A state tensor and what it starts as.
-struct Part {
+struct StateTensor {
   Tensor* tensor = nullptr;
   double start = 0;
 };
-using Parts = std::array<Part, 3>;
+using StateTensors = std::array<StateTensor, 3>;
 
 /// State tensors of the parameter's size, numbers that the host computes for each parameter, and one kernel for all parameters. `StateT`
 /// has
-///   Parts parts(const OptionsT&)                         its tensors, nullptr for those that these options do without
+///   StateTensors parts(const OptionsT&)                         its tensors, nullptr for those that these options do without
 ///   void advance(const OptionsT&, kernels::StepParameter& item)        counts the step and fills in the item's numbers
 ///   static kernels::OptimizerStep kind(const OptionsT&)
 template <class OptionsT, class StateT>

@@ -14,11 +14,11 @@ namespace {
 constexpr int64_t kPieceBytes = int64_t{8} << 20, kSmallBytes = int64_t{16} << 10;
 
 /// Elements of one rank's buffer.
-struct Part {
+struct Share {
   const void* data = nullptr;
   int64_t count = 0;
 };
-using Parts = std::vector<Part>;
+using Shares = std::vector<Share>;
 using Requests = std::vector<MPI_Request>;
 
 }  // namespace
@@ -38,7 +38,7 @@ class MpiBackend::Algorithms {
 
   void all_reduce() {
     if (bytes_of(count_ * size_) <= kSmallBytes) return all_reduce_in_one_round();
-    reduce_shares(call_.out, true, [&](const Parts& shares, const void* own) {
+    reduce_shares(call_.out, true, [&](const Shares& shares, const void* own) {
       operate(kPieceBytes, [&](Requests& requests) {
         requests.assign(2 * shares.size(), MPI_REQUEST_NULL);
         MPI_Request* next = requests.data();
@@ -46,7 +46,7 @@ class MpiBackend::Algorithms {
         int code = MPI_SUCCESS;
         for (int i = 1; i < size_ && code == MPI_SUCCESS; ++i) {
           const int rank = (rank_ + i) % size_;
-          const Part& part = shares[static_cast<size_t>(rank)];
+          const Share& part = shares[static_cast<size_t>(rank)];
           if (part.count > 0)
             code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype_), rank, 0, comm_, next++);
           if (count_of_own > 0 && code == MPI_SUCCESS)
@@ -67,7 +67,7 @@ class MpiBackend::Algorithms {
 
   void reduce() {
     const bool is_root = rank_ == call_.root;
-    reduce_shares(call_.in, is_root, [&](const Parts& shares, const void* own) {
+    reduce_shares(call_.in, is_root, [&](const Shares& shares, const void* own) {
       operate(kPieceBytes, [&](Requests& requests) {
         const int64_t count_of_own = shares[static_cast<size_t>(rank_)].count;
         if (!is_root) {
@@ -77,7 +77,7 @@ class MpiBackend::Algorithms {
         requests.assign(shares.size(), MPI_REQUEST_NULL);
         int code = MPI_SUCCESS;
         for (int rank = 0; rank < size_ && code == MPI_SUCCESS; ++rank) {
-          const Part& part = shares[static_cast<size_t>(rank)];
+          const Share& part = shares[static_cast<size_t>(rank)];
           if (rank == call_.root || part.count == 0) continue;
           code = MPI_Irecv(const_cast<void*>(part.data), static_cast<int>(part.count), type_of(dtype_), rank, 0, comm_,
                            &requests[static_cast<size_t>(rank)]);
@@ -98,7 +98,7 @@ class MpiBackend::Algorithms {
 
   void reduce_scatter() {
     const int64_t most = std::max<int64_t>(1, kPieceBytes / bytes_of(1) / size_);
-    Parts parts(static_cast<size_t>(size_));
+    Shares parts(static_cast<size_t>(size_));
     for (int64_t begin = 0; begin < count_ || begin == 0; begin += most) {
       const int64_t piece = std::min(most, count_ - begin);
       for (int rank = 0; rank < size_; ++rank) parts[static_cast<size_t>(rank)] = {at(call_.in, rank * count_ + begin), piece};
@@ -168,7 +168,7 @@ class MpiBackend::Algorithms {
   }
 
   /// Sends parts[r] to rank r, and reduces what all ranks have for this one into `out`, in the order of the ranks.
-  void reduce_parts(void* out, const Parts& parts) {
+  void reduce_parts(void* out, const Shares& parts) {
     const int64_t count = parts[static_cast<size_t>(rank_)].count;
     std::vector<char>& received = group_.received_;
     received.resize(std::max(received.size(), static_cast<size_t>(bytes_of(count * (size_ - 1)))));
@@ -181,7 +181,7 @@ class MpiBackend::Algorithms {
       int code = MPI_SUCCESS;
       for (int i = 1; i < size_ && code == MPI_SUCCESS; ++i) {  // from the next rank on, so that not all turn to the same one first
         const int rank = (rank_ + i) % size_;
-        const Part& part = parts[static_cast<size_t>(rank)];
+        const Share& part = parts[static_cast<size_t>(rank)];
         if (count > 0)
           code = MPI_Irecv(const_cast<void*>(inputs[static_cast<size_t>(rank)]), static_cast<int>(count), type_of(dtype_), rank, 0, comm_,
                            next++);
@@ -195,16 +195,16 @@ class MpiBackend::Algorithms {
 
   /// Reduces the call's elements, which are at `data`, a share on each rank, in pieces: `shared` is called with each piece's shares, and
   /// where this rank's reduced share is.
-  void reduce_shares(const void* data, bool in_place, const std::function<void(const Parts&, const void*)>& shared) {
+  void reduce_shares(const void* data, bool in_place, const std::function<void(const Shares&, const void*)>& shared) {
     const int64_t most = kPieceBytes / bytes_of(1);
-    Parts shares(static_cast<size_t>(size_));
+    Shares shares(static_cast<size_t>(size_));
     for (int64_t begin = 0; begin < count_ || begin == 0; begin += most) {
       const int64_t piece = std::min(most, count_ - begin), share = (piece + size_ - 1) / size_;
       for (int rank = 0; rank < size_; ++rank) {
         const int64_t from = std::min(rank * share, piece);
         shares[static_cast<size_t>(rank)] = {at(data, begin + from), std::min(share, piece - from)};
       }
-      const Part& own = shares[static_cast<size_t>(rank_)];
+      const Share& own = shares[static_cast<size_t>(rank_)];
       void* out = const_cast<void*>(own.data);
       if (!in_place) {
         std::vector<char>& reduced = group_.reduced_;

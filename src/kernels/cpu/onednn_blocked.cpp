@@ -65,7 +65,7 @@ using Floats = std::unique_ptr<float[], Aligned>;
 Floats floats(size_t bytes) { return Floats(static_cast<float*>(::operator new[](bytes, std::align_val_t(64)))); }
 
 /// A part of the work: images and channels of the result.
-struct Part {
+struct BlockedPart {
   int64_t image, images, channel, channels;
 };
 
@@ -74,7 +74,7 @@ constexpr int64_t kLeastBlocks = 2;  // of channels, in a part
 
 /// Parts of about the same size. Rounding depends on how channels are cut, and not on how images are: so the number of threads decides
 /// about images alone, and only where channels are not cut.
-std::vector<Part> parts_of(int64_t n, int64_t channels, bool may_cut_channels, int threads) {
+std::vector<BlockedPart> parts_of(int64_t n, int64_t channels, bool may_cut_channels, int threads) {
   int64_t images = 1, step = channels;
   if (n >= kFewImages || !may_cut_channels) {
     images = (n + threads - 1) / threads;
@@ -82,7 +82,7 @@ std::vector<Part> parts_of(int64_t n, int64_t channels, bool may_cut_channels, i
     const int64_t cuts = (kFewImages + n - 1) / n, blocks = whole_blocks(channels) / channel_block();
     step = std::max((blocks + cuts - 1) / cuts, kLeastBlocks) * channel_block();
   }
-  std::vector<Part> parts;
+  std::vector<BlockedPart> parts;
   for (int64_t image = 0; image < n; image += images)
     for (int64_t channel = 0; channel < channels; channel += step)
       parts.push_back({image, std::min(images, n - image), channel, std::min(step, channels - channel)});
@@ -102,10 +102,10 @@ bool suits_winograd(const BlockedConvolutionSizes& sizes) {
 }
 
 /// Parts for it: by sizes alone, since the rounding depends on the number of images.
-std::vector<Part> winograd_parts_of(const BlockedConvolutionSizes& sizes) {
+std::vector<BlockedPart> winograd_parts_of(const BlockedConvolutionSizes& sizes) {
   const int64_t tiles = sizes.n * tiles_of(sizes), pieces = std::min(sizes.n, std::max<int64_t>((tiles + 255) / 256, tiles >= 64 ? 2 : 1));
   const int64_t images = (sizes.n + pieces - 1) / pieces;
-  std::vector<Part> parts;
+  std::vector<BlockedPart> parts;
   for (int64_t image = 0; image < sizes.n; image += images)
     parts.push_back({image, std::min(images, sizes.n - image), 0, sizes.out_channels});
   return parts;
@@ -122,7 +122,8 @@ class Convolution final : public BlockedConvolution {
  public:
   Convolution(const BlockedConvolutionSizes& sizes, int threads, bool winograd) : sizes_(sizes), winograd_(winograd) {
     const SingleOpenMp single;
-    for (const Part& part : winograd ? winograd_parts_of(sizes) : parts_of(sizes.n, sizes.out_channels, sizes.groups == 1, threads)) {
+    for (const BlockedPart& part :
+         winograd ? winograd_parts_of(sizes) : parts_of(sizes.n, sizes.out_channels, sizes.groups == 1, threads)) {
       if (!piece_of(part)) return;
       tasks_.push_back(std::make_unique<Task>(part, *piece_of(part)));
     }
@@ -192,8 +193,8 @@ class Convolution final : public BlockedConvolution {
     [[nodiscard]] size_t scratch() const { return align_up(in_bytes) + align_up(out_bytes) + align_up(main_bytes); }
   };
   struct Task {
-    Task(const Part& p, const Piece& of) : part(p), piece(of), main(of.main), in(of.lay_in), added(of.lay_added), out(of.lay_out) {}
-    Part part;
+    Task(const BlockedPart& p, const Piece& of) : part(p), piece(of), main(of.main), in(of.lay_in), added(of.lay_added), out(of.lay_out) {}
+    BlockedPart part;
     const Piece& piece;
     DnnlStep::Arguments main, in, added, out;
   };
@@ -212,7 +213,7 @@ class Convolution final : public BlockedConvolution {
 
   int run_task(Task& task, char* out, const char* in, const char* added, char* scratch) const {
     const Piece& piece = task.piece;
-    const Part& part = task.part;
+    const BlockedPart& part = task.part;
     char *const own_in = scratch, *const own_out = own_in + align_up(piece.in_bytes), *const own = own_out + align_up(piece.out_bytes);
     const auto blocked_at = [&](auto* base) {
       return base + (part.image * whole_blocks(sizes_.out_channels) + part.channel) * out_places() * kFloat;
@@ -235,7 +236,7 @@ class Convolution final : public BlockedConvolution {
     return status;
   }
 
-  const Piece* piece_of(const Part& part) {
+  const Piece* piece_of(const BlockedPart& part) {
     for (const auto& piece : pieces_)
       if (piece->images == part.images && piece->channels == part.channels) {
         if (!weight_of(part, nullptr)) return nullptr;
@@ -250,12 +251,12 @@ class Convolution final : public BlockedConvolution {
   }
 
   /// Winograd's layout depends on the number of images.
-  [[nodiscard]] bool is_for(const Weight& weight, const Part& part) const {
+  [[nodiscard]] bool is_for(const Weight& weight, const BlockedPart& part) const {
     return weight.channel == part.channel && (!winograd_ || weight.images == part.images);
   }
 
   /// The weight of a part's channels, in the layout that one piece was built with.
-  const Weight* weight_of(const Part& part, const DnnlLayout* layout) {
+  const Weight* weight_of(const BlockedPart& part, const DnnlLayout* layout) {
     const int64_t channels = part.channels;
     for (const Weight& weight : weights_) {
       if (is_for(weight, part)) return &weight;
@@ -288,7 +289,7 @@ class Convolution final : public BlockedConvolution {
     return ndims;
   }
 
-  bool build(Piece& piece, const Part& part) {
+  bool build(Piece& piece, const BlockedPart& part) {
     const dnnl_dims_t in_dims = {part.images, sizes_.in_channels, sizes_.in[0], sizes_.in[1]};
     const dnnl_dims_t out_dims = {part.images, part.channels, sizes_.out[0], sizes_.out[1]};
     const dnnl_dims_t out_strides = {sizes_.out_channels * out_places(), out_places(), sizes_.out[1], 1};
@@ -352,7 +353,7 @@ class Pool final : public BlockedPool {
  public:
   Pool(const BlockedPoolSizes& sizes, int threads) : sizes_(sizes) {
     const SingleOpenMp single;
-    for (const Part& part : parts_of(sizes.n, sizes.channels, true, threads)) {
+    for (const BlockedPart& part : parts_of(sizes.n, sizes.channels, true, threads)) {
       auto task = std::make_unique<Task>();
       task->part = part;
       if (!build(*task)) return;
@@ -381,7 +382,7 @@ class Pool final : public BlockedPool {
 
  private:
   struct Task {
-    Part part;
+    BlockedPart part;
     DnnlStep main;
     std::unique_ptr<DnnlStep::Arguments> arguments;
     size_t scratch = 0;

@@ -140,7 +140,7 @@ bool wants_rows(const TilePlan& plan) {
     return false;
   int64_t least = 0;
   for (int i = 0; i < plan.inputs; ++i) {
-    const Operand& operand = call.in[i];
+    const PointwiseOperand& operand = call.in[i];
     if (!operand.data) continue;
     const int64_t stride = operand.strides[last];
     if (operand.dtype != call.compute || stride < 0 || stride > 1) return false;
@@ -164,7 +164,7 @@ bool wants_repeats(const TilePlan& plan) {
   if (!plan.out_direct || plan.stream || plan.check != OperandCheck::None) return false;
   bool some = false;
   for (int i = 0; i < plan.inputs; ++i) {
-    const Operand& operand = call.in[i];
+    const PointwiseOperand& operand = call.in[i];
     if (!operand.data || plan.direct[i]) continue;
     const int64_t period = operand.dtype == call.compute ? period_of(call, operand.strides) : 0;
     if (period == 0 || period > kTile) return false;
@@ -178,7 +178,7 @@ void run_repeats(const Queue& queue, const TilePlan& plan) {
   const int64_t width = static_cast<int64_t>(size_of(dtype_for(plan.compute))), out_width = static_cast<int64_t>(size_of(call.out_dtype));
   int64_t periods[kMaxOperands];
   for (int i = 0; i < plan.inputs; ++i) {
-    const Operand& operand = call.in[i];
+    const PointwiseOperand& operand = call.in[i];
     periods[i] = operand.data && !plan.direct[i] ? period_of(call, operand.strides) : 0;
   }
   const auto [threads, piece] = shares_of(call.numel, queue.threads);
@@ -187,7 +187,7 @@ void run_repeats(const Queue& queue, const TilePlan& plan) {
     const void* in[kMaxOperands];
     int64_t places[kMaxOperands] = {};
     for (int i = 0; i < plan.inputs; ++i) {
-      const Operand& operand = call.in[i];
+      const PointwiseOperand& operand = call.in[i];
       in[i] = laid_out[i].bytes;
       if (!operand.data) {
         fill_number(laid_out[i].bytes, operand.value, plan.compute, plan.copies(i, end - begin), plan.set);

@@ -48,7 +48,7 @@ void run_tile(const TilePlan& plan, Buffer* buffers, const Queue& queue, int64_t
   const size_t width = plan.compute == kComputeFloat ? 4 : 8;
   const void* in[kMaxOperands];
   for (int i = 0; i < plan.inputs; ++i) {
-    const Operand& operand = call.in[i];
+    const PointwiseOperand& operand = call.in[i];
     const char* data = static_cast<const char*>(operand.data);
     if (plan.direct[i]) {
       in[i] = data + static_cast<size_t>(begin) * width;
@@ -107,7 +107,7 @@ constexpr int64_t kPanelColumns = 512;
 constexpr int64_t kPanelStride = kPanelColumns + 16;  // not a power of two: the rows shall not fall into the same places of the cache
 
 bool transposed(const TilePlan& plan, int i) {
-  const Operand& operand = plan.call.in[i];
+  const PointwiseOperand& operand = plan.call.in[i];
   const int last = plan.call.ndim - 1;
   return operand.data && operand.dtype == plan.call.compute && operand.strides[last - 1] == 1 && operand.strides[last] != 0 &&
          operand.strides[last] != 1;
@@ -228,7 +228,7 @@ void run_panels(const Queue& queue, const TilePlan& plan) {
                    for (int64_t r = 0; r < height; ++r) {
                      const void* in[kMaxOperands];
                      for (int i = 0; i < plan.inputs; ++i) {
-                       const Operand& operand = call.in[i];
+                       const PointwiseOperand& operand = call.in[i];
                        in[i] = buffers[i].bytes;
                        if (!operand.data) continue;
                        const int64_t offset = bases[i] + r * operand.strides[last - 1], size = static_cast<int64_t>(size_of(operand.dtype));

@@ -11,7 +11,7 @@ void fill_parameters(PointwiseFunctions& table);
 void fill_pointwise(PointwiseFunctions& pointwise) {
   fill_unary_float(pointwise);
   fill_unary_double(pointwise);
-  add_rows<Part::Arithmetic, float, double, int64_t>(pointwise);
+  add_rows<RowGroup::Arithmetic, float, double, int64_t>(pointwise);
   fill_binary(pointwise);
   fill_parameters(pointwise);
 }

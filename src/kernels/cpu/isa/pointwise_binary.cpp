@@ -3,6 +3,6 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-void fill_binary(PointwiseFunctions& table) { add_rows<Part::Binary, float, double, int64_t>(table); }
+void fill_binary(PointwiseFunctions& table) { add_rows<RowGroup::Binary, float, double, int64_t>(table); }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

@@ -3,6 +3,6 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-void fill_parameters(PointwiseFunctions& table) { add_rows<Part::Parameters, float, double, int64_t>(table); }
+void fill_parameters(PointwiseFunctions& table) { add_rows<RowGroup::Parameters, float, double, int64_t>(table); }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

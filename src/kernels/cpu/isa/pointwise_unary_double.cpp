@@ -3,6 +3,6 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-void fill_unary_double(PointwiseFunctions& table) { add_rows<Part::Functions, double>(table); }
+void fill_unary_double(PointwiseFunctions& table) { add_rows<RowGroup::Functions, double>(table); }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

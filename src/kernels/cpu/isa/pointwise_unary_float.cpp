@@ -3,6 +3,6 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-void fill_unary_float(PointwiseFunctions& table) { add_rows<Part::Functions, float>(table); }
+void fill_unary_float(PointwiseFunctions& table) { add_rows<RowGroup::Functions, float>(table); }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

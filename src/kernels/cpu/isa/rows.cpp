@@ -1,5 +1,5 @@
-// Rows of softmax, log-softmax and normalizations, a vector at a time. A row is passed over three times - maximum; exponentials and their
-// sum; scaling - while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
+// RowKernels of softmax, log-softmax and normalizations, a vector at a time. A row is passed over three times - maximum; exponentials and
+// their sum; scaling - while it stays in the first cache. Sums are taken in four vectors of lanes, in a fixed order.
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/math.h"
 
@@ -82,7 +82,7 @@ TD_INLINE void map(T* out, int64_t n, F f, const In*... in) {
 }
 
 template <class T>
-struct Rows {
+struct RowKernels {
   static const T* in(const void* p) { return static_cast<const T*>(p); }
   static T* out(void* p) { return static_cast<T*>(p); }
   using V = Vec<T>;
@@ -104,7 +104,7 @@ struct Rows {
     }
   };
 
-  /// Rows that one vector holds: everything stays in registers.
+  /// RowKernels that one vector holds: everything stays in registers.
   template <bool log_softmax>
   static void short_rows(T* to, int64_t y_stride, const T* from, int64_t x_stride, int64_t rows, int64_t n) {
     for (int64_t r = 0; r < rows; ++r, from += x_stride, to += y_stride) {
@@ -261,8 +261,8 @@ struct Rows {
 }  // namespace
 
 void fill_rows(RowFunctions (&rows)[2]) {
-  rows[0] = Rows<float>::functions();
-  rows[1] = Rows<double>::functions();
+  rows[0] = RowKernels<float>::functions();
+  rows[1] = RowKernels<double>::functions();
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

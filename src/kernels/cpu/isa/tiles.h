@@ -98,7 +98,7 @@ void add_row(PointwiseFunctions& table) {
 }
 
 /// The parts that pointwise.def falls into.
-enum class Part : uint8_t {
+enum class RowGroup : uint8_t {
   Functions,   // of one floating number
   Arithmetic,  // one operand, which may be an integer: signs, rounding, tests
   Binary,      // two operands
@@ -106,14 +106,18 @@ enum class Part : uint8_t {
 };
 
 /// Adds the rows of a part for the types Ts.
-template <Part part, class... Ts>
+template <RowGroup part, class... Ts>
 void add_rows(PointwiseFunctions& table) {
 #define TD_ADD(name, Functor, rule, inputs, in) \
   if constexpr (part == (in)) add_row<PointwiseOp::name, Functor, Rule::rule, inputs, Ts...>(table);
-#define TD_UNARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 1, of_floats(Rule::rule) ? Part::Functions : Part::Arithmetic)
-#define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, Part::Binary)
-#define TD_KERNEL(name, Functor, rule, inputs) \
-  TD_ADD(name, Functor, rule, inputs, inputs > 1 ? Part::Parameters : of_floats(Rule::rule) ? Part::Functions : Part::Arithmetic)
+#define TD_UNARY(name, Functor, rule, ...) \
+  TD_ADD(name, Functor, rule, 1, of_floats(Rule::rule) ? RowGroup::Functions : RowGroup::Arithmetic)
+#define TD_BINARY(name, Functor, rule, ...) TD_ADD(name, Functor, rule, 2, RowGroup::Binary)
+#define TD_KERNEL(name, Functor, rule, inputs)          \
+  TD_ADD(name, Functor, rule, inputs,                   \
+         inputs > 1              ? RowGroup::Parameters \
+         : of_floats(Rule::rule) ? RowGroup::Functions  \
+                                 : RowGroup::Arithmetic)
 #include "kernels/pointwise.def"
 #undef TD_ADD
 }

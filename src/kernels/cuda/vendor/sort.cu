@@ -10,9 +10,9 @@ namespace tandem::kernels::cuda::vendor {
 namespace {
 
 /// The rows of a view: all dimensions but the last.
-struct Rows {
+struct SortedRows {
   int64_t count, length;
-  explicit Rows(const View& in) : count(1), length(in.ndim > 0 ? in.sizes[in.ndim - 1] : 1) {
+  explicit SortedRows(const View& in) : count(1), length(in.ndim > 0 ? in.sizes[in.ndim - 1] : 1) {
     for (int d = 0; d + 1 < in.ndim; ++d) count *= in.sizes[d];
   }
   [[nodiscard]] int64_t total() const { return count * length; }
@@ -85,7 +85,7 @@ struct Scratch {
   size_t keys[2], numbers[2], cub, bytes;
 };
 
-size_t cub_bytes(const Rows& rows, bool is_wide) {
+size_t cub_bytes(const SortedRows& rows, bool is_wide) {
   const auto n = static_cast<uint32_t>(rows.total());
   cub::DoubleBuffer<uint64_t> keys;
   cub::DoubleBuffer<uint32_t> numbers, narrow;
@@ -95,7 +95,7 @@ size_t cub_bytes(const Rows& rows, bool is_wide) {
   return bytes > second ? bytes : second;
 }
 
-Scratch scratch_of(const Rows& rows, bool is_wide) {
+Scratch scratch_of(const SortedRows& rows, bool is_wide) {
   Scratch s{};
   const auto take = [&](size_t bytes) {
     const size_t at = s.bytes;
@@ -109,19 +109,19 @@ Scratch scratch_of(const Rows& rows, bool is_wide) {
   return s;
 }
 
-bool too_many(const Rows& rows) { return rows.total() > INT32_MAX; }
+bool too_many(const SortedRows& rows) { return rows.total() > INT32_MAX; }
 
 }  // namespace
 
 size_t sort_workspace(const View& in) {
-  const Rows rows(in);
+  const SortedRows rows(in);
   const CudaDeviceGuard current(device_of(in.data));
   return rows.total() == 0 || too_many(rows) ? 0 : scratch_of(rows, wide(in.dtype)).bytes;
 }
 
 void sort_part(const Queue& queue, Out values, Out indices, View in, bool descending, int64_t first, void* workspace) {
-  const Rows rows(in);
-  const int64_t columns = Rows(values).length;
+  const SortedRows rows(in);
+  const int64_t columns = SortedRows(values).length;
   if (rows.total() == 0 || columns == 0) return;
   if (too_many(rows)) return queue.status->report(Trouble::Unsupported, -1);
   const bool is_wide = wide(in.dtype);
