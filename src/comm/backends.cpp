@@ -2,7 +2,7 @@
 #include <mutex>
 
 #include "comm/backend.h"
-#include "comm/local.h"
+#include "comm/local/processes.h"
 #include "comm/mpi_plugin.h"
 
 namespace tandem::comm {

@@ -13,7 +13,7 @@
 #include "comm/by_copies.h"
 #include "comm/dense.h"
 #include "comm/group.h"
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 #include "ops/join.h"
 #include "ops/view.h"
 #include "runtime/driver.h"

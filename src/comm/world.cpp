@@ -7,7 +7,7 @@
 #include "base/wait_scope.h"
 #include "comm/distributed.h"
 #include "comm/launched.h"
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 #include "comm/stream_part.h"
 #include "runtime/capture.h"
 #include "runtime/driver.h"

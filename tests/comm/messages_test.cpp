@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "comm/local_backend.h"
-#include "comm/team.h"
+#include "comm/local/backend.h"
+#include "comm/local/team.h"
 #include "support/on_device.h"
 #include "tandem.h"
 

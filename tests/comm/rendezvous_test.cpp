@@ -1,5 +1,5 @@
 // Where the processes of one machine meet: who connects without saying which rank he is, and a rank that was sent away to make room.
-#include "comm/rendezvous.h"
+#include "comm/local/rendezvous.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
-// What the processes of a machine tell each other where they meet (src/comm/rendezvous.h). The first byte says who is told: rank 0 by
+// What the processes of a machine tell each other where they meet (src/comm/local/rendezvous.h). The first byte says who is told: rank 0 by
 // strangers before the other rank comes, that rank by whoever listens in rank 0's place, or a rank that waits for a segment.
-#include "comm/rendezvous.h"
+#include "comm/local/rendezvous.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

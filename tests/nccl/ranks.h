@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "comm/backend.h"
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 #include "nccl/stand_in.h"
 #include "runtime/stream_record.h"
 #include "tandem.h"

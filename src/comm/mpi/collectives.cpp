@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "comm/local/reduce.h"
 #include "comm/mpi/backend.h"
 #include "comm/mpi/types.h"
-#include "comm/reduce.h"
 
 namespace tandem::comm::mpi {
 namespace {

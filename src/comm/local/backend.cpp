@@ -1,4 +1,4 @@
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 
 #include <algorithm>
 

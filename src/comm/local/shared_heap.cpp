@@ -1,4 +1,4 @@
-#include "comm/shared_heap.h"
+#include "comm/local/shared_heap.h"
 
 #include <sys/mman.h>
 

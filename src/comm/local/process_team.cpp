@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "comm/rendezvous.h"
-#include "comm/team.h"
+#include "comm/local/rendezvous.h"
+#include "comm/local/team.h"
 
 namespace tandem::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "comm/rendezvous.h"
+#include "comm/local/rendezvous.h"
 
 #include <poll.h>
 #include <sys/socket.h>

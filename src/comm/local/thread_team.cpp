@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "comm/team.h"
+#include "comm/local/team.h"
 
 namespace tandem::comm {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "comm/segment.h"
+#include "comm/local/segment.h"
 
 namespace tandem::comm {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/segment.h"
+#include "comm/local/segment.h"
 
 namespace tandem::comm {
 

@@ -1,11 +1,11 @@
-#include "comm/local.h"
+#include "comm/local/processes.h"
 
 #include <functional>
 #include <string>
 
 #include "base/env.h"
 #include "base/error.h"
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 
 namespace tandem::comm {
 

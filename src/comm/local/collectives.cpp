@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "base/error.h"
-#include "comm/local_backend.h"
-#include "comm/reduce.h"
-#include "comm/transport.h"
+#include "comm/local/backend.h"
+#include "comm/local/reduce.h"
+#include "comm/local/transport.h"
 
 namespace tandem::comm {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "comm/local_backend.h"
+#include "comm/local/backend.h"
 #include "runtime/virtual/driver.h"
 
 namespace tandem::comm {

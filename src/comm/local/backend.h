@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "comm/backend.h"
-#include "comm/shared_heap.h"
-#include "comm/team.h"
+#include "comm/local/shared_heap.h"
+#include "comm/local/team.h"
 
 namespace tandem::comm {
 

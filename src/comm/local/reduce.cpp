@@ -1,6 +1,6 @@
 // Reductions by the CPU's pointwise kernels, which are compiled for each instruction set: a block of elements at a time, which stays in the
 // first cache while all ranks' are taken into it.
-#include "comm/reduce.h"
+#include "comm/local/reduce.h"
 
 #include <algorithm>
 #include <cstddef>

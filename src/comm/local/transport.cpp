@@ -1,4 +1,4 @@
-#include "comm/transport.h"
+#include "comm/local/transport.h"
 
 #include <sched.h>
 

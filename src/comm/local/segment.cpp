@@ -1,6 +1,6 @@
 // Waiting: a thread looks for 50 microseconds, then sleeps on the word by a futex. It wakes every few milliseconds to see whether the rank
 // it waits for is still there and whether the time is up, which costs nothing beside what goes wrong then.
-#include "comm/segment.h"
+#include "comm/local/segment.h"
 
 #include <poll.h>
 #include <sched.h>
