@@ -51,7 +51,7 @@ bool gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const
       };
       const double numeric = (value(options.eps) - value(-options.eps)) / (2 * options.eps);
       const double ours = analytic.select(0, e).item<double>();
-      if (!(std::abs(numeric - ours) <= options.atol + options.rtol * std::abs(numeric)))
+      if (!(std::abs(numeric - ours) <= options.atol + options.rtol * std::abs(numeric)))  // true of nan, too
         fail("[gradcheck] input ", i, ", element ", e, ": backward gives ", ours, ", finite differences ", numeric);
     }
   }

@@ -25,6 +25,7 @@ std::string padded(const std::string& text, size_t width, bool at_right) {
   return at_right ? blanks + text : text + blanks;
 }
 
+// 48 bits, the version in four, 12 bits; the variant (binary 10), 14 and 48 bits.
 std::string uuid_text(uint64_t first, uint64_t second) {
   return formatted("%08x-%04x-8%03x-%04x-%012llx", static_cast<unsigned>(first >> 32), static_cast<unsigned>(first >> 16 & 0xffff),
                    static_cast<unsigned>(first & 0xfff), static_cast<unsigned>((second >> 48 & 0x3fff) | 0x8000),

@@ -3,8 +3,8 @@
 
 namespace tandem::detail {
 
-/// `parallel_for` runs on the calling thread alone until the end of the scope: for threads that work beside those that the
-/// cores belong to.
+/// `parallel_for` runs on the calling thread alone until the end of the scope: for helpers, such as the threads that read a loader's
+/// batches ahead, which would take the pool's cores from the threads that train.
 class SerialScope {
  public:
   SerialScope();

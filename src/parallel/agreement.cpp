@@ -55,6 +55,7 @@ std::string text_of(const int64_t* words) {
 
 }  // namespace
 
+// A number and a hash first, which are all that is sent where all is well.
 void check_alike(const char* op, const char* what, const NamedTensors& tensors, const ProcessGroup& group, Site site) {
   const std::vector<int64_t> mine = words_of(tensors);
   const std::string_view bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(int64_t));
@@ -70,7 +71,7 @@ void check_alike(const char* op, const char* what, const NamedTensors& tensors, 
     for (size_t rank = 1; rank < all.size(); ++rank) {
       const int64_t* other = &all[rank][i * kWords];
       if (std::equal(first, first + kWords, other)) continue;
-      if (first[0] != other[0])
+      if (first[0] != other[0])  // only this rank's own name is known here: another rank is named, with another one
         fail("[", op, "] ", what, " ", i, ", '", tensors[i].first, "' on this rank, has another name on rank ",
              static_cast<uint64_t>(mine[i * kWords]) == static_cast<uint64_t>(first[0]) ? rank : 0, kHint);
       fail("[", op, "] ", what, " '", tensors[i].first, "' is ", text_of(first), " on rank 0, but ", text_of(other), " on rank ", rank,
@@ -81,7 +82,7 @@ void check_alike(const char* op, const char* what, const NamedTensors& tensors, 
 
 void broadcast_values(const std::vector<Tensor>& tensors, int root, const ProcessGroup& group, Site site, const std::string& label) {
   const NoGradGuard no_grad;
-  const int source = group.ranks()[static_cast<size_t>(root)];
+  const int source = group.ranks()[static_cast<size_t>(root)];  // its rank in the whole program, which collectives take
   const bool is_source = group.rank() == root;
   std::vector<Tensor> small;
   for (const Tensor& tensor : tensors) {

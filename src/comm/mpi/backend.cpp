@@ -26,7 +26,7 @@ std::atomic<uint64_t> worlds{0};
 
 }  // namespace
 
-/// What ends the wait of one call.
+/// What ends the wait of one call. After the deadline the others are first asked where they are, so that the error can say it.
 class MpiBackend::Wait final : public Limit {
  public:
   Wait(MpiBackend& group, const Context& context) : group_(group), context_(context) {}
@@ -90,6 +90,7 @@ MpiBackend::MpiBackend(const Start& start) : MpiBackend(Engine::get(), ++worlds,
   Call call;
   const Context context{.call = call, .device = cpu(), .deadline = Clock::now() + start.timeout};
   Wait limit(*this, context);
+  // Once all are there, the calls that make communicators, which cannot be ended, find their partners at once.
   engine_.run([&](std::vector<MPI_Request>& requests) { return MPI_Ibarrier(engine_.world(), requests.data()); }, limit, kPatience);
   engine_.run(
       [&](std::vector<MPI_Request>&) {
@@ -114,7 +115,7 @@ MpiBackend::~MpiBackend() { engine_.remove(id_); }
 bool MpiBackend::takes(Device device) const { return device.is_cpu() || runtime::devices_are_virtual(); }
 
 std::string MpiBackend::describe(int rank) const {
-  const std::string& name = engine_.name_of(ranks_[static_cast<size_t>(rank)]);
+  const std::string& name = engine_.name_of(ranks_[static_cast<size_t>(rank)]);  // "rank 5 (host node2, process 4711)"
   return tandem::str("rank ", rank, name.substr(name.find(" (")));
 }
 
@@ -270,6 +271,7 @@ std::unique_ptr<Backend> MpiBackend::sub_group(const Context& context, std::span
   std::unique_ptr<MpiBackend> made(new MpiBackend(engine_, id, std::move(members), static_cast<int>(own - ranks.begin())));
   operate(context, 0, [&](std::vector<MPI_Request>&) {
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+    // The tag keeps groups apart that are made at the same time; every MPI takes tags up to 32767.
     int code = MPI_Comm_group(comm_, &all);
     if (code == MPI_SUCCESS) code = MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
     if (code == MPI_SUCCESS) code = MPI_Comm_create_group(comm_, some, static_cast<int>(sub_groups_ % 30000), &made->comm_);
