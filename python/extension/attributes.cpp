@@ -38,7 +38,7 @@ PyObject* matrices_transposed(const Tensor& tensor) {
 PyObject* itemsize(const Tensor& tensor) { return PyLong_FromSize_t(tensor.element_size()); }
 PyObject* nbytes(const Tensor& tensor) { return PyLong_FromSize_t(tensor.nbytes()); }
 PyObject* version(const Tensor& tensor) { return PyLong_FromUnsignedLong(tensor.version()); }
-PyObject* data(const Tensor& tensor) { return wrap(tensor.detach()); }
+PyObject* data(const Tensor& tensor) { return wrap(tensor.data()); }
 PyObject* gradient_function(const Tensor& tensor) { return wrap_node(tensor.grad_fn()); }
 PyObject* output_nr(const Tensor& tensor) { return PyLong_FromUnsignedLong(tensor.impl().output_nr); }
 PyObject* base(const Tensor& tensor) {

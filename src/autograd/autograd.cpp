@@ -103,7 +103,13 @@ void Tensor::set_grad(const Tensor& grad, Site /*site*/) const {
 
 Tensor Tensor::detach() const {
   const TensorImpl& self = impl();
-  return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, self.dtype));
+  return Tensor(self.alias(self.sizes, self.strides, self.offset, self.dtype));
+}
+
+Tensor Tensor::data() const {
+  Tensor y = detach();
+  y.impl().own_version = Ref<OwnVersion>(new OwnVersion);
+  return y;
 }
 
 const Tensor& Tensor::detach_(Site /*site*/) const {

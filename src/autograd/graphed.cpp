@@ -59,13 +59,13 @@ struct GraphedNode final : autograd::Node {
       : Node("GraphedBackward", site, static_cast<uint32_t>(of->outputs.size()), to.data(), static_cast<uint32_t>(to.size())),
         edges(std::move(to)),
         state(std::move(of)),
-        version(state->outputs.front().impl().storage->version()) {}
+        version(state->outputs.front().impl().storage->changes()) {}
 
   void backward(std::span<Tensor> gradients, std::span<Tensor> results) override {
     if (is_grad_enabled()) fail('[', kOp, "] a graph has no gradient of its gradient: call the function itself with create_graph");
     if (!state) autograd::fail_released(*this);
     state->surroundings.check();
-    if (state->outputs.front().impl().storage->version() != version)
+    if (state->outputs.front().impl().storage->changes() != version)
       fail('[', kOp, "] backward of a call that is not the last, or whose results were changed in place: what it computed is overwritten");
     for (size_t i = 0; i < gradients.size(); ++i) {
       const Tensor& to = state->output_gradients[i];

@@ -373,7 +373,7 @@ void Group::run_here(Call call, std::span<const Tensor> writes, std::chrono::mil
   const runtime::Telling told([&] { return collective_fact(call, nullptr, {}, writes, state.host->rank(), true); });
   const State::Turn turn(state, call, place);
   part(*state.host, Context{call, Device(), nullptr, now + (limit.count() ? limit : timeout_), &state.aborted, nullptr});
-  for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+  for (const Tensor& tensor : writes) tensor.impl().bump_version();
   turn.well = true;
 }
 
@@ -391,7 +391,7 @@ Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tens
     call.number = state.number_of(call);
     const runtime::Telling told([&] { return collective_fact(call, nullptr, reads, writes, backend.rank(), false); });
     const uint64_t place = state.recorder.queued(call, Clock::now(), false);
-    for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+    for (const Tensor& tensor : writes) tensor.impl().bump_version();
     auto work = std::make_shared<HostWork>();
     if (messages) {
       if (!state.progress) state.progress = std::make_unique<Progress>(*state.host);
@@ -428,7 +428,7 @@ Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tens
     call.number = state.number_of(call);
     const runtime::Telling told([&] { return collective_fact(call, &side, reads, writes, backend.rank(), false); });
     const uint64_t place = state.recorder.queued(call, Clock::now(), false);
-    for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+    for (const Tensor& tensor : writes) tensor.impl().bump_version();
     if (!state.progress) state.progress = std::make_unique<Progress>(*state.host);
     state.begin_message(call);
     auto work = std::make_shared<DeviceMessage>(call, device.index(), side);
@@ -462,7 +462,7 @@ Work Group::queue(Call call, std::span<const Tensor> reads, std::span<const Tens
   call.number = state.number_of(call);
   const runtime::Telling told([&] { return collective_fact(call, stream, reads, writes, backend.rank(), false); });
   const uint64_t place = state.recorder.queued(call, Clock::now(), false);
-  for (const Tensor& tensor : writes) tensor.impl().storage->bump_version();
+  for (const Tensor& tensor : writes) tensor.impl().bump_version();
   // Queued work keeps the group, so that leaving waits for it even where nobody has a handle any more.
   const auto run = [keep = shared_from_this(), &state, &backend, call, place, device, handle = stream->handle,
                     limit](const std::string* spoiled) { state.run(backend, call, place, device, handle, spoiled, limit); };

@@ -156,7 +156,7 @@ Tensor GradientPlan::forward(const Tensor& x, ForBackward& kept, Site site) {
   Ref<TensorImpl> result = form_.memory(site);
   kept = {};
   if (kept_bytes_ > 0) kept.memory = Tensor(TensorImpl::make({static_cast<int64_t>(kept_bytes_)}, kUInt8, Device(), false, site));
-  for (const Tensor& buffer : changed_) buffer.impl().storage->bump_version();
+  for (const Tensor& buffer : changed_) buffer.impl().bump_version();
   const std::array<void*, kGradients> bases{nullptr, x.impl().data, result->data, nullptr,
                                             kept.memory.defined() ? kept.memory.impl().data : nullptr};
   run(0, forward_steps_, forward_patches_, bases);

@@ -44,7 +44,7 @@ Seen::Seen(const nn::ModuleBase& module, const Tensor& x) {
     const bool needs = impl.needs_grad();
     wants |= needs;
     known.push_back({*field.tensor, impl.data, impl.sizes, impl.strides, impl.dtype});
-    versions.push_back(impl.storage->version());
+    versions.push_back(impl.storage->changes());
     memory.push_back(range_of(impl, field.is_buffer));
     if (!may_record) return;
     leaves &= !needs || (field.is_parameter() && impl.requires_grad && !impl.grad_fn);

@@ -27,7 +27,7 @@ void check_dtype(const char* op, DeviceType type, DType dtype) {
 /// A parameter in another dtype. It holds what it was made of, so no other tensor can take that one's place.
 struct KeptCast {
   Tensor source, cast;
-  uint32_t version;
+  uint32_t changes;
   const runtime::StreamRecord* stream;  // that it was made on
 };
 
@@ -48,7 +48,7 @@ bool keeps(const Tensor& x) {
 
 /// Whether a cast is still the tensor's: same bytes, not changed since, for this stream, with a history where one is recorded.
 bool is_current(const KeptCast& of, const Tensor& x, DType dtype) {
-  return of.version == x.version() && of.cast.dtype() == dtype && of.stream == stream_of(x.device()) &&
+  return of.changes == x.impl().storage->changes() && of.cast.dtype() == dtype && of.stream == stream_of(x.device()) &&
          (of.cast.grad_fn() || !autograd::needs_grad(x));
 }
 
@@ -56,7 +56,7 @@ Tensor cast_and_keep(const Tensor& x, DType dtype, Site site) {
   if (const auto found = kept->casts.find(&x.impl()); found != kept->casts.end() && is_current(found->second, x, dtype))
     return found->second.cast;
   Tensor cast = x.to(dtype, {}, site);
-  kept->casts.insert_or_assign(&x.impl(), KeptCast{x, cast, x.version(), stream_of(x.device())});
+  kept->casts.insert_or_assign(&x.impl(), KeptCast{x, cast, x.impl().storage->changes(), stream_of(x.device())});
   return cast;
 }
 

@@ -86,7 +86,7 @@ const Tensor& Tensor::copy_(const Tensor& source, Flag non_blocking, Site site) 
     values = values.expand(this->sizes(), site);
   }
   transfer(*this, values, non_blocking, "copy_", site);
-  impl().storage->bump_version();
+  impl().bump_version();
   if (needs_grad(*this, source)) {
     autograd::record_in_place(
         "CopyBackwards", *this, {*this, source}, site,

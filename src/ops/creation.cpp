@@ -299,7 +299,7 @@ const Tensor& Tensor::fill_(const Operand& value, Site site) const {
     return copy_(value.tensor().expand(sizes(), site), false, site);
   }
   fill(*this, value.number(), "fill_", site);
-  impl().storage->bump_version();
+  impl().bump_version();
   if (autograd::needs_grad(*this)) {
     auto backward = [](const Tensor& g) { return zeros_like(g); };
     autograd::record_in_place("FillBackward0", *this, {*this}, site, backward);

@@ -14,7 +14,7 @@ std::vector<kernels::Change> DensePart::to_change() const {
 }
 
 void DensePart::changed(Site site) const {
-  for (const Tensor& gradient : dense) gradient.impl().storage->bump_version();
+  for (const Tensor& gradient : dense) gradient.impl().bump_version();
   for (const auto& [gradient, copy] : strided) gradient.copy_(copy, false, site);
 }
 

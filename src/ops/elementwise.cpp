@@ -36,7 +36,7 @@ Device device_of(std::span<const Operand* const> operands) {
   return device;
 }
 
-void set_number(kernels::Operand& in, const Scalar& number, DType dtype) {
+void set_number(kernels::PointwiseOperand& in, const Scalar& number, DType dtype) {
   in.data = nullptr;
   in.dtype = dtype;
   in.value = value_of(number);
@@ -44,7 +44,7 @@ void set_number(kernels::Operand& in, const Scalar& number, DType dtype) {
 
 /// Sets operand `i`: a number, or a tensor's elements with strides over the result's sizes.
 void set_operand(Pointwise& call, size_t i, const Operand& operand, const Shape& sizes, Device device) {
-  kernels::Operand& in = call.in[i];
+  kernels::PointwiseOperand& in = call.in[i];
   if (operand.is_tensor()) {
     const TensorImpl& x = operand.tensor().impl();
     if (x.device != device) {  // a 0-dim CPU tensor among a GPU's: read now
@@ -86,7 +86,7 @@ void run(const PointwiseRow& row, const Tensor& target, DType compute, std::span
   call.numel = to.numel;
   if (flat(target, operands)) {
     for (size_t i = 0; i < operands.size(); ++i) {
-      kernels::Operand& in = call.in[i];
+      kernels::PointwiseOperand& in = call.in[i];
       if (operands[i]->is_tensor()) {
         in.data = operands[i]->tensor().impl().data;
         in.dtype = operands[i]->tensor().impl().dtype;
@@ -193,7 +193,7 @@ void pointwise_into(const PointwiseRow& row, const Tensor& target, std::span<con
   for (const Operand* operand : operands)
     if (operand->is_tensor()) refuse_partial_overlap(row.name, target, operand->tensor());
   run(row, target, types.compute, Narrowed(row, operands, 0, common, types.compute, site), site);
-  target.impl().storage->bump_version();
+  target.impl().bump_version();
 }
 
 const Tensor& replace(const char* op, const Tensor& x, const Tensor& result, Site site) {

@@ -238,7 +238,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
     const auto views = views_of(in.indices);
     ops::launch(target, "index_put_", site, &kernels::Table::index_put, target, spread.detach(), views, false, true);
   }
-  impl().storage->bump_version();
+  impl().bump_version();
   if (needs_grad(target, spread)) {
     autograd::record_in_place(
         "IndexPutBackward0", target, {target, spread}, site,

@@ -239,7 +239,7 @@ void follow(const Tensor& running_mean, const Tensor& running_var, const Normali
   ops::launch(now.mean, "batch_norm", site, &kernels::Table::follow_statistics, running_mean, running_var, now.mean, now.variance, momentum,
               unbiased);
   for (const Tensor& running : {running_mean, running_var})
-    if (running.defined()) running.impl().storage->bump_version();
+    if (running.defined()) running.impl().bump_version();
 }
 
 /// By given statistics of each channel of (N, C, …).

@@ -118,7 +118,7 @@ const Tensor& fill_in_place(const Tensor& x, kernels::Random kind, double a, dou
   if (!is_floating(x.dtype()) && kind != kernels::Random::Bernoulli && kind != kernels::Random::Integers)
     fail<NotImplementedError>("[", op, "] is not implemented for ", x.dtype());
   fill_random(x, kind, a, b, op, site);
-  x.impl().storage->bump_version();
+  x.impl().bump_version();
   if (autograd::needs_grad(x)) autograd::record_in_place(op, x, {x}, site, [](const Tensor& g) { return zeros_like(g); });
   return x;
 }
@@ -353,7 +353,7 @@ const Tensor& dropout_(const Tensor& x, double p, Flag training, Site site) {
   if (!drops("dropout_", x, p, training)) return x;
   if (!x.is_contiguous()) return x.copy_(dropout(x, p, training, site), false, site);
   const Tensor mask = drop("dropout_", x, x, p, site);
-  x.impl().storage->bump_version();
+  x.impl().bump_version();
   if (autograd::needs_grad(x)) autograd::record_in_place("NativeDropoutBackward0", x, {x}, site, dropout_backward(mask, p));
   return x;
 }
@@ -379,7 +379,7 @@ const Tensor& Tensor::random_(Site site) const {
   if (!draws_mersenne(device())) return random_(0, largest_whole(dtype()) + 1, site);
   autograd::check_in_place("random_", *this);
   ops::mersenne_whole(*this);
-  impl().storage->bump_version();
+  impl().bump_version();
   return *this;
 }
 const Tensor& Tensor::bernoulli_(double p, Site site) const {

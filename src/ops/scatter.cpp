@@ -102,7 +102,7 @@ Tensor changed(const char* op, const char* grad_fn, const Tensor& x, const Tenso
     const NoGradGuard no_grad;
     change(y);
   }
-  if (in_place) x.impl().storage->bump_version();
+  if (in_place) x.impl().bump_version();
   if (!needs_grad(x, source)) return y;
   if (!in_place) return record(grad_fn, y, {x, source}, site, std::move(backward));
   autograd::record_in_place(grad_fn, x, {x, source}, site, std::move(backward));

@@ -19,7 +19,7 @@ using autograd::record;
 
 Tensor ops::view_of(const Tensor& x, Shape sizes, Shape strides, int64_t offset) {
   const TensorImpl& from = x.impl();
-  Tensor y(TensorImpl::view(from.storage, std::move(sizes), std::move(strides), offset, from.dtype));
+  Tensor y(from.alias(std::move(sizes), std::move(strides), offset, from.dtype));
   TensorImpl& impl = y.impl();
   impl.view_origin = from.view_origin;
   if (autograd::detail::grad_enabled) {

@@ -89,7 +89,7 @@ Tensor Tensor::view(const Shape& sizes, Site site) const {
 Tensor Tensor::view_bytes(DType dtype, Site /*site*/) const {
   const TensorImpl& self = impl();
   const auto from = static_cast<int64_t>(size_of(self.dtype)), to = static_cast<int64_t>(size_of(dtype));
-  if (from == to) return Tensor(TensorImpl::view(self.storage, self.sizes, self.strides, self.offset, dtype));
+  if (from == to) return Tensor(self.alias(self.sizes, self.strides, self.offset, dtype));
   const std::string why = str(" to view ", scalar_name(self.dtype), " as ", scalar_name(dtype), " (different element sizes)");
   if (dim() == 0) fail("[view] self.dim() cannot be 0", why, ": give it a dimension with unsqueeze(0)");
   if (self.strides.back() != 1)
@@ -99,7 +99,7 @@ Tensor Tensor::view_bytes(DType dtype, Site /*site*/) const {
     for (int64_t& stride : strides) stride *= from / to;
     sizes[sizes.size() - 1] *= from / to;
     strides[strides.size() - 1] = 1;
-    return Tensor(TensorImpl::view(self.storage, sizes, strides, self.offset * (from / to), dtype));
+    return Tensor(self.alias(sizes, strides, self.offset * (from / to), dtype));
   }
   const auto divided = [&](int64_t count, const std::string& what) {
     if (count % (to / from) != 0) fail("[view] self.", what, " must be divisible by ", to / from, why, ", but got ", count);
@@ -108,7 +108,7 @@ Tensor Tensor::view_bytes(DType dtype, Site /*site*/) const {
   sizes[sizes.size() - 1] = divided(sizes.back(), "size(-1)");
   const int64_t offset = divided(self.offset, "storage_offset()");
   for (size_t i = 0; i + 1 < strides.size(); ++i) strides[i] = divided(strides[i], str("stride(", i, ")"));
-  return Tensor(TensorImpl::view(self.storage, sizes, strides, offset, dtype));
+  return Tensor(self.alias(sizes, strides, offset, dtype));
 }
 
 Tensor Tensor::reshape(const Shape& sizes, Site site) const {
@@ -208,7 +208,7 @@ const Tensor& seen_as(const char* op, const Tensor& x, const Tensor& view) {
   impl.sizes = view.sizes();
   impl.strides = view.strides();
   impl.refresh();
-  impl.storage->bump_version();
+  impl.bump_version();
   // Other views keep their histories: no value has changed.
   if (needs_grad(view)) autograd::set_history(x, view.grad_fn());
   return x;

@@ -54,7 +54,7 @@ class FusedStep {
     TensorImpl* g = p.grad.ref().get();
     if (!g) return {nullptr, nullptr};
     if (g->sizes != p.sizes) fail("[", op, "] a parameter has sizes ", p.sizes, " and its gradient ", g->sizes);
-    p.storage->bump_version();
+    p.bump_version();
     if (p.contiguous && g->contiguous && g->dtype == p.dtype && g->device == p.device) return {&p, g};
     return stand_in(parameter, op, site);
   }

@@ -87,8 +87,9 @@ void ShardUnit::gather(Site site) {
   std::exchange(gathering_, {}).wait(site);
   storage_->refill(*together_.impl().storage);
   // A backward that needs the values of before an optimizer's step is to find that out.
-  if (shard_.version() != version_) storage_->bump_version();
-  version_ = shard_.version();
+  const uint32_t changes = shard_.impl().storage->changes();
+  if (changes != version_) storage_->bump_version();
+  version_ = changes;
   for (const Member& member : members_) member.whole.impl().refresh();
   has_values_ = true;
 }

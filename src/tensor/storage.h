@@ -42,9 +42,15 @@ class Storage : public Counted<Storage> {
   /// Whether its sole holder may have a result written over the bytes, as if they were freed and the result's memory asked for on the
   /// calling thread's current stream. Never where they are somebody else's.
   [[nodiscard]] bool reusable() const;
-  /// How often the bytes were changed in place.
+  /// How often the bytes were changed in place, but for changes through what Tensor::data() gave, which backward does not find out.
   [[nodiscard]] uint32_t version() const { return version_.load(std::memory_order_relaxed); }
-  void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
+  /// The same with those: for whoever keeps what was made of the values.
+  [[nodiscard]] uint32_t changes() const { return version() + quiet_.load(std::memory_order_relaxed); }
+  /// One more change; `quiet`: through Tensor::data().
+  void bump_version(bool quiet = false) {
+    std::atomic<uint32_t>& count = quiet ? quiet_ : version_;
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 
  private:
   friend class Counted<Storage>;
@@ -60,7 +66,7 @@ class Storage : public Counted<Storage> {
   bool embedded_ = false;  // lies beside a TensorImpl, in one piece of memory with it
   bool foreign_ = false;   // the library did not allocate the bytes
   bool refilled_ = false;  // tensors may hold an older address of the bytes
-  std::atomic<uint32_t> version_{0};
+  std::atomic<uint32_t> version_{0}, quiet_{0};
   void (*deleter_)(void*) = nullptr;
   void* context_ = nullptr;
 };

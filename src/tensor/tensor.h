@@ -107,7 +107,7 @@ class Tensor {
   [[nodiscard]] size_t element_size(Site site = Site::of_call()) const { return size_of(dtype(site)); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes(Site site = Site::of_call()) const { return static_cast<size_t>(numel(site)) * element_size(site); }
-  /// How often the storage was changed in place.
+  /// How often the elements were changed in place; changes through what data() gave are counted apart.
   [[nodiscard]] uint32_t version(Site site = Site::of_call()) const;
   /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr(Site = Site::here()) const;
@@ -140,6 +140,8 @@ class Tensor {
   void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
   /// The same values without history; shares storage.
   [[nodiscard]] Tensor detach() const;
+  /// The same with a version of its own: backward does not find out what is changed in place through it. As torch.Tensor.data.
+  [[nodiscard]] Tensor data() const;
   /// Forgets this tensor's own history.
   const Tensor& detach_(Site = Site::here()) const;
   /// Keeps `.grad` of a result too.

@@ -109,6 +109,12 @@ Ref<TensorImpl> TensorImpl::view(Storage* storage, Shape sizes, Shape strides, i
   return Ref<TensorImpl>(impl);
 }
 
+Ref<TensorImpl> TensorImpl::alias(Shape view_sizes, Shape view_strides, int64_t view_offset, DType view_dtype) const {
+  Ref<TensorImpl> other = view(storage, std::move(view_sizes), std::move(view_strides), view_offset, view_dtype);
+  other->own_version = own_version;
+  return other;
+}
+
 void TensorImpl::refresh() {
   numel = sizes.numel();
   data = storage->data() ? static_cast<char*>(storage->data()) + offset * static_cast<int64_t>(size_of(dtype)) : nullptr;
@@ -131,7 +137,7 @@ void TensorImpl::replace_storage(const TensorImpl& other) {
   storage = other.storage;
   storage->retain();
   // Other bytes are a change: who holds a tensor and knows its version knows its values.
-  if (storage->version() <= before->version()) storage->version_.store(before->version() + 1, std::memory_order_relaxed);
+  if (storage->changes() <= before->changes()) storage->version_.store(before->changes() + 1, std::memory_order_relaxed);
   sizes = other.sizes;
   strides = other.strides;
   offset = other.offset;

@@ -25,6 +25,12 @@ enum class ViewOrigin : uint8_t {
   CustomFunction,  // made by the forward of a custom function
 };
 
+/// The changes in place of what Tensor::data() gave, and of its views: apart from those of the storage.
+struct OwnVersion : Counted<OwnVersion> {
+  std::atomic<uint32_t> count{0};
+  void destroy() const { delete this; }
+};
+
 namespace detail {
 /// The object of another language that stands for a tensor there, where there is one, so that one tensor is one object. Bindings set it,
 /// under that language's lock; the library only says when a tensor that keeps its object ends.
@@ -56,6 +62,7 @@ struct TensorImpl : Counted<TensorImpl> {
   Ref<TensorImpl> base;        // what this is a view of, so that in-place changes reach its history
   uint32_t history_epoch = 0;  // of a base: how often its history was rewritten through a view or itself
   uint32_t seen_epoch = 0;     // of a view: the base's epoch that grad_fn belongs to
+  Ref<OwnVersion> own_version;
   detail::Lazy<AutogradExtras> extras;
   detail::Wrapper wrapper;
 
@@ -63,6 +70,9 @@ struct TensorImpl : Counted<TensorImpl> {
   static Ref<TensorImpl> make(const Shape& sizes, DType dtype, Device device, bool pinned, Site site);
   /// A view into `storage`.
   static Ref<TensorImpl> view(Storage* storage, Shape sizes, Shape strides, int64_t offset, DType dtype);
+
+  /// Another view into this tensor's storage, whose changes count as this one's.
+  [[nodiscard]] Ref<TensorImpl> alias(Shape view_sizes, Shape view_strides, int64_t view_offset, DType view_dtype) const;
 
   [[nodiscard]] bool needs_grad() const {
     return requires_grad || grad_fn || (base && seen_epoch != base->history_epoch && base->needs_grad());
@@ -78,6 +88,13 @@ struct TensorImpl : Counted<TensorImpl> {
   void check_bytes() const {
     if (!data && numel > 0) [[unlikely]]
       fail_without_bytes();
+  }
+  /// How often its elements were changed in place, as backward counts.
+  [[nodiscard]] uint32_t version() const { return own_version ? own_version->count.load(std::memory_order_relaxed) : storage->version(); }
+  /// They were changed once more.
+  void bump_version() {
+    storage->bump_version(static_cast<bool>(own_version));
+    if (own_version) own_version->count.fetch_add(1, std::memory_order_relaxed);
   }
   /// Puts other bytes behind this tensor, keeping its identity: how modules move.
   void replace_storage(const TensorImpl& other);
@@ -105,7 +122,7 @@ inline Device Tensor::device(Site site) const { return impl(site).device; }
 inline bool Tensor::is_contiguous(Site site) const { return impl(site).contiguous; }
 inline bool Tensor::is_pinned(Site site) const { return impl(site).storage->is_pinned(); }
 inline int64_t Tensor::storage_offset(Site site) const { return impl(site).offset; }
-inline uint32_t Tensor::version(Site site) const { return impl(site).storage->version(); }
+inline uint32_t Tensor::version(Site site) const { return impl(site).version(); }
 inline bool Tensor::requires_grad(Site site) const { return impl(site).needs_grad(); }
 inline bool Tensor::is_leaf(Site site) const { return !impl(site).grad_fn; }
 inline Tensor& Tensor::grad(Site site) const { return impl(site).grad; }

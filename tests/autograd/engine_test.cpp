@@ -148,6 +148,26 @@ TEST_P(Engine, InPlaceChangesAreFoundOut) {
   EXPECT_NO_THROW(x.add_(1));
 }
 
+TEST_P(Engine, ChangesThroughDataGoUnnoticedAndHaveAVersionOfTheirOwn) {
+  auto w = leaf({1., 2.});
+  auto y = (w * w).sum();
+  w.data().add_(1);
+  w.data().select(0, 1).fill_(5);
+  EXPECT_EQ(w.version(), 0U);
+  y.backward();
+  EXPECT_TRUE(td::equal(w.grad(), td::tensor({4., 10.}, device())));
+
+  const auto data = w.data(), part = data.narrow(0, 0, 1);
+  y = (data * w).sum();
+  part.mul_(2);
+  EXPECT_EQ(data.version(), 1U);
+  EXPECT_EQ(w.version(), 0U);
+  EXPECT_NE(error_of([&] { y.backward(); }).find("modified by an inplace operation"), std::string::npos);
+  y = (w * w).sum();
+  w.detach().add_(1);
+  EXPECT_NE(error_of([&] { y.backward(); }).find("modified by an inplace operation"), std::string::npos);
+}
+
 TEST_P(Engine, AViewMadeBeforeSeesAnInPlaceChangeOfItsBase) {
   auto x = leaf({1., 2., 3.});
   auto y = x * 1;

@@ -90,6 +90,18 @@ TEST(CompileFollows, OtherElementsOfTheSameMemory) {
   }
 }
 
+TEST(CompileFollows, ChangesThroughData) {
+  manual_seed(25);
+  Masked module((randn({4, 4}) * 0.3).requires_grad_());
+  Compiled fast = compile(module);
+  const Tensor x = randn({3, 4});
+  for (int i = 0; i < 3; ++i) {
+    module.weight.data().mul_(1.5);
+    expect_followed(fast, module, x, str("change ", i));
+  }
+  EXPECT_EQ(fast.why(), "");
+}
+
 TEST(CompileFollows, TiedAndParted) {
   manual_seed(23);
   Of module([](Of& m, const Tensor& x) { return matmul(matmul(x, m.own[0]), m.own[1]) * m.own[2]; }, {},

@@ -132,7 +132,11 @@ class Backward(unittest.TestCase):
 
     def test_values_behind_the_back(self):
         x = leaf(1.0, 2.0)
+        y = (x * x).sum()
         x.data[0] = 5
+        y.backward()  # data has a version of its own
+        self.assertEqual((x.grad[0].item(), x._version), (10, 0))
+        x.grad = None
         self.assertEqual(x.tolist(), [5.0, 2.0])
         x.data = tandem.tensor([7.0])
         self.assertEqual((x.tolist(), x.requires_grad), ([7.0], True))
