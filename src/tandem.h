@@ -1,6 +1,7 @@
 // Everything, in one include.
 #pragma once
 
+#include "autograd/anomaly.h"
 #include "autograd/autograd.h"
 #include "autograd/function.h"
 #include "autograd/graphed.h"

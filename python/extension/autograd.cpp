@@ -309,6 +309,19 @@ PyObject* module_set_grad_enabled(PyObject*, PyObject* enabled) {
 }
 PyObject* module_is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(is_grad_enabled()); }
 
+/// _set_anomaly(enabled, check_nan), and _anomaly(): both.
+PyObject* module_set_anomaly(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    int enabled = 0, check_nan = 1;
+    if (!PyArg_ParseTuple(args, "pp", &enabled, &check_nan)) return nullptr;
+    autograd::set_detect_anomaly(enabled != 0, check_nan != 0);
+    Py_RETURN_NONE;
+  });
+}
+PyObject* module_anomaly(PyObject*, PyObject*) {
+  return Py_BuildValue("(NN)", PyBool_FromLong(autograd::is_anomaly_enabled()), PyBool_FromLong(autograd::is_anomaly_check_nan_enabled()));
+}
+
 // --- Hooks for tensors that backward needs
 
 constexpr const char* kSavedHooks = "tandem.saved_hooks";
@@ -371,6 +384,8 @@ PyMethodDef functions[] = {{"_backward", module_backward, METH_VARARGS, nullptr}
                            {"_hooks_to_host", module_hooks_to_host, METH_O, nullptr},
                            {"_set_saved_hooks", module_set_saved_hooks, METH_O, nullptr},
                            {"_set_grad_enabled", module_set_grad_enabled, METH_O, nullptr},
+                           {"_set_anomaly", module_set_anomaly, METH_VARARGS, nullptr},
+                           {"_anomaly", module_anomaly, METH_NOARGS, nullptr},
                            {"is_grad_enabled", module_is_grad_enabled, METH_NOARGS, "Whether operations are recorded."},
                            {nullptr, nullptr, 0, nullptr}};
 

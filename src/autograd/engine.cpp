@@ -7,12 +7,15 @@
 #include <optional>
 #include <utility>
 
+#include "autograd/anomaly.h"
 #include "autograd/autograd.h"
 #include "autograd/hooks.h"
 #include "base/error.h"
+#include "base/wait_scope.h"
 #include "base/work_site.h"
 #include "ops/autocast.h"
 #include "ops/operators.h"
+#include "ops/reduce.h"
 #include "runtime/capture.h"
 #include "runtime/observer.h"
 #include "runtime/stream.h"
@@ -362,6 +365,16 @@ class Runner {
     using runtime::facts::Scope;
     const runtime::Telling told([&] { return Scope{Scope::Backward, node.name(), node.site(), &node, node.sequence()}; });
     node.backward(gradients, results);
+    if (is_anomaly_enabled() && is_anomaly_check_nan_enabled()) [[unlikely]]
+      refuse_nan(node, results);
+  }
+
+  static void refuse_nan(const Node& node, std::span<const Tensor> results) {
+    const NoGradGuard no_grad;
+    const tandem::detail::OwnWork own("the search for nan in backward (set_detect_anomaly)", node.site());
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i].defined() && is_floating(results[i].dtype()) && isnan(results[i]).any().item<bool>())
+        fail("Function '", node.name(), "' returned nan values in its ", i, "th output.");
   }
 
   /// The gradient of an output before its node sees it: through its hooks, and to the caller where it is retained or a target.

@@ -78,9 +78,8 @@ class PointwiseNode final : public autograd::Node {
     return needs;
   }
   void keep(size_t i, const Operand& operand) {
-    if (!operand.is_tensor()) return;
-    in_[i].tensor = SavedTensor(operand.tensor());
-    saves_ = true;
+    if (operand.is_tensor()) in_[i].tensor = SavedTensor(operand.tensor());
+    saves_ = true;  // a number counts too, as PyTorch has one kept as a tensor
   }
   void keep_result(const Tensor& y) {
     y_ = SavedTensor(y, true);

@@ -65,6 +65,9 @@ TEST_P(Engine, SecondWalkNeedsARetainedGraph) {
   auto z = x.sum();  // saves nothing
   z.backward();
   EXPECT_NO_THROW(z.backward());
+  auto w = (x * 2).sum();  // PyTorch keeps the number
+  w.backward();
+  EXPECT_NE(error_of([&] { w.backward(); }).find("backward through the graph a second time"), std::string::npos);
 }
 
 TEST_P(Engine, GradLeavesLeavesAloneAndSkipsWhatLeadsNowhere) {
@@ -175,6 +178,30 @@ TEST_P(Engine, AViewMadeBeforeSeesAnInPlaceChangeOfItsBase) {
   y.mul_(10);
   (view * 1).sum().backward();
   EXPECT_TRUE(td::equal(x.grad(), td::tensor({10., 10., 0.}, device())));
+}
+
+TEST_P(Engine, NanIsFoundWhereItIsLookedFor) {
+  const auto x = leaf({0., 1.});
+  const auto loss = [&] { return (x.sqrt() * 0).sum(); };  // 0 / 0
+  loss().backward();
+  EXPECT_TRUE(x.grad()[0].isnan().item<bool>());
+  {
+    const td::autograd::DetectAnomaly scope;
+    const auto y = x.sqrt();
+    const int line = __LINE__ - 1;
+    try {
+      (y * 0).sum().backward();
+      FAIL() << "no error";
+    } catch (const td::Error& error) {
+      EXPECT_NE(error.message().find("Function 'SqrtBackward0' returned nan values in its 0th output."), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(td::str("engine_test.cpp:", line)), std::string::npos) << error.what();
+    }
+    EXPECT_NO_THROW((x * 2).sum().backward());
+    const td::autograd::DetectAnomaly silent(false);
+    EXPECT_NO_THROW(loss().backward());
+  }
+  EXPECT_FALSE(td::autograd::is_anomaly_enabled());
+  EXPECT_NO_THROW(loss().backward());
 }
 
 TEST_P(Engine, DeepGraphsAreWalkedAndDestroyedWithoutRecursion) {

@@ -130,6 +130,20 @@ class Backward(unittest.TestCase):
         y.detach_()
         self.assertTrue(y.is_leaf)
 
+    def test_anomaly_mode_finds_nan(self):
+        x = leaf(0.0, 1.0)
+        with tandem.autograd.detect_anomaly():
+            self.assertTrue(tandem.is_anomaly_enabled() and tandem.is_anomaly_check_nan_enabled())
+            with self.assertRaisesRegex(RuntimeError, "Function 'SqrtBackward0' returned nan values in its 0th output."):
+                (x.sqrt() * 0).sum().backward()
+            with tandem.autograd.detect_anomaly(check_nan=False):
+                self.assertFalse(tandem.is_anomaly_check_nan_enabled())
+                (x.sqrt() * 0).sum().backward()
+        self.assertFalse(tandem.is_anomaly_enabled())
+        with tandem.autograd.set_detect_anomaly(True):
+            self.assertTrue(tandem.is_anomaly_enabled())
+        self.assertFalse(tandem.is_anomaly_enabled())
+
     def test_values_behind_the_back(self):
         x = leaf(1.0, 2.0)
         y = (x * x).sum()

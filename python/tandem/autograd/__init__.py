@@ -3,7 +3,7 @@
 from .. import _C
 from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, functional, grad_mode, graph, profiler
-from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
