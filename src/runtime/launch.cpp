@@ -49,8 +49,13 @@ std::string batch_element(int64_t at) { return at < 0 ? std::string() : str("(Ba
 
 std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) {
   switch (trouble) {
-    case Trouble::IndexOutOfRange:
-      return str('[', op, "] index ", a, " is out of range for a dimension of size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
+    case Trouble::IndexOutOfRange: {
+      // PyTorch's words first, where it has some of an operation's own.
+      const std::string_view name = op;
+      const bool classes = name == "cross_entropy", rows = name == "embedding" || name == "embedding_bag" || name == "index_select";
+      return str(classes ? str("Target ", a, " is out of bounds. ") : std::string(rows ? "index out of range in self. " : ""), '[', op,
+                 "] index ", a, " is out of range for a dimension of size ", b, b > 0 ? str(": give 0 to ", b - 1) : "");
+    }
     case Trouble::DivisionByZero: return str('[', op, "] ZeroDivisionError: integer division by zero: a divisor is 0");
     case Trouble::Unsupported:
       if (a < 0) return str('[', op, "] this device has no kernel for it yet: compute it on the CPU with .cpu()");
