@@ -74,18 +74,21 @@ PyObject* backend(PyObject*, PyObject* args) {
 PyObject* get_deterministic(PyObject*, PyObject*) { return PyBool_FromLong(are_deterministic_algorithms_enabled()); }
 PyObject* get_printing(PyObject*, PyObject*) {
   const PrintOptions options = get_print_options();
-  return Py_BuildValue("iLLi", options.precision, static_cast<long long>(options.threshold), static_cast<long long>(options.edgeitems),
-                       options.linewidth);
+  PyObject* const sci_mode = options.sci_mode ? PyBool_FromLong(*options.sci_mode) : Py_NewRef(Py_None);
+  return Py_BuildValue("iLLiN", options.precision, static_cast<long long>(options.threshold), static_cast<long long>(options.edgeitems),
+                       options.linewidth, sci_mode);
 }
 PyObject* set_printing(PyObject*, PyObject* args) {
   int precision, linewidth;
   long long threshold, edgeitems;
-  if (!PyArg_ParseTuple(args, "iLLi", &precision, &threshold, &edgeitems, &linewidth)) return nullptr;
+  PyObject* sci_mode;
+  if (!PyArg_ParseTuple(args, "iLLiO", &precision, &threshold, &edgeitems, &linewidth, &sci_mode)) return nullptr;
   PrintOptions options = get_print_options();
   options.precision = precision;
   options.threshold = threshold;
   options.edgeitems = edgeitems;
   options.linewidth = linewidth;
+  options.sci_mode = sci_mode == Py_None ? std::nullopt : std::optional(PyObject_IsTrue(sci_mode) == 1);
   set_print_options(options);
   Py_RETURN_NONE;
 }

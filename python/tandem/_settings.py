@@ -28,12 +28,12 @@ _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4,
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """How tensors print. `profile` is 'default', 'short' or 'full'. sci_mode is accepted; tandem chooses the form by the numbers."""
-    now = list(_PROFILES.get(profile) or _C._get_printing())
+    """How tensors print. `profile` is 'default', 'short' or 'full'; without `sci_mode` the numbers choose whether they have exponents."""
+    now = list(_PROFILES.get(profile) or _C._get_printing()[:4])
     for at, value in enumerate((precision, threshold, edgeitems, linewidth)):
         if value is not None:
             now[at] = min(int(value), 2**62) if value != float("inf") else 2**62
-    _C._set_printing(*now)
+    _C._set_printing(*now, sci_mode)
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):

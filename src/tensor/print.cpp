@@ -35,6 +35,7 @@ class Formatter {
     }
     if (!any) return;  // nothing that a width is taken from
     scientific_ = integral_ ? largest / smallest > 1000 || largest > 1e8 : largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4;
+    scientific_ = options.sci_mode.value_or(scientific_);
     for (size_t i = 0; i < values.count(); ++i)
       if (std::isfinite(values.floating[i]) && values.floating[i] != 0) width_ = std::max(width_, format(i).size());
   }

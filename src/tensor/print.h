@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "tensor/operand.h"
@@ -15,7 +16,8 @@ struct PrintOptions {
   int64_t threshold = 1000;  // more elements than this are summarised
   int64_t edgeitems = 3;
   int linewidth = 80;
-  const char* dtype_prefix = "";  // before the names of dtypes, as another language writes them: "torch."; a literal
+  std::optional<bool> sci_mode = {};  // whether floating numbers have exponents; by the numbers unless given
+  const char* dtype_prefix = "";      // before the names of dtypes, as another language writes them: "torch."; a literal
 };
 /// For the calling thread.
 void set_print_options(PrintOptions options);

@@ -314,6 +314,18 @@ class Printing(Case):
         finally:
             tandem.set_printoptions(profile="default")
 
+    def test_sci_mode(self):
+        wanted = {
+            True: ("tensor([1.0000e+00, 2.0000e+00])", "tensor([       inf, 3.0000e+00])", "tensor([0., 0.])"),
+            False: ("tensor([1000.5000,    0.0000])", "tensor([1000000000.,          2.])", "tensor([   nan, 0.0000])"),
+            None: ("tensor([1.0005e+03, 2.0000e-07])", "tensor([0.5000, 0.2500])", "tensor([1., 2.])"),
+        }
+        values = {True: ([1.0, 2.0], [float("inf"), 3.0], [0.0, 0.0]), False: ([1000.5, 2e-7], [1e9, 2.0], [float("nan"), 1e-9]), None: ([1000.5, 2e-7], [0.5, 0.25], [1.0, 2.0])}
+        for mode, texts in wanted.items():
+            tandem.set_printoptions(sci_mode=mode)
+            for value, text in zip(values[mode], texts):
+                self.assertEqual(repr(tandem.tensor(value)), text)
+
     def test_formats(self):
         for device in DEVICES:
             loss, count = tandem.tensor(2.5, device=device), tandem.tensor(3, device=device)
