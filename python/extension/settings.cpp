@@ -144,6 +144,10 @@ PyObject* cell_namer(PyObject*, PyObject* namer) {
 PyObject* prefix(PyObject*, PyObject* text) {
   return guarded([&] {
     set_module_prefix(std::string(to_text(text)).c_str());
+    static std::string name;  // the type does not copy it
+    name = str(module_prefix(), "Tensor");
+    tensor_type.tp_name = name.c_str();
+    PyType_Modified(&tensor_type);
     Py_RETURN_NONE;
   });
 }

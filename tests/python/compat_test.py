@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,12 @@ class Names(unittest.TestCase):
         self.assertTrue(torch.__version__.startswith("2.15.0+tandem."))
         self.assertEqual(torch.version.__version__, torch.__version__)
         self.assertEqual(torch.version.cuda is not None, torch.cuda.is_available())
+
+    def test_the_class_of_tensors(self):
+        self.assertEqual(str(type(torch.ones(1))), "<class 'torch.Tensor'>")
+        self.assertEqual((torch.Tensor.__module__, torch.Tensor.__qualname__), ("torch", "Tensor"))
+        self.assertEqual(pickle.loads(pickle.dumps(torch.ones(2))).tolist(), [1, 1])
+        self.assertIs(pickle.loads(pickle.dumps(torch.Tensor)), torch.Tensor)
 
     def test_what_other_libraries_ask_first(self):
         self.assertEqual(importlib.metadata.version("torch"), torch.__version__)
