@@ -155,15 +155,16 @@ PyObject* where(PyObject*, PyObject*) {
   const Site site = caller();
   return Py_BuildValue("si", site.file, site.line);
 }
-/// Gives Tensor a method or attribute that is written in Python.
+/// _extend(type, name, value): gives a type of this extension a method or attribute that is written in Python.
 PyObject* extend(PyObject*, PyObject* args) {
-  PyObject *name, *value;
-  if (!PyArg_ParseTuple(args, "UO", &name, &value)) return nullptr;
+  PyObject *type, *name, *value;
+  if (!PyArg_ParseTuple(args, "O!UO", &PyType_Type, &type, &name, &value)) return nullptr;
   Py_INCREF(name);  // interning may let go of it for another object of the same text
   PyUnicode_InternInPlace(&name);
   const Object held = Object::take(name);
-  if (PyDict_SetItem(tensor_type.tp_dict, name, value) != 0) return nullptr;
-  PyType_Modified(&tensor_type);
+  auto* const extended = reinterpret_cast<PyTypeObject*>(type);
+  if (PyDict_SetItem(extended->tp_dict, name, value) != 0) return nullptr;
+  PyType_Modified(extended);
   Py_RETURN_NONE;
 }
 /// Warnings of the library become Python's.
@@ -201,7 +202,7 @@ PyMethodDef functions[] = {{"get_default_dtype", get_default, METH_NOARGS, "The 
                            {"_cell_namer", cell_namer, METH_O, nullptr},
                            {"_module_prefix", prefix, METH_O, nullptr},
                            {"_where", where, METH_NOARGS, nullptr},
-                           {"_extend_tensor", extend, METH_VARARGS, nullptr},
+                           {"_extend", extend, METH_VARARGS, nullptr},
                            {"_set_warnings", set_warnings, METH_O, nullptr},
                            {nullptr, nullptr, 0, nullptr}};
 

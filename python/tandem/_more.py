@@ -217,4 +217,4 @@ feature_dropout_ = _into_input(_C.feature_dropout)
 
 
 for _method in (lu, lu_solve, geqrf, orgqr, ormqr, triangular_solve):
-    _C._extend_tensor(_method.__name__, _method)
+    _C._extend(_C.Tensor, _method.__name__, _method)

@@ -35,4 +35,4 @@ for _name, _each in {
     "igamma_": _in_place(igamma),
     "igammac_": _in_place(igammac),
 }.items():
-    _C._extend_tensor(_name, _each)
+    _C._extend(_C.Tensor, _name, _each)

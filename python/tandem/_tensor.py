@@ -380,23 +380,23 @@ METHODS = {
     "is_xla": False, "is_xpu": False, "is_ipu": False, "is_hpu": False, "is_vulkan": False, "is_mkldnn": False, "is_sparse_csr": False,
 }
 for _name, _value in METHODS.items():
-    _C._extend_tensor(_name, _value)
+    _C._extend(_C.Tensor, _name, _value)
 
 # Functions that are methods too, where C++ has no method of that name, and other names for methods.
 for _name in ("addmv", "allclose", "equal", "chunk", "diag", "slogdet", "logit", "isin", "cholesky", "inverse", "hsplit", "vsplit", "dsplit",
               "fliplr", "flipud", "std", "var", "aminmax", "nanmean", "softplus", "gelu", "softmin", "bucketize", "hardtanh", "hardtanh_", "leaky_relu",
               "leaky_relu_", "elu", "elu_", "celu", "trapezoid", "cdist", "bernoulli", "multinomial", "flip", "isfinite", "dropout"):
     if not hasattr(Tensor, _name) and (hasattr(_C, _name) or _name in _C._linalg):
-        _C._extend_tensor(_name, _flat(_name))
+        _C._extend(_C.Tensor, _name, _flat(_name))
 _ALIASES = {"true_divide": "div", "true_divide_": "div_"}
 # Methods that are functions, called with the tensor first.
 for _name in ("adjoint", "cov", "corrcoef", "logdet", "svd", "pinverse", "tensordot", "renorm", "matrix_exp", "mvlgamma", "gcd", "gcd_", "lcm",
               "lcm_", "histogram", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter", "cholesky_solve",
               "cholesky_inverse", "isreal", "nonzero_static", "resize_as_", "fill_diagonal_", "is_same_size", "sum_to_size", "new_empty_strided",
               "narrow_copy", "renorm_", "mvlgamma_", "unsafe_split"):
-    _C._extend_tensor(_name, _from_functions(_name))
+    _C._extend(_C.Tensor, _name, _from_functions(_name))
 for _new_name, _name in _ALIASES.items():
     if hasattr(Tensor, _name):
-        _C._extend_tensor(_new_name, getattr(Tensor, _name))
+        _C._extend(_C.Tensor, _new_name, getattr(Tensor, _name))
 
 copyreg.pickle(_C.Size, lambda size: (_C.Size, (list(size),)))

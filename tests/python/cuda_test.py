@@ -140,6 +140,10 @@ class Streams(Case):
         first, second = cuda.Stream(), cuda.Stream()
         self.assertNotEqual(first, second)
         self.assertEqual(cuda.current_stream(), cuda.default_stream())
+        with first as entered, second, first:
+            self.assertIs(entered, first)
+            self.assertEqual((cuda.current_stream(), first.device_index), (first, 0))
+        self.assertEqual(cuda.current_stream(), cuda.default_stream())
         with cuda.stream(first):
             self.assertEqual(cuda.current_stream(), first)
             with cuda.stream(second), cuda.stream(None):

@@ -1,6 +1,7 @@
 """GPUs, virtual or real: devices, streams, events, memory, graphs."""
 
 import functools
+import threading
 
 from .. import _C
 from .._C import OutOfMemoryError
@@ -197,6 +198,25 @@ class StreamContext:
 def stream(stream):
     """A block whose work is queued on the stream."""
     return StreamContext(stream)
+
+
+_entered = threading.local()  # the contexts of `with stream` blocks, the innermost last
+
+
+def _enter(self):
+    _entered.contexts = [*getattr(_entered, "contexts", ()), StreamContext(self)]
+    _entered.contexts[-1].__enter__()
+    return self
+
+
+def _exit(self, *error):
+    _entered.contexts.pop().__exit__()
+
+
+_C._extend(Stream, "__enter__", _enter)
+_C._extend(Stream, "__exit__", _exit)
+_C._extend(Stream, "device_index", property(lambda self: self.device.index, doc="The number of its GPU."))
+_C._extend(Stream, "priority_range", staticmethod(lambda: (0, -1)))
 
 
 class ExternalStream(Stream):
