@@ -50,11 +50,21 @@ PyObject* retains_grad(const Tensor& tensor) {
   const AutogradExtras* extras = tensor.impl().extras.get();
   return PyBool_FromLong(!tensor.is_leaf() && extras && extras->retained);
 }
-PyObject* gradient(const Tensor& tensor) { return wrap(tensor.grad()); }
+PyObject* gradient(const Tensor& tensor) {
+  const AutogradExtras* extras = tensor.impl().extras.get();
+  if (!tensor.grad().defined() && !tensor.is_leaf() && !(extras && extras->retained) &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+                   "during autograd.backward(): call .retain_grad() on it before backward, or look at the leaf that it was made of",
+                   1) != 0)
+    return nullptr;
+  return wrap(tensor.grad());
+}
 
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (!value) fail("cannot delete requires_grad");
+    if (!PyBool_Check(value)) fail("requires_grad must be a bool");
     tensor_of(self).requires_grad_(to_bool(value), AtCaller());
     return 0;
   });

@@ -63,14 +63,15 @@ SetGradGuard::~SetGradGuard() { autograd::detail::grad_enabled = before_; }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options, Site site) {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].requires_grad()) fail("[grad] input ", i, " does not require grad; call requires_grad_() on it before computing");
+    if (!inputs[i].requires_grad())
+      fail("[grad] One of the differentiated Tensors does not require grad: input ", i, "; call requires_grad_() on it before computing");
   auto result =
       autograd::run_backward(autograd::edges_of(outputs), autograd::seeds("grad", outputs, options.grad_outputs, site),
                              autograd::edges_of(inputs), options.retain_graph.value_or(options.create_graph), options.create_graph, site);
   if (!options.allow_unused) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!result[i].defined())
-        fail("[grad] One of the differentiated Tensors (input ", i, ") appears to not have been used in the graph. ",
+        fail("[grad] The differentiated Tensor at index ", i, " appears to not have been used in the graph. ",
              Hint("Set allow_unused = true if this is the desired behavior", "Set allow_unused=True if this is the desired behavior"));
   }
   return result;
@@ -95,8 +96,16 @@ const Tensor& Tensor::requires_grad_(Flag required, Site /*site*/) const {
 
 void Tensor::set_grad(const Tensor& grad, Site /*site*/) const {
   if (grad.defined()) {
-    if (grad.sizes() != sizes()) fail("[set_grad] assigned grad has sizes ", grad.sizes(), ", the tensor ", sizes(), "; reshape it");
-    if (grad.device() != device()) fail("[set_grad] assigned grad is on ", grad.device(), ", the tensor on ", device());
+    if (grad.is_same(*this)) fail("[set_grad] can't assign Variable as its own grad; assign a clone()");
+    if (grad.sizes() != sizes())
+      fail("[set_grad] attempting to assign a gradient of size '", grad.sizes(), "' to a tensor of size '", sizes(),
+           "'. Please ensure that the gradient and the tensor are the same size");
+    if (grad.dtype() != dtype())
+      fail("[set_grad] attempting to assign a gradient with dtype '", grad.dtype(), "' to a tensor with dtype '", dtype(),
+           "'; convert it with to()");
+    if (grad.device() != device())
+      fail("[set_grad] attempting to assign a gradient with device '", grad.device(), "' to a tensor with device '", device(),
+           "'. Please ensure that the gradient and the tensor are on the same device");
   }
   impl().grad = grad;
 }

@@ -5,6 +5,7 @@ import gc
 import threading
 import traceback
 import unittest
+import warnings
 
 import tandem
 from tandem import autograd
@@ -129,6 +130,27 @@ class Backward(unittest.TestCase):
         y = leaf(1.0) * 2
         y.detach_()
         self.assertTrue(y.is_leaf)
+
+    def test_what_a_gradient_may_be(self):
+        x = leaf(1.0, 2.0)
+        for value, text in (
+            (tandem.ones(3), "attempting to assign a gradient of size '.3.' to a tensor of size '.2.'"),
+            (tandem.ones(2, dtype=tandem.float64), "attempting to assign a gradient with dtype 'float64' to a tensor with dtype 'float32'"),
+            (x, "can't assign Variable as its own grad"),
+        ):
+            with self.assertRaisesRegex(RuntimeError, text):
+                x.grad = value
+        x.grad = tandem.ones(2)
+        with self.assertRaisesRegex(RuntimeError, "requires_grad must be a bool"):
+            x.requires_grad = 1
+        y = x * 2
+        with self.assertWarnsRegex(UserWarning, "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"):
+            self.assertIsNone(y.grad)
+        y.retain_grad()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertIsNone(y.grad)
+            self.assertIsNotNone(x.grad)
 
     def test_anomaly_mode_finds_nan(self):
         x = leaf(0.0, 1.0)
