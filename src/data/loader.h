@@ -73,8 +73,6 @@ class DataLoader {
   [[nodiscard]] AnyBatchSampler batch_sampler() const;
   /// From the next loop on `batches` makes them, instead of the options.
   void set_batch_sampler(AnyBatchSampler batches);
-  /// Whether batches come in page-locked memory, from the next loop on.
-  void set_pin_memory(bool pin_memory) { options_.pin_memory = pin_memory; }
   /// From the next loop on batches are handed out on `device`.
   void set_device(Device device) { options_.device = device; }
 

@@ -37,8 +37,6 @@ class Link {
   void flush();
   /// Whether bytes are kept that `flush` has still to send.
   [[nodiscard]] bool sending() const { return !out_.empty(); }
-  /// How many bytes they are.
-  [[nodiscard]] size_t unsent() const { return out_.size(); }
   void close() { socket_.reset(); }
 
  private:
