@@ -64,15 +64,16 @@ std::optional<std::chrono::nanoseconds> pop(const void* fact) {
 thread_local constinit Site last_work = Site::none();
 
 Kind kind_of(const facts::Copy& copy) {
-  const std::string_view op = copy.op;
-  if (copy.from_device.is_cuda() && copy.to_device.is_cuda()) return Kind::Copy;
-  if (op == "item") return Kind::Item;
-  if (op == "print") return Kind::Printing;
-  if (op == "bool") return Kind::Condition;
-  if (!copy.waits) return Kind::Copy;
+  switch (copy.reason) {
+    case runtime::CopyReason::Item: return Kind::Item;
+    case runtime::CopyReason::Printing: return Kind::Printing;
+    case runtime::CopyReason::Condition: return Kind::Condition;
+    case runtime::CopyReason::Values: return Kind::Values;
+    case runtime::CopyReason::Asked: break;
+  }
+  if (!copy.waits || (copy.from_device.is_cuda() && copy.to_device.is_cuda())) return Kind::Copy;
   if (copy.non_blocking) return Kind::Pageable;
-  if (copy.to_device.is_cuda()) return Kind::Upload;
-  return op == "cpu" || op == "to" || op == "copy_" ? Kind::Download : Kind::Values;
+  return copy.to_device.is_cuda() ? Kind::Upload : Kind::Download;
 }
 
 Kind kind_of(const facts::Wait& wait) {

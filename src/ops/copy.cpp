@@ -117,11 +117,11 @@ Tensor Tensor::clone(Site site) const {
 
 Tensor Tensor::contiguous(Site site) const { return is_contiguous() ? *this : clone(site); }
 
-Scalar Tensor::item(Site site) const { return read_value(*this, "item", site); }
+Scalar Tensor::item(Site site) const { return read_value(*this, "item", site, CopyReason::Item); }
 
 Tensor::operator bool() const {
   if (numel() != 1) fail("[bool] Boolean value of Tensor with ", numel(), " elements is ambiguous; use any() or all()");
-  return read_value(*this, "bool", Site{"if (tensor)", 0}).to<bool>();
+  return read_value(*this, "bool", Site{"if (tensor)", 0}, CopyReason::Condition).to<bool>();
 }
 
 }  // namespace tandem

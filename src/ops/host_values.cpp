@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site) {
+HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site, CopyReason reason) {
   runtime::refuse_trace(op);
   const NoGradGuard no_grad;
   Tensor shown = x;
@@ -22,7 +22,8 @@ HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site)
   if (shown.is_cuda() && shown.numel() > 0) {
     shown.impl().check_bytes();
     const Tensor host = empty(shown.sizes(), shown.dtype(), site);
-    runtime::copy_bytes(host.impl().data, Device(), false, shown.impl().data, shown.device(), false, shown.nbytes(), false, op, site);
+    runtime::copy_bytes(host.impl().data, Device(), false, shown.impl().data, shown.device(), false, shown.nbytes(), false, op, site,
+                        reason);
     shown = host;
   }
   HostValues values{x.dtype(), {}, {}};
@@ -38,7 +39,7 @@ HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site)
   return values;
 }
 
-Scalar read_value(const Tensor& x, const char* op, Site site) {
+Scalar read_value(const Tensor& x, const char* op, Site site, CopyReason reason) {
   if (x.numel() != 1)
     fail('[', op, "] a Tensor with ", x.numel(), " elements cannot be converted to Scalar: take one of them by index, or sum() or mean()");
   x.impl().check_bytes();
@@ -46,7 +47,7 @@ Scalar read_value(const Tensor& x, const char* op, Site site) {
   alignas(8) char bytes[8];
   const size_t size = x.element_size();
   if (x.is_cpu()) std::memcpy(bytes, x.impl().data, size);
-  else runtime::copy_bytes(bytes, Device(), false, x.impl().data, x.device(), false, size, false, op, site);
+  else runtime::copy_bytes(bytes, Device(), false, x.impl().data, x.device(), false, size, false, op, site, reason);
   return visit(x.dtype(), [&](auto value) {
     std::memcpy(static_cast<void*>(&value), bytes, sizeof value);
     return Scalar(value);

@@ -87,7 +87,7 @@ std::string trouble_text(const char* op, Trouble trouble, int64_t a, int64_t b) 
 }
 
 void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
-                bool non_blocking, const char* op, Site site) {
+                bool non_blocking, const char* op, Site site, CopyReason reason) {
   if (bytes == 0) return;
   refuse_trace(op);
   site = tandem::detail::site_of_work(site);
@@ -108,6 +108,7 @@ void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, De
                        .bytes = bytes,
                        .non_blocking = non_blocking,
                        .waits = waits,
+                       .reason = reason,
                        .stream = &stream};
   };
   if (to_device.is_cuda() && from_device.is_cuda()) {

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/queue.h"
+#include "runtime/copy_reason.h"
 #include "runtime/device.h"
 
 namespace tandem::runtime {
@@ -45,6 +46,6 @@ class Launch {
 /// Queues a copy of bytes between any two devices on the current stream of the GPU involved (the source's where both are GPUs; the
 /// destination's stream then waits for it). Host to host copies at once. Blocks until done where one side is pageable host memory.
 void copy_bytes(void* to, Device to_device, bool to_pinned, const void* from, Device from_device, bool from_pinned, size_t bytes,
-                bool non_blocking, const char* op, Site site);
+                bool non_blocking, const char* op, Site site, CopyReason reason = CopyReason::Asked);
 
 }  // namespace tandem::runtime

@@ -18,6 +18,7 @@
 #include "base/shape.h"
 #include "base/site.h"
 #include "base/touch.h"
+#include "runtime/copy_reason.h"
 #include "runtime/device.h"
 #include "runtime/work_times.h"
 
@@ -58,8 +59,9 @@ struct Copy {
   Device to_device{}, from_device{};
   bool to_pinned = false, from_pinned = false;  // of memory of the host
   size_t bytes = 0;
-  bool non_blocking = false;             // as was asked for
-  bool waits = false;                    // the calling thread waits until the bytes have arrived
+  bool non_blocking = false;  // as was asked for
+  bool waits = false;         // the calling thread waits until the bytes have arrived
+  CopyReason reason = CopyReason::Asked;
   const StreamRecord* stream = nullptr;  // where it is queued: the source's, between two GPUs
 };
 

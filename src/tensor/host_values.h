@@ -3,9 +3,12 @@
 
 #include <vector>
 
+#include "runtime/copy_reason.h"
 #include "tensor/tensor.h"
 
 namespace tandem {
+
+using runtime::CopyReason;
 
 /// Values in row-major order: `floating` for floating dtypes, `integers` for the others.
 struct HostValues {
@@ -17,9 +20,9 @@ struct HostValues {
 
 /// All values, or, where `edge` >= 0, of each dimension longer than 2 * edge only the first and last `edge`. One copy to the host, which is
 /// told as one of `op`: whoever reads values names the operation that needs them.
-HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site);
+HostValues read_values(const Tensor& x, int64_t edge, const char* op, Site site, CopyReason reason = CopyReason::Values);
 
 /// The one element of x, as item(). Error where x has none or several. The copy is told as one of `op`.
-Scalar read_value(const Tensor& x, const char* op, Site site);
+Scalar read_value(const Tensor& x, const char* op, Site site, CopyReason reason = CopyReason::Values);
 
 }  // namespace tandem

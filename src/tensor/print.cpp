@@ -168,7 +168,7 @@ std::string to_string(const Tensor& x, Site site) {
   } else {
     if (!default_type) suffixes.push_back(str("dtype=", options.dtype_prefix, x.dtype()));
     const bool summarise = x.numel() > options.threshold;
-    const HostValues values = read_values(x, summarise ? options.edgeitems : -1, "print", site);
+    const HostValues values = read_values(x, summarise ? options.edgeitems : -1, "print", site, CopyReason::Printing);
     const Formatter formatter(values, options);
     body = x.dim() == 0 ? formatter.padded(0) : lines_of(Shown(x.sizes(), options, summarise), formatter, 0, 0, indent, options);
   }
