@@ -250,11 +250,31 @@ std::string types_given(const Call& call) {
   return call.count == 0 ? got + ", " : got;
 }
 
+PyObject* old_forms = nullptr;  // for as long as the interpreter
+
+/// What the function for old forms of calls gives: a result, nothing where the call is none of them, or an error that it set.
+std::optional<PyObject*> by_an_old_form(const Call& call, PyObject* self) {
+  if (!old_forms) return std::nullopt;
+  const Py_ssize_t own = self ? 1 : 0;
+  const Object positional = Object::take(checked(PyTuple_New(own + call.count))), keywords = Object::take(checked(PyDict_New()));
+  if (self) PyTuple_SET_ITEM(positional.get(), 0, Py_NewRef(self));
+  for (Py_ssize_t i = 0; i < call.count; ++i) PyTuple_SET_ITEM(positional.get(), own + i, Py_NewRef(call.args[i]));
+  for (Py_ssize_t i = 0; i < call.keywords(); ++i)
+    if (PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(call.names, i), call.args[call.count + i]) != 0) return nullptr;
+  Object result = Object::take(
+      PyObject_CallFunction(old_forms, "sOOO", call.callable.name, self ? Py_True : Py_False, positional.get(), keywords.get()));
+  if (result && result.get() == Py_NotImplemented) return std::nullopt;
+  return result.release();
+}
+
 }  // namespace
+
+void set_old_forms(PyObject* function) { Py_XSETREF(old_forms, Py_NewRef(function)); }
 
 PyObject* refuse(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (PyErr_Occurred()) return nullptr;
   const Call call{callable, self ? size_t{1} : size_t{0}, args, count, names};
+  if (const auto result = by_an_old_form(call, self)) return *result;
   if (refuse_alike(call)) return nullptr;
   std::string expected;
   for (const Signature& signature : callable.signatures) expected += str(" * (", signature.text, ")\n");

@@ -72,6 +72,8 @@ struct Callable {
 void prepare(const Callable& callable);
 /// Sets TypeError that says why no signature fits, as PyTorch would. nullptr.
 PyObject* refuse(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names);
+/// Before it refuses a call it asks function(name, is_method, args, kwargs), which gives a result, or NotImplemented.
+void set_old_forms(PyObject* function);
 
 /// Whether an operation on this tensor takes long enough for other threads to be let in.
 inline bool is_large(const Tensor& tensor) { return tensor.defined() && tensor.is_cpu() && tensor.numel() >= 1 << 15; }

@@ -167,6 +167,11 @@ PyObject* extend(PyObject*, PyObject* args) {
   PyType_Modified(extended);
   Py_RETURN_NONE;
 }
+/// _set_old_forms(f): calls that no signature fits go to f(name, is_method, args, kwargs), which gives NotImplemented for others.
+PyObject* old_forms(PyObject*, PyObject* function) {
+  set_old_forms(function);
+  Py_RETURN_NONE;
+}
 /// Warnings of the library become Python's.
 PyObject* set_warnings(PyObject*, PyObject* function) {
   return guarded([&] {
@@ -203,6 +208,7 @@ PyMethodDef functions[] = {{"get_default_dtype", get_default, METH_NOARGS, "The 
                            {"_module_prefix", prefix, METH_O, nullptr},
                            {"_where", where, METH_NOARGS, nullptr},
                            {"_extend", extend, METH_VARARGS, nullptr},
+                           {"_set_old_forms", old_forms, METH_O, nullptr},
                            {"_set_warnings", set_warnings, METH_O, nullptr},
                            {nullptr, nullptr, 0, nullptr}};
 

@@ -3,7 +3,7 @@
 import copyreg
 import warnings
 
-from . import _C, _composed, _functions, _statistics
+from . import _C, _composed, _functions, _old_forms, _statistics
 from ._bits import frexp, nextafter
 from ._formats import strided
 from ._hooks import CallHandle
@@ -400,3 +400,4 @@ for _new_name, _name in _ALIASES.items():
         _C._extend(_C.Tensor, _new_name, getattr(Tensor, _name))
 
 copyreg.pickle(_C.Size, lambda size: (_C.Size, (list(size),)))
+_old_forms.use()
