@@ -164,6 +164,27 @@ TEST_P(Matmul, Batches) {
         }
 }
 
+// More rows, terms and columns than are packed at a time.
+TEST_P(Matmul, LargeProducts) {
+  for (const DType dtype : {kFloat32, kFloat64, kBFloat16})
+    for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{250, 150, 300}, {121, 129, 257}, {70, 300, 530}})
+      for (const Layout a : kLayouts)
+        for (const Layout b : kLayouts) {
+          check({{}, m, n, k, a, b, Layout::Dense, dtype});
+          check({{}, m, n, k, a, b, Layout::Gaps, dtype, {Activation::Relu, 0.5, 2}, {n}});
+        }
+  check({.batch = {}, .m = 20, .n = 1300, .k = 7000, .bias = {1300}});
+  check({.batch = {}, .m = 20, .n = 1100, .k = 4200, .b = Layout::Swapped, .dtype = kFloat64});
+}
+
+TEST_P(Matmul, LargeBatches) {
+  for (const DType dtype : {kFloat32, kFloat64})
+    for (const Sizes& batch : std::vector<Sizes>{{2}, {5}})
+      for (const bool one_b : {false, true})
+        for (const Layout a : {Layout::Dense, Layout::Swapped})
+          check({.batch = batch, .m = 130, .n = 90, .k = 270, .a = a, .dtype = dtype, .bias = {90}, .one_b = one_b});
+}
+
 TEST_P(Matmul, EmptyProducts) {
   check({{}, 3, 4, 0});
   check({{}, 0, 4, 3});

@@ -65,7 +65,7 @@ void pack(const Queue& queue, char* to_data, DType to, const Matrix& x, DType fr
 }
 
 template <class T>
-void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns, void* scratch) {
+void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, int64_t rows, int64_t columns) {
   const DenseProduct<T> p{.out = reinterpret_cast<T*>(element(task.product, plan.packed, i, j)),
                           .a = reinterpret_cast<const T*>(element(task.a, plan.packed, i, 0)),
                           .b = reinterpret_cast<const T*>(element(task.b, plan.packed, 0, j)),
@@ -78,9 +78,7 @@ void run_dense(const MatmulPlan& plan, const Task& task, int64_t i, int64_t j, i
                           .b_row = task.b.row,
                           .b_column = task.b.column};
   const ProductFunctionsOf<T>& functions = product_functions<T>();
-  if (plan.route == Route::Rows) functions.rows(p);
-  else if (plan.route == Route::Columns) functions.columns(p);
-  else functions.blocked(p, static_cast<T*>(scratch));
+  (plan.route == Route::Rows ? functions.rows : functions.columns)(p);
 }
 
 /// Calls f(i, j, rows, columns, scratch) for the blocks of out.
@@ -105,11 +103,53 @@ void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int
                                 element(task.b, plan.packed, 0, j), scratch);
     if (status) return queue.status->report(Trouble::Library, status);
   } else if (plan.packed == kFloat64) {
-    run_dense<double>(plan, task, i, j, rows, columns, scratch);
+    run_dense<double>(plan, task, i, j, rows, columns);
   } else {
-    run_dense<float>(plan, task, i, j, rows, columns, scratch);
+    run_dense<float>(plan, task, i, j, rows, columns);
   }
   if (plan.has_epilogue || plan.apart) finish_product(plan, task.out, task.product, task.bias, i, j, rows, columns);
+}
+
+/// Packs `columns` columns of b, from the one at `at`, in pieces of a panel.
+template <class T>
+void pack_panels(const Queue& queue, const MatmulPlan& plan, T* to, const Matrix& b, int64_t at, int64_t columns) {
+  const ProductFunctionsOf<T>& functions = product_functions<T>();
+  const int64_t panel = functions.panel, length = std::min(plan.k, 4 * kPackedDepth), runs = (plan.k + length - 1) / length;
+  parallel_for((columns + panel - 1) / panel * runs, std::max<int64_t>(1, 16384 / (panel * length)), queue.threads,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t piece = first; piece < last; ++piece) {
+                   const int64_t j = piece / runs * panel, q = piece % runs * length;
+                   functions.pack(to + j * plan.k + q * panel,
+                                  {reinterpret_cast<const T*>(element(b, plan.packed, q, at + j)), b.column, b.row},
+                                  std::min(panel, columns - j), std::min(length, plan.k - q));
+                 }
+               });
+}
+
+/// A whole product by panels. `packed` is the memory for b's, which are there already where `has_packed`.
+template <class T>
+void run_packed(const Queue& queue, const MatmulPlan& plan, const Task& task, T* packed, bool has_packed, char* scratch) {
+  const ProductFunctionsOf<T>& functions = product_functions<T>();
+  for (int64_t at = 0; at < plan.n; at += plan.packed_lines) {
+    const int64_t count = std::min(plan.packed_lines, plan.n - at);
+    if (!has_packed) pack_panels(queue, plan, packed, task.b, at, count);
+    for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void* memory) {
+      columns = std::min(columns, count);  // a block has all that are packed, or they are all there are
+      const int64_t height = stretch_of(rows, kPackedRows, kPanelRows);
+      for (int64_t row = i; row < i + rows; row += height) {
+        const int64_t some = std::min(height, i + rows - row);
+        functions.packed({.out = reinterpret_cast<T*>(element(task.product, plan.packed, row, at + j)),
+                          .a = {reinterpret_cast<const T*>(element(task.a, plan.packed, row, 0)), task.a.row, task.a.column},
+                          .b = packed + j * plan.k,
+                          .m = some,
+                          .n = columns,
+                          .k = plan.k,
+                          .out_row = task.product.row},
+                         static_cast<T*>(memory));
+        if (plan.has_epilogue || plan.apart) finish_product(plan, task.out, task.product, task.bias, row, at + j, some, columns);
+      }
+    });
+  }
 }
 
 /// Lines of a, its rows, or of b, its columns, from the one at `at`.
@@ -136,6 +176,15 @@ Magnitudes pack_split(const Queue& queue, const MatmulPlan& plan, uint16_t* to, 
     all.join(some);
   });
   return all;
+}
+
+/// The operand that the whole batch has.
+Magnitudes pack_once(const Queue& queue, const MatmulPlan& plan, uint16_t* to) {
+  const Matrix& same = plan.packs_b ? plan.b : plan.a;
+  if (plan.split) return pack_split(queue, plan, to, lines_of(same, !plan.packs_b, 0), plan.packed_lines);
+  if (plan.packed == kFloat64) pack_panels(queue, plan, reinterpret_cast<double*>(to), same, 0, plan.n);
+  else pack_panels(queue, plan, reinterpret_cast<float*>(to), same, 0, plan.n);
+  return {};
 }
 
 /// A whole product by AMX, or false, where its numbers don't allow that; the product has any values then. `packed` is the memory for one
@@ -204,6 +253,11 @@ void run_batch(const Queue& queue, const MatmulPlan& plan, int64_t begin, int64_
       task.b = {set + plan.a_bytes, plan.laid_b.row, plan.laid_b.column};
     }
     task.product = plan.apart ? Matrix{set + plan.a_bytes + plan.b_bytes, plan.n, 1} : task.out;
+    if (plan.route == Route::Packed) {
+      if (plan.packed == kFloat64) run_packed(queue, plan, task, reinterpret_cast<double*>(packed), packed_before != nullptr, scratch);
+      else run_packed(queue, plan, task, reinterpret_cast<float*>(packed), packed_before != nullptr, scratch);
+      return;
+    }
     if (plan.split && run_split(queue, plan, task, packed, packed_before, scratch)) return;
     for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void* memory) {
       run_block(queue, plan, task, i, j, rows, columns, memory);
@@ -226,8 +280,7 @@ void matmul(const Queue& queue, Out out, View a, View b, View bias, Epilogue epi
     return reinterpret_cast<uint16_t*>(plan.once_bytes ? memory : set + plan.set_bytes() - plan.packed_bytes);
   };
   Magnitudes once;
-  if (plan.once_bytes)
-    once = pack_split(queue, plan, packed_of(nullptr), lines_of(plan.packs_b ? plan.b : plan.a, !plan.packs_b, 0), plan.packed_lines);
+  if (plan.once_bytes) once = pack_once(queue, plan, packed_of(nullptr));
   const Magnitudes* const before = plan.once_bytes ? &once : nullptr;
   if (!plan.batch_parts) return run_batch(queue, plan, 0, plan.batch.numel, sets, packed_of(sets), before, scratch);
   parallel_for(plan.parts, 1, queue.threads, [&](int64_t first, int64_t last) {

@@ -25,6 +25,7 @@ constexpr int64_t kTransposedDepth = 256;            // where inner products are
 constexpr int64_t kRowsOfInner = 32;                 // up to which inner products are best
 constexpr double kPartProduct = 200e3;               // that are worth another thread
 constexpr double kSplitting = 40;                    // multiplications by AMX that splitting a number costs,
+constexpr double kPacking = 16;                      // … and those that packing one without it costs
 constexpr double kReadingSplit = 4;                  // and reading one that has been split
 constexpr size_t kMostPacked = size_t{32} << 20;     // bytes of an operand that are packed at a time,
 constexpr int64_t kLeastPackedLines = 1024;          // but so many lines at the least
@@ -89,7 +90,7 @@ MatmulPlan::MatmulPlan(const View& out_view, const View& a_view, const View& b_v
   apart = bias.data && bias.data == out.data;
   transpose_problem();
   choose_route();
-  if (split) choose_packed();
+  choose_packed();
   share_out();
   if (split && !is_worth_splitting(block_m, block_n)) {
     split = false;
@@ -137,7 +138,7 @@ void MatmulPlan::choose_route() {
   };
   laid_a = lay(a, pack_a, m, k);
   laid_b = lay(b, pack_b, k, n);
-  const Route large = packed == kFloat64 ? Route::Blocked : Route::Dnnl;
+  const Route large = packed == kFloat64 || isa().products.are_fastest ? Route::Packed : Route::Dnnl;
   if (packed == kBFloat16) {
     route = Route::Dnnl;
   } else if (laid_b.column == 1) {
@@ -149,6 +150,11 @@ void MatmulPlan::choose_route() {
   } else {
     route = m <= kRowsOfInner && laid_a.column == 1 ? Route::Columns : large;
   }
+  if (route == Route::Packed && !converts) {  // reads any strides
+    pack_a = pack_b = false;
+    laid_a = a;
+    laid_b = b;
+  }
   split = route == Route::Dnnl && packed == kFloat32 && is_worth_splitting(m, n) && has_split_product();
   const int64_t unit = packed == kBFloat16 ? dnnl_row_unit() : 1;
   if (route == Route::Dnnl && ((m == 1 && laid_a.column != 1) || (laid_a.column == 1 && k % unit != 0))) {  // see block_of, dnnl_row_unit
@@ -157,19 +163,25 @@ void MatmulPlan::choose_route() {
   }
 }
 
-/// Of a product by AMX: the operand that all threads share is the one that a whole batch has, or the one with fewer lines.
+/// The operand that all threads share: b, or in a product by AMX the one that a whole batch has, or the one with fewer lines.
 void MatmulPlan::choose_packed() {
+  if (!packs()) return;
   const auto same = [&](int operand) {
     return batch.numel > 1 && std::all_of(batch.strides[operand], batch.strides[operand] + batch.ndim, [](int64_t x) { return x == 0; });
   };
   const bool same_a = same(1), same_b = same(2);
-  packs_b = same_a == same_b ? n <= m : same_b;
-  const int64_t lines = packs_b ? n : m;
-  const auto fit = static_cast<int64_t>(kMostPacked / split_bytes(kSplitPanel, k)) * kSplitPanel;
+  packs_b = route == Route::Packed || (same_a == same_b ? n <= m : same_b);
+  const int64_t lines = packs_b ? n : m, panel = route == Route::Packed ? packed_panel() : kSplitPanel;
+  const auto bytes = [&](int64_t some) {
+    return route == Route::Packed ? align_up(static_cast<size_t>((some + panel - 1) / panel * panel * k) * size_of(packed)) : split_bytes(some, k);
+  };
+  const auto fit = static_cast<int64_t>(kMostPacked / bytes(panel)) * panel;
   packed_lines = std::min(lines, std::max(fit, kLeastPackedLines));
-  const bool once = (same_a || same_b) && packed_lines == lines && !(packs_b ? pack_b : pack_a);
-  (once ? once_bytes : packed_bytes) = split_bytes(packed_lines, k);
+  const bool once = (packs_b ? same_b : same_a) && packed_lines == lines && !(packs_b ? pack_b : pack_a);
+  (once ? once_bytes : packed_bytes) = bytes(packed_lines);
 }
+
+int64_t MatmulPlan::packed_panel() const { return packed == kFloat64 ? product_functions<double>().panel : product_functions<float>().panel; }
 
 void MatmulPlan::share_out() {
   block_m = m;
@@ -191,14 +203,15 @@ void MatmulPlan::share_out() {
   double least = 1e300;
   for (int64_t down = 1; down <= wanted; ++down) {
     const int64_t across = wanted / down;
-    if (split && packed_lines < (packs_b ? n : m) && (packs_b ? across : down) > 1) continue;
-    const int64_t unit_m = split && !packs_b ? kSplitPanel : m < 64 * down ? 4 : split ? 32 : 16;
-    const int64_t unit_n = (split && packs_b) || n >= 64 * across ? 32 : 16;
+    if (packs() && packed_lines < (packs_b ? n : m) && (packs_b ? across : down) > 1) continue;
+    const bool whole_panels = route == Route::Packed;
+    const int64_t unit_m = whole_panels ? kPanelRows : split && !packs_b ? kSplitPanel : m < 64 * down ? 4 : split ? 32 : 16;
+    const int64_t unit_n = whole_panels ? packed_panel() : (split && packs_b) || n >= 64 * across ? 32 : 16;
     const int64_t mb = block_of(m, down, unit_m), nb = block_of(n, across, unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);
     // Time grows with the largest block; what it reads weighs less, more where it must be transposed first.
-    const double reading_a = split ? (packs_b ? kSplitting : kReadingSplit) : laid_a.column == 1 ? 2 : 8;
-    const double reading_b = split ? (packs_b ? kReadingSplit : kSplitting) : laid_b.column == 1 ? 2 : 8;
+    const double reading_a = whole_panels ? kPacking : split ? (packs_b ? kSplitting : kReadingSplit) : laid_a.column == 1 ? 2 : 8;
+    const double reading_b = whole_panels ? 1 : split ? (packs_b ? kReadingSplit : kSplitting) : laid_b.column == 1 ? 2 : 8;
     const double cost = static_cast<double>(mb * nb) + reading_a * static_cast<double>(mb) + reading_b * static_cast<double>(nb) +
                         1e-3 * static_cast<double>(count);
     if (cost < least) {
@@ -215,7 +228,7 @@ void MatmulPlan::measure() {
     for (const int64_t rows : {block_m, m - (blocks_down() - 1) * block_m})
       for (const int64_t columns : {block_n, n - (blocks_across() - 1) * block_n}) {
         const DnnlScratch scratch = dnnl_scratch(dnnl_block(rows, columns));
-        if (!scratch.supported && packed == kFloat32) route = Route::Blocked;
+        if (!scratch.supported && packed == kFloat32) return pack_instead();
         scratch_bytes = std::max(scratch_bytes, align_up(scratch.bytes));
         if (split) {
           const int64_t lines = packs_b ? rows : columns, others = std::min(packs_b ? columns : rows, packed_lines);
@@ -227,7 +240,17 @@ void MatmulPlan::measure() {
   if (pack_a) a_bytes = bytes(m * (laid_a.column == 1 ? std::max(k, laid_a.row) : k), packed);
   if (pack_b) b_bytes = bytes(k * n, packed);
   if (apart) apart_bytes = bytes(m * n, result());
-  if (route == Route::Blocked) scratch_bytes = std::max(scratch_bytes, bytes(kProductScratch, packed));
+  if (route == Route::Packed) scratch_bytes = std::max(scratch_bytes, bytes(kPackedScratch, packed));
+}
+
+/// What oneDNN refuses.
+void MatmulPlan::pack_instead() {
+  route = Route::Packed;
+  split = false;
+  once_bytes = packed_bytes = scratch_bytes = 0;
+  choose_packed();
+  share_out();
+  measure();
 }
 
 DnnlProduct MatmulPlan::dnnl_block(int64_t rows, int64_t columns) const {

@@ -21,7 +21,7 @@ struct MatmulPlan {
     Integer,  // plain loops
     Rows,     // our SIMD code, outer products
     Columns,  // our SIMD code, inner products
-    Blocked,  // our SIMD code for large products: float64, and what oneDNN refuses
+    Packed,   // our SIMD code for large products: b is packed once for all threads
     Dnnl,
   };
 
@@ -33,7 +33,7 @@ struct MatmulPlan {
   Epilogue epilogue;
   bool has_epilogue = false;  // anything but a b
   bool split = false;         // of float32, is done by split_product where its numbers allow it:
-  bool packs_b = false;       // which operand is packed then, for all threads: b, or a
+  bool packs_b = false;       // which operand is packed for all threads, by this and by Packed: b, or a
   int64_t packed_lines = 0;   // how many of its lines at a time
   bool pack_a = false, pack_b = false;
   Matrix laid_a, laid_b;  // a's and b's strides after packing
@@ -63,9 +63,12 @@ struct MatmulPlan {
  private:
   void transpose_problem();
   void choose_route();
+  [[nodiscard]] bool packs() const { return split || route == Route::Packed; }
+  [[nodiscard]] int64_t packed_panel() const;  // columns of b
   void choose_packed();
   void share_out();
   void measure();
+  void pack_instead();
 };
 
 }  // namespace tandem::kernels::cpu

@@ -1,19 +1,15 @@
-// Products in float and double, and what follows a product. Floats come here where a product is small (oneDNN's call costs about a
-// microsecond) or has few rows (the matrix b passes once through the registers); doubles always, since oneDNN has none and OpenBLAS's
-// serial library is not safe from two threads. Tiles of 4 rows and as many vectors as the registers hold stay in registers over the inner
-// dimension; large products copy b into blocks first.
+// Products in float and double that are small (packing, and oneDNN's call of about a microsecond, would cost more than it saves) or have
+// few rows (the matrix b passes once through the registers), and what follows a product. Tiles of sums stay in registers over the inner
+// dimension.
 #include <algorithm>
 
 #include "kernels/cpu/isa/isa.h"
 #include "kernels/cpu/isa/math.h"
+#include "kernels/cpu/isa/product_tiles.h"
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
 
-constexpr int kRows = 4;
-constexpr int kVectors = kVectorBytes == 64 ? 4 : 2;  // AVX-512 has twice the registers
-
-using Four = Raw<float, 16>;
 /// The lanes of x in four sums: its halves are added until four are left.
 template <class R>
 TD_INLINE Four four_sums(R x) {
@@ -26,36 +22,24 @@ TD_INLINE Four four_sums(R x) {
   }
 }
 
-/// to[r * to_stride + c] = from[c * from_stride + r] for r and c up to 4.
-TD_INLINE void transpose_4x4(float* to, int64_t to_stride, const float* from, int64_t from_stride) {
-  Four a[4];
-  for (int i = 0; i < 4; ++i) std::memcpy(&a[i], from + i * from_stride, sizeof a[i]);
-  const Four low01 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5), high01 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7),
-             low23 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5), high23 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
-  const Four rows[] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
-                       __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
-  for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_stride, &rows[i], sizeof rows[i]);
-}
-
 template <class T>
 struct Products {
   using V = Vec<T>;
   using P = DenseProduct<T>;
-  static constexpr int64_t kLanes = V::kLanes, kWide = kVectors * kLanes;
+  static constexpr int64_t kLanes = V::kLanes, kWide = kTileVectors * kLanes;
 
-  /// `rows` rows and `vectors` vectors of columns of out (+= where `adds`); the last vector has `last` lanes, b is whole all the same where
-  /// `padded`.
-  template <int rows, int vectors, bool whole, bool adds, bool padded>
+  /// `rows` rows and `vectors` vectors of columns of out (+= where `adds`); the last vector has `last` lanes.
+  template <int rows, int vectors, bool whole, bool adds>
   TD_INLINE static void tile(const P& p, int64_t i, int64_t j, int64_t last) {
     V sums[rows][vectors];
     for (auto& row : sums)
       for (V& sum : row) sum = V(0);
     const T* a = p.a + i * p.a_row;
-    const T* b = padded ? p.b : p.b + j;
+    const T* b = p.b + j;
     for (int64_t q = 0; q < p.k; ++q, a += p.a_column, b += p.b_row) {
       V right[vectors];
       for (int v = 0; v < vectors; ++v)
-        right[v] = whole || padded || v + 1 < vectors ? V::load(b + v * kLanes) : V::load(b + v * kLanes, last);
+        right[v] = whole || v + 1 < vectors ? V::load(b + v * kLanes) : V::load(b + v * kLanes, last);
       for (int r = 0; r < rows; ++r) {
         const V left(a[r * p.a_row]);
         for (int v = 0; v < vectors; ++v) sums[r][v] = fma(left, right[v], sums[r][v]);
@@ -70,102 +54,49 @@ struct Products {
     }
   }
 
-  template <int vectors, bool whole, bool adds, bool padded>
+  template <int vectors, bool whole, bool adds>
   static void panel(const P& p, int64_t j, int64_t last) {
     int64_t i = 0;
-    for (; i + kRows <= p.m; i += kRows) tile<kRows, vectors, whole, adds, padded>(p, i, j, last);
+    // Of 7 and 8 rows tiles of 4 and the rest: one and two rows are too few sums side by side.
+    for (; i + kTileRows <= p.m && p.m - i != 7 && p.m - i != 8; i += kTileRows) tile<kTileRows, vectors, whole, adds>(p, i, j, last);
+    for (; i + 6 < p.m; i += 4) tile<4, vectors, whole, adds>(p, i, j, last);
     switch (p.m - i) {
-      case 3: return tile<3, vectors, whole, adds, padded>(p, i, j, last);
-      case 2: return tile<2, vectors, whole, adds, padded>(p, i, j, last);
-      case 1: return tile<1, vectors, whole, adds, padded>(p, i, j, last);
+      case 5: return tile<5, vectors, whole, adds>(p, i, j, last);
+      case 4: return tile<4, vectors, whole, adds>(p, i, j, last);
+      case 3: return tile<3, vectors, whole, adds>(p, i, j, last);
+      case 2: return tile<2, vectors, whole, adds>(p, i, j, last);
+      case 1: return tile<1, vectors, whole, adds>(p, i, j, last);
       default: return;
     }
   }
-  template <int vectors, bool adds, bool padded>
+  template <int vectors, bool adds>
   static void last_panel(const P& p, int64_t j, int64_t left) {
     const int64_t last = left - (vectors - 1) * kLanes;
-    if (last == kLanes) panel<vectors, true, adds, padded>(p, j, 0);
-    else panel<vectors, false, adds, padded>(p, j, last);
+    if (last == kLanes) panel<vectors, true, adds>(p, j, 0);
+    else panel<vectors, false, adds>(p, j, last);
   }
   /// Up to kWide columns from j on.
-  template <bool adds, bool padded>
+  template <bool adds>
   static void any_panel(const P& p, int64_t j, int64_t columns) {
     switch ((columns + kLanes - 1) / kLanes) {
-      case 1: return last_panel<1, adds, padded>(p, j, columns);
-      case 2: return last_panel<2, adds, padded>(p, j, columns);
+      case 1: return last_panel<1, adds>(p, j, columns);
+      case 2: return last_panel<2, adds>(p, j, columns);
       case 3:
-        if constexpr (kVectors > 2) return last_panel<3, adds, padded>(p, j, columns);
+        if constexpr (kTileVectors > 2) return last_panel<3, adds>(p, j, columns);
         [[fallthrough]];
       default:
-        if constexpr (kVectors > 2) return last_panel<4, adds, padded>(p, j, columns);
+        if constexpr (kTileVectors > 2) return last_panel<4, adds>(p, j, columns);
     }
   }
 
   template <bool adds>
   static void rows(const P& p) {
     int64_t j = 0;
-    for (; j + kWide <= p.n; j += kWide) panel<kVectors, true, adds, false>(p, j, 0);
+    for (; j + kWide <= p.n; j += kWide) panel<kTileVectors, true, adds>(p, j, 0);
     // What is left in whole vectors first: a tile of the full width with a partial load runs out of registers.
     const int64_t left = p.n - j, whole = left / kLanes * kLanes;
-    if (whole) any_panel<adds, false>(p, j, whole);
-    if (whole < left) any_panel<adds, false>(p, j + whole, left - whole);
-  }
-
-  /// to[r][c] = from[c][r]: `columns` contiguous runs become columns.
-  static void transpose(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns) {
-    int64_t c = 0;
-    if constexpr (sizeof(T) == 4) {
-      for (; c + 4 <= columns; c += 4) {
-        const T* column = from + c * from_column;
-        int64_t r = 0;
-        for (; r + 4 <= rows; r += 4) transpose_4x4(to + r * to_row + c, to_row, column + r, from_column);
-        for (; r < rows; ++r)
-          for (int x = 0; x < 4; ++x) to[r * to_row + c + x] = column[x * from_column + r];
-      }
-    }
-    for (; c + 4 <= columns; c += 4)
-      for (int64_t r = 0; r < rows; ++r)
-        for (int x = 0; x < 4; ++x) to[r * to_row + c + x] = from[(c + x) * from_column + r];
-    for (; c < columns; ++c)
-      for (int64_t r = 0; r < rows; ++r) to[r * to_row + c] = from[c * from_column + r];
-  }
-
-  /// Copies depth rows and `columns` columns of b into panels of kWide columns, the last one filled up with zeros.
-  static void copy_block(T* to, const P& p, int64_t q, int64_t depth, int64_t j, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += kWide, to += depth * kWide) {
-      const int64_t width = std::min(kWide, columns - c);
-      const T* from = p.b + q * p.b_row + (j + c) * p.b_column;
-      if (p.b_column == 1) {
-        for (int64_t d = 0; d < depth; ++d) std::memcpy(to + d * kWide, from + d * p.b_row, static_cast<size_t>(width) * sizeof(T));
-      } else {
-        transpose(to, kWide, from, p.b_column, depth, width);
-      }
-      if (width < kWide)
-        for (int64_t d = 0; d < depth; ++d) std::fill(to + d * kWide + width, to + (d + 1) * kWide, T(0));
-    }
-  }
-
-  static void blocked(const P& p, T* scratch) {
-    constexpr int64_t kBlockRows = 64;  // with a depth of 128, a's block stays in the second cache
-    for (int64_t j = 0; j < p.n; j += kProductColumns)
-      for (int64_t q = 0; q < p.k; q += kProductDepth) {
-        const int64_t columns = std::min(kProductColumns, p.n - j), depth = std::min(kProductDepth, p.k - q);
-        copy_block(scratch, p, q, depth, j, columns);
-        for (int64_t i = 0; i < p.m; i += kBlockRows) {
-          P part = p;
-          part.m = std::min(kBlockRows, p.m - i);
-          part.k = depth;
-          part.b_row = kWide;
-          part.a = p.a + i * p.a_row + q * p.a_column;
-          for (int64_t c = 0; c < columns; c += kWide) {
-            part.b = scratch + c * depth;
-            part.out = p.out + i * p.out_row + j + c;
-            const int64_t width = std::min(kWide, columns - c);
-            if (q == 0) any_panel<false, true>(part, 0, width);
-            else any_panel<true, true>(part, 0, width);
-          }
-        }
-      }
+    if (whole) any_panel<adds>(p, j, whole);
+    if (whole < left) any_panel<adds>(p, j + whole, left - whole);
   }
 
   /// `rows` rows and `columns` (at most 4) columns of out as inner products.
@@ -198,7 +129,7 @@ struct Products {
   }
   template <int columns>
   static void column_panel(const P& p, int64_t j) {
-    constexpr int together = kVectors == 4 ? 4 : 2;  // rows: their sums must stay in registers
+    constexpr int together = kTileVectors == 4 ? 4 : 2;  // rows: their sums must stay in registers
     int64_t i = 0;
     for (; i + together <= p.m; i += together) column_tile<together, columns>(p, i, j);
     for (; i < p.m; ++i) column_tile<1, columns>(p, i, j);
@@ -214,7 +145,12 @@ struct Products {
     }
   }
 
-  static constexpr ProductFunctionsOf<T> functions() { return {rows<false>, rows<true>, columns, blocked, transpose}; }
+  static void add_to(ProductFunctionsOf<T>& functions) {
+    functions.rows = rows<false>;
+    functions.add_rows = rows<true>;
+    functions.columns = columns;
+    functions.transpose = transpose<T>;
+  }
 
   /// The sums of four vectors' lanes, side by side.
   TD_INLINE static void store_sums(T* to, V a, V b, V c, V d) {
@@ -294,8 +230,8 @@ void epilogue(float* out, int64_t out_row, const float* in, int64_t in_row, int6
 }  // namespace
 
 void fill_products(ProductFunctions& products) {
-  products.of_float = Products<float>::functions();
-  products.of_double = Products<double>::functions();
+  Products<float>::add_to(products.of_float);
+  Products<double>::add_to(products.of_double);
   products.epilogue = epilogue;
 }
 

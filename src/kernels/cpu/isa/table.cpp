@@ -11,6 +11,7 @@ void fill_rows(RowFunctions (&rows)[2]);
 void fill_optimizers(OptimizerFunctions (&optimizers)[2]);
 void fill_recurrent(RecurrentFunctions (&recurrent)[2]);
 void fill_products(ProductFunctions& products);
+void fill_packed_products(ProductFunctions& products);
 void fill_windows(WindowFunctions& windows);
 void fill_images(ImageFunctions& images);
 void fill_winograd(WinogradFunctions& winograd);
@@ -27,6 +28,7 @@ Isa make_isa(const char* name) {
   fill_optimizers(isa.optimizers);
   fill_recurrent(isa.recurrent);
   fill_products(isa.products);
+  fill_packed_products(isa.products);
   fill_windows(isa.windows);
   fill_images(isa.images);
   fill_winograd(isa.winograd);
