@@ -61,6 +61,7 @@ class Array {
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] Out out() { return Out{view_}; }
+  [[nodiscard]] Change change() { return Change{view_}; }
   /// Larger sizes where this one's are 1, by strides of 0.
   [[nodiscard]] View expanded(const Sizes& sizes) const {
     View wide = view_;

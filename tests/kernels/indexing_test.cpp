@@ -56,7 +56,7 @@ TEST(Index, TwoIndicesAroundASlice) {
                 expected.push_back(in[at]);
               }
         expect_close(out, expected, 0, std::string(tandem::name(dtype)) + " " + name(layout));
-        cpu_table().index_put(queue, put.out(), values.view(), {list, 3}, false, true);
+        cpu_table().index_put(queue, put.change(), values.view(), {list, 3}, false, true);
         expect_close(put, into, 0, std::string("put ") + tandem::name(dtype) + " " + name(layout));
         EXPECT_EQ(queue.trouble(), Trouble::None);
       }
@@ -81,9 +81,9 @@ TEST(Index, AddsInOrder) {
             last[static_cast<size_t>(wrapped(list[i], 7) * width + c)] = values[i * width + c];
           }
         TestQueue queue(3);
-        cpu_table().index_put(queue, sums.out(), values.view(), {&list.view(), 1}, true, true);
+        cpu_table().index_put(queue, sums.change(), values.view(), {&list.view(), 1}, true, true);
         expect_close(sums, expected, 0, std::string("add ") + tandem::name(dtype) + " width " + std::to_string(width));
-        cpu_table().index_put(queue, out.out(), values.view(), {&list.view(), 1}, false, true);
+        cpu_table().index_put(queue, out.change(), values.view(), {&list.view(), 1}, false, true);
         expect_close(out, last, 0, std::string("last wins ") + tandem::name(dtype));
       }
 }
@@ -103,7 +103,7 @@ TEST(Index, EmptyOnes) {
   TestQueue queue;
   cpu_table().index(queue, out.out(), in.view(), {&none.view(), 1}, true);
   cpu_table().index(queue, thin_out.out(), thin.view(), {&two.view(), 1}, true);
-  cpu_table().index_put(queue, in.out(), out.view(), {&none.view(), 1}, true, true);
+  cpu_table().index_put(queue, in.change(), out.view(), {&none.view(), 1}, true, true);
   EXPECT_EQ(queue.trouble(), Trouble::None);
 }
 
@@ -113,8 +113,8 @@ TEST(Index, ReportsAndTouchesNothingOutside) {
     in.random(1);
     TestQueue get, put, add;
     cpu_table().index(get, out.out(), in.view(), {&list.view(), 1}, true);
-    cpu_table().index_put(put, in.out(), out.view(), {&list.view(), 1}, false, true);
-    cpu_table().index_put(add, in.out(), out.view(), {&list.view(), 1}, true, true);
+    cpu_table().index_put(put, in.change(), out.view(), {&list.view(), 1}, false, true);
+    cpu_table().index_put(add, in.change(), out.view(), {&list.view(), 1}, true, true);
     for (const TestQueue* queue : {&get, &put, &add}) {
       EXPECT_EQ(queue->trouble(), Trouble::IndexOutOfRange);
       EXPECT_EQ(queue->own.a, bad);
@@ -150,9 +150,9 @@ TEST(Gather, AlongEachDimension) {
         TestQueue queue(3);
         cpu_table().gather(queue, out.out(), in.view(), list.view(), dim);
         expect_close(out, gathered, 0, "gather " + what);
-        cpu_table().scatter(queue, Scatter::Set, set.out(), list.view(), source.view(), dim);
+        cpu_table().scatter(queue, Scatter::Set, set.change(), list.view(), source.view(), dim);
         expect_close(set, placed, 0, "scatter " + what);
-        cpu_table().scatter(queue, Scatter::Add, sum.out(), list.view(), source.view(), dim);
+        cpu_table().scatter(queue, Scatter::Add, sum.change(), list.view(), source.view(), dim);
         expect_close(sum, sums, 0, "scatter add " + what);
         EXPECT_EQ(queue.trouble(), Trouble::None);
       }
@@ -164,7 +164,7 @@ TEST(Gather, WithoutDimensionsAndOutOfRange) {
   cpu_table().gather(queue, out.out(), in.view(), zero.view(), 0);
   EXPECT_EQ(out[0], 3);
   EXPECT_EQ(queue.trouble(), Trouble::None);
-  cpu_table().scatter(troubled, Scatter::Add, out.out(), bad.view(), in.view(), 0);
+  cpu_table().scatter(troubled, Scatter::Add, out.change(), bad.view(), in.view(), 0);
   EXPECT_EQ(troubled.trouble(), Trouble::IndexOutOfRange);
   EXPECT_EQ(out[0], 3);
   EXPECT_TRUE(out.guards_stand());

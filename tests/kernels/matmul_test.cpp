@@ -167,9 +167,9 @@ TEST_P(Matmul, Batches) {
 // More rows, terms and columns than are packed at a time.
 TEST_P(Matmul, LargeProducts) {
   for (const DType dtype : {kFloat32, kFloat64, kBFloat16})
-    for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{250, 150, 300}, {121, 129, 257}, {70, 300, 530}})
-      for (const Layout a : kLayouts)
-        for (const Layout b : kLayouts) {
+    for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{130, 70, 260}, {121, 129, 257}, {70, 140, 530}})
+      for (const Layout a : {Layout::Dense, Layout::Swapped})
+        for (const Layout b : {Layout::Dense, Layout::Swapped}) {
           check({{}, m, n, k, a, b, Layout::Dense, dtype});
           check({{}, m, n, k, a, b, Layout::Gaps, dtype, {Activation::Relu, 0.5, 2}, {n}});
         }

@@ -94,13 +94,13 @@ inline int64_t place(const View& v, int64_t i) {
 
 /// Adds an operand to a call: the view's strides over the call's sizes.
 inline void add_operand(Pointwise& call, const View& v) {
-  Operand& in = call.in[call.inputs++];
+  PointwiseOperand& in = call.in[call.inputs++];
   in.data = v.data;
   in.dtype = v.dtype;
   for (int d = 0; d < v.ndim; ++d) in.strides[d] = v.strides[d];
 }
 inline void add_operand(Pointwise& call, double number) {
-  Operand& in = call.in[call.inputs++];
+  PointwiseOperand& in = call.in[call.inputs++];
   in.data = nullptr;
   in.dtype = kFloat64;
   in.value = {number, 0, true};

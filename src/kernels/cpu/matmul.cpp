@@ -114,7 +114,7 @@ void run_block(const Queue& queue, const MatmulPlan& plan, const Task& task, int
 template <class T>
 void pack_panels(const Queue& queue, const MatmulPlan& plan, T* to, const Matrix& b, int64_t at, int64_t columns) {
   const ProductFunctionsOf<T>& functions = product_functions<T>();
-  const int64_t panel = functions.panel, length = std::min(plan.k, 4 * kPackedDepth), runs = (plan.k + length - 1) / length;
+  const int64_t panel = functions.panel(), length = std::min(plan.k, 4 * kPackedDepth), runs = (plan.k + length - 1) / length;
   parallel_for((columns + panel - 1) / panel * runs, std::max<int64_t>(1, 16384 / (panel * length)), queue.threads,
                [&](int64_t first, int64_t last) {
                  for (int64_t piece = first; piece < last; ++piece) {
@@ -135,7 +135,7 @@ void run_packed(const Queue& queue, const MatmulPlan& plan, const Task& task, T*
     if (!has_packed) pack_panels(queue, plan, packed, task.b, at, count);
     for_blocks(queue, plan, scratch, [&](int64_t i, int64_t j, int64_t rows, int64_t columns, void* memory) {
       columns = std::min(columns, count);  // a block has all that are packed, or they are all there are
-      const int64_t height = stretch_of(rows, kPackedRows, kPanelRows);
+      const int64_t height = stretch_of(rows, kPackedRows, kPackedPanel);
       for (int64_t row = i; row < i + rows; row += height) {
         const int64_t some = std::min(height, i + rows - row);
         functions.packed({.out = reinterpret_cast<T*>(element(task.product, plan.packed, row, at + j)),

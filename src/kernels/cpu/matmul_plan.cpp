@@ -138,7 +138,7 @@ void MatmulPlan::choose_route() {
   };
   laid_a = lay(a, pack_a, m, k);
   laid_b = lay(b, pack_b, k, n);
-  const Route large = packed == kFloat64 || isa().products.are_fastest ? Route::Packed : Route::Dnnl;
+  const Route large = packed == kFloat64 || isa().products.are_fastest() ? Route::Packed : Route::Dnnl;
   if (packed == kBFloat16) {
     route = Route::Dnnl;
   } else if (laid_b.column == 1) {
@@ -181,7 +181,7 @@ void MatmulPlan::choose_packed() {
   (once ? once_bytes : packed_bytes) = bytes(packed_lines);
 }
 
-int64_t MatmulPlan::packed_panel() const { return packed == kFloat64 ? product_functions<double>().panel : product_functions<float>().panel; }
+int64_t MatmulPlan::packed_panel() const { return packed == kFloat64 ? product_functions<double>().panel() : product_functions<float>().panel(); }
 
 void MatmulPlan::share_out() {
   block_m = m;
@@ -205,7 +205,7 @@ void MatmulPlan::share_out() {
     const int64_t across = wanted / down;
     if (packs() && packed_lines < (packs_b ? n : m) && (packs_b ? across : down) > 1) continue;
     const bool whole_panels = route == Route::Packed;
-    const int64_t unit_m = whole_panels ? kPanelRows : split && !packs_b ? kSplitPanel : m < 64 * down ? 4 : split ? 32 : 16;
+    const int64_t unit_m = whole_panels ? kPackedPanel : split && !packs_b ? kSplitPanel : m < 64 * down ? 4 : split ? 32 : 16;
     const int64_t unit_n = whole_panels ? packed_panel() : (split && packs_b) || n >= 64 * across ? 32 : 16;
     const int64_t mb = block_of(m, down, unit_m), nb = block_of(n, across, unit_n);
     const int64_t count = ((m + mb - 1) / mb) * ((n + nb - 1) / nb);

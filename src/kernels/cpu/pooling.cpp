@@ -272,7 +272,7 @@ void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Poo
     v.strides[2] = 1;
     return v;
   };
-  scatter(queue, Scatter::Add, flat(out), flat(indices), flat(grad), 2);
+  scatter(queue, Scatter::Add, Change{flat(out)}, flat(indices), flat(grad), 2);
 }
 
 void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {

@@ -120,19 +120,21 @@ TD_DEVICE void visit_stored(DType dtype, F&& f) {
     TD_DTYPES(TD_ROW)
 #undef TD_ROW
   }
+  __builtin_unreachable();
 }
 
 /// The same for floating dtypes.
 template <class F>
 TD_DEVICE void visit_stored_floating(DType dtype, F&& f) {
   switch (dtype) {
-#define TD_ROW(Name, Type, printed, scalar, Kind, Compute)           \
-  case DType::Name:                                                  \
-    if constexpr (DTypeKind::Kind == DTypeKind::Floating) f(Type{}); \
-    return;
+#define TD_ROW(Name, Type, printed, scalar, Kind, Compute)                  \
+  case DType::Name:                                                         \
+    if constexpr (DTypeKind::Kind == DTypeKind::Floating) return f(Type{}); \
+    else break;
     TD_DTYPES(TD_ROW)
 #undef TD_ROW
   }
+  __builtin_unreachable();
 }
 
 /// n elements of any dtype, converted to C: one question about the dtype, then n loads at once.

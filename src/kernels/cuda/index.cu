@@ -243,7 +243,7 @@ struct PutInOrder {
 };
 
 template <Scatter mode, class To, class T, int max_indices>
-void put_in_order(const Queue& queue, const IndexedPlaces<max_indices>& places, const Out& out, const View& values) {
+void put_in_order(const Queue& queue, const IndexedPlaces<max_indices>& places, const View& out, const View& values) {
   if (places.block.count == 0) return;
   for (int64_t begin = 0, end; begin < places.positions.count; begin = end) {
     end = std::min(begin + kOrdered, places.positions.count);
@@ -273,7 +273,7 @@ void index(const Queue& queue, Out out, View in, Span<View> indices, bool negati
   });
 }
 
-void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
+void accumulate(const Queue& queue, const View& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped) {
   with_places(queue, out, values, indices, negative, skipped, [&]<int max_indices>(const IndexedPlaces<max_indices>& places) {
     visit(values.dtype, [&](auto zero) {
       using T = decltype(zero);

@@ -68,6 +68,6 @@ TD_DEVICE void atomic_combine(Scatter mode, T* to, T from) {
 
 /// The places that an index_put names, += values in their order where these are not too many or algorithms have to be deterministic.
 /// Indices equal to `skipped` do not count.
-void accumulate(const Queue& queue, const Out& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped);
+void accumulate(const Queue& queue, const View& out, const View& values, const Span<View>& indices, bool negative, int64_t skipped);
 
 }  // namespace tandem::kernels::cuda

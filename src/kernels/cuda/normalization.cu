@@ -61,8 +61,6 @@ struct Parameter {
       for (int k = 0; k < n; ++k) x[k] = to_element<C>(to_compute(from[at[k]]));
     });
   }
-
- private:
 };
 
 /// One statistic of each row; without data it is 0.

@@ -339,7 +339,7 @@ void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Poo
       v.strides[2] = 1;
       return v;
     };
-    return scatter(queue, Scatter::Add, flat(out), flat(indices), flat(grad), 2);
+    return scatter(queue, Scatter::Add, Change{flat(out)}, flat(indices), flat(grad), 2);
   }
   visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);

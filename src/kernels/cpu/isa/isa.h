@@ -168,14 +168,14 @@ struct ProductFunctionsOf {
   void (*add_rows)(const DenseProduct<T>& p);             // the same, added to what out has
   void (*columns)(const DenseProduct<T>& p);              // b's columns and a's rows are contiguous: inner products, likewise
   void (*blocked)(const DenseProduct<T>& p, T* scratch);  // large ones, any strides; kProductScratch elements
-  int64_t panel;                                          // b is packed in panels of so many columns, each with all of k:
+  int64_t (*panel)();                                     // b is packed in panels of so many columns, each with all of k:
   void (*pack)(T* to, const ProductLines<T>& b, int64_t columns, int64_t k);
   void (*packed)(const PackedProduct<T>& p, T* scratch);  // kPackedScratch elements
   /// to[r][c] = from[c][r]; rows of `to` and of `from` are contiguous.
   void (*transpose)(T* to, int64_t to_row, const T* from, int64_t from_column, int64_t rows, int64_t columns);
 };
-/// Rows of a, in panels of kPanelRows, and terms that are packed at a time.
-inline constexpr int64_t kPanelRows = 6, kPackedRows = 20 * kPanelRows, kPackedDepth = 256, kPackedScratch = kPackedRows * kPackedDepth;
+/// Rows of a, in panels of kPackedPanel, and terms that are packed at a time.
+inline constexpr int64_t kPackedPanel = 6, kPackedRows = 20 * kPackedPanel, kPackedDepth = 256, kPackedScratch = kPackedRows * kPackedDepth;
 /// Of what `blocked` packs.
 inline constexpr int64_t kProductDepth = 128, kProductColumns = 512, kProductScratch = (kPackedRows + kProductColumns) * kProductDepth;
 /// How long the stretches are that cut `size` evenly into as few as there must be of at most `most`; a multiple of `unit`, as `most` is.
@@ -187,7 +187,7 @@ constexpr int64_t stretch_of(int64_t size, int64_t most, int64_t unit) {
 struct ProductFunctions {
   ProductFunctionsOf<float> of_float;
   ProductFunctionsOf<double> of_double;
-  bool are_fastest;  // of large products in float: oneDNN's are not better
+  bool (*are_fastest)();  // whether oneDNN's large products of floats are no better
   /// out[i][j] = activation(alpha * in[i][j] + beta * bias[i][j]) over rows of n; bias may be nullptr, has strides.
   void (*epilogue)(float* out, int64_t out_row, const float* in, int64_t in_row, int64_t m, int64_t n, const float* bias, int64_t bias_row,
                    int64_t bias_column, const Epilogue& epilogue);

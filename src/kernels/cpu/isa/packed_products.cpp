@@ -101,7 +101,7 @@ struct Packed {
   }
 
   static void add_to(ProductFunctionsOf<T>& functions) {
-    functions.panel = kWide;
+    functions.panel = [] { return kWide; };
     functions.pack = pack_b;
     functions.packed = packed;
     functions.blocked = blocked;
@@ -113,7 +113,7 @@ struct Packed {
 void fill_packed_products(ProductFunctions& products) {
   Packed<float>::add_to(products.of_float);
   Packed<double>::add_to(products.of_double);
-  products.are_fastest = kVectorBytes < 64;
+  products.are_fastest = [] { return kVectorBytes < 64; };
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

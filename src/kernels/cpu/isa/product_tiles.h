@@ -7,7 +7,7 @@
 namespace tandem::kernels::cpu::TD_ISA {
 
 /// Sums that a product keeps in registers: with a row of b and a number of a all are in use, 16 of them, or AVX-512's 32.
-inline constexpr int kTileRows = kPanelRows, kTileVectors = kVectorBytes == 64 ? 4 : 2;
+inline constexpr int kTileRows = kPackedPanel, kTileVectors = kVectorBytes == 64 ? 4 : 2;
 
 using Four = Raw<float, 16>;
 
