@@ -10,12 +10,26 @@ inline constexpr bool kHasFma = true, kConvertsHalf = true;
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-// These three are chosen before vec_portable.h's because they are constrained.
+// These are chosen before vec_portable.h's because they are constrained.
 template <class T>
 concept AnyLane = sizeof(T) == 4 || sizeof(T) == 8;
 template <AnyLane T>
 TD_INLINE bool any(Mask<T> mask) {
   return !_mm256_testz_si256(reinterpret_cast<__m256i>(mask.v), reinterpret_cast<__m256i>(mask.v));
+}
+
+/// By instructions that pack; the compiler takes the lanes out one by one.
+template <AnyLane T>
+TD_INLINE auto to_bytes(Mask<T> mask) {
+  const auto lanes = reinterpret_cast<__m256i>(mask.v);
+  const __m128i low = _mm256_castsi256_si128(lanes), high = _mm256_extracti128_si256(lanes, 1);
+  if constexpr (sizeof(T) == 4) {
+    const __m128i words = _mm_packs_epi32(low, high);
+    return _mm_cvtsi128_si64(_mm_packs_epi16(words, words)) & 0x0101010101010101;
+  } else {
+    const __m128i words = _mm_packs_epi32(low, high), halves = _mm_packs_epi32(words, words);
+    return _mm_cvtsi128_si32(_mm_packs_epi16(halves, halves)) & 0x01010101;
+  }
 }
 
 /// All ones in the first n lanes.

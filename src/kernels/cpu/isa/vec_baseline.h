@@ -10,10 +10,18 @@ inline constexpr bool kHasFma = false, kConvertsHalf = false;
 
 namespace tandem::kernels::cpu::TD_ISA {
 
-/// Chosen before vec_portable.h's because it is constrained.
+// These are chosen before vec_portable.h's because they are constrained.
 template <class T>
 requires(sizeof(T) >= 4) TD_INLINE bool any(Mask<T> mask) {
   return !_mm_testz_si128(reinterpret_cast<__m128i>(mask.v), reinterpret_cast<__m128i>(mask.v));
+}
+/// By instructions that pack; the compiler takes the lanes out one by one.
+template <class T>
+requires(sizeof(T) >= 4) TD_INLINE auto to_bytes(Mask<T> mask) {
+  const auto lanes = reinterpret_cast<__m128i>(mask.v);
+  const __m128i words = _mm_packs_epi32(lanes, lanes), bytes = _mm_packs_epi16(words, words);
+  if constexpr (sizeof(T) == 4) return _mm_cvtsi128_si32(bytes) & 0x01010101;
+  else return static_cast<int16_t>(_mm_cvtsi128_si32(_mm_packs_epi16(bytes, bytes)) & 0x0101);
 }
 
 TD_INLINE Vec<float> sqrt(Vec<float> x) { return Vec<float>(_mm_sqrt_ps(x.v)); }
