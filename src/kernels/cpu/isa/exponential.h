@@ -122,13 +122,50 @@ TD_INLINE Vec<double> log_in_base(Vec<double> x, double factor, double of_two) {
   const Vec<double> f = a.m - Vec<double>(1);
   return log_specials(x, fma(f + log_tail(f), Vec<double>(factor), a.e * Vec<double>(of_two)));
 }
+/// A base by the factor 1 / log(base) and by the logarithm of two, each in two parts; of_two has zeros at its end: a whole number times it
+/// is exact.
+struct BaseParts {
+  float factor, factor_low, of_two, of_two_low;
+};
+inline constexpr BaseParts kPartsOfE{1, 0, 0.693359375F, -2.12194440e-4F}, kPartsOfTwo{1.44269502F, 1.92596303e-08F, 1, 0},
+    kPartsOfTen{0.434294492F, -1.01032948e-08F, 0.301025391F, 4.60503907e-06F};
+/// log(2^e (m + lost)) in a base, for m in [sqrt(1/2), sqrt(2)) and lost below its last place, where products and sums are fused. What
+/// rounding takes from the larger terms, f and f^2 / 2 for f = m - 1, is added to the small ones: 0.6 units in the last place.
+template <const BaseParts& base>
+TD_INLINE Vec<float> log_in_parts(Vec<float> m, Vec<float> lost, Vec<float> e) {
+  using V = Vec<float>;
+  const V f = m - V(1), minus_half = f * V(-0.5), factor(base.factor);
+  const V first = base.factor == 1 ? f : rounded_product(f, factor), second = rounded_product(first, minus_half);
+  // (log(1 + f) - f + f^2 / 2) / f^3 with the least greatest error relative to log(1 + f), 2^-30, by Remez's exchange
+  const V third = polynomial(f, 0.333333126, -0.250000096, 0.2000211864, -0.1666799575, 0.1421955296, -0.1240559148, 0.118881592,
+                             -0.1167563404, 0.0674662697) *
+                  (f * f * first);
+  V low = fma(lost, fma(f, f - V(1), V(1)), fused(first, minus_half, -second));
+  if constexpr (base.factor != 1) low = fma(f, V(base.factor_low), low) + fused(f, factor, -first);
+  if constexpr (base.of_two_low != 0) low = fma(e, V(base.of_two_low), low);
+  const V whole = e * V(base.of_two), head = whole + first, sum = head + second;
+  return sum + (((whole - head) + first) + ((head - sum) + second) + (low + third));
+}
+template <const BaseParts& base>
+TD_INLINE Vec<float> log_in_base(Vec<float> x) {
+  const Split<float> a = split(x);
+  return log_specials(x, log_in_parts<base>(a.m, Vec<float>(0), a.e));
+}
 template <std::same_as<float> T>
 TD_INLINE Vec<T> log2(Vec<T> x) {
+  if constexpr (kHasFma) return log_in_base<kPartsOfTwo>(x);
   return in_double(x, [](Vec<double> v) { return log_in_base(v, 1.44269504088896340736, 1); });
 }
 template <std::same_as<float> T>
 TD_INLINE Vec<T> log10(Vec<T> x) {
+  if constexpr (kHasFma) return log_in_base<kPartsOfTen>(x);
   return in_double(x, [](Vec<double> v) { return log_in_base(v, 0.43429448190325182765, 0.30102999566398119521); });
+}
+/// log(2^shift (u + lost)), where lost is what rounding took from u.
+TD_INLINE Vec<float> log_of_sum(Vec<float> u, Vec<float> lost, Vec<float> shift) {
+  using V = Vec<float>;
+  const Split<float> a = split(u);
+  return log_specials(u, log_in_parts<kPartsOfE>(a.m, lost * power_of_two(max(V(-127), -a.e)), a.e + shift));
 }
 template <class T>
 TD_INLINE Vec<T> log1p(Vec<T> x) {
@@ -162,7 +199,8 @@ TD_INLINE Vec<T> erf(Vec<T> x) {
   far = fma(far, t, V(-1.06777877e-1F));
   far = fma(far, t, V(-6.34846687e-1F));
   far = fma(far, t, V(-1.28717512e-1F));
-  far = V(1) - exp(fma(far, t, -t));
+  const Reduced<T> e = reduce_exp(fma(far, t, -t));  // not below -17: the power of two needs no second factor
+  far = V(1) - (fma(exp_tail(e.r) * e.r, e.r, e.r) + V(1)) * power_of_two(e.n);
   V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
   near = fma(near, s, V(-2.67681349e-2F));
   near = fma(near, s, V(1.12819925e-1F));
@@ -171,10 +209,35 @@ TD_INLINE Vec<T> erf(Vec<T> x) {
   near = fma(near, t, t);
   return copysign(select(t > V(0.927734375F), far, near), x);
 }
+
+/// exp(-a^2) (a + 3) P((a - 3) / (a + 3)) / (a + 3) for a = |x|, reflected below 0. P has an error of 2^-28.6, by Remez's exchange. The square's
+/// head is that of a's leading twelve digits, so it is exact; its rest joins the rest of the exponential's argument.
+template <std::same_as<float> T>
+TD_INLINE Vec<T> erfc(Vec<T> x) {
+  using V = Vec<T>;
+  const V a = min(V(10.5), abs(x)), leading = V::of_bits(a.bits() & ~0xfff), square = leading * leading,
+          square_low = (a - leading) * (a + leading);
+  const V n = round(a * a * V(-0x1.715476p+0));
+  const V r = fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), -square) - square_low);  // as in reduce_exp
+  const V sum = a + V(3), lost = a - (sum - V(3)), quotient = V(1) / sum;
+  const V inverse = fma(fma(-sum, quotient, V(1)) - lost * quotient, quotient, quotient), q = (a - V(3)) * inverse;
+  const V p = polynomial(q, 1.074006908, -0.8833944905, 0.5902282788, -0.3104658952, 0.1195293889, -0.02684052044, -0.001228288996,
+                         0.003081037424, -0.0004796662491, -0.0003235035298) *
+              inverse;
+  const V y = scale(fma(fma(exp_tail(r) * r, r, r), p, p), n);
+  return select(x < V(0), V(2) - y, y);
+}
 /// log(1 + e^x), for x <= 0.
 template <class T>
 TD_INLINE Vec<T> log1p_exp(Vec<T> x) {
   return log1p(exp(x));
+}
+/// With a = e^x and r = a / (2 + a) <= 1/3, 2 artanh(r): a polynomial with an error of 2^-33, by Remez's exchange.
+template <std::same_as<float> T>
+TD_INLINE Vec<T> log1p_exp(Vec<T> x) {
+  using V = Vec<T>;
+  const V a = exp(x), r = a / (a + V(2)), z = r * r, twice = fma(-a, r, a);
+  return fma(polynomial(z, 0.3333333775, 0.1999944421, 0.1430829748, 0.1071538023, 0.1214474126) * z, twice, twice);
 }
 
 }  // namespace tandem::kernels::cpu::TD_ISA

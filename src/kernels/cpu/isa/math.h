@@ -30,13 +30,10 @@ TD_FROM_STD(asinh)
 TD_FROM_STD(acosh)
 TD_FROM_STD(atanh)
 TD_FROM_STD(erf)
+TD_FROM_STD(erfc)
 TD_FROM_STD(log2)
 TD_FROM_STD(log10)
 #undef TD_FROM_STD
-template <class T>
-TD_INLINE Vec<T> erfc(Vec<T> x) {
-  return each(x, [](T v) { return std::erfc(v); });
-}
 TD_INLINE Vec<double> atan2(Vec<double> a, Vec<double> b) {
   return each(a, b, [](double x, double y) { return std::atan2(x, y); });
 }

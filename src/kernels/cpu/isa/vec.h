@@ -55,6 +55,8 @@ template <class T>
 TD_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
   return a * b + c;
 }
+/// a * b in a rounding of its own: the compiler does not contract it with a sum that follows.
+TD_INLINE Vec<float> rounded_product(Vec<float> a, Vec<float> b) { return fused(a, b, Vec<float>(0)); }
 /// c[0] + x (c[1] + x (c[2] + …)).
 template <class T, class... Rest>
 TD_INLINE Vec<T> polynomial(Vec<T> x, double first, Rest... rest) {
