@@ -189,7 +189,18 @@ TD_INLINE Vec<T> tanh(Vec<T> x) {
   return copysign(grown / (grown + V(2)), x);
 }
 
-/// Near zero a polynomial, else 1 - exp of one.
+/// erf of t from 0 to 0.927734375: a polynomial.
+TD_INLINE Vec<float> erf_near_zero(Vec<float> t) {
+  using V = Vec<float>;
+  const V s = t * t;
+  V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
+  near = fma(near, s, V(-2.67681349e-2F));
+  near = fma(near, s, V(1.12819925e-1F));
+  near = fma(near, s, V(-3.76125336e-1F));
+  near = fma(near, s, V(1.28379166e-1F));
+  return fma(near, t, t);
+}
+/// Beyond that 1 - exp of a polynomial.
 template <std::same_as<float> T>
 TD_INLINE Vec<T> erf(Vec<T> x) {
   using V = Vec<T>;
@@ -201,16 +212,10 @@ TD_INLINE Vec<T> erf(Vec<T> x) {
   far = fma(far, t, V(-1.28717512e-1F));
   const Reduced<T> e = reduce_exp(fma(far, t, -t));  // not below -17: the power of two needs no second factor
   far = V(1) - (fma(exp_tail(e.r) * e.r, e.r, e.r) + V(1)) * power_of_two(e.n);
-  V near = fma(V(-5.96761703e-4F), s, V(4.99119423e-3F));
-  near = fma(near, s, V(-2.67681349e-2F));
-  near = fma(near, s, V(1.12819925e-1F));
-  near = fma(near, s, V(-3.76125336e-1F));
-  near = fma(near, s, V(1.28379166e-1F));
-  near = fma(near, t, t);
-  return copysign(select(t > V(0.927734375F), far, near), x);
+  return copysign(select(t > V(0.927734375F), far, erf_near_zero(t)), x);
 }
 
-/// exp(-a^2) (a + 3) P((a - 3) / (a + 3)) / (a + 3) for a = |x|, reflected below 0. P has an error of 2^-28.6, by Remez's exchange. The square's
+/// 1 - erf near zero, else exp(-a^2) (a + 3) P((a - 3) / (a + 3)) / (a + 3) for a = |x|, reflected below 0. P has an error of 2^-28.6, by Remez's exchange. The square's
 /// head is that of a's leading twelve digits, so it is exact; its rest joins the rest of the exponential's argument.
 template <std::same_as<float> T>
 TD_INLINE Vec<T> erfc(Vec<T> x) {
@@ -220,11 +225,12 @@ TD_INLINE Vec<T> erfc(Vec<T> x) {
   const V n = round(a * a * V(-0x1.715476p+0));
   const V r = fma(n, V(-0x1.7f7d1cp-20), fma(n, V(-0x1.62e400p-1), -square) - square_low);  // as in reduce_exp
   const V sum = a + V(3), lost = a - (sum - V(3)), quotient = V(1) / sum;
-  const V inverse = fma(fma(-sum, quotient, V(1)) - lost * quotient, quotient, quotient), q = (a - V(3)) * inverse;
+  const V rest = kHasFma ? fma(-sum, quotient, V(1)) : V(0);  // of two roundings the difference would be noise
+  const V inverse = fma(rest - lost * quotient, quotient, quotient), q = (a - V(3)) * inverse;
   const V p = polynomial(q, 1.074006908, -0.8833944905, 0.5902282788, -0.3104658952, 0.1195293889, -0.02684052044, -0.001228288996,
                          0.003081037424, -0.0004796662491, -0.0003235035298) *
               inverse;
-  const V y = scale(fma(fma(exp_tail(r) * r, r, r), p, p), n);
+  const V y = select(a < V(0.85F), V(1) - erf_near_zero(a), scale(fma(fma(exp_tail(r) * r, r, r), p, p), n));
   return select(x < V(0), V(2) - y, y);
 }
 /// log(1 + e^x), for x <= 0.

@@ -64,7 +64,8 @@ TD_INLINE Vec<T> asinh(Vec<T> x) {
                          z,
                      a, a);
   const Mask<T> large = a > V(0x1p20);  // log(2a)
-  const V far = log_of_sum(select(large, a, a + sqrt(z + V(1))), V(0), select(large, V(1), V(0)));
+  const V root = sqrt(fma(a, a, V(1))), u = a + root, lost = a - (u - root);
+  const V far = log_of_sum(select(large, a, u), select(large, V(0), lost), select(large, V(1), V(0)));
   return copysign(select(a < V(1), near, far), x);
 }
 template <std::same_as<float> T>
