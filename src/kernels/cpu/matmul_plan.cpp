@@ -173,7 +173,8 @@ void MatmulPlan::choose_packed() {
   packs_b = route == Route::Packed || (same_a == same_b ? n <= m : same_b);
   const int64_t lines = packs_b ? n : m, panel = route == Route::Packed ? packed_panel() : kSplitPanel;
   const auto bytes = [&](int64_t some) {
-    return route == Route::Packed ? align_up(static_cast<size_t>((some + panel - 1) / panel * panel * k) * size_of(packed)) : split_bytes(some, k);
+    return route == Route::Packed ? align_up(static_cast<size_t>((some + panel - 1) / panel * panel * k) * size_of(packed))
+                                  : split_bytes(some, k);
   };
   const auto fit = static_cast<int64_t>(kMostPacked / bytes(panel)) * panel;
   packed_lines = std::min(lines, std::max(fit, kLeastPackedLines));
@@ -181,7 +182,9 @@ void MatmulPlan::choose_packed() {
   (once ? once_bytes : packed_bytes) = bytes(packed_lines);
 }
 
-int64_t MatmulPlan::packed_panel() const { return packed == kFloat64 ? product_functions<double>().panel() : product_functions<float>().panel(); }
+int64_t MatmulPlan::packed_panel() const {
+  return packed == kFloat64 ? product_functions<double>().panel() : product_functions<float>().panel();
+}
 
 void MatmulPlan::share_out() {
   block_m = m;

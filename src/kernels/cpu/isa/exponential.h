@@ -215,8 +215,9 @@ TD_INLINE Vec<T> erf(Vec<T> x) {
   return copysign(select(t > V(0.927734375F), far, erf_near_zero(t)), x);
 }
 
-/// 1 - erf near zero, else exp(-a^2) (a + 3) P((a - 3) / (a + 3)) / (a + 3) for a = |x|, reflected below 0. P has an error of 2^-28.6, by Remez's exchange. The square's
-/// head is that of a's leading twelve digits, so it is exact; its rest joins the rest of the exponential's argument.
+/// 1 - erf near zero, else exp(-a^2) (a + 3) P((a - 3) / (a + 3)) / (a + 3) for a = |x|, reflected below 0. P has an error of 2^-28.6, by
+/// Remez's exchange. The square's head is that of a's leading twelve digits, so it is exact; its rest joins the rest of the exponential's
+/// argument.
 template <std::same_as<float> T>
 TD_INLINE Vec<T> erfc(Vec<T> x) {
   using V = Vec<T>;

@@ -87,8 +87,9 @@ TD_INLINE Vec<T> atanh(Vec<T> x) {
   return copysign(select(a < V(0.5), near, far), x);
 }
 
-/// 2^(b log2(a)) for positive finite a: the logarithm and the product in double, to 37 digits. The logarithm of m in [sqrt(1/2), sqrt(2)) is an
-/// odd polynomial of s = (m - 1) / (m + 1). Both polynomials have the least greatest relative error, 2^-38 and 2^-34 (Remez's exchange).
+/// 2^(b log2(a)) for positive finite a: the logarithm and the product in double, to 37 digits. The logarithm of m in [sqrt(1/2), sqrt(2))
+/// is an odd polynomial of s = (m - 1) / (m + 1). Both polynomials have the least greatest relative error, 2^-38 and 2^-34 (Remez's
+/// exchange).
 template <std::same_as<float> T>
 TD_INLINE Vec<T> positive_pow(Vec<T> a, Vec<T> b) {
   using V = Vec<double>;
@@ -97,7 +98,8 @@ TD_INLINE Vec<T> positive_pow(Vec<T> a, Vec<T> b) {
   const auto power = [](V mantissa, V whole, V z) __attribute__((always_inline)) {
     const V s = (mantissa - V(1)) / (mantissa + V(1));
     const V log2 =
-        fma(polynomial(s * s, 2.8853900817900815, 0.96179667334945368, 0.57708358332067646, 0.41167282583186866, 0.34072800546261817), s, whole);
+        fma(polynomial(s * s, 2.8853900817900815, 0.96179667334945368, 0.57708358332067646, 0.41167282583186866, 0.34072800546261817), s,
+            whole);
     const V y = min(V(130), max(V(-152), z * log2)), n = round(y);
     return polynomial(y - n, 0.99999999996169586, 0.69314718072851268, 0.24022651198115603, 0.055504103533019059, 0.0096180272545945955,
                       0.0013333922676823378, 0.00015469289308004982, 1.5201894995194942e-05) *

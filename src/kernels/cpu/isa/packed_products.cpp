@@ -1,6 +1,6 @@
 // Large products in float and double. Both operands are copied into panels, in the order in which tiles read them: a's of kTileRows rows,
-// b's of kWide columns. A tile of as many sums stays in registers over a stretch of the inner dimension; meanwhile a's block stays in the second
-// cache, and a panel of b in the first. As in Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
+// b's of kWide columns. A tile of as many sums stays in registers over a stretch of the inner dimension; meanwhile a's block stays in the
+// second cache, and a panel of b in the first. As in Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
 #include <algorithm>
 
 #include "kernels/cpu/isa/isa.h"
@@ -9,7 +9,6 @@
 
 namespace tandem::kernels::cpu::TD_ISA {
 namespace {
-
 
 template <class T>
 struct Packed {

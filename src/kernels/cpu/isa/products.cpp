@@ -38,8 +38,7 @@ struct Products {
     const T* b = p.b + j;
     for (int64_t q = 0; q < p.k; ++q, a += p.a_column, b += p.b_row) {
       V right[vectors];
-      for (int v = 0; v < vectors; ++v)
-        right[v] = whole || v + 1 < vectors ? V::load(b + v * kLanes) : V::load(b + v * kLanes, last);
+      for (int v = 0; v < vectors; ++v) right[v] = whole || v + 1 < vectors ? V::load(b + v * kLanes) : V::load(b + v * kLanes, last);
       for (int r = 0; r < rows; ++r) {
         const V left(a[r * p.a_row]);
         for (int v = 0; v < vectors; ++v) sums[r][v] = fma(left, right[v], sums[r][v]);
