@@ -15,7 +15,7 @@ td::Tensor nothing(const td::Tensor&) { return {}; }
 
 TEST_P(BackwardHooks, AHookRemovesItself) {
   for (const bool of_leaf : {true, false}) {
-    const auto x = leaf({1., 2.}), y = x * 1, on = of_leaf ? x : y;
+    const auto x = leaf({1., 2.}), y = x + 0, on = of_leaf ? x : y;
     int calls = 0, others = 0;
     int64_t number = -1;
     const std::string held(1000, 'x');  // goes with the hook
@@ -40,7 +40,7 @@ TEST_P(BackwardHooks, AHookRemovesItself) {
 
 TEST_P(BackwardHooks, AHookThatAHookAddsBeginsWithTheNextWalk) {
   for (const bool of_leaf : {true, false}) {
-    const auto x = leaf({1.}), y = x * 1, on = of_leaf ? x : y;
+    const auto x = leaf({1.}), y = x + 0, on = of_leaf ? x : y;
     int calls = 0;
     on.register_hook([&](const td::Tensor&) {
       for (int i = 0; i < 100; ++i)
@@ -168,7 +168,7 @@ TEST_P(BackwardHooks, CallbacksOfABackwardThatThrowsAreDropped) {
 
 TEST_P(BackwardHooks, AHooksTensorMustBeLikeTheGradient) {
   auto x = leaf({1., 2., 3.});
-  auto y = x * 1;
+  auto y = x + 0;
   for (const td::Tensor& on : {x, y}) {
     const auto error = [&](td::Tensor replacement) {
       const auto number = on.register_hook([=](const td::Tensor&) { return replacement; });

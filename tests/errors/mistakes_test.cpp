@@ -280,7 +280,7 @@ std::vector<Mistake> gradients() {
          y.sum().backward();
        }},
       {"grad of what needs none", {"input 0"}, "requires_grad_()", [] { (void)td::grad({(a.clone().requires_grad_() * 2).sum()}, {a}); }},
-      {"a new gradient of other sizes", {"[5]", "[2, 3]"}, "reshape", [] { a.clone().set_grad(five); }},
+      {"a new gradient of other sizes", {"[5]", "[2, 3]"}, "are the same size", [] { a.clone().set_grad(five); }},
   };
 }
 
