@@ -41,7 +41,7 @@ from ._named_special import i0, i0_, igamma, igammac  # noqa: E402
 from ._statistics import corrcoef, cov, cumulative_trapezoid, gradient, vander  # noqa: E402
 from ._windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window  # noqa: E402
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled  # noqa: E402
+from .autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled  # noqa: E402
 from ._random import fork_rng, get_rng_state, initial_seed, seed, set_rng_state  # noqa: E402
 from ._settings import (are_deterministic_algorithms_enabled, finfo, get_deterministic_debug_mode, get_float32_matmul_precision, get_num_interop_threads, iinfo,  # noqa: E402
                         is_deterministic_algorithms_warn_only_enabled, is_warn_always_enabled, set_default_dtype, set_default_tensor_type,

@@ -668,6 +668,10 @@ from tandem.amp import (
     get_autocast_dtype as get_autocast_dtype,
     is_autocast_enabled as is_autocast_enabled,
 )
+from tandem.autograd import (
+    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+    is_anomaly_enabled as is_anomaly_enabled,
+)
 from tandem.futures import (
     Future as Future,
     fork as fork,
