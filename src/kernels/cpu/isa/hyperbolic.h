@@ -1,4 +1,4 @@
-// The hyperbolic functions and their inverses, hypot and pow, of floats: in double, rounded once.
+// Of floats: the hyperbolic functions and their inverses, in double where products are not fused with sums, and pow and hypot.
 #pragma once
 
 #include "kernels/cpu/isa/exponential.h"
