@@ -8,8 +8,8 @@ namespace tandem::autograd {
 /// From now on backward, on every thread, looks at what each node gives, and is an error with the line of the forward operation where one
 /// gives nan. It waits for GPUs at each node: to be used where nan has to be found. `check_nan` false: it does not look.
 void set_detect_anomaly(Flag enabled, Flag check_nan = true);
-[[nodiscard]] bool is_anomaly_enabled();            ///< Whether backward looks for nan, or would.
-[[nodiscard]] bool is_anomaly_check_nan_enabled();  ///< Whether it was set with check_nan.
+[[nodiscard]] bool is_anomaly_enabled();
+[[nodiscard]] bool is_anomaly_check_nan_enabled();
 
 /// set_detect_anomaly(true, check_nan) until the end of the scope. As torch.autograd.detect_anomaly.
 class DetectAnomaly {

@@ -53,7 +53,7 @@ struct DTypeFacts {
   DTypeKind kind;
   DType compute;
 };
-constexpr DTypeFacts facts_of(DType dtype) {  ///< The row of `dtype` in the table.
+constexpr DTypeFacts facts_of(DType dtype) {
   switch (dtype) {
 #define TD_ROW(Name, Type, printed, scalar, Kind, Compute) \
   case DType::Name: return {printed, scalar, sizeof(Type), DTypeKind::Kind, DType::Compute};
