@@ -226,12 +226,13 @@ void broadcast(Transport& transport, const Call& call) {
   pull(transport, data, 1, [&](int rank, int) { return Block{0, rank == call.root ? bytes : 0}; }, {&want, here ? size_t{0} : 1});
 }
 
-void all_gather(Transport& transport, const Call& call) {
+/// What every rank has, one after another in out, where `takes`. Ranks begin with themselves, so that they do not all read the same one.
+void collect(Transport& transport, const Call& call, bool takes) {
   const int n = transport.size(), me = transport.rank();
   const size_t bytes = bytes_of(call.count(), call.dtype);
   transport.announce(call.in, bytes);
   std::vector<Want> wants;
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; takes && k < n; ++k) {
     const int peer = (me + k) % n;
     wants.push_back({peer, 0, bytes_at(call.out, static_cast<size_t>(peer) * bytes)});
   }
@@ -243,19 +244,8 @@ void all_gather(Transport& transport, const Call& call) {
       wants);
 }
 
-void gather(Transport& transport, const Call& call) {
-  const size_t bytes = bytes_of(call.count(), call.dtype);
-  transport.announce(call.in, bytes);
-  std::vector<Want> wants;
-  for (int peer = 0; peer < transport.size() && transport.rank() == call.root; ++peer)
-    wants.push_back({peer, 0, bytes_at(call.out, static_cast<size_t>(peer) * bytes)});
-  pull(
-      transport, call.in, 1,
-      [&](int, int) {
-        return Block{0, bytes};
-      },
-      wants);
-}
+void all_gather(Transport& transport, const Call& call) { collect(transport, call, true); }
+void gather(Transport& transport, const Call& call) { collect(transport, call, transport.rank() == call.root); }
 
 void scatter(Transport& transport, const Call& call) {
   const int n = transport.size(), me = transport.rank();
