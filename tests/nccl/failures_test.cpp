@@ -1,4 +1,6 @@
 // What goes wrong with NCCL comes out as an error that says what it was, ends every wait, and leaves nothing behind.
+#include <latch>
+
 #include "nccl/ranks.h"
 #include "runtime/expect_error.h"
 #include "runtime/libraries.h"
@@ -85,7 +87,9 @@ TEST_F(NcclFailures, MissingRanksAreToldAfterTheTimeLimit) {
 
 TEST_F(NcclFailures, OfOtherRanksAreSeen) {
   stand_in()->returns_at_once = true;
+  std::latch joined(2);  // trouble that comes before would fail a rank's joining
   run_ranks(2, [&](Rank& rank) {
+    joined.arrive_and_wait();
     if (rank.rank == 1) return;
     const Tensor t = rank.here(ones({2}));
     all_reduce(rank, t);
