@@ -53,6 +53,7 @@ struct DTypeFacts {
   DTypeKind kind;
   DType compute;
 };
+/// The row of `dtype` in the table of dtypes.
 constexpr DTypeFacts facts_of(DType dtype) {
   switch (dtype) {
 #define TD_ROW(Name, Type, printed, scalar, Kind, Compute) \
