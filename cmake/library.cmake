@@ -3,6 +3,14 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DI
 list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
 list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
+# What reads and writes files, reports, and puts models together is compiled for size: nothing waits for it. It is linked last: of an inline
+# function that other sources emit, too, the linker keeps the first.
+set(cold "/src/(io|models|onnx|train)/|/src/observe/.*(page|report|graph|snapshot|trace|text|table)")
+set(cold_sources ${library_sources})
+list(FILTER cold_sources INCLUDE REGEX "${cold}")
+list(FILTER library_sources EXCLUDE REGEX "${cold}")
+list(APPEND library_sources ${cold_sources})
+set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
 if(NOT library_sources)
   message(FATAL_ERROR "no sources under ${PROJECT_SOURCE_DIR}/src")
 endif()
