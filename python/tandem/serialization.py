@@ -1,4 +1,4 @@
-"""save and load: files of PyTorch's own format, a zip of a pickle and the tensors' bytes. Loading runs no code of the file's."""
+"""save and load: files of PyTorch's own formats, a zip of a pickle and the tensors' bytes, and the one before. Loading runs no code of the file's."""
 
 import collections
 import io
@@ -9,6 +9,8 @@ import zipfile
 
 from . import _C
 
+_OLD_MAGIC = bytes.fromhex("6cfc9c46f9206aa85019")  # the number that files before PyTorch 1.6 begin with, as a pickle has it
+_OLD_VERSION = 1001
 DEFAULT_PROTOCOL = 2  # of pickles, where save is not told
 FILE_LIKE: typing.TypeAlias = str | os.PathLike | typing.IO[bytes]  # what save and load take
 MAP_LOCATION: typing.TypeAlias = typing.Callable | _C.device | str | dict | None
@@ -37,9 +39,10 @@ class _Storage:
 class _Pickler(pickle._Pickler):
     """Writes tensors as PyTorch does."""
 
-    def __init__(self, file, protocol):
+    def __init__(self, file, protocol, is_old=False):
         super().__init__(file, protocol=protocol)
         self.storages = {}  # by address and dtype: key, flat tensor
+        self._more = (None,) if is_old else ()  # the older format can say that a storage is a part of another one
 
     def save(self, obj, save_persistent_id=True):
         if isinstance(obj, _C.dtype):
@@ -58,7 +61,7 @@ class _Pickler(pickle._Pickler):
         if address not in self.storages:
             self.storages[address] = (str(len(self.storages)), _whole_storage(tensor))
         key, flat = self.storages[address]
-        return "storage", _Global("torch", _STORAGE_OF[dtype]), key, str(tensor.device), flat.numel()
+        return "storage", _Global("torch", _STORAGE_OF[dtype]), key, str(tensor.device), flat.numel(), *self._more
 
     def reducer_override(self, obj):
         if isinstance(obj, _C.Tensor):
@@ -87,7 +90,8 @@ def _whole_storage(tensor):
 
 
 def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True):
-    """Writes an object with its tensors, to a path or a file, as torch.save does."""
+    """Writes an object with its tensors, to a path or a file, as torch.save does; in the format before PyTorch 1.6 where _use_new_zipfile_serialization is False."""
+    write = _write if _use_new_zipfile_serialization else _write_old
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         folder = os.path.dirname(path)
@@ -96,13 +100,13 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
         unfinished = f"{path}.{os.getpid()}.unfinished"
         try:
             with open(unfinished, "wb") as file:
-                _write(obj, file, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
+                write(obj, file, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
             os.replace(unfinished, path)
         finally:
             if os.path.exists(unfinished):
                 os.unlink(unfinished)
     else:
-        _write(obj, f, pickle_protocol, "archive")
+        write(obj, f, pickle_protocol, "archive")
 
 
 def _write(obj, file, protocol, name):
@@ -116,6 +120,19 @@ def _write(obj, file, protocol, name):
         for key, flat in pickler.storages.values():
             archive.writestr(f"{name}/data/{key}", _bytes(flat))
         archive.writestr(f"{name}/version", "3\n")
+
+
+def _write_old(obj, file, protocol, name):
+    machine = {"protocol_version": _OLD_VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+    for value in (int.from_bytes(_OLD_MAGIC, "little"), _OLD_VERSION, machine):
+        pickle.dump(value, file, protocol)
+    pickler = _Pickler(file, protocol, is_old=True)
+    pickler.dump(obj)
+    from ._tensor import _bytes
+    pickle.dump([key for key, _ in pickler.storages.values()], file, protocol)
+    for _, flat in pickler.storages.values():
+        file.write(flat.numel().to_bytes(8, "little"))
+        file.write(_bytes(flat))
 
 
 class _Loaded:
@@ -155,7 +172,7 @@ def _safe_names():
     """What a file may name without a say of its own."""
     import tandem
     names = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "defaultdict"): collections.defaultdict, ("collections", "Counter"): collections.Counter,
-             ("_codecs", "encode"): _encode, ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor, ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+             ("_codecs", "encode"): _encode, ("torch._utils", "_rebuild_tensor"): _rebuild_tensor, ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor, ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
              ("torch._utils", "_rebuild_parameter_with_state"): _rebuild_parameter, ("torch", "Size"): _C.Size, ("torch", "device"): _C.device,
              ("torch._tensor", "_rebuild_from_type_v2"): lambda function, kind, args, state: function(*args), ("torch", "Tensor"): _C.Tensor,
              ("torch.nn.parameter", "Parameter"): tandem.nn.Parameter, ("torch.storage", "UntypedStorage"): _Global("torch", "ByteStorage")}
@@ -227,10 +244,11 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
     def persistent_load(self, saved):
-        kind, storage, key, location, numel = saved
+        kind, storage, key, location, numel, *view = saved  # files before PyTorch 1.6 say which part of a storage it is
         if kind != "storage":
             raise pickle.UnpicklingError(f"Unknown typename for persistent_load, expected 'storage' but got '{kind}'")
-        return self._storage_of(key, _dtype(_STORAGES[storage.name]), location, numel)
+        view = [part for part in view if part is not None]
+        return self._storage_of(key, _dtype(_STORAGES[storage.name]), location, numel, *view)
 
 
 def _is_trusted(weights_only):
@@ -254,10 +272,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 def _read(file, map_location, trusted, encoding):
     start = file.tell()
-    if file.read(4) != b"PK\x03\x04":
-        file.seek(start)
-        raise RuntimeError("load: this is no file of torch.save's since PyTorch 1.6 (a zip archive). Older ones: load them with PyTorch and save them anew")
+    beginning = file.read(32)
     file.seek(start)
+    if not beginning.startswith(b"PK\x03\x04"):
+        if _OLD_MAGIC not in beginning:
+            raise RuntimeError("load: this is no file of torch.save's: it begins neither as a zip archive nor as files before PyTorch 1.6 do")
+        return _read_old(file, map_location, trusted, encoding)
     try:
         archive = zipfile.ZipFile(file)
         names = archive.namelist()
@@ -283,6 +303,46 @@ def _read(file, map_location, trusted, encoding):
         return loaded[key]
 
     return _Unpickler(io.BytesIO(archive.read(pickled[0])), storage_of, trusted, encoding).load()
+
+
+def _read_old(file, map_location, trusted, encoding):
+    """The format before PyTorch 1.6: a magic number, a version, what machine it was, the value, the keys of its storages, each a pickle; then the storages."""
+    start = file.tell()
+    file.seek(0, os.SEEK_END)
+    size = file.tell()
+    file.seek(start)
+    loaded, dtypes = {}, {}
+
+    def storage_of(key, dtype, location, numel, view=None):
+        if key not in loaded:
+            if numel < 0 or numel * dtype.itemsize > size:
+                raise RuntimeError(f"load: storage {key} is to have {numel} elements, more than the file: it is damaged")
+            loaded[key], dtypes[key] = _Loaded(_placed(_C.empty(numel, dtype=dtype), location, map_location)), dtype
+        if view is None:
+            return loaded[key]
+        _, offset, length = view
+        return _Loaded(loaded[key].flat[offset:offset + length])
+
+    def unpickle():
+        return _Unpickler(file, storage_of, trusted, encoding).load()
+
+    unpickle()  # the magic number
+    if (version := unpickle()) != _OLD_VERSION:
+        raise RuntimeError(f"Invalid protocol version: {version}")
+    machine = unpickle()
+    result = unpickle()
+    order = "little" if machine.get("little_endian", True) else "big"
+    for key in unpickle():
+        numel = int.from_bytes(file.read(8), order)
+        flat, dtype = loaded[key].flat, dtypes[key]
+        data = file.read(flat.numel() * dtype.itemsize)
+        if numel != flat.numel() or len(data) != numel * dtype.itemsize:
+            raise RuntimeError(f"load: storage {key} has {len(data)} bytes, not {flat.numel() * dtype.itemsize}: the file is damaged")
+        if order == "big":
+            raise RuntimeError("load: the file's numbers are of a big-endian machine")
+        if data:
+            flat.copy_(_C.frombuffer(bytearray(data), dtype=dtype))
+    return result
 
 
 def _placed(flat, location, map_location):
