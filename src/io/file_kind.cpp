@@ -15,9 +15,7 @@ struct Kind {
   std::string_view what, advice;
 };
 
-constexpr Kind kTorch = {
-    "a PyTorch pickle (.pt, .pth)",
-    "write it anew in Python, with safetensors.torch.save_file(torch.load(path), \"weights.safetensors\"), for load_safetensors"};
+constexpr Kind kTorch = {"a PyTorch file (.pt, .pth)", "read it with load_torch"};
 constexpr Kind kOfficeTable = {"a document of Microsoft Office's", "write its tables as CSV"};
 
 /// A kind that stands in a file's first bytes, at a place.

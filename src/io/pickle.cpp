@@ -1,5 +1,6 @@
 #include "io/pickle.h"
 
+#include <bit>
 #include <limits>
 
 namespace tandem::io {
@@ -62,6 +63,14 @@ void PickleWriter::number(uint64_t value) {
   little_endian(value, 8);
   bytes_ += '\0';
 }
+
+void PickleWriter::real(double value) {
+  bytes_ += 'G';
+  const auto bits = std::bit_cast<uint64_t>(value);
+  for (int i = 7; i >= 0; --i) bytes_ += static_cast<char>(bits >> (8 * i) & 0xFFU);  // the highest byte first
+}
+
+void PickleWriter::global(std::string_view module, std::string_view name) { ((bytes_ += 'c').append(module) += '\n').append(name) += '\n'; }
 
 void PickleWriter::pair(int64_t first, int64_t second) {
   number(first);

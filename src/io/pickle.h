@@ -1,4 +1,4 @@
-// Python's pickle format, as far as plain data needs it: dicts, lists, texts, whole numbers, truth values.
+// Python's pickle format, as far as plain data and the tensors of torch.save's files need it.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,16 @@ class PickleWriter {
   void number(int64_t value);
   void number(uint64_t value);
   void boolean(bool value) { bytes_ += value ? '\x88' : '\x89'; }
+  void real(double value);
+  void none() { bytes_ += 'N'; }
+  void begin_tuple() { bytes_ += '('; }
+  void end_tuple() { bytes_ += 't'; }
+  /// A name of a module's, such as a class or a function.
+  void global(std::string_view module, std::string_view name);
+  /// The function and the tuple that were written last become what the function gives.
+  void call() { bytes_ += 'R'; }
+  /// The tuple that was written last says where to find a value that stands outside of the pickle.
+  void outside() { bytes_ += 'Q'; }
   /// A pair of whole numbers.
   void pair(int64_t first, int64_t second);
   /// The pickle of the value that was written. The writer is used up.

@@ -495,14 +495,14 @@ std::vector<Mistake> datasets_and_pictures() {
 std::vector<Mistake> files_and_processes() {
   return {
       {"no file", {"nothing.safetensors"}, "No such file", [] { (void)td::io::load_safetensors("nothing.safetensors"); }},
-      {"a PyTorch pickle",
-       {"PyTorch pickle"},
-       "save_file",
+      {"a file of torch.save's",
+       {"PyTorch file"},
+       "load_torch",
        [] {
          td::nn::Linear net(2, 2);
          td::load("x.pt", net);
        }},
-      {"an old PyTorch pickle", {"PyTorch pickle"}, "save_file", [] { (void)td::io::load_safetensors("old.pt"); }},
+      {"an old file of torch.save's", {"PyTorch file"}, "load_torch", [] { (void)td::io::load_safetensors("old.pt"); }},
       {"a .npy file", {".npy"}, "load_npy", [] { (void)td::io::load_safetensors("x.npy"); }},
       {"no .npy file", {"x.pt"}, "load_safetensors", [] { (void)td::io::load_npy("x.pt"); }},
       {"a text as a checkpoint",

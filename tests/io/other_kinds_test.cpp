@@ -245,8 +245,8 @@ TEST(OtherKinds, AreCalledByTheirNames) {
   const std::vector<std::pair<std::string, std::string>> kinds = {
       {"\x08\x07\x12\x07pytorch\x1a\x05"s + "2.0.0", "an ONNX model (.onnx): export"},
       {"\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model (.tflite): export"},
-      {"PK\3\4"s + std::string(26, '\0') + "archive/data.pklFB", "a PyTorch pickle (.pt, .pth): write it anew in Python"},
-      {"\x80\2\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch pickle (.pt, .pth)"},
+      {"PK\3\4"s + std::string(26, '\0') + "archive/data.pklFB", "a PyTorch file (.pt, .pth): read it with load_torch"},
+      {"\x80\2\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch file (.pt, .pth)"},
       {"\x80\4\x95\0\0"s, "a pickle of Python's: write its arrays"},
       {"PK\3\4"s + std::string(26, '\0') + "[Content_Types].xml", "a document of Microsoft Office's"},
       {"PK\3\4"s + std::string(26, '\0') + "readme.md", "a zip archive: unpack it"},
@@ -300,7 +300,7 @@ TEST(OtherKinds, AreCalledByTheirNames) {
             "[load_npy] a.png: not a .npy file, but a PNG picture: read it with data::read_image");
   // An archive without arrays.
   write_file("a.pt", archive({{"archive/data.pkl", "\x80\2}q\0."s}, {"archive/version", "3\n"}}));
-  EXPECT_EQ(error_of([] { (void)io::load_npz("a.pt"); }).rfind("[load_npz] a.pt: not a .npz archive, but a PyTorch pickle", 0), 0U);
+  EXPECT_EQ(error_of([] { (void)io::load_npz("a.pt"); }).rfind("[load_npz] a.pt: not a .npz archive, but a PyTorch file", 0), 0U);
   EXPECT_EQ(error_of([] { (void)td::data::read_idx("a.png"); }),
             "[read_idx] a.png: not an IDX file, but a PNG picture: read it with data::read_image");
 }
