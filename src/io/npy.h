@@ -16,7 +16,7 @@ void save_npy(const std::string& path, const Tensor& tensor, Site site = Site::h
 /// the file, and what its elements are where these are no numbers that a tensor can have.
 [[nodiscard]] Tensor load_npy(const std::string& path, Device device = cpu(), Site site = Site::here());
 
-/// Writes tensors by name as numpy.savez does. Error for files of 4 GiB or more: safetensors holds those.
+/// Writes tensors by name as numpy.savez does.
 void save_npz(const std::string& path, const TensorMap& tensors, Site site = Site::here());
 /// Reads what numpy.savez or numpy.savez_compressed wrote: the arrays that are named, or all where `names` is empty. What is no array of
 /// numbers (text, objects, records) is left out with a warning; it is an error where it is named, or where there is nothing else.

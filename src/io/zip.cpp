@@ -20,7 +20,8 @@ constexpr size_t kLocatorBytes = 20, kEnd64Bytes = 56;
 constexpr uint16_t kWideNumbers = 1;  // the kind of extra field that has them
 constexpr uint16_t kVersion = 20, kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8Names = 1 << 11;
 constexpr uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980: the same content gives the same bytes
-constexpr uint64_t kMost = 0xfffffffe;
+constexpr uint16_t kWideVersion = 45;
+constexpr uint64_t kMostEntries = 0xfffe;  // in the narrow end record
 constexpr size_t kPieceBytes = 64 << 10;
 
 template <class T>
@@ -35,17 +36,29 @@ T get(std::string_view bytes, size_t at) {
   return number;
 }
 
-/// What local header and directory entry have in common, from the flags on.
-void put_common(std::string& out, uint32_t crc, uint64_t bytes, size_t name_bytes) {
+/// What local header and directory entry have in common, from the version that is needed on.
+void put_common(std::string& out, uint32_t crc, uint64_t bytes, bool wide, size_t name_bytes, size_t extra_bytes) {
+  const uint32_t size = wide ? kElsewhere : static_cast<uint32_t>(bytes);
+  put<uint16_t>(out, extra_bytes ? kWideVersion : kVersion);
   put<uint16_t>(out, kUtf8Names);
   put<uint16_t>(out, kStored);
   put<uint16_t>(out, 0);  // time
   put<uint16_t>(out, kFirstDay);
   put<uint32_t>(out, crc);
-  put<uint32_t>(out, static_cast<uint32_t>(bytes));
-  put<uint32_t>(out, static_cast<uint32_t>(bytes));
+  put<uint32_t>(out, size);
+  put<uint32_t>(out, size);
   put<uint16_t>(out, static_cast<uint16_t>(name_bytes));
-  put<uint16_t>(out, 0);  // extra field
+  put<uint16_t>(out, static_cast<uint16_t>(extra_bytes));
+}
+
+/// The extra field with the numbers that did not fit; empty where all did.
+std::string wide_field(std::initializer_list<uint64_t> numbers) {
+  if (numbers.size() == 0) return {};
+  std::string field;
+  put<uint16_t>(field, kWideNumbers);
+  put<uint16_t>(field, static_cast<uint16_t>(numbers.size() * sizeof(uint64_t)));
+  for (const uint64_t number : numbers) put(field, number);
+  return field;
 }
 
 uint32_t checksum(uint32_t crc, std::string_view bytes) {
@@ -115,32 +128,27 @@ void widen(const InputFile& file, std::string_view extra, ZipEntry& entry) {
 
 }  // namespace
 
-void ZipWriter::check_size(uint64_t bytes) const {
-  if (bytes > kMost) fail("[", op_, "] ", path_, ": the archive would have 4 GiB or more: use save_safetensors");
-}
-
 void ZipWriter::add(const std::string& name, std::string_view head, std::string_view data) {
   if (name.size() > 0xffff) fail("[", op_, "] ", path_, ": a name has ", name.size(), " bytes, more than an archive takes");
-  if (entries_ == 0xfffe) fail("[", op_, "] ", path_, ": more entries than an archive takes");
   const uint64_t bytes = head.size() + data.size();
-  check_size(offset_ + kLocalBytes + name.size() + bytes);
+  const bool wide = bytes >= wide_from_, far = offset_ >= wide_from_;
   const uint32_t crc = checksum(checksum(0, head), data);
+  const std::string sizes = wide ? wide_field({bytes, bytes}) : "";
   std::string header;
   put<uint32_t>(header, kLocalSignature);
-  put<uint16_t>(header, kVersion);
-  put_common(header, crc, bytes, name.size());
-  header += name;
+  put_common(header, crc, bytes, wide, name.size(), sizes.size());
+  header += name + sizes;
 
+  const std::string numbers = wide && far ? wide_field({bytes, bytes, offset_}) : wide ? sizes : far ? wide_field({offset_}) : "";
   put<uint32_t>(directory_, kDirectorySignature);
-  put<uint16_t>(directory_, kVersion);
-  put<uint16_t>(directory_, kVersion);
-  put_common(directory_, crc, bytes, name.size());
+  put<uint16_t>(directory_, numbers.empty() ? kVersion : kWideVersion);
+  put_common(directory_, crc, bytes, wide, name.size(), numbers.size());
   put<uint16_t>(directory_, 0);  // comment
   put<uint16_t>(directory_, 0);  // disk
   put<uint16_t>(directory_, 0);  // internal attributes
   put<uint32_t>(directory_, 0);  // external attributes
-  put<uint32_t>(directory_, static_cast<uint32_t>(offset_));
-  directory_ += name;
+  put<uint32_t>(directory_, far ? kElsewhere : static_cast<uint32_t>(offset_));
+  directory_ += name + numbers;
   ++entries_;
 
   file_.write(header.data(), header.size());
@@ -150,16 +158,32 @@ void ZipWriter::add(const std::string& name, std::string_view head, std::string_
 }
 
 void ZipWriter::finish() {
-  check_size(offset_ + directory_.size());
-  const auto entries = static_cast<uint16_t>(entries_);
-  const auto bytes = static_cast<uint32_t>(directory_.size());
+  const uint64_t bytes = directory_.size(), end = offset_ + bytes;
+  const bool wide = entries_ > kMostEntries || bytes >= wide_from_ || offset_ >= wide_from_;
+  if (wide) {
+    put<uint32_t>(directory_, kEnd64Signature);
+    put<uint64_t>(directory_, kEnd64Bytes - 12);  // what follows this number
+    put<uint16_t>(directory_, kWideVersion);
+    put<uint16_t>(directory_, kWideVersion);
+    put<uint32_t>(directory_, 0);  // this disk
+    put<uint32_t>(directory_, 0);  // the directory's disk
+    put<uint64_t>(directory_, entries_);
+    put<uint64_t>(directory_, entries_);
+    put<uint64_t>(directory_, bytes);
+    put<uint64_t>(directory_, offset_);
+    put<uint32_t>(directory_, kLocatorSignature);
+    put<uint32_t>(directory_, 0);  // the disk of the wide end record
+    put<uint64_t>(directory_, end);
+    put<uint32_t>(directory_, 1);  // disks
+  }
+  const auto entries = wide ? uint16_t{0xffff} : static_cast<uint16_t>(entries_);
   put<uint32_t>(directory_, kEndSignature);
   put<uint16_t>(directory_, 0);  // this disk
   put<uint16_t>(directory_, 0);  // the directory's disk
   put<uint16_t>(directory_, entries);
   put<uint16_t>(directory_, entries);
-  put<uint32_t>(directory_, bytes);
-  put<uint32_t>(directory_, static_cast<uint32_t>(offset_));
+  put<uint32_t>(directory_, wide ? kElsewhere : static_cast<uint32_t>(bytes));
+  put<uint32_t>(directory_, wide ? kElsewhere : static_cast<uint32_t>(offset_));
   put<uint16_t>(directory_, 0);  // comment
   file_.write(directory_.data(), directory_.size());
 }

@@ -1,4 +1,4 @@
-// Archives as .npz files are: entries by name, stored or deflated, without encryption. Written up to 4 GiB, read beyond (zip64).
+// Archives as .npz and .pt files are: entries by name, stored or deflated, without encryption; beyond 4 GiB, too (zip64).
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,25 @@
 
 namespace tandem::io {
 
-/// Writes an archive with stored entries.
+/// Writes an archive with stored entries. Numbers of `wide_from` and more are written as zip64 has them.
 class ZipWriter {
  public:
-  explicit ZipWriter(AtomicFile& file, const char* op, std::string path) : file_(file), op_(op), path_(std::move(path)) {}
+  static constexpr uint64_t kMostNarrow = 0xfffffffe;
+
+  ZipWriter(AtomicFile& file, const char* op, std::string path, uint64_t wide_from = kMostNarrow + 1)
+      : file_(file), op_(op), path_(std::move(path)), wide_from_(wide_from) {}
   /// An entry whose bytes are `head` and then `data`.
   void add(const std::string& name, std::string_view head, std::string_view data);
   /// Writes the directory, which ends the archive.
   void finish();
 
  private:
-  void check_size(uint64_t bytes) const;
-
   AtomicFile& file_;
   const char* op_;
   std::string path_;
+  const uint64_t wide_from_;
   std::string directory_;
-  uint64_t offset_ = 0;
-  uint32_t entries_ = 0;
+  uint64_t offset_ = 0, entries_ = 0;
 };
 
 struct ZipEntry {
