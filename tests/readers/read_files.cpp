@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "io/torch_file.h"
 #include "tandem.h"
 
 namespace td = tandem;
@@ -40,10 +41,21 @@ Read read_table(const json& call, const std::string& path) {
   return read;
 }
 
+/// All that a file of torch.save's holds: its tensors, and the rest as Python prints it. It is written anew where the call says so.
+Read read_torch(const json& call, const std::string& path) {
+  const td::io::PlainValue value = td::io::read_torch(path);
+  if (const std::string to = call.value("write", ""); !to.empty()) td::io::save_torch(to, value);
+  Read read;
+  for (const auto& [name, tensor] : td::io::tensors_of(value)) read.tensors.emplace_back(name, tensor.detach());
+  read.more["value"] = td::str(value);
+  return read;
+}
+
 Read read_file(const json& call) {
   const std::string reader = call.at("reader"), path = call.at("path");
   if (reader == "image") return {{{"pixels", td::data::read_image(path)}}};
   if (reader == "npy") return {{{"array", td::io::load_npy(path)}}};
+  if (reader == "torch") return read_torch(call, path);
   if (reader == "idx") return {{{"array", td::data::read_idx(path)}}};
   const auto names = call.value("names", std::vector<std::string>());
   if (reader == "npz") return of_map(td::io::load_npz(path, td::cpu(), names));
