@@ -6,13 +6,15 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
-#include "train/untrusted_json.h"
+#include "base/untrusted_json.h"
 
 namespace tandem::train::detail {
 namespace {
 
 using nlohmann::json;
 using tandem::detail::json_text;
+using tandem::detail::parse_json;
+using tandem::detail::whole_number;
 
 constexpr const char* kKey = "trainer";
 constexpr const char* kSecondsKey = "trainer_seconds";  // by itself: all else is the same for the same run

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
-#include "train/untrusted_json.h"
+#include "base/untrusted_json.h"
 
 namespace tandem::tools {
 namespace {
@@ -58,7 +58,7 @@ struct FromJson {
   }
   template <class T>
   static T value(const json& value) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return train::detail::whole_number<T>(value);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return detail::whole_number<T>(value);
     else return value.get<T>();
   }
 };
@@ -84,7 +84,7 @@ void read_settings(TrainSettings& settings, const io::Metadata& metadata, const 
   const auto damaged = [&] { fail(path, ": the settings in this file are damaged"); };
   TrainSettings read = settings;
   try {
-    const auto before = train::detail::parse_json<json>(note->second, 1);
+    const auto before = detail::parse_json<json>(note->second, 1);
     read.recipe = before.at("name").get<std::string>();
     for_each_setting(read, FromJson{before, keep});
   } catch (const json::exception&) {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace tandem::train::detail {
+namespace tandem::detail {
 
 /// Parses text whose objects and lists are nested `deepest` deep at most. Error where they are nested deeper, before memory is taken, and
 /// where it is no JSON.
@@ -39,4 +39,4 @@ T whole_number(const Json& value) {
   fail("this is no whole number of that kind");
 }
 
-}  // namespace tandem::train::detail
+}  // namespace tandem::detail
