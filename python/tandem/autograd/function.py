@@ -4,7 +4,8 @@ import functools
 from typing import Any
 
 from .. import _C
-from .._grad_mode import no_grad
+from .._grad_mode import enable_grad, no_grad
+from . import forward_ad
 
 Tensor = _C.Tensor
 
@@ -14,6 +15,7 @@ class FunctionCtx:
 
     def __init__(self):
         self._to_save = ()
+        self._for_forward = None
         self._saved = None
         self._not_differentiable = ()
         self._dirty = ()
@@ -25,7 +27,8 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """Accepted: there is no forward mode."""
+        """Keeps tensors for jvp, which finds them in saved_tensors."""
+        self._for_forward = tensors
 
     def mark_dirty(self, *args):
         """Inputs that forward has changed in place, and returns."""
@@ -69,6 +72,10 @@ class Function(FunctionCtx, metaclass=_Meta):
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
     @classmethod
     def apply(cls, *args, **kwargs) -> Any:
         """Calls forward without recording, and records backward."""
@@ -105,6 +112,8 @@ def _record(cls, ctx, args, inputs, recorded, outputs, results):
         plain.append(out.view(out.shape).detach() if any(out is a for a in inputs) and i not in changed else out)
     # What backward is told later. It must not hold the outputs: they hold it.
     backward, expected = cls.backward if cls.backward is not Function.backward else cls.vjp, len(args)
+    if backward is Function.backward and cls.jvp is not Function.jvp and forward_ad.is_active():
+        backward = _transposed(cls, ctx, args)
     takes = [isinstance(a, Tensor) for a in args]
     likes = [(out.shape, out.dtype, out.device) if isinstance(out, Tensor) and out.is_floating_point() else None for out in outputs]
 
@@ -129,6 +138,29 @@ def _record(cls, ctx, args, inputs, recorded, outputs, results):
             _C._change_history(outputs[i], result)
             result = outputs[i]
         results[i] = result
+
+
+def _transposed(cls, ctx, args):
+    """The backward of a function that has jvp alone: jvp is linear in the tangents, and backward through it is its transpose."""
+    before, ctx._to_save = ctx._to_save, ctx._to_save if ctx._for_forward is None else ctx._for_forward
+    with enable_grad():
+        probes = [_C.zeros_like(a).requires_grad_() if isinstance(a, Tensor) and a.requires_grad else None for a in args]
+        tangents = cls.jvp(ctx, *probes)
+    ctx._to_save = before
+    tangents = tangents if isinstance(tangents, (tuple, list)) else (tangents,)
+
+    def backward(ctx, *grads):
+        from . import grad
+        used = [(tangent, weight) for tangent, weight in zip(tangents, grads) if tangent is not None and weight is not None and tangent.requires_grad]
+        wanted = [probe for probe in probes if probe is not None]
+        found = [None] * len(wanted)
+        if used:
+            outputs, weights = zip(*used)
+            found = grad(outputs, wanted, weights, retain_graph=True, create_graph=_C.is_grad_enabled(), allow_unused=True)
+        found = iter(found)
+        return tuple(None if probe is None else next(found) for probe in probes)
+
+    return backward
 
 
 def once_differentiable(function):

@@ -17,15 +17,17 @@ def _differentiable(outputs):
 
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
               check_batched_grad=False, fast_mode=False, check_forward_ad=False, check_backward_ad=True, masked=None):
-    """Whether the gradients of func agree with finite differences at float64 inputs."""
+    """Whether the gradients of func agree with finite differences at float64 inputs; with check_forward_ad also those of forward mode."""
     import tandem
+    if not (check_backward_ad or check_forward_ad):
+        raise ValueError("Expected at least one of check_forward_ad and check_backward_ad to be True")
     inputs = _tensors(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, _C.Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
     try:
         for i in checked:
-            _check(tandem, func, inputs, i, eps, atol, rtol)
+            _check(tandem, func, inputs, i, eps, atol, rtol, check_backward_ad, check_forward_ad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -33,12 +35,14 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def _check(tandem, func, inputs, i, eps, atol, rtol):
-    """The Jacobians of all outputs by one input, both ways."""
+def _check(tandem, func, inputs, i, eps, atol, rtol, backward, forward):
+    """The Jacobians of all outputs by one input, by finite differences and by each way that is checked."""
     x = inputs[i]
     if not x.is_contiguous():
         raise ValueError("gradcheck expects inputs that are contiguous: call contiguous() first")
-    analytical = [_analytical(tandem, output, x) for output in _differentiable(func(*inputs))]
+    ways = [[_analytical(tandem, output, x) for output in _differentiable(func(*inputs))]] if backward else []
+    if forward:
+        ways.append(_by_forward_mode(tandem, func, inputs, i))
     columns = []
     flat = x.data.view(-1)
     for place in flat:
@@ -49,7 +53,7 @@ def _check(tandem, func, inputs, i, eps, atol, rtol):
         below = _values(func, inputs)
         place.fill_(before)
         columns.append([(a - b) / (2 * eps) for a, b in zip(above, below)])
-    for number, found in enumerate(analytical):
+    for number, found in [pair for analytical in ways for pair in enumerate(analytical)]:
         numerical = _C.stack([column[number] for column in columns]).to(found.dtype) if columns else found
         if not tandem.allclose(found, numerical, rtol=rtol, atol=atol):
             raise GradcheckError(f"Jacobian mismatch for output {number} with respect to input {i},\nnumerical:{numerical}\nanalytical:{found}\n")
@@ -69,6 +73,22 @@ def _analytical(tandem, output, x):
         if found is not None:
             jacobian[:, k] = found.detach().reshape(-1).cpu()
     return jacobian
+
+
+def _by_forward_mode(tandem, func, inputs, i):
+    """The Jacobian of each output by one input: a row for each element of it, along which forward mode goes."""
+    forward_ad = tandem.autograd.forward_ad
+    rows = []
+    for k in range(inputs[i].numel()):
+        direction = _C.zeros_like(inputs[i]).detach()
+        direction.view(-1)[k] = 1
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(inputs[i].detach(), direction)
+            outputs = _differentiable(func(*inputs[:i], dual, *inputs[i + 1:]))
+            tangents = [forward_ad.unpack_dual(output).tangent for output in outputs]
+        rows.append([_C.zeros(output.numel(), dtype=output.dtype) if tangent is None else tangent.detach().reshape(-1).cpu()
+                     for output, tangent in zip(outputs, tangents)])
+    return [_C.stack(of_output) for of_output in zip(*rows)]
 
 
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,

@@ -39,22 +39,25 @@ class _Tracked:
         return tree_map(lambda value: self._released(value) if isinstance(value, _C.Tensor) else value, tree)
 
     def _released(self, value):
-        if not value.requires_grad:
+        return released(value, self._own) if self._outer else value.detach()
+
+
+def released(value, own):
+    """The tensor without the history that ends at the leaves whose ids are in `own`; as it is where it has another one."""
+    if not value.requires_grad:
+        return value
+    nodes, seen = [value.grad_fn] if value.grad_fn is not None else [], set()
+    if not nodes:
+        return value.detach() if id(value) in own else value
+    while nodes:
+        node = nodes.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable") and id(node.variable) not in own:
             return value
-        if not self._outer:
-            return value.detach()
-        nodes, seen = [value.grad_fn] if value.grad_fn is not None else [], set()
-        if not nodes:
-            return value.detach() if id(value) in self._own else value
-        while nodes:
-            node = nodes.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if hasattr(node, "variable") and id(node.variable) not in self._own:
-                return value
-            nodes += [following for following, _ in node.next_functions if following is not None]
-        return value.detach()
+        nodes += [following for following, _ in node.next_functions if following is not None]
+    return value.detach()
 
 
 def _gradients(outputs, inputs, weights, keep=True):
