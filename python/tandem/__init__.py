@@ -35,6 +35,7 @@ del _taken, _name
 
 from . import _tensor  # noqa: E402  gives Tensor what is written in Python
 from ._functions import *  # noqa: E402,F403
+from ._functions import _assert  # noqa: E402,F401
 from ._composed import *  # noqa: E402,F403
 from ._more import *  # noqa: E402,F403
 from ._named_special import i0, i0_, igamma, igammac  # noqa: E402
@@ -72,7 +73,7 @@ def __getattr__(name):
     """The parts that are imported when they are first asked for, and a clear word about what PyTorch has and tandem does not."""
     import importlib
     if name in ("accelerator", "array_api", "compiler", "distributed", "distributions", "func", "functional", "multiprocessing", "onnx", "torch_compat", "train", "types",
-                "hub", "jit", "overrides", "special", "fft", "quasirandom", "signal", "testing", "version"):
+                "fx", "hub", "jit", "overrides", "special", "fft", "quasirandom", "signal", "testing", "version"):
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:

@@ -24,6 +24,11 @@ def is_tensor(obj):
     return isinstance(obj, _C.Tensor)
 
 
+def _assert(condition, message):
+    """AssertionError with the message where the condition does not hold."""
+    assert condition, message
+
+
 def is_storage(obj):
     """Whether it is a storage, of bytes or of elements."""
     return isinstance(obj, (TypedStorage, UntypedStorage))

@@ -1,4 +1,7 @@
-"""Calls with the scalars in front of the tensors, as old programs have them: x.add_(0.5, y), torch.addmm(beta, m, alpha, a, b)."""
+"""Calls that fit no signature: of classes with __torch_function__, and with the scalars in front of the tensors, as old programs have them.
+
+x.add_(0.5, y), torch.addmm(beta, m, alpha, a, b)
+"""
 
 import warnings
 
@@ -55,8 +58,21 @@ def _warn(name, form, is_method):
         f"Consider using one of the following signatures instead:\n\t{name}({_text(tensors)}, *, {defaults}{out})", stacklevel=3)
 
 
+def _asking(value):
+    """The objects in a value, and in its lists, whose classes have __torch_function__."""
+    if isinstance(value, (tuple, list)):
+        return [found for one in value for found in _asking(one)]
+    return [value] if hasattr(type(value), "__torch_function__") else []
+
+
 def call(name, is_method, args, kwargs):
-    """The result of a call in an old form; NotImplemented where it is none. A method's own tensor is the first of `args`."""
+    """The result of a call that no signature takes; NotImplemented where there is none. A method's own tensor is the first of `args`."""
+    asking = _asking([*args, *kwargs.values()])
+    function = getattr(_C.Tensor if is_method else _C, name, None) if asking else None
+    if function is not None:
+        from .overrides import handle_torch_function
+
+        return handle_torch_function(function, asking, *args, **kwargs)
     plain = name.removesuffix("_")
     if plain not in _TENSORS or (not is_method and plain != name):
         return NotImplemented

@@ -1,4 +1,7 @@
-"""Lets classes with __torch_function__ answer for users' own functions, as torch.overrides. tandem's own functions do not ask."""
+"""Lets classes with __torch_function__ answer for functions, as torch.overrides.
+
+tandem's operations ask the classes of arguments that they do not take: those of objects that are no tensors.
+"""
 
 import functools
 
@@ -121,12 +124,12 @@ def get_ignored_functions():
 
 
 def get_overridable_functions():
-    """Nothing: no function of tandem's asks for __torch_function__."""
+    """Nothing: no function of tandem's asks the classes of tensors for __torch_function__."""
     return {}
 
 
 def get_testing_overrides():
-    """Nothing: no function of tandem's asks for __torch_function__."""
+    """Nothing: no function of tandem's asks the classes of tensors for __torch_function__."""
     return {}
 
 
@@ -137,7 +140,7 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self):
-        raise NotImplementedError(f"{type(self).__name__}: tandem's functions call no __torch_function__, so a mode would see none of them")
+        raise NotImplementedError(f"{type(self).__name__}: tandem's functions call no __torch_function__ for tensors, so a mode would see none of them")
 
     def __exit__(self, *error):
         pass
