@@ -6,6 +6,7 @@
 #include "devices.h"
 #include "distributed.h"
 #include "exchange.h"
+#include "foreign_dtypes.h"
 #include "methods.h"
 #include "operators.h"
 #include "optimizers.h"
@@ -80,10 +81,10 @@ bool fill(PyObject* module) {
   register_device_methods();
   register_reductions();
   register_operations();
-  return add_values(module) && add_errors(module) && add_tensor(module) && add_functions(module) && add_generator(module) &&
-         add_data(module) && add_exchange(module) && add_autograd(module) && add_settings(module) && add_devices(module) &&
-         add_optimizers(module) && add_seeing(module) && add_distributed(module) && add_sharing(module) && add_parallel(module) &&
-         add_compile(module) && add_writers(module);
+  return add_values(module) && add_foreign_dtypes(module) && add_errors(module) && add_tensor(module) && add_functions(module) &&
+         add_generator(module) && add_data(module) && add_exchange(module) && add_autograd(module) && add_settings(module) &&
+         add_devices(module) && add_optimizers(module) && add_seeing(module) && add_distributed(module) && add_sharing(module) &&
+         add_parallel(module) && add_compile(module) && add_writers(module);
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, defa
 
 bool, uint8, int8, int16, int32, int64 = _C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64
 float16, bfloat16, float32, float64 = _C.float16, _C.bfloat16, _C.float32, _C.float64
+complex32, complex64, complex128, uint16, uint32, uint64 = _C.complex32, _C.complex64, _C.complex128, _C.uint16, _C.uint32, _C.uint64  # no tensor has these
+float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz = _C.float8_e4m3fn, _C.float8_e4m3fnuz, _C.float8_e5m2, _C.float8_e5m2fnuz
+float8_e8m0fnu = _C.float8_e8m0fnu
+chalf, cfloat, cdouble = complex32, complex64, complex128
 short, int, long, half, float, double = int16, int32, int64, float16, float32, float64
 
 newaxis = None

@@ -1,4 +1,4 @@
-"""Calls that fit no signature: of classes with __torch_function__, and with the scalars in front of the tensors, as old programs have them.
+"""Calls that fit no signature: with dtypes that no tensor has, of classes with __torch_function__, and with the scalars in front of the tensors, as old programs have them.
 
 x.add_(0.5, y), torch.addmm(beta, m, alpha, a, b)
 """
@@ -67,6 +67,9 @@ def _asking(value):
 
 def call(name, is_method, args, kwargs):
     """The result of a call that no signature takes; NotImplemented where there is none. A method's own tensor is the first of `args`."""
+    foreign = next((one for one in (*args, *kwargs.values()) if isinstance(one, _C._foreign_dtype)), None)
+    if foreign is not None:
+        raise NotImplementedError(f"{name}: tandem has no tensors of {foreign!r}")
     asking = _asking([*args, *kwargs.values()])
     function = getattr(_C.Tensor if is_method else _C, name, None) if asking else None
     if function is not None:

@@ -120,14 +120,23 @@ class finfo:
     """What a floating dtype can hold: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
     _FACTS = {"float16": (16, 10, 15, 1e-3), "bfloat16": (16, 7, 127, 1e-2), "float32": (32, 23, 127, 1e-6), "float64": (64, 52, 1023, 1e-15)}
+    _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+    _FLOAT8 = {"float8_e4m3fn": (0.125, 448.0, 2.0 ** -6), "float8_e4m3fnuz": (0.125, 240.0, 2.0 ** -7), "float8_e5m2": (0.25, 57344.0, 2.0 ** -14),
+               "float8_e5m2fnuz": (0.25, 57344.0, 2.0 ** -15), "float8_e8m0fnu": (1.0, 2.0 ** 127, 2.0 ** -127)}
 
     def __init__(self, type=_NOT_GIVEN):
         dtype = _C.get_default_dtype() if type is _NOT_GIVEN else type
         if not isinstance(dtype, _C.dtype):
             raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(dtype)}")
-        if not dtype.is_floating_point:
+        if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
-        self.dtype = repr(dtype).rsplit(".", 1)[-1]
+        name = repr(dtype).rsplit(".", 1)[-1]
+        self.dtype = self._PARTS.get(name, name)
+        if name in self._FLOAT8:
+            self.eps, self.max, self.tiny = self._FLOAT8[name]
+            self.bits, self.resolution, self.smallest_normal = 8, 1.0, self.tiny
+            self.min = -self.max if dtype.is_signed else self.tiny
+            return
         self.bits, fraction, exponent, self.resolution = self._FACTS[self.dtype]
         self.eps = 2.0 ** -fraction
         self.max = (2.0 - self.eps) * 2.0 ** exponent
@@ -145,11 +154,11 @@ class iinfo:
     def __init__(self, type):
         if not isinstance(type, _C.dtype):
             raise TypeError(f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}")
-        if type.is_floating_point or type is _C.bool:
+        if type.is_floating_point or type.is_complex or type is _C.bool:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         self.dtype, self.bits = repr(type).rsplit(".", 1)[-1], 8 * type.itemsize
-        self.min = 0 if type is _C.uint8 else -(2 ** (self.bits - 1))
-        self.max = 2 ** self.bits - 1 if type is _C.uint8 else 2 ** (self.bits - 1) - 1
+        self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0
+        self.max = 2 ** (self.bits - 1) - 1 if type.is_signed else 2 ** self.bits - 1
 
     def __repr__(self):
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

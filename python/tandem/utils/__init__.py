@@ -8,6 +8,6 @@ def __getattr__(name):
     """`benchmark`, `dlpack`, `hooks` and others, which are loaded when they are asked for."""
     import importlib
 
-    if name in ("benchmark", "dlpack", "hooks", "model_zoo", "_pytree"):
+    if name in ("benchmark", "dlpack", "flop_counter", "hooks", "model_zoo", "_pytree"):
         return importlib.import_module(f"tandem.utils.{name}")
     raise AttributeError(f"module 'tandem.utils' has no attribute '{name}'")
