@@ -113,7 +113,7 @@ struct Target {
 };
 
 void take(PyObject* object, Target& target, int& flags) {
-  if (is_dtype(object) || PyType_Check(object)) target.dtype = to_dtype(object);
+  if (PyObject_TypeCheck(object, &dtype_type) || PyType_Check(object)) target.dtype = to_dtype(object);
   else if (is_tensor(object)) target.device = tensor_of(object).device(), target.dtype = tensor_of(object).dtype();
   else if (PyBool_Check(object)) (flags++ == 0 ? target.options.non_blocking : target.options.copy) = to_bool(object);
   else if (is_device(object) || PyUnicode_Check(object) || is_integer(object)) target.device = to_device(object);

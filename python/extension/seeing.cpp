@@ -185,13 +185,14 @@ PyObject* profile_events(PyObject* self, PyObject*) {
       const Object device = Object::take(from_device(e.device));
       const Object shapes = Object::take(checked(PyList_New(0)));
       for (const std::vector<int64_t>& sizes : e.shapes) append(shapes.get(), from_shape(sizes));
-      append(list.get(),
-             Py_BuildValue("{s:s,s:s,s:O,s:i,s:d,s:d,s:s,s:i,s:L,s:L,s:L,s:L,s:L,s:O}", "name", e.name.c_str(), "category",
-                           e.category.c_str(), "device", device.get(), "stream", e.stream, "start",
-                           static_cast<double>(e.start.count()) * 1e-9, "duration", static_cast<double>(e.duration.count()) * 1e-9, "file",
-                           e.file.c_str(), "line", e.line, "bytes", static_cast<long long>(e.bytes), "flops",
-                           static_cast<long long>(e.flops), "id", static_cast<long long>(e.id), "parent", static_cast<long long>(e.parent),
-                           "forward_id", static_cast<long long>(e.forward_id), "shapes", shapes.get()));
+      append(
+          list.get(),
+          Py_BuildValue("{s:s,s:s,s:O,s:i,s:d,s:d,s:s,s:i,s:L,s:L,s:L,s:L,s:L,s:L,s:O}", "name", e.name.c_str(), "category",
+                        e.category.c_str(), "device", device.get(), "stream", e.stream, "start",
+                        static_cast<double>(e.start.count()) * 1e-9, "duration", static_cast<double>(e.duration.count()) * 1e-9, "file",
+                        e.file.c_str(), "line", e.line, "bytes", static_cast<long long>(e.bytes), "flops", static_cast<long long>(e.flops),
+                        "id", static_cast<long long>(e.id), "parent", static_cast<long long>(e.parent), "launch",
+                        static_cast<long long>(e.launch), "forward_id", static_cast<long long>(e.forward_id), "shapes", shapes.get()));
     }
     return list.release();
   });

@@ -275,6 +275,10 @@ DType to_dtype(PyObject* object) {
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return kFloat64;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return kInt64;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return kBool;
+  if (PyObject_TypeCheck(object, &dtype_type)) {
+    const Object text = Object::take(checked(PyObject_Repr(object)));
+    fail<NotImplementedError>("tandem has no tensors of ", to_text(text.get()));
+  }
   fail<TypeError>("dtype must be ", prefix, "dtype, not ", Py_TYPE(object)->tp_name);
 }
 Device to_device(PyObject* object) {

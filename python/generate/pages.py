@@ -30,8 +30,8 @@ PARTS = {
         "tandem.nn.utils.stateless",
     ],
     "Gradients and training": [
-        "tandem.autograd", "tandem.autograd.function", "tandem.autograd.functional", "tandem.autograd.graph", "tandem.optim",
-        "tandem.optim.lr_scheduler", "tandem.optim.swa_utils", "tandem.amp", "tandem.train", "tandem.utils.checkpoint",
+        "tandem.autograd", "tandem.autograd.forward_ad", "tandem.autograd.function", "tandem.autograd.functional", "tandem.autograd.graph",
+        "tandem.optim", "tandem.optim.lr_scheduler", "tandem.optim.swa_utils", "tandem.amp", "tandem.train", "tandem.utils.checkpoint",
     ],
     "Data": [
         "tandem.utils.data", "tandem.utils.data.distributed", "tandem.utils.tensorboard",
@@ -44,7 +44,8 @@ PARTS = {
         "tandem.distributed.checkpoint.state_dict", "tandem.distributed.optim", "tandem.distributed.run", "tandem.multiprocessing",
     ],
     "Seeing what a program does": [
-        "tandem.ledger", "tandem.races", "tandem.profiler", "tandem.utils.benchmark", "tandem.testing",
+        "tandem.ledger", "tandem.races", "tandem.profiler", "tandem.fx", "tandem.utils.flop_counter", "tandem.utils.benchmark",
+        "tandem.testing",
     ],
     "Programs of PyTorch's": [
         "tandem.torch_compat",

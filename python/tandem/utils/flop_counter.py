@@ -31,12 +31,12 @@ def _attention(shapes, backward):
     return 2 * count * rows * columns * products
 
 
-def _counted(event, in_backward):
+def _counted(event, in_backward, on_gpu):
     """The operation's name as PyTorch's tables have it, and its count; None for what does not count."""
     name, shapes = event["name"], event["shapes"]
     if name.startswith("scaled_dot_product_attention"):
         backward = name.endswith("_backward")
-        place = "" if event["device"].type == "cuda" else "_for_cpu"
+        place = "" if on_gpu else "_for_cpu"
         if len(shapes) < 3 or (backward and len(shapes) < 4):
             return None
         told = f"_scaled_dot_product_flash_attention{place}{'_backward' if backward else ''}"
@@ -47,11 +47,14 @@ def _counted(event, in_backward):
         return "convolution_backward" if in_backward else "convolution", event["flops"]
     if name in _PRODUCTS:
         return _PRODUCTS[name], event["flops"]
-    if name in ("linear", "matmul") and len(shapes) >= 2 and min(len(shapes[0]), len(shapes[1])) >= 2:
-        if name == "linear" or len(shapes) > 2:
-            return "addmm" if len(shapes) > 2 else "mm", event["flops"]
-        return "mm" if len(shapes[1]) == 2 else "bmm", event["flops"]
-    return None
+    if name == "linear":
+        return "addmm" if len(shapes) > 2 else "mm", event["flops"]
+    return ("mm" if len(shapes[1]) == 2 else "bmm", event["flops"]) if name == "matmul" else None
+
+
+def _nearest(owners, number):
+    """The modules of the step of forward that is closest to this one: steps are numbered as they are recorded, not all of them are known."""
+    return owners[min(owners, key=lambda known: (abs(known - number), known))] if owners else ()
 
 
 class FlopCounterMode:
@@ -120,13 +123,16 @@ class FlopCounterMode:
                 names = (*names, event["name"].removeprefix(_MARK))
             owners.append(names)
             backward.append(event["category"] == "backward" or (parent >= 0 and backward[parent]))
-            if names and event["forward_id"] >= 0 and not backward[-1]:
+            if event["forward_id"] >= 0 and not backward[-1]:
                 by_forward.setdefault(event["forward_id"], names)
+        on_gpu = {event["launch"] for event in events}
         for event, names, in_backward in zip(events, owners, backward):
-            counted = _counted(event, in_backward) if event["category"] == "operation" else None
+            counted = _counted(event, in_backward, event["id"] in on_gpu) if event["category"] == "operation" else None
             if counted is None:
                 continue
-            for name in {"Global", *(by_forward.get(event["forward_id"], ()) if in_backward else names)}:
+            if in_backward:
+                names = _nearest(by_forward, event["forward_id"]) if event["forward_id"] >= 0 else ()
+            for name in dict.fromkeys(["Global", *names]):
                 self.flop_counts[name][f"aten.{counted[0]}"] += counted[1]
 
     def _now(self):
