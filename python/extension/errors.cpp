@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "compile.h"
 #include "runtime/tracer.h"
@@ -19,6 +20,25 @@ PyObject* linalg_error = nullptr;
 namespace {
 
 constexpr std::string_view kVerbs[] = {"is ", "cannot ", "expects ", "needs ", "takes ", "has ", "with ", "not "};
+
+/// What a message of the library's begins with, and what PyTorch's does.
+constexpr std::pair<std::string_view, std::string_view> kWordings[] = {
+    {"[cat] expected a non-empty", "torch.cat(): expected a non-empty"},
+    {"[clamp] At least", "torch.clamp: At least"},
+    {"[clip] At least", "torch.clamp: At least"},
+    {"[einsum] subscript", "einsum(): subscript"},
+    {"[linalg.cholesky] The", "linalg.cholesky: The"},
+    {"[linalg.inv] The", "linalg.inv: The"},
+    {"[linear] expected both tensors to have", "mat1 and mat2 must have"},
+    {"[masked_select] expected", "masked_select: expected"},
+    {"[matmul] expected both tensors to have", "expected m1 and m2 to have"},
+    {"[mm] expected both tensors to have", "expected m1 and m2 to have"},
+    {"[mm] mat", "mm: mat"},
+    {"[permute] duplicate", "permute(): duplicate"},
+    {"[tril] input", "tril: input"},
+    {"[triu] input", "triu: input"},
+    {"[where] expected", "where expected"},
+};
 
 /// A Python exception on its way through C++.
 class PythonException : public std::exception {
@@ -54,6 +74,11 @@ class PythonException : public std::exception {
 /// "[bernoulli] expects ..." becomes "bernoulli expects ...".
 std::string python_text(const Error& error) {
   std::string text = error.message(Language::Python);
+  for (const auto& [from, to] : kWordings)
+    if (text.starts_with(from)) {
+      text.replace(0, from.size(), to);
+      break;
+    }
   if (text.starts_with('[')) {
     const size_t end = text.find("] ");
     if (end != std::string::npos && text.find('\n') > end) {

@@ -33,6 +33,18 @@ float16: _dtype
 bfloat16: _dtype
 float32: _dtype
 float64: _dtype
+# No tensor has these.
+complex32: _dtype
+complex64: _dtype
+complex128: _dtype
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
 
 class device:
     """device(type, index=None): 'cpu', 'cuda' or 'cuda:1'. As a block it is where tensors are made that are given no device."""

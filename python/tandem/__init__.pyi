@@ -25,6 +25,7 @@ from tandem import (
     func as func,
     functional as functional,
     futures as futures,
+    fx as fx,
     hub as hub,
     jit as jit,
     ledger as ledger,
@@ -599,6 +600,9 @@ from tandem._formats import (
     preserve_format as preserve_format,
     strided as strided,
 )
+from tandem._functions import (
+    _assert as _assert,
+)
 from tandem._grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -724,8 +728,11 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors, expanded to a size in common."""
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of elements, a row each."""
+cdouble: _dtype
+cfloat: _dtype
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of several matrices, in the order that takes the fewest multiplications."""
+chalf: _dtype
 def cholesky(input: Tensor, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
     """The Cholesky factor of a positive definite matrix."""
 def cholesky_inverse(input: Tensor, upper: Any = False, *, out: Tensor | None = None) -> Tensor:
@@ -741,6 +748,9 @@ def combinations(input: Tensor, r: Any = 2, with_replacement: Any = False) -> Te
     """All choices of r elements of a vector, a row each."""
 def complex(real: Any, imag: Any, *, out: Tensor | None = None) -> Any:
     """Not there: there are no complex dtypes."""
+complex128: _dtype
+complex32: _dtype
+complex64: _dtype
 def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ...) -> Any:
     """true_fn(*operands) where pred is true, else false_fn(*operands)."""
 def conj(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -772,6 +782,11 @@ float: _dtype
 float16: _dtype
 float32: _dtype
 float64: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor over the memory of another library's, or of a DLPack capsule."""
 def gcd(input: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -919,6 +934,9 @@ def triangular_solve(b: Any, A: Any, upper: Any = True, transpose: Any = False, 
     """X of A X = b for a triangular A, and A: the old form of linalg.solve_triangular."""
 def typename(obj: Any) -> _str:
     """The name of its type, of tensors with dtype and device; of a class or function its own name."""
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
 uint8: _dtype
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """Indices into a flattened tensor as one index for each dimension."""

@@ -61,8 +61,8 @@ Indexing take_apart(const char* op, const Tensor& x, const std::vector<Index>& g
   const auto at_integer = [&](int64_t i) {
     const int64_t size = view.size(at);
     if (i < -size || i >= size)
-      fail<IndexError>("[", op, "] index ", i, " is out of bounds for dimension ", at, " with size ", size, " (out of range): use -", size,
-                       " to ", size - 1);
+      fail<IndexError>("[", op, "] index ", i, " is out of bounds for dimension ", x.dim() - view.dim() + at, " with size ", size,
+                       " (out of range): use -", size, " to ", size - 1);
     view = view.select(at, i, site);
   };
   for (const Index& index : given) {

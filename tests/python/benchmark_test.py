@@ -186,5 +186,48 @@ class Tables(unittest.TestCase):
         self.assertIn("(! XX%) Measurement has high variance, where XX is the IQR / median * 100.", lines)
 
 
+class Inputs(unittest.TestCase):
+    def fuzzer(self, **words):
+        sizes = [benchmark.FuzzedParameter(name, minval=1, maxval=64, distribution="loguniform") for name in ("k0", "k1")]
+        x = benchmark.FuzzedTensor("x", size=("k0", "k1"), min_elements=16, max_elements=1024, probability_contiguous=0.5)
+        return benchmark.Fuzzer(sizes, [x], seed=0, **words)
+
+    def test_sizes(self):
+        fuzzer = self.fuzzer()
+        found = list(fuzzer.take(50))
+        for tensors, facts, params in found:
+            x = tensors["x"]
+            self.assertEqual(tuple(x.shape), (params["k0"], params["k1"]))
+            self.assertTrue(16 <= x.numel() <= 1024 and 1 <= params["k0"] <= 64)
+            self.assertEqual((facts["x"]["numel"], facts["x"]["is_contiguous"]), (x.numel(), x.is_contiguous()))
+        self.assertEqual({facts["x"]["is_contiguous"] for _, facts, _ in found}, {True, False})
+        self.assertEqual([params for _, _, params in self.fuzzer().take(50)], [params for _, _, params in found])
+        self.assertTrue(0 < fuzzer.rejection_rate < 1)
+
+    def test_values_steps_and_constraints(self):
+        half = {0.0: 0.5, 1.0: 0.5}
+        parameters = [
+            benchmark.FuzzedParameter("n", distribution={4: 0.5, 8: 0.5}),
+            benchmark.FuzzedParameter("m", distribution={benchmark.ParameterAlias("n"): 1.0}),
+            benchmark.FuzzedParameter("step", minval=2, maxval=3, distribution="uniform"),
+            benchmark.FuzzedParameter("p", distribution=half),
+        ]
+        x = benchmark.FuzzedTensor("x", size=("n", "m"), steps=(1, "step"), probability_contiguous=1.0, dtype=td.int64)
+        fuzzer = benchmark.Fuzzer(parameters, [[x]], constraints=[lambda params: params["n"] == 8], seed=1)
+        for tensors, facts, params in fuzzer.take(10):
+            self.assertEqual((params["m"], tuple(tensors["x"].shape)), (8, (8, 8)))
+            self.assertEqual(tensors["x"].stride(), (8 * params["step"], params["step"]))
+            self.assertEqual((tensors["x"].dtype, facts["x"]["steps"]), (td.int64, (1, params["step"])))
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(ValueError, "did not fit"):
+            next(self.fuzzer(constraints=[lambda params: False]).take(1))
+        one = benchmark.FuzzedParameter("a", minval=0.0, maxval=1.0, distribution="uniform")
+        with self.assertRaisesRegex(ValueError, "overlap: a"):
+            benchmark.Fuzzer([one, one], [])
+        with self.assertRaisesRegex(ValueError, "above 0 for 'loguniform'"):
+            benchmark.FuzzedParameter("a", minval=0, maxval=1, distribution="loguniform")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -131,8 +131,8 @@ class Names(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "fft: transforms have complex results, and tandem has no complex dtypes"):
             torch.fft.fft(torch.ones(3))
         from torch.fft import ifft2, rfft  # noqa: F401  a module that names them can be imported
-        with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torch.fx': tandem does not have it"):
-            importlib.import_module("torch.fx")
+        with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torch.export': tandem does not have it"):
+            importlib.import_module("torch.export")
         with self.assertRaisesRegex(AttributeError, "module 'torchvision' has no attribute 'prototype': tandem's stand-in has datasets"):
             torchvision.prototype
         with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'torchvision.prototype': tandem does not have it"):

@@ -63,6 +63,30 @@ class Distributions(unittest.TestCase):
         distributions.HalfNormal(-1.0, validate_args=False)
 
 
+class Operations(unittest.TestCase):
+    def test_what_errors_begin_with(self):
+        x = tandem.arange(12.0).reshape(3, 4)
+        for error, text, call in (
+            (IndexError, "index 9 is out of bounds for dimension 1 with size 4", lambda: x[0, 9]),
+            (IndexError, "index 9 is out of bounds for dimension 1 with size 4", lambda: x[:, 9]),
+            (ValueError, r"torch.cat\(\): expected a non-empty list of Tensors", lambda: tandem.cat([])),
+            (RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None", x.clamp),
+            (RuntimeError, r"permute\(\): duplicate dims are not allowed", lambda: x.permute(0, 0)),
+            (RuntimeError, "tril: input tensor must have at least 2 dimensions", x[0].tril),
+            (RuntimeError, "triu: input tensor must have at least 2 dimensions", x[0].triu),
+            (RuntimeError, "mm: mat2 must be a matrix, got 1-D tensor", lambda: tandem.mm(x, x[0])),
+            (RuntimeError, "mat1 and mat2 must have the same dtype, but got Double and Float", lambda: nn.Linear(4, 2)(x.double())),
+            (RuntimeError, "expected m1 and m2 to have the same dtype, but got", lambda: tandem.mm(x, x.T.double())),
+            (RuntimeError, "masked_select: expected BoolTensor for mask", lambda: x.masked_select(x)),
+            (RuntimeError, "where expected condition to be a boolean tensor", lambda: tandem.where(x, x, x)),
+            (RuntimeError, r"einsum\(\): subscript j has size 4", lambda: tandem.einsum("ij,jk->ik", x, x)),
+            (tandem.linalg.LinAlgError, "linalg.inv: The diagonal element 1 is zero", lambda: tandem.linalg.inv(tandem.zeros(2, 2))),
+            (tandem.linalg.LinAlgError, "linalg.cholesky: The factorization could not be completed", lambda: tandem.linalg.cholesky(-tandem.eye(2))),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(error, f"^{text}"):
+                call()
+
+
 class Tensors(unittest.TestCase):
     def test_conjugate_transpose(self):
         x = tandem.arange(6.0).reshape(2, 3)
