@@ -77,7 +77,7 @@ def __getattr__(name):
     """The parts that are imported when they are first asked for, and a clear word about what PyTorch has and tandem does not."""
     import importlib
     if name in ("accelerator", "array_api", "compiler", "distributed", "distributions", "func", "functional", "multiprocessing", "onnx", "torch_compat", "train", "types",
-                "fx", "hub", "jit", "overrides", "special", "fft", "quasirandom", "signal", "testing", "version"):
+                "fx", "hub", "jit", "library", "mps", "ops", "overrides", "special", "xpu", "cpu", "fft", "quasirandom", "signal", "testing", "version"):
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
