@@ -181,8 +181,12 @@ void AtomicFile::write(const void* data, size_t bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::flush() {
   if (uninterrupted([&] { return fsync(descriptor_); }) != 0) fail_with("cannot flush the file to the disk");
+}
+
+void AtomicFile::commit() {
+  flush();
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with("cannot rename the finished file");
   close(std::exchange(descriptor_, -1));  // all bytes are on the disk, so there is nothing left that could fail
   // The new name is safe only once the folder is flushed. Some file systems have no such call; what is told here is that a disk failed.

@@ -29,6 +29,8 @@ class AtomicFile {
   ~AtomicFile();
 
   void write(const void* data, size_t bytes);
+  /// Flushes the bytes to the disk: for files that are to take their names together, so that only renaming is left.
+  void flush();
   /// Flushes the bytes to the disk, renames the file to its path and flushes that, too.
   void commit();
 

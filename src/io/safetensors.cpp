@@ -1,252 +1,27 @@
-// Writing and reading safetensors. The reader settles everything the header claims before it allocates or reads a tensor.
+// Writing and reading safetensors: tensors between the file and memory. The header is safetensors_header.cpp's and
+// safetensors_writer.cpp's.
 #include "io/safetensors.h"
 
 #include <algorithm>
-#include <bit>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/file.h"
-#include "io/file_kind.h"
 #include "io/named.h"
+#include "io/safetensors_header.h"
+#include "io/safetensors_reader.h"
+#include "io/safetensors_writer.h"
 #include "ops/creation.h"
 
 namespace tandem::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format's bytes are little-endian, and so are ours");
-
-using nlohmann::json;
-
-constexpr const char* kMetadataKey = "__metadata__";
-/// The reference implementation's limit, too.
-constexpr uint64_t kLongestHeader = 100'000'000;
-constexpr size_t kAlignment = 8;
-
-struct DTypeName {
-  DType dtype;
-  const char* name;
-};
-constexpr DTypeName kNames[kDTypes] = {{kBool, "BOOL"}, {kUInt8, "U8"},    {kInt8, "I8"},       {kInt16, "I16"},   {kInt32, "I32"},
-                                       {kInt64, "I64"}, {kFloat16, "F16"}, {kBFloat16, "BF16"}, {kFloat32, "F32"}, {kFloat64, "F64"}};
-
-const char* format_name(DType dtype) { return kNames[static_cast<int>(dtype)].name; }
-
-std::optional<DType> dtype_named(const std::string& name) {
-  for (const auto& entry : kNames)
-    if (name == entry.name) return entry.dtype;
-  return std::nullopt;
-}
-
-/// What the header says of one tensor, checked against itself and the size of the data.
-struct Entry {
-  DType dtype = kFloat32;
-  std::string other;  // the dtype's name in the file, where it is none of ours
-  Shape sizes;
-  uint64_t begin = 0, end = 0;  // within the data
-};
-
-/// Bytes that sizes and dtype ask for; nothing where that is more than an int64 counts.
-std::optional<uint64_t> byte_count(const Shape& sizes, DType dtype) {
-  int64_t bytes = static_cast<int64_t>(size_of(dtype));
-  for (const int64_t size : sizes)
-    if (__builtin_mul_overflow(bytes, size, &bytes)) return std::nullopt;
-  return static_cast<uint64_t>(bytes);
-}
-
-/// Takes over what the parser finds, piece by piece, and ends it at the first thing that the format does not have: so a header may be
-/// nested as deep and be as long as it likes, and only entries and metadata take memory. A key that comes twice, which JSON's readers
-/// settle each in its own way, is an error.
-class HeaderReader final : public nlohmann::json_sax<json> {
- public:
-  HeaderReader(const InputFile& file, uint64_t data_bytes) : file_(file), data_bytes_(data_bytes) {}
-
-  std::map<std::string, Entry> entries;
-  Metadata metadata;
-
-  bool start_object(size_t) override {
-    if (in_ == In::Nothing) in_ = In::Header;
-    else if (in_ != In::Header) wrong("an object");
-    else if (name_ == kMetadataKey) in_ = In::Metadata;
-    else start_tensor();
-    return true;
-  }
-  bool end_object() override {
-    if (in_ == In::Tensor) end_tensor();
-    in_ = in_ == In::Header ? In::Nothing : In::Header;
-    return true;
-  }
-  bool key(std::string& key) override {
-    bool is_new = true;
-    if (in_ == In::Header) {
-      name_ = key;
-      is_new = key == kMetadataKey ? !std::exchange(has_metadata_, true) : entries.try_emplace(key).second;
-    } else {
-      key_ = key;
-      if (in_ == In::Metadata) is_new = metadata.try_emplace(key).second;
-      else is_new = !std::exchange(*seen(), true);
-    }
-    if (!is_new) file_.bad("the header has the key ", in_quotes(key), " twice");
-    return true;
-  }
-  bool start_array(size_t) override {
-    if (in_ == In::Tensor && key_ == "shape") in_ = In::Shape;
-    else if (in_ == In::Tensor && key_ == "data_offsets") in_ = In::Offsets;
-    else wrong("a list");
-    return true;
-  }
-  bool end_array() override {
-    in_ = In::Tensor;
-    return true;
-  }
-  bool string(std::string& text) override {
-    if (in_ == In::Metadata) metadata[key_] = std::move(text);
-    else if (in_ == In::Tensor && key_ == "dtype") set_dtype(text);
-    else wrong(in_quotes(text));
-    return true;
-  }
-  bool number_unsigned(uint64_t number) override {
-    if (in_ == In::Shape && number <= INT64_MAX) {
-      if (++dims_ <= static_cast<size_t>(kMaxDims)) entry_->sizes.push_back(static_cast<int64_t>(number));
-    } else if (in_ == In::Offsets && number <= INT64_MAX && offsets_ < 2) {
-      (offsets_++ == 0 ? entry_->begin : entry_->end) = number;
-    } else {
-      wrong(str(number));
-    }
-    return true;
-  }
-  bool number_integer(int64_t number) override { return wrong(str(number)); }
-  bool number_float(double, const std::string& text) override { return wrong(text.substr(0, 40)); }
-  bool boolean(bool value) override { return wrong(value ? "true" : "false"); }
-  bool null() override { return wrong("null"); }
-  bool binary(json::binary_t&) override { return wrong("bytes"); }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    file_.bad("the header is not valid JSON (at its byte ", position, ")");
-  }
-
- private:
-  enum class In { Nothing, Header, Metadata, Tensor, Shape, Offsets };
-
-  template <class... Parts>
-  [[noreturn]] void bad(const Parts&... parts) const {
-    file_.bad("tensor ", in_quotes(name_), " in the header ", parts...);
-  }
-  /// Throws what is wrong with a value that cannot stand where it does.
-  [[noreturn]] bool wrong(const std::string& value) const {
-    if (in_ == In::Metadata) file_.bad("the header's ", kMetadataKey, " has a value that is not text, for ", in_quotes(key_));
-    if (in_ == In::Header && name_ == kMetadataKey) file_.bad("the header's ", kMetadataKey, " is not an object");
-    if (in_ == In::Header) bad("is not an object");
-    if (in_ == In::Shape) bad("has a size that is not a whole number from 0 on: ", value);
-    if (key_ == "shape") bad("has a shape that is not a list");
-    if (key_ == "dtype") bad("has a dtype that is not text");
-    bad("has data_offsets that are not two whole numbers");
-  }
-  /// Whether the tensor has had the key.
-  bool* seen() {
-    if (key_ == "dtype") return &has_dtype_;
-    if (key_ == "shape") return &has_shape_;
-    if (key_ == "data_offsets") return &has_offsets_;
-    bad("has an unknown key ", in_quotes(key_));
-  }
-  void set_dtype(const std::string& text) {
-    const auto dtype = dtype_named(text);
-    if (dtype) entry_->dtype = *dtype;
-    else entry_->other = in_quotes(text);
-  }
-  void start_tensor() {
-    in_ = In::Tensor;
-    entry_ = &entries[name_];
-    dims_ = offsets_ = 0;
-    has_dtype_ = has_shape_ = has_offsets_ = false;
-  }
-  void end_tensor() {
-    if (!has_dtype_) bad("has no dtype");
-    if (!has_shape_) bad("has no shape");
-    if (!has_offsets_) bad("has no data_offsets");
-    if (dims_ > entry_->sizes.size()) bad("has ", dims_, " dimensions, more than the ", kMaxDims, " a tensor can have");
-    if (offsets_ != 2) bad("has data_offsets that are not two whole numbers");
-    const auto& [dtype, other, sizes, begin, end] = *entry_;
-    if (begin > end) bad("begins at byte ", begin, " of the data, behind its end at ", end);
-    if (end > data_bytes_) bad("ends at byte ", end, " of the data, but the file has only ", data_bytes_, " (truncated?)");
-    if (!other.empty()) return;  // of unknown width
-    const auto wanted = byte_count(sizes, dtype);
-    if (!wanted) bad("has the sizes ", sizes, ", more bytes than can be counted");
-    if (*wanted != end - begin)
-      bad("takes ", *wanted, " bytes by its sizes ", sizes, " and dtype ", format_name(dtype), ", but its offsets leave ", end - begin);
-  }
-
-  const InputFile& file_;
-  const uint64_t data_bytes_;
-  In in_ = In::Nothing;
-  std::string name_, key_;  // of the tensor, and of what is in it or in the metadata
-  bool has_metadata_ = false;
-  // Of the tensor that is being read.
-  Entry* entry_ = nullptr;
-  size_t dims_ = 0, offsets_ = 0;
-  bool has_dtype_ = false, has_shape_ = false, has_offsets_ = false;
-};
-
-using Entries = std::vector<std::pair<std::string, Entry>>;
-
-/// The entries in the order of their bytes. Together they cover the data without overlap or gap.
-Entries in_order(const InputFile& file, std::map<std::string, Entry> named, uint64_t data_bytes) {
-  Entries entries;
-  entries.reserve(named.size());
-  while (!named.empty()) {
-    auto first = named.extract(named.begin());
-    entries.emplace_back(std::move(first.key()), std::move(first.mapped()));
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return std::pair(a.second.begin, a.second.end) < std::pair(b.second.begin, b.second.end); });
-  uint64_t covered = 0;
-  for (const auto& [name, entry] : entries) {
-    if (entry.begin < covered)
-      file.bad("tensor ", in_quotes(name), " in the header overlaps another one at byte ", entry.begin, " of the data");
-    if (entry.begin > covered) file.bad("the header leaves bytes ", covered, " to ", entry.begin, " of the data to no tensor");
-    covered = entry.end;
-  }
-  if (covered != data_bytes) file.bad("the file has ", data_bytes, " bytes of data, but the header accounts for ", covered);
-  return entries;
-}
-
-struct Header {
-  uint64_t bytes = 0;
-  Entries entries;
-  Metadata metadata;
-};
-
-Header read_header(const InputFile& file) {
-  uint64_t length = 0;
-  constexpr uint64_t kStart = sizeof length;
-  // One that does not begin as these files do is another kind of file, whatever number its first bytes make.
-  if (file.size() <= kStart || file.read(1, kStart) != "{") {
-    const std::string mistaken = mistaken_for("a safetensors file", file);
-    if (!mistaken.empty()) file.bad(mistaken);
-    if (file.size() < kStart) file.bad("the file has ", file.size(), " bytes, too few for the header's length");
-  }
-  file.read(&length, kStart, 0);
-  if (length > kLongestHeader)
-    file.bad("the header would take ", length, " bytes, more than the format's limit of ", kLongestHeader,
-             ": not a safetensors file, or a damaged one");
-  if (length > file.size() - kStart)
-    file.bad("the header would take ", length, " bytes, but the file has only ", file.size() - kStart, " more");
-  const std::string text = file.read(length, kStart);
-  if (text.empty() || text[0] != '{') file.bad("the header does not begin with '{': not a safetensors file");
-  const uint64_t bytes = kStart + length, data_bytes = file.size() - bytes;
-  HeaderReader reader(file, data_bytes);
-  json::sax_parse(text, &reader);
-  return {bytes, in_order(file, std::move(reader.entries), data_bytes), std::move(reader.metadata)};
-}
-
-Tensor read_tensor(const InputFile& file, const std::string& name, const Entry& entry, uint64_t data_begin, Device device, Site site) {
-  const Tensor tensor = empty(entry.sizes, {.dtype = entry.dtype}, site);
+Tensor read_tensor(const InputFile& file, const std::string& name, const SafetensorsEntry& entry, uint64_t data_begin, Device device,
+                   Site site) {
+  const Tensor tensor = empty(entry.sizes, {.dtype = *entry.dtype}, site);
   const size_t bytes = tensor.nbytes();
   if (bytes > 0) file.read(tensor.data_ptr(), bytes, data_begin + entry.begin);
   if (entry.dtype == kBool) {
@@ -261,63 +36,21 @@ Tensor read_tensor(const InputFile& file, const std::string& name, const Entry& 
 
 void save_safetensors(const std::string& path, const TensorMap& tensors, const Metadata& metadata, Site site) {
   const NoGradGuard no_grad;
-  // Wider types first, so that each tensor begins at a multiple of its element size; by name among equals, so that a file's bytes are
-  // settled.
-  std::vector<const TensorMap::value_type*> order;
-  for (const auto& item : tensors) {
-    if (!item.second.defined()) fail("[save_safetensors] ", path, ": tensor ", in_quotes(item.first), " is undefined");
-    if (item.first == kMetadataKey) fail("[save_safetensors] ", path, ": a tensor cannot be named ", kMetadataKey);
-    order.push_back(&item);
-  }
-  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->second.element_size() > b->second.element_size(); });
-
-  // As text, part by part: the destructor of a JSON object takes memory, and where there is none it would end the program.
-  const auto quoted = [](const std::string& string) { return json(string).dump(); };
-  std::map<std::string, std::string> parts;
-  std::string text;
-  try {
-    for (const auto& [key, value] : metadata) text += str(text.empty() ? '{' : ',', quoted(key), ':', quoted(value));
-    if (!metadata.empty()) parts[kMetadataKey] = text + '}';
-    uint64_t end = 0;
-    for (const auto* item : order) {
-      const Tensor& tensor = item->second;
-      const uint64_t begin = end;
-      end += tensor.nbytes();
-      std::string sizes;
-      for (const int64_t size : tensor.sizes()) sizes += str(sizes.empty() ? "" : ",", size);
-      parts[item->first] =
-          str(R"({"data_offsets":[)", begin, ',', end, R"(],"dtype":")", format_name(tensor.dtype()), R"(","shape":[)", sizes, "]}");
-    }
-    text.clear();
-    for (const auto& [name, part] : parts) text += str(text.empty() ? '{' : ',', quoted(name), ':', part);
-    text += parts.empty() ? "{}" : "}";
-  } catch (const json::exception&) {
-    fail("[save_safetensors] ", path, ": a name or metadata text is not valid UTF-8");
-  }
-  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  if (text.size() > kLongestHeader)
-    fail("[save_safetensors] ", path, ": the header takes ", text.size(), " bytes, more than ", kLongestHeader);
-
-  AtomicFile file("save_safetensors", path);
-  const uint64_t length = text.size();
-  file.write(&length, sizeof length);
-  file.write(text.data(), text.size());
-  for (const auto* item : order) {
-    const Tensor host = item->second.detach().cpu(site).contiguous(site);
-    if (host.numel() > 0) file.write(host.data_ptr(), host.nbytes());
-  }
-  file.commit();
+  SafetensorsWriter writer("save_safetensors", path, planned("save_safetensors", path, tensors), metadata);
+  for (const PlannedTensor& next : writer.order()) writer.write(tensors.at(next.name), site);
+  writer.commit();
 }
 
-SafetensorsFile read_safetensors(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
+SafetensorsFile read_safetensors_as(const char* op, const std::string& path, Device device, const std::vector<std::string>& names,
+                                    Site site) {
   const NoGradGuard no_grad;
-  const InputFile file("load_safetensors", path);
-  Header header = read_header(file);
+  const InputFile file(op, path);
+  SafetensorsHeader header = read_safetensors_header(file);
   // Names of the file, those that can be read only or all.
   const auto list = [&](bool only_readable) {
     std::vector<std::string> all;
     for (const auto& [name, entry] : header.entries)
-      if (!only_readable || entry.other.empty()) all.push_back(name);
+      if (!only_readable || entry.dtype) all.push_back(name);
     return listed(all);
   };
   const std::set<std::string> wanted(names.begin(), names.end());
@@ -326,9 +59,10 @@ SafetensorsFile read_safetensors(const std::string& path, Device device, const s
   for (const auto& [name, entry] : header.entries) {
     if (!is_wanted(name)) continue;
     ++found;
-    if (!entry.other.empty())
-      file.bad("tensor ", in_quotes(name), " in the header has the dtype ", entry.other,
-               ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64: convert it in Python, or give load_safetensors the names of "
+    if (!entry.dtype)
+      file.bad("tensor ", in_quotes(name), " in the header has the dtype ", in_quotes(entry.other),
+               ", which is none of BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64: convert it in Python, or give ", op,
+               " the names of "
                "others: ",
                list(true));
   }
@@ -339,6 +73,10 @@ SafetensorsFile read_safetensors(const std::string& path, Device device, const s
   for (const auto& [name, entry] : header.entries)
     if (is_wanted(name)) content.tensors.emplace(name, read_tensor(file, name, entry, header.bytes, device, site));
   return content;
+}
+
+SafetensorsFile read_safetensors(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
+  return read_safetensors_as("load_safetensors", path, device, names, site);
 }
 
 TensorMap load_safetensors(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
