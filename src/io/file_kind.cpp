@@ -28,7 +28,7 @@ constexpr Mark kMarks[] = {
     {0, "\x93NUMPY"sv, {"a .npy file", "read it with load_npy"}},
     {0, "\x89HDF\r\n\x1a\n"sv, {"an HDF5 file (.h5, .hdf5, .keras)", "write its arrays with numpy.savez or safetensors, from Python"}},
     {4, "TFL3"sv, {"a TensorFlow Lite model (.tflite)", "export the weights of the model it was made from, as safetensors"}},
-    {0, "GGUF"sv, {"a GGUF model (.gguf)", "take the safetensors files of the same model"}},
+    {0, "GGUF"sv, {"a GGUF model (.gguf)", "read it with load_gguf"}},
     {0, "\x1f\x8b"sv, {"a file packed with gzip", "unpack it, with gunzip"}},
     {0, "BZh"sv, {"a file packed with bzip2", "unpack it, with bunzip2"}},
     {0, "\xfd\x37zXZ\0"sv, {"a file packed with xz", "unpack it, with unxz"}},
@@ -90,7 +90,7 @@ Kind kind_of_text(std::string_view start) {
   if (words.starts_with('<') && words.find("<svg") != std::string::npos) return {"an SVG drawing", "convert it to PNG"};
   if (words.starts_with("<?xml") || words.starts_with("<!doctype")) return {"text in XML", ""};
   if (words.starts_with('{') && words.find("\"weight_map\"") != std::string::npos)
-    return {"the index of several safetensors files", "read each of the files that it names"};
+    return {"the index of several safetensors files", "read them with load_safetensors_shards"};
   if (words.starts_with('{') || words.starts_with('[')) return {"text (JSON, as it seems)", ""};
   return {"text", ""};
 }

@@ -14,6 +14,7 @@
 #include "base/warning.h"
 #include "io/file.h"
 #include "io/file_kind.h"
+#include "io/list_formats.h"
 #include "io/named.h"
 #include "io/npy_header.h"
 #include "io/zip.h"
@@ -68,6 +69,22 @@ std::optional<NpyHeader> read_header(const Source& source) {
   return header;
 }
 
+/// A file from `offset` on, which goes on as it is read.
+Source source_of(const InputFile& file, uint64_t& offset) {
+  return {file, "", file.size(), [&](void* to, size_t bytes) {
+            file.read(to, bytes, offset);
+            offset += bytes;
+          }};
+}
+
+/// The beginning of a file's array.
+NpyHeader need_header(const Source& source) {
+  auto header = read_header(source);
+  if (header) return std::move(*header);
+  const std::string mistaken = mistaken_for("a .npy file", source.file);
+  source.bad(mistaken.empty() ? "not a .npy file: it does not begin as one" : mistaken);
+}
+
 /// Reads the numbers that follow the header.
 Tensor read_values(const Source& source, NpyHeader header, Device device, Site site) {
   const auto width = static_cast<int64_t>(size_of(header.dtype));
@@ -105,6 +122,16 @@ std::string_view bytes_of(const Tensor& host) {
   return host.numel() ? std::string_view(static_cast<const char*>(host.data_ptr()), host.nbytes()) : std::string_view();
 }
 
+std::string array_name(const std::string& entry) { return entry.ends_with(".npy") ? entry.substr(0, entry.size() - 4) : entry; }
+
+/// What is said of an array, where its header could be read.
+FileTensor listed_array(std::string name, const std::optional<NpyHeader>& header, uint64_t size) {
+  if (!header) return {std::move(name), "not a .npy file", {}, {}, size, ""};
+  const uint64_t bytes = size - header->bytes;
+  if (!header->other.empty()) return {std::move(name), header->other, {}, header->sizes, bytes, ""};
+  return {std::move(name), tandem::name(header->dtype), header->dtype, header->sizes, bytes, ""};
+}
+
 /// What an archive has beside arrays of numbers: the first ones by name.
 class LeftOut {
  public:
@@ -137,19 +164,19 @@ Tensor load_npy(const std::string& path, Device device, Site site) {
   const NoGradGuard no_grad;
   const InputFile file("load_npy", path);
   uint64_t offset = 0;
-  const Source source{file, "", file.size(), [&](void* to, size_t bytes) {
-                        file.read(to, bytes, offset);
-                        offset += bytes;
-                      }};
-  const auto header = read_header(source);
-  if (!header) {
-    const std::string mistaken = mistaken_for("a .npy file", file);
-    if (!mistaken.empty()) file.bad(mistaken);
-    file.bad("not a .npy file: it does not begin as one");
-  }
-  if (!header->other.empty()) file.bad(header->other);
-  return read_values(source, *header, device, site);
+  const Source source = source_of(file, offset);
+  const auto header = need_header(source);
+  if (!header.other.empty()) file.bad(header.other);
+  return read_values(source, header, device, site);
 }
+
+FileContents list_npy(const std::string& path) {
+  const InputFile file("list_tensors", path);
+  uint64_t offset = 0;
+  return {.format = "npy", .tensors = {listed_array(npy_name(path), need_header(source_of(file, offset)), file.size())}, .metadata = {}};
+}
+
+std::string npy_name(const std::string& path) { return array_name(path.substr(path.rfind('/') + 1)); }
 
 void save_npz(const std::string& path, const TensorMap& tensors, Site site) {
   const NoGradGuard no_grad;
@@ -161,6 +188,18 @@ void save_npz(const std::string& path, const TensorMap& tensors, Site site) {
   }
   zip.finish();
   file.commit();
+}
+
+FileContents list_npz(const std::string& path) {
+  const InputFile file("list_tensors", path);
+  FileContents contents{.format = "npz", .tensors = {}, .metadata = {}};
+  for (const ZipEntry& entry : read_zip_directory(file)) {
+    ZipEntryReader reader(file, entry);
+    const auto header = read_header(
+        {file, str("the entry ", shown(entry.name), ": "), entry.size, [&](void* to, size_t bytes) { reader.read(to, bytes); }});
+    contents.tensors.push_back(listed_array(array_name(entry.name), header, entry.size));
+  }
+  return contents;
 }
 
 TensorMap load_npz(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
@@ -176,7 +215,7 @@ TensorMap load_npz(const std::string& path, Device device, const std::vector<std
   TensorMap tensors;
   LeftOut left_out;
   for (const ZipEntry& entry : read_zip_directory(file)) {
-    const std::string name = entry.name.ends_with(".npy") ? entry.name.substr(0, entry.name.size() - 4) : entry.name;
+    const std::string name = array_name(entry.name);
     if (!found.insert(name).second) file.bad("has the array ", shown(name), " twice");
     if (!names.empty() && !wanted.contains(name)) continue;
     ZipEntryReader reader(file, entry);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "io/file.h"
 #include "io/file_kind.h"
+#include "io/list_formats.h"
 #include "io/named.h"
 #include "io/unpickle.h"
 #include "io/zip.h"
@@ -236,6 +237,28 @@ PlainValue read_torch(const std::string& path, Device device, Site site) {
   TorchFile content(path);
   read_tensors(content, device, site, [](const std::string&) { return true; });
   return std::move(content.value);
+}
+
+bool is_torch_file(const InputFile& file) {
+  if (after_magic(file)) return true;
+  if (file.read(std::min<uint64_t>(file.size(), 2), 0) != "PK") return false;
+  const auto entries = read_zip_directory(file);
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const ZipEntry& entry) { return entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"); });
+}
+
+FileContents list_torch(const std::string& path) {
+  const TorchFile content(path);
+  FileContents contents{.format = "PyTorch", .tensors = {}, .metadata = {}};
+  detail::each_tensor(content.value, [&](const std::string& name, const PlainValue& tensor) {
+    const PlainNode& node = *PlainAccess::node_of(tensor);
+    const DType dtype = node.stored ? node.stored->dtype : node.tensor.dtype();
+    const Shape& sizes = node.stored ? node.stored->sizes : node.tensor.sizes();
+    uint64_t bytes = size_of(dtype);
+    for (const int64_t size : sizes) bytes *= static_cast<uint64_t>(size);
+    contents.tensors.push_back({name, tandem::name(dtype), dtype, sizes, bytes, ""});
+  });
+  return contents;
 }
 
 TensorMap load_torch(const std::string& path, Device device, const std::vector<std::string>& names, Site site) {
