@@ -10,7 +10,7 @@ offers() {
   out=$(cut -f 1 <<< "$out" | tr '\n' ' ')
   [ "$out" = "${expected:+$expected }" ] || { [ -z "$expected" ] && [ "$out" = ' ' ]; } || fail "not offered: $expected" "$out"
 }
-offers "tour devices train predict launch smi trace board" ""
+offers "tour devices train predict inspect convert launch smi trace board" ""
 offers "tour train trace" t
 offers "digits" train d
 offers "cnn mlp" train digits --net ""
@@ -19,6 +19,8 @@ offers "--epochs" train digits --ep
 offers "--gpus" train digits --epochs 3 --g
 offers "" train digits --out ""
 offers "" predict run
+offers "safetensors shards torch npz npy" convert a b --to ""
+offers "--dtype" convert --d
 offers "" nonsense x
 call -- --complete tou
 expect_out "tour	Show how GPUs are used"

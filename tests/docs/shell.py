@@ -59,6 +59,13 @@ def picture():
     return b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
 
 
+def model():
+    """Three tensors, as safetensors."""
+    header = (b'{"__metadata__":{"made_by":"me"},"steps":{"dtype":"I64","shape":[],"data_offsets":[0,8]},'
+              b'"fc.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[8,32]},"fc.bias":{"dtype":"BF16","shape":[2],"data_offsets":[32,36]}}')
+    return struct.pack("<Q", len(header)) + header + bytes(36)
+
+
 def run(where, call):
     """What is wrong, or nothing."""
     for pattern, shorter in SHORTER:
@@ -81,6 +88,9 @@ def run(where, call):
             for name in re.findall(r"\S+\.(?:png|jpg)", call):
                 (work / name).write_bytes(picture())
             subprocess.run([program, "train", "digits", "--epochs", "1", "--limit-batches", "2", "--quiet", "--out", "runs/digits"], check=True, **options)
+        if re.match("tandem (inspect|convert)", call):
+            (work / "model.safetensors").write_bytes(model())
+            (work / "model.gguf").write_bytes((root / "tests/io/gguf_blocks.gguf").read_bytes())
         ran = subprocess.run(["bash", "-c", call], **options)
     return f"{where}: `{call}` ended with {ran.returncode}:\n{(ran.stdout + ran.stderr)[-1500:]}" if ran.returncode else ""
 
