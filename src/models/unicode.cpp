@@ -1,0 +1,91 @@
+#include "models/unicode.h"
+
+#include <algorithm>
+
+namespace tandem::models::unicode {
+namespace {
+
+bool contains(std::span<const uint32_t> ranges, uint32_t code) {
+  // How many bounds lie at or below the code point: an odd number where it is inside a range, or its last one.
+  const auto after = std::ranges::upper_bound(ranges, code);
+  const auto below = after - ranges.begin();
+  return below % 2 == 1 || (below > 0 && ranges[static_cast<size_t>(below) - 1] == code);
+}
+
+}  // namespace
+
+Character character_at(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(at);
+  if (first < 0x80) return {first, 1};
+  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  constexpr Character kNone{0xfffd, 1};
+  if (first < 0xc2 || first > 0xf4 || at + bytes > text.size()) return kNone;
+  uint32_t code = first & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return kNone;
+    code = code << 6 | (byte(at + i) & 0x3fu);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return kNone;
+  return {code, bytes};
+}
+
+void append_utf8(std::string& out, uint32_t code) {
+  const auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) add(0xc0 | code >> 6);
+  else if (code < 0x10000) add(0xe0 | code >> 12);
+  else add(0xf0 | code >> 18);
+  if (code >= 0x10000) add(0x80 | (code >> 12 & 0x3f));
+  if (code >= 0x800) add(0x80 | (code >> 6 & 0x3f));
+  add(0x80 | (code & 0x3f));
+}
+
+size_t unfinished_bytes(std::string_view text) {
+  for (size_t back = 1; back <= std::min<size_t>(3, text.size()); ++back) {
+    const auto byte = static_cast<uint8_t>(text[text.size() - back]);
+    if ((byte & 0xc0) == 0x80) continue;  // inside of a character
+    const size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return bytes > back && byte <= 0xf4 ? back : 0;
+  }
+  return 0;
+}
+
+std::string without_invalid(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    if (character.bytes > 1 || static_cast<uint8_t>(text[at]) < 0x80) {
+      out += text.substr(at, character.bytes);
+      at += character.bytes;
+      continue;
+    }
+    out += kReplacement;
+    // What could still have become a character is one run.
+    const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+    const uint8_t first = byte(at);
+    const size_t bytes = first < 0xc2 || first > 0xf4 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80, most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    size_t end = at + 1;
+    if (bytes > 1 && end < text.size() && byte(end) >= least && byte(end) <= most)
+      for (++end; end < std::min(text.size(), at + bytes - 1) && (byte(end) & 0xc0) == 0x80;) ++end;
+    at = end;
+  }
+  return out;
+}
+
+Kind kind_of(uint32_t code) {
+  if (code < 0x80) {
+    const auto is = [&](uint32_t first, uint32_t last) { return code >= first && code <= last; };
+    if (is('a', 'z') || is('A', 'Z')) return Kind::Letter;
+    if (is('0', '9')) return Kind::Number;
+    return code == ' ' || is('\t', '\r') ? Kind::Space : Kind::Other;
+  }
+  if (contains(kLetters, code)) return Kind::Letter;
+  if (contains(kNumbers, code)) return Kind::Number;
+  return contains(kSpaces, code) ? Kind::Space : Kind::Other;
+}
+
+}  // namespace tandem::models::unicode

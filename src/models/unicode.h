@@ -1,0 +1,34 @@
+// Characters of UTF-8 text and their kinds, as tokenizers tell them apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tandem::models::unicode {
+
+/// A character of a text: its code point, and how many bytes it takes. A byte that begins no character is one by itself, of kind Other.
+struct Character {
+  uint32_t code = 0;
+  size_t bytes = 1;
+};
+/// The character that begins at byte `at`, which is inside the text.
+[[nodiscard]] Character character_at(std::string_view text, size_t at);
+/// Appends a code point as UTF-8.
+void append_utf8(std::string& out, uint32_t code);
+/// How many bytes at the end of `text` begin a character that is not complete.
+[[nodiscard]] size_t unfinished_bytes(std::string_view text);
+/// The text with U+FFFD in the place of each run of bytes that begins a character and does not finish it, and of each byte that begins
+/// none.
+[[nodiscard]] std::string without_invalid(std::string_view text);
+
+/// Letters are of the general categories L*, numbers of N*, spaces have the property White_Space; of Unicode 14.
+enum class Kind : uint8_t { Letter, Number, Space, Other };
+/// The code points of each kind in ranges, by the first and the last one of each. In models/unicode_ranges.cpp.
+extern const std::span<const uint32_t> kLetters, kNumbers, kSpaces;
+/// The kind of a character.
+[[nodiscard]] Kind kind_of(uint32_t code);
+
+}  // namespace tandem::models::unicode
