@@ -12,7 +12,7 @@ namespace tandem {
 /// Options of to_dlpack() and to_dlpack_versioned().
 struct DLPackOptions {
   bool copy = false;        // of a copy of its own, which the consumer may change unseen
-  bool read_only = false;   // the consumer is told not to write; only where there is a version
+  bool read_only = false;   // the consumer must not write; only with a version
   bool synchronize = true;  // on a GPU, wait for what was queued on the current stream; else the consumer has to
 };
 

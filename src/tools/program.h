@@ -12,6 +12,7 @@ void add_tour(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
+void add_generate(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_smi(CLI::App& app, Action& action);
