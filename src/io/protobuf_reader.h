@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -38,6 +39,20 @@ class MessageReader {
   }
   /// A text, bytes, or another message; points into the message that is read.
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  /// Adds what a repeated field of whole numbers has here: one of them, or many, packed.
+  void add_integers(std::vector<int64_t>& to) const {
+    if (type_ != 2) return to.push_back(integer());
+    for (MessageReader packed(bytes_); !packed.rest_.empty();) to.push_back(static_cast<int64_t>(packed.varint()));
+  }
+  /// The same of numbers that take the bytes of a T each.
+  template <class T>
+  void add_fixed(std::vector<T>& to) const {
+    if (type_ != 2) return to.push_back(static_cast<T>(real()));
+    if (bytes_.size() % sizeof(T) != 0) fail("a message of protobuf ends within a number");
+    const size_t before = to.size();
+    to.resize(before + bytes_.size() / sizeof(T));
+    if (!bytes_.empty()) std::memcpy(to.data() + before, bytes_.data(), bytes_.size());
+  }
 
  private:
   std::string_view take(uint64_t size) {

@@ -1,0 +1,55 @@
+// The table of operators: from an operator's name and version to the function that does it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tensor/operand.h"
+#include "tensor/tensor.h"
+
+namespace tandem::onnx {
+
+class Call;
+
+/// What does an operator: reads the inputs of its call, and gives the outputs.
+using Operator = void (*)(Call&);
+/// An operator that is one of ours, from one tensor to one.
+using Unary = Tensor (*)(const Input&, Site);
+/// The same from two, which broadcast.
+using Binary = Tensor (*)(const Operand&, const Operand&, Site);
+
+/// An operator from version `since` on, up to the next row of the same name.
+struct OperatorRow {
+  const char* name;
+  int since = 1;
+  Operator run = nullptr;
+  Unary unary = nullptr;  // in the place of `run`
+  Binary binary = nullptr;
+  int settings_from = 99;  // inputs from this one on say how, and are no parameters: the factors of Resize
+  const char* domain = "";
+};
+
+/// The row for version `version` of a domain's operators; nullptr where there is none.
+[[nodiscard]] const OperatorRow* find_operator(std::string_view domain, std::string_view name, int64_t version);
+
+// The rows, a file each.
+[[nodiscard]] std::span<const OperatorRow> pointwise_operators();
+[[nodiscard]] std::span<const OperatorRow> activation_operators();
+[[nodiscard]] std::span<const OperatorRow> reduction_operators();
+[[nodiscard]] std::span<const OperatorRow> shape_operators();
+[[nodiscard]] std::span<const OperatorRow> constant_operators();
+[[nodiscard]] std::span<const OperatorRow> product_operators();
+[[nodiscard]] std::span<const OperatorRow> convolution_operators();
+[[nodiscard]] std::span<const OperatorRow> pooling_operators();
+[[nodiscard]] std::span<const OperatorRow> normalization_operators();
+[[nodiscard]] std::span<const OperatorRow> resize_operators();
+[[nodiscard]] std::span<const OperatorRow> indexing_operators();
+[[nodiscard]] std::span<const OperatorRow> recurrent_operators();
+[[nodiscard]] std::span<const OperatorRow> attention_operators();
+[[nodiscard]] std::span<const OperatorRow> loss_operators();
+[[nodiscard]] std::span<const OperatorRow> control_operators();
+[[nodiscard]] std::span<const OperatorRow> sequence_operators();
+[[nodiscard]] std::span<const OperatorRow> signal_operators();
+
+}  // namespace tandem::onnx
