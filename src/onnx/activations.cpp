@@ -36,10 +36,9 @@ void swish(Call& call) {
 
 void swiglu(Call& call) {
   const Site site = call.site();
-  const Tensor x = call.in(0);
-  const auto halves = chunk(x, 2, call.integer("axis", -1), site);
-  if (halves.size() != 2) fail("its input has the sizes ", x.sizes(), ", which have no halves");
-  call.give(mul(silu(halves[0], site), halves[1], site));
+  const Tensor gate = call.in(0), x = call.in(1);
+  const double alpha = call.real("alpha", 1);
+  call.give(mul(alpha == 1 ? silu(gate, site) : mul(gate, sigmoid(mul(gate, alpha, site), site), site), x, site));
 }
 
 void shrink(Call& call) {

@@ -65,12 +65,16 @@ void attention(Call& call) {
   }
   const Tensor column = arange(keys, {.dtype = kInt64, .device = device}, site);
   const Tensor lengths = call.in_or_none(6);
-  if (call.integer("is_causal", 0) != 0) {
+  const bool causal = call.integer("is_causal", 0) != 0;
+  const int64_t left = call.integer("left_window_size", -1), right = call.integer("right_window_size", -1);
+  if (causal || left >= 0 || right >= 0) {
     Tensor row = arange(rows, {.dtype = kInt64, .device = device}, site).unsqueeze(1, site);
-    if (lengths.defined() && !past_k.defined())
-      row = add(row, sub(lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), rows, site), site);
-    else row = add(row, past, site);
-    hide(le(column, row, site));
+    // Rows stand behind what there was before.
+    row = lengths.defined() && !past_k.defined() ? add(row, sub(lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), rows, site), site)
+                                                 : add(row, past, site);
+    if (causal) hide(le(column, row, site));
+    if (left >= 0) hide(le(sub(row, column, site), left, site));
+    if (right >= 0) hide(le(sub(column, row, site), right, site));
   }
   if (lengths.defined()) hide(lt(column, lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), site));
 
@@ -81,13 +85,10 @@ void attention(Call& call) {
     const double half = std::sqrt(scale);
     Tensor now = matmul(mul(q, half, site), mul(k, half, site).transpose(2, 3, site), site);
     if (output_mode == 0) scores = now;
-    if (call.version() < 24 || output_mode <= 2) {
-      // The steps are: product, softcap, mask, softmax.
-    }
     if (softcap > 0) now = mul(tanh(div(now, softcap, site), site), softcap, site);
-    if (output_mode == (call.version() < 24 ? 2 : 1)) scores = now;
+    if (output_mode == 1) scores = now;
     if (bias.defined()) now = add(now, bias.to(now.dtype(), {}, site), site);
-    if (output_mode == (call.version() < 24 ? 1 : 2)) scores = now;
+    if (output_mode == 2) scores = now;
     const DType precision = call.dtype("softmax_precision", now.dtype());
     Tensor weights = softmax(now.to(precision, {}, site), -1, site).to(now.dtype(), {}, site);
     // A row that sees no key gives zeros.

@@ -95,7 +95,7 @@ Taps taps_of(const Axis& axis, const How& how) {
       const int64_t at = first + static_cast<int64_t>(k);
       const bool inside = at >= 0 && at < axis.from;
       const double weight =
-          (how.exclude_outside || how.antialias) && !inside ? 0 : weight_of((static_cast<double>(at) - place) * squeeze, how);
+          how.exclude_outside && !inside ? 0 : weight_of((static_cast<double>(at) - place) * squeeze, how);
       taps.index[k * count + i] = std::clamp<int64_t>(at, 0, axis.from - 1);
       taps.weight[k * count + i] = weight;
       total += weight;

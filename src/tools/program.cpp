@@ -4,7 +4,7 @@ namespace tandem::tools {
 namespace {
 
 constexpr AddCommand kCommands[] = {add_tour,    add_devices, add_train, add_predict, add_generate, add_inspect,
-                                    add_convert, add_launch,  add_smi,   add_trace,   add_board};
+                                    add_convert, add_launch,  add_smi,   add_trace,   add_board,    add_onnx};
 
 }  // namespace
 

@@ -19,5 +19,6 @@ void add_smi(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_board(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_onnx(CLI::App& app, Action& action);
 
 }  // namespace tandem::tools

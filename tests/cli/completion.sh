@@ -10,7 +10,7 @@ offers() {
   out=$(cut -f 1 <<< "$out" | tr '\n' ' ')
   [ "$out" = "${expected:+$expected }" ] || { [ -z "$expected" ] && [ "$out" = ' ' ]; } || fail "not offered: $expected" "$out"
 }
-offers "tour devices train predict generate inspect convert launch smi trace board" ""
+offers "tour devices train predict generate inspect convert launch smi trace board onnx" ""
 offers "tour train trace" t
 offers "digits" train d
 offers "cnn mlp" train digits --net ""
