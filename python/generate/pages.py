@@ -25,19 +25,21 @@ PARTS = {
         "tandem.signal.windows", "tandem.array_api",
     ],
     "Networks": [
-        "tandem.nn", "tandem.nn.functional", "tandem.nn.init", "tandem.nn.parameter", "tandem.nn.attention", "tandem.nn.utils",
+        "tandem.nn", "tandem.nn.functional", "tandem.nn.init", "tandem.nn.parameter", "tandem.nn.attention",
+        "tandem.nn.attention.flex_attention", "tandem.nn.utils",
         "tandem.nn.utils.rnn", "tandem.nn.utils.parametrize", "tandem.nn.utils.parametrizations", "tandem.nn.utils.prune",
         "tandem.nn.utils.stateless",
     ],
     "Gradients and training": [
         "tandem.autograd", "tandem.autograd.forward_ad", "tandem.autograd.function", "tandem.autograd.functional", "tandem.autograd.graph",
         "tandem.optim", "tandem.optim.lr_scheduler", "tandem.optim.swa_utils", "tandem.amp", "tandem.train", "tandem.utils.checkpoint",
+        "tandem.library",
     ],
     "Data": [
         "tandem.utils.data", "tandem.utils.data.distributed", "tandem.utils.tensorboard",
     ],
     "GPUs": [
-        "tandem.cuda", "tandem.cuda.memory", "tandem.cuda.amp", "tandem.cuda.nvtx", "tandem.accelerator", "tandem.backends",
+        "tandem.cuda", "tandem.cuda.memory", "tandem.cuda.amp", "tandem.cuda.nvtx", "tandem.accelerator", "tandem.backends", "tandem.cpu",
     ],
     "Several GPUs and processes": [
         "tandem.nn.parallel", "tandem.distributed", "tandem.distributed.fsdp", "tandem.distributed.checkpoint",

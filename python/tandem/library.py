@@ -69,10 +69,10 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None):
     if result is inspect.Signature.empty:
         raise ValueError("infer_schema(func): Expected return type to be annotated; got none")
     if typing.get_origin(result) is tuple:
-        told = f"({', '.join(map(str, map(_type_text, typing.get_args(result))))})"
+        returned = f"({', '.join(map(str, map(_type_text, typing.get_args(result))))})"
     else:
-        told = "()" if result is type(None) else _type_text(result)
-    return f"{op_name or ''}({', '.join(texts)}) -> {told}"
+        returned = "()" if result is type(None) else _type_text(result)
+    return f"{op_name or ''}({', '.join(texts)}) -> {returned}"
 
 
 class CustomOpDef:
@@ -209,8 +209,8 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
 
     def make(function):
         namespace, own = _split(name)
-        told = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
-        operation = CustomOpDef(namespace, own, function, told, tuple(mutates_args))
+        text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
+        operation = CustomOpDef(namespace, own, function, text, tuple(mutates_args))
         operation.register_kernel(device_types, function)
         return operation
 

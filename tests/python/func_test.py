@@ -69,9 +69,9 @@ class Derivatives(unittest.TestCase):
         self.close(both[1], [[1.0, 0.0], [0.0, 2.0]])
 
     def test_refusals(self):
-        with self.assertRaisesRegex(RuntimeError, "to return a scalar tensor, got tensor with 1 dims"):
+        with self.assertRaisesRegex(RuntimeError, "to return a scalar Tensor, got tensor with 1 dims"):
             func.grad(lambda x: x)(double([1.0]))
-        with self.assertRaisesRegex(RuntimeError, "to return a Tensor, got type"):
+        with self.assertRaisesRegex(RuntimeError, "to return a Tensor, got <class"):
             func.grad(lambda x: 1.0)(double(1.0))
         with self.assertRaisesRegex(RuntimeError, "Expected primals to be a tuple"):
             func.jvp(lambda x: x, double(1.0), double(1.0))
@@ -121,6 +121,31 @@ class Maps(unittest.TestCase):
         ):
             with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                 call()
+
+
+class Rearranged(unittest.TestCase):
+    def test_patterns(self):
+        x = tandem.arange(24).reshape(2, 3, 4)
+        for pattern, lengths, wanted in (
+            ("a b c -> a c b", {}, x.permute(0, 2, 1)),
+            ("a b c -> (a b) c", {}, x.reshape(6, 4)),
+            ("a b (c d) -> a c b d", {"c": 2}, x.reshape(2, 3, 2, 2).permute(0, 2, 1, 3)),
+            ("a b (c d) -> (d b) (a c)", {"d": 2}, x.reshape(2, 3, 2, 2).permute(3, 1, 0, 2).reshape(6, 4)),
+            ("a ... -> ... a", {}, x.permute(1, 2, 0)),
+            ("a ... -> a (...)", {}, x.reshape(2, 12)),
+            ("a b c -> a 1 b c", {}, x.unsqueeze(1)),
+            ("... c -> ... 1 c", {}, x.unsqueeze(2)),
+        ):
+            with self.subTest(pattern):
+                found = func.rearrange(x, pattern, **lengths)
+                self.assertTrue(tandem.equal(found, wanted))
+        self.assertEqual(func.rearrange(tandem.ones(1, 2), "1 a -> a").shape, (2,))
+
+    def test_refusals(self):
+        x = tandem.ones(2, 3)
+        for pattern, lengths in (("a b", {}), ("a -> a", {}), ("a b -> a c", {}), ("a b -> a", {}), ("(a b) c -> a b c", {"a": 5}), ("a a -> a", {}), ("(a b -> a b", {})):
+            with self.subTest(pattern), self.assertRaises(ValueError):
+                func.rearrange(x, pattern, **lengths)
 
 
 class Modules(unittest.TestCase):

@@ -223,6 +223,19 @@ class Changes(unittest.TestCase):
         self.assertTrue(module.graph.eliminate_dead_code())
         self.assertEqual([node.name for node in module.graph.nodes], ["x", "linear", "add", "neg", "output"])
 
+    def test_calls_with_effects_stay(self):
+        @fx.has_side_effect
+        def shown(x):
+            return x
+
+        graph = fx.Graph()
+        x = graph.placeholder("x")
+        graph.call_function(shown, (x,))
+        graph.call_function(torch.neg, (x,))
+        graph.output(x)
+        graph.eliminate_dead_code()
+        self.assertEqual([node.name for node in graph.nodes], ["x", "shown", "output"])
+
     def test_lint(self):
         graph = fx.Graph()
         x = graph.placeholder("x")

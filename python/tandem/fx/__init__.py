@@ -5,11 +5,11 @@ from tandem.fx._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_t
 from tandem.fx.graph import Graph, PythonCode
 from tandem.fx.graph_module import GraphModule
 from tandem.fx.interpreter import Interpreter, Transformer
-from tandem.fx.node import Node, map_arg
+from tandem.fx.node import Node, has_side_effect, map_arg
 from tandem.fx.proxy import Proxy
 from tandem.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
-    "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "ProxyableClassMeta", "PythonCode", "Tracer", "Transformer", "map_arg",
-    "passes", "replace_pattern", "symbolic_trace", "wrap",
+    "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "ProxyableClassMeta", "PythonCode", "Tracer", "Transformer", "has_side_effect",
+    "map_arg", "passes", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip

@@ -5,10 +5,19 @@ import types
 
 from tandem import _C
 
-__all__ = ["Node", "map_arg", "map_aggregate"]
+__all__ = ["Node", "has_side_effect", "map_arg", "map_aggregate"]
 
 BASE_TYPES = (str, int, float, bool, complex, _C.dtype, _C.Tensor, _C.device)
 OPCODES = ("placeholder", "get_attr", "call_module", "call_method", "call_function", "output")
+
+
+_with_effects = set()
+
+
+def has_side_effect(fn):
+    """Notes that a function does more than give a result, so that a call of it stays where nobody uses that. A decorator too."""
+    _with_effects.add(fn)
+    return fn
 
 
 def map_aggregate(a, fn):
@@ -192,7 +201,7 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            return getattr(self.target, "__name__", "") == "_assert"
+            return getattr(self.target, "__name__", "") == "_assert" or self.target in _with_effects
         return self.op == "call_method" and self.target.endswith("_") and not self.target.endswith("__")
 
     def format_node(self, placeholder_names=None, maybe_return_typename=None, *, include_tensor_metadata=False):

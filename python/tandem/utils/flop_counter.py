@@ -39,8 +39,8 @@ def _counted(event, in_backward, on_gpu):
         place = "" if on_gpu else "_for_cpu"
         if len(shapes) < 3 or (backward and len(shapes) < 4):
             return None
-        told = f"_scaled_dot_product_flash_attention{place}{'_backward' if backward else ''}"
-        return told, _attention(shapes[1:] if backward else shapes, backward)
+        text = f"_scaled_dot_product_flash_attention{place}{'_backward' if backward else ''}"
+        return text, _attention(shapes[1:] if backward else shapes, backward)
     if not event["flops"]:
         return None
     if name.startswith("convolution"):
