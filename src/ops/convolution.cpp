@@ -243,7 +243,8 @@ Tensor conv(const Name& name, const Tensor& input, const Tensor& weight, const T
         padded.push_back(x.size(k - name.spatial) + 2 * form.windows.padding[3 - name.spatial + k]);
         kernel.push_back(form.windows.dilation[3 - name.spatial + k] * (form.windows.kernel[3 - name.spatial + k] - 1) + 1);
       }
-      fail("[", name.op, "] Calculated padded input size per channel: ", padded, ". Kernel size: ", kernel,
+      fail("[", name.op, "] Calculated padded input size per channel: ", ops::crossed(padded, " x "),
+           ". Kernel size: ", ops::crossed(kernel, " x "),
            ". Kernel size can't be greater than actual input size: take a larger input, a smaller kernel or more padding");
     }
   }

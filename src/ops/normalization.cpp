@@ -198,8 +198,8 @@ Layout last_dimensions(const char* op, const Tensor& x, const Shape& normalized_
   bool fits = x.sizes().size() >= normalized_shape.size();
   for (size_t d = 0; fits && d < normalized_shape.size(); ++d) fits = x.sizes()[outer + d] == normalized_shape[d];
   if (!fits)
-    fail("[", op, "] Given normalized_shape=", normalized_shape, ", expected input with shape [*, ", normalized_shape,
-         "], but got input of size ", x.sizes());
+    fail("[", op, "] Given normalized_shape=", normalized_shape, ", expected input with shape [*, ", str(normalized_shape).substr(1),
+         ", but got input of size", x.sizes());
   const int64_t n = normalized_shape.numel(), rows = n ? x.numel() / n : 0;
   return {{rows, n, 1}, {n, 1, 1}, {1, n}, {n, 1}, centered};
 }

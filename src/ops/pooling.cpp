@@ -1,5 +1,6 @@
 #include "ops/pooling.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/history.h"
@@ -75,10 +76,14 @@ Plan windows_over(const Name& name, const Tensor& x, const PerDim& kernel_size, 
     const int64_t room = size + 2 * pad[d] - spread[d] * (kernel[d] - 1) - 1 + (ceil_mode ? step[d] - 1 : 0);
     int64_t out = (room < 0 ? -((-room + step[d] - 1) / step[d]) : room / step[d]) + 1;
     if (ceil_mode && (out - 1) * step[d] >= size + pad[d]) --out;  // the last window begins within the input or its front padding
-    if (out <= 0)
-      fail("[", name.op, "] Given input size: ", x.sizes(), " with kernel_size ", kernel, ", stride ", step, " and padding ", pad,
-           ": calculated output size is too small: ", out, " at dimension ", d, "; take a larger input or a smaller window");
     sizes.push_back(out);
+  }
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size <= 0; })) {
+    Shape given = ops::spatial_sizes(x, name.spatial + 1), made = sizes;
+    made.insert(0, given[0]);
+    fail("[", name.op, "] Given input size: ", ops::crossed(given, "x"), ". Calculated output size: ", ops::crossed(made, "x"),
+         ". Output size is too small with kernel_size ", kernel, ", stride ", step, " and padding ", pad,
+         ": take a larger input or a smaller window");
   }
   ops::set_last(plan.pooling.windows.kernel, kernel);
   ops::set_last(plan.pooling.windows.stride, step);

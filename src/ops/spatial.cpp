@@ -50,4 +50,10 @@ Shape spatial_sizes(const Tensor& x, int64_t spatial) {
   return Shape(sizes.data() + sizes.size() - static_cast<size_t>(spatial), static_cast<size_t>(spatial));
 }
 
+std::string crossed(const Shape& sizes, const char* between) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "(" : between) + std::to_string(size);
+  return text + ')';
+}
+
 }  // namespace tandem::ops

@@ -1,6 +1,8 @@
 // From arguments of PyTorch's form to the windows and views over three spatial dimensions that kernels see. For the library.
 #pragma once
 
+#include <string>
+
 #include "kernels/table.h"
 #include "ops/window.h"
 #include "tensor/tensor.h"
@@ -21,5 +23,8 @@ Shape with_spatial(const Tensor& x, const Shape& spatial);
 
 /// The last `spatial` sizes of x.
 Shape spatial_sizes(const Tensor& x, int64_t spatial);
+
+/// The sizes as errors about windows have them: (2 x 3), with " x " for `between`.
+std::string crossed(const Shape& sizes, const char* between);
 
 }  // namespace tandem::ops

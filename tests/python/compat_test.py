@@ -140,6 +140,17 @@ class Names(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "torchvision.datasets.*VOCDetection"):
             torchvision.datasets.VOCDetection
 
+    def test_options_of_compilers_are_kept(self):
+        import torch._dynamo
+        import torch._inductor.config as inductor
+
+        inductor.coordinate_descent_tuning = True
+        torch._inductor.config.triton.unique_kernel_names = True
+        torch._dynamo.config.suppress_errors = True
+        torch._dynamo.reset()
+        self.assertTrue(torch._inductor.config.coordinate_descent_tuning and torch._dynamo.config.suppress_errors)
+        self.assertEqual(torch._dynamo.optimize("inductor")(len)([1, 2]), 2)
+
     def test_jit_gives_back_what_it_is_given(self):
         @torch.jit.script
         def double(x):

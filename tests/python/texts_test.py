@@ -77,6 +77,17 @@ class Operations(unittest.TestCase):
             (RuntimeError, "mm: mat2 must be a matrix, got 1-D tensor", lambda: tandem.mm(x, x[0])),
             (RuntimeError, "mat1 and mat2 must have the same dtype, but got Double and Float", lambda: nn.Linear(4, 2)(x.double())),
             (RuntimeError, "expected m1 and m2 to have the same dtype, but got", lambda: tandem.mm(x, x.T.double())),
+            (
+                RuntimeError,
+                r"Given input size: \(1x2x2\). Calculated output size: \(1x0x0\). Output size is too small",
+                lambda: nn.functional.max_pool2d(tandem.ones(1, 1, 2, 2), 3),
+            ),
+            (
+                RuntimeError,
+                r"Calculated padded input size per channel: \(2 x 2\). Kernel size: \(3 x 3\). Kernel size can't be greater than actual",
+                lambda: nn.functional.conv2d(tandem.ones(1, 3, 2, 2), tandem.ones(2, 3, 3, 3)),
+            ),
+            (RuntimeError, r"Given normalized_shape=\[5\], expected input with shape \[\*, 5\], but got input of size\[2, 3\]", lambda: nn.LayerNorm(5)(tandem.ones(2, 3))),
             (RuntimeError, "masked_select: expected BoolTensor for mask", lambda: x.masked_select(x)),
             (RuntimeError, "where expected condition to be a boolean tensor", lambda: tandem.where(x, x, x)),
             (RuntimeError, r"einsum\(\): subscript j has size 4", lambda: tandem.einsum("ij,jk->ik", x, x)),
