@@ -60,6 +60,8 @@ MODULES = [
     "torch.distributed.checkpoint.state_dict",
     "torch.distributed.fsdp",
     "torch.distributed.optim",
+    "torch.distributed.tensor",
+    "torch.distributed.tensor.parallel",
     "torch.amp",
     "torch.profiler",
     "torch.random",
