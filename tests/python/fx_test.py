@@ -148,6 +148,7 @@ class Tracing(unittest.TestCase):
         x = torch.rand(4, 4)
         self.assertTrue(torch.allclose(module(x), F.gelu(x @ x) + 2 + x.abs() ** 2))
         self.assertIn('torch.fx._symbolic_trace.wrap("math_sqrt")', module.code)
+        self.assertEqual(fx.symbolic_trace(module).code, module.code)
         self.assertEqual(math.sqrt(4), 2)
         weight = torch.rand(4, 4)
         module = fx.symbolic_trace(lambda x: weight @ x + weight.matmul(x) - weight)
@@ -157,6 +158,9 @@ class Tracing(unittest.TestCase):
         module = fx.symbolic_trace(counted)
         self.assertEqual([node.name for node in module.graph.nodes], ["x", "as_it_is", "len_1", "mul", "output"])
         self.assertEqual(module(torch.tensor([-1.0, -2.0])).tolist(), [2.0, 4.0])
+        again = fx.symbolic_trace(module)
+        self.assertEqual(again.code, module.code)
+        self.assertEqual([node.target for node in again.graph.nodes], [node.target for node in module.graph.nodes])
         with self.assertRaisesRegex(NotImplementedError, "wrap must be called at the top level of a module"):
             fx.wrap("len")
 

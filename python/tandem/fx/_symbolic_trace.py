@@ -16,7 +16,8 @@ from tandem.nn import Module, Parameter, Sequential
 
 __all__ = ["PH", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
 
-_wrapped = {}  # names that wrap() was given, with the globals they are in
+wrapped = {}  # names that wrap() was given, with the globals they are in
+WRAPPED = "__wrapped_functions__"  # in the globals of a GraphModule's forward: the names that its code wrapped
 
 
 class PHBase:
@@ -47,7 +48,7 @@ def wrap(fn_or_name):
     if frame.f_code.co_name != "<module>":
         raise NotImplementedError("wrap must be called at the top level of a module")
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
-    _wrapped[id(frame.f_globals), name] = frame.f_globals
+    wrapped[id(frame.f_globals), name] = frame.f_globals
     return fn_or_name
 
 
@@ -146,7 +147,9 @@ class Tracer(TracerBase):
             for name, value in list(own_globals.items()):
                 if value is function:
                     patches.put(own_globals, name, recorder(function, is_wrapped=True))
-        for (_, name), where in list(_wrapped.items()):
+        own = [own_globals, *(getattr(inspect.unwrap(type(module).forward), "__globals__", {}) for module in self.root.modules())]
+        named = wrapped | {(id(where), name): where for where in own for name in where.get(WRAPPED, ())}
+        for (_, name), where in named.items():
             value = where.get(name, getattr(builtins, name, None))
             if callable(value):
                 patches.put(where, name, recorder(value, is_wrapped=True))

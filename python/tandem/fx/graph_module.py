@@ -20,7 +20,18 @@ def _forward(code):
     linecache.cache[name] = (len(code.src), None, code.src.splitlines(keepends=True), name)
     scope = dict(code.globals)
     exec(compile(code.src, name, "exec"), scope)
+    _keep_wrapped(scope)
     return scope["forward"]
+
+
+def _keep_wrapped(scope):
+    """Notes in the globals of a forward which functions its code wrapped, so that what wrap() knows does not keep them for good."""
+    from tandem.fx._symbolic_trace import WRAPPED, wrapped  # which imports this module
+
+    names = [name for where, name in wrapped if where == id(scope)]
+    for name in names:
+        del wrapped[id(scope), name]
+    scope[WRAPPED] = names
 
 
 def _parent_of(module, target, make=False):
