@@ -60,6 +60,7 @@ MODULES = [
     "torch.distributed.checkpoint.state_dict",
     "torch.distributed.fsdp",
     "torch.distributed.optim",
+    "torch.distributed.pipelining",
     "torch.distributed.tensor",
     "torch.distributed.tensor.parallel",
     "torch.amp",

@@ -43,7 +43,7 @@ PARTS = {
     ],
     "Several GPUs and processes": [
         "tandem.nn.parallel", "tandem.distributed", "tandem.distributed.fsdp", "tandem.distributed.checkpoint",
-        "tandem.distributed.checkpoint.state_dict", "tandem.distributed.optim", "tandem.distributed.tensor",
+        "tandem.distributed.checkpoint.state_dict", "tandem.distributed.optim", "tandem.distributed.pipelining", "tandem.distributed.tensor",
         "tandem.distributed.tensor.parallel", "tandem.distributed.run", "tandem.multiprocessing",
     ],
     "Seeing what a program does": [

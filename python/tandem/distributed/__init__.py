@@ -74,7 +74,7 @@ gather_into_tensor = gather_single
 
 DistError = DistBackendError = DistNetworkError = DistStoreError = QueueEmptyError = RuntimeError
 
-_LAZY_PARTS = ("algorithms", "checkpoint", "optim", "run", "elastic", "launch", "fsdp", "device_mesh", "_composable", "nn", "tensor")
+_LAZY_PARTS = ("algorithms", "checkpoint", "optim", "run", "elastic", "launch", "fsdp", "device_mesh", "_composable", "nn", "tensor", "pipelining")
 _LAZY_NAMES = {
     "DeviceMesh": "tandem.distributed.device_mesh",
     "init_device_mesh": "tandem.distributed.device_mesh",
