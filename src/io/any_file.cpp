@@ -69,19 +69,25 @@ constexpr Format kFormats[] = {
     {"NumPy's arrays (.npy)", is_npy, load_one_npy, list_npy},
 };
 
-const Format& format_of(const char* op, const std::string& path) {
+/// nullptr where it is none of them. Gives the file's first bytes, too; none of a folder.
+const Format* find_format(const char* op, const std::string& path, std::string& bytes) {
   std::optional<InputFile> file;
   Start start;
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
     start.file = &file.emplace(op, path);
-    start.bytes = file->read(std::min<uint64_t>(file->size(), kKindBytes), 0);
+    start.bytes = bytes = file->read(std::min<uint64_t>(file->size(), kKindBytes), 0);
   }
-  for (const Format& format : kFormats)
-    if (format.is(start)) return format;
+  const auto* const found = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& format) { return format.is(start); });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+const Format& format_of(const char* op, const std::string& path) {
+  std::string bytes;
+  if (const Format* const format = find_format(op, path, bytes)) return *format;
   std::string formats;
   for (const Format& format : kFormats) formats += (formats.empty() ? "" : ", ") + std::string(format.what);
-  const std::string mistaken = mistaken_for("a file of tensors that can be read", start.bytes, path);
+  const std::string mistaken = mistaken_for("a file of tensors that can be read", bytes, path);
   fail("[", op, "] ", path, ": ", mistaken.empty() ? "not a file of a known format" : mistaken, "; what is read: ", formats);
 }
 
@@ -103,6 +109,12 @@ TensorMap load_tensors(const std::string& path, Device device, const Names& name
     tandem::detail::warn_once(str("[load_tensors] ", path, ": left out tensors of types that no tensor here has: ", listed(left_out)));
   if (chosen.empty()) return {};
   return format.load(path, device, chosen, site);
+}
+
+bool is_other_than_safetensors(const char* op, const std::string& path) {
+  std::string bytes;
+  const Format* const format = find_format(op, path, bytes);
+  return format && format != &kFormats[0];
 }
 
 FileContents list_tensors(const std::string& path) { return format_of("list_tensors", path).list(path); }

@@ -23,6 +23,9 @@ enum class OtherTypes {
 [[nodiscard]] TensorMap load_tensors(const std::string& path, Device device = cpu(), const std::vector<std::string>& names = {},
                                      OtherTypes others = OtherTypes::AreErrors, Site site = Site::here());
 
+/// Whether load_tensors reads the file or folder, and as another format than one file of safetensors. `op` is named in errors.
+[[nodiscard]] bool is_other_than_safetensors(const char* op, const std::string& path);
+
 /// What a file says of one tensor.
 struct FileTensor {
   std::string name;

@@ -1,7 +1,10 @@
 #include "train/checkpoint.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/wait_scope.h"
+#include "io/any_file.h"
 #include "io/safetensors.h"
 
 namespace tandem {
@@ -45,7 +48,9 @@ void save_checkpoint(const std::string& path, const nn::ModuleBase& module, cons
 }
 
 ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
-  io::SafetensorsFile file = io::read_safetensors(path, cpu(), {}, site);
+  io::SafetensorsFile file;
+  if (io::is_other_than_safetensors("load", path)) file.tensors = io::load_tensors(path, cpu(), {}, io::OtherTypes::AreErrors, site);
+  else file = io::read_safetensors(path, cpu(), {}, site);
   StateDict all;
   for (const auto& [name, tensor] : file.tensors) all[name] = tensor;
   ReadCheckpoint read;
@@ -57,6 +62,7 @@ ReadCheckpoint read_checkpoint(const std::string& path, Site site) {
     read.more.schedules = all.under(kSchedulesPrefix);
     read.more.scaler = all.under(kScalerPrefix);
   } else {
+    read.is_of_others = true;
     read.model = std::move(all);  // other libraries' files have the parameters under their bare names
   }
   read.more.notes = std::move(file.metadata);
@@ -94,8 +100,29 @@ void save(const std::string& path, const nn::ModuleBase& module, const optim::Op
   train::detail::save_checkpoint(path, module, &optimizer, {}, site);
 }
 
+namespace {
+
+/// The part of another library's file that is the module's state: it may stand in a dict beside others, as {"model": …, "epoch": …}, or be
+/// of a wrapper, as "module.0.weight". All of it where no part, or more than one, has all the names.
+StateDict part_for(const nn::ModuleBase& module, const StateDict& all) {
+  const std::vector<std::string> names = module.state_dict().keys();
+  if (names.empty() || all.contains(names[0])) return all;
+  std::vector<std::string> prefixes;
+  for (const auto& [name, tensor] : all) {
+    if (!name.ends_with('.' + names[0])) continue;
+    const std::string prefix = name.substr(0, name.size() - names[0].size());
+    if (std::all_of(names.begin(), names.end(), [&](const std::string& wanted) { return all.contains(prefix + wanted); }))
+      prefixes.push_back(prefix);
+  }
+  return prefixes.size() == 1 ? all.under(prefixes[0]) : all;
+}
+
+}  // namespace
+
 void load(const std::string& path, nn::ModuleBase& module, Site site) {
-  train::detail::take_over(train::detail::read_checkpoint(path, site), module, nullptr, site);
+  train::detail::ReadCheckpoint read = train::detail::read_checkpoint(path, site);
+  if (read.is_of_others) read.model = part_for(module, read.model);
+  train::detail::take_over(read, module, nullptr, site);
 }
 
 void load(const std::string& path, nn::ModuleBase& module, optim::Optimizer& optimizer, Site site) {

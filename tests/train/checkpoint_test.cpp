@@ -101,6 +101,31 @@ TEST(Checkpoint, OfAnotherLibraryHasBareNames) {
   EXPECT_TRUE(same_parameters(net, other));
 }
 
+TEST(Checkpoint, OfAnotherLibraryMayBeOfAnyFormat) {
+  td::manual_seed(3);
+  td::nn::Sequential from(td::nn::Linear(3, 4), td::nn::BatchNorm1d(4));
+  const td::StateDict state = from.state_dict();
+  const td::io::TensorMap map(state.begin(), state.end());
+  using td::io::PlainValue;
+  td::StateDict wrapped;
+  wrapped.add("module.", state);
+  td::io::save_torch("bare.pt", state);
+  td::io::save_torch("beside.pt", PlainValue::dict({{"epoch", 3}, {"model", state}, {"optimizer", td::StateDict{{"m", td::ones(1)}}}}));
+  td::io::save_torch("wrapped.pt", PlainValue::dict({{"state_dict", wrapped}}));
+  td::io::save_npz("bare.npz", map);
+  td::io::save_safetensors_shards("shards", map, 64);
+  for (const char* path : {"bare.pt", "beside.pt", "wrapped.pt", "bare.npz", "shards", "shards/model.safetensors.index.json"}) {
+    SCOPED_TRACE(path);
+    td::nn::Sequential to(td::nn::Linear(3, 4), td::nn::BatchNorm1d(4));
+    td::load(path, to);
+    for (const auto& [name, tensor] : to.state_dict()) EXPECT_TRUE(tensor.equal(state.at(name))) << name;
+  }
+  // Two parts that would fit: neither is chosen.
+  td::io::save_torch("two.pt", PlainValue::dict({{"model", state}, {"average", state}}));
+  td::nn::Sequential to(td::nn::Linear(3, 4), td::nn::BatchNorm1d(4));
+  EXPECT_ERROR(td::load("two.pt", to), td::Error, "average.0.weight");
+}
+
 TEST(Checkpoint, GivesLazyModulesTheirSizes) {
   auto net = nn::Sequential(nn::Linear(4, 3));
   td::save("lazy.ckpt", net);
