@@ -85,9 +85,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (!value || !is_tensor(value))
       fail<TypeError>("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "NULL");
-    const Tensor &tensor = tensor_of(self), &source = tensor_of(value);
-    if (tensor.requires_grad() && !is_floating(source.dtype())) fail("data set to a tensor that requires gradients must be floating point");
-    tensor.impl().replace_storage(source.impl());
+    tensor_of(self).set_data(tensor_of(value));
     return 0;
   });
 }

@@ -121,6 +121,12 @@ Tensor Tensor::data() const {
   return y;
 }
 
+void Tensor::set_data(const Tensor& source, Site /*site*/) const {
+  if (requires_grad() && !is_floating(source.dtype()))
+    fail("[set_data] data set to a tensor that requires gradients must be floating point or complex dtype");
+  impl().replace_storage(source.impl());
+}
+
 const Tensor& Tensor::detach_(Site /*site*/) const {
   TensorImpl& self = impl();
   if (self.base) fail("[detach_] can't detach views in-place; use detach() instead");

@@ -22,6 +22,13 @@ struct BFloat16 {
   /// The same number as a float.
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+  friend bool operator==(BFloat16 a, BFloat16 b) { return static_cast<float>(a) == static_cast<float>(b); }
+  friend bool operator!=(BFloat16 a, BFloat16 b) { return !(a == b); }
+  friend bool operator<(BFloat16 a, BFloat16 b) { return static_cast<float>(a) < static_cast<float>(b); }
+  friend bool operator>(BFloat16 a, BFloat16 b) { return b < a; }
+  friend bool operator<=(BFloat16 a, BFloat16 b) { return static_cast<float>(a) <= static_cast<float>(b); }
+  friend bool operator>=(BFloat16 a, BFloat16 b) { return b <= a; }
+
  private:
   static uint16_t round(float value) {
     const uint32_t u = std::bit_cast<uint32_t>(value);
@@ -50,6 +57,13 @@ struct Half {
     if (magnitude < 0x400U) return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));
     return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000U));
   }
+
+  friend bool operator==(Half a, Half b) { return static_cast<float>(a) == static_cast<float>(b); }
+  friend bool operator!=(Half a, Half b) { return !(a == b); }
+  friend bool operator<(Half a, Half b) { return static_cast<float>(a) < static_cast<float>(b); }
+  friend bool operator>(Half a, Half b) { return b < a; }
+  friend bool operator<=(Half a, Half b) { return static_cast<float>(a) <= static_cast<float>(b); }
+  friend bool operator>=(Half a, Half b) { return b <= a; }
 
  private:
   static uint16_t round(float value) {

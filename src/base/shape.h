@@ -1,6 +1,7 @@
 // Sizes, strides and lists of dimensions: a small vector of int64, six of them inside.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -24,6 +25,9 @@ class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<int64_t> values) : Shape(values.begin(), values.size()) {}
+  /// One size: `randn(5)`, `view(-1)`. A template, so that a bool is none.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Shape(T value) : Shape({static_cast<int64_t>(value)}) {}
   Shape(std::span<const int64_t> values) : Shape(values.data(), values.size()) {}
   Shape(const std::vector<int64_t>& values) : Shape(values.data(), values.size()) {}
   Shape(const int64_t* values, size_t count) {
@@ -93,6 +97,12 @@ class Shape {
     data()[i] = value;
   }
 
+  /// As a vector.
+  [[nodiscard]] std::vector<int64_t> vec() const { return {begin(), end()}; }
+  /// `count` values from number `first` on.
+  [[nodiscard]] Shape slice(size_t first, size_t count) const { return {data() + first, count}; }
+  /// As ==.
+  [[nodiscard]] bool equals(const Shape& other) const { return *this == other; }
   friend bool operator==(const Shape& a, const Shape& b) {
     return a.size_ == b.size_ && (a.size_ == 0 || std::memcmp(a.data(), b.data(), a.size_ * sizeof(int64_t)) == 0);
   }

@@ -4,3 +4,4 @@
 #include "models/densenet.h"
 #include "models/resnet.h"
 #include "models/small.h"
+#include "models/text_generator.h"

@@ -63,6 +63,10 @@ Tensor Tensor::moved(Device device, DType dtype, ToOptions options, const char* 
 Tensor Tensor::cuda(int index, ToOptions options, Site site) const {
   return moved(Device(DeviceType::CUDA, index), dtype(), options, "cuda", site);
 }
+Tensor Tensor::on_gpu(Device device, ToOptions options, Site site) const {
+  if (!device.is_cuda()) fail("[cuda] Invalid device, must be cuda device, but got ", device);
+  return moved(device, dtype(), options, "cuda", site);
+}
 Tensor Tensor::cpu(Site site) const { return moved(Device(), dtype(), {}, "cpu", site); }
 
 Tensor Tensor::pin_memory(Site site) const {

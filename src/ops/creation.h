@@ -67,14 +67,32 @@ class NestedList {
 }
 /// The identity, n by m (n by n without m).
 [[nodiscard]] Tensor eye(int64_t n, std::optional<int64_t> m = {}, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor eye(int64_t n, const OneOption auto& option, Site site = Site::here()) { return eye(n, {}, only(option, site), site); }
+[[nodiscard]] Tensor eye(int64_t n, int64_t m, const OneOption auto& option, Site site = Site::here()) {
+  return eye(n, m, only(option, site), site);
+}
 /// start, start + step, … below end. int64 where all three are integers.
 [[nodiscard]] Tensor arange(const Scalar& end, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const Options& options = {},
                             Site site = Site::here());
+[[nodiscard]] Tensor arange(const Scalar& end, const OneOption auto& option, Site site = Site::here()) {
+  return arange(end, only(option, site), site);
+}
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const OneOption auto& option, Site site = Site::here()) {
+  return arange(start, end, only(option, site), site);
+}
+[[nodiscard]] Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const OneOption auto& option,
+                            Site site = Site::here()) {
+  return arange(start, end, step, only(option, site), site);
+}
 /// `steps` numbers from start to end, both included.
 [[nodiscard]] Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const Options& options = {},
                               Site site = Site::here());
+[[nodiscard]] Tensor linspace(const Operand& start, const Operand& end, int64_t steps, const OneOption auto& option,
+                              Site site = Site::here()) {
+  return linspace(start, end, steps, only(option, site), site);
+}
 /// base raised to each number of linspace.
 [[nodiscard]] Tensor logspace(const Operand& start, const Operand& end, int64_t steps, double base = 10, const Options& options = {},
                               Site site = Site::here());
@@ -85,18 +103,33 @@ class NestedList {
 
 /// The sizes, dtype and device of `other` unless options say otherwise.
 [[nodiscard]] Tensor empty_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor empty_like(const Tensor& other, const OneOption auto& option, Site site = Site::here()) {
+  return empty_like(other, only(option, site), site);
+}
 /// All 0, otherwise as empty_like.
 [[nodiscard]] Tensor zeros_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor zeros_like(const Tensor& other, const OneOption auto& option, Site site = Site::here()) {
+  return zeros_like(other, only(option, site), site);
+}
 /// All 1, otherwise as empty_like.
 [[nodiscard]] Tensor ones_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor ones_like(const Tensor& other, const OneOption auto& option, Site site = Site::here()) {
+  return ones_like(other, only(option, site), site);
+}
 /// All `value`, otherwise as empty_like.
 [[nodiscard]] Tensor full_like(const Tensor& other, const Scalar& value, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor full_like(const Tensor& other, const Scalar& value, const OneOption auto& option, Site site = Site::here()) {
+  return full_like(other, value, only(option, site), site);
+}
 
 /// A tensor like x, filled with a number or the value of a 0-dim tensor. As torch.fill.
 [[nodiscard]] Tensor fill(const Tensor& x, const Operand& value, Site site = Site::here());
 
 /// A tensor over memory of the caller's, who keeps it alive; a GPU's memory by the user's address. As torch.from_blob.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return from_blob(data, sizes, only(option, site), site);
+}
 /// The same with strides in elements, none of them negative. `deleter(data)` is called once nothing uses the memory any more: by the last
 /// tensor over it, on whichever thread; on a GPU after a wait for what was queued before. Not called where from_blob throws.
 [[nodiscard]] Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, std::function<void(void*)> deleter,

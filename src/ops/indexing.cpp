@@ -21,6 +21,11 @@
 #include "tensor/host_values.h"
 
 namespace tandem {
+
+Index::Index(const char* dots) : kind(Kind::Dots) {
+  if (std::string_view(dots) != "...") fail("[index] Expected \"...\" to represent an ellipsis index, but got \"", dots, "\"");
+}
+Tensor Index::mask_of(bool value) { return full({}, value, {.dtype = kBool}); }
 namespace {
 
 using autograd::needs_grad;

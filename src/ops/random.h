@@ -50,12 +50,27 @@ class ThreadGeneratorGuard {
 /// Integers in [low, high), int64 unless told otherwise.
 [[nodiscard]] Tensor randint(int64_t low, int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randint(int64_t high, const Shape& sizes, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randint(int64_t low, int64_t high, const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return randint(low, high, sizes, only(option, site), site);
+}
+[[nodiscard]] Tensor randint(int64_t high, const Shape& sizes, const OneOption auto& option, Site site = Site::here()) {
+  return randint(high, sizes, only(option, site), site);
+}
 /// A permutation of 0 … n-1.
 [[nodiscard]] Tensor randperm(int64_t n, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randperm(int64_t n, const OneOption auto& option, Site site = Site::here()) {
+  return randperm(n, only(option, site), site);
+}
 /// rand of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor rand_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor rand_like(const Tensor& other, const OneOption auto& option, Site site = Site::here()) {
+  return rand_like(other, only(option, site), site);
+}
 /// randn of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor randn_like(const Tensor& other, const Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor randn_like(const Tensor& other, const OneOption auto& option, Site site = Site::here()) {
+  return randn_like(other, only(option, site), site);
+}
 /// randint of the sizes, dtype and device of `other`.
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t low, int64_t high, const Options& options = {}, Site site = Site::here());
 [[nodiscard]] Tensor randint_like(const Tensor& other, int64_t high, const Options& options = {}, Site site = Site::here());

@@ -241,6 +241,10 @@ bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, Flag e
 }
 
 // --- The same as methods
+bool Tensor::equal(const Tensor& other, Site site) const { return tandem::equal(*this, other, site); }
+bool Tensor::allclose(const Tensor& other, double rtol, double atol, Flag equal_nan, Site site) const {
+  return tandem::allclose(*this, other, rtol, atol, equal_nan, site);
+}
 Tensor Tensor::sum(Site site) const { return tandem::sum(*this, site); }
 Tensor Tensor::sum(const Shape& dims, Flag keepdim, std::optional<DType> dtype, Site site) const {
   return tandem::sum(*this, dims, keepdim, dtype, site);

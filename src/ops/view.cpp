@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/autograd.h"
 #include "autograd/history.h"
 #include "base/error.h"
 #include "ops/creation.h"
@@ -9,6 +10,7 @@
 #include "ops/view_of.h"
 #include "tensor/dims.h"
 #include "tensor/host_values.h"
+#include "tensor/tensor_impl.h"
 
 namespace tandem {
 namespace {
@@ -461,5 +463,24 @@ std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors, Site s
 Tensor broadcast_to(const Tensor& x, const Shape& sizes, Site site) { return x.expand(sizes, site); }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length, Site site) { return x.narrow(dim, start, length, site); }
 Tensor select(const Tensor& x, int64_t dim, int64_t index, Site site) { return x.select(dim, index, site); }
+
+const Tensor& Tensor::resize_(const Shape& sizes, Site site) const {
+  int64_t count = 1;
+  for (const int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count)) fail("[resize_] a tensor cannot have the sizes ", sizes);
+  if (requires_grad(site)) fail("[resize_] cannot resize variables that require grad");
+  const NoGradGuard no_grad;
+  TensorImpl& self = impl();
+  const Tensor plain = detach();
+  const auto room = static_cast<int64_t>(self.storage->bytes() / size_of(self.dtype)) - self.offset;
+  if (count <= room) {
+    self.replace_storage(plain.as_strided(sizes, contiguous_strides(sizes), self.offset, site).impl());
+    return *this;
+  }
+  const Tensor made = empty({count}, options(), site);
+  made.narrow(0, 0, room, site).copy_(plain.as_strided({room}, {1}, self.offset, site), false, site);
+  self.replace_storage(made.view(sizes, site).impl());
+  return *this;
+}
 
 }  // namespace tandem

@@ -11,18 +11,29 @@
 
 namespace tandem {
 
-/// `start:stop:step`; what is left out is the whole.
+struct NoneType {};
+struct EllipsisType {};
+inline constexpr NoneType None;
+inline constexpr EllipsisType Ellipsis;
+
+/// Where a slice begins or ends: a number, or None.
+struct SliceBound {
+  std::optional<int64_t> value = {};
+
+  SliceBound() = default;
+  SliceBound(NoneType) {}
+  SliceBound(std::optional<int64_t> value_) : value(value_) {}
+  SliceBound(Integer auto value_) : value(static_cast<int64_t>(value_)) {}
+};
+
+/// `start:stop:step`; what is left out, or None, is the whole.
 struct Slice {
   std::optional<int64_t> start = {}, stop = {};
   int64_t step = 1;
 
   Slice() = default;
-  Slice(std::optional<int64_t> start_, std::optional<int64_t> stop_ = {}, int64_t step_ = 1) : start(start_), stop(stop_), step(step_) {}
+  Slice(SliceBound start_, SliceBound stop_ = {}, int64_t step_ = 1) : start(start_.value), stop(stop_.value), step(step_) {}
 };
-struct NoneType {};
-struct EllipsisType {};
-inline constexpr NoneType None;
-inline constexpr EllipsisType Ellipsis;
 
 /// One entry of an index.
 struct Index {
@@ -33,14 +44,18 @@ struct Index {
   Slice slice;
   Tensor tensor;
 
-  template <std::integral T>
-  Index(T value) : kind(Kind::Integer), integer(value) {
-    static_assert(!std::is_same_v<T, bool>, "index with a bool tensor instead of a bool");
-  }
+  Index(Integer auto value) : kind(Kind::Integer), integer(static_cast<int64_t>(value)) {}
+  /// A new dimension in front, of size 1 where it is true and 0 where it is false.
+  Index(std::same_as<bool> auto value) : kind(Kind::Tensor), tensor(mask_of(value)) {}
   Index(Slice slice_) : kind(Kind::Slice), slice(slice_) {}
   Index(NoneType) : kind(Kind::NewAxis) {}
   Index(EllipsisType) : kind(Kind::Dots) {}
+  /// "...". Error for any other text.
+  Index(const char* dots);
   Index(Tensor tensor_) : kind(Kind::Tensor), tensor(std::move(tensor_)) {}
+
+ private:
+  [[nodiscard]] static Tensor mask_of(bool value);
 };
 
 }  // namespace tandem

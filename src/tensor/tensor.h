@@ -15,6 +15,7 @@
 #include "base/shape.h"
 #include "base/site.h"
 #include "runtime/device.h"
+#include "tensor/dtype_names.h"
 #include "tensor/operand.h"
 #include "tensor/options.h"
 #include "tensor/scalar.h"
@@ -34,6 +35,10 @@ class Node;
 namespace cuda {
 class Stream;
 }
+template <class T, size_t N>
+class TensorAccessor;
+template <class T, size_t N, class Count>
+class PackedTensorAccessor;
 
 /// A number, of a dimension or of parts, where a list may stand too. Such overloads are templates: braces are always the list, and a bool
 /// is never a number.
@@ -83,12 +88,20 @@ class Tensor {
   [[nodiscard]] int64_t stride(int64_t dim, Site = Site::here()) const;
   /// How many dimensions it has.
   [[nodiscard]] int64_t dim(Site site = Site::of_call()) const;
+  /// As dim().
+  [[nodiscard]] int64_t ndimension(Site site = Site::of_call()) const { return dim(site); }
   /// How many elements it has.
   [[nodiscard]] int64_t numel(Site site = Site::of_call()) const;
   /// The type of its elements.
   [[nodiscard]] DType dtype(Site site = Site::of_call()) const;
+  /// As dtype().
+  [[nodiscard]] DType scalar_type(Site site = Site::of_call()) const { return dtype(site); }
   /// Where it lives, always with an index.
   [[nodiscard]] Device device(Site site = Site::of_call()) const;
+  /// The number of its GPU; -1 on the CPU.
+  [[nodiscard]] int64_t get_device(Site site = Site::of_call()) const { return device(site).index(); }
+  /// Its dtype and device, for a new tensor like it.
+  [[nodiscard]] Options options(Site site = Site::of_call()) const { return {.dtype = dtype(site), .device = device(site)}; }
   /// Whether it lives on the CPU.
   [[nodiscard]] bool is_cpu(Site site = Site::of_call()) const { return device(site).is_cpu(); }
   /// Whether it lives on a GPU, virtual or real.
@@ -117,6 +130,15 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return static_cast<T*>(data_ptr(site));
   }
+  /// Its elements by `a[i][j]`, without a check of indices: T is the dtype's C++ type, N how many dimensions it has. Error for others, and on
+  /// a GPU. Valid as long as the tensor is. As torch::Tensor::accessor.
+  template <class T, size_t N>
+  [[nodiscard]] TensorAccessor<T, N> accessor(Site site = Site::here()) const;
+  /// The same with sizes and strides inside, of 32 bits, for kernels of one's own; on any device.
+  template <class T, size_t N>
+  [[nodiscard]] PackedTensorAccessor<T, N, int32_t> packed_accessor32(Site site = Site::here()) const;
+  template <class T, size_t N>
+  [[nodiscard]] PackedTensorAccessor<T, N, int64_t> packed_accessor64(Site site = Site::here()) const;
   /// For the library: what the handle points to. Error where it is undefined.
   [[nodiscard]] TensorImpl& impl(Site site = Site::of_call()) const;
   /// For the library: the same, or nothing.
@@ -127,21 +149,31 @@ class Tensor {
   [[nodiscard]] bool requires_grad(Site site = Site::of_call()) const;
   /// Asks for gradients of a leaf. Error for integers, and when switched off for a result.
   const Tensor& requires_grad_(Flag required = true, Site = Site::here()) const;
+  /// As requires_grad_.
+  const Tensor& set_requires_grad(Flag required, Site site = Site::here()) const { return requires_grad_(required, site); }
   /// Whether no recorded operation made it.
   [[nodiscard]] bool is_leaf(Site site = Site::of_call()) const;
   /// What `backward` has added up; undefined where there is none. The gradient itself: `p.grad() = Tensor()` takes it away. As libtorch's
   /// mutable_grad.
   [[nodiscard]] Tensor& grad(Site site = Site::of_call()) const;
+  /// As grad().
+  [[nodiscard]] Tensor& mutable_grad(Site site = Site::of_call()) const { return grad(site); }
   /// Puts another gradient in its place. Error where sizes or device are not this tensor's.
   void set_grad(const Tensor& grad, Site = Site::here()) const;
   /// The node that made this tensor; empty for leaves.
   [[nodiscard]] const Ref<autograd::Node>& grad_fn(Site site = Site::of_call()) const;
   /// Gradients of this tensor with respect to all leaves, added to their `.grad`. Without `gradient` it must be one element.
   void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
+  void backward(const Tensor& gradient, std::same_as<bool> auto retain_graph, Flag create_graph = false, Site site = Site::here()) const {
+    backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph}, site);
+  }
   /// The same values without history; shares storage.
   [[nodiscard]] Tensor detach() const;
   /// The same with a version of its own: backward does not find out what is changed in place through it. As torch.Tensor.data.
   [[nodiscard]] Tensor data() const;
+  /// This tensor has the memory, sizes, dtype and device of `source` from now on; its history stays. Error where it requires gradients and
+  /// those are integers. As torch::Tensor::set_data, and `x.data = source` in Python.
+  void set_data(const Tensor& source, Site = Site::here()) const;
   /// Forgets this tensor's own history.
   const Tensor& detach_(Site = Site::here()) const;
   /// Keeps `.grad` of a result too.
@@ -166,8 +198,24 @@ class Tensor {
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(detail::named(device, site), dtype, options, "to", site);
   }
+  /// With the dtype and on the device of `other`.
+  [[nodiscard]] Tensor to(const Tensor& other, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(other.device(site), other.dtype(site), options, "to", site);
+  }
+  /// With the dtype and on the device of `options`, as far as they say.
+  [[nodiscard]] Tensor to(const Options& options, Flag non_blocking = false, Flag copy = false, Site site = Site::here()) const {
+    return moved(options.device.value_or(device(site)), options.dtype.value_or(dtype(site)), {non_blocking, copy}, "to", site);
+  }
+  /// As to(dtype).
+  [[nodiscard]] Tensor toType(ExactlyDType auto dtype, Site site = Site::here()) const { return to(dtype, {}, site); }
   /// On GPU `index`, or on the current one: itself where it is there.
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
+  /// On that GPU. Error where the device is none.
+  [[nodiscard]] Tensor cuda(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const
+  requires(!std::integral<std::remove_cvref_t<decltype(device)>>)
+  {
+    return on_gpu(detail::named(device, site), options, site);
+  }
   /// On the CPU: itself where it is there.
   [[nodiscard]] Tensor cpu(Site site = Site::here()) const;
   /// A copy in page-locked host memory; itself where it is there already.
@@ -234,6 +282,9 @@ class Tensor {
   const Tensor& t_(Site site = Site::here()) const;
   /// Its last two dimensions swapped.
   [[nodiscard]] Tensor mT(Site site = Site::here()) const { return transpose(-2, -1, site); }
+  /// Takes other sizes, dense: the elements stay in their order as far as there are as many, further ones are uninitialised. In place where
+  /// the memory is large enough. Error where it requires gradients. As torch.Tensor.resize_.
+  const Tensor& resize_(const Shape& sizes, Site site = Site::here()) const;
   /// Dimensions of size 1 repeated to `sizes`, without a copy; -1 keeps a size. As torch.Tensor.expand.
   [[nodiscard]] Tensor expand(const Shape& sizes, Site site = Site::here()) const;
   /// expand to the sizes of `other`.
@@ -257,6 +308,10 @@ class Tensor {
     return split_every(int64_t(size), dim, site);
   }
   [[nodiscard]] std::vector<Tensor> split(const Shape& sizes, int64_t dim = 0, Site site = Site::here()) const;
+  /// As split(sizes).
+  [[nodiscard]] std::vector<Tensor> split_with_sizes(const Shape& sizes, int64_t dim = 0, Site site = Site::here()) const {
+    return split(sizes, dim, site);
+  }
   [[nodiscard]] std::vector<Tensor> tensor_split(Integer auto sections, int64_t dim = 0, Site site = Site::here()) const {
     return split_into(int64_t(sections), dim, site);
   }
@@ -347,6 +402,11 @@ class Tensor {
   const Tensor& log_normal_(double mean = 1, double std = 2, Site site = Site::here()) const;
 
   // --- Reductions (ops/reduce.h, ops/norms.h)
+  /// Whether both have the same sizes and elements. Waits for the device. As torch.equal.
+  [[nodiscard]] bool equal(const Tensor& other, Site site = Site::here()) const;
+  /// Whether |a - b| <= atol + rtol * |b| everywhere. Waits for the devices. As torch.allclose.
+  [[nodiscard]] bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Flag equal_nan = false,
+                              Site site = Site::here()) const;
   [[nodiscard]] Tensor sum(Site site = Site::here()) const;
   [[nodiscard]] Tensor sum(const Shape& dims, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const;
   [[nodiscard]] Tensor sum(Integer auto dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const {
@@ -532,6 +592,7 @@ class Tensor {
   [[noreturn]] static void undefined(Site site);
   void check_dtype(DType wanted) const;
   // What the templates above stand for.
+  [[nodiscard]] Tensor on_gpu(Device device, ToOptions options, Site site) const;
   [[nodiscard]] Tensor moved(Device device, DType dtype, ToOptions options, const char* op, Site site) const;
   [[nodiscard]] Tensor view_bytes(DType dtype, Site site) const;
   [[nodiscard]] Tensor squeeze_one(int64_t dim, Site site) const;
