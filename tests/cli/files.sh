@@ -21,7 +21,7 @@ PYTHON
 call -- inspect net.safetensors
 expect_status 0; expect_no_err
 expect_out "net.safetensors: safetensors, 3 tensors, 9 elements, 36 B"
-expect_out "  fc.weight  F32   [2, 3]    24 B"
+expect_out "  fc.weight  F32   [2, 3]  24 B"
 expect_out "  made_by  a test"
 call -- inspect net.safetensors --json
 expect_status 0; expect_no_err
@@ -53,7 +53,7 @@ expect_status 0; expect_out "shards: safetensors in shards, 3 tensors"; expect_o
 call -- convert shards/model.safetensors.index.json all.npz --dtype float32 --json
 expect_status 0; expect_no_err; expect_out '"format": "npz"'; expect_out '"tensors": 3'; expect_out '"bytes": 40'
 call -- inspect all.npz
-expect_status 0; expect_out "all.npz: npz, 3 tensors, 9 elements, 40 B"; expect_out "  fc.bias    float32  [2]        8 B"
+expect_status 0; expect_out "all.npz: npz, 3 tensors, 9 elements, 40 B"; expect_out "  fc.bias    float32  [2]      8 B"
 call -- convert all.npz half.safetensors --dtype float16 --quiet
 expect_status 0; expect_no_err; expect_no_out
 call -- inspect half.safetensors
@@ -66,7 +66,7 @@ def read(path):
     data = open(path, "rb").read()
     size = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + size])
-    notes = header.pop("__metadata__")
+    notes = header.pop("__metadata__", {})
     return {k: (v["dtype"], v["shape"], data[8 + size + v["data_offsets"][0]:8 + size + v["data_offsets"][1]]) for k, v in header.items()}, notes
 before, after = read("net.safetensors"), read("back.safetensors")
 assert before[0] == after[0], after
