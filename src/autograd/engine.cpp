@@ -179,8 +179,8 @@ void add_to_grad(TensorImpl& leaf, Tensor gradient, bool create_graph) {
 
 class Runner {
  public:
-  Runner(Walk& walk, const std::vector<Edge>& targets, bool retain_graph, bool create_graph)
-      : walk_(walk), targets_(targets), captured_(targets.size()), retain_(retain_graph), create_(create_graph) {}
+  Runner(Walk& walk, const std::vector<Edge>& targets, bool retain_graph, bool create_graph, Site site)
+      : walk_(walk), targets_(targets), captured_(targets.size()), retain_(retain_graph), create_(create_graph), site_(site) {}
 
   /// `roots` hold the graph while it is walked.
   std::vector<Tensor> run(const std::vector<Edge>& roots, std::vector<Tensor> gradients) {
@@ -338,7 +338,7 @@ class Runner {
     std::vector<Tensor> more_gradients(outputs > 4 ? outputs : 0), more_results(inputs > 4 ? inputs : 0);
     const std::span<Tensor> gradients(outputs > 4 ? more_gradients.data() : gradients_inside, outputs);
     const std::span<Tensor> results(inputs > 4 ? more_results.data() : results_inside, inputs);
-    const Site site = node.site();
+    const Site site = node.site().line > 0 ? node.site() : site_;  // a layer that was called by its forward() knows no line
     const WorkSite line(&site);
     if (state.needed) {
       StreamRecord* const callers = node.stream ? runtime::current_stream(node.stream->device) : nullptr;
@@ -396,6 +396,7 @@ class Runner {
   const std::vector<Edge>& targets_;
   std::vector<Tensor> captured_;
   bool retain_, create_;
+  Site site_;  // backward's
 };
 
 }  // namespace
@@ -416,7 +417,7 @@ std::vector<Tensor> run_backward(const std::vector<Edge>& roots, std::vector<Ten
     }
   } use(walk);
   const WorkSite line(&site);
-  auto captured = Runner(walk, targets, retain_graph, create_graph).run(roots, std::move(gradients));
+  auto captured = Runner(walk, targets, retain_graph, create_graph, site).run(roots, std::move(gradients));
   for (size_t i = 0; i < walk.callbacks.size(); ++i) {
     const auto callback = std::move(walk.callbacks[i]);  // it may queue others
     const WorkSite users(nullptr);

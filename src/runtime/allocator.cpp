@@ -52,12 +52,18 @@ PinnedCache* pinned_cache() {
   return cache;
 }
 
+/// The line that memory is held for: where the caller knows none, as a layer that was called by its forward(), the user's statement.
+Site holder_of(Site given) {
+  const Site site = tandem::detail::site_of_work(given);
+  return site.line > 0 ? site : Site(tandem::detail::statement_line.file, tandem::detail::statement_line.line);
+}
+
 }  // namespace
 
 Allocation allocate_device(Device device, size_t bytes, Site site) {
   if (bytes == 0) return {};
   const int index = device.index();
-  Block* const block = detail::device_allocator(index).allocate(bytes, current_stream(index), tandem::detail::site_of_work(site));
+  Block* const block = detail::device_allocator(index).allocate(bytes, current_stream(index), holder_of(site));
   return {block->address, block};
 }
 
@@ -79,7 +85,7 @@ bool reusable_now(Device device, Allocation allocation) {
 Allocation allocate_pinned(size_t bytes, Site site) {
   if (bytes == 0) return {};
   if (PinnedCache* const cache = pinned_cache()) {
-    PinnedBlock* const block = cache->allocate(bytes, tandem::detail::site_of_work(site));
+    PinnedBlock* const block = cache->allocate(bytes, holder_of(site));
     return {block->data, block};
   }
   // Without a GPU nothing copies by itself: memory that merely looks the part.

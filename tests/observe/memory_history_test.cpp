@@ -169,6 +169,67 @@ TEST_F(MemoryHistory, PageNamesLinesAndNeedsNothingElse) {
   EXPECT_NE(page.find("1 hole"), std::string::npos);
 }
 
+/// Layers that are called by forward() know no line; what backward makes for them is held for backward's.
+TEST_F(MemoryHistory, EveryBlockOfATrainingLoopHasALine) {
+  td::nn::Sequential net(td::nn::Linear(64, 128), td::nn::ReLU(), td::nn::Linear(128, 10));
+  net.to(td::gpu(0));
+  const auto x = td::randn({32, 64}, td::gpu(0)), y = td::zeros({32, 10}, td::gpu(0));
+  memory::record_history();
+  int line = 0;
+  for (int i = 0; i < 2; ++i) {
+    net.zero_grad();
+    auto loss = td::mse_loss(net.forward(x), y);
+    loss.backward();
+    line = __LINE__ - 1;
+  }
+  size_t of_backward = 0;
+  for (const auto& entry : memory::history(td::gpu(0))) {
+    if (entry.action != "alloc") continue;
+    EXPECT_TRUE(entry.file.ends_with("memory_history_test.cpp")) << entry.size << " bytes of '" << entry.file << "':" << entry.line;
+    of_backward += entry.line == line;
+  }
+  EXPECT_GE(of_backward, 8U) << "the gradients of four parameters, twice";
+  memory::write_page("net.html");
+  EXPECT_EQ(text_of("net.html").find("no line known"), std::string::npos);
+}
+
+/// By line, the one that held most first; what was let go before and taken after is not among them.
+TEST_F(MemoryHistory, PageSaysWhoHeldMemoryAtThePeak) {
+  const auto before = bytes(MiB, td::gpu(0), td::Site::here("before.cpp", 1));
+  memory::record_history();
+  {
+    auto gone = bytes(20 * MiB, td::gpu(0), td::Site::here("gone.cpp", 2));
+    gone = td::Tensor();
+    const auto small = bytes(2 * MiB, td::gpu(0), td::Site::here("small.cpp", 3));
+    const auto large = bytes(24 * MiB, td::gpu(0), td::Site::here("large.cpp", 4));
+  }
+  const auto after = bytes(3 * MiB, td::gpu(0), td::Site::here("after.cpp", 5));
+  memory::write_page("peak.html");
+  const std::string page = text_of("peak.html");
+  const size_t begin = page.find("Who held memory at the peak"), end = page.find("Largest holders now");
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  const std::string table = page.substr(begin, end - begin);
+  EXPECT_NE(table.find("27.00 MiB were held"), std::string::npos);
+  const size_t large = table.find("large.cpp:4"), small = table.find("small.cpp:3"), first = table.find("before.cpp:1");
+  EXPECT_LT(large, small);
+  EXPECT_LT(small, first);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(table.find("gone.cpp"), std::string::npos);
+  EXPECT_EQ(table.find("after.cpp"), std::string::npos);
+  EXPECT_NE(table.find("<td>24.00 MiB</td><td>88.9 %</td><td>1</td>"), std::string::npos);
+}
+
+/// What the key calls hatched is drawn so: blocks that are free.
+TEST_F(MemoryHistory, PageHatchesWhatIsFree) {
+  const auto kept = bytes(3 * MiB);
+  memory::write_page("free.html");
+  const std::string page = text_of("free.html");
+  EXPECT_NE(page.find(".free{background:repeating-linear-gradient("), std::string::npos);
+  EXPECT_NE(page.find("<span class=\"swatch free\"></span>free"), std::string::npos);
+  EXPECT_NE(page.find("<span class=\"free"), std::string::npos);
+}
+
 /// What memory_viz.py reads; it knows these figures.
 TEST_F(MemoryHistory, SnapshotForPython) {
   memory::record_history();

@@ -1,0 +1,32 @@
+// Pieces of HTML that the page of the memory is made of.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "observe/memory_page_lines.h"
+
+namespace tandem::cuda::memory::detail {
+
+/// The page's style.
+extern const char* const kPageStyle;
+
+/// "train.cpp:33", escaped, the whole path as its title; where no line is known, that.
+[[nodiscard]] std::string line_cell(const std::string& file, int line);
+/// The same without a title.
+[[nodiscard]] std::string line_words(const std::string& file, int line);
+/// "12.3 %".
+[[nodiscard]] std::string percent(size_t part, size_t whole);
+/// "1 block", "2 blocks".
+[[nodiscard]] std::string plural(size_t count, const char* what);
+/// "0.0123".
+[[nodiscard]] std::string seconds_text(double value);
+/// A head and rows of cells that are HTML already.
+[[nodiscard]] std::string table(const std::string& caption, const std::vector<std::string>& head,
+                                const std::vector<std::vector<std::string>>& rows);
+
+/// What lines held over time, who held most when most was held, and all of it as numbers.
+[[nodiscard]] std::string over_time_panels(const OverTime& all, size_t events);
+
+}  // namespace tandem::cuda::memory::detail
