@@ -23,7 +23,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/tools/board/assets_embed.S
   INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/src/tools/board/page OBJECT_DEPENDS "${board_page}")
 target_include_directories(tandem_board SYSTEM PRIVATE ${TANDEM_HTTPLIB_INCLUDE})
 target_compile_definitions(tandem_board PRIVATE TD_LIBRARY)
-target_link_libraries(tandem_board PRIVATE tandem tandem_flags CLI11::CLI11 nlohmann_json::nlohmann_json ${TANDEM_HTTPLIB_LIBRARY})
+target_link_libraries(tandem_board PRIVATE tandem tandem_flags tandem_own_paths CLI11::CLI11 nlohmann_json::nlohmann_json ${TANDEM_HTTPLIB_LIBRARY})
 target_link_options(tandem_board PRIVATE -Wl,--as-needed $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
 set_target_properties(tandem_board PROPERTIES INSTALL_RPATH "$ORIGIN")
 set(TANDEM_BOARD_STATE "built")

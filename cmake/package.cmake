@@ -55,9 +55,10 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_IN
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tandem.pc.in ${PROJECT_BINARY_DIR}/tandem.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tandem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The licence, the notice of the digits inside the library, the manual, and what shells complete a command line by.
+# The licence, the notice of the digits inside the library, the page that the ledger's advice names, the manual, and what shells complete a command line by.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/data/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME NOTICE.digits)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/ledger.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 install(FILES ${packaging}/tandem.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${packaging}/completions/tandem.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tandem)

@@ -49,6 +49,13 @@ endif()
 if(TANDEM_WERROR)
   target_compile_options(tandem_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
+# Errors and tables name lines of tandem's own files as an install would have them, never by folders of the build. A compiler cache gives the compiler paths relative to
+# the build folder.
+file(RELATIVE_PATH tandem_build_to_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)
+add_library(tandem_own_paths INTERFACE)
+foreach(source ${PROJECT_SOURCE_DIR}/src ${tandem_build_to_source})
+  target_compile_options(tandem_own_paths INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${source}/=tandem/>)
+endforeach()
 if(NOT TANDEM_OBSERVERS)
   target_compile_definitions(tandem_flags INTERFACE TD_NO_OBSERVERS)
 endif()

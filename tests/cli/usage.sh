@@ -53,6 +53,14 @@ wrong "--patience: must be a whole number from 1 to 2147483647, not 2147483648" 
 wrong "--gpus: must be a whole number from 0 to 2147483647, not 2147483648" train digits --gpus 2147483648
 wrong "--out needs a value" train digits --out
 
+# Lines of its own files are named without the folders in which it was built.
+sources=$(cd "$(dirname "$0")/../.." && pwd)
+for file in "$TANDEM_BIN" "$(dirname "$TANDEM_BIN")/../lib/libtandem_board.so"; do
+  [ -e "$file" ] || continue
+  paths=$(grep -aoE "(\.\.|$sources)/src/tools/[a-z_/]*\.(cpp|h)" "$file" | sort -u)
+  [ -z "$paths" ] || fail "$file has paths of the build" "$paths"
+done
+
 # A wrong setting is told in one line, too, and is no wrong call.
 call TANDEM_VIRTUAL_GPUS=many -- devices
 expect_status 1; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS"
