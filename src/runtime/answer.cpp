@@ -138,7 +138,7 @@ ProgramUse own_use() {
                .uuid = properties.uuid,
                .memory_total = properties.total_memory,
                .memory_used = allocator ? allocator->reserved_bytes() : 0,
-               .tensor_bytes = allocator ? allocator->allocated_bytes() : 0,
+               .tensor_bytes = allocator ? allocator->recent_peak_bytes() : 0,
                .utilization = {}};
     if (gpu.is_virtual) {  // asks nobody else
       const cuda::DeviceFigures figures = driver->figures(i);

@@ -20,7 +20,7 @@ struct GpuUse {
   bool is_virtual = false;
   std::string name, uuid;
   size_t memory_total = 0, memory_used = 0;  // bytes; used by this process
-  size_t tensor_bytes = 0;                   // of these, held by tensors
+  size_t tensor_bytes = 0;                   // of these, the most that tensors held since the last look
   std::optional<int> utilization;            // percent; of a virtual GPU
 };
 /// A process and the GPUs it sees.

@@ -284,6 +284,7 @@ void CachingAllocator::hand_out(Block* block, size_t size, size_t requested, Sit
   increase(stats_.allocation, large, 1);
   increase(stats_.active, large, 1);
   increase(stats_.allocated_bytes, large, block->size);
+  recent_peak_ = std::max(recent_peak_, stats_.allocated_bytes.all.current);
   increase(stats_.active_bytes, large, block->size);
   increase(stats_.requested_bytes, large, requested);
   tell(facts::MemoryMark::Allocated, *block);

@@ -2,6 +2,7 @@
 // blocks and one of large, best fit among the stream's own blocks, splitting, merging, and the figures.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -46,6 +47,9 @@ class CachingAllocator {
   [[nodiscard]] cuda::MemoryStats stats();
   [[nodiscard]] size_t allocated_bytes();
   [[nodiscard]] size_t peak_allocated_bytes();
+  /// The most that was allocated since this was asked before, and at least within the last second: who looks now and then sees what tensors
+  /// hold only while a step runs.
+  [[nodiscard]] size_t recent_peak_bytes();
   [[nodiscard]] size_t reserved_bytes();
   [[nodiscard]] size_t peak_reserved_bytes();
   void reset_peak();
@@ -104,6 +108,8 @@ class CachingAllocator {
   std::vector<Released> released_;  // of these, those that still have segments
   Block* spare_ = nullptr;          // unused Block objects, by free_after
   cuda::MemoryStats stats_;
+  size_t recent_peak_ = 0, peak_before_ = 0;  // since peak_began_, and before that
+  std::chrono::steady_clock::time_point peak_began_;
   size_t limit_ = SIZE_MAX;  // of the bytes taken from the driver
   size_t asked_ = 0;         // bytes that the driver is being asked for now
 };

@@ -73,6 +73,18 @@ size_t CachingAllocator::peak_allocated_bytes() {
   return stats_.allocated_bytes.all.peak;
 }
 
+size_t CachingAllocator::recent_peak_bytes() {
+  const std::lock_guard lock(mutex_);
+  const size_t most = std::max(recent_peak_, peak_before_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - peak_began_ >= std::chrono::seconds(1)) {
+    peak_before_ = recent_peak_;
+    recent_peak_ = stats_.allocated_bytes.all.current;
+    peak_began_ = now;
+  }
+  return most;
+}
+
 size_t CachingAllocator::reserved_bytes() {
   const std::lock_guard lock(mutex_);
   return stats_.reserved_bytes.all.current;

@@ -18,8 +18,10 @@
 
 #include "base/format.h"
 #include "base/json_text.h"
+#include "observe/smi_table.h"
 #include "tools/did_you_mean.h"
 #include "tools/program.h"
+#include "train/terminal.h"
 
 namespace tandem::tools {
 namespace {
@@ -142,6 +144,14 @@ std::string json(const std::vector<smi::Gpu>& gpus, int indent) {
   return detail::json_text(ordered_json{{"gpus", std::move(all)}}, indent) + "\n";
 }
 
+/// As wide as the terminal, with bars and colours; what is written elsewhere has the form of nvidia-smi's.
+std::string table(const std::vector<smi::Gpu>& gpus) {
+  const train::Terminal terminal = train::terminal_of(STDOUT_FILENO);
+  if (!terminal.interactive) return smi::table(gpus);
+  return smi::detail::table(
+      gpus, {.width = static_cast<size_t>(terminal.width), .bars = true, .unicode = terminal.unicode, .color = terminal.color});
+}
+
 int run(const SmiOptions& options) {
   const bool wants_columns = !options.columns.empty();
   const auto columns = wants_columns ? columns_of(options.columns) : std::vector<const Column*>();
@@ -152,7 +162,7 @@ int run(const SmiOptions& options) {
     if (redraws) std::cout << "\x1b[H\x1b[J";
     if (options.json) std::cout << json(gpus, options.watch ? -1 : 2);
     else if (wants_columns) std::cout << csv(gpus, columns, format);
-    else std::cout << smi::table(gpus);
+    else std::cout << table(gpus);
     std::cout.flush();
     if (!std::cout) fail("smi: standard output cannot be written to");
     if (!options.watch) return 0;

@@ -35,6 +35,14 @@ expect_status 0; expect_no_err; expect_out "tandem virtual GPU"
 call -- smi --help
 expect_status 0; for option in --watch --json --query-gpu --format; do expect_out "$option"; done
 
+# On a terminal it takes no more than the width.
+for columns in 40 80 200; do
+  out=$(NO_COLOR=1 TERM=xterm LC_ALL=C TANDEM_VIRTUAL_GPUS=2x64MiB python3 "$(dirname "$0")/../support/on_terminal.py" $columns "$TANDEM_BIN" smi)
+  expect_out "0MiB"; expect_out "tandem "
+  printf '%s\n' "$out" | awk -v most=$columns 'length > most { exit 1 }' || fail "the table is wider than $columns columns" "$out"
+done
+expect_out "......"
+
 start env TANDEM_VIRTUAL_GPUS=1x77MiB "$TANDEM_BIN" train linear --epochs 1000000 --quiet --out first
 start env TANDEM_VIRTUAL_GPUS=2x88MiB "$TANDEM_BIN" train linear --epochs 1000000 --quiet --out second
 first=${programs[0]} second=${programs[1]}
