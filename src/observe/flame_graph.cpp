@@ -18,6 +18,7 @@ constexpr double kNarrowest = 0.05;  // percent: what is narrower is left out
 constexpr size_t kMostLines = 30;
 constexpr int kRow = 22;  // pixels
 constexpr int kMostRows = 200;
+constexpr size_t kMostGraphs = 16;  // of threads, and of GPUs
 
 constexpr const char* kStyle = R"css(
 :root{color-scheme:light dark;--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--dim:#5d6570;--rule:#d9dde2;--f0:#9cc9e8;--f1:#f4bf98;--f2:#97d6c1;--f3:#dcb5d3}
@@ -60,7 +61,8 @@ std::string time_text(nanoseconds time) {
   return ns >= 1e9 ? formatted("%.2f s", ns * 1e-9) : ns >= 1e6 ? formatted("%.2f ms", ns * 1e-6) : formatted("%.1f µs", ns * 1e-3);
 }
 
-std::string percent(double value) { return formatted("%.3f", value); }
+std::string position(double percent) { return formatted("%.3f", percent); }
+std::string percent(double value) { return value < 10 ? formatted("%.1f %%", value) : formatted("%.0f %%", value); }
 
 using Children = std::vector<std::vector<size_t>>;  // of each node, largest first
 
@@ -73,42 +75,66 @@ int draw(std::string& out, const std::vector<StackNode>& nodes, const Children& 
     const double wide = width * static_cast<double>(nodes[each].total.count()) / all;
     if (wide < kNarrowest) break;
     const std::string& name = nodes[each].frame;
-    const std::string label = escaped(str(name, ": ", time_text(nodes[each].total), ", ", percent(wide), " %"));
+    const std::string title = escaped(str(name, ": ", time_text(nodes[each].total), ", ", percent(wide)));
     const size_t colour = std::hash<std::string_view>()(std::string_view(name).substr(0, name.find(" ("))) % 4;
-    out += str("<button type=\"button\" class=\"f", colour, "\" style=\"top:", row * kRow, "px;left:", percent(left),
-               "%;width:", percent(wide), "%\" data-l=\"", percent(left), "\" data-w=\"", percent(wide), "\" title=\"", label,
-               "\" aria-label=\"", label, "\">", escaped(name), "</button>\n");
+    out += str("<button type=\"button\" class=\"f", colour, "\" style=\"top:", row * kRow, "px;left:", position(left),
+               "%;width:", position(wide), "%\" data-l=\"", position(left), "\" data-w=\"", position(wide), "\" title=\"", title,
+               "\" aria-label=\"", title, "\">", escaped(nodes[each].label), "</button>\n");
     deepest = std::max({deepest, row, draw(out, nodes, children, each, left, wide, row + 1)});
     left += wide;
   }
   return deepest;
 }
 
-void add_graph(std::string& page, const char* title, const char* what, const std::vector<StackNode>& nodes) {
+void add_graph(std::string& page, const std::string& title, const char* what, const std::vector<StackNode>& nodes) {
   Children children(nodes.size());
-  std::map<std::string_view, nanoseconds> lines;  // the innermost
-  for (size_t i = 1; i < nodes.size(); ++i) {
-    children[nodes[i].parent].push_back(i);
-    if (nodes[i].self.count() > 0) lines[nodes[i].frame] += nodes[i].self;
-  }
+  for (size_t i = 1; i < nodes.size(); ++i) children[nodes[i].parent].push_back(i);
   for (auto& each : children)
     std::stable_sort(each.begin(), each.end(), [&](size_t a, size_t b) { return nodes[a].total > nodes[b].total; });
-  const nanoseconds all = nodes[0].total;
   std::string frames;
   const int deepest = draw(frames, nodes, children, 0, 0, 100, 0);
-  page += str("<h2>", title, "</h2>\n<p>", time_text(all), " ", what,
+  page += str("<h2>", title, "</h2>\n<p>", time_text(nodes[0].total), " ", what,
               deepest + 1 == kMostRows ? str("; no more than ", kMostRows, " rows are drawn") : "",
               "</p>\n<div class=\"flames\" role=\"group\" aria-label=\"", title, "\" style=\"height:", std::max(1, deepest + 1) * kRow + 2,
               "px\">\n", frames, "</div>\n");
-  std::vector<std::pair<std::string_view, nanoseconds>> most(lines.begin(), lines.end());
-  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+/// The innermost of all stacks, by name and line, what took most first.
+void add_lines(std::string& page, const char* title, const std::vector<StackNode>& nodes) {
+  std::map<std::string_view, std::pair<nanoseconds, const StackNode*>> lines;
+  for (const StackNode& node : nodes) {
+    if (node.self.count() <= 0) continue;
+    auto& [time, first] = lines[node.frame];
+    time += node.self;
+    first = &node;
+  }
+  std::vector<std::pair<nanoseconds, const StackNode*>> most;
+  for (const auto& [frame, line] : lines) most.push_back(line);
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (most.size() > kMostLines) most.resize(kMostLines);
-  page += "<h2>By line</h2>\n<div class=\"panel\"><table><thead><tr><th>time</th><th>share</th><th>what</th></tr></thead><tbody>\n";
-  for (const auto& [name, time] : most)
-    page +=
-        str("<tr><td>", time_text(time), "</td><td>", percent(100. * static_cast<double>(time.count()) / static_cast<double>(all.count())),
-            " %</td><td>", escaped(name), "</td></tr>\n");
+  page +=
+      str("<h2>", title, "</h2>\n<div class=\"panel\"><table><thead><tr><th>time</th><th>share</th><th>what</th></tr></thead><tbody>\n");
+  const auto all = static_cast<double>(nodes[0].total.count());
+  for (const auto& [time, node] : most)
+    page += str("<tr><td>", time_text(time), "</td><td>", percent(100. * static_cast<double>(time.count()) / all), "</td><td title=\"",
+                escaped(node->frame), "\">", escaped(node->label), "</td></tr>\n");
   page += "</tbody></table></div>\n";
+}
+
+/// A graph of each thread or GPU, the one with most time first. `of` says which an event belongs to, `title` what to call it.
+template <class Of, class Title>
+void add_graphs(std::string& page, const std::vector<Event>& events, bool on_device, const char* what, Of of, Title title) {
+  std::map<int64_t, nanoseconds> times;
+  for (const Event& event : events)
+    if (on_device ? event.on_device() && event.launch >= 0 : event.on_host() && event.parent < 0) times[of(event)] += event.duration;
+  std::vector<std::pair<int64_t, nanoseconds>> order(times.begin(), times.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (size_t i = 0; i < std::min(order.size(), kMostGraphs); ++i) {
+    const int64_t which = order[i].first;
+    const auto nodes = stacks_of(events, on_device, [&](const Event& event) { return of(event) == which; });
+    if (nodes.size() > 1) add_graph(page, title(which, order.size()), what, nodes);
+  }
+  if (order.size() > kMostGraphs) page += str("<p>The ", kMostGraphs, " of ", order.size(), " in which most time went.</p>\n");
 }
 
 }  // namespace
@@ -122,8 +148,19 @@ std::string flame_graph_page(const std::vector<Event>& events) {
           "<p>A frame is as wide as the time that it took, and stands below what it was a part of. A click or Enter enlarges one, a second "
           "one shows all again.</p>\n");
   const auto host = stacks_of(events, false), device = stacks_of(events, true);
-  if (host.size() > 1) add_graph(page, "Host", "on all threads together", host);
-  if (device.size() > 1) add_graph(page, "GPUs", "of work on all streams together, by what queued it", device);
+  if (host.size() > 1) {
+    add_graphs(
+        page, events, false, "on this thread", [](const Event& event) { return event.thread; },
+        [](int64_t thread, size_t threads) { return threads == 1 ? "Host" : str("Host, thread ", thread); });
+    add_lines(page, "Host, by line", host);
+  }
+  if (device.size() > 1) {
+    add_graphs(
+        page, events, true, "of work on its streams, by what queued it",
+        [](const Event& event) { return int64_t{event.device.is_cuda() ? event.device.index() : -1}; },
+        [](int64_t index, size_t) { return str("cuda:", index); });
+    add_lines(page, "GPUs, by line", device);
+  }
   if (host.size() == 1 && device.size() == 1) page += "<p>Nothing was recorded.</p>\n";
   return page + "</main><script>" + kScript + "</script></body></html>\n";
 }

@@ -7,10 +7,20 @@
 #include "base/error.h"
 
 namespace tandem::profiler {
+namespace {
 
-std::vector<StackNode> stacks_of(const std::vector<Event>& events, bool on_device) {
+/// The file's name before the rest: the folder is what a narrow frame has no room for.
+std::string label_of(std::string_view name, const Event& event) {
+  if (event.file.empty()) return std::string(name);
+  return str(event.file.substr(event.file.rfind('/') + 1), ":", event.line, " ", name);
+}
+
+}  // namespace
+
+std::vector<StackNode> stacks_of(const std::vector<Event>& events, bool on_device, const std::function<bool(const Event&)>& counts) {
   std::vector<nanoseconds> self(events.size(), nanoseconds(0));
   for (const Event& event : events) {
+    if (counts && !counts(event)) continue;
     if (on_device && event.on_device() && event.launch >= 0) self[static_cast<size_t>(event.launch)] += event.duration;
     if (on_device || !event.on_host()) continue;
     self[static_cast<size_t>(event.id)] += event.duration;
@@ -32,6 +42,7 @@ std::vector<StackNode> stacks_of(const std::vector<Event>& events, bool on_devic
       const auto [place, fresh] = places.try_emplace({parent, name, each.file, each.line}, nodes.size());
       if (fresh) {
         nodes.emplace_back().frame = each.file.empty() ? std::string(name) : str(name, " (", each.file, ":", each.line, ")");
+        nodes.back().label = label_of(name, each);
         nodes.back().parent = parent;
       }
       node_of[static_cast<size_t>(each.id)] = place->second;

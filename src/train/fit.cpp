@@ -13,6 +13,7 @@
 #include "base/wait_scope.h"
 #include "nn/utils.h"
 #include "ops/pointwise.h"
+#include "runtime/observer.h"
 #include "train/checkpoint.h"
 #include "train/precision.h"
 #include "train/unnamed_parts.h"
@@ -29,6 +30,15 @@ void make_folder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (error) fail("[Trainer.fit] cannot make the folder ", path, " for checkpoints: ", error.message());
 }
+
+/// A part of a step, for profiles: what is done within stands below it.
+class Part {
+ public:
+  explicit Part(const char* name) : told_([name] { return runtime::facts::Scope{.name = name}; }) {}
+
+ private:
+  runtime::Telling<runtime::facts::Scope> told_;
+};
 
 }  // namespace
 
@@ -176,13 +186,17 @@ void Fit::train_batch(const data::Batch& batch) {
   if (reducer_) reducer_->set_averages(steps);
   Tensor loss;
   {
+    const Part forward("forward");
     const AutocastGuard mixed = mixed_precision(options_.precision, device_, site_);
     loss = looked_at_parts_ ? model_.training_step(batch) : first_training_step(batch);
   }
   const double weight = weights_.empty() ? 1 : weights_[static_cast<size_t>(batch_)];
   if (weight != 1) loss = mul(loss, weight, site_);
   if (in_group == 0) optimizer_->zero_grad(true, site_);
-  scaler_.scale(options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss, site_).backward({}, {}, site_);
+  {
+    const Part backward("backward");
+    scaler_.scale(options_.accumulate > 1 ? mul(loss, 1.0 / options_.accumulate, site_) : loss, site_).backward({}, {}, site_);
+  }
   if (steps) step();
   losses_->add(batch_, loss, progress_.epoch, site_);
   ++batch_;
@@ -216,6 +230,7 @@ Tensor Fit::first_training_step(const data::Batch& batch) {
 }
 
 void Fit::step() {
+  const Part part("optimizer step");
   if (options_.gradient_clip_val > 0) {
     scaler_.unscale_(*optimizer_, site_);
     nn::utils::clip_grad_norm_(parameters_, options_.gradient_clip_val, 2, site_);
@@ -251,6 +266,7 @@ Tensor Fit::computed(const Tensor& input, Site from) {
 
 std::optional<Figures> Fit::judge() {
   if (!val_loader_) return Figures();
+  const Part validation("validation");
   const auto generators = generators_now(progress_.devices);
   const AutocastGuard mixed = mixed_precision(options_.precision, device_, site_);
   Figures figures = evaluate(

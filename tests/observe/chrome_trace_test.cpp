@@ -141,10 +141,10 @@ TEST(FlameGraphs, AreAsWideAsTheirTime) {
   const std::string page = read_file("flames.html");
   EXPECT_EQ(page.find("<b>"), std::string::npos) << "a name is text";
   EXPECT_NE(page.find("&lt;b&gt;"), std::string::npos);
-  EXPECT_NE(page.find("<h2>GPUs</h2>"), std::string::npos);
+  EXPECT_NE(page.find("<h2>cuda:0</h2>"), std::string::npos);
   // Of each graph the frames of the first row come to the whole, and none is wider.
   const std::regex frame(R"re(style="top:(\d+)px;left:[0-9.]+%;width:([0-9.]+)%")re");
-  const std::string host = page.substr(page.find("<h2>Host</h2>"), page.find("<h2>GPUs</h2>") - page.find("<h2>Host</h2>"));
+  const std::string host = page.substr(page.find("<h2>Host</h2>"), page.find("<h2>Host, by line</h2>") - page.find("<h2>Host</h2>"));
   std::map<int, double> rows;
   for (std::sregex_iterator at(host.begin(), host.end(), frame), end; at != end; ++at) rows[std::stoi((*at)[1])] += std::stod((*at)[2]);
   ASSERT_GE(rows.size(), 2U);
@@ -153,6 +153,31 @@ TEST(FlameGraphs, AreAsWideAsTheirTime) {
   profile.export_flame_graph("runs/flames/page.html");  // its folder is made
   EXPECT_EQ(read_file("runs/flames/page.html"), read_file("flames.html"));
   EXPECT_NE(error_of([&] { profile.export_flame_graph("flames.html/page.html"); }).find("[export_flame_graph] flames.html/"),
+            std::string::npos);
+}
+
+TEST(FlameGraphs, HaveAGraphAThreadAndTheFilesNameFirst) {
+  std::vector<profiler::Event> events(3);
+  for (size_t i = 0; i < events.size(); ++i) {
+    events[i].name = "add";
+    events[i].category = "operation";
+    events[i].id = static_cast<int64_t>(i);
+    events[i].thread = i == 0 ? 7 : 9;  // one event of the first, two of the second
+    events[i].duration = profiler::nanoseconds(3'000'000);
+    events[i].file = "/a/folder/of/someone/train.cpp";
+    events[i].line = static_cast<int>(10 + i);
+  }
+  const std::string page = profiler::flame_graph_page(events);
+  const size_t busy = page.find("<h2>Host, thread 9</h2>"), other = page.find("<h2>Host, thread 7</h2>"), lines = page.find("by line");
+  ASSERT_NE(lines, std::string::npos);
+  EXPECT_LT(busy, other) << "the one with most time first";
+  const std::string first = page.substr(busy, other - busy), second = page.substr(other, lines - other);
+  EXPECT_NE(first.find(">train.cpp:11 add</button>"), std::string::npos);
+  EXPECT_NE(first.find(">train.cpp:12 add</button>"), std::string::npos);
+  EXPECT_NE(first.find("title=\"add (/a/folder/of/someone/train.cpp:11): 3.00 ms, 50 %\""), std::string::npos);
+  EXPECT_EQ(first.find("train.cpp:10"), std::string::npos);
+  EXPECT_NE(second.find("width:100.000%"), std::string::npos);
+  EXPECT_NE(page.find("<td>3.00 ms</td><td>33 %</td><td title=\"add (/a/folder/of/someone/train.cpp:10)\">train.cpp:10 add</td>"),
             std::string::npos);
 }
 
