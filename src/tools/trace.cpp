@@ -24,11 +24,13 @@
 #include "observe/chrome_trace.h"
 #include "observe/flame_graph.h"
 #include "observe/key_averages.h"
+#include "observe/key_averages_table.h"
 #include "observe/trace_environment.h"
 #include "ops/creation.h"
 #include "ops/matmul.h"
 #include "runtime/device.h"
 #include "tools/program.h"
+#include "train/terminal.h"
 
 namespace tandem::tools {
 namespace {
@@ -39,7 +41,7 @@ using nlohmann::ordered_json;
 struct TraceOptions {
   std::string output = "trace.json";
   profiler::TableOptions table;
-  bool json = false, peak = false;
+  bool json = false, peak = false, sorted = false;  // sorted: by a column that was asked for
   std::vector<std::string> program;
 };
 
@@ -157,19 +159,22 @@ int run_trace(const TraceOptions& options) {
 
   profiler::TableOptions table = options.table;
   if (options.peak) table.peak_gflops = measured_peak();
+  const train::Terminal terminal = train::terminal_of(STDOUT_FILENO);
+  const size_t width = terminal.interactive ? static_cast<size_t>(terminal.width) : 0;
   ordered_json answer = {{"exit_status", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)},
                          {"traces", ordered_json::array()}};
   for (const auto& [path, state] : traces(output)) {
     if (const auto old = before.find(path); old != before.end() && old->second == state) continue;
     const std::vector<profiler::Event> events = profiler::read_chrome_trace(path);
     const profiler::KeyAverages averages(events);
+    if (!options.sorted && profiler::detail::any_device_time(averages)) table.sort_by = "self_device_time_total";
     const std::string page = flame_graphs_of(path);
     io::write_file("trace", page, profiler::flame_graph_page(events));
     if (options.json) answer["traces"].push_back({{"file", path}, {"flame_graphs", page}, {"rows", rows_of(averages, table)}});
     else {
-      std::cout << averages.table(table);
+      std::cout << profiler::detail::table(averages, table, false, width);
       if (options.peak) std::cout << "Peak: " << str(std::round(table.peak_gflops)) << " GFLOP/s, the best of ten products\n";
-      std::cout << "The trace is " << path << ": open it at ui.perfetto.dev. Flame graphs: " << page << '\n';
+      std::cout << "The trace is " << path << "\nFlame graphs: " << page << "\nui.perfetto.dev opens the trace.\n";
     }
     answer["any"] = true;
   }
@@ -197,7 +202,9 @@ void add_trace(CLI::App& app, Action& action) {
   trace->prefix_command();
   const auto options = std::make_shared<TraceOptions>();
   trace->add_option("-o,--output", options->output, "The file to write (trace.json)")->type_name("FILE");
-  trace->add_option("--sort", options->table.sort_by, "The column to sort by (self_cpu_time_total); a wrong one lists them")
+  trace
+      ->add_option("--sort", options->table.sort_by,
+                   "The column to sort by (self_device_time_total, without GPUs self_cpu_time_total); a wrong one lists them")
       ->type_name("COLUMN");
   trace->add_option("--rows", options->table.row_limit, "The rows of the summary (100); -1: all")
       ->check(whole_number_from(-1))
@@ -207,6 +214,7 @@ void add_trace(CLI::App& app, Action& action) {
   trace->callback([options, trace, &action] {
     action = [trace, options] {
       options->program = program_of(*trace);
+      options->sorted = trace->get_option("--sort")->count() > 0;
       return run_trace(*options);
     };
   });

@@ -37,6 +37,13 @@ assert len(rows) == 2 and rows[0]["count"] >= rows[1]["count"] > 0, rows
 ' || fail "the JSON is not as it should be" "$out"
 valid other.json mm
 
+# On a terminal the table takes no more than its width, and begins with what the GPUs took longest for.
+out=$(TERM=xterm TANDEM_VIRTUAL_GPUS=1x256MiB python3 "$(dirname "$0")/../support/on_terminal.py" 60 \
+  "$TANDEM_BIN" trace "$TANDEM_BIN" train digits --epochs 1 --limit-batches 2 --quiet --out run4)
+expect_out "Self device"
+printf '%s\n' "$out" | sed '/^Self CPU time total/,$d' | awk 'length > 60 { print; found = 1 } END { exit found }' || fail "the table is wider than the terminal" "$out"
+printf '%s\n' "$out" | awk 'NR == 4 && $1 != "convolution" { exit 1 }' || fail "the table is not sorted by the time of the device" "$out"
+
 # Folders that are not there are made, for the variable as for the program.
 call -- trace -o runs/a/trace.json "$TANDEM_BIN" train digits --gpus 0 --epochs 1 --limit-batches 1 --quiet --out runs/b
 expect_status 0
