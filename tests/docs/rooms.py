@@ -7,11 +7,15 @@ import sys
 root = pathlib.Path(sys.argv[1]).resolve()
 page = (root / "docs/architecture.md").read_text()
 rooms = list(dict.fromkeys(re.findall(r"`src/(\w+)/`", "\n".join(re.findall(r"^\|.*?\|", page, re.M)))))
+picture = (root / "docs/images/rooms.svg").read_text()
+drawn = re.findall(r'class="name" x="34" y="\d+">(\w+)<', picture)
 named = set(re.findall(r"^- `(\w+)` includes `(\w+)`:", page, re.M))
 faults, up = [], set()
 folders = {folder.name for folder in (root / "src").iterdir() if folder.is_dir()}
 faults += [f"docs/architecture.md names no room src/{name}" for name in sorted(folders - set(rooms))]
 faults += [f"docs/architecture.md names src/{name}, which is not there" for name in rooms if name not in folders]
+if drawn != rooms[::-1]:
+    faults.append(f"docs/images/rooms.svg draws {', '.join(drawn)} from the top down, but the table of docs/architecture.md has {', '.join(rooms[::-1])}")
 for file in sorted((root / "src").rglob("*")):
     room = file.relative_to(root / "src").parts[0]
     if room not in rooms or not file.is_file():
