@@ -194,5 +194,57 @@ class Transforms(unittest.TestCase):
         self.assertEqual(struct.unpack(">II", data[16:24]), (4 * 10 + 2, 12))
 
 
+class Features(unittest.TestCase):
+    def test_names(self):
+        from torchvision.models import resnet18
+        from torchvision.models.feature_extraction import get_graph_node_names
+
+        train, evaluation = get_graph_node_names(resnet18())
+        self.assertEqual(train, evaluation)
+        self.assertEqual(len(train), 70)
+        self.assertEqual(train[:11], [
+            "x", "conv1", "bn1", "relu", "maxpool", "layer1.0.conv1", "layer1.0.bn1", "layer1.0.relu", "layer1.0.conv2", "layer1.0.bn2",
+            "layer1.0.add",
+        ])  # fmt: skip
+        self.assertEqual(train[-4:], ["layer4.1.relu_1", "avgpool", "flatten", "fc"])
+
+    def test_features(self):
+        from torchvision.models import resnet18
+        from torchvision.models.feature_extraction import create_feature_extractor
+
+        model = resnet18().eval()
+        features = create_feature_extractor(model, {"layer1": "first", "layer4.1.relu_1": "last", "flatten": "flat"})
+        x = torch.rand(1, 3, 64, 64)
+        with torch.no_grad():
+            found, wanted = features(x), model(x)
+        self.assertEqual({key: tuple(value.shape) for key, value in found.items()}, {"first": (1, 64, 16, 16), "last": (1, 512, 2, 2), "flat": (1, 512)})
+        self.assertTrue(torch.allclose(model.fc(found["flat"]), wanted, atol=1e-5))
+        self.assertIs(features.conv1, model.conv1)
+        self.assertEqual([name for name, _ in features.named_children()][-2:], ["layer4", "avgpool"])
+        self.assertFalse(hasattr(features, "fc"))
+        self.assertTrue(features.train().training and features.bn1.training)
+        self.assertEqual(list(create_feature_extractor(model, ["layer1", "fc"])(x)), ["layer1", "fc"])
+        with self.assertRaisesRegex(ValueError, "node: 'nothing' is not present in model"):
+            create_feature_extractor(model, ["nothing"])
+
+    def test_modes(self):
+        from torchvision.models.feature_extraction import create_feature_extractor
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 3)
+
+            def forward(self, x):
+                return self.b(self.a(x)) + torch.ones(3) if self.training else self.a(x)
+
+        model = Model()
+        model.a.eval()
+        features = create_feature_extractor(model, train_return_nodes=["add"], eval_return_nodes=["a"])
+        self.assertEqual((model.training, model.a.training), (True, False))
+        x = torch.ones(1, 2)
+        self.assertEqual([list(features.train()(x)), list(features.eval()(x)), list(features.train()(x))], [["add"], ["a"], ["add"]])
+
+
 if __name__ == "__main__":
     unittest.main()
