@@ -12,6 +12,7 @@ import unittest
 import tandem as torch
 import tandem.nn.functional as F
 from tandem import fx, nn
+from tandem.fx.experimental.optimization import fuse, remove_dropout
 from tandem.fx.passes.shape_prop import ShapeProp
 from tandem.nn.functional import softmax
 
@@ -307,6 +308,26 @@ class Changes(unittest.TestCase):
         module = fx.symbolic_trace(lambda x: (x.relu() + 1).relu() + 1)
         fx.replace_pattern(module, lambda x: x.relu() + 1, lambda x: x * 3)
         self.assertEqual(module(torch.tensor(2.0)).item(), 18.0)
+
+
+class Models(unittest.TestCase):
+    def test_fused_layers(self):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(18, 4), nn.BatchNorm1d(4)).eval()
+        for norm in (net[1], net[5]):
+            norm.running_mean.uniform_()
+            norm.running_var.uniform_(0.5, 2.0)
+        x = torch.rand(3, 1, 5, 5)
+        fused = fuse(net)
+        self.assertEqual([node.target for node in fused.graph.nodes if node.op == "call_module"], ["0", "2", "3", "4"])
+        self.assertTrue(torch.allclose(fused(x), net(x), atol=1e-5))
+        self.assertIsInstance(net[1], nn.BatchNorm2d)
+        self.assertEqual([name for name, _ in fused.named_children()], ["0", "2", "3", "4"])
+
+    def test_dropout_that_is_left_out(self):
+        net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.9), nn.ReLU())
+        x = torch.rand(4, 3)
+        self.assertTrue(torch.equal(remove_dropout(net)(x), net[2](net[0](x))))
 
 
 class Running(unittest.TestCase):
