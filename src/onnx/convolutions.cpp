@@ -75,9 +75,8 @@ void conv_transpose(Call& call) {
     if (!wanted && !name.starts_with("SAME")) continue;
     if (wanted && wanted->size() < dims) fail("its output_shape ", *wanted, " has too few numbers");
     const int64_t target = wanted ? (*wanted)[wanted->size() - dims + i] : size * windows.stride[i];
-    const int64_t all = whole - target;
-    const bool upper = name == "SAME_UPPER";
-    windows.front[i] = upper ? all / 2 : all - all / 2;
+    const int64_t all = whole - target, half = all >= 0 ? all / 2 : (all - 1) / 2;
+    windows.front[i] = name == "SAME_UPPER" ? half : all - half;
     windows.back[i] = all - windows.front[i];
   }
   bool plain = windows.is_symmetric();

@@ -89,12 +89,12 @@ void Model::fields(nn::Fields& f) {
 Tensor Model::forward(const Tensor& x) {
   const auto& needed = inputs();
   if (needed.size() != 1)
-    fail("[onnx::run] ", content_->program.file, ": the model has ", needed.size(), " inputs: call run with all of them");
+    fail("[onnx::run] ", content_->program.file, ": the model has ", needed.size(), " inputs: call run, or run_in_order, with all of them");
   if (outputs().empty()) fail("[onnx::run] ", content_->program.file, ": the model has no outputs");
   return compute({{needed[0].name, x}}, nn::detail::call_site())[0];
 }
 
-std::vector<Tensor> Model::run(const std::vector<Tensor>& given, Site site) {
+std::vector<Tensor> Model::run_in_order(const std::vector<Tensor>& given, Site site) {
   if (given.size() != inputs().size())
     fail("[onnx::run] ", content_->program.file, ": the model has ", inputs().size(), " inputs, but is given ", given.size());
   io::TensorMap named;

@@ -1,8 +1,8 @@
 // ONNX models: read from a file, run by tandem's operations, on any device.
 //
 //   auto model = td::onnx::load("model.onnx");
-//   td::Tensor y = model(x);                              // one input; the first output
-//   auto outputs = model.run({{"ids", ids}, {"mask", mask}});   // by name
+//   td::Tensor y = model(x);                                   // one input; the first output
+//   auto outputs = model.run({{"ids", ids}, {"mask", mask}});  // by name
 #pragma once
 
 #include <map>
@@ -53,7 +53,7 @@ struct Model : nn::Module {
   /// The first output, of a model that needs one input.
   Tensor forward(const Tensor& x) override;
   /// All outputs, in their order; inputs in the order of inputs().
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs, Site site = Site::here());
+  std::vector<Tensor> run_in_order(const std::vector<Tensor>& inputs, Site site = Site::here());
   /// All outputs by name. Inputs that the file has a value for may be left out. Error for a name that is no input's.
   io::TensorMap run(const io::TensorMap& inputs, Site site = Site::here());
 

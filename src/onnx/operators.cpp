@@ -17,7 +17,7 @@ const std::vector<OperatorRow>& all_operators() {
     for (const auto group :
          {pointwise_operators, activation_operators, reduction_operators, shape_operators, constant_operators, product_operators,
           convolution_operators, pooling_operators, normalization_operators, resize_operators, indexing_operators, recurrent_operators,
-          attention_operators, loss_operators, control_operators, sequence_operators, signal_operators}) {
+          attention_operators, loss_operators, control_operators, sequence_operators, signal_operators, quantization_operators}) {
       const auto found = group();
       all.insert(all.end(), found.begin(), found.end());
     }

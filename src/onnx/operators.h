@@ -51,5 +51,6 @@ struct OperatorRow {
 [[nodiscard]] std::span<const OperatorRow> control_operators();
 [[nodiscard]] std::span<const OperatorRow> sequence_operators();
 [[nodiscard]] std::span<const OperatorRow> signal_operators();
+[[nodiscard]] std::span<const OperatorRow> quantization_operators();
 
 }  // namespace tandem::onnx

@@ -166,15 +166,19 @@ void max_unpool(Call& call) {
   for (size_t i = 0; i < windows.dims(); ++i)
     sizes[i + 2] = (sizes[i + 2] - 1) * windows.stride[i] - windows.front[i] - windows.back[i] + windows.kernel[i];
   const Shape whole = sizes;
-  if (!given.empty()) sizes = given;
-  const Options options = call.place(sizes, x.dtype());
-  // Places are those in the result that the pooling was made of; a larger one keeps them in its corner.
-  Tensor flat = zeros({call.place(whole, x.dtype()).dtype ? whole.numel() : 0}, options, site);
-  flat = scatter(flat, 0, indices.reshape({-1}, site), x.reshape({-1}, site), site);
-  if (given.empty() || given == whole) return call.give(flat.reshape(whole, site));
-  flat = zeros({sizes.numel()}, options, site);
-  flat = scatter(flat, 0, indices.reshape({-1}, site), x.reshape({-1}, site), site);
-  call.give(flat.reshape(sizes, site));
+  if (!given.empty()) {
+    if (given.size() != sizes.size()) fail("its output_shape is ", given, ", for ", sizes.size(), " dimensions");
+    sizes = given;
+  }
+  // Places are those in the result that the pooling was made of; a larger one keeps it in its corner.
+  const Tensor empty_plane = zeros({whole.numel()}, call.place(whole, x.dtype()), site);
+  const Tensor flat = scatter(empty_plane, 0, indices.reshape({-1}, site), x.reshape({-1}, site), site);
+  Shape none, back;
+  for (size_t i = 0; i < windows.dims(); ++i) {
+    none.push_back(0);
+    back.push_back(sizes[i + 2] - whole[i + 2]);
+  }
+  call.give(padded_with(call, flat.reshape(whole, site), none, back, 0));
 }
 
 template <class F>

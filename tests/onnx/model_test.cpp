@@ -63,8 +63,8 @@ TEST_P(OnnxModel, GivesWhatItsOperationsGive) {
   for (const int64_t n : {1, 3}) {
     const td::Tensor x = td::randn({n, 3, 8, 8}).to(device());
     expect_close(model(x), pictures.forward(x));
-    expect_close(model.run(std::vector<td::Tensor>{x})[0], pictures.forward(x));
-    expect_close(model.run(td::io::TensorMap{{"x", x}}).at("y"), pictures.forward(x));
+    expect_close(model.run_in_order({x})[0], pictures.forward(x));
+    expect_close(model.run({{"x", x}}).at("y"), pictures.forward(x));
   }
 }
 
@@ -125,8 +125,8 @@ TEST_P(OnnxModel, ChoosesABranchThatSeesTheNamesAround) {
   auto model = loaded(g);
   model.to(device());
   const td::Tensor x = td::tensor({1.f, 2.f}).to(device());
-  expect_close(model.run({x, td::tensor(true).to(device())})[0], td::tensor({2.f, 6.f}).to(device()));
-  expect_close(model.run({x, td::tensor(false)})[0], td::tensor({11.f, 12.f}).to(device()));
+  expect_close(model.run_in_order({x, td::tensor(true).to(device())})[0], td::tensor({2.f, 6.f}).to(device()));
+  expect_close(model.run_in_order({x, td::tensor(false)})[0], td::tensor({11.f, 12.f}).to(device()));
 }
 
 TEST_P(OnnxModel, LoopsAndCollects) {
@@ -138,7 +138,7 @@ TEST_P(OnnxModel, LoopsAndCollects) {
   g.node("Loop", {"times", "", "start"}, {"last", "all"}, {{"body", body.message()}});
   auto model = loaded(g);
   model.to(device());
-  const auto out = model.run({td::tensor({2.f}).to(device()), td::tensor({1.f}).to(device())});
+  const auto out = model.run_in_order({td::tensor({2.f}).to(device()), td::tensor({1.f}).to(device())});
   expect_close(out[0], td::tensor({7.f}).to(device()));
   expect_close(out[1], td::tensor({{3.f}, {5.f}, {7.f}}).to(device()));
 }
@@ -183,7 +183,7 @@ TEST(OnnxModels, RefuseWrongInputs) {
   auto model = loaded(Pictures().graph());
   const td::Tensor x = td::randn({1, 3, 8, 8});
   EXPECT_EQ(error_of([&] { (void)model.run({{"z", x}}); }), "[onnx::run] model.onnx: there is no input 'z'; there is 'x'");
-  EXPECT_EQ(error_of([&] { (void)model.run(td::io::TensorMap{}); }), "[onnx::run] model.onnx: input 'x' is missing");
+  EXPECT_EQ(error_of([&] { (void)model.run({}); }), "[onnx::run] model.onnx: input 'x' is missing");
   EXPECT_EQ(error_of([&] { (void)model(td::arange(3)); }), "[onnx::run] model.onnx: input 'x' is of int64, but the model takes float32");
   EXPECT_EQ(error_of([&] {
               (void)model(td::randn({2, 3}));

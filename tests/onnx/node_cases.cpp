@@ -60,7 +60,7 @@ Result run(const std::string& folder, const std::string& device) {
       for (int i = 0; fs::exists(data / td::str("input_", i, ".pb")); ++i)
         inputs.push_back(tensor_in(data / td::str("input_", i, ".pb")).to(device));
       inputs.resize(std::min(inputs.size(), model.inputs().size()));
-      const auto outputs = model.run(inputs);
+      const auto outputs = model.run_in_order(inputs);
       for (size_t i = 0; i < outputs.size(); ++i) {
         const fs::path path = data / td::str("output_", i, ".pb");
         if (!fs::exists(path)) continue;
