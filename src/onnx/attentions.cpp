@@ -69,7 +69,7 @@ void attention(Call& call) {
   const int64_t left = call.integer("left_window_size", -1), right = call.integer("right_window_size", -1);
   if (causal || left >= 0 || right >= 0) {
     Tensor row = arange(rows, {.dtype = kInt64, .device = device}, site).unsqueeze(1, site);
-    // Rows stand behind what there was before.
+    // Rows come after what there was before.
     row = lengths.defined() && !past_k.defined() ? add(row, sub(lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), rows, site), site)
                                                  : add(row, past, site);
     if (causal) hide(le(column, row, site));

@@ -13,7 +13,7 @@ namespace tandem::onnx {
 namespace {
 
 /// More nodes than any model has: functions of functions can make endless ones of a short file.
-constexpr size_t kMostNodes = 1'000'000;
+constexpr size_t kMostNodes = 200'000;
 
 /// The names that a graph sees: its own, then those of the graphs around it.
 struct Scope {
@@ -43,6 +43,7 @@ class Builder {
     built_.summary.opsets = scope.opsets;
     built_.summary.producer = model_.producer;
     const GraphProto& graph = *model_.graph;
+    for (const FunctionProto& function : model_.functions) functions_[{function.domain, function.name}] = &function;
     find_settings(graph);
     check(graph);
     for (const TensorProto& tensor : graph.initializers) store(tensor, tensor.name, scope, initializer_kind(tensor), "initializer");
@@ -140,7 +141,7 @@ class Builder {
   }
   std::string unique(const std::string& name) {
     std::string free = name;
-    for (int i = 2; !names_.insert(free).second; ++i) free = str(name, "_", i);
+    for (int& used = uses_[name]; !names_.insert(free).second;) free = str(name, "_", used++ + 2);
     return free;
   }
 
@@ -163,8 +164,8 @@ class Builder {
   }
 
   void add_node(const NodeProto& proto, const std::string& shown, Scope& scope, Graph& graph) {
-    for (const FunctionProto& function : model_.functions)
-      if (function.name == proto.op_type && function.domain == proto.domain) return inline_function(function, proto, scope, graph);
+    if (const auto function = functions_.find({proto.domain, proto.op_type}); function != functions_.end())
+      return inline_function(*function->second, proto, scope, graph);
     ++built_.summary.operators[proto.domain.empty() ? proto.op_type : proto.domain + "." + proto.op_type];
     if (proto.op_type == "Constant" && proto.domain.empty()) return add_constant(proto, scope);
     Node node;
@@ -192,8 +193,7 @@ class Builder {
   }
 
   void note_missing(const std::string& op) {
-    auto& missing = built_.summary.missing;
-    if (std::find(missing.begin(), missing.end(), op) == missing.end()) missing.push_back(op);
+    if (missing_.insert(op).second) built_.summary.missing.push_back(op);
   }
 
   void add_attribute(const AttributeProto& attribute, const std::string& name, Node& node, Scope& scope) {
@@ -303,7 +303,9 @@ class Builder {
   Built built_;
   int places_ = 0;
   size_t count_ = 0;
-  std::set<std::string> names_, settings_, computed_;
+  std::set<std::string> names_, settings_, computed_, missing_;
+  std::map<std::string, int> uses_;
+  std::map<std::pair<std::string, std::string>, const FunctionProto*> functions_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "ops/creation.h"
 #include "ops/operators.h"
 #include "ops/view.h"
+#include "runtime/capture.h"
 #include "runtime/tracer.h"
 #include "tensor/host_values.h"
 #include "tensor/tensor_impl.h"
@@ -30,20 +31,28 @@ int64_t axis_of(int64_t axis, int64_t dims) {
 }
 
 Tensor brought(const Tensor& host, Device device, Site site) {
-  if (!device.is_cpu()) return host.to(device, {}, site);
   runtime::Tracer* const tracer = runtime::tracer();
-  if (!tracer) return host;
-  const Tensor copy = empty(host.sizes(), host.dtype(), site);
+  if (device.is_cpu() && !tracer) return host;
+  // From page-locked memory, so that nothing waits.
+  const Tensor copy = empty(host.sizes(), {.dtype = host.dtype(), .pin_memory = device.is_cuda()}, site);
   if (host.numel() > 0) std::memcpy(copy.impl().data, host.impl().data, host.nbytes());
-  tracer->wrote(copy.impl().data);
-  return copy;
+  if (tracer) tracer->wrote(copy.impl().data);
+  if (device.is_cpu()) return copy;
+  if (runtime::Capture* const capture = runtime::capture_of_current_stream(device))
+    capture->uses.emplace_back([copy](const cuda::Stream& stream) { copy.record_stream(stream); });
+  return copy.to(device, {.non_blocking = true}, site);
 }
 
 Run::Run(const Program& program, std::span<const Tensor> stored, Site site)
     : program_(program), values_(static_cast<size_t>(program.places)), site_(site) {
   for (size_t i = 0; i < stored.size(); ++i) {
     const Stored& entry = program.stored[i];
-    values_[static_cast<size_t>(entry.place)] = {stored[i], entry.host, {}};
+    Tensor host = entry.host;
+    if (host.defined() && host.dtype() != stored[i].dtype()) {  // the module was moved to another dtype
+      const runtime::TracerGuard guard(nullptr);
+      host = host.to(stored[i].dtype(), {}, site);
+    }
+    values_[static_cast<size_t>(entry.place)] = {stored[i], host, {}};
     if (device_.is_cpu() && stored[i].is_cuda()) device_ = stored[i].device();
   }
 }
@@ -110,6 +119,7 @@ Options Call::place(const Shape& sizes, DType dtype) {
     fail<OutOfMemoryError>("its result would have the sizes ", sizes, ", more than the machine's memory");
   if (on_host_ && *count > kMostOnHost) {
     on_host_ = false;
+    device_ = run_.device_;
     throw Elsewhere();
   }
   return {.dtype = dtype, .device = on_host_ ? Device() : node_.inputs.empty() || device_.is_cpu() ? run_.device_ : device_};

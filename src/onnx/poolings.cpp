@@ -72,7 +72,7 @@ void average_pool(Call& call) {
   }
   const Shape back = filled_back(x, windows, ceil);
   const Tensor total = window_sum(padded_with(call, x, windows.front, back, 0), windows, site);
-  // How many elements count in each window: the input's, and where asked for the pads', but none that lies behind them.
+  // How many elements count in each window: the input's, and where asked for the pads', but none that lies past them.
   Shape sizes{1, 1};
   for (int64_t i = 2; i < x.dim(); ++i) sizes.push_back(x.size(i));
   Tensor counted = ones(sizes, {.dtype = x.dtype(), .device = x.device()}, site);

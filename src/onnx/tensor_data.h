@@ -9,8 +9,7 @@
 namespace tandem::onnx {
 
 /// The tensor, on the CPU. Bytes that lie in another file are read from the folder `folder`, out of which no path may lead. Sizes are
-/// compared with what there is before memory is taken. Error that begins with what is wrong, for whoever reads the file to put its name
-/// before it.
+/// compared with what there is before memory is taken. Error that begins with what is wrong, to which the file's reader puts its name.
 [[nodiscard]] Tensor tensor_of(const TensorProto& proto, const std::string& folder, Site site);
 
 /// How many elements the sizes make; nothing where a size is negative, or where that is more than memory could ever have.

@@ -24,7 +24,7 @@ void expect_close(const td::Tensor& found, const td::Tensor& wanted) {
   EXPECT_TRUE(td::allclose(found, wanted, 1e-4, 1e-5)) << found << wanted;
 }
 
-/// A small network of pictures: convolution, batch normalization, pooling, and a linear layer behind sizes that are computed.
+/// A small network of pictures: convolution, batch normalization, pooling, and a linear layer after sizes that are computed.
 struct Pictures {
   td::Tensor weight = td::randn({4, 3, 3, 3}), bias = td::randn({4}), scale = td::rand({4}) + 0.5, shift = td::randn({4});
   td::Tensor mean = td::randn({4}), var = td::rand({4}) + 0.5, linear = td::randn({5, 4}), offset = td::randn({5});
