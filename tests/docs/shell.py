@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 import zlib
 
 root, program = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -92,6 +93,11 @@ def run(where, call):
         if re.match("tandem (inspect|convert)", call):
             (work / "model.safetensors").write_bytes(model())
             (work / "model.gguf").write_bytes((root / "tests/io/gguf_blocks.gguf").read_bytes())
+        if "tandem onnx" in call:  # a model that takes x
+            (work / "model.onnx").write_bytes((root / "tests/fuzz/corpus/onnx/conv").read_bytes())
+            header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 4, 4), }".ljust(117) + b"\n"
+            with zipfile.ZipFile(work / "input.npz", "w") as archive:
+                archive.writestr("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + bytes(64))
         ran = subprocess.run(["bash", "-c", call], **options)
     return f"{where}: `{call}` ended with {ran.returncode}:\n{(ran.stdout + ran.stderr)[-1500:]}" if ran.returncode else ""
 
