@@ -43,9 +43,12 @@ class Run {
 /// One call of an operator.
 class Call {
  public:
+  /// Finds out where the node is done.
   Call(Run& run, const Node& node);
 
+  /// The line of the model's call.
   [[nodiscard]] Site site() const { return run_.site_; }
+  /// The node that is done.
   [[nodiscard]] const Node& node() const { return node_; }
   /// The version of the operators that the model means.
   [[nodiscard]] int64_t version() const { return node_.version; }
@@ -56,6 +59,7 @@ class Call {
   [[nodiscard]] Options place(const Shape& sizes, DType dtype);
 
   // --- Inputs
+  /// How many inputs the node has, up to the last that is given.
   [[nodiscard]] size_t inputs() const { return node_.inputs.size(); }
   /// Whether the input is given.
   [[nodiscard]] bool has(size_t i) const;
@@ -65,19 +69,27 @@ class Call {
   [[nodiscard]] Tensor in_or_none(size_t i) { return has(i) ? in(i) : Tensor(); }
   /// The input's values, read on the host: that waits where they are a GPU's.
   [[nodiscard]] Shape ints(size_t i);
+  /// The same as floating-point numbers.
   [[nodiscard]] std::vector<double> reals(size_t i);
   /// The input's one value. Error where it has none or several.
   [[nodiscard]] Scalar number(size_t i);
+  /// The input as it is.
   [[nodiscard]] const Value& value(size_t i) const;
 
   // --- Attributes
+  /// The attribute of that name, or nullptr.
   [[nodiscard]] const AttributeProto* find(std::string_view name) const;
+  /// An attribute's whole number.
   [[nodiscard]] int64_t integer(std::string_view name, int64_t otherwise) const;
+  /// An attribute's number.
   [[nodiscard]] double real(std::string_view name, double otherwise) const;
+  /// An attribute's text.
   [[nodiscard]] std::string text(std::string_view name, const char* otherwise) const;
+  /// An attribute's whole numbers; nothing where there is none.
   [[nodiscard]] std::optional<Shape> list(std::string_view name) const;
+  /// The same, or other ones.
   [[nodiscard]] Shape list(std::string_view name, const Shape& otherwise) const { return list(name).value_or(otherwise); }
-  /// Undefined where there is none.
+  /// An attribute's tensor; undefined where there is none.
   [[nodiscard]] Tensor tensor(std::string_view name) const;
   /// The dtype that an attribute names. Error for one that no tensor has.
   [[nodiscard]] DType dtype(std::string_view name, DType otherwise) const;
@@ -85,9 +97,13 @@ class Call {
   [[nodiscard]] std::optional<Shape> axes(size_t input, std::string_view name = "axes");
 
   // --- Outputs, in their order
+  /// Whether somebody reads output `i`.
   [[nodiscard]] bool wants(size_t i) const { return i < node_.outputs.size() && node_.outputs[i] != kNoPlace; }
+  /// How many outputs the node has.
   [[nodiscard]] size_t outputs() const { return node_.outputs.size(); }
+  /// The next output.
   void give(const Tensor& tensor) { given_.push_back(Value{tensor, {}, {}}); }
+  /// The next output, as it is.
   void give(Value value) { given_.push_back(std::move(value)); }
   /// A result that is known on the host.
   void give_host(const Tensor& tensor) { given_.push_back(Value{{}, tensor, {}}); }

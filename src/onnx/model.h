@@ -64,8 +64,11 @@ struct Model : nn::Module {
   /// What the file holds.
   [[nodiscard]] const Summary& summary() const;
 
+  /// "OnnxModel".
   [[nodiscard]] std::string name() const override { return "OnnxModel"; }
+  /// The file, and how many inputs and outputs there are.
   [[nodiscard]] std::string extra_repr() const override;
+  /// Parameters and buffers, by their names in the file.
   void fields(nn::Fields& f) override;
 
  private:

@@ -21,6 +21,7 @@ struct Value {
   Tensor host;    // the same values on the CPU, where they can be read without a wait; undefined where they are not known there
   std::shared_ptr<const std::vector<Tensor>> sequence;
 
+  /// Whether there is anything.
   [[nodiscard]] bool defined() const { return tensor.defined() || host.defined() || sequence; }
 };
 

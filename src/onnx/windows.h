@@ -10,6 +10,7 @@ struct Windows {
   Shape kernel, stride, dilation, front, back;  // one number a spatial dimension; `front` and `back` are pads
   bool by_name = false;                         // pads come of auto_pad
 
+  /// How many spatial dimensions there are.
   [[nodiscard]] size_t dims() const { return kernel.size(); }
   /// Whether pads are the same at both ends.
   [[nodiscard]] bool is_symmetric() const { return front == back; }
