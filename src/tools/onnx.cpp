@@ -4,11 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "autograd/autograd.h"
 #include "base/json_text.h"
 #include "io/npy.h"
 #include "onnx/model.h"
+#include "tensor/print.h"
 #include "tools/program.h"
 
 namespace tandem::tools {
@@ -49,10 +51,12 @@ int check(const OnnxOptions& options) {
     ordered_json all = {{"model", options.model}, {"producer", summary.producer}, {"opsets", ordered_json::object()}};
     for (const auto& [domain, version] : summary.opsets) all["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
     all["parameters"] = summary.parameters;
-    for (const auto& [key, ports] : {std::pair{"inputs", &summary.inputs}, {"outputs", &summary.outputs}}) {
+    const auto add_ports = [&](const char* key, const std::vector<onnx::ValueInfo>& ports) {
       all[key] = ordered_json::array();
-      for (const auto& port : *ports) all[key].push_back(port_json(port));
-    }
+      for (const auto& port : ports) all[key].push_back(port_json(port));
+    };
+    add_ports("inputs", summary.inputs);
+    add_ports("outputs", summary.outputs);
     all["operators"] = ordered_json::object();
     for (const auto& [name, count] : summary.operators) all["operators"][name] = count;
     all["missing"] = summary.missing;
