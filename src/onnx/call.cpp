@@ -69,7 +69,9 @@ Tensor Run::result(const Port& port) {
   if (value.sequence) fail("output '", port.name, "' is a sequence of tensors: run gives tensors only");
   if (value.tensor.defined()) return value.tensor;
   if (!value.host.defined()) fail("output '", port.name, "' was not computed");
-  return brought(value.host, device_, site_);
+  // A copy: it may be a constant of the program, and the caller may write to it.
+  const Tensor result = brought(value.host, device_, site_);
+  return result.is_same(value.host) ? result.clone(site_) : result;
 }
 
 void Run::run(const Graph& graph) {
