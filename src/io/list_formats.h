@@ -9,11 +9,17 @@ namespace tandem::io {
 
 class InputFile;
 
+/// What a file of the format says of its tensors and of itself. Error where it is none, or damaged.
 [[nodiscard]] FileContents list_safetensors(const std::string& path);
+/// The same.
 [[nodiscard]] FileContents list_shards(const std::string& path);
+/// The same.
 [[nodiscard]] FileContents list_gguf(const std::string& path);
+/// The same.
 [[nodiscard]] FileContents list_torch(const std::string& path);
+/// The same.
 [[nodiscard]] FileContents list_npz(const std::string& path);
+/// The same.
 [[nodiscard]] FileContents list_npy(const std::string& path);
 
 /// Whether torch.save wrote it: an archive with a pickle, or the older format.

@@ -97,7 +97,7 @@ class Reader {
   }
   /// Reads tensors in this order, and hands each on.
   void read(const std::vector<PlannedTensor>& order, const std::function<void(const PlannedTensor&, const Tensor&)>& take) {
-    constexpr uint64_t kPiece = 256 << 20;  // bytes at a time
+    constexpr uint64_t kPiece = 128 << 20;  // bytes at a time
     for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
       std::vector<std::string> names;
       for (uint64_t bytes = 0; end < order.size() && (end == begin || bytes + order[end].bytes() <= kPiece); ++end) {

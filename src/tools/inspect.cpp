@@ -114,7 +114,8 @@ int inspect(const InspectOptions& options) {
 void add_inspect(CLI::App& app, Action& action) {
   CLI::App* inspect_app = app.add_subcommand("inspect", "Which tensors are in a file: names, types, shapes, sizes, and its metadata");
   const auto options = std::make_shared<InspectOptions>();
-  inspect_app->add_option("FILE", options->file, "safetensors, a folder or an index of its shards, GGUF, PyTorch's .pt, .npz or .npy")->required();
+  inspect_app->add_option("FILE", options->file, "safetensors, a folder or an index of its shards, GGUF, PyTorch's .pt, .npz or .npy")
+      ->required();
   inspect_app->add_flag("--json", options->json, "Print it as JSON");
   inspect_app->callback([options, &action] { action = [options] { return inspect(*options); }; });
 }

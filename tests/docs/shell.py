@@ -27,7 +27,7 @@ NOT_RUN = {
     r"mpirun|tandem launch --hosts": "needs MPI and several hosts: tests/mpi and tests/launch run such lines",
     r"tandem launch -n 2 step3_ranks|tandem trace .*build/examples/": "needs the examples, built with an installed tandem",
     r"tandem board|tandem smi --watch": "goes on until it is stopped: cli/board runs it",
-    r"tandem \S+.*[\[…]|tandem (train RECIPE|launch -n N|\S+ CHECKPOINT|--version \|)|tandem trace PROGRAM": "is the form of a call, not one",
+    r"tandem \S+.*[\[…]|tandem (train RECIPE|inspect FILE|launch -n N|\S+ CHECKPOINT|--version \|)|tandem trace PROGRAM": "is the form of a call, not one",
     r"tandem generate": "needs a language model's files: cli/generate runs such a line",
     r"tandem train --tensorboard$": "is an option, without a recipe",
 }
