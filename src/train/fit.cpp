@@ -269,9 +269,13 @@ std::optional<Figures> Fit::judge() {
   const Part validation("validation");
   const auto generators = generators_now(progress_.devices);
   const AutocastGuard mixed = mixed_precision(options_.precision, device_, site_);
-  Figures figures = evaluate(
-      model_, *val_loader_, device_, options_.limit_val_batches, [this] { return ranks_.several() || !interrupt_.requested(); },
-      options_.metrics, ranks_, site_);
+  const int64_t batches = at_most(val_loader_->size(), options_.limit_val_batches);
+  const auto go_on = [this, batches, done = int64_t{0}]() mutable {
+    ++done;
+    if (bar_ && bar_->due()) bar_->draw_validation(done, batches);
+    return ranks_.several() || !interrupt_.requested();
+  };
+  Figures figures = evaluate(model_, *val_loader_, device_, options_.limit_val_batches, go_on, options_.metrics, ranks_, site_);
   if (!ranks_.any(interrupt_.requested(), site_)) return figures;
   set_generators(generators, progress_.devices);
   return {};

@@ -19,6 +19,8 @@ using tandem::detail::with_commas;
 
 constexpr double kSecondsBetweenDraws = 0.1;
 constexpr int kWidestBar = 30, kNarrowestBar = 6;
+constexpr int kRoomForInterrupt = 3;  // at the end of the line: the ^C that a terminal shows, and the cursor
+constexpr size_t kParts = 3;          // that may be left out, besides figures: the rate, the time, the bar
 
 std::string figures_text(const Figures& figures, const char* between) {
   std::string text;
@@ -103,33 +105,40 @@ std::string ProgressBar::time_left() const {
   return "ETA " + clock_text((now_() - run_began_) * left / done);
 }
 
-void ProgressBar::put_line(const std::string& time, const Figures& figures) {
-  const std::string epoch = str("Epoch ", epoch_, "/", epochs_);
-  const std::string speed = rate();
-  const double share = batches_ ? static_cast<double>(batch_) / static_cast<double>(batches_) : 1;
+void ProgressBar::put_line(const std::string& head, double share, const std::string& speed, const std::string& time,
+                           const Figures& figures) {
   // What the width has no room for is left out: the rate, the time, the bar, then figures from the first on (the last is what it is all
-  // about).
-  const int width = terminal_.width - 1;
+  // about). What was left out stays away until the epoch's last line.
+  const int width = terminal_.width - kRoomForInterrupt;
   const size_t most_left_out = 3 + figures.size();
-  for (size_t left_out = 0; left_out <= most_left_out; ++left_out) {
-    const size_t first_figure = left_out > 3 ? left_out - 3 : 0;
+  for (size_t left_out = std::min(left_out_, kParts); left_out <= most_left_out; ++left_out) {
+    const size_t first_figure = left_out > kParts ? left_out - kParts : 0;
     const std::string shown = figures_text({figures.begin() + static_cast<std::ptrdiff_t>(first_figure), figures.end()}, "  ");
     std::string tail;
     if (left_out < 1 && !speed.empty()) tail += "  " + speed;
     if (left_out < 2 && !time.empty()) tail += "  " + time;
     if (!shown.empty()) tail += "  " + shown;
-    const bool with_bar = left_out < 3;
-    const int room = width - columns(epoch) - columns(tail) - 1;  // for the bar and the space before it
+    const bool with_bar = left_out < kParts;
+    const int room = width - columns(head) - columns(tail) - 1;  // for the bar and the space before it
     const bool fits = room >= (with_bar ? kNarrowestBar : -1);
     if (!fits && left_out < most_left_out) continue;
-    const std::string bar = with_bar && fits ? " " + bar_text(share, std::min(room, kWidestBar), terminal_.unicode) : "";
+    left_out_ = left_out;
+    std::string bar;
+    if (with_bar && fits) {
+      bar_width_ = std::min(room, bar_width_ ? bar_width_ : kWidestBar);
+      bar = " " + bar_text(share, bar_width_, terminal_.unicode);
+    }
     // Over the old line, then whatever of it is left is wiped out.
-    out_ << '\r' << epoch << bar << tail << "\x1b[K" << std::flush;
+    out_ << '\r' << head << bar << tail << "\x1b[K" << std::flush;
     break;
   }
   line_open_ = true;
   drawn_ = now_();
 }
+
+std::string ProgressBar::head() const { return str("Epoch ", epoch_, "/", epochs_); }
+
+double ProgressBar::share() const { return batches_ ? static_cast<double>(batch_) / static_cast<double>(batches_) : 1; }
 
 void ProgressBar::say(const std::string& text) {
   if (line_open_) out_ << '\n';
@@ -139,13 +148,20 @@ void ProgressBar::say(const std::string& text) {
 
 void ProgressBar::draw(const Figures& figures) {
   if (!terminal_.interactive) return;
-  put_line(time_left(), figures);
+  put_line(head(), share(), rate(), time_left(), figures);
+}
+
+void ProgressBar::draw_validation(int64_t done, int64_t batches) {
+  if (!terminal_.interactive) return;
+  put_line(head() + " validation", batches ? static_cast<double>(done) / static_cast<double>(batches) : 1, "", "", {});
 }
 
 void ProgressBar::end_epoch(const Figures& figures) {
   const double seconds = now_() - epoch_began_;
   if (terminal_.interactive) {
-    put_line(seconds_text(seconds), figures);
+    left_out_ = 0;
+    put_line(head(), share(), rate(), seconds_text(seconds), figures);
+    left_out_ = 0;
     out_ << '\n' << std::flush;
     line_open_ = false;
     return;

@@ -32,15 +32,19 @@ class ProgressBar {
   /// Whether it is time to draw: only then figures need to be found out.
   [[nodiscard]] bool due() const;
   void draw(const Figures& figures);
+  /// `done` of the `batches` that the epoch is judged by: a bar of its own.
+  void draw_validation(int64_t done, int64_t batches);
   /// The epoch's last line, which stays.
   void end_epoch(const Figures& figures);
   /// A line of its own.
   void say(const std::string& text);
 
  private:
+  [[nodiscard]] std::string head() const;
+  [[nodiscard]] double share() const;
   [[nodiscard]] std::string rate() const;
   [[nodiscard]] std::string time_left() const;
-  void put_line(const std::string& time, const Figures& figures);
+  void put_line(const std::string& head, double share, const std::string& speed, const std::string& time, const Figures& figures);
 
   std::ostream& out_;
   Terminal terminal_;
@@ -48,6 +52,8 @@ class ProgressBar {
   int epoch_ = 0, epochs_ = 0, first_epoch_ = 0;
   int64_t batches_ = 0, first_batch_ = 0, batch_ = 0, samples_ = 0;
   double run_began_ = 0, epoch_began_ = 0, drawn_ = 0;
+  int bar_width_ = 0;    // the narrowest so far: a bar that grew and shrank with the figures would flicker; 0: none was drawn
+  size_t left_out_ = 0;  // parts that there was no room for while the bar was drawn
   double trained_ = -1;  // seconds that the epoch's batches took; negative while they run
   bool line_open_ = false;
 };

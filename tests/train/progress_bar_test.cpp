@@ -88,16 +88,46 @@ TEST_F(ProgressBars, NeverAreWiderThanTheTerminal) {
     bar.draw(figures);
     return bare(out.str());
   };
-  EXPECT_EQ(line(110), "Epoch 12/30 ===========>...........  50.0 batches/s (50,000 samples/s)  ETA 0:37  loss 0.1234  val_acc 0.9000");
-  EXPECT_EQ(line(80), "Epoch 12/30 ==============..............  ETA 0:37  loss 0.1234  val_acc 0.9000");
-  EXPECT_EQ(line(50), "Epoch 12/30 ====....  loss 0.1234  val_acc 0.9000");
+  EXPECT_EQ(line(110), "Epoch 12/30 ==========>..........  50.0 batches/s (50,000 samples/s)  ETA 0:37  loss 0.1234  val_acc 0.9000");
+  EXPECT_EQ(line(80), "Epoch 12/30 =============.............  ETA 0:37  loss 0.1234  val_acc 0.9000");
+  EXPECT_EQ(line(50), "Epoch 12/30 ===...  loss 0.1234  val_acc 0.9000");
   EXPECT_EQ(line(43), "Epoch 12/30  loss 0.1234  val_acc 0.9000");
   EXPECT_EQ(line(30), "Epoch 12/30  val_acc 0.9000");
   EXPECT_EQ(line(20), "Epoch 12/30");
   for (int width = 13; width < 140; ++width) {
-    EXPECT_LT(static_cast<int>(line(width).size()), width);
-    EXPECT_LT(static_cast<int>(line(width, {}).size()), width);
+    EXPECT_LT(static_cast<int>(line(width).size()) + 2, std::max(width, 14)) << "no room for ^C";
+    EXPECT_LT(static_cast<int>(line(width, {}).size()) + 2, std::max(width, 14));
   }
+}
+
+TEST_F(ProgressBars, KeepTheWidthThatTheyHave) {
+  ProgressBar bar(out, {.interactive = true, .width = 90}, test_clock);
+  bar.begin_epoch(1, 3, 1000);
+  const auto width = [&](const Figures& figures) {
+    bar.advance(1);
+    time_now += 1;
+    bar.draw(figures);
+    const std::string line = bare(printed());
+    return line.find_first_not_of("=>.", 10) - 10;
+  };
+  EXPECT_EQ(width({{"loss", 100000}}), 17U);
+  EXPECT_EQ(width({{"loss", 1}}), 17U) << "the figure is shorter, the bar no wider";
+  EXPECT_EQ(width({}), 17U);
+}
+
+TEST_F(ProgressBars, ShowValidationAsItsOwn) {
+  ProgressBar bar(out, {.interactive = true, .width = 80}, test_clock);
+  bar.begin_epoch(1, 2, 4);
+  for (int i = 0; i < 4; ++i) bar.advance(1);
+  bar.end_training();
+  bar.draw_validation(1, 2);
+  EXPECT_EQ(bare(printed()), "Epoch 1/2 validation ===============...............");
+  bar.end_epoch({});
+  EXPECT_EQ(bare(printed()).substr(0, 40), "Epoch 1/2 ==============================");
+  ProgressBar plain(out, {}, test_clock);
+  plain.begin_epoch(1, 2, 4);
+  plain.draw_validation(1, 2);
+  EXPECT_EQ(printed(), "");
 }
 
 TEST_F(ProgressBars, PrintOnePlainLineAnEpochElsewhere) {
