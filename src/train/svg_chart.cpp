@@ -18,6 +18,7 @@ using io::escaped;
 // In the units of the viewBox.
 constexpr double kWidth = 560, kHeight = 270, kLeft = 46, kRight = 92, kTop = 12, kBottom = 34;
 constexpr double kLabelHeight = 17;
+constexpr int kMostTicks = 8;        // of the x axis
 constexpr size_t kMostLabel = 13;    // characters beside the chart
 constexpr size_t kMostTitles = 100;  // a line
 constexpr size_t kMostDots = 36;     // on a line with more points they would touch
@@ -57,6 +58,18 @@ struct Frame {
   }
 };
 
+/// Between whole epochs there is no epoch: only these are named, where there are any.
+std::vector<Tick> x_ticks(const Chart& chart, const AxisRange& range) {
+  const std::vector<Tick> all = ticks(range.low, range.high, kMostTicks);
+  if (chart.x_name != "epoch") return all;
+  const auto whole = [](const Tick& tick) { return tick.at == std::floor(tick.at); };
+  for (int most = kMostTicks; most > 0; --most) {
+    std::vector<Tick> fewer = ticks(range.low, range.high, most);
+    if (!fewer.empty() && std::all_of(fewer.begin(), fewer.end(), whole)) return fewer;
+  }
+  return all;
+}
+
 std::string axes(const Chart& chart, const Frame& frame) {
   std::string out = "<g class=\"grid\">";
   const std::string left = coordinate(kLeft), right = coordinate(kWidth - kRight), bottom = coordinate(kHeight - kBottom);
@@ -66,7 +79,7 @@ std::string axes(const Chart& chart, const Frame& frame) {
                "\" dy=\".32em\" text-anchor=\"end\">", tick.label, "</text>");
   }
   out += str("</g><g class=\"axis\"><line x1=\"", left, "\" x2=\"", right, "\" y1=\"", bottom, "\" y2=\"", bottom, "\"/>");
-  for (const Tick& tick : ticks(frame.x_range.low, frame.x_range.high, 8))
+  for (const Tick& tick : x_ticks(chart, frame.x_range))
     out += str("<text x=\"", coordinate(frame.x(tick.at)), "\" y=\"", coordinate(kHeight - kBottom + 15), "\" text-anchor=\"middle\">",
                tick.label, "</text>");
   return out + str("<text x=\"", coordinate(kWidth - kRight), "\" y=\"", coordinate(kHeight - 3), "\" text-anchor=\"end\">",

@@ -250,6 +250,18 @@ TEST(SvgChart, HasNoAccuracyAboveOne) {
   EXPECT_NEAR(highest(20.0), highest(0.7), 0.2);  // also of what is no share
 }
 
+TEST(SvgChart, NamesWholeEpochsAlone) {
+  train::detail::Chart chart{"loss", "epoch", {{"train", {{0.25, 1}, {1.5, 2}, {2.75, 3}}}}};
+  const std::string epochs = train::detail::svg(chart);
+  for (const char* tick : {"1", "2"}) EXPECT_EQ(count(epochs, td::str("text-anchor=\"middle\">", tick, "<")), 1U) << tick;
+  EXPECT_EQ(count(epochs, "text-anchor=\"middle\">"), 2U) << epochs;
+  chart.x_name = "seconds";
+  EXPECT_GE(count(train::detail::svg(chart), "text-anchor=\"middle\">"), 3U);
+  chart.x_name = "epoch";
+  chart.lines[0].points = {{0.25, 1}, {0.75, 2}};  // none within
+  EXPECT_GE(count(train::detail::svg(chart), "text-anchor=\"middle\">"), 2U);
+}
+
 TEST(SvgChart, KeepsNamesApart) {
   train::detail::Chart chart{"loss", "epoch", {}};
   for (int i = 0; i < 5; ++i) chart.lines.push_back({td::str("line", i), {{0, 0}, {1, 1 + i * 1e-3}}, i});
