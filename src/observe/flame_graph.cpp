@@ -62,7 +62,10 @@ std::string time_text(nanoseconds time) {
 }
 
 std::string position(double percent) { return formatted("%.3f", percent); }
-std::string percent(double value) { return value < 10 ? formatted("%.1f %%", value) : formatted("%.0f %%", value); }
+std::string percent(double value) {
+  if (value < 0.05) return "under 0.1 %";
+  return value < 10 ? formatted("%.1f %%", value) : formatted("%.0f %%", value);
+}
 
 using Children = std::vector<std::vector<size_t>>;  // of each node, largest first
 
