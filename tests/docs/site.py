@@ -76,6 +76,17 @@ def look_at_pages(page, width):
         check(f"{name} at {width}: wider than the screen", wide == "" and page.value("document.documentElement.scrollWidth <= innerWidth"), wide)
 
 
+def look_at_menu(page):
+    """Guides, reference and how it is made; the tree beside has whole titles."""
+    page.open(f"file://{folder}/page_development.html")
+    page.wait_for("document.readyState === 'complete' && document.querySelectorAll('#main-menu > li').length > 1 && !!document.querySelector('#nav-tree .selected')")
+    menu = page.value("[...document.querySelectorAll('#main-menu > li > a')].map(e => e.textContent.trim()).join(' | ')")
+    check("the menu", menu == "Start | Guides | Reference | How it is made", menu)
+    cut = page.value("""(() => { const edge = document.querySelector('#nav-tree').getBoundingClientRect().right;
+      return [...document.querySelectorAll('#nav-tree .label a')].filter(e => e.getBoundingClientRect().right > edge).map(e => e.textContent).join(' | '); })()""")
+    check("titles that are cut", cut == "", cut)
+
+
 def search(page, word, target):
     """Types a word; the address of the first result whose page is `target`, or what there was."""
     page.open(f"file://{folder}/index.html")
@@ -109,6 +120,7 @@ for size in ((1280, 900), (390, 844)):
         page.call("Page.addScriptToEvaluateOnNewDocument", source=LISTEN)
         look_at_pages(page, size[0])
         if size[0] == 1280:
+            look_at_menu(page)
             search(page, "softmax", "namespacetandem.html")
             search(page, "AdamOptions", "structtandem_1_1optim_1_1AdamOptions.html")
             search(page, "Gradients", "guide_autograd.html")
