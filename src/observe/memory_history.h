@@ -41,8 +41,8 @@ void record_history(HistoryOptions options, Site = Site::here());
 /// Writes segments, blocks and history of all GPUs as the pickle that PyTorch's viewer opens (pytorch.org/memory_viz, and
 /// torch/cuda/_memory_viz.py). Without a history the viewer has the segments alone. The file is written whole or not at all.
 void dump_snapshot(const std::string& path);
-/// Writes an HTML page of all GPUs that use memory: figures, a timeline, which lines hold most, each segment with its blocks and holes, the
-/// latest events. It needs nothing but itself. The file is written whole or not at all.
+/// Writes an HTML page of all GPUs that use memory: figures, a timeline, who held memory at the peak, which lines hold most, each segment
+/// with its blocks and holes, the latest events. It needs nothing but itself. The file is written whole or not at all.
 void write_page(const std::string& path);
 
 }  // namespace tandem::cuda::memory

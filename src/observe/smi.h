@@ -15,7 +15,7 @@ struct Process {
   int64_t pid = 0;
   std::string name;         // the file that it runs; empty where that is not known
   size_t memory_used = 0;   // bytes of the GPU
-  size_t tensor_bytes = 0;  // of these, held by its tensors; 0 for programs without tandem
+  size_t tensor_bytes = 0;  // of these, the most that its tensors held since the last look; 0 for programs without tandem
 };
 
 /// One GPU, and who uses it.
