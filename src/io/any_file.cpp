@@ -39,7 +39,9 @@ bool is_safetensors(const Start& start) {
 }
 bool is_shards(const Start& start) {
   const size_t text = start.bytes.find_first_not_of(" \t\r\n");
-  return start.file == nullptr || (text != std::string::npos && start.bytes[text] == '{');
+  if (start.file == nullptr) return true;
+  if (text == std::string::npos || start.bytes[text] != '{') return false;
+  return start.file->path().ends_with(".json") || start.bytes.find("\"weight_map\"") != std::string::npos;
 }
 bool is_gguf(const Start& start) { return start.bytes.starts_with(kGgufMagic); }
 bool is_npy(const Start& start) { return start.bytes.starts_with(kNpyMagic); }

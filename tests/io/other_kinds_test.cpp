@@ -278,7 +278,12 @@ TEST(OtherKinds, AreCalledByTheirNames) {
     EXPECT_EQ(
         error_of([] { (void)io::load_safetensors("other"); }).rfind("[load_safetensors] other: not a safetensors file, but " + kind, 0), 0U)
         << kind << error_of([] { (void)io::load_safetensors("other"); });
-    EXPECT_NE(error_of([&] { td::load("other", net); }).find("other: not a safetensors file, but " + kind), std::string::npos) << kind;
+    // What load takes as one of its formats is refused by that format's reader.
+    const bool is_taken =
+        bytes.starts_with("PK") || bytes.starts_with("GGUF") || kind.starts_with("a PyTorch") || kind.starts_with("the index");
+    const std::string error = error_of([&] { td::load("other", net); });
+    EXPECT_TRUE(is_taken ? error != "no error" : error.find("other: not a safetensors file, but " + kind) != std::string::npos)
+        << kind << error;
     EXPECT_EQ(error_of([] { (void)io::load_npy("other"); }).rfind("[load_npy] other: not a .npy file, but " + kind, 0), 0U) << kind;
     EXPECT_EQ(error_of([] { (void)td::data::read_image("other"); }).rfind("[read_image] other: not a PNG or JPEG picture, but " + kind, 0),
               0U)
