@@ -33,9 +33,9 @@ struct LanguageModelConfig {
   int64_t num_heads = 0;
   int64_t num_positions = 0;  // the longest text, in tokens
   double norm_eps = 1e-5;
-  std::string activation = "silu";  // of the MLP: silu, gelu, gelu_new, gelu_pytorch_tanh or relu
-  bool tied_head = false;           // the last layer's weight is the table of embeddings
-  std::vector<int64_t> end_tokens;  // each ends a text
+  std::string activation = "silu";       // of the MLP: silu, gelu, gelu_new, gelu_pytorch_tanh or relu
+  bool tied_head = false;                // the last layer's weight is the table of embeddings
+  std::vector<int64_t> end_tokens = {};  // each ends a text
 
   int64_t num_key_value_heads = 0;  // divides num_heads
   int64_t head_dim = 0;
