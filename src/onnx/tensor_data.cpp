@@ -1,5 +1,6 @@
 #include "onnx/tensor_data.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -22,8 +23,14 @@ uint64_t number_of(const std::string& text, const char* what) {
   return number;
 }
 
-/// Reads the bytes from the file that the tensor names.
-void read_external(const TensorProto& proto, const std::string& folder, char* to, size_t bytes) {
+/// Bytes of another file.
+struct Place {
+  std::string path;
+  uint64_t offset = 0;
+};
+
+/// Where the tensor's bytes are, as many as its sizes take, in a file of the model's folder.
+Place find_external(const TensorProto& proto, const std::string& folder, size_t bytes) {
   std::string location;
   uint64_t offset = 0, length = bytes;
   for (const auto& [key, value] : proto.external_data) {
@@ -44,7 +51,7 @@ void read_external(const TensorProto& proto, const std::string& folder, char* to
   const io::InputFile file("onnx::load", path.string());
   if (offset > file.size() || length > file.size() - offset)
     fail("it takes ", length, " bytes from byte ", offset, " of ", io::in_quotes(location), " on, which has only ", file.size());
-  file.read(to, bytes, offset);
+  return {path.string(), offset};
 }
 
 template <class From>
@@ -86,19 +93,9 @@ Tensor tensor_of(const TensorProto& proto, const std::string& folder, Site site)
   const size_t bytes = static_cast<size_t>(*count) * size_of(*dtype);
   const Options options{.dtype = *dtype};
   if (proto.is_external) {
-    if (bytes > 0) {
-      // A file of that many bytes has to be there before memory is taken; reading compares again.
-      uint64_t there = 0;
-      for (const auto& [key, value] : proto.external_data)
-        if (key == "location") {
-          std::error_code error;
-          there = std::filesystem::file_size(std::filesystem::path(folder.empty() ? "." : folder) / value, error);
-          if (error) there = 0;
-        }
-      if (there < bytes) fail("it takes ", bytes, " bytes by its sizes ", sizes, ", but the file of its bytes has ", there);
-    }
+    const Place place = find_external(proto, folder, bytes);
     const Tensor tensor = empty(sizes, options, site);
-    if (bytes > 0) read_external(proto, folder, static_cast<char*>(tensor.data_ptr()), bytes);
+    if (bytes > 0) io::InputFile("onnx::load", place.path).read(tensor.data_ptr(), bytes, place.offset);
     return tensor;
   }
   if (proto.has_raw_data) {
