@@ -29,21 +29,21 @@ void of_two(Call& call) {
 }
 
 // Sums and products that an int64 cannot hold are errors, as sizes of which no tensor can be made.
-int64_t checked(bool overflows, int64_t result) {
-  if (overflows) fail("the size that it computes is more than an int64 can hold");
-  return result;
-}
+[[noreturn]] void fail_too_large() { fail("the size that it computes is more than an int64 can hold"); }
 int64_t plus(int64_t a, int64_t b) {
   int64_t result = 0;
-  return checked(__builtin_add_overflow(a, b, &result), result);
+  if (__builtin_add_overflow(a, b, &result)) fail_too_large();
+  return result;
 }
 int64_t minus(int64_t a, int64_t b) {
   int64_t result = 0;
-  return checked(__builtin_sub_overflow(a, b, &result), result);
+  if (__builtin_sub_overflow(a, b, &result)) fail_too_large();
+  return result;
 }
 int64_t times(int64_t a, int64_t b) {
   int64_t result = 0;
-  return checked(__builtin_mul_overflow(a, b, &result), result);
+  if (__builtin_mul_overflow(a, b, &result)) fail_too_large();
+  return result;
 }
 /// Rounded down, as Python does it.
 int64_t divided(int64_t a, int64_t b) {
