@@ -5,7 +5,7 @@ list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
 # What reads and writes files, reports, and puts models together is compiled for size: nothing waits for it. It is linked last: of an inline
 # function that other sources emit, too, the linker keeps the first.
-set(cold "/src/(io|models|onnx|train)/|/src/observe/.*(page|report|graph|snapshot|trace|text|table)")
+set(cold "/src/(exported|io|models|onnx|train)/|/src/observe/.*(page|report|graph|snapshot|trace|text|table)")
 set(cold_sources ${library_sources})
 list(FILTER cold_sources INCLUDE REGEX "${cold}")
 list(FILTER library_sources EXCLUDE REGEX "${cold}")

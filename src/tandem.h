@@ -16,6 +16,7 @@
 #include "comm/functional.h"
 #include "compile/compile.h"
 #include "data/data.h"
+#include "exported/model.h"
 #include "io/any_file.h"
 #include "io/gguf.h"
 #include "io/npy.h"

@@ -10,15 +10,14 @@
 #include "base/untrusted_json.h"
 #include "io/file_kind.h"
 #include "io/named.h"
-
 #include "ops/creation.h"
 #include "tensor/tensor_impl.h"
 
 namespace tandem::exported {
 
 using io::in_quotes;
-using tandem::detail::whole_number;
 using nlohmann::json;
+using tandem::detail::whole_number;
 
 namespace {
 

@@ -11,13 +11,12 @@
 #include "exported/operators.h"
 #include "io/named.h"
 
-
 namespace tandem::exported {
 namespace {
 
 using io::in_quotes;
-using tandem::detail::whole_number;
 using nlohmann::json;
+using tandem::detail::whole_number;
 
 constexpr int64_t kSchema = 8;
 
