@@ -3,9 +3,9 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DI
 list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
 list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
-# What reads and writes files, reports, and puts models together is compiled for size: nothing waits for it. It is linked last: of an inline
-# function that other sources emit, too, the linker keeps the first.
-set(cold "/src/(exported|io|models|onnx|train)/|/src/observe/.*(page|report|graph|snapshot|trace|text|table)")
+# What reads and writes files, tells, talks to other processes and puts models together is compiled for size: its time is in what it calls. It
+# is linked last: of an inline function that other sources emit, too, the linker keeps the first.
+set(cold "/src/(comm|exported|io|models|observe|onnx|parallel|process|train)/")
 set(cold_sources ${library_sources})
 list(FILTER cold_sources INCLUDE REGEX "${cold}")
 list(FILTER library_sources EXCLUDE REGEX "${cold}")
