@@ -47,6 +47,13 @@ Scalar number(const json& value) {
   return real(value);
 }
 
+/// The name of a size: of "s77", and of "Symbol('s77', positive=True, integer=True)".
+std::string symbol_of(const std::string& expression) {
+  constexpr std::string_view kStart = "Symbol('";
+  if (!expression.starts_with(kStart)) return expression;
+  return expression.substr(kStart.size(), expression.find('\'', kStart.size()) - kStart.size());
+}
+
 class Reader {
  public:
   Reader(const json& content, const std::map<std::string, Weight>& weights)
@@ -115,7 +122,7 @@ class Reader {
       for (const json& size : facts.at("sizes")) {
         const auto [what, value] = chosen(size);
         if (what == "as_int") input.sizes.push_back({whole_number<int64_t>(*value), ""});
-        else input.sizes.push_back({std::nullopt, value->at("expr_str").get<std::string>()});
+        else input.sizes.push_back({std::nullopt, symbol_of(value->at("expr_str").get<std::string>())});
       }
     } else if (kind == "as_sym_int") {
       input = {.name = content->at("as_name").get<std::string>(), .is_tensor = false, .dtype = kInt64, .sizes = {}};

@@ -16,8 +16,6 @@
 
 namespace tandem::onnx {
 
-struct Program;
-
 /// A size as a model's file has it: a number, or one that is known only when the model runs.
 struct Dimension {
   std::optional<int64_t> size;

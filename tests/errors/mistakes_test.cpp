@@ -131,13 +131,13 @@ std::vector<Mistake> shapes() {
          (void)td::einsum("ij,jk->ik", {a, square});
        }},
       {"a window that is too large",
-       {"[1, 1, 2, 2]", "[3, 3]"},
+       {"(1x2x2)", "[3, 3]"},
        "smaller window",
        [] {
          (void)td::max_pool2d(td::ones({1, 1, 2, 2}), 3);
        }},
       {"a kernel that is too large",
-       {"[8, 8]", "[9, 9]"},
+       {"(8 x 8)", "(9 x 9)"},
        "smaller kernel",
        [] {
          (void)td::conv2d(images, td::ones({8, 3, 9, 9}));
@@ -495,16 +495,16 @@ std::vector<Mistake> datasets_and_pictures() {
 std::vector<Mistake> files_and_processes() {
   return {
       {"no file", {"nothing.safetensors"}, "No such file", [] { (void)td::io::load_safetensors("nothing.safetensors"); }},
-      {"a file of torch.save's",
-       {"PyTorch file"},
-       "load_torch",
+      {"a file of torch.save's that is cut off",
+       {"x.pt"},
+       "cut off",
        [] {
          td::nn::Linear net(2, 2);
          td::load("x.pt", net);
        }},
       {"an old file of torch.save's", {"PyTorch file"}, "load_torch", [] { (void)td::io::load_safetensors("old.pt"); }},
       {"a .npy file", {".npy"}, "load_npy", [] { (void)td::io::load_safetensors("x.npy"); }},
-      {"no .npy file", {"x.pt"}, "load_safetensors", [] { (void)td::io::load_npy("x.pt"); }},
+      {"no .npy file", {"x.pt"}, "load_torch", [] { (void)td::io::load_npy("x.pt"); }},
       {"a text as a checkpoint",
        {"text.safetensors"},
        "not a safetensors file",

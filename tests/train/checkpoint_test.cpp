@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/expect_error.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
