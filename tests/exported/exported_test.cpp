@@ -46,7 +46,10 @@ struct Case {
       ASSERT_TRUE(outputs[i].defined()) << i;
       EXPECT_EQ(outputs[i].dtype(), expected[i].dtype()) << i;
       ASSERT_EQ(outputs[i].sizes(), expected[i].sizes()) << i;
-      EXPECT_TRUE(td::allclose(outputs[i].cpu(), expected[i].cpu(), 1e-5, 1e-6)) << i;
+      if (expected[i].numel() == 0) continue;
+      // Of deep networks small outputs are differences of large numbers: what counts is the largest one.
+      const td::Tensor wanted = expected[i].cpu().to(td::kFloat64), found = outputs[i].detach().cpu().to(td::kFloat64);
+      EXPECT_LE((found - wanted).abs().max().item<double>(), 1e-5 * wanted.abs().max().item<double>() + 1e-6) << i;
     }
   }
 
