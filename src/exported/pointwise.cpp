@@ -88,7 +88,7 @@ void exponential_unit(Call& call) {
   const Site site = call.site();
   const Input x = call.operand("self");
   if (scale == 1 && rate == 1) return call.give(elu(x, alpha, site));
-  const Tensor given = x.tensor();
+  const Tensor& given = x.tensor();
   call.give(mul(where(gt(given, 0, site), given, mul(expm1(mul(given, rate, site), site), alpha, site), site), scale, site));
 }
 void soft_step(Call& call) {

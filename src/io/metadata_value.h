@@ -11,6 +11,7 @@ namespace tandem::io {
 
 /// A number, a text, or a list of these; lists of numbers and texts lie densely, as a vocabulary has hundreds of thousands of them.
 struct MetadataValue {
+  /// Of values of several kinds.
   using List = std::vector<MetadataValue>;
   std::variant<bool, int64_t, double, std::string, std::vector<bool>, std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
                List>

@@ -28,8 +28,11 @@ struct PlainAccess;
 ///     for (const auto& [name, weight] : checkpoint["model"].pairs()) …
 class PlainValue {
  public:
+  /// What it is.
   enum class Kind : uint8_t { None, Bool, Integer, Real, DType, Text, Bytes, Device, Tensor, List, Tuple, Set, Dict };
+  /// Of a list, a tuple or a set.
   using Items = std::vector<PlainValue>;
+  /// Of a dict: keys and values.
   using Pairs = std::vector<std::pair<PlainValue, PlainValue>>;
 
   /// None.
@@ -45,24 +48,34 @@ class PlainValue {
   PlainValue(const StateDict& state);
   PlainValue(const std::map<std::string, tandem::Tensor>& tensors);
 
+  /// Bytes that are no text.
   [[nodiscard]] static PlainValue bytes(std::string value);
   /// A device by its name, such as "cuda:0", which this machine need not have.
   [[nodiscard]] static PlainValue device(std::string name);
+  /// A container of these.
   [[nodiscard]] static PlainValue list(Items items);
+  /// A container of these, of a length that is settled.
   [[nodiscard]] static PlainValue tuple(Items items);
+  /// A container of these, in any order.
   [[nodiscard]] static PlainValue set(Items items);
   /// Keys are texts, numbers, truth values or None. A key that comes twice has its last value.
   [[nodiscard]] static PlainValue dict(Pairs pairs);
 
+  /// What it is.
   [[nodiscard]] Kind kind() const { return kind_; }
+  /// Whether it is None.
   [[nodiscard]] bool is_none() const { return kind_ == Kind::None; }
   /// Error, naming both kinds, where the value is of another one. Whole numbers are reals, too.
   [[nodiscard]] bool to_bool() const;
+  /// The whole number that it is.
   [[nodiscard]] int64_t to_int() const;
+  /// The number that it is, whole or not.
   [[nodiscard]] double to_double() const;
+  /// The dtype that it is.
   [[nodiscard]] tandem::DType to_dtype() const;
   /// Of a text, bytes, or a device's name.
   [[nodiscard]] const std::string& to_text() const;
+  /// The tensor that it is.
   [[nodiscard]] const tandem::Tensor& to_tensor() const;
   /// Of a list, tuple or set.
   [[nodiscard]] const Items& items() const;

@@ -22,10 +22,11 @@ class KeyValueCache {
   /// Forgets the tokens from number `length` on, and keeps the memory. Error where there are fewer.
   void truncate(int64_t length, Site = Site::here());
 
-  /// For models: keys and values of a layer with those of further tokens, each (n, heads, length + t, head_dim), as views of the cache.
+  /// Keys and values of a layer with those of further tokens, each (n, heads, length + t, head_dim), as views of the cache.
   struct Layer {
     Tensor keys, values;
   };
+  /// For models: adds keys and values of further tokens to a layer.
   [[nodiscard]] Layer append(size_t layer, const Tensor& keys, const Tensor& values, Site site);
   /// For models: all layers have been given `tokens` more.
   void advance(int64_t tokens) { length_ += tokens; }

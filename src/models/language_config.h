@@ -16,6 +16,7 @@ enum class LanguageModelKind {
 
 /// How the angles of rotary positions are stretched for texts that are longer than those of the first training.
 struct RotaryScaling {
+  /// None, all angles alike, or slow ones only as Llama 3 does.
   enum class Kind { None, Linear, Llama3 };
   Kind kind = Kind::None;
   double factor = 1;

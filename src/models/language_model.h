@@ -29,6 +29,7 @@ struct LanguageModel : nn::Module {
   /// gradients. Error where the text is longer than num_positions.
   [[nodiscard]] Tensor next(const Tensor& tokens, KeyValueCache& cache, Site site = Site::here());
 
+  /// What it was made of.
   [[nodiscard]] const LanguageModelConfig& config() const { return config_; }
   [[nodiscard]] std::string extra_repr() const override;
 

@@ -21,7 +21,9 @@ class TensorAccessor {
     if constexpr (N == 1) return (*at);
     else return TensorAccessor<T, N - 1>(at, sizes_ + 1, strides_ + 1);
   }
+  /// How many elements the dimension has.
   [[nodiscard]] int64_t size(size_t dim) const { return sizes_[dim]; }
+  /// How many elements lie between neighbours.
   [[nodiscard]] int64_t stride(size_t dim) const { return strides_[dim]; }
   /// The address of the first element.
   [[nodiscard]] T* data() const { return data_; }
@@ -31,7 +33,8 @@ class TensorAccessor {
   const int64_t *sizes_, *strides_;
 };
 
-/// What Tensor::packed_accessor32 and 64 give: the same with its own sizes and strides, as Count, so that a copy of it can be handed to a kernel.
+/// What Tensor::packed_accessor32 and 64 give: the same with its own sizes and strides, as Count, so that a copy of it can be handed to a
+/// kernel.
 template <class T, size_t N, class Count>
 class PackedTensorAccessor {
  public:
@@ -55,7 +58,9 @@ class PackedTensorAccessor {
       return rest;
     }
   }
+  /// How many elements the dimension has.
   [[nodiscard]] Count size(size_t dim) const { return sizes_[dim]; }
+  /// How many elements lie between neighbours.
   [[nodiscard]] Count stride(size_t dim) const { return strides_[dim]; }
   /// The address of the first element.
   [[nodiscard]] T* data() const { return data_; }
@@ -70,21 +75,25 @@ class PackedTensorAccessor {
 };
 
 namespace detail {
-/// Error where the tensor has not `dims` dimensions, or is on a GPU though it has to be on the CPU, or has more elements than 32 bits count.
+/// Error where the tensor has not `dims` dimensions, or is on a GPU though it has to be on the CPU, or has more elements than 32 bits
+/// count.
 void check_accessor(const Tensor& tensor, size_t dims, bool on_cpu, bool narrow, Site site);
 }  // namespace detail
 
+/// As declared in Tensor.
 template <class T, size_t N>
 TensorAccessor<T, N> Tensor::accessor(Site site) const {
   static_assert(N > 0, "an accessor has at least one dimension: item() gives the one element of a tensor without");
   detail::check_accessor(*this, N, true, false, site);
   return {data_ptr<T>(site), sizes(site).data(), strides(site).data()};
 }
+/// As declared in Tensor.
 template <class T, size_t N>
 PackedTensorAccessor<T, N, int32_t> Tensor::packed_accessor32(Site site) const {
   detail::check_accessor(*this, N, false, true, site);
   return {data_ptr<T>(site), sizes(site).data(), strides(site).data()};
 }
+/// As declared in Tensor.
 template <class T, size_t N>
 PackedTensorAccessor<T, N, int64_t> Tensor::packed_accessor64(Site site) const {
   detail::check_accessor(*this, N, false, false, site);
