@@ -68,7 +68,7 @@ void along_flat(Call& call) {
   const Tensor x = call.in(0);
   const int64_t axis = call.integer("axis", 1);
   const int64_t from = axis == x.dim() ? axis : axis_of(axis, x.dim());
-  const Shape sizes = x.sizes();
+  const Shape& sizes = x.sizes();
   int64_t rows = 1;
   for (int64_t i = 0; i < from; ++i) rows *= sizes[static_cast<size_t>(i)];
   const Tensor flat = x.reshape({rows, rows == 0 ? 1 : x.numel() / rows}, call.site());

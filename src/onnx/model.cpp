@@ -121,7 +121,7 @@ std::vector<Tensor> Model::compute(const io::TensorMap& given, Site site) {
   Run run(program, tensors_, site);
   for (const auto& [name, tensor] : given) {
     if (!tensor.defined()) bad("input '", name, "' is undefined");
-    const auto place_in = [&](const std::vector<Port>& ports) {
+    const auto place_in = [&, &name = name](const std::vector<Port>& ports) {
       const auto found = std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.name == name; });
       return found == ports.end() ? kNoPlace : found->place;
     };
