@@ -195,20 +195,20 @@ bool is_usual(Call& call, const Layer& layer) {
   return !call.find("activations") && layer.clip == 0 && !layer.lengths.defined() && !layer.peephole.defined() && layer.steps > 0;
 }
 
+struct Results {
+  Tensor output = {}, h = {}, c = {};
+};
+
 /// By the library's network `f`, of x and the first states.
 template <class F>
 void at_once(Call& call, const Layer& layer, bool has_cell, F f) {
   const Site site = call.site();
   const bool backwards = layer.direction == "reverse";
-  const auto [output, h, c] = f(backwards ? flip(layer.x, {0}, site) : layer.x);
-  Tensor all = output.reshape({layer.steps, layer.batch, layer.directions, layer.hidden}, site).transpose(1, 2, site);
+  const Results results = f(backwards ? flip(layer.x, {0}, site) : layer.x);
+  Tensor all = results.output.reshape({layer.steps, layer.batch, layer.directions, layer.hidden}, site).transpose(1, 2, site);
   if (backwards) all = flip(all, {0}, site);
-  give_results(call, layer, all, h, has_cell ? c : Tensor());
+  give_results(call, layer, all, results.h, has_cell ? results.c : Tensor());
 }
-
-struct Results {
-  Tensor output, h, c;
-};
 
 void lstm_of(Call& call) {
   const Site site = call.site();
