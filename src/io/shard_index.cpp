@@ -52,7 +52,7 @@ class IndexReader final : public nlohmann::json_sax<json> {
     return true;
   }
   bool string(std::string& text) override {
-    if (depth_ == 2 && part_ == Part::Metadata) index_.metadata[key_] = std::move(text);
+    if (depth_ == 2 && part_ == Part::Metadata) index_.metadata[key_] = text;
     if (depth_ != 2 || part_ != Part::Map) return not_a_value("text");
     if (!stays_inside(text))
       file_.bad("the index has tensor ", in_quotes(key_), " in the file ", in_quotes(text), ", which does not lie in its folder");
