@@ -70,8 +70,9 @@ void attention(Call& call) {
   if (causal || left >= 0 || right >= 0) {
     Tensor row = arange(rows, {.dtype = kInt64, .device = device}, site).unsqueeze(1, site);
     // Rows come after what there was before.
-    row = lengths.defined() && !past_k.defined() ? add(row, sub(lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), rows, site), site)
-                                                 : add(row, past, site);
+    row = lengths.defined() && !past_k.defined()
+              ? add(row, sub(lengths.to(kInt64, {}, site).reshape({-1, 1, 1, 1}, site), rows, site), site)
+              : add(row, past, site);
     if (causal) hide(le(column, row, site));
     if (left >= 0) hide(le(sub(row, column, site), left, site));
     if (right >= 0) hide(le(sub(column, row, site), right, site));

@@ -130,8 +130,8 @@ class Tensor {
     check_dtype(dtype_of<T>());
     return static_cast<T*>(data_ptr(site));
   }
-  /// Its elements by `a[i][j]`, without a check of indices: T is the dtype's C++ type, N how many dimensions it has. Error for others, and on
-  /// a GPU. Valid as long as the tensor is. As torch::Tensor::accessor.
+  /// Its elements by `a[i][j]`, without a check of indices: T is the dtype's C++ type, N how many dimensions it has. Error for others, and
+  /// on a GPU. Valid as long as the tensor is. As torch::Tensor::accessor.
   template <class T, size_t N>
   [[nodiscard]] TensorAccessor<T, N> accessor(Site site = Site::here()) const;
   /// The same with sizes and strides inside, of 32 bits, for kernels of one's own; on any device.
@@ -212,8 +212,7 @@ class Tensor {
   [[nodiscard]] Tensor cuda(int index = -1, ToOptions options = {}, Site site = Site::here()) const;
   /// On that GPU. Error where the device is none.
   [[nodiscard]] Tensor cuda(const DeviceLike auto& device, ToOptions options = {}, Site site = Site::here()) const
-  requires(!std::integral<std::remove_cvref_t<decltype(device)>>)
-  {
+      requires(!std::integral<std::remove_cvref_t<decltype(device)>>) {
     return on_gpu(detail::named(device, site), options, site);
   }
   /// On the CPU: itself where it is there.

@@ -1,5 +1,5 @@
-// Models and optimizers in files, written in the safetensors format: a model under its own names; with an optimizer, parameters under "model." and
-// the optimizer's state under "optimizer.".
+// Models and optimizers in files, written in the safetensors format: a model under its own names; with an optimizer, parameters under
+// "model." and the optimizer's state under "optimizer.".
 #pragma once
 
 #include <map>

@@ -187,7 +187,8 @@ TEST(SpecialFiles, AreRefusedByReadersAndWriters) {
     for (const auto& reader : readers) {
       const std::string error = error_of([&] { reader(path); });
       // A folder may be a model in shards.
-      EXPECT_TRUE(error.find(path + ": cannot ") != std::string::npos || error.find(path + ": the folder has no file ") != std::string::npos)
+      EXPECT_TRUE(error.find(path + ": cannot ") != std::string::npos ||
+                  error.find(path + ": the folder has no file ") != std::string::npos)
           << error;
     }
     for (const auto& writer : writers) {

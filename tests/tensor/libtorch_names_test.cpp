@@ -1,4 +1,5 @@
-// What programs for libtorch write of a tensor: its names of methods and dtypes, sizes of one number, a dtype at the end, accessors, indices.
+// What programs for libtorch write of a tensor: its names of methods and dtypes, sizes of one number, a dtype at the end, accessors,
+// indices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -93,8 +94,8 @@ TEST_P(LibtorchNames, SizesOfOneNumberAndDtypesAtTheEnd) {
   EXPECT_EQ(td::randint(2, 5, {3}, device()).device(), device());
   EXPECT_EQ(td::randperm(4, td::kInt).dtype(), td::kInt32);
   const td::Tensor x = td::ones(2, device());
-  for (const td::Tensor& y : {td::zeros_like(x, td::kLong), td::ones_like(x, td::kLong), td::empty_like(x, td::kLong),
-                              td::full_like(x, 3, td::kLong)}) {
+  for (const td::Tensor& y :
+       {td::zeros_like(x, td::kLong), td::ones_like(x, td::kLong), td::empty_like(x, td::kLong), td::full_like(x, 3, td::kLong)}) {
     EXPECT_EQ(y.dtype(), td::kInt64);
     EXPECT_EQ(y.device(), device());
   }
