@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-COMPILED = ["amp", "base", "compile", "data", "distributed", "files", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "onnx", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
+COMPILED = ["amp", "base", "compile", "data", "distributed", "exported", "files", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "onnx", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
             "virtual-gpus"]
 # Not there: seeing, whose pieces are lines of programs in examples/seeing (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
 docs = pathlib.Path(root) / "docs"
