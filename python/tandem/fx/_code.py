@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from tandem import _C
 from tandem._formats import layout, memory_format
-from tandem.fx.node import Node, map_arg, qualified_name, type_text
+from tandem.fx.node import Node, container_text, map_arg, qualified_name, type_text
 
 PythonCode = namedtuple("PythonCode", ["src", "globals"])
 PythonCode.__doc__ = "The text of a function forward, and the globals that it runs with."
@@ -53,12 +53,8 @@ class _Writer:
             return value.name
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return f"{self.global_name(type(value))}({', '.join(map(self.value, value))})"
-        if isinstance(value, tuple):
-            return f"({', '.join(map(self.value, value))}{',' if len(value) == 1 else ''})"
-        if isinstance(value, list):
-            return f"[{', '.join(map(self.value, value))}]"
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{key!r}: {self.value(one)}" for key, one in value.items()) + "}"
+        if (text := container_text(value, self.value)) is not None:
+            return text
         if isinstance(value, slice):
             return f"slice({self.value(value.start)}, {self.value(value.stop)}, {self.value(value.step)})"
         if isinstance(value, (_C.dtype, memory_format, layout)):

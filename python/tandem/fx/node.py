@@ -230,29 +230,34 @@ class Node:
         return other < self
 
 
+def container_text(value, one, key=repr):
+    """A tuple, list or dict as Python writes it, its values by one(value) and its keys by key(key); None of what is no container."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(one, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(one, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key(name)}: {one(item)}" for name, item in value.items()) + "}"
+    return None
+
+
+def _dtype_text(dtype):
+    return f"torch.{repr(dtype).rpartition('.')[2]}"
+
+
 def _text(value):
     """An argument with its nodes as %name, and text without quotes."""
     if isinstance(value, Node):
         return f"%{value.name}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_text, value))}{',' if len(value) == 1 else ''})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_text(one)}" for key, one in value.items()) + "}"
     if isinstance(value, _C.dtype):
-        return f"torch.{repr(value).rpartition('.')[2]}"
-    return str(value)
+        return _dtype_text(value)
+    text = container_text(value, _text, str)
+    return str(value) if text is None else text
 
 
 def _plain(value):
     """A result with its nodes by their names, as Python writes its containers."""
     if isinstance(value, _C.dtype):
-        return f"torch.{repr(value).rpartition('.')[2]}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_plain, value))}{',' if len(value) == 1 else ''})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_plain, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {_plain(one)}" for key, one in value.items()) + "}"
-    return repr(value)
+        return _dtype_text(value)
+    text = container_text(value, _plain)
+    return repr(value) if text is None else text

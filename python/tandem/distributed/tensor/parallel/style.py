@@ -34,16 +34,23 @@ def _refuse(style, module):
     raise NotImplementedError(f"{type(style).__name__} currently only supports nn.Linear and nn.Embedding, not {type(module).__name__}!")
 
 
-class ColwiseParallel(ParallelStyle):
-    """A Linear whose ranks have parts of its outputs, or an Embedding whose ranks have parts of its rows' elements."""
+class _DividedLayer(ParallelStyle):
+    """Base of the styles that give each rank a part of one layer; _usual_layouts are those of its input and output."""
 
     def __init__(self, *, input_layouts=None, output_layouts=None, use_local_output=True):
-        self.input_layouts = (input_layouts or Replicate(),)
-        self.output_layouts = (output_layouts or Shard(-1),)
+        before, after = self._usual_layouts
+        self.input_layouts = (input_layouts or before,)
+        self.output_layouts = (output_layouts or after,)
         self.use_local_output = use_local_output
 
     def __repr__(self):
-        return f"ColwiseParallel(input_layouts={self.input_layouts}, output_layouts={self.output_layouts}, use_local_output={self.use_local_output})"
+        return f"{type(self).__name__}(input_layouts={self.input_layouts}, output_layouts={self.output_layouts}, use_local_output={self.use_local_output})"
+
+
+class ColwiseParallel(_DividedLayer):
+    """A Linear whose ranks have parts of its outputs, or an Embedding whose ranks have parts of its rows' elements."""
+
+    _usual_layouts = Replicate(), Shard(-1)
 
     def _apply(self, module, device_mesh):
         group, before, after = device_mesh.get_group(), self.input_layouts[0], self.output_layouts[0]
@@ -66,16 +73,10 @@ class ColwiseParallel(ParallelStyle):
         return module
 
 
-class RowwiseParallel(ParallelStyle):
+class RowwiseParallel(_DividedLayer):
     """A Linear whose ranks have parts of its inputs and add up what they compute, or an Embedding whose ranks have some of its rows each."""
 
-    def __init__(self, *, input_layouts=None, output_layouts=None, use_local_output=True):
-        self.input_layouts = (input_layouts or Shard(-1),)
-        self.output_layouts = (output_layouts or Replicate(),)
-        self.use_local_output = use_local_output
-
-    def __repr__(self):
-        return f"RowwiseParallel(input_layouts={self.input_layouts}, output_layouts={self.output_layouts}, use_local_output={self.use_local_output})"
+    _usual_layouts = Shard(-1), Replicate()
 
     def _apply(self, module, device_mesh):
         group, before, after = device_mesh.get_group(), self.input_layouts[0], self.output_layouts[0]
