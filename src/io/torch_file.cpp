@@ -25,7 +25,7 @@ namespace {
 using detail::PickleSource;
 using detail::PlainAccess;
 using detail::PlainNode;
-using detail::StorageOfFile;
+using detail::Storages;
 using detail::StoredTensor;
 using detail::Unpickler;
 using Kind = PlainValue::Kind;
@@ -50,7 +50,7 @@ struct TorchFile {
   InputFile file;
   std::vector<ZipEntry> entries;
   PlainValue value;
-  std::map<std::pair<std::string, DType>, StorageOfFile> storages;
+  Storages storages;
   std::map<std::string, Place> places;  // of the storages, by key
   bool big_endian = false;
 };
@@ -151,10 +151,10 @@ void read_old(TorchFile& content, uint64_t begin) {
     file.read(&numel, sizeof numel, at);
     if (content.big_endian) numel = __builtin_bswap64(numel);
     at += sizeof numel;
-    const uint64_t width = size_of(storage->second.dtype);
-    if (numel != static_cast<uint64_t>(storage->second.numel) || numel > (file.size() - at) / width)
-      file.bad("the storage ", in_quotes(key), " is to have ", storage->second.numel, " elements, but has ", numel, " in ",
-               file.size() - at, " bytes (truncated?)");
+    const uint64_t width = size_of(storage->first.second);
+    if (numel != static_cast<uint64_t>(storage->second) || numel > (file.size() - at) / width)
+      file.bad("the storage ", in_quotes(key), " is to have ", storage->second, " elements, but has ", numel, " in ", file.size() - at,
+               " bytes (truncated?)");
     content.places[key] = {.begin = at, .bytes = numel * width};
     at += numel * width;
   }
@@ -196,7 +196,7 @@ class StorageReader {
     if (tensor.defined()) return tensor;
     const InputFile& file = content_.file;
     const Place& place = content_.places.at(key);
-    const int64_t numel = content_.storages.at({key, dtype}).numel;
+    const int64_t numel = content_.storages.at({key, dtype});
     const uint64_t width = size_of(dtype), bytes = static_cast<uint64_t>(numel) * width;
     if (bytes > place.bytes) file.bad("the storage ", in_quotes(key), " is to have ", bytes, " bytes, but has ", place.bytes);
     Tensor host = empty({numel}, dtype, site_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "io/plain_node.h"
 
 namespace tandem::io::detail {
@@ -23,11 +25,14 @@ struct PickleSource {
   std::function<void(const std::string&)> bad;       // throws, naming the file
 };
 
-/// A storage that a pickle refers to.
-struct StorageOfFile {
-  DType dtype;
-  int64_t numel;
-};
+// What is on the stack beside values: a name, and a storage. No value that is given out has one in it.
+inline constexpr PlainValue::Kind kName = static_cast<PlainValue::Kind>(100), kStorage = static_cast<PlainValue::Kind>(101);
+
+[[nodiscard]] inline PlainNode& node_of(const PlainValue& value) { return *PlainAccess::node_of(value); }
+[[nodiscard]] inline bool has_node(const PlainValue& value) { return PlainAccess::node_of(value) != nullptr; }
+
+/// The storages that tensors are parts of: how many elements of a dtype those of a key are.
+using Storages = std::map<std::pair<std::string, DType>, int64_t>;
 
 class Unpickler {
  public:
@@ -38,8 +43,8 @@ class Unpickler {
   [[nodiscard]] PlainValue run();
   /// How many bytes were used up.
   [[nodiscard]] uint64_t position() const { return taken_ - (window_.size() - at_); }
-  /// The storages that tensors of all pickles so far are parts of, by key and dtype.
-  [[nodiscard]] const std::map<std::pair<std::string, DType>, StorageOfFile>& storages() const { return storages_; }
+  /// Those of all pickles so far.
+  [[nodiscard]] const Storages& storages() const { return storages_; }
 
  private:
   using Kind = PlainValue::Kind;
@@ -75,7 +80,7 @@ class Unpickler {
   [[nodiscard]] PlainValue whole_number(const std::string& bytes);
   [[nodiscard]] PlainValue decimal(std::string digits);
 
-  // Names, and what stands for them.
+  // Names, and what stands for them (unpickle_names.cpp).
   void global(const std::string& module, const std::string& name);
   [[nodiscard]] PlainValue storage(const PlainValue& id);
   [[nodiscard]] PlainValue call(const std::string& function, const Arguments& arguments);
@@ -92,7 +97,13 @@ class Unpickler {
   PlainValue::Items stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, PlainValue> memo_;
-  std::map<std::pair<std::string, DType>, StorageOfFile> storages_;
+  Storages storages_;
 };
+
+template <class... Parts>
+void Unpickler::bad(const Parts&... parts) const {
+  source_.bad(str("the pickle ", parts..., ", at its byte ", position()));
+  std::abort();  // it has thrown
+}
 
 }  // namespace tandem::io::detail
