@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <limits>
 
@@ -23,11 +24,7 @@ struct BFloat16 {
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
   friend bool operator==(BFloat16 a, BFloat16 b) { return static_cast<float>(a) == static_cast<float>(b); }
-  friend bool operator!=(BFloat16 a, BFloat16 b) { return !(a == b); }
-  friend bool operator<(BFloat16 a, BFloat16 b) { return static_cast<float>(a) < static_cast<float>(b); }
-  friend bool operator>(BFloat16 a, BFloat16 b) { return b < a; }
-  friend bool operator<=(BFloat16 a, BFloat16 b) { return static_cast<float>(a) <= static_cast<float>(b); }
-  friend bool operator>=(BFloat16 a, BFloat16 b) { return b <= a; }
+  friend auto operator<=>(BFloat16 a, BFloat16 b) { return static_cast<float>(a) <=> static_cast<float>(b); }
 
  private:
   static uint16_t round(float value) {
@@ -59,11 +56,7 @@ struct Half {
   }
 
   friend bool operator==(Half a, Half b) { return static_cast<float>(a) == static_cast<float>(b); }
-  friend bool operator!=(Half a, Half b) { return !(a == b); }
-  friend bool operator<(Half a, Half b) { return static_cast<float>(a) < static_cast<float>(b); }
-  friend bool operator>(Half a, Half b) { return b < a; }
-  friend bool operator<=(Half a, Half b) { return static_cast<float>(a) <= static_cast<float>(b); }
-  friend bool operator>=(Half a, Half b) { return b <= a; }
+  friend auto operator<=>(Half a, Half b) { return static_cast<float>(a) <=> static_cast<float>(b); }
 
  private:
   static uint16_t round(float value) {
