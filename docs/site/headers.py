@@ -63,13 +63,20 @@ def is_special(declaration, name, scope):
             or scope.endswith("Options") and name in ("check", "each"))
 
 
+def opens_and_closes(code):
+    """Whether a line holds a whole body; braces between parentheses are values."""
+    while code != (outside := re.sub(r"\([^()]*\)", "", code)):
+        code = outside
+    return "{" in code and code.count("{") == code.count("}")
+
+
 def statement(lines, start):
     """The lines of a declaration that begins at `start`, up to its `;` or `{`: the end (one past)."""
     depth = 0
     for i in range(start, min(start + 40, len(lines))):
         code = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', '""', lines[i].split("//")[0]).rstrip()
         depth += code.count("(") - code.count(")")
-        if depth == 0 and (code.endswith((";", "{", "}", ",")) or "{" in code and code.count("{") == code.count("}")):
+        if depth == 0 and (code.endswith((";", "{", "}", ",")) or opens_and_closes(code)):
             return i + 1
     return start + 1
 
