@@ -27,15 +27,17 @@ struct PoolingAxis {
         dilation(pooling.windows.dilation[d]),
         adaptive(pooling.adaptive) {}
 
-  [[nodiscard]] TD_HOST_DEVICE PoolingRange at(int64_t o) const {
+  /// Of window `o`, computed in I; an adaptive one in 64 bits.
+  template <class I = int64_t>
+  [[nodiscard]] TD_HOST_DEVICE PoolingRange at(I o) const {
     if (adaptive) {
       const int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
       return {begin, end, end - begin};
     }
-    const int64_t start = o * stride - padding, stop = start + (kernel - 1) * dilation + 1;
+    const I size = static_cast<I>(in), pad = static_cast<I>(padding), step = static_cast<I>(dilation);
+    const I start = o * static_cast<I>(stride) - pad, stop = start + (static_cast<I>(kernel) - 1) * step + 1;
     // With ceil_mode the last window may reach beyond the padding; what is there does not count.
-    return {start < 0 ? start + (-start + dilation - 1) / dilation * dilation : start, std::min(stop, in),
-            std::min(stop, in + padding) - start};
+    return {start < 0 ? start + (-start + step - 1) / step * step : start, std::min(stop, size), std::min<I>(stop, size + pad) - start};
   }
 };
 

@@ -21,18 +21,55 @@ struct Seen {
   TD_DEVICE int64_t size() const { return count[0] * count[1] * count[2]; }
 };
 
+/// Whether numbers and places of elements are computed in 32 bits.
+template <class... Views>
+bool is_small(const Views&... views) {
+  constexpr int64_t limit = int64_t{1} << 30;  // windows reach beyond an input by their padding
+  const auto small = [](const View& x) {
+    int64_t last = 0;
+    for (int d = 0; d < x.ndim; ++d) last += (x.sizes[d] - 1) * std::abs(x.strides[d]);
+    return x.numel() < limit && last < limit;
+  };
+  return (small(views) && ...);
+}
+/// f(zero) with one of the type of such numbers.
+template <class F>
+void with_index(bool small, F&& f) {
+  if (small) f(int32_t{0});
+  else f(int64_t{0});
+}
+
+/// n / by, where both have 32 bits.
+TD_DEVICE int64_t quotient(int64_t n, const Divide& by) { return by(n); }
+TD_DEVICE int32_t quotient(int32_t n, const Divide& by) { return static_cast<int32_t>(by.fast(static_cast<uint32_t>(n))); }
+
+/// The indices of element number `i`.
+TD_DEVICE void split(const Indices<5>& indices, int64_t i, int64_t (&at)[5]) { indices(i, at); }
+TD_DEVICE void split(const Indices<5>& indices, int32_t i, int32_t (&at)[5]) {
+  TD_UNROLL
+  for (int d = 4; d > 0; --d) {
+    const int32_t above = quotient(i, indices.by[d]);
+    at[d] = i - above * static_cast<int32_t>(indices.by[d].divisor);
+    i = above;
+  }
+  at[0] = i;
+}
+
 /// The windows over an input.
 struct Pooled {
   View in;
   Pooling pooling;
   PoolingAxis axes[3];
+  bool single[3];      // one element, and one window that sees it
   Indices<5> outputs;  // n, c, od, oh, ow
 
   Pooled(const View& in, const View& out, const Pooling& pooling)
       : in(in),
         pooling(pooling),
         axes{{pooling, 0, in.sizes[2], out.sizes[2]}, {pooling, 1, in.sizes[3], out.sizes[3]}, {pooling, 2, in.sizes[4], out.sizes[4]}},
-        outputs(out.sizes) {}
+        outputs(out.sizes) {
+    for (int d = 0; d < 3; ++d) single[d] = axes[d].in == 1 && axes[d].out == 1 && (axes[d].adaptive || axes[d].kernel == 1);
+  }
 
   /// Elements of the largest window, or about as many.
   int64_t largest() const {
@@ -41,13 +78,14 @@ struct Pooled {
     return elements;
   }
 
-  TD_DEVICE Seen at(int64_t i) const {
-    int64_t at[5];
-    outputs(i, at);
+  template <class I>
+  TD_DEVICE Seen at(I i) const {
+    I at[5];
+    split(outputs, i, at);
     Seen seen;
     seen.base = at[0] * in.strides[0] + at[1] * in.strides[1];
     for (int d = 0; d < 3; ++d) {
-      const PoolingRange r = axes[d].at(at[2 + d]);
+      const PoolingRange r = single[d] ? PoolingRange{0, 1, 1} : axes[d].at(at[2 + d]);
       const int64_t length = r.end - r.begin;
       seen.range[d] = r;
       seen.count[d] = length <= 0 ? 0 : axes[d].dilation == 1 ? length : (length + axes[d].dilation - 1) / axes[d].dilation;
@@ -63,15 +101,16 @@ struct Pooled {
     return (z * axes[1].in + y) * axes[2].in + x;
   }
   /// f(place, offset) for all that is seen.
-  template <class F>
+  template <class I, class F>
   TD_DEVICE void each(const Seen& seen, F&& f) const {
+    const I rows = static_cast<I>(seen.count[1]), columns = static_cast<I>(seen.count[2]), step = static_cast<I>(axes[2].dilation),
+            across = step * static_cast<I>(in.strides[4]);
     for (int64_t z = 0; z < seen.count[0]; ++z)
-      for (int64_t y = 0; y < seen.count[1]; ++y)
-        for (int64_t x = 0; x < seen.count[2]; ++x) {
-          int64_t offset;
-          const int64_t where = place(seen, z, y, x, offset);
-          f(where, offset);
-        }
+      for (I y = 0; y < rows; ++y) {
+        int64_t begin;
+        I where = static_cast<I>(place(seen, z, y, 0, begin)), offset = static_cast<I>(begin);
+        for (I x = 0; x < columns; ++x, where += step, offset += across) f(where, offset);
+      }
   }
   /// The same for what falls to one thread of a warp: every 32nd element.
   template <class F>
@@ -113,7 +152,7 @@ TD_DEVICE Largest<C> larger(const Largest<C>& a, const Largest<C>& b) {
   return a.place < b.place ? a : b;
 }
 
-template <class T>
+template <class T, class I>
 struct MaxPool {
   using C = Compute<T>;
   Pooled pooled;
@@ -137,9 +176,9 @@ struct MaxPool {
   }
 
   TD_DEVICE void operator()(int64_t i) const {
-    const Seen seen = pooled.at(i);
+    const Seen seen = pooled.at(static_cast<I>(i));
     Largest<C> best = first(seen);
-    pooled.each(seen, [&](int64_t place, int64_t offset) { see(best, place, offset); });
+    pooled.each<I>(seen, [&](I place, I offset) { see(best, place, offset); });
     put(i, best);
   }
 };
@@ -147,7 +186,7 @@ struct MaxPool {
 template <class T>
 struct MaxPoolLarge {
   using Shared = NothingShared;
-  MaxPool<T> pool;
+  MaxPool<T, int64_t> pool;
 
   TD_DEVICE void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
     using Best = Largest<Compute<T>>;
@@ -170,7 +209,7 @@ TD_DEVICE C divided(C sum, int64_t by) {
   else return sum / static_cast<C>(by);
 }
 
-template <class T>
+template <class T, class I>
 struct AvgPool {
   using C = Compute<T>;
   Pooled pooled;
@@ -180,9 +219,9 @@ struct AvgPool {
     to.set(i, divided(sum, divisor_of(pooled.pooling, seen.range[0], seen.range[1], seen.range[2])));
   }
   TD_DEVICE void operator()(int64_t i) const {
-    const Seen seen = pooled.at(i);
+    const Seen seen = pooled.at(static_cast<I>(i));
     C sum = 0;
-    pooled.each(seen, [&](int64_t, int64_t offset) { sum = added(sum, from[offset]); });
+    pooled.each<I>(seen, [&](I, I offset) { sum = added(sum, from[offset]); });
     put(i, seen, sum);
   }
 };
@@ -190,7 +229,7 @@ struct AvgPool {
 template <class T>
 struct AvgPoolLarge {
   using Shared = NothingShared;
-  AvgPool<T> pool;
+  AvgPool<T, int64_t> pool;
 
   TD_DEVICE void operator()(Group<kWarp>& group, int64_t i, Shared&) const {
     using C = Compute<T>;
@@ -209,10 +248,14 @@ struct AvgPoolLarge {
 /// The windows that see an element of the input.
 struct Seeing {
   PoolingAxis axes[3];
-  Divide by[3];         // the stride, or the length of an adaptive axis
+  Divide by[3];  // the stride, or the length of an adaptive axis
+  bool single[3];
   Indices<5> elements;  // n, c, d, h, w of the input
 
-  explicit Seeing(const Pooled& pooled) : axes{pooled.axes[0], pooled.axes[1], pooled.axes[2]}, elements(pooled.in.sizes) {
+  explicit Seeing(const Pooled& pooled)
+      : axes{pooled.axes[0], pooled.axes[1], pooled.axes[2]},
+        single{pooled.single[0], pooled.single[1], pooled.single[2]},
+        elements(pooled.in.sizes) {
     for (int d = 0; d < 3; ++d) by[d] = Divide(axes[d].adaptive ? axes[d].in : axes[d].stride);
   }
 
@@ -224,19 +267,23 @@ struct Seeing {
   }
   /// The indices of element number `i`, and of the first and the last window in each dimension. With dilation, these are all between whose
   /// ends it lies.
-  TD_DEVICE void operator()(int64_t i, int64_t (&at)[5], int64_t (&first)[3], int64_t (&last)[3]) const {
-    elements(i, at);
+  template <class I>
+  TD_DEVICE void operator()(I i, I (&at)[5], I (&first)[3], I (&last)[3]) const {
+    split(elements, i, at);
     for (int d = 0; d < 3; ++d) {
       const PoolingAxis& a = axes[d];
-      const int64_t place = at[2 + d];
-      if (a.adaptive) {
-        first[d] = by[d](place * a.out);
-        last[d] = by[d]((place + 1) * a.out - 1);
+      const I place = at[2 + d];
+      if (single[d]) {
+        first[d] = last[d] = 0;
+      } else if (a.adaptive) {
+        first[d] = static_cast<I>(by[d](place * a.out));
+        last[d] = static_cast<I>(by[d]((place + 1) * a.out - 1));
       } else {
-        const int64_t start = place + a.padding, before = start - reach(a);  // windows up to the one that begins here are over
-        first[d] = before < 0 ? 0 : by[d](before) + 1;
-        last[d] = by[d](start);
-        last[d] = last[d] < a.out ? last[d] : a.out - 1;
+        const I start = place + static_cast<I>(a.padding),
+                before = start - static_cast<I>(reach(a));  // those that begin up to here are over
+        const I end = static_cast<I>(a.out) - 1, begun = quotient(start, by[d]);
+        first[d] = before < 0 ? 0 : quotient(before, by[d]) + 1;
+        last[d] = begun < end ? begun : end;
       }
     }
   }
@@ -246,7 +293,7 @@ struct Seeing {
 };
 
 /// The gradient of the largest: each element looks among the windows that see it for those which name it.
-template <class T>
+template <class T, class I>
 struct MaxPoolBackward {
   View grad;  // contiguous, as the indices are
   Numbers<T> from;
@@ -256,16 +303,18 @@ struct MaxPoolBackward {
 
   TD_DEVICE void operator()(int64_t i) const {
     using C = Compute<T>;
-    int64_t at[5], first[3], last[3];
-    seeing(i, at, first, last);
-    const int64_t own = (at[2] * seeing.axes[1].in + at[3]) * seeing.axes[2].in + at[4], plane = at[0] * grad.sizes[1] + at[1];
+    I at[5], first[3], last[3];
+    seeing(static_cast<I>(i), at, first, last);
+    const auto size = [&](int d) { return static_cast<I>(grad.sizes[d]); };
+    const I own = (at[2] * static_cast<I>(seeing.axes[1].in) + at[3]) * static_cast<I>(seeing.axes[2].in) + at[4],
+            plane = at[0] * size(1) + at[1];
     C sum = 0;
-    for (int64_t z = first[0]; z <= last[0]; ++z)
-      for (int64_t y = first[1]; y <= last[1]; ++y)
-        for (int64_t x = first[2]; x <= last[2]; ++x) {
-          const int64_t window = ((plane * grad.sizes[2] + z) * grad.sizes[3] + y) * grad.sizes[4] + x;
-          if (indices[window] == own) sum = added(sum, from[window]);
-        }
+    for (I z = first[0]; z <= last[0]; ++z)
+      for (I y = first[1]; y <= last[1]; ++y) {
+        const I row = ((plane * size(2) + z) * size(3) + y) * size(4);
+        for (I x = first[2]; x <= last[2]; ++x)
+          if (indices[row + x] == own) sum = added(sum, from[row + x]);
+      }
     to.set(i, sum);
   }
 };
@@ -304,9 +353,11 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
   const Pooled pooled(in, out, pooling);
   visit_number(in.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const MaxPool<T> pool{pooled, Numbers<T>(in), Numbers<T>(out), indices.as<int64_t>()};
-    if (pooled.largest() < kLarge) for_each(queue, pooled.outputs.count, pool);
-    else for_groups<kWarp>(queue, pooled.outputs.count, MaxPoolLarge<T>{pool});
+    const auto pool = [&](auto index) {
+      return MaxPool<T, decltype(index)>{pooled, Numbers<T>(in), Numbers<T>(out), indices.as<int64_t>()};
+    };
+    if (pooled.largest() < kLarge) with_index(is_small(in, out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
+    else for_groups<kWarp>(queue, pooled.outputs.count, MaxPoolLarge<T>{pool(int64_t{0})});
   });
 }
 
@@ -314,9 +365,9 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   const Pooled pooled(in, out, pooling);
   visit_number(in.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const AvgPool<T> pool{pooled, Numbers<T>(in), Numbers<T>(out)};
-    if (pooled.largest() < kLarge) for_each(queue, pooled.outputs.count, pool);
-    else for_groups<kWarp>(queue, pooled.outputs.count, AvgPoolLarge<T>{pool});
+    const auto pool = [&](auto index) { return AvgPool<T, decltype(index)>{pooled, Numbers<T>(in), Numbers<T>(out)}; };
+    if (pooled.largest() < kLarge) with_index(is_small(in, out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
+    else for_groups<kWarp>(queue, pooled.outputs.count, AvgPoolLarge<T>{pool(int64_t{0})});
   });
 }
 
@@ -343,8 +394,10 @@ void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Poo
   }
   visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_each(queue, seeing.elements.count,
-             MaxPoolBackward<T>{grad, Numbers<T>(grad), Numbers<Compute<T>>(out), indices.as<const int64_t>(), seeing});
+    with_index(is_small(out, grad), [&](auto index) {
+      for_each(queue, seeing.elements.count,
+               MaxPoolBackward<T, decltype(index)>{grad, Numbers<T>(grad), Numbers<Compute<T>>(out), indices.as<const int64_t>(), seeing});
+    });
   });
 }
 
