@@ -19,6 +19,7 @@ struct WholeRows {
   struct Shared {
     Total totals[threads];
   };
+  static constexpr int kBlocks = threads == kWarp ? 3 : 1;  // at a time: short rows wait for memory, not for arithmetic
   Work work;
 
   TD_DEVICE void operator()(Group<threads>& group, int64_t i, Shared& shared) const {

@@ -122,6 +122,9 @@ struct Rows {
     int64_t start[N];
     starts(row, start);
     if (fours) {
+#if defined(__CUDACC__)
+#pragma unroll 2
+#endif
       for (int64_t i = begin / kFour + lane(thread); i < end / kFour; i += lanes) {
         int64_t one[N], at[N][together];
         elements(i, one);
