@@ -185,7 +185,7 @@ Choice& choice_for(DeviceState& state, std::unique_lock<std::mutex>& lock, const
 /// Whether cuDNN may be asked. Its gradients are added up in any order, and wrong in some versions where keys do not fill their blocks.
 bool suits(const View& q, const View& k, const View& v, const View& mask, const Attention& how, bool backward) {
   if (!is_half(q.dtype) || mask.data || how.dropout > 0 || !backends::cudnn::enabled.load() || !cudnn().library.complete()) return false;
-  if (backward && (deterministic() || k.sizes[2] % 128 != 0)) return false;
+  if (backward && (deterministic() || (k.sizes[2] % 128 != 0 && cudnn().cudnnGetVersion() < 91700))) return false;
   if (has_few_queries(q) || k.sizes[2] == 1) return false;
   for (const View* x : {&q, &k, &v}) {
     if (x->sizes[3] % 8 != 0 || x->sizes[3] > 128 || alignment_of(x->data) < 16) return false;
