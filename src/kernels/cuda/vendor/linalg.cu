@@ -98,6 +98,18 @@ struct Judge {
   }
 };
 
+/// The same, and finds values that are not finite, of which cuSOLVER says nothing: they spread to the first and the last.
+template <class T>
+struct JudgeValues {
+  const int* info;
+  const T* values;
+  int64_t count, name;
+  Reporter report;
+  TD_DEVICE void operator()(int64_t) const {
+    if (*info != 0 || !math::isfinite(values[0] + values[count - 1])) report(Trouble::NoConvergence, name, *info);
+  }
+};
+
 /// A triangle of a column-major matrix, zeros beside it.
 template <class T>
 struct Triangle {
@@ -224,7 +236,7 @@ class Run {
          solver().cusolverDnXsyevd(state_.handle, state_.params, vectors.data ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR,
                                    CUBLAS_FILL_MODE_LOWER, l_.n, type_, matrix(), l_.n, type_, part<T>(l_.vector), type_, buffer(),
                                    l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
-    judge(Trouble::NoConvergence, name);
+    judge_values(l_.n, name);
     row(values);
     if (vectors.data) cuda::copy(queue_, vectors, columns_of<View>(matrix(), dtype_, l_.n, l_.n, l_.n));
   }
@@ -241,7 +253,7 @@ class Run {
     call("cusolverDnXgesvd", solver().cusolverDnXgesvd(state_.handle, state_.params, job, job, l_.m, l_.n, type_, matrix(), l_.m, type_,
                                                        part<T>(l_.vector), type_, part<T>(l_.left), l_.m, type_, part<T>(l_.right), l_.n,
                                                        type_, buffer(), l_.device_bytes, state_.host.data(), l_.host_bytes, info()));
-    judge(Trouble::NoConvergence, name);
+    judge_values(l_.k, name);
     row(values);
     if (!u.data) return;
     const Out& left = l_.transposed ? vh : u;
@@ -264,6 +276,9 @@ class Run {
     if (status != CUSOLVER_STATUS_SUCCESS) report(queue_, solver().library.failed(name, text_of(status)));
   }
   void judge(Trouble trouble, int64_t name) { for_each(queue_, 1, Judge{info(), name, trouble, Reporter(queue_)}); }
+  void judge_values(int64_t count, int64_t name) {
+    for_each(queue_, 1, JudgeValues<T>{info(), part<T>(l_.vector), count, name, Reporter(queue_)});
+  }
   void identity(const Out& out) {
     for_each(queue_, out.sizes[0] * out.sizes[1], Identity<T>{out.as<T>(), out.sizes[1], out.strides[0], out.strides[1]});
   }

@@ -55,12 +55,17 @@ struct Layout {
   }
 };
 
-/// Reports what cuSOLVER says of each matrix.
+/// Reports what cuSOLVER says of each matrix, and values that are not finite, of which it says nothing: they spread to the first and the
+/// last.
+template <class T>
 struct Judge {
   const int* info;
+  const T* values;
+  int64_t count;
   Reporter report;
   TD_DEVICE void operator()(int64_t i) const {
-    if (info[i] != 0) report(Trouble::NoConvergence, i, info[i]);
+    const T* const of = values + i * count;
+    if (info[i] != 0 || !math::isfinite(of[0] + of[count - 1])) report(Trouble::NoConvergence, i, info[i]);
   }
 };
 
@@ -114,7 +119,7 @@ void decompose_as(const Queue& queue, CusolverState& state, Decomposition kind, 
     }
   }();
   if (!good) return;
-  for_each(queue, l.count, Judge{info, Reporter(queue)});
+  for_each(queue, l.count, Judge<T>{info, values, l.k, Reporter(queue)});
   const Out &to_values = svd ? b : a, &vectors = svd ? a : b;
   cuda::copy(queue, to_values, part_of_each<View>(to_values, values, l.k, {1}));
   if (!vectors.data) return;

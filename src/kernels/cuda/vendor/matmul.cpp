@@ -203,6 +203,8 @@ class Maker {
     good(lt().cublasLtMatmulPreferenceCreate(&preference));
     if (good_) {
       prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
+      // Sums that are split are added up in the type that products are computed in: half types are rounded once.
+      prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment[2]);
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment[1]);
       prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment[p_.has_c ? 3 : 0]);  // out stands for a C that there is not
