@@ -32,6 +32,7 @@ void misuse(const char* what) { state().misuses.emplace_back(what); }
 size_t bytes_of(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return sizeof(CUpti_ActivityExternalCorrelation);
+    case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy6);
     case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(CUpti_ActivityMemcpyPtoP4);
@@ -70,10 +71,9 @@ void add(CUpti_ActivityKind kind, uint64_t begin, uint64_t end) {
   add(record);
 }
 
-void ran(CUpti_ActivityKind kind, uint64_t begin, uint64_t end) {
-  const std::lock_guard lock(mutex);
-  if (!state().enabled.contains(kind)) return;
-  ++correlations;
+/// An id that was pushed is told of beside the record of a call, as CUPTI's documentation says, and of no other.
+void called() {
+  if (!state().enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME)) return;
   if (!ids.empty() && state().enabled.contains(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) {
     CUpti_ActivityExternalCorrelation record = {};
     record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
@@ -82,13 +82,22 @@ void ran(CUpti_ActivityKind kind, uint64_t begin, uint64_t end) {
     record.correlationId = correlations;
     add(record);
   }
+  add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, 1, 2);
+}
+
+/// The work's record comes first: nothing says in which order records are read.
+void ran(CUpti_ActivityKind kind, uint64_t begin, uint64_t end) {
+  const std::lock_guard lock(mutex);
+  if (!state().enabled.contains(kind)) return;
+  ++correlations;
   switch (kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return add<CUpti_ActivityKernel10>(kind, begin, end);
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return add<CUpti_ActivityMemcpy6>(kind, begin, end);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: return add<CUpti_ActivityMemcpyPtoP4>(kind, begin, end);
-    case CUPTI_ACTIVITY_KIND_MEMSET: return add<CUpti_ActivityMemset4>(kind, begin, end);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: add<CUpti_ActivityKernel10>(kind, begin, end); break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY: add<CUpti_ActivityMemcpy6>(kind, begin, end); break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: add<CUpti_ActivityMemcpyPtoP4>(kind, begin, end); break;
+    case CUPTI_ACTIVITY_KIND_MEMSET: add<CUpti_ActivityMemset4>(kind, begin, end); break;
     default: return misuse("a kind of work that nobody asked for");
   }
+  called();
 }
 
 }  // namespace

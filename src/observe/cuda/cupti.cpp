@@ -1,6 +1,7 @@
 // An operation is an "external correlation": its WorkTimes' address is the number that CUPTI gives back with the correlation of each call
-// that it made, and with that one each kernel, copy and filling has its times. Records come in buffers, behind the work, by a thread of
-// CUPTI or within cuptiActivityFlushAll. See CUPTI's documentation (docs.nvidia.com/cupti), "CUPTI Activity API".
+// that it made, and with that one each kernel, copy and filling has its times. Such a record is written only beside one of the call itself,
+// so calls are recorded, too. Records come in buffers, in any order, behind the work, by a thread of CUPTI or within cuptiActivityFlushAll.
+// See CUPTI's documentation (docs.nvidia.com/cupti), "CUPTI Activity API".
 #include "observe/cuda/cupti.h"
 
 #include <cuda_runtime_api.h>
@@ -15,6 +16,7 @@
 #include "kernels/cuda/vendor/library.h"
 #include "observe/device_times.h"
 #include "observe/task_timer.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/driver.h"
 
 namespace tandem::profiler::cupti {
@@ -42,9 +44,14 @@ Functions& functions() {
 }
 
 constexpr size_t kBufferBytes = size_t{4} << 20, kAlignment = 8;
-// What leads to times comes first, so that its records are there before those of the work.
-constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+// Calls of the driver are those of the libraries, which launch kernels without the run-time library.
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                         CUPTI_ACTIVITY_KIND_RUNTIME,
+                                         CUPTI_ACTIVITY_KIND_DRIVER,
+                                         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET};
 constexpr auto kOurs = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
 class Cupti final : public TaskTimer {
@@ -89,13 +96,15 @@ class Cupti final : public TaskTimer {
       ended.swap(ended_);
     }
     try {
-      runtime::Driver& driver = runtime::require_driver();
-      for (int device = 0; device < driver.device_count(); ++device) driver.synchronize_device(device, Site::none());
+      auto& driver = static_cast<runtime::cuda_gpu::CudaDriver&>(runtime::require_driver());  // the plug-in's own
+      for (int device = 0; device < driver.device_count(); ++device) driver.finish(device);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): an error of the work is told where it is waited for
     }
     const std::lock_guard delivering(deliver_mutex_);  // a buffer that another thread has completed is read when this returns
     (void)functions().cuptiActivityFlushAll(0);
     const std::lock_guard lock(records_mutex_);
+    for (const Span& span : spans_) give(span);
+    spans_.clear();
     for (WorkTimes* const times : ended) times->pending.fetch_sub(1, std::memory_order_release);
     std::erase_if(times_of_, [](const auto& each) { return each.second->pending.load(std::memory_order_relaxed) == 0; });
   }
@@ -161,15 +170,27 @@ class Cupti final : public TaskTimer {
     return false;
   }
 
+  /// From when to when the work of a call ran.
+  struct Span {
+    uint32_t correlation;
+    int64_t began, ended;
+  };
   template <class Activity>
   void ran(const Activity& activity) {
-    const auto found = times_of_.find(activity.correlationId);
-    if (found == times_of_.end() || activity.start == 0) return;
-    const auto began = static_cast<int64_t>(activity.start), ended = static_cast<int64_t>(activity.end);
+    if (activity.start == 0) return;
+    try {
+      spans_.push_back({activity.correlationId, static_cast<int64_t>(activity.start), static_cast<int64_t>(activity.end)});
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory, and so no times
+    }
+  }
+  /// To the operation that made the call, and to those that it is a part of.
+  void give(const Span& span) {
+    const auto found = times_of_.find(span.correlation);
+    if (found == times_of_.end()) return;
     for (WorkTimes* times = found->second; times; times = times->outer) {
       const int64_t before = times->began.load(std::memory_order_relaxed);
-      if (before == 0 || began < before) times->began.store(began, std::memory_order_relaxed);
-      if (ended > times->ended.load(std::memory_order_relaxed)) times->ended.store(ended, std::memory_order_relaxed);
+      if (before == 0 || span.began < before) times->began.store(span.began, std::memory_order_relaxed);
+      if (span.ended > times->ended.load(std::memory_order_relaxed)) times->ended.store(span.ended, std::memory_order_relaxed);
     }
   }
 
@@ -179,6 +200,7 @@ class Cupti final : public TaskTimer {
   std::mutex deliver_mutex_;
   std::mutex records_mutex_;                           // of what follows
   std::unordered_map<uint32_t, WorkTimes*> times_of_;  // by the correlation of a call
+  std::vector<Span> spans_;                            // since the last delivery
   std::vector<WorkTimes*> ended_;                      // what the next delivery brings
 };
 

@@ -267,6 +267,10 @@ void* CudaDriver::allocate(int device, size_t bytes) {
 }
 
 void CudaDriver::free(int device, void* address, size_t) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(shared_, [&](const auto& each) { return each.second == address; });
+  }
   quietly_on(device, [&] { (void)cudaFree(address); });
 }
 
@@ -287,10 +291,20 @@ ShareHandle CudaDriver::share_memory(int device, void* address, size_t) {
   const CudaDeviceGuard current(device);
   cudaIpcMemHandle_t handle;
   check(cudaIpcGetMemHandle(&handle, address), "cudaIpcGetMemHandle");
-  return to_share(handle);
+  const ShareHandle share = to_share(handle);
+  const std::lock_guard lock(mutex_);
+  if (std::none_of(shared_.begin(), shared_.end(), [&](const auto& each) { return each.second == address; }))
+    shared_.emplace_back(share, address);
+  return share;
 }
 
+/// CUDA opens no memory in the process that it is of, where a message may come back: it is there already.
 void* CudaDriver::open_memory(int device, const ShareHandle& share) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, address] : shared_)
+      if (handle.bytes == share.bytes) return address;
+  }
   const CudaDeviceGuard current(device);
   void* address = nullptr;
   check(cudaIpcOpenMemHandle(&address, from_share<cudaIpcMemHandle_t>(share), cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
@@ -298,6 +312,11 @@ void* CudaDriver::open_memory(int device, const ShareHandle& share) {
 }
 
 void CudaDriver::close_memory(int device, void* address) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : shared_)
+      if (each.second == address) return;
+  }
   quietly_on(device, [&] { (void)cudaIpcCloseMemHandle(address); });
 }
 
@@ -363,18 +382,20 @@ void CudaDriver::synchronize_stream(StreamHandle handle, Site) {
   waiting.check();
 }
 
+std::vector<CudaStream*> CudaDriver::streams_of(int device) {
+  std::vector<CudaStream*> streams;
+  const std::lock_guard lock(mutex_);
+  for (const auto& stream : streams_)
+    if (stream->device == device) streams.push_back(stream.get());
+  return streams;
+}
+
 /// Stream by stream: to wait for the whole GPU would end captures of other threads.
 void CudaDriver::synchronize_device(int device, Site) {
   const CudaDeviceGuard current(device);
-  std::vector<CudaStream*> streams;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& stream : streams_)
-      if (stream->device == device) streams.push_back(stream.get());
-  }
   std::deque<Waiting> waiting;
   std::vector<std::pair<CudaStream*, std::unique_ptr<CudaEvent>>> marks;
-  for (CudaStream* stream : streams) {
+  for (CudaStream* stream : streams_of(device)) {
     auto passed = new_event(device, cudaEventDisableTiming);
     waiting.emplace_back(*this, *stream);
     if (record_event_outside_capture(passed.get(), stream)) marks.emplace_back(stream, std::move(passed));
@@ -383,6 +404,16 @@ void CudaDriver::synchronize_device(int device, Site) {
   const tandem::detail::HookedWait hooked;
   for (const auto& [stream, passed] : marks) check_work(cudaEventSynchronize(passed->event), "cudaEventSynchronize", stream);
   for (Waiting& each : waiting) each.check();
+}
+
+void CudaDriver::finish(int device) {
+  const CudaDeviceGuard current(device);
+  std::vector<std::unique_ptr<CudaEvent>> marks;
+  for (CudaStream* stream : streams_of(device)) {
+    auto passed = new_event(device, cudaEventDisableTiming);
+    if (record_event_outside_capture(passed.get(), stream)) marks.push_back(std::move(passed));
+  }
+  for (const auto& passed : marks) (void)cudaEventSynchronize(passed->event);  // an error stays with the context
 }
 
 // --- Events

@@ -44,6 +44,8 @@ class CudaDriver final : public Driver {
   [[nodiscard]] bool query_stream(StreamHandle stream) override;
   void synchronize_stream(StreamHandle stream, Site site) override;
   void synchronize_device(int device, Site site) override;
+  /// Waits for what is queued there now; what went wrong is left to be told where the user waits.
+  void finish(int device);
 
   EventHandle create_event(int device, bool timing) override;
   EventHandle create_shared_event(int device) override;
@@ -72,6 +74,7 @@ class CudaDriver final : public Driver {
   /// Lets `device` reach the memory of `peer` where it can; tried once.
   void reach_peer(int device, int peer);
   class Waiting;
+  [[nodiscard]] std::vector<CudaStream*> streams_of(int device);
 
   CudaGraph* capture_of(cudaStream_t stream);
   [[nodiscard]] bool in_capture(cudaStream_t stream) const;
@@ -80,9 +83,10 @@ class CudaDriver final : public Driver {
   [[nodiscard]] int used_device() const;
 
   std::vector<cuda::DeviceProperties> properties_;
-  std::mutex entering_;      // held while a stream enters a capture, and while one must not
-  std::mutex mutex_;         // guards what follows
-  std::vector<char> peers_;  // for each GPU and peer, whether it was tried
+  std::mutex entering_;                                // held while a stream enters a capture, and while one must not
+  std::mutex mutex_;                                   // guards what follows
+  std::vector<std::pair<ShareHandle, void*>> shared_;  // memory of this process that others may open
+  std::vector<char> peers_;                            // for each GPU and peer, whether it was tried
   std::vector<std::unique_ptr<CudaStream>> streams_;
   std::vector<std::unique_ptr<CudaGraph>> captures_;  // under way
   std::atomic<size_t> captures_count_{0};             // so that a launch outside of any costs one load
