@@ -32,8 +32,8 @@ void save() {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       },
       nullptr);
-  const auto x = old * 3;
   try {
+    const auto x = old * 3;
     for (int i = 0; i < 3; ++i) td::io::save_npy("x.npy", x);
   } catch (const td::Error& error) {
     std::printf("told: %s\n", error.what());
