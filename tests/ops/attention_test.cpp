@@ -176,6 +176,33 @@ TEST_P(AttentionOn, FewQueriesAreAsComposed) {
   }
 }
 
+// The same in the dtypes of generation, whose rows lie in vectors of 16 bytes: several queries and heads are then taken together on a GPU.
+TEST_P(AttentionOn, FewQueriesOfVectorsAreAsComposed) {
+  td::manual_seed(3);
+  for (const auto& [dtype, tolerance] : {std::pair{td::kFloat32, 1e-5}, {td::kBFloat16, 1e-2}, {td::kFloat16, 1.5e-3}}) {
+    for (const auto& [columns, wide] : {std::pair<int64_t, int64_t>{64, 64}, {40, 24}, {8, 128}}) {
+      for (const int64_t m : {1, 3, 4}) {
+        for (const int64_t n : {1, 3, 65, 700}) {
+          for (const int64_t group : {1, 3}) {
+            const Tensor q = random({2, 2 * group, m, columns}, dtype), k = random({2, 2, n + 5, columns}, dtype).narrow(2, 3, n),
+                         v = random({2, 2, n + 5, wide}, dtype).narrow(2, 3, n), mask = random({m, n}) > -0.5;
+            const auto of_heads = [&](const Tensor& x) { return x.to(td::kFloat64).repeat_interleave(group, 1); };
+            for (const bool masked : {false, true}) {
+              Tensor scores = td::matmul(q.to(td::kFloat64), of_heads(k).transpose(-2, -1)) / std::sqrt(static_cast<double>(columns));
+              if (masked) scores = scores.masked_fill(mask.logical_not(), -INFINITY);
+              const Tensor expected = td::matmul(td::softmax(scores, -1).nan_to_num(), of_heads(v));
+              const Tensor y = td::scaled_dot_product_attention(q, k, v, {.attn_mask = masked ? mask : Tensor(), .enable_gqa = group > 1});
+              EXPECT_LE((y.to(td::kFloat64) - expected).abs().max().item<double>(), tolerance * (1 + expected.abs().max().item<double>()))
+                  << td::str(dtype, ", ", columns, " and ", wide, " columns, ", m, " queries, ", n, " keys, groups of ", group,
+                             masked ? ", masked" : "");
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, AttentionOn, testing::Values("cpu", "cuda:0"), device_name);
 
 TEST(Attention, DoesNotDependOnThreads) {
