@@ -1,11 +1,58 @@
 // Attention of few queries. The keys of each query are cut into pieces, by sizes alone, so that there are warps enough for a GPU. A warp
 // takes a piece of one query, eight keys at a time: its lanes share out the columns, with the largest score and the sum of exponentials so
-// far. Where rows lie in vectors, that is attention_vectors.cuh's. A second kernel, a warp to a query, combines the pieces in their order.
-#include "kernels/cuda/attention_vectors.cuh"
+// far. A second kernel, a warp to a query, combines the pieces in their order.
+#include <algorithm>
+
+#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/entries.h"
 
 namespace tandem::kernels::cuda {
 namespace {
+
+constexpr int kTogether = 8;       // keys
+constexpr int64_t kShortest = 64;  // a piece, but for the last
+constexpr int64_t kWanted = 4096;  // warps, where there are keys enough
+static_assert(kShortest % kTogether == 0);
+
+/// How the keys of a query are cut: `count` pieces of `keys`, the last one shorter.
+struct Cut {
+  int64_t keys, count;
+
+  Cut(const View& q, const View& k) {
+    const int64_t rows = q.sizes[0] * q.sizes[1] * q.sizes[2], all = k.sizes[2];
+    const int64_t most = std::max<int64_t>((all + kShortest - 1) / kShortest, 1), wanted = std::max<int64_t>(kWanted / rows, 1);
+    const int64_t each = (all + std::min(most, wanted) - 1) / std::min(most, wanted);
+    keys = (each + kTogether - 1) / kTogether * kTogether;
+    count = (all + keys - 1) / keys;
+  }
+};
+
+/// What is kept of each piece, one behind the other: the largest score, the sum of exponentials, and the sums of the result's columns.
+template <class C>
+struct Partial {
+  C* data;
+  int64_t columns;
+
+  TD_DEVICE C* of(int64_t row, int64_t pieces, int64_t piece) const { return data + (row * pieces + piece) * (columns + 2); }
+};
+
+/// A query's part of the result.
+template <class T>
+struct Result {
+  using C = Compute<T>;
+  Matrix<T> out;
+  C* normalizer;
+
+  /// Columns `first` + t, a warp's width further, …: f(w) is the sum of the w-th of them.
+  template <int wide, class F>
+  TD_DEVICE void store(int64_t b, int64_t h, int64_t i, int64_t first, int t, C sum, F f) const {
+    T* const to = out.at(b, h) + i * out.row;
+    const C by = sum == 0 ? C(0) : 1 / sum;  // nothing was seen
+    TD_UNROLL
+    for (int w = 0; w < wide; ++w)
+      if (const int64_t column = first + t + w * kWarp; column < out.columns) to[column] = to_element<T>(f(w) * by);
+  }
+};
 
 template <class T, int columns>
 struct AttentionPiece {
@@ -161,41 +208,23 @@ struct AttentionCombine {
   }
 };
 
-Cut cut_of(const Together& together, const View& q, const View& k) {
-  return {k, together.rows > 0 ? together.warps(q) : q.sizes[0] * q.sizes[1] * q.sizes[2]};
-}
-
 }  // namespace
 
 void attention_of_few(const Queue& queue, const Out& out, const Out& normalizer, const View& q, const View& k, const View& v,
                       const View& mask, const Attention& how, void* workspace) {
-  const Together together(q, k, v);
-  const Cut cut = cut_of(together, q, k);
+  const Cut cut(q, k);
   visit_floating(q.dtype, [&](auto zero) {
     using T = decltype(zero);
     using C = Compute<T>;
     const Result<T> result{Matrix<T>(out), normalizer.as<C>()};
     const Partial<C> partial{cut.count > 1 ? static_cast<C*>(workspace) : nullptr, v.sizes[3]};
-    const bool in_vectors = together.rows > 0;
-    if constexpr (sizeof(T) <= 4) {
-      const auto start = [&]<int rows>() {
-        const int64_t sizes[4] = {q.sizes[0], together.heads, (together.shared + rows - 1) / rows, cut.count};
-        const Indices<4> parts(sizes);
-        for_groups<kWarp>(queue, parts.count,
-                          AttentionVectors<T, rows>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), result, partial, Scores<C>(mask, how, q, k),
-                                                    q.sizes[1] / k.sizes[1], together.shared, together.lanes, cut, parts});
-      };
-      if (together.rows == 1) start.template operator()<1>();
-      else if (in_vectors) start.template operator()<4>();
-    }
     with_columns<C>(v.sizes[3], [&]<int columns>() {
       const int64_t across = (v.sizes[3] + columns - 1) / columns;
       const int64_t sizes[5] = {q.sizes[0], q.sizes[1], q.sizes[2], cut.count, across};
       const Indices<5> parts(sizes);
-      if (!in_vectors)
-        for_groups<kWarp>(queue, parts.count,
-                          AttentionPiece<T, columns>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), result, partial, Scores<C>(mask, how, q, k),
-                                                     q.sizes[1] / k.sizes[1], cut, parts});
+      for_groups<kWarp>(queue, parts.count,
+                        AttentionPiece<T, columns>{Matrix<T>(q), Matrix<T>(k), Matrix<T>(v), result, partial, Scores<C>(mask, how, q, k),
+                                                   q.sizes[1] / k.sizes[1], cut, parts});
       if (cut.count == 1) return;
       const int64_t whole[4] = {q.sizes[0], q.sizes[1], q.sizes[2], across};
       const Indices<4> rows(whole);
@@ -205,7 +234,7 @@ void attention_of_few(const Queue& queue, const Out& out, const Out& normalizer,
 }
 
 size_t attention_of_few_workspace(const View& q, const View& k, const View& v) {
-  const Cut cut = cut_of(Together(q, k, v), q, k);
+  const Cut cut(q, k);
   if (cut.count == 1) return 0;
   return static_cast<size_t>(q.sizes[0] * q.sizes[1] * q.sizes[2] * cut.count * (v.sizes[3] + 2)) * (q.dtype == kFloat64 ? 8 : 4);
 }
