@@ -8,6 +8,8 @@ import sys
 import urllib.parse
 import urllib.request
 
+from . import _files
+
 _folder = None
 
 
@@ -62,19 +64,13 @@ def help(github, model, force_reload=False, skip_validation=False, trust_repo=No
 
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """Writes what is at an address to a file; RuntimeError where its SHA-256 does not begin with hash_prefix."""
-    unfinished = f"{dst}.{os.getpid()}.unfinished"
     digest = hashlib.sha256()
-    try:
-        with urllib.request.urlopen(url) as source, open(unfinished, "wb") as file:
-            while block := source.read(1 << 20):
-                digest.update(block)
-                file.write(block)
+    with urllib.request.urlopen(url) as source, _files.whole(dst) as file:
+        while block := source.read(1 << 20):
+            digest.update(block)
+            file.write(block)
         if hash_prefix is not None and not digest.hexdigest().startswith(hash_prefix):
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
-        os.replace(unfinished, dst)
-    finally:
-        if os.path.exists(unfinished):
-            os.unlink(unfinished)
 
 
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None, weights_only=False):

@@ -7,7 +7,7 @@ import pickle
 import typing
 import zipfile
 
-from . import _C
+from . import _C, _files
 
 _OLD_MAGIC = bytes.fromhex("6cfc9c46f9206aa85019")  # the number that files before PyTorch 1.6 begin with, as a pickle has it
 _OLD_VERSION = 1001
@@ -97,14 +97,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise RuntimeError(f"Parent directory {folder} does not exist.")
-        unfinished = f"{path}.{os.getpid()}.unfinished"
-        try:
-            with open(unfinished, "wb") as file:
-                write(obj, file, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
-            os.replace(unfinished, path)
-        finally:
-            if os.path.exists(unfinished):
-                os.unlink(unfinished)
+        with _files.whole(path) as file:
+            write(obj, file, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
     else:
         write(obj, f, pickle_protocol, "archive")
 
@@ -267,7 +261,13 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _read(file, map_location, trusted, pickle_load_args.get("encoding", "utf-8"))
-    return _read(f, map_location, trusted, pickle_load_args.get("encoding", "utf-8"))
+    if not isinstance(f, io.RawIOBase):
+        return _read(f, map_location, trusted, pickle_load_args.get("encoding", "utf-8"))
+    buffered = io.BufferedReader(f)  # a raw file may give less than it was asked for
+    try:
+        return _read(buffered, map_location, trusted, pickle_load_args.get("encoding", "utf-8"))
+    finally:
+        buffered.detach()
 
 
 def _read(file, map_location, trusted, encoding):

@@ -4,7 +4,9 @@ import collections
 import io
 import os
 import pickle
+import stat
 import tempfile
+import threading
 import unittest
 import zipfile
 from fractions import Fraction
@@ -169,6 +171,71 @@ class RoundTrips(Case):
             self.assertEqual((tandem.load(path), os.listdir(folder)), ([1], ["x.pt"]))  # what was there is there
             with self.assertRaises(FileNotFoundError):
                 tandem.load(os.path.join(folder, "none.pt"))
+
+    def test_threads_that_write_one_file_see_whole_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.pt")
+            tandem.save(tandem.full((1000,), -1.0), path)
+            wrong = []
+
+            def write(number):
+                try:
+                    for _ in range(10):
+                        tandem.save(tandem.full((1000,), float(number)), path)
+                except Exception as error:
+                    wrong.append(error)
+
+            threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                found = tandem.load(path)
+                self.assertEqual(found.min().item(), found.max().item())
+            for thread in threads:
+                thread.join()
+            self.assertEqual((wrong, os.listdir(folder)), ([], ["x.pt"]))
+
+    def test_what_a_path_names_stays_what_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, link, pipe = (os.path.join(folder, name) for name in ("x.pt", "link.pt", "pipe"))
+            tandem.save([1], path)
+            os.chmod(path, 0o640)
+            os.symlink("x.pt", link)
+            tandem.save([2], link)
+            self.assertTrue(os.path.islink(link))
+            self.assertEqual((tandem.load(path), stat.S_IMODE(os.stat(path).st_mode)), ([2], 0o640))
+            os.mkfifo(pipe)
+            received = []
+
+            def read():
+                with open(pipe, "rb") as file:
+                    received.append(file.read())
+
+            reader = threading.Thread(target=read)
+            reader.start()
+            tandem.save([3], pipe)
+            reader.join()
+            self.assertEqual(tandem.load(io.BytesIO(received[0])), [3])
+            self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+            before = os.umask(0o027)
+            try:
+                tandem.save([4], os.path.join(folder, "new.pt"))
+            finally:
+                os.umask(before)
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, "new.pt")).st_mode), 0o640)
+            self.assertEqual(sorted(os.listdir(folder)), ["link.pt", "new.pt", "pipe", "x.pt"])
+
+    def test_a_raw_file_may_give_less_than_was_asked_for(self):
+        class Slow(io.FileIO):
+            def readinto(self, buffer):
+                return super().readinto(memoryview(buffer)[:7])
+
+        with tempfile.NamedTemporaryFile(suffix=".pt") as file:
+            tandem.save(tandem.arange(100), file.name)
+            raw = Slow(file.name)
+            self.assertTrue(tandem.equal(tandem.load(raw), tandem.arange(100)))
+            raw.seek(0)  # it is still open
+            raw.close()
 
     def test_a_view_that_requires_a_gradient(self):
         x = tandem.ones(2, requires_grad=True)

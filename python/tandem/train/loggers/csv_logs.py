@@ -4,6 +4,7 @@ import csv
 import json
 import os
 
+from tandem import _files
 from tandem.train.loggers.logger import Logger, plain
 
 
@@ -53,11 +54,10 @@ class CSVLogger(Logger):
             if os.path.exists(path):
                 with open(path, newline="", encoding="utf-8") as file:
                     before = list(csv.DictReader(file))
-            with open(path + ".unfinished", "w", newline="", encoding="utf-8") as file:
+            with _files.whole(path, "w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, columns)
                 writer.writeheader()
                 writer.writerows([*before, *self._rows])
-            os.replace(path + ".unfinished", path)
         else:
             with open(path, "a", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, columns).writerows(self._rows)
