@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <vector>
@@ -121,9 +122,14 @@ int CommandLine::run(int argc, const char* const* argv) {
     std::cout << completions(*app_, {argv + 2, argv + argc}) << std::flush;
     return 0;
   }
-  if (const int status = read(argc, argv); !action) return status;
+  // A result that a full disk has swallowed is none.
+  const auto ended = [&](int status) {
+    std::cout.flush();
+    return status == 0 && (!std::cout || std::ferror(stdout)) ? complain(*app_, "standard output cannot be written to", 1) : status;
+  };
+  if (const int status = read(argc, argv); !action) return ended(status);
   try {
-    return action();
+    return ended(action());
   } catch (const UsageError& error) {
     return complain(*app_, error.what(), 2);
   } catch (const std::exception& error) {

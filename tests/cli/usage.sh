@@ -61,6 +61,13 @@ for file in "$TANDEM_BIN" "$(dirname "$TANDEM_BIN")/../lib/libtandem_board.so"; 
   [ -z "$paths" ] || fail "$file has paths of the build" "$paths"
 done
 
+# Output that cannot be written is an error, whoever prints it.
+for arguments in devices "smi --json" "devices --json" --version "inspect --help"; do
+  # shellcheck disable=SC2086
+  err=$(env TANDEM_VIRTUAL_GPUS=1 "$TANDEM_BIN" $arguments 2>&1 > /dev/full); status=$? out=
+  expect_status 1; expect_one_line_error; expect_err "standard output cannot be written to"
+done
+
 # A wrong setting is told in one line, too, and is no wrong call.
 call TANDEM_VIRTUAL_GPUS=many -- devices
 expect_status 1; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS"
