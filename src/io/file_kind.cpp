@@ -72,6 +72,7 @@ Kind kind_of_archive(std::string_view start, std::string_view path) {
   constexpr size_t kName = 30;
   const std::string_view names = start.size() > kName ? start.substr(kName) : "";
   const auto has = [&](std::string_view name) { return names.find(name) != std::string_view::npos; };
+  if (has_ending(path, ".pt2")) return {"an exported PyTorch program (.pt2)", "load it as a module with exported::load"};
   if (has("data.pkl") || has("constants.pkl") || has_ending(path, ".pt") || has_ending(path, ".pth")) return kTorch;
   if (has(".npy") || has_ending(path, ".npz")) return {"an archive of NumPy's (.npz)", "read it with load_npz"};
   if (has_ending(path, ".keras")) return {"a Keras model (.keras)", "write its weights with numpy.savez or safetensors, from Python"};
@@ -108,7 +109,7 @@ Kind kind_of(std::string_view start, std::string_view path) {
   }
   if (begins_as_model(start)) {
     if (has_ending(path, ".pb")) return {"a TensorFlow model (.pb)", "export its weights from Python, as safetensors"};
-    return {"an ONNX model (.onnx)", "export the weights of the model it was made from, as safetensors"};
+    return {"an ONNX model (.onnx)", "load it as a module with onnx::load"};
   }
   constexpr size_t kLength = sizeof(uint64_t);
   if (start.size() > kLength && start[kLength] == '{' && start[kLength - 1] == '\0')

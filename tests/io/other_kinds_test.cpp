@@ -243,7 +243,7 @@ TEST(OtherKinds, AreCalledByTheirNames) {
   std::string tar(512, '\0');
   tar.replace(257, 5, "ustar");
   const std::vector<std::pair<std::string, std::string>> kinds = {
-      {"\x08\x07\x12\x07pytorch\x1a\x05"s + "2.0.0", "an ONNX model (.onnx): export"},
+      {"\x08\x07\x12\x07pytorch\x1a\x05"s + "2.0.0", "an ONNX model (.onnx): load it as a module with onnx::load"},
       {"\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model (.tflite): export"},
       {"PK\3\4"s + std::string(26, '\0') + "archive/data.pklFB", "a PyTorch file (.pt, .pth): read it with load_torch"},
       {"\x80\2\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch file (.pt, .pth)"},
@@ -309,4 +309,9 @@ TEST(OtherKinds, AreCalledByTheirNames) {
   EXPECT_EQ(error_of([] { (void)io::load_npz("a.pt"); }).rfind("[load_npz] a.pt: not a .npz archive, but a PyTorch file", 0), 0U);
   EXPECT_EQ(error_of([] { (void)td::data::read_idx("a.png"); }),
             "[read_idx] a.png: not an IDX file, but a PNG picture: read it with data::read_image");
+  write_file("program.pt2", "PK\3\4"s + std::string(26, '\0') + "program/archive_format");
+  EXPECT_NE(error_of([] {
+              (void)io::load_safetensors("program.pt2");
+            }).find("but an exported PyTorch program (.pt2): load it as a module with exported::load"),
+            std::string::npos);
 }
