@@ -210,6 +210,15 @@ TEST_P(Windows, AveragesOfLargeWindows) {
   }
 }
 
+TEST_P(Windows, MayBeNearlyAsLargeAsNumbersOf32Bits) {
+  const auto x = td::tensor({1.0, 5.0, 2.0, 4.0, 3.0}).to(device()).reshape({1, 1, 5}).requires_grad_();
+  constexpr int64_t kernel = 2'000'000'000;
+  const auto y = td::max_pool1d(x, kernel, {.stride = kernel, .padding = kernel / 2});
+  EXPECT_EQ(y.item<double>(), 5);
+  y.sum().backward();
+  EXPECT_TRUE(td::equal(x.grad().cpu().flatten(), td::tensor({0.0, 1.0, 0.0, 0.0, 0.0})));
+}
+
 /// PyTorch's own numbers.
 TEST_P(Windows, BytesAreResizedToTheDigit) {
   const auto x = (td::arange(20, {.device = device()}) * 37).remainder(256).to(td::kUInt8).view({1, 1, 4, 5});

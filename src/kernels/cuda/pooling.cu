@@ -21,17 +21,6 @@ struct Seen {
   TD_DEVICE int64_t size() const { return count[0] * count[1] * count[2]; }
 };
 
-/// Whether numbers and places of elements are computed in 32 bits.
-template <class... Views>
-bool is_small(const Views&... views) {
-  constexpr int64_t limit = int64_t{1} << 30;  // windows reach beyond an input by their padding
-  const auto small = [](const View& x) {
-    int64_t last = 0;
-    for (int d = 0; d < x.ndim; ++d) last += (x.sizes[d] - 1) * std::abs(x.strides[d]);
-    return x.numel() < limit && last < limit;
-  };
-  return (small(views) && ...);
-}
 /// f(zero) with one of the type of such numbers.
 template <class F>
 void with_index(bool small, F&& f) {
@@ -71,6 +60,18 @@ struct Pooled {
     for (int d = 0; d < 3; ++d) single[d] = axes[d].in == 1 && axes[d].out == 1 && (axes[d].adaptive || axes[d].kernel == 1);
   }
 
+  /// Whether numbers and places of elements, of windows beyond the input too, may be computed in 32 bits.
+  [[nodiscard]] bool is_small(const View& out) const {
+    constexpr int64_t limit = int64_t{1} << 28;
+    const auto small = [](const View& x) {
+      int64_t last = 0;
+      for (int d = 0; d < x.ndim; ++d) last += (x.sizes[d] - 1) * std::abs(x.strides[d]);
+      return x.numel() < limit && last < limit;
+    };
+    return small(in) && small(out) && std::all_of(axes, axes + 3, [](const PoolingAxis& a) {
+             return a.kernel < limit && a.dilation < limit && (a.kernel - 1) * a.dilation < limit && a.stride < limit && a.padding < limit;
+           });
+  }
   /// Elements of the largest window, or about as many.
   int64_t largest() const {
     int64_t elements = 1;
@@ -356,7 +357,8 @@ void max_pool(const Queue& queue, Out out, Out indices, View in, Pooling pooling
     const auto pool = [&](auto index) {
       return MaxPool<T, decltype(index)>{pooled, Numbers<T>(in), Numbers<T>(out), indices.as<int64_t>()};
     };
-    if (pooled.largest() < kLarge) with_index(is_small(in, out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
+    if (pooled.largest() < kLarge)
+      with_index(pooled.is_small(out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
     else for_groups<kWarp>(queue, pooled.outputs.count, MaxPoolLarge<T>{pool(int64_t{0})});
   });
 }
@@ -366,7 +368,8 @@ void avg_pool(const Queue& queue, Out out, View in, Pooling pooling) {
   visit_number(in.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto pool = [&](auto index) { return AvgPool<T, decltype(index)>{pooled, Numbers<T>(in), Numbers<T>(out)}; };
-    if (pooled.largest() < kLarge) with_index(is_small(in, out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
+    if (pooled.largest() < kLarge)
+      with_index(pooled.is_small(out), [&](auto index) { for_each(queue, pooled.outputs.count, pool(index)); });
     else for_groups<kWarp>(queue, pooled.outputs.count, AvgPoolLarge<T>{pool(int64_t{0})});
   });
 }
@@ -381,7 +384,8 @@ void avg_pool_backward(const Queue& queue, Out out, View grad, Pooling pooling) 
 
 void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Pooling pooling) {
   if (grad.numel() == 0) return fill(queue, out, {0, 0, false});
-  const Seeing seeing{Pooled(out, grad, pooling)};
+  const Pooled pooled(out, grad, pooling);
+  const Seeing seeing(pooled);
   if (seeing.most() > kLarge) {
     fill(queue, out, {0, 0, false});
     const auto flat = [](auto v) {  // a volume as one dimension
@@ -394,7 +398,7 @@ void max_pool_backward(const Queue& queue, Out out, View grad, View indices, Poo
   }
   visit_number(grad.dtype, [&](auto zero) {
     using T = decltype(zero);
-    with_index(is_small(out, grad), [&](auto index) {
+    with_index(pooled.is_small(grad), [&](auto index) {
       for_each(queue, seeing.elements.count,
                MaxPoolBackward<T, decltype(index)>{grad, Numbers<T>(grad), Numbers<Compute<T>>(out), indices.as<const int64_t>(), seeing});
     });
