@@ -7,9 +7,9 @@ import stat
 
 
 @contextlib.contextmanager
-def whole(path, mode="wb", **options):
+def whole(path, mode="wb", *, sync=True, **options):
     """A file to write, which is at `path` once all of it is: behind a link where that is one, with the mode of the file that was there. Nothing is left of one that was not
-    finished. A pipe or a device is written as it is."""
+    finished. A pipe or a device is written as it is. sync: it is on the disk before it has its name."""
     path = os.path.realpath(path)
     old = os.stat(path) if os.path.exists(path) else None
     if old and not stat.S_ISREG(old.st_mode):
@@ -22,8 +22,9 @@ def whole(path, mode="wb", **options):
             if old:
                 os.chmod(unfinished, stat.S_IMODE(old.st_mode))
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(unfinished, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -5,6 +5,7 @@ import os
 import uuid
 import warnings
 
+from tandem import _files
 from tandem.distributed.checkpoint import metadata as meta
 from tandem.serialization import load, save
 
@@ -53,7 +54,7 @@ class FileSystemWriter:
         parts = [list(items)] if self.single_file_per_rank else [[item] for item in items]
         for number, part in enumerate(part for part in parts if part):
             name = f"__{rank}_{number}.distcp"
-            with _Finished(os.path.join(self.path, name), self.sync_files) as file:
+            with _files.whole(os.path.join(self.path, name), sync=self.sync_files) as file:
                 for index, value in part:
                     start = file.tell()
                     file.write(_saved(value))
@@ -64,30 +65,8 @@ class FileSystemWriter:
         """Writes what makes the checkpoint a whole one; one rank does it, after all have written."""
         metadata.storage_meta = meta.StorageMeta(checkpoint_id=self.path, save_id=self.save_id)
         metadata.version = "1.0.0"
-        with _Finished(os.path.join(self.path, _METADATA), self.sync_files) as file:
+        with _files.whole(os.path.join(self.path, _METADATA), sync=self.sync_files) as file:
             meta.write_metadata(metadata, file)
-
-
-class _Finished:
-    """A file that has its name once it is complete."""
-
-    def __init__(self, path, sync):
-        self._path, self._sync = path, sync
-
-    def __enter__(self):
-        self._unfinished = f"{self._path}.{os.getpid()}.unfinished"
-        self._file = open(self._unfinished, "wb")
-        return self._file
-
-    def __exit__(self, kind, *error):
-        if kind is None and self._sync:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        self._file.close()
-        if kind is None:
-            os.replace(self._unfinished, self._path)
-        else:
-            os.unlink(self._unfinished)
 
 
 def _saved(value):

@@ -5,6 +5,8 @@ import os
 import urllib.error
 import urllib.request
 
+from tandem import _files
+
 
 def download(addresses, path, md5):
     """Writes what is at the first address that answers to a file; RuntimeError that says where it belongs where none has it."""
@@ -20,9 +22,7 @@ def download(addresses, path, md5):
         if hashlib.md5(data, usedforsecurity=False).hexdigest() != md5:
             reasons.append(f"{address}: the file is damaged, or another one")
             continue
-        unfinished = f"{path}.{os.getpid()}.unfinished"
-        with open(unfinished, "wb") as file:
+        with _files.whole(path) as file:
             file.write(data)
-        os.replace(unfinished, path)
         return
     raise RuntimeError(f"Error downloading {os.path.basename(path)}: {'; '.join(reasons)}. Without a network, put the file at {path}")
