@@ -4,6 +4,7 @@
 #include "kernels/cuda/decompose.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
+#include "kernels/cuda/vendor/converged.cuh"
 #include "kernels/cuda/vendor/cusolver.h"
 
 namespace tandem::kernels::cuda::vendor {
@@ -95,18 +96,6 @@ struct Judge {
   Reporter report;
   TD_DEVICE void operator()(int64_t) const {
     if (*info != 0) report(trouble, name, *info);
-  }
-};
-
-/// The same, and finds values that are not finite, of which cuSOLVER says nothing: they spread to the first and the last.
-template <class T>
-struct JudgeValues {
-  const int* info;
-  const T* values;
-  int64_t count, name;
-  Reporter report;
-  TD_DEVICE void operator()(int64_t) const {
-    if (*info != 0 || !math::isfinite(values[0] + values[count - 1])) report(Trouble::NoConvergence, name, *info);
   }
 };
 
@@ -277,7 +266,7 @@ class Run {
   }
   void judge(Trouble trouble, int64_t name) { for_each(queue_, 1, Judge{info(), name, trouble, Reporter(queue_)}); }
   void judge_values(int64_t count, int64_t name) {
-    for_each(queue_, 1, JudgeValues<T>{info(), part<T>(l_.vector), count, name, Reporter(queue_)});
+    for_each(queue_, 1, Converged<T>{info(), part<T>(l_.vector), count, name, Reporter(queue_)});
   }
   void identity(const Out& out) {
     for_each(queue_, out.sizes[0] * out.sizes[1], Identity<T>{out.as<T>(), out.sizes[1], out.strides[0], out.strides[1]});

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/entries.h"
+#include "kernels/cuda/vendor/converged.cuh"
 #include "kernels/cuda/vendor/cusolver.h"
 
 namespace tandem::kernels::cuda::vendor {
@@ -52,20 +53,6 @@ struct Layout {
       f.cusolverDnSgesvdjBatched_bufferSize(state.handle, mode, m, n, nullptr, m, nullptr, nullptr, m, nullptr, n, &work, state.singular,
                                             count);
     bytes += align_up(static_cast<size_t>(work) * element);
-  }
-};
-
-/// Reports what cuSOLVER says of each matrix, and values that are not finite, of which it says nothing: they spread to the first and the
-/// last.
-template <class T>
-struct Judge {
-  const int* info;
-  const T* values;
-  int64_t count;
-  Reporter report;
-  TD_DEVICE void operator()(int64_t i) const {
-    const T* const of = values + i * count;
-    if (info[i] != 0 || !math::isfinite(of[0] + of[count - 1])) report(Trouble::NoConvergence, i, info[i]);
   }
 };
 
@@ -119,7 +106,7 @@ void decompose_as(const Queue& queue, CusolverState& state, Decomposition kind, 
     }
   }();
   if (!good) return;
-  for_each(queue, l.count, Judge<T>{info, values, l.k, Reporter(queue)});
+  for_each(queue, l.count, Converged<T>{info, values, l.k, 0, Reporter(queue)});
   const Out &to_values = svd ? b : a, &vectors = svd ? a : b;
   cuda::copy(queue, to_values, part_of_each<View>(to_values, values, l.k, {1}));
   if (!vectors.data) return;
