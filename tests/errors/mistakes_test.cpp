@@ -571,7 +571,6 @@ void check(const std::vector<Mistake>& mistakes) {
 TEST(Mistakes, Shapes) { check(shapes()); }
 TEST(Mistakes, NumbersAndDevices) {
   auto mistakes = numbers_and_devices();
-  (void)td::cuda::device_count();
   if (!td::runtime::devices_are_virtual()) {
     // As many GPUs as there are, and as much memory as they have.
     std::erase_if(mistakes, [](const Mistake& each) {

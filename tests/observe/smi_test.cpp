@@ -27,13 +27,8 @@ namespace {
 
 constexpr size_t MiB = size_t{1} << 20;
 
-bool devices_are_virtual() {
-  (void)td::cuda::device_count();
-  return td::runtime::devices_are_virtual();
-}
-
 TEST(Smi, KnowsThisProcess) {
-  if (!devices_are_virtual()) GTEST_SKIP() << "of virtual GPUs";
+  if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "of virtual GPUs";
   const auto x = td::empty({3 << 20}, {.dtype = td::kUInt8, .device = td::gpu(1)});
   const auto gpus = smi::query();
   ASSERT_EQ(gpus.size(), 2U);
@@ -57,7 +52,7 @@ TEST(Smi, KnowsThisProcess) {
 
 /// A GPU that only computes within a step, as a replica's does, holds nothing at the moments at which somebody looks.
 TEST(Smi, TellsTheMostThatTensorsHeldSinceTheLastLook) {
-  if (!devices_are_virtual()) GTEST_SKIP() << "of virtual GPUs: the devices of one real GPU are one to the driver";
+  if (!td::runtime::devices_are_virtual()) GTEST_SKIP() << "of virtual GPUs: the devices of one real GPU are one to the driver";
   const auto most = [] { return smi::query()[1].processes.at(0).tensor_bytes; };
   const auto kept = td::empty({512}, {.dtype = td::kUInt8, .device = td::gpu(1)});
   while (most() >= 40 * MiB) usleep(10'000);  // of the tests before

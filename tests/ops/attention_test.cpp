@@ -86,8 +86,8 @@ TEST_P(AttentionOn, AMaskThatNeedsAGradientGetsIt) {
 }
 
 TEST_P(AttentionOn, HalfTypesRoundOnlyTheResult) {
-  const double weights =
-      device().is_cuda() && !td::runtime::devices_are_virtual() ? 8 : 1;  // cuDNN rounds them, too, before they meet the values
+  // cuDNN, which takes more than 4 queries, rounds the weights, too, before they meet the values.
+  const bool by_cudnn = device().is_cuda() && !td::runtime::devices_are_virtual();
   for (const td::DType dtype : {td::kFloat16, td::kBFloat16}) {
     td::manual_seed(3);
     for (const int64_t queries : {2, 70}) {
@@ -96,7 +96,7 @@ TEST_P(AttentionOn, HalfTypesRoundOnlyTheResult) {
       const Tensor y = td::scaled_dot_product_attention(q, k, v);
       EXPECT_EQ(y.dtype(), dtype);
       EXPECT_LE(((y.to(td::kFloat64) - expected).abs() / (expected.abs() + 1e-2)).max().item<double>(),
-                (dtype == td::kFloat16 ? 6e-4 : 5e-3) * weights);
+                (dtype == td::kFloat16 ? 6e-4 : 5e-3) * (by_cudnn && queries > 4 ? 8 : 1));
     }
   }
 }
@@ -176,7 +176,7 @@ TEST_P(AttentionOn, FewQueriesAreAsComposed) {
   }
 }
 
-// The same in the dtypes of generation, whose rows lie in vectors of 16 bytes: several queries and heads are then taken together on a GPU.
+// The same in the dtypes of generation, whose kernels are not float64's; rows lie in vectors of 16 bytes.
 TEST_P(AttentionOn, FewQueriesOfVectorsAreAsComposed) {
   td::manual_seed(3);
   for (const auto& [dtype, tolerance] : {std::pair{td::kFloat32, 1e-5}, {td::kBFloat16, 1e-2}, {td::kFloat16, 1.5e-3}}) {

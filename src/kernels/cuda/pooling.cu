@@ -21,14 +21,14 @@ struct Seen {
   TD_DEVICE int64_t size() const { return count[0] * count[1] * count[2]; }
 };
 
-/// f(zero) with one of the type of such numbers.
+/// f(zero), a zero of the type in which numbers and places of elements are computed: see Pooled::is_small.
 template <class F>
 void with_index(bool small, F&& f) {
   if (small) f(int32_t{0});
   else f(int64_t{0});
 }
 
-/// n / by, where both have 32 bits.
+/// n / by; of a number of 32 bits by a divisor of as many.
 TD_DEVICE int64_t quotient(int64_t n, const Divide& by) { return by(n); }
 TD_DEVICE int32_t quotient(int32_t n, const Divide& by) { return static_cast<int32_t>(by.fast(static_cast<uint32_t>(n))); }
 
