@@ -1,8 +1,13 @@
-"""A room of src/ includes only rooms below it, in the order of the table of docs/architecture.md, but for the arrows that the page names: rooms.py ROOT."""
+"""A room of src/ includes only rooms below it, in the order of the table of docs/architecture.md, but for the arrows that the page names, and
+the repository holds no file beside its rooms, such as one that a test wrote: rooms.py ROOT."""
 
 import pathlib
 import re
+import subprocess
 import sys
+
+known = set(""".ci .clang-format .clang-tidy .dockerignore .editorconfig .github .gitignore CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md
+LICENSE README.md SECURITY.md bench cmake dev docs examples packaging python src tests""".split())
 
 root = pathlib.Path(sys.argv[1]).resolve()
 page = (root / "docs/architecture.md").read_text()
@@ -27,5 +32,8 @@ for file in sorted((root / "src").rglob("*")):
         if (room, other) not in named:
             faults.append(f"{file.relative_to(root)} includes {path}, but {other} stands above {room}")
 faults += [f"docs/architecture.md names an arrow from {a} up to {b}, which is not there" for a, b in sorted(named - up)]
+if (root / ".git").exists():
+    files = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, text=True).stdout.split("\0")
+    faults += [f"the repository holds {name}, which no list knows" for name in sorted({file.split("/")[0] for file in files if file} - known)]
 print("\n".join(faults) or f"{len(rooms)} rooms, {len(up)} arrows that run up as the page says")
 sys.exit(bool(faults))
