@@ -32,10 +32,13 @@ extern template class Stepped<AdadeltaOptions, AdadeltaState>;
 }  // namespace detail
 
 /// Zeiler, "ADADELTA: an adaptive learning rate method". As torch.optim.Adadelta.
-class Adadelta final : public detail::Stepped<AdadeltaOptions, detail::AdadeltaState> {
+class Adadelta : public detail::Stepped<AdadeltaOptions, detail::AdadeltaState> {
  public:
   explicit Adadelta(std::vector<Tensor> params, const AdadeltaOptions& options = {}, Site = Site::here())
       : Stepped("Adadelta", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit Adadelta(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : Adadelta(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

@@ -32,10 +32,13 @@ extern template class Stepped<AdagradOptions, AdagradState>;
 }  // namespace detail
 
 /// Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization". As torch.optim.Adagrad.
-class Adagrad final : public detail::Stepped<AdagradOptions, detail::AdagradState> {
+class Adagrad : public detail::Stepped<AdagradOptions, detail::AdagradState> {
  public:
   explicit Adagrad(std::vector<Tensor> params, const AdagradOptions& options = {}, Site = Site::here())
       : Stepped("Adagrad", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit Adagrad(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : Adagrad(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

@@ -51,6 +51,7 @@ class AdamFamily : public OptimizerOf<OptionsT, AdamState> {
  public:
   AdamFamily(const char* name, std::vector<Tensor> params, const OptionsT& options);
   ~AdamFamily() override;
+  using Optimizer::step;
   void step(Site site = Site::here()) override;
 
  private:
@@ -62,17 +63,23 @@ extern template class AdamFamily<AdamWOptions>;
 }  // namespace detail
 
 /// Kingma and Ba, "Adam: a method for stochastic optimization". As torch.optim.Adam.
-class Adam final : public detail::AdamFamily<AdamOptions> {
+class Adam : public detail::AdamFamily<AdamOptions> {
  public:
   explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {}, Site = Site::here())
       : AdamFamily("Adam", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit Adam(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : Adam(std::move(params), Options{.lr = lr}, site) {}
 };
 
 /// Adam with the weight decay apart from the gradient (Loshchilov and Hutter). As torch.optim.AdamW.
-class AdamW final : public detail::AdamFamily<AdamWOptions> {
+class AdamW : public detail::AdamFamily<AdamWOptions> {
  public:
   explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {}, Site = Site::here())
       : AdamFamily("AdamW", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit AdamW(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : AdamW(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

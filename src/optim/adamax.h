@@ -32,10 +32,13 @@ extern template class Stepped<AdamaxOptions, AdamaxState>;
 }  // namespace detail
 
 /// Kingma and Ba, "Adam: a method for stochastic optimization", section 7. As torch.optim.Adamax.
-class Adamax final : public detail::Stepped<AdamaxOptions, detail::AdamaxState> {
+class Adamax : public detail::Stepped<AdamaxOptions, detail::AdamaxState> {
  public:
   explicit Adamax(std::vector<Tensor> params, const AdamaxOptions& options = {}, Site = Site::here())
       : Stepped("Adamax", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit Adamax(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : Adamax(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

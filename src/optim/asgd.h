@@ -34,10 +34,13 @@ extern template class Stepped<ASGDOptions, AsgdState>;
 }  // namespace detail
 
 /// Polyak and Juditsky, "Acceleration of stochastic approximation by averaging". As torch.optim.ASGD.
-class ASGD final : public detail::Stepped<ASGDOptions, detail::AsgdState> {
+class ASGD : public detail::Stepped<ASGDOptions, detail::AsgdState> {
  public:
   explicit ASGD(std::vector<Tensor> params, const ASGDOptions& options = {}, Site = Site::here())
       : Stepped("ASGD", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit ASGD(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : ASGD(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

@@ -41,16 +41,16 @@ struct LBFGSState {
 
 /// Nocedal 1980; Liu and Nocedal, "On the limited memory BFGS method for large scale optimization". As torch.optim.LBFGS: one group of
 /// parameters, all on one device. Reads the loss and two products of vectors at each iteration.
-class LBFGS final : public detail::OptimizerOf<LBFGSOptions, detail::LBFGSState> {
+class LBFGS : public detail::OptimizerOf<LBFGSOptions, detail::LBFGSState> {
  public:
-  /// Clears the gradients, computes the loss, calls backward, and returns the loss.
-  using Closure = std::function<Tensor()>;
-
   explicit LBFGS(std::vector<Tensor> params, const LBFGSOptions& options = {}, Site = Site::here())
       : OptimizerOf("LBFGS", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit LBFGS(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : LBFGS(std::move(params), Options{.lr = lr}, site) {}
 
   /// Up to max_iter iterations. Gives the loss of the first evaluation.
-  Tensor step(const Closure& closure, Site site = Site::here());
+  Tensor step(const Closure& closure, Site site = Site::here()) override;
   /// Error: a step evaluates the loss several times.
   void step(Site site = Site::here()) override;
   /// There is one group only.

@@ -35,10 +35,13 @@ extern template class Stepped<NAdamOptions, NadamState>;
 }  // namespace detail
 
 /// Dozat, "Incorporating Nesterov momentum into Adam". As torch.optim.NAdam.
-class NAdam final : public detail::Stepped<NAdamOptions, detail::NadamState> {
+class NAdam : public detail::Stepped<NAdamOptions, detail::NadamState> {
  public:
   explicit NAdam(std::vector<Tensor> params, const NAdamOptions& options = {}, Site = Site::here())
       : Stepped("NAdam", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit NAdam(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : NAdam(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

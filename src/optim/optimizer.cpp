@@ -131,6 +131,16 @@ void Optimizer::each_state(size_t group, size_t parameter, detail::Visitor& visi
   visit_state(group, parameter, visitor);
 }
 
+Tensor Optimizer::step(const Closure& closure, Site site) {
+  Tensor loss;
+  {
+    const EnableGradGuard recorded;
+    loss = closure();
+  }
+  step(site);
+  return loss;
+}
+
 void Optimizer::zero_grad(Flag set_to_none, Site site) {
   const NoGradGuard no_grad;
   for (size_t g = 0; g < group_count(); ++g) {

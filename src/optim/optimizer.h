@@ -1,6 +1,7 @@
 // What every optimizer is: groups of parameters with their options, state a parameter, a step, and a dictionary of it all.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,10 @@ class Optimizer {
   [[nodiscard]] const char* name() const { return name_; }
   /// One step for all parameters: one kernel a group and device. Waits for nothing.
   virtual void step(Site site = Site::here()) = 0;
+  /// Clears the gradients, computes the loss, calls backward, and returns the loss.
+  using Closure = std::function<Tensor()>;
+  /// Calls `closure`, recording gradients, then takes a step. Gives the closure's loss.
+  virtual Tensor step(const Closure& closure, Site site = Site::here());
   /// Forgets all gradients; with `set_to_none` off they are filled with zeros instead.
   virtual void zero_grad(Flag set_to_none = true, Site site = Site::here());
   /// The groups, with what all optimizers have. The optimizer's own `param_groups` gives all its options.

@@ -33,10 +33,13 @@ extern template class Stepped<RAdamOptions, RadamState>;
 }  // namespace detail
 
 /// Liu and others, "On the variance of the adaptive learning rate and beyond". As torch.optim.RAdam.
-class RAdam final : public detail::Stepped<RAdamOptions, detail::RadamState> {
+class RAdam : public detail::Stepped<RAdamOptions, detail::RadamState> {
  public:
   explicit RAdam(std::vector<Tensor> params, const RAdamOptions& options = {}, Site = Site::here())
       : Stepped("RAdam", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit RAdam(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : RAdam(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

@@ -35,10 +35,13 @@ extern template class Stepped<RMSpropOptions, RmsPropState>;
 }  // namespace detail
 
 /// Hinton's lecture notes; centered, Graves, "Generating sequences with recurrent neural networks". As torch.optim.RMSprop.
-class RMSprop final : public detail::Stepped<RMSpropOptions, detail::RmsPropState> {
+class RMSprop : public detail::Stepped<RMSpropOptions, detail::RmsPropState> {
  public:
   explicit RMSprop(std::vector<Tensor> params, const RMSpropOptions& options = {}, Site = Site::here())
       : Stepped("RMSprop", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit RMSprop(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : RMSprop(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

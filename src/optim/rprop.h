@@ -31,10 +31,13 @@ extern template class Stepped<RpropOptions, RpropState>;
 }  // namespace detail
 
 /// Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the RPROP algorithm". As torch.optim.Rprop.
-class Rprop final : public detail::Stepped<RpropOptions, detail::RpropState> {
+class Rprop : public detail::Stepped<RpropOptions, detail::RpropState> {
  public:
   explicit Rprop(std::vector<Tensor> params, const RpropOptions& options = {}, Site = Site::here())
       : Stepped("Rprop", std::move(params), options) {}
+  /// The same with a rate alone.
+  explicit Rprop(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : Rprop(std::move(params), Options{.lr = lr}, site) {}
 };
 
 }  // namespace tandem::optim

@@ -30,10 +30,14 @@ struct SgdState {
 
 /// p -= lr * v, where v = momentum * v + (1 - dampening) * (gradient + weight_decay * p), and starts as the first gradient. As
 /// torch.optim.SGD.
-class SGD final : public detail::OptimizerOf<SGDOptions, detail::SgdState> {
+class SGD : public detail::OptimizerOf<SGDOptions, detail::SgdState> {
  public:
   explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {}, Site = Site::here());
+  /// The same with a rate alone.
+  explicit SGD(std::vector<Tensor> params, std::floating_point auto lr, Site site = Site::here())
+      : SGD(std::move(params), Options{.lr = lr}, site) {}
   ~SGD() override;
+  using Optimizer::step;
   void step(Site site = Site::here()) override;
 
  private:

@@ -26,6 +26,7 @@ class Stepped : public OptimizerOf<OptionsT, StateT> {
  public:
   Stepped(const char* name, std::vector<Tensor> params, const OptionsT& options);
   ~Stepped() override;
+  using Optimizer::step;
   void step(Site site = Site::here()) override;
 
  private:

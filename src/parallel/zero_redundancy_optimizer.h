@@ -60,6 +60,7 @@ class ZeroRedundancyOptimizer final : public Optimizer {
   /// The options of each group, with this rank's parts of its parameters.
   [[nodiscard]] auto& param_groups() { return inner_.param_groups(); }
 
+  using Optimizer::step;
   void step(Site site = Site::here()) override {
     for (size_t g = 0; g < ranges_.size(); ++g) {
       ranges_[g].check_places(name(), site);

@@ -31,6 +31,25 @@ struct Problem {
 class OptimOn : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, OptimOn, every_device(), device_name);
 
+/// Through the base, as a program takes steps that doesn't know its optimizer.
+TEST_P(OptimOn, AStepWithAClosure) {
+  const Tensor p = full({2}, 1.0, device()).requires_grad_();
+  optim::SGD sgd({p}, 0.5);  // a rate alone
+  optim::Adam adam({p}, 0.1F);
+  EXPECT_EQ(adam.param_groups()[0].lr, double{0.1F});
+  optim::Optimizer& any = sgd;
+  const NoGradGuard unrecorded;
+  const Tensor loss = any.step([&] {
+    any.zero_grad();
+    Tensor sum = (p * p).sum();
+    sum.backward();
+    return sum;
+  });
+  EXPECT_EQ(loss.item<float>(), 2);
+  EXPECT_EQ(p[0].item<float>(), 0);
+  EXPECT_EQ(optim::LBFGS({p}, 0.25).param_groups()[0].lr, 0.25);
+}
+
 void check_sgd(Device device, const optim::SGDOptions& o, DType dtype = kFloat32) {
   Problem problem(device, dtype);
   optim::SGD sgd(problem.params, o);
