@@ -102,21 +102,6 @@ Signature backward_signatures[] = {
     {backward_parameters, "Tensor gradient=None, bool retain_graph=None, bool create_graph=False, sequence of Tensors inputs=None"}};
 const Callable backward_callable{"backward", backward_signatures};
 
-/// Gradients of some leaves alone, added to their .grad.
-void backward_to(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, const std::vector<Tensor>& inputs,
-                 BackwardOptions options, Site site) {
-  if (inputs.empty()) fail("'inputs' argument to backward() cannot be empty.");
-  const std::vector<Tensor> found = grad(
-      outputs, inputs,
-      {.grad_outputs = gradients, .retain_graph = options.retain_graph, .create_graph = options.create_graph, .allow_unused = true}, site);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!found[i].defined()) continue;
-    Tensor& gradient = inputs[i].grad();
-    if (gradient.defined()) gradient = add(gradient, found[i], site);
-    else gradient = found[i];
-  }
-}
-
 PyObject* tensor_backward(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     Arguments a;
@@ -124,16 +109,11 @@ PyObject* tensor_backward(PyObject* self, PyObject* const* args, Py_ssize_t coun
     const AtCaller site;
     const bool create = given(a[3]) && to_bool(a[3]);
     const BackwardOptions options{.retain_graph = given(a[2]) ? to_bool(a[2]) : create, .create_graph = create};
-    const Tensor& gradient = optional_tensor(a[1]);
-    if (given(a[4])) {
-      const std::vector<Tensor> inputs = to_tensors(a[4]);
-      const WithoutLock unlocked;
-      backward_to({tensor_of(self)}, gradient.defined() ? std::vector<Tensor>{gradient} : std::vector<Tensor>{}, inputs, options, site);
-    } else {
-      const Tensor tensor = tensor_of(self);
-      const WithoutLock unlocked;
-      tensor.backward(gradient, options, site);
-    }
+    const Tensor &gradient = optional_tensor(a[1]), tensor = tensor_of(self);
+    const std::vector<Tensor> inputs = given(a[4]) ? to_tensors(a[4]) : std::vector<Tensor>{};
+    const WithoutLock unlocked;
+    if (given(a[4])) tensor.backward(gradient, options, inputs, site);
+    else tensor.backward(gradient, options, site);
     Py_RETURN_NONE;
   });
 }
@@ -150,7 +130,7 @@ PyObject* module_backward(PyObject*, PyObject* args) {
     {
       const WithoutLock unlocked;
       if (to.empty()) autograd::backward(from, weights, options, site);
-      else backward_to(from, weights, to, options, site);
+      else autograd::backward(from, weights, options, to, site);
     }
     Py_RETURN_NONE;
   });

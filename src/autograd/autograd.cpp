@@ -1,5 +1,7 @@
 #include "autograd/autograd.h"
 
+#include <algorithm>
+
 #include "autograd/engine.h"
 #include "autograd/history.h"
 #include "autograd/hooks.h"
@@ -49,6 +51,28 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
+void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options,
+              const std::vector<Tensor>& inputs, Site site) {
+  if (inputs.empty()) fail("[backward] 'inputs' argument to backward() cannot be empty; leave it out for all leaves");
+  std::vector<Tensor> targets;  // each once
+  for (const Tensor& input : inputs)
+    if (std::none_of(targets.begin(), targets.end(), [&](const Tensor& other) { return other.is_same(input); })) targets.push_back(input);
+  const std::vector<Tensor> found = grad(outputs, targets,
+                                         {.grad_outputs = gradients,
+                                          .retain_graph = options.retain_graph || options.create_graph,
+                                          .create_graph = options.create_graph,
+                                          .allow_unused = true},
+                                         site);
+  const SetGradGuard recorded(options.create_graph);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!found[i].defined()) continue;
+    Tensor& gradient = targets[i].grad();
+    if (!gradient.defined()) gradient = options.create_graph ? found[i] : found[i].clone(site);  // others may share what was found
+    else if (options.create_graph) gradient = gradient.add(found[i], 1, site);
+    else gradient.add_(found[i], 1, site);
+  }
+}
+
 void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options, Site site) {
   (void)run_backward(edges_of(outputs), seeds("backward", outputs, gradients, site), {}, options.retain_graph || options.create_graph,
                      options.create_graph, site);
@@ -82,6 +106,10 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options, Site site
   seed.push_back(autograd::seed_gradient("backward", *this, gradient, site));
   const std::vector<autograd::Edge> roots{autograd::edge_of(*this)};
   (void)autograd::run_backward(roots, std::move(seed), {}, options.retain_graph || options.create_graph, options.create_graph, site);
+}
+
+void Tensor::backward(const Tensor& gradient, BackwardOptions options, const std::vector<Tensor>& inputs, Site site) const {
+  autograd::backward({*this}, gradient.defined() ? std::vector<Tensor>{gradient} : std::vector<Tensor>{}, options, inputs, site);
 }
 
 const Tensor& Tensor::requires_grad_(Flag required, Site /*site*/) const {
@@ -143,6 +171,16 @@ void Tensor::retain_grad(Site /*site*/) const {
   if (extras.retained) return;
   extras.retained = Ref<autograd::RetainedGrad>(new autograd::RetainedGrad(impl()));
   edge.node->make_hooks().retain(edge.output_nr, extras.retained);
+}
+
+bool Tensor::retains_grad() const {
+  const AutogradExtras* extras = impl().extras.get();
+  return extras && extras->retained;
+}
+
+Tensor Tensor::_base(Site site) const {
+  if (!is_view(site)) fail("[_base] Can't get base of non-view Tensor: ask is_view() first");
+  return Tensor(impl().base);
 }
 
 int64_t Tensor::register_hook(std::function<Tensor(const Tensor&)> hook, Site /*site*/) const {

@@ -51,6 +51,9 @@ namespace autograd {
 /// Adds the gradients of `outputs` to the `.grad` of all leaves. As torch.autograd.backward.
 void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients = {}, BackwardOptions options = {},
               Site site = Site::here());
+/// The same of `inputs` alone, leaves or results. Error for none, and for those that require no gradient.
+void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options,
+              const std::vector<Tensor>& inputs, Site site = Site::here());
 
 /// Calls `callback` when the backward that is running on this thread has come to its end, on the thread and the current streams that
 /// started it, in the order in which they were queued. Call it from a hook, or from the backward of a function of your own: error where no

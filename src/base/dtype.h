@@ -33,6 +33,15 @@ enum class DType : uint8_t {
 #define TD_ROW(Name, ...) Name,
   TD_DTYPES(TD_ROW)
 #undef TD_ROW
+  // The same by libtorch's names.
+  Byte = UInt8,
+  Char = Int8,
+  Short = Int16,
+  Int = Int32,
+  Long = Int64,
+  Half = Float16,
+  Float = Float32,
+  Double = Float64,
 };
 #define TD_ROW(Name, ...) inline constexpr DType k##Name = DType::Name;
 TD_DTYPES(TD_ROW)

@@ -70,6 +70,7 @@ class Shape {
   int64_t* end() { return data() + size_; }
   [[nodiscard]] const int64_t* begin() const { return data(); }
   [[nodiscard]] const int64_t* end() const { return data() + size_; }
+  [[nodiscard]] int64_t front() const { return data()[0]; }
   [[nodiscard]] int64_t back() const { return data()[size_ - 1]; }
 
   /// Sets the length; values past the old length are unspecified.

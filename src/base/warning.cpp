@@ -37,11 +37,14 @@ WarningHandler set_warning_handler(WarningHandler handler) {
   return std::exchange(warnings().handler, std::move(handler));
 }
 
-void detail::warn_once(const std::string& text) {
-  if (!is_new(text)) return;
+void warn(const std::string& text) {
   const std::lock_guard lock(warnings().handler_mutex);
   if (warnings().handler) warnings().handler(text);
   else std::cerr << "tandem: warning: " + text + "\n";
+}
+
+void detail::warn_once(const std::string& text) {
+  if (is_new(text)) warn(text);
 }
 
 }  // namespace tandem

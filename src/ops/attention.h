@@ -41,6 +41,10 @@ struct MultiHeadAttentionOptions {
 /// What multi_head_attention_forward() gives.
 struct MultiHeadAttentionResult {
   Tensor attn_output, attn_output_weights;  // (L, N, E); (N, L, S), with heads after N unless averaged, undefined unless needed
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(attn_output), detail::tied<B>(attn_output_weights)};
+  }
 
   template <class F>
   void each_tensor(F&& f) {

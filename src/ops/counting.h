@@ -18,6 +18,10 @@ struct UniqueConsecutiveOptions {
 /// The distinct elements; for each element of x, where it is among them; how often each occurs. Undefined where not asked for.
 struct Unique {
   Tensor output, inverse_indices, counts;
+  template <class A, class B, class C>
+  operator std::tuple<A, B, C>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(output), detail::tied<B>(inverse_indices), detail::tied<C>(counts)};
+  }
 };
 /// Waits for the device: the size depends on the data. As torch.unique.
 [[nodiscard]] Unique unique(const Tensor& x, const UniqueOptions& options = {}, Site site = Site::here());

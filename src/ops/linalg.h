@@ -13,22 +13,42 @@ namespace tandem::linalg {
 /// What eigh() gives.
 struct EighResult {
   Tensor eigenvalues, eigenvectors;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(eigenvalues), detail::tied<B>(eigenvectors)};
+  }
 };
 /// What qr() gives.
 struct QrResult {
   Tensor Q, R;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(Q), detail::tied<B>(R)};
+  }
 };
 /// What svd() gives: A = U diag(S) Vh.
 struct SvdResult {
   Tensor U, S, Vh;
+  template <class A, class B, class C>
+  operator std::tuple<A, B, C>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(U), detail::tied<B>(S), detail::tied<C>(Vh)};
+  }
 };
 /// What slogdet() gives: the determinant is sign * exp(logabsdet).
 struct SlogdetResult {
   Tensor sign, logabsdet;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(sign), detail::tied<B>(logabsdet)};
+  }
 };
 /// What lstsq() gives.
 struct LstsqResult {
   Tensor solution, residuals, rank, singular_values;
+  template <class A, class B, class C, class D>
+  operator std::tuple<A, B, C, D>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(solution), detail::tied<B>(residuals), detail::tied<C>(rank), detail::tied<D>(singular_values)};
+  }
 };
 /// Singular values up to max(atol, rtol * the largest) count as zero. Without either, rtol is the dtype's epsilon times the longer side.
 struct Tolerance {

@@ -8,7 +8,10 @@
 namespace tandem {
 
 /// What becomes of the losses of elements or rows. BatchMean is kl_div's: their sum over the number of rows.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // by g++: an enumerator of its own scope, beside td::None
 enum class Reduction : uint8_t { None, Mean, Sum, BatchMean };
+#pragma GCC diagnostic pop
 
 struct LossOptions {
   Reduction reduction = Reduction::Mean;

@@ -13,6 +13,10 @@ namespace tandem {
 /// Output (T, N, directions * hidden) and the last state (layers * directions, N, hidden).
 struct RnnResult {
   Tensor output, h_n;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(output), detail::tied<B>(h_n)};
+  }
 
   template <class F>
   void each_tensor(F&& f) {
@@ -23,10 +27,18 @@ struct RnnResult {
 /// What lstm() gives: all outputs, and the last states.
 struct LstmResult {
   Tensor output, h_n, c_n;
+  template <class A, class B, class C>
+  operator std::tuple<A, B, C>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(output), detail::tied<B>(h_n), detail::tied<C>(c_n)};
+  }
 };
 /// One step's state.
 struct LstmState {
   Tensor h, c;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(h), detail::tied<B>(c)};
+  }
 
   template <class F>
   void each_tensor(F&& f) {

@@ -52,10 +52,18 @@ Tensor prod(const Tensor& x, DType dtype, Site site);
 /// What var_mean() gives.
 struct VarMean {
   Tensor var, mean;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(var), detail::tied<B>(mean)};
+  }
 };
 /// What std_mean() gives.
 struct StdMean {
   Tensor std, mean;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(std), detail::tied<B>(mean)};
+  }
 };
 /// Both from one kernel. As torch.var_mean, torch.std_mean.
 [[nodiscard]] VarMean var_mean(const Tensor& x, const Shape& dims = {}, double correction = 1, Flag keepdim = false,
@@ -77,6 +85,10 @@ struct StdMean {
 /// What aminmax() gives.
 struct MinMax {
   Tensor min, max;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(min), detail::tied<B>(max)};
+  }
 };
 /// amin and amax, of all or along one dimension. As torch.aminmax.
 [[nodiscard]] MinMax aminmax(const Tensor& x, std::optional<int64_t> dim = {}, Flag keepdim = false, Site site = Site::here());

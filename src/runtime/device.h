@@ -32,6 +32,10 @@ class Device {
   [[nodiscard]] constexpr DeviceType type() const { return type_; }
   /// The GPU's number; -1 for the CPU and for "cuda" without a number.
   [[nodiscard]] constexpr int index() const { return index_; }
+  /// Whether it says which GPU; the CPU has no number.
+  [[nodiscard]] constexpr bool has_index() const { return index_ >= 0; }
+  /// Names another GPU, or the current one by -1. The CPU stays as it is.
+  constexpr void set_index(int index) { *this = Device(type_, index); }
   /// Whether it is the CPU.
   [[nodiscard]] constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
   /// Whether it is a GPU, virtual or real.

@@ -54,6 +54,13 @@ struct Index {
   Index(const char* dots);
   Index(Tensor tensor_) : kind(Kind::Tensor), tensor(std::move(tensor_)) {}
 
+  // Which of them it is, by libtorch's names.
+  [[nodiscard]] bool is_none() const { return kind == Kind::NewAxis; }
+  [[nodiscard]] bool is_ellipsis() const { return kind == Kind::Dots; }
+  [[nodiscard]] bool is_integer() const { return kind == Kind::Integer; }
+  [[nodiscard]] bool is_slice() const { return kind == Kind::Slice; }
+  [[nodiscard]] bool is_tensor() const { return kind == Kind::Tensor; }
+
  private:
   [[nodiscard]] static Tensor mask_of(bool value);
 };

@@ -15,6 +15,8 @@ class Scalar {
   /// Which of the three it is.
   enum class Kind : uint8_t { Bool, Integer, Floating };
 
+  /// The integer 0.
+  Scalar() : Scalar(0) {}
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T value) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -41,6 +43,17 @@ class Scalar {
   }
   /// The type a tensor made from it has: bool, int64, or the default dtype.
   [[nodiscard]] DType dtype() const { return kind_ == Kind::Bool ? kBool : kind_ == Kind::Integer ? kInt64 : get_default_dtype(); }
+  // libtorch's names for the same.
+  [[nodiscard]] double toDouble() const { return to<double>(); }
+  [[nodiscard]] float toFloat() const { return to<float>(); }
+  [[nodiscard]] int toInt() const { return to<int>(); }
+  [[nodiscard]] int64_t toLong() const { return to<int64_t>(); }
+  [[nodiscard]] bool toBool() const { return to<bool>(); }
+  [[nodiscard]] bool isFloatingPoint() const { return is_floating(); }
+  [[nodiscard]] bool isIntegral(bool include_bool) const { return kind_ == Kind::Integer || (include_bool && isBoolean()); }
+  [[nodiscard]] bool isBoolean() const { return kind_ == Kind::Bool; }
+  /// bool, int64 or float64.
+  [[nodiscard]] DType type() const { return is_floating() ? kFloat64 : dtype(); }
   friend bool operator==(const Scalar& a, const Scalar& b) {
     return a.is_floating() || b.is_floating() ? a.to<double>() == b.to<double>() : a.integer_ == b.integer_;
   }

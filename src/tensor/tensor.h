@@ -19,6 +19,8 @@
 #include "tensor/operand.h"
 #include "tensor/options.h"
 #include "tensor/scalar.h"
+#include "tensor/tensor_options.h"
+#include "tensor/tie.h"
 
 namespace tandem {
 
@@ -101,7 +103,7 @@ class Tensor {
   /// The number of its GPU; -1 on the CPU.
   [[nodiscard]] int64_t get_device(Site site = Site::of_call()) const { return device(site).index(); }
   /// Its dtype and device, for a new tensor like it.
-  [[nodiscard]] Options options(Site site = Site::of_call()) const { return {.dtype = dtype(site), .device = device(site)}; }
+  [[nodiscard]] TensorOptions options(Site site = Site::of_call()) const { return Options{.dtype = dtype(site), .device = device(site)}; }
   /// Whether it lives on the CPU.
   [[nodiscard]] bool is_cpu(Site site = Site::of_call()) const { return device(site).is_cpu(); }
   /// Whether it lives on a GPU, virtual or real.
@@ -120,6 +122,25 @@ class Tensor {
   [[nodiscard]] size_t element_size(Site site = Site::of_call()) const { return size_of(dtype(site)); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes(Site site = Site::of_call()) const { return static_cast<size_t>(numel(site)) * element_size(site); }
+  // libtorch's names for some of these, and questions that have one answer here.
+  [[nodiscard]] size_t itemsize(Site site = Site::of_call()) const { return element_size(site); }
+  [[nodiscard]] bool is_signed(Site site = Site::of_call()) const { return dtype(site) != kBool && dtype(site) != kUInt8; }
+  [[nodiscard]] bool is_sparse() const { return false; }
+  [[nodiscard]] bool is_inference() const { return false; }
+  [[nodiscard]] Layout layout() const { return Layout::Strided; }
+  [[nodiscard]] uint32_t _version(Site site = Site::of_call()) const { return version(site); }
+  /// Whether it is a view whose changes in place reach another tensor's history.
+  [[nodiscard]] bool is_view(Site site = Site::of_call()) const;
+  /// What it is a view of. Error where it is none.
+  [[nodiscard]] Tensor _base(Site site = Site::of_call()) const;
+  /// Which of its node's results it is.
+  [[nodiscard]] int64_t output_nr(Site site = Site::of_call()) const;
+  /// Whether retain_grad was called on this result.
+  [[nodiscard]] bool retains_grad() const;
+  /// How many handles and nodes hold it.
+  [[nodiscard]] int64_t use_count() const;
+  /// Lets the tensor go: the handle names none from now on.
+  void reset() { impl_ = nullptr; }
   /// How often the elements were changed in place; changes through what data() gave are counted apart.
   [[nodiscard]] uint32_t version(Site site = Site::of_call()) const;
   /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
@@ -141,6 +162,8 @@ class Tensor {
   [[nodiscard]] PackedTensorAccessor<T, N, int64_t> packed_accessor64(Site site = Site::here()) const;
   /// For the library: what the handle points to. Error where it is undefined.
   [[nodiscard]] TensorImpl& impl(Site site = Site::of_call()) const;
+  /// As impl(), for programs that know a tensor by this address, as libtorch's optimizers know their state.
+  [[nodiscard]] TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   /// For the library: the same, or nothing.
   [[nodiscard]] const Ref<TensorImpl>& ref() const { return impl_; }
 
@@ -162,11 +185,14 @@ class Tensor {
   void set_grad(const Tensor& grad, Site = Site::here()) const;
   /// The node that made this tensor; empty for leaves.
   [[nodiscard]] const Ref<autograd::Node>& grad_fn(Site site = Site::of_call()) const;
-  /// Gradients of this tensor with respect to all leaves, added to their `.grad`. Without `gradient` it must be one element.
+  /// Gradients of this tensor with respect to all leaves, or to `options.inputs` alone, added to their `.grad`. Without `gradient` it must
+  /// be one element.
   void backward(const Tensor& gradient = Tensor(), BackwardOptions options = {}, Site site = Site::here()) const;
   void backward(const Tensor& gradient, std::same_as<bool> auto retain_graph, Flag create_graph = false, Site site = Site::here()) const {
     backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph}, site);
   }
+  /// The same of `inputs` alone, leaves or results. Error for none, and for those that require no gradient.
+  void backward(const Tensor& gradient, BackwardOptions options, const std::vector<Tensor>& inputs, Site site = Site::here()) const;
   /// The same values without history; shares storage.
   [[nodiscard]] Tensor detach() const;
   /// The same with a version of its own: backward does not find out what is changed in place through it. As torch.Tensor.data.
@@ -198,6 +224,19 @@ class Tensor {
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(detail::named(device, site), dtype, options, "to", site);
   }
+  /// The same with libtorch's two switches, whether it may go on before the copy is there, and whether a new tensor is wanted in any case.
+  [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, std::same_as<bool> auto non_blocking, Flag copy = false,
+                          Site site = Site::here()) const {
+    return to(device, dtype, ToOptions{non_blocking, copy}, site);
+  }
+  [[nodiscard]] Tensor to(const DeviceLike auto& device, std::same_as<bool> auto non_blocking, Flag copy = false,
+                          Site site = Site::here()) const {
+    return to(device, ToOptions{non_blocking, copy}, site);
+  }
+  [[nodiscard]] Tensor to(ExactlyDType auto dtype, std::same_as<bool> auto non_blocking, Flag copy = false,
+                          Site site = Site::here()) const {
+    return to(dtype, ToOptions{non_blocking, copy}, site);
+  }
   /// With the dtype and on the device of `other`.
   [[nodiscard]] Tensor to(const Tensor& other, ToOptions options = {}, Site site = Site::here()) const {
     return moved(other.device(site), other.dtype(site), options, "to", site);
@@ -228,6 +267,8 @@ class Tensor {
   [[nodiscard]] Tensor clone(Site site = Site::here()) const;
   /// Itself where it is dense in row-major order, else a copy that is.
   [[nodiscard]] Tensor contiguous(Site site = Site::here()) const;
+  /// The same: there is one order of dimensions.
+  [[nodiscard]] Tensor contiguous(MemoryFormat, Site site = Site::here()) const { return contiguous(site); }
   /// With the dtype and on the device of `other`.
   [[nodiscard]] Tensor type_as(const Tensor& other, Site site = Site::here()) const {
     return to(other.device(site), other.dtype(site), {}, site);
@@ -411,6 +452,7 @@ class Tensor {
   [[nodiscard]] Tensor sum(Integer auto dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const {
     return sum(Shape{int64_t(dim)}, keepdim, dtype, site);
   }
+  [[nodiscard]] Tensor sum(ExactlyDType auto dtype, Site site = Site::here()) const { return sum(Shape{}, false, dtype, site); }
   [[nodiscard]] Tensor nansum(const Shape& dims = {}, Flag keepdim = false, std::optional<DType> dtype = {},
                               Site site = Site::here()) const;
   [[nodiscard]] Tensor mean(Site site = Site::here()) const;
@@ -418,6 +460,7 @@ class Tensor {
   [[nodiscard]] Tensor mean(Integer auto dim, Flag keepdim = false, std::optional<DType> dtype = {}, Site site = Site::here()) const {
     return mean(Shape{int64_t(dim)}, keepdim, dtype, site);
   }
+  [[nodiscard]] Tensor mean(ExactlyDType auto dtype, Site site = Site::here()) const { return mean(Shape{}, false, dtype, site); }
   [[nodiscard]] Tensor nanmean(const Shape& dims = {}, Flag keepdim = false, std::optional<DType> dtype = {},
                                Site site = Site::here()) const;
   [[nodiscard]] Tensor prod(Site site = Site::here()) const;
@@ -602,9 +645,14 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 
-/// What max, sort, topk and others along a dimension give.
+/// What max, sort, topk and others along a dimension give. As every result of several tensors it can be given to std::tie, and be a
+/// std::tuple.
 struct ValuesIndices {
   Tensor values, indices;
+  template <class A, class B>
+  operator std::tuple<A, B>() {  // NOLINT: std::tie(…) = result
+    return {detail::tied<A>(values), detail::tied<B>(indices)};
+  }
 };
 
 }  // namespace tandem

@@ -123,6 +123,9 @@ inline bool Tensor::is_contiguous(Site site) const { return impl(site).contiguou
 inline bool Tensor::is_pinned(Site site) const { return impl(site).storage->is_pinned(); }
 inline int64_t Tensor::storage_offset(Site site) const { return impl(site).offset; }
 inline uint32_t Tensor::version(Site site) const { return impl(site).version(); }
+inline bool Tensor::is_view(Site site) const { return static_cast<bool>(impl(site).base); }
+inline int64_t Tensor::output_nr(Site site) const { return impl(site).output_nr; }
+inline int64_t Tensor::use_count() const { return impl_ ? impl_->use_count() : 0; }
 inline bool Tensor::requires_grad(Site site) const { return impl(site).needs_grad(); }
 inline bool Tensor::is_leaf(Site site) const { return !impl(site).grad_fn; }
 inline Tensor& Tensor::grad(Site site) const { return impl(site).grad; }

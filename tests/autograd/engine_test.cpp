@@ -47,6 +47,31 @@ TEST_P(Engine, AGradientThatPassesThroughIsNotCopied) {
   }
 }
 
+TEST_P(Engine, AddsToTheGivenInputsAlone) {
+  auto a = leaf({1., 2.}), b = leaf({3., 4.});
+  const auto product = a * b, sum = product.sum();
+  sum.backward({}, {.retain_graph = true}, {a, product, a});
+  EXPECT_TRUE(td::equal(a.grad(), td::tensor({3., 4.}, device())));  // once, though it was given twice
+  EXPECT_TRUE(td::equal(product.grad(), td::ones({2}, device())));
+  EXPECT_FALSE(b.grad().defined());
+  const auto first = a.grad();
+  td::autograd::backward({sum}, {}, {}, {a});
+  EXPECT_TRUE(a.grad().is_same(first));
+  EXPECT_TRUE(td::equal(first, td::tensor({6., 8.}, device())));
+
+  (a + b).backward(td::ones({2}, device()), {}, {b});
+  (a + b).backward(td::ones({2}, device()), {}, {a, b});
+  b.grad().mul_(5);
+  EXPECT_TRUE(td::equal(a.grad(), td::tensor({7., 9.}, device())));
+
+  auto x = leaf({3.});
+  (x * x).backward({}, {.create_graph = true}, {x});
+  EXPECT_EQ(td::grad({x.grad()}, {x})[0].item<float>(), 2);
+  EXPECT_EQ(error_of([&] { (x * x).backward({}, {}, std::vector<td::Tensor>()); }),
+            "[backward] 'inputs' argument to backward() cannot be empty; leave it out for all leaves");
+  EXPECT_NE(error_of([&] { (x * x).backward({}, {}, {td::ones({1}, device())}); }).find("does not require grad"), std::string::npos);
+}
+
 TEST_P(Engine, DiamondsAddUp) {
   auto x = leaf({2.});
   auto y = x * x;

@@ -44,6 +44,84 @@ TEST_P(LibtorchNames, MoveAndConvert) {
   }
 }
 
+TEST_P(LibtorchNames, ResultsAreTied) {
+  const td::Tensor x = td::tensor({{1., 5., 2.}, {7., 3., 4.}}).to(device());
+  td::Tensor values, indices;
+  std::tie(values, indices) = x.max(1);
+  EXPECT_TRUE(values.equal(td::tensor({5., 7.}).to(device())));
+  EXPECT_TRUE(indices.equal(td::tensor({1, 0}).to(device())));
+  std::tie(std::ignore, indices) = x.min(1);
+  EXPECT_TRUE(indices.equal(td::tensor({0, 1}).to(device())));
+  const std::tuple<td::Tensor, td::Tensor> top = x.topk(1);
+  EXPECT_TRUE(std::get<0>(top).equal(td::tensor({{5.}, {7.}}).to(device())));
+  auto [sorted, order] = x.sort(1);
+  EXPECT_EQ(sorted[0][2].item<float>(), 5);
+  EXPECT_EQ(order[0][2].item<int64_t>(), 1);
+  td::Tensor u, s, vh;
+  std::tie(u, s, vh) = td::linalg::svd(x, false);
+  EXPECT_TRUE(u.matmul(s.diag_embed()).matmul(vh).allclose(x, 1e-4, 1e-4));
+}
+
+TEST_P(LibtorchNames, OptionsAreChained) {
+  const td::Tensor x = td::ones({2}).to(device());
+  const td::Tensor whole = td::zeros({3}, x.options().dtype(td::kLong));
+  EXPECT_EQ(whole.dtype(), td::kInt64);
+  EXPECT_EQ(whole.device(), device());
+  EXPECT_TRUE(td::zeros({3}, x.options().requires_grad(true)).requires_grad());
+  const td::TensorOptions options = td::TensorOptions().device(td::kCUDA, 1).dtype<double>();
+  EXPECT_EQ(options.device(), td::Device("cuda:1"));
+  EXPECT_EQ(options.dtype(), td::kFloat64);
+  EXPECT_FALSE(options.requires_grad());
+  EXPECT_EQ(x.to(td::kCPU, td::kDouble, /*non_blocking=*/false, /*copy=*/true).dtype(), td::kFloat64);
+  EXPECT_TRUE(x.to(device(), false).is_same(x));
+  EXPECT_FALSE(x.to(td::kFloat, false, true).is_same(x));
+  EXPECT_EQ(td::ones({2}, td::kInt).to(device()).sum(td::kDouble).dtype(), td::kFloat64);
+}
+
+TEST_P(LibtorchNames, AskATensorOfItsHistory) {
+  const td::Tensor x = td::ones({2, 2}, {.device = device(), .requires_grad = true});
+  const td::Tensor y = x * 2, row = y[0];
+  EXPECT_FALSE(y.is_view());
+  EXPECT_TRUE(row.is_view());
+  EXPECT_TRUE(row._base().is_same(y));
+  EXPECT_EQ(error_of([&] { (void)y._base(); }), "[_base] Can't get base of non-view Tensor: ask is_view() first");
+  EXPECT_FALSE(y.retains_grad());
+  y.retain_grad();
+  EXPECT_TRUE(y.retains_grad());
+  EXPECT_EQ(td::linalg::svd(y).S.output_nr(), 1);
+  const uint32_t before = x._version();
+  {
+    const td::NoGradGuard unrecorded;
+    x.add_(1);
+  }
+  EXPECT_EQ(x._version(), before + 1);
+  td::Tensor held = x;
+  EXPECT_EQ(held.unsafeGetTensorImpl(), x.unsafeGetTensorImpl());
+  held.reset();
+  EXPECT_FALSE(held.defined());
+  EXPECT_EQ(held.use_count(), 0);
+  EXPECT_GE(x.use_count(), 1);
+}
+
+TEST(LibtorchNamesOf, NumbersDTypesAndDevices) {
+  EXPECT_EQ(td::tensor(2.5).item().toDouble(), 2.5);
+  EXPECT_EQ(td::Scalar(7.9).toLong(), 7);
+  EXPECT_EQ(td::Scalar().toInt(), 0);
+  EXPECT_TRUE(td::Scalar(true).isBoolean());
+  EXPECT_FALSE(td::Scalar(true).isIntegral(false));
+  EXPECT_TRUE(td::Scalar(true).isIntegral(true));
+  EXPECT_EQ(td::Scalar(1.F).type(), td::kFloat64);
+  EXPECT_EQ(td::DType::Float, td::kFloat32);
+  EXPECT_EQ(td::DType::Long, td::kInt64);
+  td::Device gpu(td::kCUDA);
+  EXPECT_FALSE(gpu.has_index());
+  gpu.set_index(1);
+  EXPECT_EQ(gpu.str(), "cuda:1");
+  EXPECT_TRUE(td::Index(td::None).is_none());
+  EXPECT_TRUE(td::Index("...").is_ellipsis());
+  EXPECT_TRUE(td::Index(td::Slice(1, 2)).is_slice());
+}
+
 TEST_P(LibtorchNames, Gradients) {
   const td::Tensor w = td::ones({2}).to(device()).set_requires_grad(true);
   const td::Tensor y = (w * w).sum();
