@@ -58,13 +58,13 @@ class Decoder {
 };
 
 /// What the file says of its picture, and what comes of it.
-struct Layout {
+struct PixelLayout {
   png_uint_32 width = 0, height = 0;
   int64_t bits = 0;      // a pixel takes in the file
   int64_t channels = 0;  // as it comes: no palette, and transparent colours are alpha
 };
 
-Layout layout_of(png_const_structp png, png_const_infop info) {
+PixelLayout layout_of(png_const_structp png, png_const_infop info) {
   const unsigned colour = png_get_color_type(png, info);
   const bool alpha = (colour & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   return {.width = png_get_image_width(png, info),
@@ -79,7 +79,7 @@ Tensor decode_png(std::string_view bytes, std::string_view what) {
   constexpr size_t kName = 12;  // behind the signature and the chunk's length
   if (bytes.size() < kName || bytes.substr(kName, 4) != "IHDR") fail(what, "its first chunk is not IHDR");
   Decoder decoder(bytes, what);
-  Layout layout;
+  PixelLayout layout;
   decoder.run([&](png_structp png, png_infop info) {
     png_set_read_fn(png, png_get_error_ptr(png), Decoder::read);
     png_set_benign_errors(png, 1);

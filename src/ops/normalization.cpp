@@ -37,7 +37,7 @@ kernels::View arranged(const Tensor& x, const Shape& sizes, const Shape& strides
 }
 
 /// Which elements of a contiguous tensor are normalized together, and which weight belongs to them.
-struct Layout {
+struct NormLayout {
   Shape sizes, strides;  // of the data: (rows, runs, length)
   Shape weight_sizes;    // (groups, runs)
   Shape weight_strides;  // over contiguous weights; a stride of 0 is shared by the runs of a row
@@ -60,7 +60,7 @@ struct Normalized {
 
 DType statistics_dtype(DType dtype) { return dtype == kFloat64 ? kFloat64 : kFloat32; }
 
-Normalized normalize_rows(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, const Layout& layout, double eps,
+Normalized normalize_rows(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, const NormLayout& layout, double eps,
                           Site site) {
   const Options options{.dtype = statistics_dtype(x.dtype()), .device = x.device()};
   Normalized result{empty(x.sizes(), {.dtype = x.dtype(), .device = x.device()}, site),
@@ -73,7 +73,7 @@ Normalized normalize_rows(const char* op, const Tensor& x, const Tensor& weight,
 
 /// The same gradient in operations, from x itself: for gradients of gradients.
 std::array<Tensor, 3> differentiable_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                              const Layout& layout, double eps) {
+                                              const NormLayout& layout, double eps) {
   const int64_t rows = layout.sizes[0], runs = layout.sizes[1], length = layout.sizes[2];
   const int64_t groups = layout.weight_sizes[0];
   const bool batch = layout.strides[0] < layout.strides[1] && layout.weight_strides[1] == 0;
@@ -102,7 +102,7 @@ std::array<Tensor, 3> differentiable_gradient(const Tensor& g, const Tensor& x, 
 
 /// `relu`: g is the gradient of max(0, y).
 std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
-                               const Tensor& bias, const Layout& layout, double eps, bool relu, autograd::Wanted wanted, Site site) {
+                               const Tensor& bias, const NormLayout& layout, double eps, bool relu, autograd::Wanted wanted, Site site) {
   std::array<Tensor, 3> gradients;
   const Tensor grad = g.contiguous(site);
   const bool parameters = (wanted[1] && weight.defined()) || (wanted[2] && bias.defined());
@@ -139,7 +139,7 @@ std::array<Tensor, 3> gradient(const Tensor& g, const Tensor& x, const Tensor& m
 struct Gradient {
   autograd::SavedTensor x, mean, variance, weight, bias;
   DType dtype;  // of x
-  Layout layout;
+  NormLayout layout;
   double eps;
   Site site;
   bool relu = false;  // follows: the gradient that comes is that of max(0, y)
@@ -167,7 +167,7 @@ struct Gradient {
 
 /// x, contiguous, normalized and recorded; `statistics`, where given, gets mean and variance.
 Tensor normalized(const char* op, const char* grad_fn, const Tensor& x, const Tensor& weight_in, const Tensor& bias_in,
-                  const Layout& layout, double eps, Site site, Normalized* statistics = nullptr) {
+                  const NormLayout& layout, double eps, Site site, Normalized* statistics = nullptr) {
   ops::check_same_device(op, x, "input", weight_in, "weight");
   ops::check_same_device(op, x, "input", bias_in, "bias");
   const Tensor weight = weight_in.defined() ? weight_in.contiguous(site) : weight_in;
@@ -182,8 +182,8 @@ Tensor normalized(const char* op, const char* grad_fn, const Tensor& x, const Te
 }
 
 /// Rows that are the last dimensions of a contiguous tensor.
-Layout last_dimensions(const char* op, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
-                       bool centered) {
+NormLayout last_dimensions(const char* op, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                           bool centered) {
   if (normalized_shape.empty())
     fail("[", op, "] Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got ",
          "normalized_shape = ", normalized_shape);
@@ -261,14 +261,14 @@ Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tens
   if (const ops::Cast cast("layer_norm", site, input, weight, bias); cast)
     return layer_norm(cast(input), normalized_shape, cast(weight), cast(bias), eps, site);
   ops::check_floating("layer_norm", input);
-  const Layout layout = last_dimensions("layer_norm", input, normalized_shape, weight, bias, true);
+  const NormLayout layout = last_dimensions("layer_norm", input, normalized_shape, weight, bias, true);
   return normalized("layer_norm", "NativeLayerNormBackward0", input.contiguous(site), weight, bias, layout, eps, site);
 }
 
 Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight, std::optional<double> eps, Site site) {
   if (const ops::Cast cast("rms_norm", site, input, weight); cast) return rms_norm(cast(input), normalized_shape, cast(weight), eps, site);
   ops::check_floating("rms_norm", input);
-  const Layout layout = last_dimensions("rms_norm", input, normalized_shape, weight, {}, false);
+  const NormLayout layout = last_dimensions("rms_norm", input, normalized_shape, weight, {}, false);
   const double own = input.dtype() == kFloat64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   return normalized("rms_norm", "FusedRmsNormBackward0", input.contiguous(site), weight, {}, layout, eps.value_or(own), site);
 }
@@ -290,7 +290,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   check_channels("group_norm", weight, "weight", channels);
   check_channels("group_norm", bias, "bias", channels);
   const int64_t runs = channels / num_groups;
-  const Layout layout{{samples * num_groups, runs, places}, {runs * places, places, 1}, {num_groups, runs}, {runs, 1}};
+  const NormLayout layout{{samples * num_groups, runs, places}, {runs * places, places, 1}, {num_groups, runs}, {runs, 1}};
   return normalized("group_norm", "NativeGroupNormBackward0", input.contiguous(site), weight, bias, layout, eps, site);
 }
 
@@ -314,7 +314,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
   for (int64_t d = 2; d < input.dim(); ++d) places *= input.size(d);
   const int64_t count = samples * places;
   check_more_than_one(op, input, count);
-  const Layout layout{{channels, samples, places}, {places, channels * places, 1}, {channels, samples}, {1, 0}};
+  const NormLayout layout{{channels, samples, places}, {places, channels * places, 1}, {channels, samples}, {1, 0}};
   Normalized statistics;
   Tensor y = normalized(op, "NativeBatchNormBackward0", input.contiguous(site), options.weight, options.bias, layout, options.eps, site,
                         &statistics);
@@ -340,7 +340,7 @@ Tensor instance_norm(const Tensor& input, const InstanceNormOptions& options, Si
   int64_t places = 1;
   for (int64_t d = 2; d < input.dim(); ++d) places *= input.size(d);
   if (places == 1) fail("[instance_norm] Expected more than 1 spatial element when training, got input size ", input.sizes());
-  const Layout layout{{samples * channels, 1, places}, {places, places, 1}, {channels, 1}, {1, 1}};
+  const NormLayout layout{{samples * channels, 1, places}, {places, places, 1}, {channels, 1}, {1, 1}};
   Normalized statistics;
   Tensor y = normalized(op, "NativeBatchNormBackward0", input.contiguous(site), options.weight, options.bias, layout, options.eps, site,
                         &statistics);

@@ -16,16 +16,16 @@ using autograd::record;
 using kernels::Padding;
 
 /// How many elements stand before each dimension, and the padded sizes.
-struct Layout {
+struct PaddedLayout {
   Shape before, sizes;
 };
 
-Layout layout_of(const char* op, const Tensor& x, const Shape& pad) {
+PaddedLayout layout_of(const char* op, const Tensor& x, const Shape& pad) {
   if (pad.size() % 2 != 0) fail("[", op, "] Padding length must be divisible by 2, but got ", pad.size(), " numbers");
   if (static_cast<int64_t>(pad.size() / 2) > x.dim())
     fail("[", op, "] Padding length should be less than or equal to two times the input dimension but got padding length ", pad.size(),
          " and input of dimension ", x.dim());
-  Layout layout{x.sizes(), x.sizes()};
+  PaddedLayout layout{x.sizes(), x.sizes()};
   const auto ndim = static_cast<size_t>(x.dim());
   for (size_t d = 0; d < ndim; ++d) {
     const size_t i = 2 * (ndim - 1 - d);
@@ -40,10 +40,12 @@ Layout layout_of(const char* op, const Tensor& x, const Shape& pad) {
   return layout;
 }
 
-Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mode, const Scalar& value, const char* grad_fn, Site site);
+Tensor padded(const char* op, const Tensor& x, const PaddedLayout& layout, Padding mode, const Scalar& value, const char* grad_fn,
+              Site site);
 
 /// The gradient: what went to more than one place is added up.
-Tensor gathered(const char* op, const Tensor& g, const Shape& sizes, const Layout& layout, Padding mode, const char* grad_fn, Site site) {
+Tensor gathered(const char* op, const Tensor& g, const Shape& sizes, const PaddedLayout& layout, Padding mode, const char* grad_fn,
+                Site site) {
   Tensor y = ops::summed(sizes, g, site, [&](const Tensor& sums) {
     const kernels::Span<int64_t> before{layout.before.data(), static_cast<int64_t>(layout.before.size())};
     if (sums.numel()) ops::launch(g, op, site, &kernels::Table::pad_backward, sums, g, before, mode);
@@ -52,7 +54,8 @@ Tensor gathered(const char* op, const Tensor& g, const Shape& sizes, const Layou
                 [op, layout, mode, grad_fn, site](const Tensor& gg) { return padded(op, gg, layout, mode, 0, grad_fn, site); });
 }
 
-Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mode, const Scalar& value, const char* grad_fn, Site site) {
+Tensor padded(const char* op, const Tensor& x, const PaddedLayout& layout, Padding mode, const Scalar& value, const char* grad_fn,
+              Site site) {
   if (x.dim() == 0) return x.clone(site);
   Tensor y = empty(layout.sizes, {.dtype = x.dtype(), .device = x.device()}, site);
   if (y.numel())
@@ -60,7 +63,7 @@ Tensor padded(const char* op, const Tensor& x, const Layout& layout, Padding mod
                 ops::value_of(value));
   return record(grad_fn, y, {x}, site, [op, layout, mode, sizes = x.sizes(), grad_fn, site](const Tensor& g) {
     if (mode != Padding::Constant) return gathered(op, g, sizes, layout, mode, grad_fn, site);
-    Layout back{layout.before, sizes};
+    PaddedLayout back{layout.before, sizes};
     for (int64_t& before : back.before) before = -before;
     return padded(op, g, back, mode, 0, grad_fn, site);
   });

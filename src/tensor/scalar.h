@@ -16,7 +16,7 @@ class Scalar {
   enum class Kind : uint8_t { Bool, Integer, Floating };
 
   /// The integer 0.
-  Scalar() : Scalar(0) {}
+  explicit Scalar() : Scalar(0) {}  // not by braces, which would be taken for an alpha left out
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T value) {
     if constexpr (std::is_floating_point_v<T>) {
