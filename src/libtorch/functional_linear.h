@@ -1,0 +1,168 @@
+// torch::nn::functional: linear maps, convolutions, embeddings, normalization, distances.
+#pragma once
+
+#include "libtorch/functional_arguments.h"
+#include "libtorch/options_activation.h"
+#include "libtorch/options_conv.h"
+#include "libtorch/options_linear.h"
+#include "ops/counting.h"
+#include "ops/creation.h"
+#include "ops/distance.h"
+#include "ops/embedding.h"
+#include "ops/fold.h"
+#include "ops/indexing.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/products.h"
+#include "ops/view.h"
+
+namespace torch::nn::functional {
+
+using tandem::Site;
+
+/// input weightᵀ + bias.
+inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, Site site = Site::here()) {
+  return tandem::linear(input, weight, bias, site);
+}
+/// input1 weight[k] input2 + bias[k].
+inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {},
+                       Site site = Site::here()) {
+  return tandem::bilinear(input1, input2, weight, bias, site);
+}
+
+// --- Convolutions
+
+namespace detail {
+
+template <size_t D>
+tandem::ConvOptions conv_options(const ConvFuncOptions<D>& options) {
+  return {.stride = nn::detail::shape_of(options.stride()),
+          .padding = nn::detail::conv_padding_of<D>(options.padding()),
+          .dilation = nn::detail::shape_of(options.dilation()),
+          .groups = options.groups()};
+}
+template <size_t D>
+tandem::ConvTransposeOptions conv_transpose_options(const ConvTransposeFuncOptions<D>& options) {
+  return {.stride = nn::detail::shape_of(options.stride()),
+          .padding = nn::detail::shape_of(options.padding()),
+          .output_padding = nn::detail::shape_of(options.output_padding()),
+          .groups = options.groups(),
+          .dilation = nn::detail::shape_of(options.dilation())};
+}
+
+}  // namespace detail
+
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::conv1d(input, weight, options.bias(), detail::conv_options(options), site);
+}
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::conv2d(input, weight, options.bias(), detail::conv_options(options), site);
+}
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::conv3d(input, weight, options.bias(), detail::conv_options(options), site);
+}
+inline Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options = {},
+                               Site site = Site::here()) {
+  return tandem::conv_transpose1d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+}
+inline Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options = {},
+                               Site site = Site::here()) {
+  return tandem::conv_transpose2d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+}
+inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options = {},
+                               Site site = Site::here()) {
+  return tandem::conv_transpose3d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+}
+inline Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options, Site site = Site::here()) {
+  using nn::detail::shape_of;
+  return tandem::unfold(
+      input, shape_of(options.kernel_size()),
+      {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);
+}
+inline Tensor fold(const Tensor& input, const FoldFuncOptions& options, Site site = Site::here()) {
+  using nn::detail::shape_of;
+  return tandem::fold(
+      input, shape_of(options.output_size()), shape_of(options.kernel_size()),
+      {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);
+}
+
+// --- Embeddings
+
+inline Tensor one_hot(const Tensor& tensor, int64_t num_classes = -1, Site site = Site::here()) {
+  return tandem::one_hot(tensor, num_classes, site);
+}
+inline Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::embedding(input, weight, options.padding_idx(), options.max_norm(), options.norm_type(), options.scale_grad_by_freq(),
+                           site);
+}
+inline Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& options = {},
+                            Site site = Site::here()) {
+  return tandem::embedding_bag(input, weight,
+                               {.offsets = options.offsets(),
+                                .max_norm = options.max_norm(),
+                                .norm_type = options.norm_type(),
+                                .scale_grad_by_freq = options.scale_grad_by_freq(),
+                                .mode = nn::detail::word_of(options.mode()),
+                                .per_sample_weights = options.per_sample_weights(),
+                                .include_last_offset = options.include_last_offset(),
+                                .padding_idx = options.padding_idx()},
+                               site);
+}
+
+// --- Normalization
+
+inline Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                         const BatchNormFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::batch_norm(input, running_mean, running_var,
+                            {.weight = options.weight(),
+                             .bias = options.bias(),
+                             .training = options.training(),
+                             .momentum = options.momentum().value_or(0),
+                             .eps = options.eps()},
+                            site);
+}
+inline Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {}, Site site = Site::here()) {
+  return tandem::instance_norm(input,
+                               {.running_mean = options.running_mean(),
+                                .running_var = options.running_var(),
+                                .weight = options.weight(),
+                                .bias = options.bias(),
+                                .use_input_stats = options.use_input_stats(),
+                                .momentum = options.momentum(),
+                                .eps = options.eps()},
+                               site);
+}
+inline Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options, Site site = Site::here()) {
+  return tandem::layer_norm(input, options.normalized_shape(), options.weight(), options.bias(), options.eps(), site);
+}
+inline Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options, Site site = Site::here()) {
+  return tandem::group_norm(input, options.num_groups(), options.weight(), options.bias(), options.eps(), site);
+}
+inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options, Site site = Site::here()) {
+  return tandem::local_response_norm(input, options.size(), options.alpha(), options.beta(), options.k(), site);
+}
+inline Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options = {}, Site site = Site::here()) {
+  const Tensor result = tandem::normalize(input, options.p(), options.dim(), options.eps(), site);
+  if (!options.out()) return result;
+  const Tensor& out = *options.out();
+  out.resize_(result.sizes(), site);
+  return out.copy_(result, false, site);
+}
+
+// --- Distances
+
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& options = {},
+                                Site site = Site::here()) {
+  return tandem::cosine_similarity(x1, x2, options.dim(), options.eps(), site);
+}
+inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& options = {},
+                                Site site = Site::here()) {
+  return tandem::pairwise_distance(x1, x2, options.p(), options.eps(), options.keepdim(), site);
+}
+/// The distances of each row to those behind it, one after another.
+inline Tensor pdist(const Tensor& input, double p = 2, Site site = Site::here()) {
+  const Tensor behind = tandem::ones({input.size(0, site), input.size(0, site)}, {.dtype = tandem::kBool, .device = input.device()}, site);
+  return tandem::masked_select(tandem::cdist(input, input, p, "donot_use_mm_for_euclid_dist", site), behind.triu(1, site), site);
+}
+
+}  // namespace torch::nn::functional

@@ -1,0 +1,113 @@
+// What the layers share: their text, and the base of those that have options and no parameters.
+#pragma once
+
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "libtorch/any_value.h"
+#include "libtorch/enums.h"
+#include "libtorch/holder.h"
+#include "libtorch/module.h"
+#include "libtorch/types.h"
+#include "ops/creation.h"
+
+namespace torch::nn {
+
+using tandem::Site;
+
+namespace detail {
+
+/// The user's line that makes a layer, for `reset`, which takes none.
+inline Site making_site() {
+  const auto& [file, line] = tandem::detail::statement_line;
+  // make_shared and its like have a line of their own, which says nothing.
+  return line == 0 || std::strstr(file, "/include/c++/") ? Site::none() : Site(file, line);
+}
+
+/// A layer's text, as it is built up: `Text(stream, "ELU")("alpha", 1.0)` writes "torch::nn::ELU(alpha=1)".
+class Text {
+ public:
+  Text(std::ostream& stream, const char* name) : stream_(stream) { stream_ << "torch::nn::" << name << '('; }
+  ~Text() { stream_ << ')'; }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  /// One of its options; without a name the value alone.
+  template <class T>
+  Text& operator()(const char* name, const T& value) {
+    stream_ << (first_ ? "" : ", ") << name << (*name ? "=" : "");
+    first_ = false;
+    put(value);
+    return *this;
+  }
+  /// One that is written only where it is not as usual.
+  template <class T>
+  Text& when(bool shown, const char* name, const T& value) {
+    return shown ? (*this)(name, value) : *this;
+  }
+
+ private:
+  void put(bool value) { stream_ << (value ? "true" : "false"); }
+  template <class T>
+  void put(const T& value) {
+    stream_ << value;
+  }
+  template <class... Words>
+  void put(const std::variant<Words...>& word) {
+    stream_ << enumtype::get_enum_name(word);
+  }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    if (value) put(*value);
+    else stream_ << "None";
+  }
+  template <size_t D, class T>
+  void put(const ExpandingArray<D, T>& array) {
+    if (D == 1) put((*array)[0]);
+    else put_list(*array);
+  }
+  template <size_t D>
+  void put(const ExpandingArrayWithOptionalElem<D>& array) {
+    put_list(*array);
+  }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    put_list(list);
+  }
+  template <class List>
+  void put_list(const List& list) {
+    const char* between = "[";
+    for (const auto& value : list) {
+      stream_ << std::exchange(between, ", ");
+      put(value);
+    }
+    stream_ << ']';
+  }
+
+  std::ostream& stream_;
+  bool first_ = true;
+};
+
+/// A layer that computes with its options alone.
+template <class Derived, class LayerOptions>
+class OptionsOnly : public Cloneable<Derived> {
+ public:
+  OptionsOnly() requires std::default_initializable<LayerOptions>
+  = default;
+  explicit OptionsOnly(LayerOptions options_, Site = Site::here()) : options(std::move(options_)) {}
+  void reset() override {}
+
+  LayerOptions options;
+};
+
+/// A layer without options, too.
+template <class Derived>
+class NoOptions : public Cloneable<Derived> {
+ public:
+  void reset() override {}
+};
+
+}  // namespace detail
+}  // namespace torch::nn

@@ -1,0 +1,71 @@
+// Adagrad.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "libtorch/arg.h"
+#include "libtorch/optim_fused.h"
+#include "optim/adagrad.h"
+
+namespace torch::optim {
+
+class AdagradOptions : public detail::NamedOptions<AdagradOptions> {
+ public:
+  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  TORCH_ARG(double, lr) = 1e-2;
+  TORCH_ARG(double, lr_decay) = 0;
+  TORCH_ARG(double, weight_decay) = 0;
+  TORCH_ARG(double, initial_accumulator_value) = 0;
+  TORCH_ARG(double, eps) = 1e-10;
+
+ public:
+  template <class Self, class F>
+  static void each(Self& self, F&& f) {
+    f("lr", self.lr_);
+    f("lr_decay", self.lr_decay_);
+    f("weight_decay", self.weight_decay_);
+    f("initial_accumulator_value", self.initial_accumulator_value_);
+    f("eps", self.eps_);
+  }
+  /// The same for tandem.
+  [[nodiscard]] tandem::optim::AdagradOptions native() const {
+    return {.lr = lr_,
+            .lr_decay = lr_decay_,
+            .weight_decay = weight_decay_,
+            .initial_accumulator_value = initial_accumulator_value_,
+            .eps = eps_,
+            .maximize = false};
+  }
+};
+
+class AdagradParamState : public detail::NamedState<AdagradParamState> {
+  TORCH_ARG(tandem::Tensor, sum);
+  TORCH_ARG(int64_t, step) = 0;
+
+ public:
+  template <class Self, class F>
+  static void each(Self& self, F&& f) {
+    f("sum", self.sum_);
+    f("step", self.step_);
+  }
+  /// There is a state before the first step, too.
+  static AdagradParamState start(const tandem::Tensor& parameter, const AdagradOptions& options) {
+    const tandem::Options made{.dtype = parameter.dtype(), .device = parameter.device()};
+    return AdagradParamState().sum(tandem::full(parameter.sizes(), options.initial_accumulator_value(), made, tandem::Site::none()));
+  }
+  static const char* old_name(std::string_view field) { return field == "sum" ? "sum_buffers" : "step_buffers"; }
+};
+
+/// Adagrad: steps scaled by the sum of squared gradients.
+class Adagrad : public detail::FusedOptimizer<tandem::optim::Adagrad, AdagradOptions, AdagradParamState> {
+ public:
+  explicit Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here())
+      : FusedOptimizer(std::move(groups), defaults, site) {}
+  explicit Adagrad(std::vector<tandem::Tensor> params, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here())
+      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+};
+
+}  // namespace torch::optim

@@ -1,0 +1,102 @@
+// Functions with libtorch's parameters, on the CPU and on a GPU.
+#include "libtorch/functions.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "libtorch/cuda.h"
+
+namespace {
+
+class LibtorchFunctions : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (torch::Device(GetParam()).is_cuda() && !torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+    torch::manual_seed(0);
+  }
+  torch::TensorOptions options() { return torch::device(torch::Device(GetParam())); }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, LibtorchFunctions, testing::Values("cpu", "cuda:0"));
+
+TEST_P(LibtorchFunctions, ConvolutionsTakeStrideAndPaddingByPlace) {
+  const auto x = torch::randn({2, 3, 8, 8}, options());
+  const auto weight = torch::randn({4, 3, 3, 3}, options());
+  const torch::IntArrayRef halved({2, 4, 3, 3}), same({2, 4, 8, 8});
+  EXPECT_EQ(torch::conv2d(x, weight, {}, 2).sizes(), halved);
+  EXPECT_EQ(torch::conv2d(x, weight, {}, {2, 2}).sizes(), halved);
+  EXPECT_EQ(torch::conv2d(x, weight, {}, 1, 1).sizes(), same);
+  EXPECT_EQ(torch::conv2d(x, weight, {}, 1, "same").sizes(), same);
+  EXPECT_EQ(torch::conv2d(x, weight, {}, {1, 1}, {2, 2}, {2, 2}).sizes(), same);
+  EXPECT_TRUE(torch::allclose(torch::conv2d(x, weight), tandem::conv2d(x, weight)));
+}
+
+TEST_P(LibtorchFunctions, PoolsTakeStrideAndPaddingByPlace) {
+  const auto x = torch::randn({1, 1, 8, 8}, options());
+  EXPECT_EQ(torch::max_pool2d(x, 2).size(2), 4);
+  EXPECT_EQ(torch::max_pool2d(x, {2, 2}, {1, 1}).size(2), 7);
+  EXPECT_EQ(torch::max_pool2d(x, 3, 2, 1).size(2), 4);
+  EXPECT_EQ(torch::avg_pool2d(x, 3, 1, 1, false, false).size(2), 8);
+  torch::Tensor values, indices;
+  std::tie(values, indices) = torch::adaptive_max_pool2d(x, {1, 1});
+  EXPECT_EQ(values.item<float>(), x.max().item<float>());
+}
+
+TEST_P(LibtorchFunctions, LossesTakeAReductionByItsNumber) {
+  const auto scores = torch::log_softmax(torch::randn({4, 5}, options()), 1);
+  const auto target = torch::tensor({0, 1, 2, 3}, options());
+  const auto mean = torch::nll_loss(scores, target);
+  EXPECT_NEAR(torch::nll_loss(scores, target, {}, at::Reduction::Sum).item<float>(), 4 * mean.item<float>(), 1e-5);
+  EXPECT_EQ(torch::mse_loss(scores, scores * 2, at::Reduction::None).sizes(), scores.sizes());
+  EXPECT_NEAR(torch::cross_entropy_loss(scores, target).item<float>(), mean.item<float>(), 1e-5);
+  EXPECT_THROW(static_cast<void>(torch::mse_loss(scores, scores, 7)), c10::ValueError);
+  using namespace torch;
+  EXPECT_EQ(nll_loss(scores, target).item<float>(), mean.item<float>());  // found in both namespaces, one function
+  EXPECT_EQ(nll_loss(scores, target, {}).item<float>(), mean.item<float>());
+}
+
+TEST_P(LibtorchFunctions, BatchNormAndEmbeddingHaveLibtorchsOrder) {
+  const auto x = torch::randn({8, 3}, options());
+  const auto normal = torch::batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, true);
+  EXPECT_TRUE(torch::allclose(normal.mean(0), torch::zeros({3}, options()), 1e-5, 1e-5));
+  const auto table = torch::randn({10, 3}, options());
+  EXPECT_TRUE(torch::equal(torch::embedding(table, torch::tensor({1, 2}, options())), table.slice(0, 1, 3)));
+}
+
+TEST_P(LibtorchFunctions, ErrorsNameTheUsersLine) {
+  const auto x = torch::randn({2, 3, 8, 8}, options());
+  const int line = __LINE__ + 2;
+  try {
+    static_cast<void>(torch::conv2d(x, torch::randn({4}, options()), {}, 1, 1));
+    FAIL() << "a weight of one dimension";
+  } catch (const c10::Error& error) {
+    EXPECT_EQ(error.where().line, line) << error.what();
+    EXPECT_NE(std::string(error.where().file).find("functions_test.cpp"), std::string::npos);
+  }
+}
+
+TEST_P(LibtorchFunctions, LinearAlgebraHasItsOldNames) {
+  const auto a = torch::randn({3, 3}, options());
+  const auto [u, s, v] = torch::svd(a);
+  EXPECT_TRUE(torch::allclose(u.matmul(torch::diag(s)).matmul(v.t()), a, 1e-4, 1e-4));
+  EXPECT_TRUE(torch::allclose(a.matmul(torch::inverse(a)), torch::eye(3, options()), 1e-3, 1e-3));
+  EXPECT_NEAR(torch::special::ndtr(torch::tensor({0.0}, options())).item<double>(), 0.5, 1e-6);
+}
+
+TEST(LibtorchFactories, MemoryOfOnesOwnHasStridesAndADeleter) {
+  float numbers[4] = {1, 2, 3, 4};
+  EXPECT_EQ(torch::from_blob(numbers, {2, 2}, {1, 2})[0][1].item<float>(), 3);
+  bool deleted = false;
+  {
+    const auto x = torch::from_blob(
+        numbers, {4}, [&](void*) { deleted = true; }, torch::kFloat);
+  }
+  EXPECT_TRUE(deleted);
+  EXPECT_EQ(torch::tensor(at::ArrayRef<int>(std::vector<int>{1, 2})).dtype(), torch::kLong);
+  EXPECT_EQ(torch::range(0, 2).numel(), 3);
+  EXPECT_EQ(torch::empty_strided({2, 3}, {1, 2}).stride(1), 2);
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// libtorch's names: options in chains, lists, checks, indices.
+#include "libtorch/types.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+int64_t first_of(c10::OptionalIntArrayRef sizes) { return sizes.value()[0]; }
+size_t count_of(at::IntArrayRef sizes) { return sizes.size(); }
+torch::TensorOptions taken(torch::TensorOptions options) { return options; }
+
+TEST(LibtorchTypes, OptionsAreSetInAChain) {
+  const auto options = torch::dtype(torch::kInt).device(torch::kCUDA, 1).requires_grad(true).pinned_memory(true);
+  EXPECT_EQ(options.dtype(), torch::kInt32);
+  EXPECT_EQ(options.device(), torch::Device("cuda:1"));
+  EXPECT_TRUE(options.requires_grad());
+  EXPECT_TRUE(options.pinned_memory());
+  EXPECT_EQ(options.layout(), torch::kStrided);
+  EXPECT_EQ(options.dtype<double>().dtype(), torch::kDouble);
+}
+
+TEST(LibtorchTypes, OptionsAreMadeOfOneEntry) {
+  EXPECT_EQ(taken(torch::kLong).dtype(), torch::kInt64);
+  EXPECT_EQ(taken(torch::kCUDA).device().type(), torch::kCUDA);
+  EXPECT_EQ(taken("cuda:0").device(), torch::Device(torch::kCUDA, 0));
+  EXPECT_EQ(torch::device({torch::kCUDA, 1}).device().index(), 1);
+  EXPECT_EQ(taken({}).dtype(), torch::kFloat);
+  EXPECT_FALSE(taken({}).has_dtype());
+}
+
+TEST(LibtorchTypes, ListsOfSizesComeFromNumbersAndVectors) {
+  EXPECT_EQ(first_of(300), 300);
+  EXPECT_EQ(first_of({400}), 400);
+  EXPECT_EQ(count_of({1, 2}), 2U);
+  EXPECT_EQ(count_of(std::vector<int64_t>{1, 2, 3}), 3U);
+  const at::IntArrayRef sizes({2, 3});
+  EXPECT_EQ(sizes, at::IntArrayRef({2, 3}));
+  EXPECT_EQ(sizes.vec(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(c10::str(sizes), "[2, 3]");
+  EXPECT_THROW(static_cast<void>(sizes.at(2)), c10::IndexError);
+}
+
+TEST(LibtorchTypes, OneValueFillsAnArray) {
+  EXPECT_EQ(*torch::ExpandingArray<3>(5), (std::array<int64_t, 3>{5, 5, 5}));
+  EXPECT_EQ((*torch::ExpandingArray<2>({3, 4}))[1], 4);
+  EXPECT_EQ(c10::str(torch::ExpandingArrayWithOptionalElem<2>({3, torch::nullopt})), "[3, None]");
+  EXPECT_EQ(c10::str(torch::ExpandingArray<1>(7)), "7");
+  try {
+    torch::ExpandingArray<5>({1, 2, 3});
+    FAIL() << "three values are not five";
+  } catch (const c10::Error& error) {
+    EXPECT_NE(error.message().find("Expected 5 values, but instead got 3"), std::string::npos) << error.what();
+  }
+}
+
+TEST(LibtorchTypes, ChecksNameTheLineTheyStandOn) {
+  TORCH_CHECK(true, "never seen");
+  const int line = __LINE__ + 2;
+  try {
+    TORCH_CHECK(1 > 2, "got ", 3, " of ", at::IntArrayRef({2}));
+    FAIL() << "the check passed";
+  } catch (const c10::Error& error) {
+    EXPECT_EQ(error.message(), "got 3 of [2]");
+    EXPECT_EQ(error.where().line, line);
+  }
+  EXPECT_THROW(TORCH_CHECK_INDEX(false, "none"), c10::IndexError);
+  EXPECT_THROW(TORCH_CHECK_VALUE(false), c10::ValueError);
+}
+
+TEST(LibtorchTypes, SlicesKnowTheirBounds) {
+  using namespace torch::indexing;
+  EXPECT_EQ(Slice(1, None, 2).stop(), INDEX_MAX);
+  EXPECT_EQ(Slice(None, 3, -1).start(), INDEX_MAX);
+  EXPECT_EQ(Slice().step(), 1);
+  int64_t sum = 0;
+  for (const auto i : c10::irange(4)) sum += i;
+  EXPECT_EQ(sum, 6);
+}
+
+}  // namespace
