@@ -67,6 +67,8 @@ foreach(folder site-functions vendor-completions)  # of zsh itself, and of Debia
 endforeach()
 install(FILES ${packaging}/completions/tandem.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+include(${CMAKE_CURRENT_LIST_DIR}/libtorch.cmake)
+
 # What was installed, for `./dev uninstall`; packages keep such a list themselves.
 install(CODE "
   set(names \${CMAKE_INSTALL_MANIFEST_FILES} \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/tandem/installed)

@@ -1,0 +1,18 @@
+# Where programs written for libtorch find it: PREFIX/libtorch, a prefix of its own, with <torch/torch.h>, what programs include beside it, and
+# find_package(Torch). A component that only those who ask for it install: `cmake --install build/release --component libtorch`. Includes
+# tandem's libtorch/torch.h, which the core has anyway.
+set(libtorch_folder libtorch)
+file(RELATIVE_PATH libtorch_to_prefix /prefix/${libtorch_folder} /prefix)
+set(libtorch_headers
+  torch/all.h torch/autograd.h torch/cuda.h torch/data.h torch/enum.h torch/fft.h torch/linalg.h torch/nn.h torch/nn/functional.h torch/nn/init.h
+  torch/nn/module.h torch/nn/modules.h torch/nn/parallel/data_parallel.h torch/nn/utils.h torch/optim.h torch/ordered_dict.h torch/script.h
+  torch/serialize.h torch/special.h torch/torch.h torch/types.h torch/utils.h torch/version.h
+  ATen/ATen.h ATen/Context.h ATen/Parallel.h ATen/TensorUtils.h
+  c10/core/Device.h c10/core/ScalarType.h c10/core/TensorOptions.h c10/util/ArrayRef.h c10/util/Exception.h c10/util/Optional.h c10/util/irange.h
+  c10/cuda/CUDAGuard.h)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake @ONLY)
+foreach(header ${libtorch_headers})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/libtorch/include DESTINATION ${libtorch_folder} COMPONENT libtorch EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake DESTINATION ${libtorch_folder}/share/cmake/Torch COMPONENT libtorch EXCLUDE_FROM_ALL)
