@@ -53,7 +53,7 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors) {
 
 void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients, BackwardOptions options,
               const std::vector<Tensor>& inputs, Site site) {
-  if (inputs.empty()) fail("[backward] 'inputs' argument to backward() cannot be empty; leave it out for all leaves");
+  if (inputs.empty()) fail("[backward] 'inputs' argument to backward() cannot be empty.");
   std::vector<Tensor> targets;  // each once
   for (const Tensor& input : inputs)
     if (std::none_of(targets.begin(), targets.end(), [&](const Tensor& other) { return other.is_same(input); })) targets.push_back(input);

@@ -67,8 +67,9 @@ TEST_P(Engine, AddsToTheGivenInputsAlone) {
   auto x = leaf({3.});
   (x * x).backward({}, {.create_graph = true}, {x});
   EXPECT_EQ(td::grad({x.grad()}, {x})[0].item<float>(), 2);
+  x.grad() = td::Tensor();  // a gradient with a history holds its leaf
   EXPECT_EQ(error_of([&] { (x * x).backward({}, {}, std::vector<td::Tensor>()); }),
-            "[backward] 'inputs' argument to backward() cannot be empty; leave it out for all leaves");
+            "[backward] 'inputs' argument to backward() cannot be empty.");
   EXPECT_NE(error_of([&] { (x * x).backward({}, {}, {td::ones({1}, device())}); }).find("does not require grad"), std::string::npos);
 }
 
