@@ -879,6 +879,8 @@ torch.index_reduce."""
         """Sums of products over the last dimensions; with a 0-dim tensor self * other. As torch.inner."""
     def inverse(self) -> Tensor:
         """The inverse of a square matrix. As torch.inverse."""
+    def is_view(self) -> _bool:
+        """Whether it is a view whose changes in place reach another tensor's history."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether |self - other| <= atol + rtol * |other|, or both are the same. Error for different dtypes and negative tolerances."""
     def isfinite(self) -> Tensor:
@@ -1009,6 +1011,8 @@ torch.Tensor.masked_scatter."""
     def mean(self, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
     @overload
     def mean(self, dim: _int, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
+    @overload
+    def mean(self, *, dtype: _DType) -> Tensor: ...
     @overload
     def median(self) -> Tensor:
         """The middle element, of two the lower; nan where there is one. nanmedian: of those that are not nan. As torch.median, torch.nanmedian."""
@@ -1316,6 +1320,8 @@ Shape, dtype and device are self's. Error where `dim` is outside [-self.dim(), s
     def sum(self, dim: _Shape | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
     @overload
     def sum(self, dim: _int, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor: ...
+    @overload
+    def sum(self, *, dtype: _DType) -> Tensor: ...
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """As transpose."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> Self:
