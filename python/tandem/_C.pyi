@@ -879,8 +879,6 @@ torch.index_reduce."""
         """Sums of products over the last dimensions; with a 0-dim tensor self * other. As torch.inner."""
     def inverse(self) -> Tensor:
         """The inverse of a square matrix. As torch.inverse."""
-    def is_view(self) -> _bool:
-        """Whether it is a view whose changes in place reach another tensor's history."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether |self - other| <= atol + rtol * |other|, or both are the same. Error for different dtypes and negative tolerances."""
     def isfinite(self) -> Tensor:
