@@ -14,45 +14,30 @@
 namespace torch::optim {
 
 namespace detail {
-template <class F, class Real, class Betas, class Flag>
-void each_adam_option(F&& f, Real& lr, Betas& betas, Real& eps, Real& weight_decay, Flag& amsgrad) {
-  f("lr", lr);
-  f("betas", betas);
-  f("eps", eps);
-  f("weight_decay", weight_decay);
-  f("amsgrad", amsgrad);
-}
-template <class F, class Count, class T>
-void each_adam_state(F&& f, Count& step, T& exp_avg, T& exp_avg_sq, T& max_exp_avg_sq) {
-  f("step", step);
-  f("exp_avg", exp_avg);
-  f("exp_avg_sq", exp_avg_sq);
-  f("max_exp_avg_sq", max_exp_avg_sq);
-}
-inline const char* old_adam_name(std::string_view field) {
-  if (field == "step") return "step_buffers";
-  if (field == "exp_avg") return "exp_average_buffers";
-  return field == "exp_avg_sq" ? "exp_average_sq_buffers" : "max_exp_average_sq_buffers";
-}
-}  // namespace detail
 
-class AdamOptions : public detail::NamedOptions<AdamOptions> {
+/// The options of Adam and of AdamW; what each starts from is `Native`'s, tandem's own.
+template <class Native>
+class AdamFamilyOptions : public NamedOptions<AdamFamilyOptions<Native>> {
  public:
   using betas_t = std::tuple<double, double>;
-  AdamOptions(double lr = 1e-3) : lr_(lr) {}
-  TORCH_ARG(double, lr) = 1e-3;
-  TORCH_ARG(betas_t, betas) = betas_t(0.9, 0.999);
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(double, weight_decay) = 0;
+  AdamFamilyOptions(double lr = Native{}.lr) : lr_(lr) {}
+  TORCH_ARG(double, lr);
+  TORCH_ARG(betas_t, betas) = betas_t(Native{}.betas);
+  TORCH_ARG(double, eps) = Native{}.eps;
+  TORCH_ARG(double, weight_decay) = Native{}.weight_decay;
   TORCH_ARG(bool, amsgrad) = false;
 
  public:
   template <class Self, class F>
   static void each(Self& self, F&& f) {
-    detail::each_adam_option(f, self.lr_, self.betas_, self.eps_, self.weight_decay_, self.amsgrad_);
+    f("lr", self.lr_);
+    f("betas", self.betas_);
+    f("eps", self.eps_);
+    f("weight_decay", self.weight_decay_);
+    f("amsgrad", self.amsgrad_);
   }
   /// The same for tandem.
-  [[nodiscard]] tandem::optim::AdamOptions native() const {
+  [[nodiscard]] Native native() const {
     return {.lr = lr_,
             .betas = {std::get<0>(betas_), std::get<1>(betas_)},
             .eps = eps_,
@@ -62,7 +47,9 @@ class AdamOptions : public detail::NamedOptions<AdamOptions> {
   }
 };
 
-class AdamParamState : public detail::NamedState<AdamParamState> {
+/// What both keep of a parameter.
+template <class Native>
+class AdamFamilyState : public NamedState<AdamFamilyState<Native>> {
   TORCH_ARG(int64_t, step) = 0;
   TORCH_ARG(tandem::Tensor, exp_avg);
   TORCH_ARG(tandem::Tensor, exp_avg_sq);
@@ -71,10 +58,24 @@ class AdamParamState : public detail::NamedState<AdamParamState> {
  public:
   template <class Self, class F>
   static void each(Self& self, F&& f) {
-    detail::each_adam_state(f, self.step_, self.exp_avg_, self.exp_avg_sq_, self.max_exp_avg_sq_);
+    f("step", self.step_);
+    f("exp_avg", self.exp_avg_);
+    f("exp_avg_sq", self.exp_avg_sq_);
+    f("max_exp_avg_sq", self.max_exp_avg_sq_);
   }
-  static const char* old_name(std::string_view field) { return detail::old_adam_name(field); }
+  static const char* old_name(std::string_view field) {
+    if (field == "step") return "step_buffers";
+    if (field == "exp_avg") return "exp_average_buffers";
+    return field == "exp_avg_sq" ? "exp_average_sq_buffers" : "max_exp_average_sq_buffers";
+  }
 };
+
+}  // namespace detail
+
+using AdamOptions = detail::AdamFamilyOptions<tandem::optim::AdamOptions>;
+using AdamParamState = detail::AdamFamilyState<tandem::optim::AdamOptions>;
+using AdamWOptions = detail::AdamFamilyOptions<tandem::optim::AdamWOptions>;
+using AdamWParamState = detail::AdamFamilyState<tandem::optim::AdamWOptions>;
 
 /// Adam: `torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(2e-4).betas({0.5, 0.5}))`.
 class Adam : public detail::FusedOptimizer<tandem::optim::Adam, AdamOptions, AdamParamState> {
@@ -83,46 +84,6 @@ class Adam : public detail::FusedOptimizer<tandem::optim::Adam, AdamOptions, Ada
       : FusedOptimizer(std::move(groups), defaults, site) {}
   explicit Adam(std::vector<tandem::Tensor> params, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here())
       : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
-};
-
-class AdamWOptions : public detail::NamedOptions<AdamWOptions> {
- public:
-  using betas_t = std::tuple<double, double>;
-  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
-  TORCH_ARG(double, lr) = 1e-3;
-  TORCH_ARG(betas_t, betas) = betas_t(0.9, 0.999);
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(double, weight_decay) = 1e-2;
-  TORCH_ARG(bool, amsgrad) = false;
-
- public:
-  template <class Self, class F>
-  static void each(Self& self, F&& f) {
-    detail::each_adam_option(f, self.lr_, self.betas_, self.eps_, self.weight_decay_, self.amsgrad_);
-  }
-  /// The same for tandem.
-  [[nodiscard]] tandem::optim::AdamWOptions native() const {
-    return {.lr = lr_,
-            .betas = {std::get<0>(betas_), std::get<1>(betas_)},
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .amsgrad = amsgrad_,
-            .maximize = false};
-  }
-};
-
-class AdamWParamState : public detail::NamedState<AdamWParamState> {
-  TORCH_ARG(int64_t, step) = 0;
-  TORCH_ARG(tandem::Tensor, exp_avg);
-  TORCH_ARG(tandem::Tensor, exp_avg_sq);
-  TORCH_ARG(tandem::Tensor, max_exp_avg_sq);
-
- public:
-  template <class Self, class F>
-  static void each(Self& self, F&& f) {
-    detail::each_adam_state(f, self.step_, self.exp_avg_, self.exp_avg_sq_, self.max_exp_avg_sq_);
-  }
-  static const char* old_name(std::string_view field) { return detail::old_adam_name(field); }
 };
 
 /// Adam with the weight decay apart from the gradient.

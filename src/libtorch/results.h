@@ -4,64 +4,24 @@
 #include <cstddef>
 #include <tuple>
 
-#include "ops/attention.h"
-#include "ops/counting.h"
-#include "ops/linalg.h"
-#include "ops/recurrent.h"
-#include "ops/reduce.h"
 #include "tensor/tensor.h"
 
 namespace tandem::detail {
 
-/// The results that are structs of Tensors alone, with how many there are.
-template <class T>
-inline constexpr size_t kTensorsOf = 0;
-template <>
-inline constexpr size_t kTensorsOf<ValuesIndices> = 2;
-template <>
-inline constexpr size_t kTensorsOf<MinMax> = 2;
-template <>
-inline constexpr size_t kTensorsOf<VarMean> = 2;
-template <>
-inline constexpr size_t kTensorsOf<StdMean> = 2;
-template <>
-inline constexpr size_t kTensorsOf<Unique> = 3;
-template <>
-inline constexpr size_t kTensorsOf<RnnResult> = 2;
-template <>
-inline constexpr size_t kTensorsOf<LstmResult> = 3;
-template <>
-inline constexpr size_t kTensorsOf<LstmState> = 2;
-template <>
-inline constexpr size_t kTensorsOf<MultiHeadAttentionResult> = 2;
-template <>
-inline constexpr size_t kTensorsOf<linalg::EighResult> = 2;
-template <>
-inline constexpr size_t kTensorsOf<linalg::QrResult> = 2;
-template <>
-inline constexpr size_t kTensorsOf<linalg::SvdResult> = 3;
-template <>
-inline constexpr size_t kTensorsOf<linalg::SlogdetResult> = 2;
-template <>
-inline constexpr size_t kTensorsOf<linalg::LstsqResult> = 4;
-
-template <class T>
-concept ResultOfTensors = kTensorsOf<T> >
-0;
+/// A struct that gives itself as a tuple of so many tensors, as std::tie takes it.
+template <class R, class... Tensors>
+concept GivesTuple = requires(R result) {
+  result.operator std::tuple<Tensors...>();
+};
+template <class R>
+concept ResultOfTensors =
+    GivesTuple<R, Tensor, Tensor> || GivesTuple<R, Tensor, Tensor, Tensor> || GivesTuple<R, Tensor, Tensor, Tensor, Tensor>;
 
 template <size_t I, class R>
-[[nodiscard]] Tensor get_tensor(const R& result) {
-  static_assert(I < kTensorsOf<R>, "the result has fewer tensors");
-  if constexpr (kTensorsOf<R> == 2) {
-    const auto& [a, b] = result;
-    return std::get<I>(std::tie(a, b));
-  } else if constexpr (kTensorsOf<R> == 3) {
-    const auto& [a, b, c] = result;
-    return std::get<I>(std::tie(a, b, c));
-  } else {
-    const auto& [a, b, c, d] = result;
-    return std::get<I>(std::tie(a, b, c, d));
-  }
+[[nodiscard]] Tensor get_tensor(R result) {
+  if constexpr (GivesTuple<R, Tensor, Tensor>) return std::get<I>(result.operator std::tuple<Tensor, Tensor>());
+  else if constexpr (GivesTuple<R, Tensor, Tensor, Tensor>) return std::get<I>(result.operator std::tuple<Tensor, Tensor, Tensor>());
+  else return std::get<I>(result.operator std::tuple<Tensor, Tensor, Tensor, Tensor>());
 }
 
 }  // namespace tandem::detail

@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/half.h"
+#include "libtorch/results.h"
 #include "libtorch/types_array.h"
 #include "libtorch/types_error.h"
 #include "libtorch/types_indexing.h"

@@ -44,6 +44,19 @@ TEST_P(LibtorchFunctions, PoolsTakeStrideAndPaddingByPlace) {
   EXPECT_EQ(values.item<float>(), x.max().item<float>());
 }
 
+TEST_P(LibtorchFunctions, ResultsAreTakenApartAsTuples) {
+  const auto x = torch::tensor({{1.0, 5.0, 2.0}, {7.0, 3.0, 4.0}}, options());
+  EXPECT_TRUE(torch::equal(std::get<0>(x.max(1)), torch::tensor({5.0, 7.0}, options())));
+  EXPECT_TRUE(torch::equal(std::get<1>(torch::topk(x, 1)), torch::tensor({{1}, {0}}, options())));
+  const auto u = std::get<0>(torch::linalg::svd(x, false)), s = std::get<1>(torch::linalg::svd(x, false));
+  const auto vh = std::get<2>(torch::linalg::svd(x, false));
+  EXPECT_TRUE(torch::allclose(u.matmul(torch::diag(s)).matmul(vh), x, 1e-4, 1e-4));
+  EXPECT_EQ(std::get<1>(std::make_pair(x, 2)), 2);  // std's own stay as they are
+  torch::Tensor indices;
+  std::tie(std::ignore, indices) = x.min(1);
+  EXPECT_TRUE(torch::equal(indices, torch::tensor({0, 1}, options())));
+}
+
 TEST_P(LibtorchFunctions, LossesTakeAReductionByItsNumber) {
   const auto scores = torch::log_softmax(torch::randn({4, 5}, options()), 1);
   const auto target = torch::tensor({0, 1, 2, 3}, options());
