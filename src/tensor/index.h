@@ -54,7 +54,7 @@ struct Index {
   Index(const char* dots);
   Index(Tensor tensor_) : kind(Kind::Tensor), tensor(std::move(tensor_)) {}
 
-  // Which of them it is, by libtorch's names.
+  /// Which of them it is, by libtorch's names: is_none, is_ellipsis, is_integer, is_slice, is_tensor.
   [[nodiscard]] bool is_none() const { return kind == Kind::NewAxis; }
   [[nodiscard]] bool is_ellipsis() const { return kind == Kind::Dots; }
   [[nodiscard]] bool is_integer() const { return kind == Kind::Integer; }

@@ -122,7 +122,7 @@ class Tensor {
   [[nodiscard]] size_t element_size(Site site = Site::of_call()) const { return size_of(dtype(site)); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes(Site site = Site::of_call()) const { return static_cast<size_t>(numel(site)) * element_size(site); }
-  // libtorch's names for some of these, and questions that have one answer here.
+  /// libtorch's itemsize, is_signed, is_sparse and is_inference, which are false, layout, and _version: as the ones above and below.
   [[nodiscard]] size_t itemsize(Site site = Site::of_call()) const { return element_size(site); }
   [[nodiscard]] bool is_signed(Site site = Site::of_call()) const { return dtype(site) != kBool && dtype(site) != kUInt8; }
   [[nodiscard]] bool is_sparse() const { return false; }

@@ -24,7 +24,7 @@ class TensorOptions : public Options {
   TensorOptions(ExactlyDType auto dtype) { Options::dtype = dtype; }
   TensorOptions(Layout) {}
   TensorOptions(MemoryFormat) {}
-
+  /// With another dtype, device, layout, memory_format, requires_grad or pinned_memory.
   [[nodiscard]] TensorOptions dtype(DType dtype) const {
     TensorOptions changed = *this;
     changed.Options::dtype = dtype;
@@ -65,7 +65,7 @@ class TensorOptions : public Options {
     changed.Options::pin_memory = pinned;
     return changed;
   }
-
+  /// What is set: device_index, layout, requires_grad, pinned_memory, dtype_opt, device_opt; has_dtype and has_device say whether it is.
   /// The dtype, or the default one where none is set.
   [[nodiscard]] DType dtype() const { return Options::dtype ? *Options::dtype : get_default_dtype(); }
   /// The device, or the CPU where none is set.
