@@ -1,4 +1,4 @@
-// The memory as a page of HTML. Everything is drawn when it is written: the page has no script, and says in words what it shows.
+// The memory as a page of HTML. Everything is drawn when it is written, and said in words; a script only finds events.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,6 @@ using tandem::detail::formatted;
 
 constexpr size_t kMostSegments = 400;  // of a GPU, those with most free memory first
 constexpr size_t kMostBlocks = 400;    // listed of a segment
-constexpr size_t kMostEvents = 300;    // listed of a GPU
 
 std::string number(double value) { return formatted("%.2f", value); }
 std::string address_text(uintptr_t address) { return formatted("0x%llx", static_cast<unsigned long long>(address)); }
@@ -72,20 +71,6 @@ std::string segment_panel(const SegmentInfo& segment) {
              "</summary>", table(caption, {"line", "state", "bytes", "offset"}, rows), "</details></div>");
 }
 
-std::string events_panel(const std::vector<HistoryEntry>& events) {
-  if (events.empty()) return "";
-  const size_t first = events.size() - std::min(events.size(), kMostEvents);
-  std::vector<std::vector<std::string>> rows;
-  for (size_t i = events.size(); i-- > first;) {
-    const HistoryEntry& event = events[i];
-    rows.push_back({seconds_text(std::chrono::duration<double>(event.time - events.front().time).count()), event.action,
-                    readable_size(event.size), address_text(event.address), str(event.stream),
-                    event.file.empty() ? "-" : line_words(event.file, event.line)});
-  }
-  return str("<div class=\"panel\"><details><summary>The latest ", rows.size(), " of ", plural(events.size(), "event"), "</summary>",
-             table("The latest first", {"seconds", "action", "bytes", "address", "stream", "line"}, rows), "</details></div>");
-}
-
 std::string section(int device) {
   std::vector<SegmentInfo> segments = memory_snapshot(gpu(device));
   const MemoryStats stats = memory_stats(gpu(device));
@@ -112,7 +97,7 @@ std::string section(int device) {
   std::stable_sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) { return free_bytes(a) > free_bytes(b); });
   if (segments.size() > kMostSegments) out += str("<p>The ", kMostSegments, " of ", segments.size(), " with most free memory.</p>");
   for (size_t i = 0; i < std::min(segments.size(), kMostSegments); ++i) out += segment_panel(segments[i]);
-  return out + "<h3>Events</h3>" + events_panel(events) + "</section>";
+  return out + events_panels(name, events) + "</section>";
 }
 
 }  // namespace
@@ -126,7 +111,7 @@ void write_page(const std::string& path) {
                  str("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
                      "content=\"width=device-width,initial-scale=1\"><title>GPU memory</title><style>",
                      kPageStyle, "</style></head><body><main><h1>GPU memory</h1><p class=\"dim\">Process ", getpid(), ", ",
-                     observe::local_time(), ".</p>", sections, "</main></body></html>\n"),
+                     observe::local_time(), ".</p>", sections, "</main><script>", kEventsScript, "</script></body></html>\n"),
                  io::MissingFolder::IsMade);
 }
 

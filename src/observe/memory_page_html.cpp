@@ -27,7 +27,7 @@ dt{color:var(--dim);font-size:13px}dd{margin:0;font-size:21px;font-weight:600}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
 th,td{text-align:right;padding:4px 12px 4px 0;border-bottom:1px solid var(--rule);white-space:nowrap}
 th:first-child,td:first-child{text-align:left}
-summary{cursor:pointer}summary:focus-visible,a:focus-visible{outline:2px solid var(--held);outline-offset:2px}
+summary{cursor:pointer;min-height:24px}:focus-visible{outline:2px solid var(--held);outline-offset:2px}
 caption{text-align:left;white-space:normal;padding-bottom:6px}
 .bar{position:relative;height:22px;overflow:hidden;margin-bottom:8px}.bar span{position:absolute;top:0;bottom:0}
 .edge{border-right:1px solid var(--panel)}.held{background:var(--held)}.waits{background:var(--waits)}
@@ -44,6 +44,8 @@ caption{text-align:left;white-space:normal;padding-bottom:6px}
 .rest{fill:var(--rest);background:var(--rest)}
 .key{display:inline-block;margin-right:18px}.line-key::before{content:"";display:inline-block;width:22px;height:0;margin:0 6px 4px 0;border-top:1px solid var(--text)}
 .line-key.dashed::before{border-top:2px dashed var(--text)}
+.find{display:flex;flex-wrap:wrap;gap:8px 18px;align-items:center;margin-bottom:10px}.find[hidden]{display:none}.find label{display:flex;gap:8px;align-items:center;color:var(--dim)}
+.find p{margin:0}input,select{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--dim);border-radius:7px;padding:2px 8px;min-height:28px;min-width:0}
 )css";
 
 std::string line_words(const std::string& file, int line) {

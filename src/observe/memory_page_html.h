@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "observe/memory_history.h"
 #include "observe/memory_page_lines.h"
 
 namespace tandem::cuda::memory::detail {
 
 /// The page's style.
 extern const char* const kPageStyle;
+
+/// What finds events in the lists that events_panels leaves in the page.
+extern const char* const kEventsScript;
 
 /// "train.cpp:33", escaped, the whole path as its title; where no line is known, that.
 [[nodiscard]] std::string line_cell(const std::string& file, int line);
@@ -28,5 +32,8 @@ extern const char* const kPageStyle;
 
 /// What lines held over time, who held most when most was held, and all of it as numbers.
 [[nodiscard]] std::string over_time_panels(const OverTime& all, size_t events);
+
+/// The latest events of a device, and fields that choose among all of them. Nothing where there are none.
+[[nodiscard]] std::string events_panels(const std::string& device, const std::vector<HistoryEntry>& events);
 
 }  // namespace tandem::cuda::memory::detail

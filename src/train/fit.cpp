@@ -31,7 +31,7 @@ void make_folder(const std::string& path) {
   if (error) fail("[Trainer.fit] cannot make the folder ", path, " for checkpoints: ", error.message());
 }
 
-/// A part of a step, for profiles: what is done within stands below it.
+/// A part of the training, for profiles: what is done within stands below it.
 class Part {
  public:
   explicit Part(const char* name) : told_([name] { return runtime::facts::Scope{.name = name}; }) {}
@@ -139,6 +139,7 @@ void Fit::run() {
   try {
     tell([&](Callback& callback) { callback.on_fit_start(trainer_, model_); });
     while (progress_.epoch < options_.max_epochs && !should_stop()) {
+      const Part epoch("epoch");
       if (bar_) bar_->begin_epoch(progress_.epoch + 1, options_.max_epochs, batches_, batch_);
       tell([&](Callback& callback) { callback.on_train_epoch_start(trainer_, model_); });
       if (!train_epoch()) break;

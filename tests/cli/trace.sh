@@ -19,7 +19,7 @@ expect_status 0; expect_no_err
 for word in "Self CPU" "Self device" "# of Calls" convolution "Memory" "GFLOP/s" "The trace is $PWD/trace.json"; do expect_out "$word"; done
 valid trace.json convolution ConvolutionBackward0 AccumulateGrad
 expect_out "Flame graphs: $PWD/trace.html"
-for word in '<h2>Host' '<h2>cuda:0</h2>' 'GPUs, by line' '>forward</button>' '>backward</button>' '>optimizer step</button>' ConvolutionBackward0 'class="flames"'; do
+for word in '<h2>Host' '<h2>cuda:0</h2>' 'GPUs, by line' '>epoch</button>' '>forward</button>' '>backward</button>' '>optimizer step</button>' ConvolutionBackward0 'class="flames"'; do
   grep -qF -- "$word" trace.html || fail "the page of flame graphs lacks $word" "$(head -c 300 trace.html)"
 done
 grep -qE '(src|href)=' trace.html && fail "the page needs something else" "$(grep -oE '(src|href)=.{40}' trace.html | head -3)"

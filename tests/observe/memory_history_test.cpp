@@ -220,6 +220,25 @@ TEST_F(MemoryHistory, PageSaysWhoHeldMemoryAtThePeak) {
   EXPECT_NE(table.find("<td>24.00 MiB</td><td>88.9 %</td><td>1</td>"), std::string::npos);
 }
 
+/// The latest events are rows; a list for the page's script has all, whatever their files are called.
+TEST_F(MemoryHistory, PageFindsEventsAmongAll) {
+  memory::record_history();
+  (void)bytes(30 * MiB, td::gpu(0), td::Site::here("</script><b>.cpp", 7));
+  for (int i = 0; i < 400; ++i) (void)bytes(1000, td::gpu(0), td::Site::here("often.cpp", 8));
+  memory::write_page("events.html");
+  const std::string page = text_of("events.html");
+  const size_t begin = page.find("<h3>Events</h3>"), list = page.find("<script type=\"application/json\">"),
+               end = page.find("</script>", list);
+  ASSERT_LT(begin, list);
+  ASSERT_NE(end, std::string::npos);
+  const std::string rows = page.substr(begin, list - begin), all = page.substr(list, end - list);
+  EXPECT_EQ(rows.find(".cpp:7"), std::string::npos);
+  EXPECT_NE(rows.find("often.cpp:8"), std::string::npos);
+  EXPECT_NE(rows.find(", the latest 300 are shown"), std::string::npos);
+  EXPECT_NE(all.find("script>\\u003cb>.cpp:7"), std::string::npos);
+  EXPECT_EQ(all.find('<', 1), std::string::npos);
+}
+
 /// What the key calls hatched is drawn so: blocks that are free.
 TEST_F(MemoryHistory, PageHatchesWhatIsFree) {
   const auto kept = bytes(3 * MiB);

@@ -63,5 +63,23 @@ for width in (390, 768, 1280, 1920):
                     pathlib.Path(f"{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(page.picture()))
                     page.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
 
+# Events are found among all by words, action and size.
+with chromium.Page((1280, 1000)) as page:
+    page.open(f"file://{os.getcwd()}/events.html")
+    page.wait_for("document.readyState === 'complete' && document.querySelector('.events .find') && !document.querySelector('.events .find').hidden")
+    page.value("document.querySelector('.events').open = true")
+
+    def found(words, action="", least="0"):
+        return page.value(f"""(() => {{ const panel = document.querySelector('.events'), [a, b, c] = panel.querySelectorAll('input, select');
+            a.value = {words!r}; b.value = {action!r}; c.value = {least!r}; a.dispatchEvent(new Event('input'));
+            return [panel.querySelector('[role=status]').textContent, panel.querySelectorAll('tbody tr').length]; }})()""")
+
+    # 401 blocks, each asked for, let go of and free again, and the segments that they lie in.
+    told = {what: found(*what) for what in (("often.cpp:8",), ("OFTEN", "alloc"), ("b>.cpp:7", "alloc"), ("", "alloc", "10485760"), ("alloc often nowhere",))}
+    for what, begin, rows in ((("often.cpp:8",), "1,20", 300), (("OFTEN", "alloc"), "400 of ", 300), (("b>.cpp:7", "alloc"), "1 of ", 1),
+                              (("", "alloc", "10485760"), "1 of ", 1), (("alloc often nowhere",), "0 of ", 0)):
+        if not told[what][0].startswith(begin) or told[what][1] != rows:
+            faults.append(f"events by {what}: {told[what]}")
+
 print("\n".join(faults) or "the page fits four widths, light and dark")
 sys.exit(1 if faults else 0)

@@ -3,5 +3,5 @@ command -v chromium > /dev/null || command -v chromium-browser > /dev/null || co
   echo "SKIPPED: there is no Chromium to open the page with (apt-get install chromium)"
   exit 77
 }
-"$1" --gtest_filter='MemoryHistory.PageSaysWhoHeldMemoryAtThePeak:MemoryHistory.EveryBlockOfATrainingLoopHasALine' > test.log 2>&1 || { cat test.log; exit 1; }
+"$1" --gtest_filter='MemoryHistory.PageSaysWhoHeldMemoryAtThePeak:MemoryHistory.PageFindsEventsAmongAll:MemoryHistory.EveryBlockOfATrainingLoopHasALine' > test.log 2>&1 || { cat test.log; exit 1; }
 PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 "$(dirname "$0")/memory_page.py"
