@@ -37,7 +37,7 @@ target_include_directories(tandem SYSTEM PRIVATE
   ${TANDEM_DNNL_INCLUDE} ${TANDEM_ZLIB_INCLUDE} ${TANDEM_PNG_INCLUDE} ${TANDEM_JPEG_INCLUDE})
 target_compile_definitions(tandem PRIVATE TANDEM_OPENBLAS_FILE="${TANDEM_OPENBLAS_FILE}")
 target_link_libraries(tandem PUBLIC Threads::Threads
-  PRIVATE $<BUILD_INTERFACE:tandem_internal> ${TANDEM_DNNL_LIBRARY} ${TANDEM_ZLIB_LIBRARY}
+  PRIVATE $<BUILD_INTERFACE:tandem_internal> $<BUILD_INTERFACE:$<$<CONFIG:Release>:tandem_own_paths>> ${TANDEM_DNNL_LIBRARY} ${TANDEM_ZLIB_LIBRARY}
   ${TANDEM_PNG_LIBRARY} ${TANDEM_JPEG_LIBRARY} ${CMAKE_DL_LIBS})
 target_link_options(tandem PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
   $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
