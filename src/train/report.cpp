@@ -254,9 +254,11 @@ class Confusion {
     const double share = static_cast<double>(here) / static_cast<double>(whole);
     // Few mistakes must be seen, too.
     const double strength = right ? 0.15 + 0.8 * share : 0.25 + 0.7 * std::sqrt(share);
-    return str("<td class=\"cell", strength > 0.6 ? " strong" : "", "\" data-cell=\"", actual, "-", predicted, "\" title=\"", here, " of ",
-               whole, " that are ", name(actual), ": ", name(predicted), "\" style=\"background:rgba(var(--", right ? "right" : "wrong",
-               "),", std::round(strength * 100) / 100, ")\">", here, "</td>");
+    // The letters are black or white, whichever is farther from the ground: "strong" on a light page, "bright" on a dark one.
+    return str("<td class=\"cell", right && strength > 0.87 ? " strong" : "", strength > (right ? 0.76 : 0.71) ? " bright" : "",
+               "\" data-cell=\"", actual, "-", predicted, "\" title=\"", here, " of ", whole, " that are ", name(actual), ": ",
+               name(predicted), "\" style=\"background:rgba(var(--", right ? "right" : "wrong", "),", std::round(strength * 100) / 100,
+               ")\">", here, "</td>");
   }
 
   [[nodiscard]] std::string samples(Site site) const {

@@ -44,7 +44,9 @@ line-height:1.45;white-space:nowrap;font-variant-numeric:tabular-nums;z-index:1}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .matrix td,.matrix th{min-width:38px;height:34px;padding:0 4px;text-align:center;font-size:13.5px}
 .matrix td.cell{border:1px solid var(--card);border-radius:5px}
-.matrix td.none{color:var(--rule)}.matrix td.strong{color:#fff}.matrix td.cell.on{outline:2px solid var(--text);outline-offset:-2px}
+.matrix td.cell{color:#000}.matrix td.strong{color:#fff}
+@media(prefers-color-scheme:dark){.matrix td.cell{color:#fff}.matrix td.bright{color:#000}}
+.matrix td.none{color:var(--dim)}.matrix td.cell.on{outline:2px solid var(--text);outline-offset:-2px}
 .matrix .axis-name{font-weight:400;text-align:left;height:24px}
 .samples{display:grid;grid-template-columns:repeat(auto-fill,minmax(84px,1fr));gap:14px 10px}
 .sample{margin:0;text-align:center;font-size:13px;transition:opacity .15s}
