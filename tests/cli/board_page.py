@@ -454,6 +454,9 @@ with opened(waiting) as page:
     # The last training step is from the end of the optimizer's work before it to the end of its own: 400 of 1000 microseconds busy.
     assert "the last training step, number 3" in page.value("document.getElementById('waits').textContent")
     assert page.value("document.querySelector('.idle').textContent") == "cuda:0: 60.0 % idle"
+    # Idle for its first half, in which two operations of the host and a node lie: 50, 20 and 20 long.
+    assert page.value("document.querySelector('.look').textContent") == "Look first at cuda:0: it idles most, 500 µs at a stretch, while the host spends 50 µs in addmm.", \
+        page.value("document.querySelector('.look').textContent")
     canvas = "document.querySelector('#waits canvas')"
     page.value(canvas + ".scrollIntoView({block: 'center'})")
     box = page.value(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({canvas}.of.boxes.find(box => box.event.category === 'kernel' && box.event.name === 'addmm'))")

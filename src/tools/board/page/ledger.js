@@ -53,9 +53,11 @@ function ledgerTable(rows) {
       return cell;
     });
     const cell = (text, className = "") => element("td", {className}, text);
+    // A path breaks behind its folders, not within a name.
+    const place = path => element("td", {className: "text place"}, ...path.split(/(?<=\/)/).flatMap((part, i) => i ? [element("wbr"), part] : [part]));
     const body = [...rows].sort((a, b) => down ? -order(a, b) : order(a, b)).flatMap(row => {
       const bytes = row.bytes ? readableBytes(Math.round(row.bytes)) : "–";
-      const made = element("tr", {}, cell(readableMicroseconds(row.time)), cell(String(row.count)), cell(bytes), cell(row.line, "text"),
+      const made = element("tr", {}, cell(readableMicroseconds(row.time)), cell(String(row.count)), cell(bytes), place(row.line),
         cell(row.what, "text"));
       const under = element("td", {colSpan: LEDGER_COLUMNS.length}, row.advice);
       return row.advice ? [made, element("tr", {className: "advice"}, under)] : [made];

@@ -61,7 +61,7 @@ class Histograms {
     this.tag = tag;
     this.runs = runs;
     this.ridges = null;
-    this.canvas = element("canvas", {role: "img"});
+    this.canvas = element("canvas", {role: "img", "aria-label": tag});
     this.told = element("p", {className: "note told"});
     this.figure = element("figure", {}, element("h3", {}, tag), this.canvas, this.told);
     this.figure.of = this.canvas.of = this;

@@ -29,7 +29,7 @@ class Timeline {
         element(
             "div", {className: "head"}, element("h3", {}, `Timeline: ${timeline.what}, ${readableMicroseconds(this.length)}`), fit,
             download),
-        idle, legend, this.canvas, this.told);
+        idle, element("p", {className: "note look"}, lookFirst(this.rows, this.length)), legend, this.canvas, this.told);
     this.listen();
     resized.observe(this.canvas);
   }
@@ -142,6 +142,64 @@ function laidOut(events) {
     return {start, length, name, category, whole, bytes, line, depth};
   });
   return {events: laid, depth: Math.max(1, ends.length)};
+}
+
+// --- What to look at first
+
+const onGpu = row => /^cuda:\d+$/.test(row.device);
+
+// The parts of a step in which a GPU did nothing.
+function gapsOf(events, length) {
+  const gaps = [];
+  let until = 0;
+  for (const event of events.slice().sort((a, b) => a.start - b.start)) {
+    if (event.start > until) gaps.push([until, event.start]);
+    until = Math.max(until, event.start + event.length);
+  }
+  if (until < length) gaps.push([until, length]);
+  return gaps;
+}
+
+// What took most of the time between two points, without what stood within it: {name, line, time}, or null.
+function mostOf(rows, from, to) {
+  const times = new Map();
+  for (const row of rows) {
+    const around = [];  // the events that the next one stands in
+    for (const event of row.events) {
+      const inside = Math.max(0, Math.min(to, event.start + event.length) - Math.max(from, event.start));
+      while (around.length && around.at(-1).end <= event.start + 1e-6) around.pop();
+      const add = (key, time) => times.set(key, (times.get(key) ?? 0) + time), key = JSON.stringify([event.name, event.line]);
+      if (around.length) add(around.at(-1).key, -inside);
+      add(key, inside);
+      around.push({end: event.start + event.length, key});
+    }
+  }
+  const [key, time] = [...times].reduce((most, each) => each[1] > most[1] ? each : most, ["", 1e-9]);
+  if (!key) return null;
+  const [name, line] = JSON.parse(key);
+  return {name: line ? `${name} (${line.slice(line.lastIndexOf("/") + 1)})` : name, time};
+}
+
+// One sentence: the GPU that idles most, how long at a stretch and what the host does meanwhile, or what busy ones work at.
+function lookFirst(rows, length) {
+  const host = rows.filter(row => !onGpu(row)), names = [...new Set(rows.filter(onGpu).map(row => row.device))];
+  const gpus = names.map(name => {
+    const own = rows.filter(row => row.device === name), gaps = gapsOf(own.flatMap(row => row.events), length);
+    const idle = gaps.reduce((sum, [from, to]) => sum + to - from, 0) / length;
+    return {name, own, idle, longest: gaps.reduce((most, gap) => gap[1] - gap[0] > most[1] - most[0] ? gap : most, [0, 0])};
+  });
+  if (!gpus.length) {
+    const most = mostOf(host, 0, length);
+    return most ? `No GPU worked here. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the host's time.` : "";
+  }
+  const idlest = gpus.reduce((most, gpu) => gpu.idle > most.idle ? gpu : most);
+  if (idlest.idle > 0.2) {
+    const [from, to] = idlest.longest, most = mostOf(host, from, to);
+    return `Look first at ${idlest.name}: it idles most, ${readableMicroseconds(to - from)} at a stretch, ` +
+        (most ? `while the host spends ${readableMicroseconds(most.time)} in ${most.name}.` : "while nothing of the host is recorded.");
+  }
+  const busiest = gpus.reduce((least, gpu) => gpu.idle < least.idle ? gpu : least), most = mostOf(busiest.own, 0, length);
+  return `The GPUs are busy. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the work of ${busiest.name}.`;
 }
 
 const showWaits = () => once("waits", async () => {
