@@ -5,8 +5,9 @@ INCLUDE holds the installed headers (tandem/tandem.h and what it includes); OUT 
   - a declaration without a comment that stands in a group gets the group's: an overload of the one before, one of its family
     (conv1d, conv2d), a name that the comment mentions, or the form in place (`relu_`) of a documented one; a method of Tensor gets that of the free function;
   - a constructor without a comment gets its class's; a struct of options says what takes it;
-  - left out is what users do not write: `[[nodiscard]]`, the last parameter `Site site = Site::here()`, special members, friends, instantiations of
-    templates, private members, and overrides and protected members without a comment;
+  - left out is what users do not write: `[[nodiscard]]`, the last parameter, of type Site, special members, friends, instantiations of
+    templates, private members, overrides and protected members without a comment, what is "for the library", and members' definitions outside of
+    their class;
   - the methods that are made from kernels/pointwise.def stand in class Tensor.
 """
 
@@ -23,6 +24,8 @@ INTERNAL = {
 }
 # What a class has for the C++ library's sake, and templates that are given for a type of ours.
 MACHINERY = {"each_tensor", "Iterator", "value_type", "const_iterator", "iterator_category", "difference_type", "pointer", "reference", "append_text"}
+# A member of a class where it is defined: `Tensor::accessor(`.
+OUTSIDE = re.compile(r"^[^=(]*\b[A-Z]\w*(?:<[^<>]*>)?::~?\w+\(")
 SPECIALIZATION = re.compile(r"template <[^;{]*> (?:requires .*)?struct [\w:]+<")
 WORDS = {"requires", "noexcept", "explicit", "alignas", "decltype", "if", "for", "while", "return", "switch", "sizeof", "static_assert", "auto"}
 TYPE = re.compile(r"^(?:extern )?(?:template ?<.*> ?)?(?:requires .*)?(struct|class|union|enum(?: class)?|concept|namespace)\b\s*([\w:]*)")
@@ -176,7 +179,11 @@ class Header:
         if scope and re.search(rf"^(?:explicit |constexpr |.*\brequires .*|template .*> ?){scope}\(", declared):
             name, is_function = scope, True
         stop = self.skip(end, indent) if opens else end
-        if name in MACHINERY or is_function and is_special(declared, name, scope):
+        said = comment or group[-1:]
+        for_library = scope and re.search(r"\bTensorImpl\b", declared) or said and said[0].startswith("For the library")
+        if for_library and comment:
+            group.append(" ".join(comment))
+        if name in MACHINERY or for_library or is_function and (is_special(declared, name, scope) or not scope and OUTSIDE.match(declared)):
             self.drop(start, stop)
             return stop
         self.behind(start, stop if not is_function else end)
@@ -250,7 +257,7 @@ class Header:
     def text(self):
         text = "\n".join(self.out)
         text = text.replace("[[nodiscard]] ", "")
-        text = re.sub(r"(,\s*|(?<=\())Site site = Site::here\(\)", "", text)
+        text = re.sub(r"(,\s*|(?<=\())Site(?: site)?(?: = Site::(?:here|of_call)\(\))?(?=\))", "", text)
         return text
 
 

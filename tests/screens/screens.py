@@ -139,7 +139,7 @@ def main():
         if options.examples and wanted("memory"):
             screens.file(material.memory(options.examples.resolve() / "seeing2_waits", work / "memory"), "memory")
         if options.site and wanted("site"):
-            for name in ("index.html", "quickstart.html"):
+            for name in ("index.html", "guide_getting_started.html", "classtandem_1_1Tensor.html"):
                 if (options.site / name).exists():
                     screens.file((options.site / name).resolve(), f"site {name.removesuffix('.html')}")
     if screens.out:
