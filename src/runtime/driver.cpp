@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -32,6 +33,7 @@ struct Choice {
   std::optional<std::string> specification;       // the same as it was given
   std::string why;                                // there is no driver
   std::atomic<bool> starting{false}, made{false}, is_virtual{false};
+  bool observed = false;  // observe_from_environment was called
 };
 
 constinit std::atomic<Driver*> the_driver{nullptr};  // apart, since every kernel call reads it; nullptr in a forked child
@@ -85,7 +87,7 @@ void choose(Choice& choice) {
   if (choice.made.load()) return;
   static const int watched = tandem::detail::in_forked_children(leave_to_parent);
   (void)watched;
-  observe_from_environment();
+  if (!std::exchange(choice.observed, true)) observe_from_environment();
   struct Starting {
     std::atomic<bool>& flag;
     explicit Starting(std::atomic<bool>& f) : flag(f) { flag.store(true); }
@@ -171,7 +173,8 @@ void use_virtual_gpus(std::string_view specification, Site /*site*/) {
   const auto options = runtime::virtual_gpu::parse_options(specification, "[use_virtual_gpus] specification");
   runtime::Choice& choice = runtime::choice();
   const std::lock_guard lock(choice.mutex);
-  if (choice.made.load()) fail("[use_virtual_gpus] GPUs are in use already: call it before the first use of a GPU");
+  if (runtime::own_driver()) fail("[use_virtual_gpus] GPUs are in use already: call it before the first use of a GPU");
+  choice.made.store(false);  // where none was found, they are looked for again
   choice.asked_for = options;
   choice.specification = std::string(specification);
 }

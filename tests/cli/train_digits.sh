@@ -63,6 +63,14 @@ same_state runs/a/checkpoint.safetensors runs/c/checkpoint.safetensors && fail "
 call TANDEM_VIRTUAL_GPUS=1x64MiB -- train digits --gpus 2 --out runs/none
 expect_status 1; expect_no_out; expect_one_line_error; expect_err "TANDEM_VIRTUAL_GPUS=2 tandem train digits --gpus 2"
 [ ! -e runs/none ] || fail "a folder was made for a run that did not begin" ""
+# Where there is none at all, virtual ones are made, and one line says so.
+call -- devices --json
+case "$out" in *cuda:0*) ;; *)
+  call -- train digits --gpus 2 --epochs 1 --net mlp --out runs/made
+  expect_status 0; expect_err "there is no GPU here: training on 2 virtual ones"
+  [ "$(grep -c 'no GPU' <<< "$err")" -eq 1 ] || fail "not told in one line" "$err"
+  grep -q 'tandem virtual GPU' runs/made/report.html || fail "the report names other devices" "" ;;
+esac
 # A folder that cannot be made, a file that cannot be written.
 echo x > file
 call -- train digits --gpus 0 --epochs 1 --quiet --out file/in/the/way

@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/env.h"
 #include "base/json_text.h"
 #include "data/prefetch.h"
 #include "io/file.h"
 #include "io/safetensors.h"
 #include "ops/random.h"
+#include "runtime/device.h"
 #include "tools/program.h"
 #include "tools/recipes/learner.h"
 #include "tools/recipes/outcome.h"
@@ -31,9 +33,17 @@ using nlohmann::ordered_json;
 constexpr int64_t kMostSamples = 100'000'000;  // their order takes memory
 constexpr int kInterruptedStatus = 130;        // as a shell reports a program that Ctrl-C ended
 
+/// Where there is no GPU and the environment asks for none, virtual ones are made of as many as --gpus says.
 void check_gpus(const TrainSettings& settings) {
   const int wanted = settings.gpus.value_or(0), there = num_gpus();
   if (wanted <= there) return;
+  if (there == 0 && !environment("TANDEM_VIRTUAL_GPUS")) {
+    cuda::use_virtual_gpus(str(wanted));
+    if (!settings.quiet)
+      std::cerr << "there is no GPU here: training on " << wanted << " virtual " << (wanted == 1 ? "one" : "ones")
+                << ", made of threads (TANDEM_VIRTUAL_GPUS=" << wanted << ")" << std::endl;
+    return;
+  }
   fail("--gpus ", wanted, " asks for more GPUs than the ", there, " here; virtual ones do, too: TANDEM_VIRTUAL_GPUS=", wanted,
        " tandem train ", settings.recipe, " --gpus ", wanted);
 }
