@@ -337,7 +337,7 @@ void Fit::say_interrupted() {
   const std::string where =
       batch_ == 0 ? str("after epoch ", progress_.epoch) : str("in epoch ", progress_.epoch + 1, " after batch ", batch_, " of ", batches_);
   bar_->say(checkpoint_path_.empty() ? str("interrupted ", where, "; nothing was saved, since there is no checkpoint_dir")
-                                     : str("interrupted ", where, ": saved ", checkpoint_path_, "; resume = true goes on from there"));
+                                     : str("interrupted ", where, ": saved ", checkpoint_path_, "; the option resume goes on from there"));
 }
 
 void Fit::save_run() {

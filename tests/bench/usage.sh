@@ -22,4 +22,7 @@ wrong "'narrow' is a view" ops narrow
 wrong "--size: must be a whole number from 1 on, not 0" ops --size 0
 wrong "Expected one of cpu, cuda device type at start of device string: tpu" ops --device tpu
 wrong "unknown option --jsn of 'tandem_bench ops'" ops --jsn
+# Help builds nothing.
+help=$("$(dirname "$0")/../../dev" bench --help 2>&1)
+case $help in *building*) fail "./dev bench --help builds" "$help" ;; *usage:*) ;; *) fail "./dev bench --help does not help" "$help" ;; esac
 finish

@@ -21,9 +21,11 @@ begin --epochs 120 --schedule onecycle --out stopped; process=$!
 wait_for stopped/checkpoint.safetensors
 kill -INT $process; wait $process; status=$?; out=$(cat begun.out); err=$(cat begun.err)
 if [ "$status" -eq 130 ]; then
-  expect_out "interrupted; go on with: tandem train digits --resume --out stopped"
+  expect_out "go on with: tandem train digits --resume --out stopped"
   expect_err "interrupted: ends after the batch under way, then saves stopped/checkpoint.safetensors"  # at once
   expect_err "saved stopped/checkpoint.safetensors"
+  [ "$(grep -c 'interrupted in epoch\|interrupted after epoch' <<< "$out$err")" -eq 1 ] || fail "not told once" "$out$err"
+  case "$out$err" in *"resume = true"*) fail "told in the words of C++" "$out$err" ;; esac
   [ "$(summary stopped interrupted)" = True ] || fail "the summary does not say so" "$(cat stopped/summary.json)"
 else
   expect_status 0  # it was through before the signal came

@@ -202,7 +202,7 @@ TEST(Interruption, SavesWhatCtrlCInterrupts) {
   EXPECT_TRUE(trainer.interrupted());
   EXPECT_EQ(trainer.step(), 3);
   EXPECT_EQ(out.str(),
-            "interrupted in epoch 1 after batch 3 of 7: saved interrupted/checkpoint.safetensors; resume = true goes on from there\n");
+            "interrupted in epoch 1 after batch 3 of 7: saved interrupted/checkpoint.safetensors; the option resume goes on from there\n");
   EXPECT_TRUE(std::filesystem::exists(trainer.checkpoint_path()));
   train::Trainer rest({.max_epochs = 1, .checkpoint_dir = "interrupted", .resume = true, .quiet = true});
   rest.fit(model, line_data());

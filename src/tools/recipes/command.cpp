@@ -124,7 +124,7 @@ ordered_json summary_of(const TrainSettings& settings, const Task& task, const t
 
 void print_result(const ordered_json& summary, const std::string& path) {
   if (summary.at("interrupted")) {
-    std::cout << "interrupted; go on with: tandem train " << summary.at("recipe").get<std::string>() << " --resume --out "
+    std::cout << "go on with: tandem train " << summary.at("recipe").get<std::string>() << " --resume --out "
               << std::filesystem::path(path).parent_path().string() << std::endl;
     return;
   }
