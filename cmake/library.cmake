@@ -1,6 +1,6 @@
-# libtandem.so: every room except tools/ and the folders of plug-ins, cuda/ and mpi/.
+# libtandem.so: every room except libtorch/, tools/, and the folders of plug-ins, cuda/ and mpi/.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "^src/tools/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
+list(FILTER library_sources EXCLUDE REGEX "^src/(libtorch|tools)/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
 list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
 # What reads and writes files, tells, talks to other processes and puts models together is compiled for size: its time is in what it calls. It

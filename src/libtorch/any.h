@@ -96,11 +96,7 @@ class AnyModule {
   }
 
   /// One with a clone of the module.
-  AnyModule clone(std::optional<tandem::Device> device = std::nullopt) const {
-    AnyModule copy;
-    if (content_) copy.content_ = content_->clone_module(device);
-    return copy;
-  }
+  AnyModule clone(std::optional<tandem::Device> device = std::nullopt) const;
 
   /// Calls forward with values of exactly the types that it takes.
   template <class A>
@@ -131,13 +127,13 @@ class AnyModule {
   T get() const {
     return T(typed<Contained>("get"));
   }
-  std::shared_ptr<Module> ptr() const { return content("ptr").ptr(); }
+  std::shared_ptr<Module> ptr() const;
   template <class T>
   requires torch::detail::is_module<T>::value std::shared_ptr<T> ptr()
   const { return typed<T>("ptr"); }
   /// The module's type.
-  const std::type_info& type_info() const { return content("type_info").type(); }
-  bool is_empty() const noexcept { return content_ == nullptr; }
+  const std::type_info& type_info() const;
+  bool is_empty() const noexcept;
 
  private:
   template <class M>
@@ -169,10 +165,7 @@ class AnyModule {
     if constexpr (std::is_same_v<std::decay_t<A>, AnyValue>) values.push_back(std::forward<A>(argument));
     else values.emplace_back(std::forward<A>(argument));
   }
-  const AnyModulePlaceholder& content(const char* op) const {
-    if (!content_) tandem::fail("[AnyModule] Cannot call ", op, "() on an empty AnyModule");
-    return *content_;
-  }
+  const AnyModulePlaceholder& content(const char* op) const;
   template <class T>
   std::shared_ptr<T> typed(const char* op) const {
     const AnyModulePlaceholder& module = content(op);
@@ -194,7 +187,7 @@ class NamedAnyModule {
       : NamedAnyModule(std::move(name), AnyModule(std::forward<M>(module))) {}
   template <class M>
   NamedAnyModule(std::string name, const ModuleHolder<M>& module) : NamedAnyModule(std::move(name), AnyModule(module)) {}
-  NamedAnyModule(std::string name, AnyModule module) : name_(std::move(name)), module_(std::move(module)) {}
+  NamedAnyModule(std::string name, AnyModule module);
 
   const std::string& name() const noexcept { return name_; }
   AnyModule& module() noexcept { return module_; }

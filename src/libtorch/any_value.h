@@ -35,7 +35,7 @@ class AnyValue {
                                     ", but its actual type is ", tandem::type_name(type_info()));
   }
   /// The type of the value.
-  const std::type_info& type_info() const noexcept { return value_.type(); }
+  const std::type_info& type_info() const noexcept;
 
  private:
   std::any value_;
@@ -44,12 +44,8 @@ class AnyValue {
 namespace detail {
 /// The arguments that a forward can do without: their positions and values.
 using DefaultArguments = std::initializer_list<std::pair<unsigned, AnyValue>>;
-inline unsigned num_required(DefaultArguments defaults) { return defaults.begin()->first; }
-inline std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments, DefaultArguments defaults) {
-  for (const auto& [position, value] : defaults)
-    if (position >= arguments.size()) arguments.push_back(value);
-  return std::move(arguments);
-}
+unsigned num_required(DefaultArguments defaults);
+std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments, DefaultArguments defaults);
 }  // namespace detail
 
 }  // namespace torch::nn

@@ -19,41 +19,25 @@ using DetectAnomalyGuard = tandem::autograd::DetectAnomaly;
 
 /// Gradients of `outputs`, each weighted with its gradient, with respect to `inputs`. Adds to no `.grad`. retain_graph is as create_graph
 /// unless given. Error for an input that no output comes from, unless allow_unused: its gradient is undefined then.
-[[nodiscard]] inline variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                                        std::optional<bool> retain_graph, bool create_graph = false, bool allow_unused = false,
-                                        tandem::Site site = tandem::Site::here()) {
-  return tandem::grad(
-      outputs, inputs,
-      {.grad_outputs = grad_outputs, .retain_graph = retain_graph, .create_graph = create_graph, .allow_unused = allow_unused}, site);
-}
-[[nodiscard]] inline variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                                        tandem::Site site = tandem::Site::here()) {
-  return tandem::grad(outputs, inputs, {.grad_outputs = grad_outputs}, site);
-}
-[[nodiscard]] inline variable_list grad(const variable_list& outputs, const variable_list& inputs,
-                                        std::initializer_list<Tensor> grad_outputs, tandem::Site site = tandem::Site::here()) {
-  return tandem::grad(outputs, inputs, {.grad_outputs = grad_outputs}, site);
-}
+[[nodiscard]] variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                                 std::optional<bool> retain_graph, bool create_graph = false, bool allow_unused = false,
+                                 tandem::Site site = tandem::Site::here());
+[[nodiscard]] variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                                 tandem::Site site = tandem::Site::here());
+[[nodiscard]] variable_list grad(const variable_list& outputs, const variable_list& inputs, std::initializer_list<Tensor> grad_outputs,
+                                 tandem::Site site = tandem::Site::here());
 using tandem::grad;
 
 /// Adds the gradients of `outputs` to the `.grad` of all leaves, or of `inputs` alone.
-inline void backward(const variable_list& outputs, const variable_list& gradients, std::optional<bool> retain_graph, bool create_graph,
-                     const variable_list& inputs = {}, tandem::Site site = tandem::Site::here()) {
-  const tandem::BackwardOptions options{.retain_graph = retain_graph.value_or(create_graph), .create_graph = create_graph};
-  if (inputs.empty()) tandem::autograd::backward(outputs, gradients, options, site);
-  else tandem::autograd::backward(outputs, gradients, options, inputs, site);
-}
+void backward(const variable_list& outputs, const variable_list& gradients, std::optional<bool> retain_graph, bool create_graph,
+              const variable_list& inputs = {}, tandem::Site site = tandem::Site::here());
 inline void backward(const variable_list& outputs, const variable_list& gradients, std::same_as<bool> auto retain_graph,
                      tandem::Site site = tandem::Site::here()) {
   tandem::autograd::backward(outputs, gradients, tandem::BackwardOptions{.retain_graph = retain_graph}, site);
 }
 
 /// A tensor of these values without history.
-[[nodiscard]] inline Variable make_variable(const Tensor& data, bool requires_grad = false, bool /*allow_change*/ = true) {
-  Variable variable = data.data();
-  if (requires_grad) variable.requires_grad_(true);
-  return variable;
-}
+[[nodiscard]] Variable make_variable(const Tensor& data, bool requires_grad = false, bool /*allow_change*/ = true);
 
 }  // namespace torch::autograd
 
@@ -66,28 +50,22 @@ using AutoGradMode = tandem::SetGradGuard;
 
 /// Whether the calling thread records operations.
 struct GradMode {
-  static bool is_enabled() { return tandem::is_grad_enabled(); }
-  static void set_enabled(bool enabled) {
-    alignas(tandem::SetGradGuard) std::byte place[sizeof(tandem::SetGradGuard)];
-    ::new (place) tandem::SetGradGuard(enabled);  // never destroyed: what it has set stays
-  }
+  static bool is_enabled();
+  static void set_enabled(bool enabled);
 };
 
 /// No recording until the end of the scope; with false, recording in a scope within. Tensors made in it are ordinary ones here: they may
 /// be recorded later.
 class InferenceMode {
  public:
-  explicit InferenceMode(bool enabled = true) : guard_(!enabled), before_(std::exchange(current(), enabled)) {}
-  ~InferenceMode() { current() = before_; }
+  explicit InferenceMode(bool enabled = true);
+  ~InferenceMode();
   InferenceMode(const InferenceMode&) = delete;
   InferenceMode& operator=(const InferenceMode&) = delete;
-  static bool is_enabled() { return current(); }
+  static bool is_enabled();
 
  private:
-  static bool& current() {
-    thread_local bool enabled = false;
-    return enabled;
-  }
+  static bool& current();
 
   tandem::SetGradGuard guard_;
   bool before_;

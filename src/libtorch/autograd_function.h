@@ -29,29 +29,17 @@ class AutogradContext : public tandem::autograd::Context {
   std::unordered_map<std::string, IValue> saved_data;
 
   /// The tensors of save_for_backward. Error where one was changed in place since, or where the graph was walked already.
-  [[nodiscard]] variable_list get_saved_variables() const { return saved(); }
+  [[nodiscard]] variable_list get_saved_variables() const;
   /// forward changed these inputs in place, and returns them: their history is this function from then on. Error for leaves that require a
   /// gradient, whose values the gradient is for.
-  void mark_dirty(const variable_list& inputs) {
-    for (const Tensor& input : inputs) {
-      if (input.is_leaf() && input.requires_grad())
-        tandem::fail("[mark_dirty] a leaf Variable that requires grad is being used in an in-place operation: clone() it before");
-      input.impl().bump_version();
-    }
-    dirty_ = inputs;
-  }
+  void mark_dirty(const variable_list& inputs);
   /// These results have no gradient.
-  void mark_non_differentiable(const variable_list& outputs) { constant_ = outputs; }
+  void mark_non_differentiable(const variable_list& outputs);
   /// With false, a gradient that nothing came for is an undefined tensor in backward, and not zeros.
-  void set_materialize_grads(bool value) { materialize_ = value; }
+  void set_materialize_grads(bool value);
   using Context::needs_input_grad;
   /// Whether the gradient of an input in one of the ranges is wanted.
-  [[nodiscard]] bool needs_input_grad(std::initializer_list<IndexRange> ranges) const {
-    for (const auto& [first, last] : ranges)
-      for (size_t i = first; i < last; ++i)
-        if (needs_input_grad(i)) return true;
-    return false;
-  }
+  [[nodiscard]] bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
  private:
   template <class F>
@@ -65,79 +53,24 @@ class AutogradContext : public tandem::autograd::Context {
   };
 
   // An argument of forward is a tensor, a list of them, or anything else.
-  void take(variable_list& inputs, const Tensor& tensor) {
-    inputs.push_back(tensor);
-    is_tensor_.push_back(true);
-  }
-  void take(variable_list& inputs, const std::optional<Tensor>& tensor) { take(inputs, tensor.value_or(Tensor())); }
-  void take(variable_list& inputs, const variable_list& tensors) {
-    for (const Tensor& tensor : tensors) take(inputs, tensor);
-  }
-  void take(variable_list& inputs, const ArrayRef<Tensor>& tensors) {
-    for (const Tensor& tensor : tensors) take(inputs, tensor);
-  }
+  void take(variable_list& inputs, const Tensor& tensor);
+  void take(variable_list& inputs, const std::optional<Tensor>& tensor);
+  void take(variable_list& inputs, const variable_list& tensors);
+  void take(variable_list& inputs, const ArrayRef<Tensor>& tensors);
   template <class T>
   requires(!std::is_convertible_v<const T&, Tensor>) void take(variable_list&, const T&) { is_tensor_.push_back(false); }
 
   // The results that have a gradient; all are noted.
-  [[nodiscard]] variable_list note(const variable_list& outputs) {
-    variable_list differentiable;
-    for (const Tensor& output : outputs) {
-      const bool has_gradient = output.defined() && tandem::is_floating(output.dtype()) && !is_among(output, constant_);
-      results_.push_back(output.defined() ? Result{has_gradient, output.sizes(), output.options()} : Result{false, {}, {}});
-      if (has_gradient) differentiable.push_back(output);
-    }
-    constant_.clear();
-    return differentiable;
-  }
+  [[nodiscard]] variable_list note(const variable_list& outputs);
   // All results again, those with a gradient as recorded.
-  [[nodiscard]] variable_list merge(variable_list outputs, const variable_list& recorded) {
-    for (size_t i = 0, next = 0; i < outputs.size(); ++i) {
-      if (results_[i].differentiable) outputs[i] = in_place(outputs[i], recorded[next++]);
-      else if (outputs[i].defined() && outputs[i].requires_grad()) outputs[i] = outputs[i].detach();
-    }
-    dirty_.clear();
-    return outputs;
-  }
+  [[nodiscard]] variable_list merge(variable_list outputs, const variable_list& recorded);
   // What was changed in place is the result itself, and has its history; other results are as recorded.
-  [[nodiscard]] Tensor in_place(const Tensor& output, const Tensor& recorded) const {
-    if (!is_among(output, dirty_) || !recorded.grad_fn() || output.grad_fn() == recorded.grad_fn()) return recorded;
-    if (output.is_view())
-      tandem::fail("[mark_dirty] the input is a view of another tensor, whose history would have to change too: clone() it before");
-    tandem::autograd::set_history(output, recorded.grad_fn(), static_cast<uint32_t>(recorded.output_nr()));
-    return output;
-  }
+  [[nodiscard]] Tensor in_place(const Tensor& output, const Tensor& recorded) const;
   // A gradient for each result.
-  [[nodiscard]] variable_list spread(const variable_list& gradients) const {
-    variable_list all;
-    size_t next = 0;
-    for (const Result& result : results_) {
-      Tensor gradient = result.differentiable ? gradients[next++] : Tensor();
-      if (!gradient.defined() && materialize_ && result.options.dtype) gradient = tandem::zeros(result.sizes, result.options);
-      all.push_back(std::move(gradient));
-    }
-    return all;
-  }
+  [[nodiscard]] variable_list spread(const variable_list& gradients) const;
   // From a gradient for each argument to one for each tensor among them.
-  [[nodiscard]] variable_list gather(const char* name, variable_list computed) const {
-    while (computed.size() > is_tensor_.size() && !computed.back().defined()) computed.pop_back();
-    if (computed.size() != is_tensor_.size())
-      tandem::fail("Function ", name, " returned an incorrect number of gradients (expected ", is_tensor_.size(), ", got ", computed.size(),
-                   "): backward returns one for each argument of forward, Tensor() for those that are no tensors");
-    variable_list gradients;
-    for (size_t i = 0; i < computed.size(); ++i) {
-      if (is_tensor_[i]) gradients.push_back(std::move(computed[i]));
-      else if (computed[i].defined())
-        tandem::fail("Function ", name, " returned a gradient at position ", i,
-                     ", but that argument of forward is no tensor: return Tensor() there");
-    }
-    return gradients;
-  }
-  static bool is_among(const Tensor& tensor, const variable_list& others) {
-    for (const Tensor& other : others)
-      if (tensor.is_same(other)) return true;
-    return false;
-  }
+  [[nodiscard]] variable_list gather(const char* name, variable_list computed) const;
+  static bool is_among(const Tensor& tensor, const variable_list& others);
 
   std::vector<bool> is_tensor_;  // for each argument of forward; each tensor of a list is one
   std::vector<Result> results_;

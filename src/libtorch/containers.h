@@ -50,14 +50,10 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
     (push_back(std::forward<Modules>(modules)), ...);
   }
 
-  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<ModuleListImpl>();
-    for (const auto& module : modules_) copy->push_back(module->clone(device));
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override;
   /// Nothing: its modules are put in from outside.
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleList"; }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
 
   /// Adds a module at the end, as a holder, a shared pointer or a value.
   template <class M>
@@ -75,12 +71,12 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
     insert_module(index, detail::shared_module(std::forward<M>(module)));
   }
 
-  Iterator begin() { return modules_.begin(); }
-  ConstIterator begin() const { return modules_.begin(); }
-  Iterator end() { return modules_.end(); }
-  ConstIterator end() const { return modules_.end(); }
-  size_t size() const noexcept { return modules_.size(); }
-  bool is_empty() const noexcept { return modules_.empty(); }
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool is_empty() const noexcept;
 
   /// The module at an index as a T. Error where there is none, or it is of another type.
   template <class T>
@@ -97,20 +93,12 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
     static_assert(torch::detail::is_module<T>::value, "ask for a type of modules");
     return std::dynamic_pointer_cast<T>(checked(index));
   }
-  std::shared_ptr<Module> ptr(size_t index) const { return checked(index); }
-  std::shared_ptr<Module> operator[](size_t index) const { return checked(index); }
+  std::shared_ptr<Module> ptr(size_t index) const;
+  std::shared_ptr<Module> operator[](size_t index) const;
 
  private:
-  const std::shared_ptr<Module>& checked(size_t index) const {
-    if (index >= size()) tandem::fail<tandem::IndexError>("[ModuleList] Index out of range: ", index, " of ", size(), " modules");
-    return modules_[index];
-  }
-  void insert_module(size_t index, std::shared_ptr<Module> module) {
-    if (index > size()) tandem::fail<tandem::IndexError>("[ModuleList.insert] Index out of range: ", index, " of ", size(), " modules");
-    register_module(std::to_string(size()), module, tandem::Site::none());
-    modules_.insert(modules_.begin() + static_cast<std::ptrdiff_t>(index), std::move(module));
-    for (size_t i = index; i < size(); ++i) replace_module(std::to_string(i), modules_[i], tandem::Site::none());
-  }
+  const std::shared_ptr<Module>& checked(size_t index) const;
+  void insert_module(size_t index, std::shared_ptr<Module> module);
 
   std::vector<std::shared_ptr<Module>> modules_;
 };
@@ -125,33 +113,29 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using ConstIterator = Modules::ConstIterator;
 
   ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) { update(modules); }
-  explicit ModuleDictImpl(const Modules& modules) { update(modules); }
+  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
+  explicit ModuleDictImpl(const Modules& modules);
 
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return modules_.pairs(); }
-  std::vector<std::string> keys() const { return modules_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
-  Iterator begin() { return modules_.begin(); }
-  ConstIterator begin() const { return modules_.begin(); }
-  Iterator end() { return modules_.end(); }
-  ConstIterator end() const { return modules_.end(); }
-  size_t size() const noexcept { return modules_.size(); }
-  bool empty() const noexcept { return modules_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return modules_.contains(key); }
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const;
+  std::vector<std::string> keys() const;
+  std::vector<std::shared_ptr<Module>> values() const;
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool empty() const noexcept;
+  bool contains(const std::string& key) const noexcept;
   /// Takes all modules out; they stay registered as children, as those that pop() takes out do.
-  void clear() { modules_.clear(); }
+  void clear();
 
-  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<ModuleDictImpl>();
-    for (const auto& module : modules_) copy->insert(module.key(), module.value()->clone(device));
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override;
   /// Nothing: its modules are put in from outside.
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleDict"; }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
 
   /// The module of a name. Error where there is none.
-  std::shared_ptr<Module> operator[](const std::string& key) const { return modules_[key]; }
+  std::shared_ptr<Module> operator[](const std::string& key) const;
   /// The same as a T. Error where it is of another type.
   template <class T>
   T& at(const std::string& key) {
@@ -162,27 +146,16 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
     return detail::module_as<T>("ModuleDict.at", *modules_[key]);
   }
   /// Takes a module out. Error where there is none of that name.
-  std::shared_ptr<Module> pop(const std::string& key) {
-    const std::shared_ptr<Module> module = modules_[key];
-    modules_.erase(key);
-    return module;
-  }
+  std::shared_ptr<Module> pop(const std::string& key);
   /// Puts modules in; those of names that are there take the place of the ones before.
-  void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
-    for (const auto& [name, module] : modules) insert(name, module);
-  }
+  void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
   template <class Container>
   void update(const Container& container) {
     for (const auto& item : container) insert(item.key(), item.value());
   }
 
  private:
-  void insert(const std::string& name, const std::shared_ptr<Module>& module) {
-    if (named_children().contains(name)) replace_module(name, module, tandem::Site::none());
-    else register_module(name, module, tandem::Site::none());
-    if (auto* held = modules_.find(name)) *held = module;
-    else modules_.insert(name, module);
-  }
+  void insert(const std::string& name, const std::shared_ptr<Module>& module);
 
   Modules modules_;
 };

@@ -40,27 +40,19 @@ using CUDAStreamGuard = tandem::cuda::StreamGuard;
 using CUDAStream = tandem::cuda::Stream;
 
 /// How many GPUs there are, virtual or real.
-[[nodiscard]] inline size_t device_count() { return static_cast<size_t>(tandem::cuda::device_count()); }
+[[nodiscard]] size_t device_count();
 /// Whether cuDNN is there and may be used: never of virtual GPUs, whose kernels need none.
-[[nodiscard]] inline bool cudnn_is_available() {
-  for (const auto& library : tandem::cuda::libraries())
-    if (library.name == "cuDNN") return library.why.empty();
-  return false;
-}
+[[nodiscard]] bool cudnn_is_available();
 /// Waits for all work of GPU `index`, of the current one where it is negative.
-inline void synchronize(int64_t index = -1, tandem::Site site = tandem::Site::here()) {
-  tandem::cuda::synchronize(Device(DeviceType::CUDA, static_cast<int>(index < 0 ? -1 : index)), site);
-}
+void synchronize(int64_t index = -1, tandem::Site site = tandem::Site::here());
 /// The generators of all devices begin at this seed.
-inline void manual_seed(uint64_t seed) { tandem::manual_seed(seed); }
-inline void manual_seed_all(uint64_t seed) { tandem::manual_seed(seed); }
+void manual_seed(uint64_t seed);
+void manual_seed_all(uint64_t seed);
 /// A stream of the pool of a GPU.
-[[nodiscard]] inline Stream getStreamFromPool(bool high_priority = false, int device = -1) {
-  return Stream(Device(DeviceType::CUDA, device), high_priority ? -1 : 0);
-}
-[[nodiscard]] inline Stream getCurrentCUDAStream(int device = -1) { return current_stream(Device(DeviceType::CUDA, device)); }
-[[nodiscard]] inline Stream getDefaultCUDAStream(int device = -1) { return default_stream(Device(DeviceType::CUDA, device)); }
-inline void setCurrentCUDAStream(const Stream& stream) { tandem::cuda::set_stream(stream); }
+[[nodiscard]] Stream getStreamFromPool(bool high_priority = false, int device = -1);
+[[nodiscard]] Stream getCurrentCUDAStream(int device = -1);
+[[nodiscard]] Stream getDefaultCUDAStream(int device = -1);
+void setCurrentCUDAStream(const Stream& stream);
 
 }  // namespace cuda
 
@@ -69,9 +61,7 @@ using tandem::cuda::DeviceGuard;
 class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;
-  explicit OptionalDeviceGuard(std::optional<Device> device) {
-    if (device) guard_.emplace(*device);
-  }
+  explicit OptionalDeviceGuard(std::optional<Device> device);
 
  private:
   std::optional<tandem::cuda::DeviceGuard> guard_;
@@ -80,26 +70,23 @@ class OptionalDeviceGuard {
 /// The switches of what GPUs compute with, and what there is.
 class Context {
  public:
-  [[nodiscard]] static bool hasCUDA() { return tandem::cuda::is_available(); }
-  [[nodiscard]] static bool hasCuDNN() { return cuda::cudnn_is_available(); }
-  void setBenchmarkCuDNN(bool on) { tandem::backends::cudnn::benchmark = on; }
-  [[nodiscard]] bool benchmarkCuDNN() const { return tandem::backends::cudnn::benchmark; }
-  void setDeterministicCuDNN(bool on) { tandem::backends::cudnn::deterministic = on; }
-  [[nodiscard]] bool deterministicCuDNN() const { return tandem::backends::cudnn::deterministic; }
-  void setUserEnabledCuDNN(bool on) { tandem::backends::cudnn::enabled = on; }
-  [[nodiscard]] bool userEnabledCuDNN() const { return tandem::backends::cudnn::enabled; }
-  void setAllowTF32CuDNN(bool on) { tandem::backends::cudnn::allow_tf32 = on; }
-  [[nodiscard]] bool allowTF32CuDNN() const { return tandem::backends::cudnn::allow_tf32; }
-  void setAllowTF32CuBLAS(bool on) { tandem::backends::cuda::matmul::allow_tf32 = on; }
-  [[nodiscard]] bool allowTF32CuBLAS() const { return tandem::backends::cuda::matmul::allow_tf32; }
-  void setDeterministicAlgorithms(bool on, bool /*warn_only*/ = false) { tandem::use_deterministic_algorithms(on); }
-  [[nodiscard]] bool deterministicAlgorithms() const { return tandem::are_deterministic_algorithms_enabled(); }
+  [[nodiscard]] static bool hasCUDA();
+  [[nodiscard]] static bool hasCuDNN();
+  void setBenchmarkCuDNN(bool on);
+  [[nodiscard]] bool benchmarkCuDNN() const;
+  void setDeterministicCuDNN(bool on);
+  [[nodiscard]] bool deterministicCuDNN() const;
+  void setUserEnabledCuDNN(bool on);
+  [[nodiscard]] bool userEnabledCuDNN() const;
+  void setAllowTF32CuDNN(bool on);
+  [[nodiscard]] bool allowTF32CuDNN() const;
+  void setAllowTF32CuBLAS(bool on);
+  [[nodiscard]] bool allowTF32CuBLAS() const;
+  void setDeterministicAlgorithms(bool on, bool /*warn_only*/ = false);
+  [[nodiscard]] bool deterministicAlgorithms() const;
 };
 /// The one there is.
-[[nodiscard]] inline Context& globalContext() {
-  static Context context;
-  return context;
-}
-[[nodiscard]] inline bool hasCUDA() { return tandem::cuda::is_available(); }
+[[nodiscard]] Context& globalContext();
+[[nodiscard]] bool hasCUDA();
 
 }  // namespace torch

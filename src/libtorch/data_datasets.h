@@ -170,12 +170,11 @@ SharedBatchDataset<Underlying> make_shared_dataset(Args&&... args) {
 
 /// The slices of a tensor along its first dimension.
 struct TensorDataset : public Dataset<TensorDataset, TensorExample> {
-  explicit TensorDataset(const std::vector<tandem::Tensor>& tensors, tandem::Site site = tandem::Site::here())
-      : tensor(tandem::stack(tensors, 0, site)) {}
-  explicit TensorDataset(tandem::Tensor tensor_) : tensor(std::move(tensor_)) {}
+  explicit TensorDataset(const std::vector<tandem::Tensor>& tensors, tandem::Site site = tandem::Site::here());
+  explicit TensorDataset(tandem::Tensor tensor_);
 
-  TensorExample get(size_t index) override { return tensor.select(0, static_cast<int64_t>(index), torch::detail::statement()); }
-  [[nodiscard]] std::optional<size_t> size() const override { return static_cast<size_t>(tensor.size(0, tandem::Site::none())); }
+  TensorExample get(size_t index) override;
+  [[nodiscard]] std::optional<size_t> size() const override;
 
   tandem::Tensor tensor;
 };
@@ -186,19 +185,11 @@ class MNIST : public Dataset<MNIST> {
   /// The 60,000 to learn from, or the 10,000 to be judged by.
   enum class Mode { kTrain, kTest };
 
-  explicit MNIST(const std::string& root, Mode mode = Mode::kTrain, tandem::Site site = tandem::Site::here()) : mode_(mode) {
-    const tandem::data::Mnist read(root, {.train = mode == Mode::kTrain}, site);
-    images_ = read.tensors()[0];
-    targets_ = read.tensors()[1];
-  }
+  explicit MNIST(const std::string& root, Mode mode = Mode::kTrain, tandem::Site site = tandem::Site::here());
 
-  Example<> get(size_t index) override {
-    const auto i = static_cast<int64_t>(index);
-    const tandem::Site site = torch::detail::statement();
-    return {images_.select(0, i, site), targets_.select(0, i, site)};
-  }
-  [[nodiscard]] std::optional<size_t> size() const override { return static_cast<size_t>(images_.size(0, tandem::Site::none())); }
-  [[nodiscard]] bool is_train() const noexcept { return mode_ == Mode::kTrain; }
+  Example<> get(size_t index) override;
+  [[nodiscard]] std::optional<size_t> size() const override;
+  [[nodiscard]] bool is_train() const noexcept;
   [[nodiscard]] const tandem::Tensor& images() const { return images_; }
   [[nodiscard]] const tandem::Tensor& targets() const { return targets_; }
 

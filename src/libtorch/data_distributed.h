@@ -42,21 +42,13 @@ namespace detail {
 class PartSampler : public DistributedSampler<> {
  public:
   using DistributedSampler::DistributedSampler;
-  std::optional<std::vector<size_t>> next(size_t batch_size) override {
-    if (at_ >= end_) return std::nullopt;
-    std::vector<size_t> indices(std::min(batch_size, end_ - at_));
-    for (size_t& index : indices) index = at(at_++);
-    return indices;
-  }
+  std::optional<std::vector<size_t>> next(size_t batch_size) override;
   /// Where in the order of all parts it is.
   [[nodiscard]] size_t index() const noexcept { return at_; }
 
  protected:
   [[nodiscard]] virtual size_t at(size_t place) const = 0;
-  void begin() {
-    at_ = rank_ * local_sample_count();
-    end_ = at_ + local_sample_count();
-  }
+  void begin();
 
   size_t at_ = 0, end_ = 0;
 };
@@ -66,34 +58,15 @@ class PartSampler : public DistributedSampler<> {
 /// A part of all examples in an order that the epoch decides.
 class DistributedRandomSampler : public detail::PartSampler {
  public:
-  DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
-      : PartSampler(size, num_replicas, rank, allow_duplicates) {
-    shuffle();
-  }
+  DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
 
-  void reset(std::optional<size_t> new_size = std::nullopt) override {
-    size_ = new_size.value_or(size_);
-    shuffle();
-  }
-  void save(serialize::OutputArchive& archive) const override {
-    detail::write_number(archive, "sample_index_", at_);
-    detail::write_number(archive, "epoch_", epoch_);
-  }
-  void load(serialize::InputArchive& archive) override {
-    epoch_ = detail::read_number(archive, "epoch_");
-    shuffle();
-    at_ = detail::read_number(archive, "sample_index_");
-  }
+  void reset(std::optional<size_t> new_size = std::nullopt) override;
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
 
  private:
-  [[nodiscard]] size_t at(size_t place) const override { return order_[place]; }
-  void shuffle() {
-    order_.resize(num_replicas_ == 1 ? size_ : local_sample_count() * num_replicas_);
-    for (size_t i = 0; i < order_.size(); ++i) order_[i] = i % size_;
-    std::mt19937 random(static_cast<std::mt19937::result_type>(epoch_));
-    std::shuffle(order_.begin(), order_.end(), random);
-    begin();
-  }
+  [[nodiscard]] size_t at(size_t place) const override;
+  void shuffle();
 
   std::vector<size_t> order_;
 };
@@ -101,20 +74,14 @@ class DistributedRandomSampler : public detail::PartSampler {
 /// Neighbouring examples.
 class DistributedSequentialSampler : public detail::PartSampler {
  public:
-  DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
-      : PartSampler(size, num_replicas, rank, allow_duplicates) {
-    begin();
-  }
+  DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
 
-  void reset(std::optional<size_t> new_size = std::nullopt) override {
-    size_ = new_size.value_or(size_);
-    begin();
-  }
-  void save(serialize::OutputArchive& archive) const override { detail::write_number(archive, "sample_index_", at_); }
-  void load(serialize::InputArchive& archive) override { at_ = detail::read_number(archive, "sample_index_"); }
+  void reset(std::optional<size_t> new_size = std::nullopt) override;
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
 
  private:
-  [[nodiscard]] size_t at(size_t place) const override { return place % size_; }
+  [[nodiscard]] size_t at(size_t place) const override;
 };
 
 }  // namespace torch::data::samplers

@@ -24,16 +24,8 @@ namespace torch::data {
 
 /// What an error in a worker is where the loop asks for its batch.
 struct WorkerException : public std::exception {
-  explicit WorkerException(std::exception_ptr original)
-      : original_exception(std::move(original)), message("Caught exception in DataLoader worker thread.") {
-    try {
-      std::rethrow_exception(original_exception);
-    } catch (const std::exception& error) {
-      message += std::string(" Original message: ") + error.what();
-    } catch (...) {
-    }
-  }
-  [[nodiscard]] const char* what() const noexcept override { return message.c_str(); }
+  explicit WorkerException(std::exception_ptr original);
+  [[nodiscard]] const char* what() const noexcept override;
 
   std::exception_ptr original_exception;
   std::string message;
@@ -57,13 +49,7 @@ struct DataLoaderOptions {
 
 /// Options with all that was left out.
 struct FullDataLoaderOptions {
-  explicit FullDataLoaderOptions(const DataLoaderOptions& options)
-      : batch_size(options.batch_size()),
-        workers(options.workers()),
-        max_jobs(options.max_jobs().value_or(2 * workers)),
-        timeout(options.timeout()),
-        enforce_ordering(options.enforce_ordering()),
-        drop_last(options.drop_last()) {}
+  explicit FullDataLoaderOptions(const DataLoaderOptions& options);
   size_t batch_size, workers, max_jobs;
   std::optional<std::chrono::milliseconds> timeout;
   bool enforce_ordering, drop_last;

@@ -119,24 +119,12 @@ struct Stack;
 
 template <>
 struct Stack<Example<>> : public Collation<Example<>> {
-  Example<> apply_batch(std::vector<Example<>> examples) override {
-    const tandem::Site site = torch::detail::statement();
-    std::vector<tandem::Tensor> data, targets;
-    for (Example<>& example : examples) {
-      data.push_back(std::move(example.data));
-      targets.push_back(std::move(example.target));
-    }
-    return {tandem::stack(data, 0, site), tandem::stack(targets, 0, site)};
-  }
+  Example<> apply_batch(std::vector<Example<>> examples) override;
 };
 
 template <>
 struct Stack<TensorExample> : public Collation<TensorExample> {
-  TensorExample apply_batch(std::vector<TensorExample> examples) override {
-    std::vector<tandem::Tensor> data;
-    for (TensorExample& example : examples) data.push_back(std::move(example.data));
-    return tandem::stack(data, 0, torch::detail::statement());
-  }
+  TensorExample apply_batch(std::vector<TensorExample> examples) override;
 };
 
 }  // namespace torch::data::transforms

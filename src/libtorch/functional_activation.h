@@ -17,143 +17,53 @@ using tandem::Site;
 
 // --- Activations. Those with `inplace` change their input where it is set.
 
-inline Tensor relu(const Tensor& input, const ReLUFuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::relu_(input, site) : tandem::relu({input, site}, site);
-}
-inline Tensor relu6(const Tensor& input, const ReLU6FuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::relu6_(input, site) : tandem::relu6({input, site}, site);
-}
-inline Tensor selu(const Tensor& input, const SELUFuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::selu_(input, site) : tandem::selu({input, site}, site);
-}
-inline Tensor elu(const Tensor& input, const ELUFuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::elu_(input, options.alpha(), site) : tandem::elu({input, site}, options.alpha(), site);
-}
-inline Tensor celu(const Tensor& input, const CELUFuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::celu_(input, options.alpha(), site) : tandem::celu({input, site}, options.alpha(), site);
-}
-inline Tensor leaky_relu(const Tensor& input, const LeakyReLUFuncOptions& options = {}, Site site = Site::here()) {
-  const double slope = options.negative_slope();
-  return options.inplace() ? tandem::leaky_relu_(input, slope, site) : tandem::leaky_relu({input, site}, slope, site);
-}
-inline Tensor hardtanh(const Tensor& input, const HardtanhFuncOptions& options = {}, Site site = Site::here()) {
-  const double min = options.min_val(), max = options.max_val();
-  return options.inplace() ? tandem::hardtanh_(input, min, max, site) : tandem::hardtanh({input, site}, min, max, site);
-}
-inline Tensor rrelu(const Tensor& input, const RReLUFuncOptions& options = {}, Site site = Site::here()) {
-  const double lower = options.lower(), upper = options.upper();
-  return options.inplace() ? tandem::rrelu_(input, lower, upper, options.training(), site)
-                           : tandem::rrelu(input, lower, upper, options.training(), site);
-}
-inline Tensor threshold(const Tensor& input, const ThresholdFuncOptions& options, Site site = Site::here()) {
-  const double limit = options.threshold(), value = options.value();
-  return options.inplace() ? tandem::threshold_(input, limit, value, site) : tandem::threshold({input, site}, limit, value, site);
-}
-inline Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::gelu({input, site}, options.approximate(), site);
-}
-inline Tensor glu(const Tensor& input, const GLUFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::glu(input, options.dim(), site);
-}
-inline Tensor hardshrink(const Tensor& input, const HardshrinkFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::hardshrink({input, site}, options.lambda(), site);
-}
-inline Tensor softshrink(const Tensor& input, const SoftshrinkFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::softshrink({input, site}, options.lambda(), site);
-}
-inline Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::softplus({input, site}, options.beta(), options.threshold(), site);
-}
-inline Tensor logsigmoid(const Tensor& input, Site site = Site::here()) { return tandem::logsigmoid({input, site}, site); }
-inline Tensor silu(const Tensor& input, Site site = Site::here()) { return tandem::silu({input, site}, site); }
-inline Tensor mish(const Tensor& input, Site site = Site::here()) { return tandem::mish({input, site}, site); }
-inline Tensor softsign(const Tensor& input, Site site = Site::here()) { return tandem::softsign({input, site}, site); }
-inline Tensor tanhshrink(const Tensor& input, Site site = Site::here()) { return tandem::tanhshrink({input, site}, site); }
-inline Tensor prelu(const Tensor& input, const Tensor& weight, Site site = Site::here()) { return tandem::prelu(input, weight, site); }
+Tensor relu(const Tensor& input, const ReLUFuncOptions& options = {}, Site site = Site::here());
+Tensor relu6(const Tensor& input, const ReLU6FuncOptions& options = {}, Site site = Site::here());
+Tensor selu(const Tensor& input, const SELUFuncOptions& options = {}, Site site = Site::here());
+Tensor elu(const Tensor& input, const ELUFuncOptions& options = {}, Site site = Site::here());
+Tensor celu(const Tensor& input, const CELUFuncOptions& options = {}, Site site = Site::here());
+Tensor leaky_relu(const Tensor& input, const LeakyReLUFuncOptions& options = {}, Site site = Site::here());
+Tensor hardtanh(const Tensor& input, const HardtanhFuncOptions& options = {}, Site site = Site::here());
+Tensor rrelu(const Tensor& input, const RReLUFuncOptions& options = {}, Site site = Site::here());
+Tensor threshold(const Tensor& input, const ThresholdFuncOptions& options, Site site = Site::here());
+Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {}, Site site = Site::here());
+Tensor glu(const Tensor& input, const GLUFuncOptions& options = {}, Site site = Site::here());
+Tensor hardshrink(const Tensor& input, const HardshrinkFuncOptions& options = {}, Site site = Site::here());
+Tensor softshrink(const Tensor& input, const SoftshrinkFuncOptions& options = {}, Site site = Site::here());
+Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options = {}, Site site = Site::here());
+Tensor logsigmoid(const Tensor& input, Site site = Site::here());
+Tensor silu(const Tensor& input, Site site = Site::here());
+Tensor mish(const Tensor& input, Site site = Site::here());
+Tensor softsign(const Tensor& input, Site site = Site::here());
+Tensor tanhshrink(const Tensor& input, Site site = Site::here());
+Tensor prelu(const Tensor& input, const Tensor& weight, Site site = Site::here());
 
-inline Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options, Site site = Site::here()) {
-  return tandem::softmax(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
-}
-inline Tensor softmin(const Tensor& input, const SoftminFuncOptions& options, Site site = Site::here()) {
-  return tandem::softmin(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
-}
-inline Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options, Site site = Site::here()) {
-  return tandem::log_softmax(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
-}
-inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::gumbel_softmax(logits, options.tau(), options.hard(), options.dim(), site);
-}
+Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options, Site site = Site::here());
+Tensor softmin(const Tensor& input, const SoftminFuncOptions& options, Site site = Site::here());
+Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options, Site site = Site::here());
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {}, Site site = Site::here());
 
 // --- Dropout
 
 namespace detail {
 
 /// The result, written into the input where it is asked for.
-inline Tensor into(const Tensor& input, bool inplace, const Tensor& result, Site site) {
-  return inplace ? input.copy_(result, false, site) : result;
-}
+Tensor into(const Tensor& input, bool inplace, const Tensor& result, Site site);
 /// Whole channels; an input of another number of dimensions than `batched` is one sample.
-inline Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site) {
-  if (!(options.p() >= 0 && options.p() <= 1))
-    tandem::fail("[", op, "] dropout probability has to be between 0 and 1, but got ", options.p());
-  if (input.dim(site) == batched)
-    return into(input, options.inplace(), tandem::feature_dropout(input, options.p(), options.training(), site), site);
-  const Tensor result = tandem::feature_dropout(input.unsqueeze(0, site), options.p(), options.training(), site);
-  return into(input, options.inplace(), result.squeeze(0, site), site);
-}
+Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site);
 
 }  // namespace detail
 
-inline Tensor dropout(const Tensor& input, const DropoutFuncOptions& options = {}, Site site = Site::here()) {
-  return options.inplace() ? tandem::dropout_(input, options.p(), options.training(), site)
-                           : tandem::dropout(input, options.p(), options.training(), site);
-}
-inline Tensor dropout2d(const Tensor& input, const Dropout2dFuncOptions& options = {}, Site site = Site::here()) {
-  return detail::drop_channels("dropout2d", 4, input, options, site);
-}
-inline Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& options = {}, Site site = Site::here()) {
-  return detail::drop_channels("dropout3d", 5, input, options, site);
-}
-inline Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& options = {}, Site site = Site::here()) {
-  return detail::into(input, options.inplace(), tandem::alpha_dropout(input, options.p(), options.training(), site), site);
-}
-inline Tensor feature_alpha_dropout(const Tensor& input, const FeatureAlphaDropoutFuncOptions& options = {}, Site site = Site::here()) {
-  return detail::into(input, options.inplace(), tandem::feature_alpha_dropout(input, options.p(), options.training(), site), site);
-}
+Tensor dropout(const Tensor& input, const DropoutFuncOptions& options = {}, Site site = Site::here());
+Tensor dropout2d(const Tensor& input, const Dropout2dFuncOptions& options = {}, Site site = Site::here());
+Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& options = {}, Site site = Site::here());
+Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& options = {}, Site site = Site::here());
+Tensor feature_alpha_dropout(const Tensor& input, const FeatureAlphaDropoutFuncOptions& options = {}, Site site = Site::here());
 
 // --- Attention
 
 /// The output, and the weights where they are needed.
-inline std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                               const MultiheadAttentionForwardFuncOptions& options,
-                                                               Site site = Site::here()) {
-  // Masks of bytes stand for those of bools, as they did before there were such.
-  const auto mask = [&](const Tensor& given) {
-    return given.defined() && given.dtype() == tandem::kUInt8 ? given.to(tandem::kBool, {}, site) : given;
-  };
-  tandem::MultiHeadAttentionResult result =
-      tandem::multi_head_attention_forward(query, key, value, options.embed_dim_to_check(), options.num_heads(),
-                                           {.in_proj_weight = options.in_proj_weight(),
-                                            .in_proj_bias = options.in_proj_bias(),
-                                            .bias_k = options.bias_k(),
-                                            .bias_v = options.bias_v(),
-                                            .add_zero_attn = options.add_zero_attn(),
-                                            .dropout_p = options.dropout_p(),
-                                            .out_proj_weight = options.out_proj_weight(),
-                                            .out_proj_bias = options.out_proj_bias(),
-                                            .training = options.training(),
-                                            .key_padding_mask = mask(options.key_padding_mask()),
-                                            .need_weights = options.need_weights(),
-                                            .attn_mask = mask(options.attn_mask()),
-                                            .use_separate_proj_weight = options.use_separate_proj_weight(),
-                                            .q_proj_weight = options.q_proj_weight(),
-                                            .k_proj_weight = options.k_proj_weight(),
-                                            .v_proj_weight = options.v_proj_weight(),
-                                            .static_k = options.static_k(),
-                                            .static_v = options.static_v(),
-                                            .average_attn_weights = options.average_attn_weights()},
-                                           site);
-  return {std::move(result.attn_output), std::move(result.attn_output_weights)};
-}
+std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                        const MultiheadAttentionForwardFuncOptions& options, Site site = Site::here());
 
 }  // namespace torch::nn::functional

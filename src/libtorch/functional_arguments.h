@@ -27,7 +27,7 @@ template <size_t D>
   for (const auto& size : *sizes) values.push_back(size.value_or(tandem::OutputSize::kSame));
   return values;
 }
-[[nodiscard]] inline tandem::OutputSize output_size_of(const ExpandingArray<1>& sizes) { return shape_of(sizes); }
+[[nodiscard]] tandem::OutputSize output_size_of(const ExpandingArray<1>& sizes);
 
 /// "same", "valid", or numbers.
 template <size_t D>
@@ -57,8 +57,6 @@ template <class V>
 }
 
 /// Values and indices as the pair that libtorch returns.
-[[nodiscard]] inline std::tuple<Tensor, Tensor> pair_of(tandem::ValuesIndices both) {
-  return {std::move(both.values), std::move(both.indices)};
-}
+[[nodiscard]] std::tuple<Tensor, Tensor> pair_of(tandem::ValuesIndices both);
 
 }  // namespace torch::nn::detail

@@ -21,14 +21,9 @@ namespace torch::nn::functional {
 using tandem::Site;
 
 /// input weightᵀ + bias.
-inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, Site site = Site::here()) {
-  return tandem::linear(input, weight, bias, site);
-}
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, Site site = Site::here());
 /// input1 weight[k] input2 + bias[k].
-inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {},
-                       Site site = Site::here()) {
-  return tandem::bilinear(input1, input2, weight, bias, site);
-}
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {}, Site site = Site::here());
 
 // --- Convolutions
 
@@ -52,117 +47,39 @@ tandem::ConvTransposeOptions conv_transpose_options(const ConvTransposeFuncOptio
 
 }  // namespace detail
 
-inline Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::conv1d(input, weight, options.bias(), detail::conv_options(options), site);
-}
-inline Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::conv2d(input, weight, options.bias(), detail::conv_options(options), site);
-}
-inline Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::conv3d(input, weight, options.bias(), detail::conv_options(options), site);
-}
-inline Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options = {},
-                               Site site = Site::here()) {
-  return tandem::conv_transpose1d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
-}
-inline Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options = {},
-                               Site site = Site::here()) {
-  return tandem::conv_transpose2d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
-}
-inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options = {},
-                               Site site = Site::here()) {
-  return tandem::conv_transpose3d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
-}
-inline Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options, Site site = Site::here()) {
-  using nn::detail::shape_of;
-  return tandem::unfold(
-      input, shape_of(options.kernel_size()),
-      {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);
-}
-inline Tensor fold(const Tensor& input, const FoldFuncOptions& options, Site site = Site::here()) {
-  using nn::detail::shape_of;
-  return tandem::fold(
-      input, shape_of(options.output_size()), shape_of(options.kernel_size()),
-      {.dilation = shape_of(options.dilation()), .padding = shape_of(options.padding()), .stride = shape_of(options.stride())}, site);
-}
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options = {}, Site site = Site::here());
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options = {}, Site site = Site::here());
+Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options = {}, Site site = Site::here());
+Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options = {},
+                        Site site = Site::here());
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options = {},
+                        Site site = Site::here());
+Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options = {},
+                        Site site = Site::here());
+Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options, Site site = Site::here());
+Tensor fold(const Tensor& input, const FoldFuncOptions& options, Site site = Site::here());
 
 // --- Embeddings
 
-inline Tensor one_hot(const Tensor& tensor, int64_t num_classes = -1, Site site = Site::here()) {
-  return tandem::one_hot(tensor, num_classes, site);
-}
-inline Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::embedding(input, weight, options.padding_idx(), options.max_norm(), options.norm_type(), options.scale_grad_by_freq(),
-                           site);
-}
-inline Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& options = {},
-                            Site site = Site::here()) {
-  return tandem::embedding_bag(input, weight,
-                               {.offsets = options.offsets(),
-                                .max_norm = options.max_norm(),
-                                .norm_type = options.norm_type(),
-                                .scale_grad_by_freq = options.scale_grad_by_freq(),
-                                .mode = nn::detail::word_of(options.mode()),
-                                .per_sample_weights = options.per_sample_weights(),
-                                .include_last_offset = options.include_last_offset(),
-                                .padding_idx = options.padding_idx()},
-                               site);
-}
+Tensor one_hot(const Tensor& tensor, int64_t num_classes = -1, Site site = Site::here());
+Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}, Site site = Site::here());
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& options = {}, Site site = Site::here());
 
 // --- Normalization
 
-inline Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
-                         const BatchNormFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::batch_norm(input, running_mean, running_var,
-                            {.weight = options.weight(),
-                             .bias = options.bias(),
-                             .training = options.training(),
-                             .momentum = options.momentum().value_or(0),
-                             .eps = options.eps()},
-                            site);
-}
-inline Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::instance_norm(input,
-                               {.running_mean = options.running_mean(),
-                                .running_var = options.running_var(),
-                                .weight = options.weight(),
-                                .bias = options.bias(),
-                                .use_input_stats = options.use_input_stats(),
-                                .momentum = options.momentum(),
-                                .eps = options.eps()},
-                               site);
-}
-inline Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options, Site site = Site::here()) {
-  return tandem::layer_norm(input, options.normalized_shape(), options.weight(), options.bias(), options.eps(), site);
-}
-inline Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options, Site site = Site::here()) {
-  return tandem::group_norm(input, options.num_groups(), options.weight(), options.bias(), options.eps(), site);
-}
-inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options, Site site = Site::here()) {
-  return tandem::local_response_norm(input, options.size(), options.alpha(), options.beta(), options.k(), site);
-}
-inline Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options = {}, Site site = Site::here()) {
-  const Tensor result = tandem::normalize(input, options.p(), options.dim(), options.eps(), site);
-  if (!options.out()) return result;
-  const Tensor& out = *options.out();
-  out.resize_(result.sizes(), site);
-  return out.copy_(result, false, site);
-}
+Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var, const BatchNormFuncOptions& options = {},
+                  Site site = Site::here());
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {}, Site site = Site::here());
+Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options, Site site = Site::here());
+Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options, Site site = Site::here());
+Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options, Site site = Site::here());
+Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options = {}, Site site = Site::here());
 
 // --- Distances
 
-inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& options = {},
-                                Site site = Site::here()) {
-  return tandem::cosine_similarity(x1, x2, options.dim(), options.eps(), site);
-}
-inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& options = {},
-                                Site site = Site::here()) {
-  return tandem::pairwise_distance(x1, x2, options.p(), options.eps(), options.keepdim(), site);
-}
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& options = {}, Site site = Site::here());
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& options = {}, Site site = Site::here());
 /// The distances of each row to those behind it, one after another.
-inline Tensor pdist(const Tensor& input, double p = 2, Site site = Site::here()) {
-  const Tensor behind = tandem::ones({input.size(0, site), input.size(0, site)}, {.dtype = tandem::kBool, .device = input.device()}, site);
-  return tandem::masked_select(tandem::cdist(input, input, p, "donot_use_mm_for_euclid_dist", site), behind.triu(1, site), site);
-}
+Tensor pdist(const Tensor& input, double p = 2, Site site = Site::here());
 
 }  // namespace torch::nn::functional

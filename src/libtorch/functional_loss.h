@@ -11,130 +11,43 @@ using tandem::Site;
 
 // --- Of numbers
 
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::l1_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::mse_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& options = {},
-                             Site site = Site::here()) {
-  return tandem::smooth_l1_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction()), .beta = options.beta()}, site);
-}
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1LossFuncOptions options, double beta,
-                             Site site = Site::here()) {
-  return smooth_l1_loss(input, target, options.beta(beta), site);
-}
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::huber_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction()), .delta = options.delta()}, site);
-}
-inline Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::kl_div(input, target, {.reduction = nn::detail::reduction_of(options.reduction()), .log_target = options.log_target()},
-                        site);
-}
-inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyFuncOptions& options = {},
-                                   Site site = Site::here()) {
-  return tandem::binary_cross_entropy(input, target,
-                                      {.weight = options.weight(), .reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                               const BinaryCrossEntropyWithLogitsFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::binary_cross_entropy_with_logits(
-      input, target,
-      {.weight = options.weight(), .reduction = nn::detail::reduction_of(options.reduction()), .pos_weight = options.pos_weight()}, site);
-}
-inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNLLLossFuncOptions& options = {},
-                               Site site = Site::here()) {
-  return tandem::poisson_nll_loss(input, target,
-                                  {.log_input = options.log_input(),
-                                   .full = options.full(),
-                                   .eps = options.eps(),
-                                   .reduction = nn::detail::reduction_of(options.reduction())},
-                                  site);
-}
-inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& options = {},
-                               Site site = Site::here()) {
-  return tandem::soft_margin_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const HingeEmbeddingLossFuncOptions& options = {},
-                                   Site site = Site::here()) {
-  return tandem::hinge_embedding_loss(input, target,
-                                      {.margin = options.margin(), .reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                                  const MarginRankingLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::margin_ranking_loss(input1, input2, target,
-                                     {.margin = options.margin(), .reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
+Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& options = {}, Site site = Site::here());
+Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& options = {}, Site site = Site::here());
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& options = {}, Site site = Site::here());
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1LossFuncOptions options, double beta, Site site = Site::here());
+Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& options = {}, Site site = Site::here());
+Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions& options = {}, Site site = Site::here());
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyFuncOptions& options = {},
+                            Site site = Site::here());
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const BinaryCrossEntropyWithLogitsFuncOptions& options = {}, Site site = Site::here());
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNLLLossFuncOptions& options = {}, Site site = Site::here());
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& options = {}, Site site = Site::here());
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const HingeEmbeddingLossFuncOptions& options = {},
+                            Site site = Site::here());
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                           const MarginRankingLossFuncOptions& options = {}, Site site = Site::here());
 
 // --- Of vectors
 
-inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                                    const CosineEmbeddingLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::cosine_embedding_loss(input1, input2, target,
-                                       {.margin = options.margin(), .reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                                  const TripletMarginLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::triplet_margin_loss(anchor, positive, negative,
-                                     {.margin = options.margin(),
-                                      .p = options.p(),
-                                      .eps = options.eps(),
-                                      .swap = options.swap(),
-                                      .reduction = nn::detail::reduction_of(options.reduction())},
-                                     site);
-}
-inline Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                                                const TripletMarginWithDistanceLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::triplet_margin_with_distance_loss(anchor, positive, negative,
-                                                   {.distance_function = options.distance_function().value_or(nullptr),
-                                                    .margin = options.margin(),
-                                                    .swap = options.swap(),
-                                                    .reduction = nn::detail::reduction_of(options.reduction())},
-                                                   site);
-}
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             const CosineEmbeddingLossFuncOptions& options = {}, Site site = Site::here());
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletMarginLossFuncOptions& options = {}, Site site = Site::here());
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                         const TripletMarginWithDistanceLossFuncOptions& options = {}, Site site = Site::here());
 
 // --- Of classes and of sequences
 
-inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {},
-                            Site site = Site::here()) {
-  return tandem::cross_entropy(input, target,
-                               {.weight = options.weight(),
-                                .ignore_index = options.ignore_index(),
-                                .reduction = nn::detail::reduction_of(options.reduction()),
-                                .label_smoothing = options.label_smoothing()},
-                               site);
-}
-inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::nll_loss(
-      input, target,
-      {.weight = options.weight(), .ignore_index = options.ignore_index(), .reduction = nn::detail::reduction_of(options.reduction())},
-      site);
-}
-inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& options = {},
-                                Site site = Site::here()) {
-  return tandem::multi_margin_loss(input, target,
-                                   {.p = options.p(),
-                                    .margin = options.margin(),
-                                    .weight = options.weight(),
-                                    .reduction = nn::detail::reduction_of(options.reduction())},
-                                   site);
-}
-inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const MultilabelMarginLossFuncOptions& options = {},
-                                     Site site = Site::here()) {
-  return tandem::multilabel_margin_loss(input, target, {.reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
-                                          const MultilabelSoftMarginLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::multilabel_soft_margin_loss(
-      input, target, {.weight = options.weight(), .reduction = nn::detail::reduction_of(options.reduction())}, site);
-}
-inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
-                       const CTCLossFuncOptions& options = {}, Site site = Site::here()) {
-  return tandem::ctc_loss(
-      log_probs, targets, input_lengths, target_lengths,
-      {.blank = options.blank(), .reduction = nn::detail::reduction_of(options.reduction()), .zero_infinity = options.zero_infinity()},
-      site);
-}
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {}, Site site = Site::here());
+Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {}, Site site = Site::here());
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& options = {},
+                         Site site = Site::here());
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const MultilabelMarginLossFuncOptions& options = {},
+                              Site site = Site::here());
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const MultilabelSoftMarginLossFuncOptions& options = {},
+                                   Site site = Site::here());
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
+                const CTCLossFuncOptions& options = {}, Site site = Site::here());
 
 }  // namespace torch::nn::functional

@@ -40,27 +40,13 @@ TANDEM_ALIAS(not_equal, ne)
 TANDEM_ALIAS(subtract, sub)
 #undef TANDEM_ALIAS
 
-[[nodiscard]] inline Tensor clip(const Input& x, std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here()) {
-  return tandem::clamp(x, min, max, site);
-}
-[[nodiscard]] inline Tensor concat(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here()) {
-  return tandem::cat(tensors, dim, site);
-}
-[[nodiscard]] inline Tensor concatenate(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here()) {
-  return tandem::cat(tensors, dim, site);
-}
-[[nodiscard]] inline Tensor row_stack(const std::vector<Tensor>& tensors, Site site = Site::here()) {
-  return tandem::vstack(tensors, site);
-}
-[[nodiscard]] inline Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination, Site site = Site::here()) {
-  return tandem::movedim(x, source, destination, site);
-}
-[[nodiscard]] inline Tensor moveaxis(const Tensor& x, IntArrayRef source, IntArrayRef destination, Site site = Site::here()) {
-  return tandem::movedim(x, source, destination, site);
-}
-[[nodiscard]] inline Tensor swapdims(const Tensor& x, int64_t dim0, int64_t dim1, Site site = Site::here()) {
-  return tandem::transpose(x, dim0, dim1, site);
-}
-[[nodiscard]] inline Tensor ger(const Tensor& a, const Tensor& b, Site site = Site::here()) { return tandem::outer(a, b, site); }
+[[nodiscard]] Tensor clip(const Input& x, std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here());
+[[nodiscard]] Tensor concat(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here());
+[[nodiscard]] Tensor concatenate(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here());
+[[nodiscard]] Tensor row_stack(const std::vector<Tensor>& tensors, Site site = Site::here());
+[[nodiscard]] Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination, Site site = Site::here());
+[[nodiscard]] Tensor moveaxis(const Tensor& x, IntArrayRef source, IntArrayRef destination, Site site = Site::here());
+[[nodiscard]] Tensor swapdims(const Tensor& x, int64_t dim0, int64_t dim1, Site site = Site::here());
+[[nodiscard]] Tensor ger(const Tensor& a, const Tensor& b, Site site = Site::here());
 
 }  // namespace torch

@@ -24,31 +24,17 @@ template <class T>
   return torch::tensor(values, tandem::only(option, site), site);
 }
 /// A tensor of one number, without dimensions.
-[[nodiscard]] inline Tensor scalar_tensor(const Scalar& value, const tandem::Options& options = {}, Site site = Site::here()) {
-  return tandem::full({}, value, options, site);
-}
+[[nodiscard]] Tensor scalar_tensor(const Scalar& value, const tandem::Options& options = {}, Site site = Site::here());
 /// The identity, n by n. A template, so that braces are never the options.
 [[nodiscard]] Tensor eye(int64_t n, const std::derived_from<tandem::Options> auto& options, Site site = Site::here()) {
   return tandem::eye(n, {}, options, site);
 }
 /// Uninitialised memory with these strides.
-[[nodiscard]] inline Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const tandem::Options& options = {},
-                                          Site site = Site::here()) {
-  int64_t last = 0;
-  for (size_t i = 0; i < sizes.size() && i < strides.size(); ++i) {
-    if (sizes[i] == 0) return tandem::empty({0}, options, site).as_strided(sizes, strides, {}, site);
-    last += (sizes[i] - 1) * strides[i];
-  }
-  return tandem::empty({last + 1}, options, site).as_strided(sizes, strides, {}, site);
-}
-[[nodiscard]] inline Tensor empty(IntArrayRef sizes, const tandem::Options& options, MemoryFormat, Site site = Site::here()) {
-  return tandem::empty(sizes, options, site);
-}
+[[nodiscard]] Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const tandem::Options& options = {}, Site site = Site::here());
+[[nodiscard]] Tensor empty(IntArrayRef sizes, const tandem::Options& options, MemoryFormat, Site site = Site::here());
 /// Memory of the caller's with strides.
-[[nodiscard]] inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const tandem::Options& options = {},
-                                      Site site = Site::here()) {
-  return tandem::from_blob(data, sizes, strides, {}, options, site);
-}
+[[nodiscard]] Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const tandem::Options& options = {},
+                               Site site = Site::here());
 /// With a function that is called with the memory when nothing uses it any more.
 [[nodiscard]] Tensor from_blob(void* data, IntArrayRef sizes, std::invocable<void*> auto deleter, const tandem::OneOption auto& option,
                                Site site = Site::here()) {
@@ -59,13 +45,7 @@ template <class T>
   return tandem::from_blob(data, sizes, strides, std::function<void(void*)>(std::move(deleter)), tandem::only(option, site), site);
 }
 /// The numbers from start to end, both included.
-[[nodiscard]] inline Tensor range(const Scalar& start, const Scalar& end, const Scalar& step = 1, const tandem::Options& options = {},
-                                  Site site = Site::here()) {
-  const double width = step.to<double>();
-  const auto steps = static_cast<int64_t>((end.to<double>() - start.to<double>()) / width);
-  const tandem::Options counted{.dtype = tandem::kInt64, .device = options.device};
-  const Tensor numbers = tandem::arange(steps + 1, counted, site).to(options.dtype.value_or(tandem::get_default_dtype()), {}, site);
-  return numbers.mul(step, site).add(start, site);
-}
+[[nodiscard]] Tensor range(const Scalar& start, const Scalar& end, const Scalar& step = 1, const tandem::Options& options = {},
+                           Site site = Site::here());
 
 }  // namespace torch

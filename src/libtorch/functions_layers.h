@@ -22,14 +22,9 @@ using tandem::Site;
 
 namespace detail {
 /// Sizes for each spatial dimension; those given as {} are left out.
-[[nodiscard]] inline tandem::PerDim per_dim(const IntArrayRef& given, int64_t otherwise) {
-  return given.empty() ? tandem::PerDim(otherwise) : tandem::PerDim(static_cast<const tandem::Shape&>(given));
-}
-[[nodiscard]] inline tandem::PerDim per_dim(const IntArrayRef& given) { return static_cast<const tandem::Shape&>(given); }
-[[nodiscard]] inline tandem::Shape shape_or_zero(const IntArrayRef& given) {
-  if (given.empty()) return 0;
-  return given;
-}
+[[nodiscard]] tandem::PerDim per_dim(const IntArrayRef& given, int64_t otherwise);
+[[nodiscard]] tandem::PerDim per_dim(const IntArrayRef& given);
+[[nodiscard]] tandem::Shape shape_or_zero(const IntArrayRef& given);
 }  // namespace detail
 
 // The forms with one parameter more than tandem's shortest call take braces by their own overload: {2, 2} would also make an option struct.
@@ -155,42 +150,20 @@ TANDEM_POOL(adaptive_max_pool2d)
 TANDEM_POOL(adaptive_max_pool3d)
 #undef TANDEM_POOL
 
-[[nodiscard]] inline Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                                       const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
-                                       double momentum, double eps, bool /*cudnn_enabled*/, Site site = Site::here()) {
-  return tandem::batch_norm(
-      input, running_mean.value_or(Tensor()), running_var.value_or(Tensor()),
-      {.weight = weight.value_or(Tensor()), .bias = bias.value_or(Tensor()), .training = training, .momentum = momentum, .eps = eps}, site);
-}
-[[nodiscard]] inline Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                                          const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
-                                          bool use_input_stats, double momentum, double eps, bool /*cudnn_enabled*/,
-                                          Site site = Site::here()) {
-  return tandem::instance_norm(input,
-                               {.running_mean = running_mean.value_or(Tensor()),
-                                .running_var = running_var.value_or(Tensor()),
-                                .weight = weight.value_or(Tensor()),
-                                .bias = bias.value_or(Tensor()),
-                                .use_input_stats = use_input_stats,
-                                .momentum = momentum,
-                                .eps = eps},
-                               site);
-}
-[[nodiscard]] inline Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
-                                       const std::optional<Tensor>& bias, double eps, bool /*cudnn_enable*/, Site site = Site::here()) {
-  return tandem::layer_norm(input, normalized_shape, weight.value_or(Tensor()), bias.value_or(Tensor()), eps, site);
-}
-[[nodiscard]] inline Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight,
-                                       const std::optional<Tensor>& bias, double eps, bool /*cudnn_enabled*/, Site site = Site::here()) {
-  return tandem::group_norm(input, num_groups, weight.value_or(Tensor()), bias.value_or(Tensor()), eps, site);
-}
+[[nodiscard]] Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                                const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
+                                double momentum, double eps, bool /*cudnn_enabled*/, Site site = Site::here());
+[[nodiscard]] Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                                   const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
+                                   bool use_input_stats, double momentum, double eps, bool /*cudnn_enabled*/, Site site = Site::here());
+[[nodiscard]] Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
+                                const std::optional<Tensor>& bias, double eps, bool /*cudnn_enable*/, Site site = Site::here());
+[[nodiscard]] Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight,
+                                const std::optional<Tensor>& bias, double eps, bool /*cudnn_enabled*/, Site site = Site::here());
 
 /// The rows of `weight` that `indices` names: libtorch's order, the table first. Its gradient is dense, whatever `sparse` says.
-[[nodiscard]] inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
-                                      bool scale_grad_by_freq = false, bool /*sparse*/ = false, Site site = Site::here()) {
-  return tandem::embedding(indices, weight, padding_idx < 0 ? std::nullopt : std::optional<int64_t>(padding_idx), {}, 2, scale_grad_by_freq,
-                           site);
-}
+[[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false,
+                               bool /*sparse*/ = false, Site site = Site::here());
 
 // Other sizes by interpolation; the factors are those of the sizes.
 #define TANDEM_UPSAMPLE(name, named)                                                                                             \

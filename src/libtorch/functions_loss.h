@@ -20,130 +20,75 @@ class LossReduction {
     if (number_ < 0 || number_ > 2)
       tandem::fail<tandem::ValueError>("[loss] reduction ", number_, " is none: pass at::Reduction::None (0), Mean (1) or Sum (2)");
   }
-  operator tandem::Reduction() const {
-    return number_ == 0 ? tandem::Reduction::None : number_ == 1 ? tandem::Reduction::Mean : tandem::Reduction::Sum;
-  }
+  operator tandem::Reduction() const;
 
  private:
   int64_t number_;
 };
 inline constexpr Reduction::Reduction kMeanLoss = Reduction::Mean;
 /// The tensor, or an undefined one.
-[[nodiscard]] inline Tensor value_of(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
+[[nodiscard]] Tensor value_of(const std::optional<Tensor>& tensor);
 /// A tensor, or an optional one, but no braces.
 template <class T>
 concept TensorLike = std::same_as<T, Tensor> || std::same_as<T, std::optional<Tensor>>;
 }  // namespace detail
 
-[[nodiscard]] inline Tensor mse_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site = Site::here()) {
-  return tandem::mse_loss(input, target, {.reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site = Site::here()) {
-  return tandem::l1_loss(input, target, {.reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double beta = 1,
-                                           Site site = Site::here()) {
-  return tandem::smooth_l1_loss(input, target, {.reduction = reduction, .beta = beta}, site);
-}
-[[nodiscard]] inline Tensor huber_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double delta = 1,
-                                       Site site = Site::here()) {
-  return tandem::huber_loss(input, target, {.reduction = reduction, .delta = delta}, site);
-}
-[[nodiscard]] inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction,
-                                             Site site = Site::here()) {
-  return tandem::soft_margin_loss(input, target, {.reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction,
-                                                   Site site = Site::here()) {
-  return tandem::multilabel_margin_loss(input, target, {.reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor kl_div(const Tensor& input, const Tensor& target, detail::LossReduction reduction, bool log_target = false,
-                                   Site site = Site::here()) {
-  return tandem::kl_div(input, target, {.reduction = reduction, .log_target = log_target}, site);
-}
-[[nodiscard]] inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
-                                             detail::LossReduction reduction, Site site = Site::here()) {
-  return tandem::poisson_nll_loss(input, target, {.log_input = log_input, .full = full, .eps = eps, .reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
-                                                 detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
-  return tandem::hinge_embedding_loss(input, target, {.margin = margin, .reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
-                                                detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
-  return tandem::margin_ranking_loss(input1, input2, target, {.margin = margin, .reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
-                                                  detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
-  return tandem::cosine_embedding_loss(input1, input2, target, {.margin = margin, .reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
-                                                double p = 2, double eps = 1e-6, bool swap = false,
-                                                detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
-  return tandem::triplet_margin_loss(anchor, positive, negative,
-                                     {.margin = margin, .p = p, .eps = eps, .swap = swap, .reduction = reduction}, site);
-}
+[[nodiscard]] Tensor mse_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site = Site::here());
+[[nodiscard]] Tensor l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site = Site::here());
+[[nodiscard]] Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double beta = 1,
+                                    Site site = Site::here());
+[[nodiscard]] Tensor huber_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, double delta = 1,
+                                Site site = Site::here());
+[[nodiscard]] Tensor soft_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction, Site site = Site::here());
+[[nodiscard]] Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, detail::LossReduction reduction,
+                                            Site site = Site::here());
+[[nodiscard]] Tensor kl_div(const Tensor& input, const Tensor& target, detail::LossReduction reduction, bool log_target = false,
+                            Site site = Site::here());
+[[nodiscard]] Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                                      detail::LossReduction reduction, Site site = Site::here());
+[[nodiscard]] Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
+                                          detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here());
+[[nodiscard]] Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                                         detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here());
+[[nodiscard]] Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                                           detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here());
+[[nodiscard]] Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p = 2,
+                                         double eps = 1e-6, bool swap = false, detail::LossReduction reduction = detail::kMeanLoss,
+                                         Site site = Site::here());
 [[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const detail::TensorLike auto& weight,
                                           detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
   return tandem::binary_cross_entropy(input, target, {.weight = detail::value_of(weight), .reduction = reduction}, site);
 }
-[[nodiscard]] inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
-                                                 detail::LossReduction reduction, Site site = Site::here()) {
-  return tandem::binary_cross_entropy(input, target, {.weight = detail::value_of(weight), .reduction = reduction}, site);
-}
+[[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
+                                          detail::LossReduction reduction, Site site = Site::here());
 [[nodiscard]] Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const detail::TensorLike auto& weight,
                                                       Site site = Site::here()) {
   return tandem::binary_cross_entropy_with_logits(input, target, {.weight = detail::value_of(weight)}, site);
 }
-[[nodiscard]] inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
-                                                             const std::optional<Tensor>& pos_weight,
-                                                             detail::LossReduction reduction = detail::kMeanLoss,
-                                                             Site site = Site::here()) {
-  return tandem::binary_cross_entropy_with_logits(
-      input, target, {.weight = detail::value_of(weight), .reduction = reduction, .pos_weight = detail::value_of(pos_weight)}, site);
-}
-[[nodiscard]] inline Tensor cross_entropy_loss(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
-                                               detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100,
-                                               double label_smoothing = 0, Site site = Site::here()) {
-  return tandem::cross_entropy(
-      input, target,
-      {.weight = detail::value_of(weight), .ignore_index = ignore_index, .reduction = reduction, .label_smoothing = label_smoothing}, site);
-}
+[[nodiscard]] Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
+                                                      const std::optional<Tensor>& pos_weight,
+                                                      detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here());
+[[nodiscard]] Tensor cross_entropy_loss(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
+                                        detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100,
+                                        double label_smoothing = 0, Site site = Site::here());
 [[nodiscard]] Tensor nll_loss(const Tensor& input, const Tensor& target, const detail::TensorLike auto& weight, Site site = Site::here()) {
   return tandem::nll_loss(input, target, {.weight = detail::value_of(weight)}, site);
 }
-[[nodiscard]] inline Tensor nll_loss(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
-                                     detail::LossReduction reduction, int64_t ignore_index = -100, Site site = Site::here()) {
-  return tandem::nll_loss(input, target, {.weight = detail::value_of(weight), .ignore_index = ignore_index, .reduction = reduction}, site);
-}
-[[nodiscard]] inline Tensor nll_loss2d(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
-                                       detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100,
-                                       Site site = Site::here()) {
-  return torch::nll_loss(input, target, weight, reduction, ignore_index, site);
-}
-[[nodiscard]] inline Tensor nll_loss_nd(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
-                                        detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100,
-                                        Site site = Site::here()) {
-  return torch::nll_loss(input, target, weight, reduction, ignore_index, site);
-}
-[[nodiscard]] inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const Scalar& p, const Scalar& margin = 1,
-                                              const std::optional<Tensor>& weight = {}, detail::LossReduction reduction = detail::kMeanLoss,
-                                              Site site = Site::here()) {
-  return tandem::multi_margin_loss(
-      input, target, {.p = p.to<int64_t>(), .margin = margin.to<double>(), .weight = detail::value_of(weight), .reduction = reduction},
-      site);
-}
-[[nodiscard]] inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                                     const Tensor& target_lengths, int64_t blank, detail::LossReduction reduction = detail::kMeanLoss,
-                                     bool zero_infinity = false, Site site = Site::here()) {
-  return tandem::ctc_loss(log_probs, targets, input_lengths, target_lengths,
-                          {.blank = blank, .reduction = reduction, .zero_infinity = zero_infinity}, site);
-}
-[[nodiscard]] inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths,
-                                     int64_t blank, detail::LossReduction reduction = detail::kMeanLoss, bool zero_infinity = false,
-                                     Site site = Site::here()) {
-  return tandem::ctc_loss(log_probs, targets, input_lengths, target_lengths,
-                          {.blank = blank, .reduction = reduction, .zero_infinity = zero_infinity}, site);
-}
+[[nodiscard]] Tensor nll_loss(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
+                              detail::LossReduction reduction, int64_t ignore_index = -100, Site site = Site::here());
+[[nodiscard]] Tensor nll_loss2d(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
+                                detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100, Site site = Site::here());
+[[nodiscard]] Tensor nll_loss_nd(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = {},
+                                 detail::LossReduction reduction = detail::kMeanLoss, int64_t ignore_index = -100,
+                                 Site site = Site::here());
+[[nodiscard]] Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const Scalar& p, const Scalar& margin = 1,
+                                       const std::optional<Tensor>& weight = {}, detail::LossReduction reduction = detail::kMeanLoss,
+                                       Site site = Site::here());
+[[nodiscard]] Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
+                              int64_t blank, detail::LossReduction reduction = detail::kMeanLoss, bool zero_infinity = false,
+                              Site site = Site::here());
+[[nodiscard]] Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths,
+                              int64_t blank, detail::LossReduction reduction = detail::kMeanLoss, bool zero_infinity = false,
+                              Site site = Site::here());
 
 }  // namespace torch

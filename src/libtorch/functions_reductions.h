@@ -30,40 +30,19 @@ using tandem::Site;
 [[nodiscard]] auto std_mean(const Tensor& x, std::same_as<bool> auto unbiased, Site site = Site::here()) {
   return tandem::std_mean(x, {}, unbiased, false, site);
 }
-[[nodiscard]] inline Tensor norm(const Tensor& x, const Scalar& p, IntArrayRef dims, bool keepdim = false, Site site = Site::here()) {
-  return tandem::norm(x, p.to<double>(), dims, keepdim, {}, site);
-}
+[[nodiscard]] Tensor norm(const Tensor& x, const Scalar& p, IntArrayRef dims, bool keepdim = false, Site site = Site::here());
 /// The norms of lists along `dim`.
-[[nodiscard]] inline Tensor frobenius_norm(const Tensor& x, IntArrayRef dims = {}, bool keepdim = false, Site site = Site::here()) {
-  return tandem::norm(x, 2, dims, keepdim, {}, site);
-}
+[[nodiscard]] Tensor frobenius_norm(const Tensor& x, IntArrayRef dims = {}, bool keepdim = false, Site site = Site::here());
 /// Each sub-tensor along `dim` brought to a norm of at most `maxnorm`.
-[[nodiscard]] inline Tensor renorm(const Tensor& x, const Scalar& p, int64_t dim, const Scalar& maxnorm, Site site = Site::here()) {
-  tandem::Shape others;
-  for (int64_t d = 0; d < x.dim(site); ++d)
-    if (d != (dim < 0 ? dim + x.dim(site) : dim)) others.push_back(d);
-  const Tensor norms = tandem::norm(x, p.to<double>(), others, true, {}, site);
-  const Tensor factor = norms.add(1e-7, site).reciprocal(site).mul(maxnorm, site).clamp_max(1, site);
-  return x.mul(factor, site);
-}
+[[nodiscard]] Tensor renorm(const Tensor& x, const Scalar& p, int64_t dim, const Scalar& maxnorm, Site site = Site::here());
 
 /// The different elements: values, for each element the place of its value, how often each value stands.
-[[nodiscard]] inline std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& x, bool sorted = true, bool return_inverse = false,
-                                                                 bool return_counts = false, Site site = Site::here()) {
-  auto found = tandem::unique(x, {.sorted = sorted, .return_inverse = return_inverse, .return_counts = return_counts}, site);
-  return {found.output, found.inverse_indices, found.counts};
-}
-[[nodiscard]] inline std::tuple<Tensor, Tensor> _unique(const Tensor& x, bool sorted = true, bool return_inverse = false,
-                                                        Site site = Site::here()) {
-  auto found = tandem::unique(x, {.sorted = sorted, .return_inverse = return_inverse}, site);
-  return {found.output, found.inverse_indices};
-}
-[[nodiscard]] inline std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& x, int64_t dim, bool sorted = true,
-                                                                   bool return_inverse = false, bool return_counts = false,
-                                                                   Site site = Site::here()) {
-  auto found = tandem::unique(x, {.sorted = sorted, .return_inverse = return_inverse, .return_counts = return_counts, .dim = dim}, site);
-  return {found.output, found.inverse_indices, found.counts};
-}
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& x, bool sorted = true, bool return_inverse = false,
+                                                          bool return_counts = false, Site site = Site::here());
+[[nodiscard]] std::tuple<Tensor, Tensor> _unique(const Tensor& x, bool sorted = true, bool return_inverse = false,
+                                                 Site site = Site::here());
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& x, int64_t dim, bool sorted = true, bool return_inverse = false,
+                                                            bool return_counts = false, Site site = Site::here());
 [[nodiscard]] inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, std::same_as<bool> auto return_inverse,
                                                                            bool return_counts = false, std::optional<int64_t> dim = {},
                                                                            Site site = Site::here()) {
@@ -77,24 +56,18 @@ using tandem::Site;
 }
 
 /// The sizes of each part.
-[[nodiscard]] inline std::vector<Tensor> split_with_sizes(const Tensor& x, IntArrayRef sizes, int64_t dim = 0, Site site = Site::here()) {
-  return x.split_with_sizes(sizes, dim, site);
-}
-[[nodiscard]] inline Tensor slice(const Tensor& x, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
-                                  int64_t step = 1, Site site = Site::here()) {
-  return x.slice(dim, start, end, step, site);
-}
-[[nodiscard]] inline Tensor index(const Tensor& x, const std::vector<tandem::Index>& indices, Site site = Site::here()) {
-  return x.index(indices, site);
-}
-[[nodiscard]] inline Tensor clone(const Tensor& x, Site site = Site::here()) { return x.clone(site); }
-[[nodiscard]] inline Tensor detach(const Tensor& x) { return x.detach(); }
-[[nodiscard]] inline Tensor expand_as(const Tensor& x, const Tensor& other, Site site = Site::here()) { return x.expand_as(other, site); }
-[[nodiscard]] inline int64_t numel(const Tensor& x) { return x.numel(); }
-[[nodiscard]] inline int64_t size(const Tensor& x, int64_t dim, Site site = Site::here()) { return x.size(dim, site); }
-[[nodiscard]] inline bool is_floating_point(const Tensor& x) { return x.is_floating_point(); }
-[[nodiscard]] inline bool is_nonzero(const Tensor& x, Site site = Site::here()) { return x.item(site).to<bool>(); }
+[[nodiscard]] std::vector<Tensor> split_with_sizes(const Tensor& x, IntArrayRef sizes, int64_t dim = 0, Site site = Site::here());
+[[nodiscard]] Tensor slice(const Tensor& x, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
+                           int64_t step = 1, Site site = Site::here());
+[[nodiscard]] Tensor index(const Tensor& x, const std::vector<tandem::Index>& indices, Site site = Site::here());
+[[nodiscard]] Tensor clone(const Tensor& x, Site site = Site::here());
+[[nodiscard]] Tensor detach(const Tensor& x);
+[[nodiscard]] Tensor expand_as(const Tensor& x, const Tensor& other, Site site = Site::here());
+[[nodiscard]] int64_t numel(const Tensor& x);
+[[nodiscard]] int64_t size(const Tensor& x, int64_t dim, Site site = Site::here());
+[[nodiscard]] bool is_floating_point(const Tensor& x);
+[[nodiscard]] bool is_nonzero(const Tensor& x, Site site = Site::here());
 /// One number.
-[[nodiscard]] inline Scalar item(const Tensor& x, Site site = Site::here()) { return x.item(site); }
+[[nodiscard]] Scalar item(const Tensor& x, Site site = Site::here());
 
 }  // namespace torch

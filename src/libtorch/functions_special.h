@@ -28,39 +28,24 @@ using tandem::softmax;
 using tandem::xlogy;
 
 /// 1 / (1 + exp(-x)).
-[[nodiscard]] inline Tensor expit(const tandem::Input& x, tandem::Site site = tandem::Site::here()) { return tandem::sigmoid(x, site); }
+[[nodiscard]] Tensor expit(const tandem::Input& x, tandem::Site site = tandem::Site::here());
 /// The logarithm of |gamma(x)|.
-[[nodiscard]] inline Tensor gammaln(const tandem::Input& x, tandem::Site site = tandem::Site::here()) { return tandem::lgamma(x, site); }
+[[nodiscard]] Tensor gammaln(const tandem::Input& x, tandem::Site site = tandem::Site::here());
 /// As digamma.
-[[nodiscard]] inline Tensor psi(const tandem::Input& x, tandem::Site site = tandem::Site::here()) { return tandem::digamma(x, site); }
+[[nodiscard]] Tensor psi(const tandem::Input& x, tandem::Site site = tandem::Site::here());
 /// The area of the normal distribution below x.
-[[nodiscard]] inline Tensor ndtr(const Tensor& x, tandem::Site site = tandem::Site::here()) {
-  return x.mul(-0.70710678118654752, site).erfc(site).mul(0.5, site);
-}
+[[nodiscard]] Tensor ndtr(const Tensor& x, tandem::Site site = tandem::Site::here());
 /// The number below which this area of the normal distribution lies.
-[[nodiscard]] inline Tensor ndtri(const Tensor& x, tandem::Site site = tandem::Site::here()) {
-  return x.mul(2, site).sub(1, site).erfinv(site).mul(1.41421356237309505, site);
-}
+[[nodiscard]] Tensor ndtri(const Tensor& x, tandem::Site site = tandem::Site::here());
 /// -x log(x); 0 at 0 and -inf below.
-[[nodiscard]] inline Tensor entr(const Tensor& x, tandem::Site site = tandem::Site::here()) {
-  const Tensor inside = tandem::xlogy(x, x, site).neg(site);
-  return tandem::where(x.lt(0, site), -std::numeric_limits<double>::infinity(), inside, site);
-}
+[[nodiscard]] Tensor entr(const Tensor& x, tandem::Site site = tandem::Site::here());
 /// x log(1 + y); 0 where x is 0.
-[[nodiscard]] inline Tensor xlog1py(const tandem::Operand& x, const tandem::Operand& y, tandem::Site site = tandem::Site::here()) {
-  return tandem::xlogy(x, tandem::add(y, 1, site), site);
-}
+[[nodiscard]] Tensor xlog1py(const tandem::Operand& x, const tandem::Operand& y, tandem::Site site = tandem::Site::here());
 /// The logarithm of the p-dimensional gamma function.
-[[nodiscard]] inline Tensor multigammaln(const Tensor& x, int64_t p, tandem::Site site = tandem::Site::here()) {
-  Tensor sum = tandem::lgamma(x, site);
-  for (int64_t i = 1; i < p; ++i) sum = sum.add(tandem::lgamma(x.sub(static_cast<double>(i) / 2, site), site), site);
-  return sum.add(static_cast<double>(p * (p - 1)) / 4 * 1.1447298858494002, site);
-}
+[[nodiscard]] Tensor multigammaln(const Tensor& x, int64_t p, tandem::Site site = tandem::Site::here());
 
 }  // namespace torch::special
 
 namespace torch {
-[[nodiscard]] inline Tensor mvlgamma(const Tensor& x, int64_t p, tandem::Site site = tandem::Site::here()) {
-  return special::multigammaln(x, p, site);
-}
+[[nodiscard]] Tensor mvlgamma(const Tensor& x, int64_t p, tandem::Site site = tandem::Site::here());
 }  // namespace torch

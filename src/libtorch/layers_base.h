@@ -20,17 +20,13 @@ using tandem::Site;
 namespace detail {
 
 /// The user's line that makes a layer, for `reset`, which takes none.
-inline Site making_site() {
-  const auto& [file, line] = tandem::detail::statement_line;
-  // make_shared and its like have a line of their own, which says nothing.
-  return line == 0 || std::strstr(file, "/include/c++/") ? Site::none() : Site(file, line);
-}
+Site making_site();
 
 /// A layer's text, as it is built up: `Text(stream, "ELU")("alpha", 1.0)` writes "torch::nn::ELU(alpha=1)".
 class Text {
  public:
-  Text(std::ostream& stream, const char* name) : stream_(stream) { stream_ << "torch::nn::" << name << '('; }
-  ~Text() { stream_ << ')'; }
+  Text(std::ostream& stream, const char* name);
+  ~Text();
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
 
@@ -49,7 +45,7 @@ class Text {
   }
 
  private:
-  void put(bool value) { stream_ << (value ? "true" : "false"); }
+  void put(bool value);
   template <class T>
   void put(const T& value) {
     stream_ << value;

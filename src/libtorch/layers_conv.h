@@ -3,67 +3,21 @@
 
 #include <vector>
 
-#include "libtorch/functional_linear.h"
 #include "libtorch/layers_base.h"
 #include "libtorch/options_conv.h"
-#include "nn/reset.h"
-#include "ops/padding.h"
 
 namespace torch::nn {
-namespace detail {
-
-/// The convolutions of one to three dimensions, chosen by D.
-template <size_t D>
-Tensor convolve(const Tensor& input, const Tensor& weight, const Tensor& bias, const tandem::ConvOptions& options, Site site) {
-  if constexpr (D == 1) return tandem::conv1d(input, weight, bias, options, site);
-  else if constexpr (D == 2) return tandem::conv2d(input, weight, bias, options, site);
-  else return tandem::conv3d(input, weight, bias, options, site);
-}
-template <size_t D>
-Tensor convolve_transposed(const Tensor& input, const Tensor& weight, const Tensor& bias, const tandem::ConvTransposeOptions& options,
-                           Site site) {
-  if constexpr (D == 1) return tandem::conv_transpose1d(input, weight, bias, options, site);
-  else if constexpr (D == 2) return tandem::conv_transpose2d(input, weight, bias, options, site);
-  else return tandem::conv_transpose3d(input, weight, bias, options, site);
-}
-
-}  // namespace detail
-
 /// What convolutions of both kinds share: weight (out, in / groups, kernel…), or (in, out / groups, kernel…) of transposed ones, and bias
 /// (out). Both start uniform within ±1/sqrt(fan_in).
 template <size_t D, class Derived>
 class ConvNdImpl : public Cloneable<Derived> {
  public:
-  explicit ConvNdImpl(detail::ConvNdOptions<D> options_, Site = Site::here()) : options(std::move(options_)) { reset(); }
+  explicit ConvNdImpl(detail::ConvNdOptions<D> options_, Site = Site::here());
 
-  void reset() override {
-    const Site site = detail::making_site();
-    const int64_t in = options.in_channels(), out = options.out_channels(), groups = options.groups();
-    if (in <= 0 || groups <= 0 || out <= 0)
-      tandem::fail("[", Derived::kName, "] in_channels, groups and out_channels must be positive, got ", in, ", ", groups, ", ", out);
-    if (in % groups) tandem::fail("[", Derived::kName, "] in_channels must be divisible by groups: ", in, " is not by ", groups);
-    if (out % groups) tandem::fail("[", Derived::kName, "] out_channels must be divisible by groups: ", out, " is not by ", groups);
-    if (std::holds_alternative<enumtype::kSame>(options.padding()) && *options.stride() != *ExpandingArray<D>(1))
-      tandem::fail("[", Derived::kName, "] padding='same' is not supported for strided convolutions");
-    tandem::Shape sizes = options.transposed() ? tandem::Shape{in, out / groups} : tandem::Shape{out, in / groups};
-    for (const int64_t size : *options.kernel_size()) sizes.push_back(size);
-    weight = this->register_parameter("weight", tandem::empty(sizes, {}, site), true, site);
-    bias = this->register_parameter("bias", options.bias() ? tandem::empty({out}, {}, site) : Tensor(), options.bias(), site);
-    reset_parameters(site);
-  }
-  void reset_parameters(Site site = Site::here()) { tandem::nn::detail::reset_uniform(weight, bias, site); }
+  void reset() override;
+  void reset_parameters(Site site = Site::here());
 
-  void pretty_print(std::ostream& stream) const override {
-    detail::Text text(stream, Derived::kName);
-    text("", options.in_channels())("", options.out_channels())("kernel_size", options.kernel_size())("stride", options.stride());
-    if (const auto* numbers = std::get_if<ExpandingArray<D>>(&options.padding()))
-      text.when(**numbers != *ExpandingArray<D>(0), "padding", *numbers);
-    else text("padding", std::holds_alternative<enumtype::kSame>(options.padding()) ? "'same'" : "'valid'");
-    text.when(*options.dilation() != *ExpandingArray<D>(1), "dilation", options.dilation());
-    text.when(*options.output_padding() != *ExpandingArray<D>(0), "output_padding", options.output_padding());
-    text.when(options.groups() != 1, "groups", options.groups()).when(!options.bias(), "bias", false);
-    text.when(!std::holds_alternative<enumtype::kZeros>(options.padding_mode()), "padding_mode", options.padding_mode());
-  }
+  void pretty_print(std::ostream& stream) const override;
 
   detail::ConvNdOptions<D> options;
   Tensor weight, bias;
@@ -75,97 +29,29 @@ namespace detail {
 template <size_t D, class Derived>
 class ConvOf : public ConvNdImpl<D, Derived> {
  public:
-  ConvOf(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size, Site site = Site::here())
-      : ConvOf(ConvOptions<D>(in_channels, out_channels, kernel_size), site) {}
-  explicit ConvOf(const ConvOptions<D>& o, Site site = Site::here())
-      : ConvNdImpl<D, Derived>(ConvNdOptions<D>(o.in_channels(), o.out_channels(), o.kernel_size())
-                                   .stride(o.stride())
-                                   .padding(o.padding())
-                                   .dilation(o.dilation())
-                                   .groups(o.groups())
-                                   .bias(o.bias())
-                                   .padding_mode(o.padding_mode()),
-                               site) {}
+  ConvOf(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size, Site site = Site::here());
+  explicit ConvOf(const ConvOptions<D>& o, Site site = Site::here());
 
-  Tensor forward(const Tensor& input, Site site = Site::here()) {
-    const auto& o = this->options;
-    tandem::ConvOptions how{.stride = shape_of(o.stride()),
-                            .padding = conv_padding_of<D>(o.padding()),
-                            .dilation = shape_of(o.dilation()),
-                            .groups = o.groups()};
-    if (std::holds_alternative<enumtype::kZeros>(o.padding_mode())) return convolve<D>(input, this->weight, this->bias, how, site);
-    how.padding = 0;
-    const Tensor padded = tandem::pad(input, around(), word_of(o.padding_mode()).c_str(), {}, site);
-    return convolve<D>(padded, this->weight, this->bias, how, site);
-  }
+  Tensor forward(const Tensor& input, Site site = Site::here());
 
  private:
   /// The argument of `pad`: the last dimension first, both sides of each.
-  tandem::Shape around() const {
-    const auto& o = this->options;
-    tandem::Shape result;
-    for (size_t d = D; d-- > 0;) {
-      int64_t both = 0;
-      if (const auto* numbers = std::get_if<ExpandingArray<D>>(&o.padding())) both = 2 * (**numbers)[d];
-      else if (std::holds_alternative<enumtype::kSame>(o.padding())) both = (*o.dilation())[d] * ((*o.kernel_size())[d] - 1);
-      result.push_back(both / 2);
-      result.push_back(both - both / 2);
-    }
-    return result;
-  }
+  tandem::Shape around() const;
 };
 
 /// A transposed convolution over D dimensions.
 template <size_t D, class Derived>
 class ConvTransposeOf : public ConvNdImpl<D, Derived> {
  public:
-  ConvTransposeOf(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size, Site site = Site::here())
-      : ConvTransposeOf(ConvTransposeOptions<D>(in_channels, out_channels, kernel_size), site) {}
-  explicit ConvTransposeOf(const ConvTransposeOptions<D>& o, Site site = Site::here())
-      : ConvNdImpl<D, Derived>(ConvNdOptions<D>(o.in_channels(), o.out_channels(), o.kernel_size())
-                                   .stride(o.stride())
-                                   .padding(o.padding())
-                                   .dilation(o.dilation())
-                                   .transposed(true)
-                                   .output_padding(o.output_padding())
-                                   .groups(o.groups())
-                                   .bias(o.bias())
-                                   .padding_mode(o.padding_mode()),
-                               site) {}
+  ConvTransposeOf(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size, Site site = Site::here());
+  explicit ConvTransposeOf(const ConvTransposeOptions<D>& o, Site site = Site::here());
 
   /// With an `output_size` the output padding is what leads to it; error where none does.
-  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt, Site site = Site::here()) {
-    const auto& o = this->options;
-    if (!std::holds_alternative<enumtype::kZeros>(o.padding_mode()))
-      tandem::fail("[", Derived::kName, "] Only `zeros` padding mode is supported");
-    const auto* padding = std::get_if<ExpandingArray<D>>(&o.padding());
-    return convolve_transposed<D>(input, this->weight, this->bias,
-                                  {.stride = shape_of(o.stride()),
-                                   .padding = padding ? shape_of(*padding) : tandem::Shape(0),
-                                   .output_padding = output_size ? leading_to(*output_size, input, *padding) : shape_of(o.output_padding()),
-                                   .groups = o.groups(),
-                                   .dilation = shape_of(o.dilation())},
-                                  site);
-  }
+  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt, Site site = Site::here());
 
  private:
   /// The output padding that gives a result of this size, with or without the leading dimensions.
-  tandem::Shape leading_to(const IntArrayRef& size, const Tensor& input, const ExpandingArray<D>& padding) const {
-    const auto& o = this->options;
-    if (size.size() != D && size.size() != D + 2)
-      tandem::fail("[", Derived::kName, "] output_size must have ", D, " or ", D + 2, " elements (got ", size.size(), ")");
-    tandem::Shape result;
-    for (size_t d = 0; d < D; ++d) {
-      const int64_t stride = (*o.stride())[d], in = input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D));
-      const int64_t least = (in - 1) * stride - 2 * (*padding)[d] + (*o.dilation())[d] * ((*o.kernel_size())[d] - 1) + 1;
-      const int64_t wanted = size[size.size() - D + d];
-      if (wanted < least || wanted >= least + stride)
-        tandem::fail("[", Derived::kName, "] requested an output of size ", wanted, " in dimension ", d, ", but valid sizes range from ",
-                     least, " to ", least + stride - 1);
-      result.push_back(wanted - least);
-    }
-    return result;
-  }
+  tandem::Shape leading_to(const IntArrayRef& size, const Tensor& input, const ExpandingArray<D>& padding) const;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})
@@ -190,29 +76,35 @@ TANDEM_CONVOLUTION(ConvTranspose3d, ConvTransposeOf, 3);
 
 #undef TANDEM_CONVOLUTION
 
+extern template class ConvNdImpl<1, Conv1dImpl>;
+extern template class detail::ConvOf<1, Conv1dImpl>;
+extern template class ConvNdImpl<2, Conv2dImpl>;
+extern template class detail::ConvOf<2, Conv2dImpl>;
+extern template class ConvNdImpl<3, Conv3dImpl>;
+extern template class detail::ConvOf<3, Conv3dImpl>;
+extern template class ConvNdImpl<1, ConvTranspose1dImpl>;
+extern template class detail::ConvTransposeOf<1, ConvTranspose1dImpl>;
+extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
+extern template class detail::ConvTransposeOf<2, ConvTranspose2dImpl>;
+extern template class ConvNdImpl<3, ConvTranspose3dImpl>;
+extern template class detail::ConvTransposeOf<3, ConvTranspose3dImpl>;
+
 /// What sliding windows see, side by side.
 class UnfoldImpl : public detail::OptionsOnly<UnfoldImpl, UnfoldOptions> {
  public:
   using OptionsOnly::OptionsOnly;
-  Tensor forward(const Tensor& input, Site site = Site::here()) { return functional::unfold(input, options, site); }
-  void pretty_print(std::ostream& stream) const override {
-    detail::Text(stream, "Unfold")("kernel_size", options.kernel_size())("dilation", options.dilation())("padding", options.padding())(
-        "stride", options.stride());
-  }
+  Tensor forward(const Tensor& input, Site site = Site::here());
+  void pretty_print(std::ostream& stream) const override;
 };
 TORCH_MODULE(Unfold);
 
 /// The way back: what windows have at a place is added up.
 class FoldImpl : public detail::OptionsOnly<FoldImpl, FoldOptions> {
  public:
-  FoldImpl(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size, Site site = Site::here())
-      : FoldImpl(FoldOptions(output_size, kernel_size), site) {}
-  explicit FoldImpl(const FoldOptions& options_, Site = Site::here()) : OptionsOnly(options_) {}
-  Tensor forward(const Tensor& input, Site site = Site::here()) { return functional::fold(input, options, site); }
-  void pretty_print(std::ostream& stream) const override {
-    detail::Text(stream, "Fold")("output_size", options.output_size())("kernel_size", options.kernel_size())(
-        "dilation", options.dilation())("padding", options.padding())("stride", options.stride());
-  }
+  FoldImpl(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size, Site site = Site::here());
+  explicit FoldImpl(const FoldOptions& options_, Site = Site::here());
+  Tensor forward(const Tensor& input, Site site = Site::here());
+  void pretty_print(std::ostream& stream) const override;
 };
 TORCH_MODULE(Fold);
 

@@ -63,18 +63,8 @@ class EmbeddingImpl : public detail::TableImpl<EmbeddingImpl, EmbeddingOptions> 
   static constexpr const char* kName = "Embedding";
   using TableImpl::TableImpl;
 
-  Tensor forward(const Tensor& input, Site site = Site::here()) {
-    return tandem::embedding(input, weight, options.padding_idx(), options.max_norm(), options.norm_type(), options.scale_grad_by_freq(),
-                             site);
-  }
-  void pretty_print(std::ostream& stream) const override {
-    detail::Text text(stream, kName);
-    text("num_embeddings", options.num_embeddings())("embedding_dim", options.embedding_dim());
-    text.when(options.padding_idx().has_value(), "padding_idx", options.padding_idx());
-    text.when(options.max_norm().has_value(), "max_norm", options.max_norm());
-    text.when(options.norm_type() != 2, "norm_type", options.norm_type());
-    text.when(options.scale_grad_by_freq(), "scale_grad_by_freq", true).when(options.sparse(), "sparse", true);
-  }
+  Tensor forward(const Tensor& input, Site site = Site::here());
+  void pretty_print(std::ostream& stream) const override;
 };
 
 class Embedding : public ModuleHolder<EmbeddingImpl> {
@@ -83,10 +73,7 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
   using Impl = EmbeddingImpl;
 
   /// A table of these rows, which are not trained unless `freeze` is off.
-  static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& options = {}, Site site = Site::here()) {
-    return detail::from_pretrained<Embedding>("Embedding", embeddings,
-                                              EmbeddingOptions(embeddings.size(0, site), embeddings.size(-1, site)), options, site);
-  }
+  static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& options = {}, Site site = Site::here());
 };
 
 /// Sums, means or maxima of bags of rows.
@@ -96,29 +83,8 @@ class EmbeddingBagImpl : public detail::TableImpl<EmbeddingBagImpl, EmbeddingBag
   using TableImpl::TableImpl;
 
   /// The bags are the rows of a 2-D input, or the parts of a list that `offsets` says.
-  Tensor forward(const Tensor& input, const Tensor& offsets = {}, const Tensor& per_sample_weights = {}, Site site = Site::here()) {
-    return functional::embedding_bag(input, weight,
-                                     functional::EmbeddingBagFuncOptions()
-                                         .offsets(offsets)
-                                         .max_norm(options.max_norm())
-                                         .norm_type(options.norm_type())
-                                         .scale_grad_by_freq(options.scale_grad_by_freq())
-                                         .mode(options.mode())
-                                         .per_sample_weights(per_sample_weights)
-                                         .include_last_offset(options.include_last_offset())
-                                         .padding_idx(options.padding_idx()),
-                                     site);
-  }
-  void pretty_print(std::ostream& stream) const override {
-    detail::Text text(stream, kName);
-    text("num_embeddings", options.num_embeddings())("embedding_dim", options.embedding_dim());
-    text.when(options.max_norm().has_value(), "max_norm", options.max_norm());
-    text.when(options.norm_type() != 2, "norm_type", options.norm_type());
-    text.when(options.scale_grad_by_freq(), "scale_grad_by_freq", true).when(options.sparse(), "sparse", true);
-    text.when(!std::holds_alternative<enumtype::kMean>(options.mode()), "mode", options.mode());
-    text.when(options.include_last_offset(), "include_last_offset", true);
-    text.when(options.padding_idx().has_value(), "padding_idx", options.padding_idx());
-  }
+  Tensor forward(const Tensor& input, const Tensor& offsets = {}, const Tensor& per_sample_weights = {}, Site site = Site::here());
+  void pretty_print(std::ostream& stream) const override;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
@@ -131,13 +97,7 @@ class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
 
   /// A table of these rows, which are not trained unless `freeze` is off.
   static EmbeddingBag from_pretrained(const Tensor& embeddings, const EmbeddingBagFromPretrainedOptions& options = {},
-                                      Site site = Site::here()) {
-    return detail::from_pretrained<EmbeddingBag>("EmbeddingBag", embeddings,
-                                                 EmbeddingBagOptions(embeddings.size(0, site), embeddings.size(-1, site))
-                                                     .mode(options.mode())
-                                                     .include_last_offset(options.include_last_offset()),
-                                                 options, site);
-  }
+                                      Site site = Site::here());
 };
 
 }  // namespace torch::nn

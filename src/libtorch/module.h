@@ -36,30 +36,30 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   using ModulePointerApplyFunction = std::function<void(const std::shared_ptr<Module>&)>;
   using NamedModulePointerApplyFunction = std::function<void(const std::string&, const std::shared_ptr<Module>&)>;
 
-  Module() = default;
-  explicit Module(std::string name) : name_(std::move(name)) {}
+  Module();
+  explicit Module(std::string name);
   // No moving: a copy of the registers costs little, and a virtual base may be assigned more than once.
-  Module(const Module&) = default;
-  Module& operator=(const Module&) = default;
-  ~Module() override = default;
+  Module(const Module&);
+  Module& operator=(const Module&);
+  ~Module() override;
 
   /// The name it was made with; else its type's: "torch::nn::LinearImpl".
-  std::string name() const override { return name_ ? *name_ : tandem::type_name(typeid(*this)); }
+  std::string name() const override;
 
   /// A copy with parameters, buffers and children of its own, on `device` where one is given. Error unless Cloneable defines it.
   virtual std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const;
 
   // --- Parts: this module's own before its children's. Undefined tensors are passed over; names are joined by dots.
-  std::vector<tandem::Tensor> parameters(bool recurse = true) const { return named_parameters(recurse).values(); }
+  std::vector<tandem::Tensor> parameters(bool recurse = true) const;
   OrderedDict<std::string, tandem::Tensor> named_parameters(bool recurse = true) const;
-  std::vector<tandem::Tensor> buffers(bool recurse = true) const { return named_buffers(recurse).values(); }
+  std::vector<tandem::Tensor> buffers(bool recurse = true) const;
   OrderedDict<std::string, tandem::Tensor> named_buffers(bool recurse = true) const;
   /// This module and all below it. Error for this one where no shared_ptr holds it.
-  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const { return named_modules("", include_self).values(); }
+  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
   OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& name_prefix = std::string(),
                                                                   bool include_self = true) const;
   /// The modules right below this one.
-  std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
+  std::vector<std::shared_ptr<Module>> children() const;
   OrderedDict<std::string, std::shared_ptr<Module>> named_children() const { return children_; }
 
   // --- Calls a function for this module, then for all below it.
@@ -74,13 +74,13 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   /// Sets the mode of this module and of all below it.
   virtual void train(bool on = true);
   /// train(false).
-  void eval() { train(false); }
-  virtual bool is_training() const noexcept { return training(); }
+  void eval();
+  virtual bool is_training() const noexcept;
 
   // --- Moving: parameters and buffers stay the tensors they are and get other memory; their gradients go with them.
-  virtual void to(tandem::Device device, tandem::DType dtype, bool non_blocking = false) { move_parts(device, dtype, non_blocking); }
-  virtual void to(tandem::DType dtype, bool non_blocking = false) { move_parts({}, dtype, non_blocking); }
-  virtual void to(tandem::Device device, bool non_blocking = false) { move_parts(device, {}, non_blocking); }
+  virtual void to(tandem::Device device, tandem::DType dtype, bool non_blocking = false);
+  virtual void to(tandem::DType dtype, bool non_blocking = false);
+  virtual void to(tandem::Device device, bool non_blocking = false);
 
   /// Fills the parameters' gradients with zeros; with `set_to_none` forgets them.
   virtual void zero_grad(bool set_to_none = false);
@@ -103,11 +103,11 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
   /// Whether save() of a parent saves this module too.
-  virtual bool is_serializable() const { return true; }
+  virtual bool is_serializable() const;
 
   // --- Text
   /// Prints the module without its children.
-  virtual void pretty_print(std::ostream& stream) const { stream << name(); }
+  virtual void pretty_print(std::ostream& stream) const;
   /// With its children, indented below it.
   friend std::ostream& operator<<(std::ostream& stream, const Module& module) {
     module.print(stream, "");
@@ -151,9 +151,9 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
 
  protected:
   // What FORWARD_HAS_DEFAULT_ARGS defines.
-  virtual bool _forward_has_default_args() { return false; }
-  virtual unsigned int _forward_num_required_args() { no_default_args(); }
-  virtual std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&&) { no_default_args(); }
+  virtual bool _forward_has_default_args();
+  virtual unsigned int _forward_num_required_args();
+  virtual std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&&);
 
   OrderedDict<std::string, tandem::Tensor> parameters_{"Parameter"};
 
@@ -184,6 +184,14 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
     }
   }
 
+  /// Forgets the registered parts.
+  void clear_parts();
+  /// Gives `copy`, whose parts reset() has just made, the values of this module's. Error where they are not as many.
+  void copy_parts(Module& copy, const std::optional<tandem::Device>& device) const;
+  void copy_tensors(OrderedDict<std::string, tandem::Tensor>& copies, const OrderedDict<std::string, tandem::Tensor>& originals,
+                    const char* what, const std::optional<tandem::Device>& device) const;
+  void check_count(size_t copies, size_t originals, const char* what) const;
+  [[noreturn]] void fail_other_type() const;
   /// Takes over copies of all that `other`, a module of the same type, has.
   virtual void clone_(Module& other, const std::optional<tandem::Device>& device);
   void apply_below(const NamedModulePointerApplyFunction& function, const std::string& prefix) const;
@@ -191,7 +199,7 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   void print(std::ostream& stream, const std::string& indentation) const;
   std::shared_ptr<Module> shared_from_this_checked() const;
   static void check_name(const char* kind, const std::string& name);
-  static std::string joined(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
+  static std::string joined(const std::string& prefix, const std::string& name);
   [[noreturn]] void no_default_args() const;
 
   OrderedDict<std::string, tandem::Tensor> buffers_{"Buffer"};
@@ -212,4 +220,3 @@ torch::detail::return_type_of_forward_t<Contained, Args...> detail::call_module(
 }  // namespace torch::nn
 
 #include "libtorch/cloneable.h"
-#include "libtorch/module_inl.h"

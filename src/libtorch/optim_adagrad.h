@@ -31,14 +31,7 @@ class AdagradOptions : public detail::NamedOptions<AdagradOptions> {
     f("eps", self.eps_);
   }
   /// The same for tandem.
-  [[nodiscard]] tandem::optim::AdagradOptions native() const {
-    return {.lr = lr_,
-            .lr_decay = lr_decay_,
-            .weight_decay = weight_decay_,
-            .initial_accumulator_value = initial_accumulator_value_,
-            .eps = eps_,
-            .maximize = false};
-  }
+  [[nodiscard]] tandem::optim::AdagradOptions native() const;
 };
 
 class AdagradParamState : public detail::NamedState<AdagradParamState> {
@@ -52,20 +45,21 @@ class AdagradParamState : public detail::NamedState<AdagradParamState> {
     f("step", self.step_);
   }
   /// There is a state before the first step, too.
-  static AdagradParamState start(const tandem::Tensor& parameter, const AdagradOptions& options) {
-    const tandem::Options made{.dtype = parameter.dtype(), .device = parameter.device()};
-    return AdagradParamState().sum(tandem::full(parameter.sizes(), options.initial_accumulator_value(), made, tandem::Site::none()));
-  }
-  static const char* old_name(std::string_view field) { return field == "sum" ? "sum_buffers" : "step_buffers"; }
+  static AdagradParamState start(const tandem::Tensor& parameter, const AdagradOptions& options);
+  static const char* old_name(std::string_view field);
 };
 
 /// Adagrad: steps scaled by the sum of squared gradients.
 class Adagrad : public detail::FusedOptimizer<tandem::optim::Adagrad, AdagradOptions, AdagradParamState> {
  public:
-  explicit Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {}
-  explicit Adagrad(std::vector<tandem::Tensor> params, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit Adagrad(std::vector<tandem::Tensor> params, AdagradOptions defaults = {}, tandem::Site site = tandem::Site::here());
 };
+
+namespace detail {
+extern template class NamedOptions<AdagradOptions>;
+extern template class NamedState<AdagradParamState>;
+extern template class FusedOptimizer<tandem::optim::Adagrad, AdagradOptions, AdagradParamState>;
+}  // namespace detail
 
 }  // namespace torch::optim

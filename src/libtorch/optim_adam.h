@@ -80,19 +80,24 @@ using AdamWParamState = detail::AdamFamilyState<tandem::optim::AdamWOptions>;
 /// Adam: `torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(2e-4).betas({0.5, 0.5}))`.
 class Adam : public detail::FusedOptimizer<tandem::optim::Adam, AdamOptions, AdamParamState> {
  public:
-  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {}
-  explicit Adam(std::vector<tandem::Tensor> params, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit Adam(std::vector<tandem::Tensor> params, AdamOptions defaults = {}, tandem::Site site = tandem::Site::here());
 };
 
 /// Adam with the weight decay apart from the gradient.
 class AdamW : public detail::FusedOptimizer<tandem::optim::AdamW, AdamWOptions, AdamWParamState> {
  public:
-  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {}
-  explicit AdamW(std::vector<tandem::Tensor> params, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit AdamW(std::vector<tandem::Tensor> params, AdamWOptions defaults = {}, tandem::Site site = tandem::Site::here());
 };
+
+namespace detail {
+extern template class NamedOptions<AdamOptions>;
+extern template class NamedState<AdamParamState>;
+extern template class FusedOptimizer<tandem::optim::Adam, AdamOptions, AdamParamState>;
+extern template class NamedOptions<AdamWOptions>;
+extern template class NamedState<AdamWParamState>;
+extern template class FusedOptimizer<tandem::optim::AdamW, AdamWOptions, AdamWParamState>;
+}  // namespace detail
 
 }  // namespace torch::optim

@@ -38,16 +38,7 @@ class LBFGSOptions : public detail::NamedOptions<LBFGSOptions> {
     f("line_search_fn", self.line_search_fn_);
   }
   /// The same for tandem.
-  [[nodiscard]] tandem::optim::LBFGSOptions native() const {
-    return {.lr = lr_,
-            .max_iter = max_iter_,
-            .max_eval = max_eval_,
-            .tolerance_grad = tolerance_grad_,
-            .tolerance_change = tolerance_change_,
-            .history_size = history_size_,
-            .line_search_fn = line_search_fn_.value_or(""),
-            .maximize = false};
-  }
+  [[nodiscard]] tandem::optim::LBFGSOptions native() const;
 };
 
 /// Of all parameters together; kept with the first one.
@@ -82,116 +73,26 @@ class LBFGSParamState : public detail::NamedState<LBFGSParamState> {
   static const char* old_name(std::string_view /*field*/) { return nullptr; }
 };
 
-namespace detail {
-
-/// The i of "ro.i" where `name` is of the list; -1 otherwise.
-inline int64_t number_in(std::string_view name, std::string_view list) {
-  if (!name.starts_with(list) || name.size() <= list.size() || name[list.size()] != '.') return -1;
-  return std::stoll(std::string(name.substr(list.size() + 1)));
-}
-
-/// Hands an LBFGS state from one side to the other: to tandem's optimizer, or from it.
-class LBFGSCopier final : public tandem::optim::detail::Visitor {
- public:
-  LBFGSCopier(LBFGSParamState& state, bool to_tandem) : state_(state), to_tandem_(to_tandem) {}
-  void operator()(std::string_view name, double& number) override {
-    if (name == "t") return copy(number, state_.t());
-    if (name == "prev_loss") return copy(number, state_.prev_loss());
-    if (name == "H_diag") return copy(number, state_.H_diag());
-    if (const int64_t i = number_in(name, "ro"); i >= 0) copy(number, at(state_.ro(), i));
-  }
-  void operator()(std::string_view name, int64_t& number) override {
-    if (name == "func_evals") copy(number, state_.func_evals());
-    if (name == "n_iter") copy(number, state_.n_iter());
-  }
-  void operator()(std::string_view /*name*/, bool& /*flag*/) override {}
-  void operator()(std::string_view /*name*/, std::pair<double, double>& /*numbers*/) override {}
-  void operator()(std::string_view name, tandem::Tensor& tensor) override {
-    is_there_ |= tensor.defined();
-    if (name == "d") return copy(tensor, state_.d());
-    if (name == "prev_flat_grad") return copy(tensor, state_.prev_flat_grad());
-    for (auto [list, values] : {std::pair{"old_dirs", &state_.old_dirs()}, std::pair{"old_stps", &state_.old_stps()}}) {
-      const int64_t i = number_in(name, list);
-      if (i < 0) continue;
-      if (to_tandem_) tensor = i < static_cast<int64_t>(values->size()) ? (*values)[static_cast<size_t>(i)] : tandem::Tensor();
-      else if (tensor.defined()) at(*values, i) = tensor;
-      else values->resize(static_cast<size_t>(i));
-    }
-  }
-  [[nodiscard]] bool is_there() const { return is_there_; }
-
- private:
-  template <class T>
-  void copy(T& tandems, T& own) const {
-    if (to_tandem_) tandems = own;
-    else own = tandems;
-  }
-  void copy(double& number, tandem::Tensor& own) const {
-    if (!to_tandem_) own = tandem::tensor(number, tandem::kFloat64, tandem::Site::none());
-    else number = own.defined() ? own.item<double>(tandem::Site::none()) : 1;
-  }
-  static tandem::Tensor& at(std::deque<tandem::Tensor>& values, int64_t i) {
-    if (static_cast<size_t>(i) >= values.size()) values.resize(static_cast<size_t>(i) + 1);
-    return values[static_cast<size_t>(i)];
-  }
-  LBFGSParamState& state_;
-  const bool to_tandem_;
-  bool is_there_ = false;
-};
-
-}  // namespace detail
-
 /// L-BFGS: a step evaluates the closure several times. One group of parameters, all on one device.
 class LBFGS : public detail::FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, LBFGSParamState> {
  public:
-  explicit LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {
-    if (param_groups_.size() != 1)
-      tandem::fail("[LBFGS] doesn't support per-parameter options (parameter groups): give all parameters in one group, not in ",
-                   param_groups_.size());
-  }
-  explicit LBFGS(std::vector<tandem::Tensor> params, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit LBFGS(std::vector<tandem::Tensor> params, LBFGSOptions defaults = {}, tandem::Site site = tandem::Site::here());
 
   using Optimizer::step;
   /// The loss of the first evaluation.
-  tandem::Tensor step(LossClosure closure) override {
-    if (!closure)
-      tandem::fail("[LBFGS] requires a closure that clears the gradients, computes the loss, calls backward and returns the loss");
-    const tandem::Site site = torch::detail::statement();
-    if (!ready(site)) return loss_of(closure);
-    const bool was_shown = is_shown();
-    tandem::Tensor loss = native().step(closure, site);
-    if (was_shown) get_states();
-    return loss;
-  }
+  tandem::Tensor step(LossClosure closure) override;
 
  protected:
-  void set_state(size_t group, size_t parameter, const LBFGSParamState* state) override {
-    LBFGSParamState copy = state ? *state : LBFGSParamState();
-    detail::LBFGSCopier copier(copy, true);
-    native().each_state(group, parameter, copier);
-  }
-  bool read_state(size_t group, size_t parameter, LBFGSParamState& state) override {
-    detail::LBFGSCopier copier(state, false);
-    native().each_state(group, parameter, copier);
-    return copier.is_there() || state.func_evals() > 0;
-  }
-  void load_old(serialize::InputArchive& archive) override {
-    FusedOptimizer::load_old(archive);
-    LBFGSParamState state;
-    tandem::Tensor number;
-    archive("t", number);
-    state.t(number.item<double>(tandem::Site::none()));
-    archive("prev_loss", number);
-    state.prev_loss(number.item<double>(tandem::Site::none()));
-    archive("d", state.d());
-    archive("H_diag", state.H_diag());
-    archive("prev_flat_grad", state.prev_flat_grad());
-    optim::serialize(archive, "old_dirs", state.old_dirs());
-    optim::serialize(archive, "old_stps", state.old_stps());
-    state_[detail::key_of(param_groups_.at(0).params().at(0))] = std::make_unique<LBFGSParamState>(state);
-  }
+  void set_state(size_t group, size_t parameter, const LBFGSParamState* state) override;
+  bool read_state(size_t group, size_t parameter, LBFGSParamState& state) override;
+  void load_old(serialize::InputArchive& archive) override;
 };
+
+namespace detail {
+extern template class NamedOptions<LBFGSOptions>;
+extern template class NamedState<LBFGSParamState>;
+extern template class FusedOptimizer<tandem::optim::LBFGS, LBFGSOptions, LBFGSParamState>;
+}  // namespace detail
 
 }  // namespace torch::optim

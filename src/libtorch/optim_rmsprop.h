@@ -33,15 +33,7 @@ class RMSpropOptions : public detail::NamedOptions<RMSpropOptions> {
     f("centered", self.centered_);
   }
   /// The same for tandem.
-  [[nodiscard]] tandem::optim::RMSpropOptions native() const {
-    return {.lr = lr_,
-            .alpha = alpha_,
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .momentum = momentum_,
-            .centered = centered_,
-            .maximize = false};
-  }
+  [[nodiscard]] tandem::optim::RMSpropOptions native() const;
 };
 
 class RMSpropParamState : public detail::NamedState<RMSpropParamState> {
@@ -59,20 +51,20 @@ class RMSpropParamState : public detail::NamedState<RMSpropParamState> {
     f("grad_avg", self.grad_avg_);
   }
   /// The steps were not counted.
-  static const char* old_name(std::string_view field) {
-    if (field == "square_avg") return "square_average_buffers";
-    if (field == "momentum_buffer") return "momentum_buffers";
-    return field == "grad_avg" ? "grad_average_buffers" : nullptr;
-  }
+  static const char* old_name(std::string_view field);
 };
 
 /// RMSprop: steps scaled by a running mean of the squared gradient.
 class RMSprop : public detail::FusedOptimizer<tandem::optim::RMSprop, RMSpropOptions, RMSpropParamState> {
  public:
-  explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {}
-  explicit RMSprop(std::vector<tandem::Tensor> params, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here());
+  explicit RMSprop(std::vector<tandem::Tensor> params, RMSpropOptions defaults = {}, tandem::Site site = tandem::Site::here());
 };
+
+namespace detail {
+extern template class NamedOptions<RMSpropOptions>;
+extern template class NamedState<RMSpropParamState>;
+extern template class FusedOptimizer<tandem::optim::RMSprop, RMSpropOptions, RMSpropParamState>;
+}  // namespace detail
 
 }  // namespace torch::optim

@@ -30,10 +30,7 @@ class SGDOptions : public detail::NamedOptions<SGDOptions> {
     f("nesterov", self.nesterov_);
   }
   /// The same for tandem.
-  [[nodiscard]] tandem::optim::SGDOptions native() const {
-    return {
-        .lr = lr_, .momentum = momentum_, .dampening = dampening_, .weight_decay = weight_decay_, .nesterov = nesterov_, .maximize = false};
-  }
+  [[nodiscard]] tandem::optim::SGDOptions native() const;
 };
 
 class SGDParamState : public detail::NamedState<SGDParamState> {
@@ -44,16 +41,20 @@ class SGDParamState : public detail::NamedState<SGDParamState> {
   static void each(Self& self, F&& f) {
     f("momentum_buffer", self.momentum_buffer_);
   }
-  static const char* old_name(std::string_view /*field*/) { return "momentum_buffers"; }
+  static const char* old_name(std::string_view /*field*/);
 };
 
 /// Stochastic gradient descent: `torch::optim::SGD sgd(net->parameters(), 0.01)`.
 class SGD : public detail::FusedOptimizer<tandem::optim::SGD, SGDOptions, SGDParamState> {
  public:
-  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer(std::move(groups), defaults, site) {}
-  explicit SGD(std::vector<tandem::Tensor> params, SGDOptions defaults, tandem::Site site = tandem::Site::here())
-      : FusedOptimizer({OptimizerParamGroup(std::move(params))}, defaults, site) {}
+  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults, tandem::Site site = tandem::Site::here());
+  explicit SGD(std::vector<tandem::Tensor> params, SGDOptions defaults, tandem::Site site = tandem::Site::here());
 };
+
+namespace detail {
+extern template class NamedOptions<SGDOptions>;
+extern template class NamedState<SGDParamState>;
+extern template class FusedOptimizer<tandem::optim::SGD, SGDOptions, SGDParamState>;
+}  // namespace detail
 
 }  // namespace torch::optim

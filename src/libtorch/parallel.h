@@ -17,11 +17,8 @@ namespace torch::autograd {
 
 /// A tensor in chunks along `dim`, the i-th on device i; gradients flow back.
 struct Scatter {
-  explicit Scatter(std::vector<tandem::Device> devices, int64_t dim = 0) : devices_(std::move(devices)), dim_(dim) {}
-  std::vector<tandem::Tensor> apply(const std::vector<tandem::Tensor>& inputs, tandem::Site site = tandem::Site::here()) const {
-    if (inputs.size() != 1) tandem::fail<tandem::ValueError>("[Scatter.apply] one tensor is scattered, not ", inputs.size());
-    return tandem::parallel::scatter(inputs[0], devices_, dim_, site);
-  }
+  explicit Scatter(std::vector<tandem::Device> devices, int64_t dim = 0);
+  std::vector<tandem::Tensor> apply(const std::vector<tandem::Tensor>& inputs, tandem::Site site = tandem::Site::here()) const;
 
  private:
   std::vector<tandem::Device> devices_;
@@ -31,9 +28,7 @@ struct Scatter {
 /// Tensors joined along `dim` on one device; gradients flow back.
 struct Gather {
   explicit Gather(tandem::Device destination, int64_t dim = 0) : destination_(destination), dim_(dim) {}
-  std::vector<tandem::Tensor> apply(const std::vector<tandem::Tensor>& inputs, tandem::Site site = tandem::Site::here()) const {
-    return {tandem::parallel::gather(inputs, destination_, dim_, site)};
-  }
+  std::vector<tandem::Tensor> apply(const std::vector<tandem::Tensor>& inputs, tandem::Site site = tandem::Site::here()) const;
 
  private:
   tandem::Device destination_;
@@ -47,15 +42,7 @@ namespace torch::nn::parallel {
 namespace detail {
 /// The parameters of `replica`, a clone of `original`, are copies that are steps of the graph from now on: their gradients are added to the
 /// original's.
-inline void connect(const Module& original, const Module& replica, tandem::Site site) {
-  auto copies = replica.named_parameters();
-  for (const auto& parameter : original.named_parameters()) {
-    if (!parameter->requires_grad(site)) continue;
-    const tandem::Tensor& copy = copies[parameter.key()];
-    copy.detach_(site).requires_grad_(false, site);
-    copy.copy_(parameter.value(), false, site);
-  }
-}
+void connect(const Module& original, const Module& replica, tandem::Site site);
 template <class M>
 const std::shared_ptr<M>& pointer_to(const std::shared_ptr<M>& module) {
   return module;

@@ -17,13 +17,7 @@ namespace torch::nn {
 
 namespace detail {
 /// One line a parameter.
-inline void print_parameters(std::ostream& stream, const char* kind, const OrderedDict<std::string, tandem::Tensor>& parameters) {
-  stream << "torch::nn::" << kind << "(\n";
-  for (const auto& item : parameters)
-    stream << '(' << item.key() << "): Parameter containing: [" << tandem::scalar_name(item->dtype(tandem::Site::none())) << " of size "
-           << item->sizes(tandem::Site::none()) << "]\n";
-  stream << ')';
-}
+void print_parameters(std::ostream& stream, const char* kind, const OrderedDict<std::string, tandem::Tensor>& parameters);
 }  // namespace detail
 
 /// Parameters by index, named "0", "1", …. They require gradients as they did before.
@@ -41,16 +35,13 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   }
 
   /// Nothing: its parameters are put in from outside.
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { detail::print_parameters(stream, "ParameterList", parameters_); }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
 
   /// Adds a parameter at the end.
-  void append(const tandem::Tensor& parameter) {
-    const tandem::Site site = tandem::Site::none();
-    register_parameter(std::to_string(size()), parameter, parameter.requires_grad(site), site);
-  }
+  void append(const tandem::Tensor& parameter);
   /// The value of an item of another list.
-  void append(const Item& item) { append(item.value()); }
+  void append(const Item& item);
   /// Adds all of a container.
   template <class Container>
   void extend(const Container& container) {
@@ -63,24 +54,21 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
     return container;
   }
 
-  Iterator begin() { return parameters_.begin(); }
-  ConstIterator begin() const { return parameters_.begin(); }
-  Iterator end() { return parameters_.end(); }
-  ConstIterator end() const { return parameters_.end(); }
-  size_t size() const noexcept { return parameters_.size(); }
-  bool is_empty() const noexcept { return parameters_.is_empty(); }
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool is_empty() const noexcept;
 
   /// The parameter at an index. Error where there is none.
-  tandem::Tensor& at(size_t index) { return parameters_[checked(index)].value(); }
-  const tandem::Tensor& at(size_t index) const { return parameters_[checked(index)].value(); }
-  tandem::Tensor& operator[](size_t index) { return at(index); }
-  const tandem::Tensor& operator[](size_t index) const { return at(index); }
+  tandem::Tensor& at(size_t index);
+  const tandem::Tensor& at(size_t index) const;
+  tandem::Tensor& operator[](size_t index);
+  const tandem::Tensor& operator[](size_t index) const;
 
  private:
-  size_t checked(size_t index) const {
-    if (index >= size()) tandem::fail<tandem::IndexError>("[ParameterList] Index out of range: ", index, " of ", size(), " parameters");
-    return index;
-  }
+  size_t checked(size_t index) const;
 };
 
 TORCH_MODULE(ParameterList);
@@ -92,45 +80,38 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using ConstIterator = OrderedDict<std::string, tandem::Tensor>::ConstIterator;
 
   ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const OrderedDict<std::string, tandem::Tensor>& parameters) { parameters_.update(parameters); }
+  explicit ParameterDictImpl(const OrderedDict<std::string, tandem::Tensor>& parameters);
 
   /// Nothing: its parameters are put in from outside.
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { detail::print_parameters(stream, "ParameterDict", parameters_); }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
 
   /// Puts a parameter in, which requires gradients as it did before. Error where the name is there already.
-  tandem::Tensor& insert(std::string key, tandem::Tensor parameter, tandem::Site site = tandem::Site::here()) {
-    const bool requires_grad = parameter.requires_grad(site);
-    return register_parameter(std::move(key), std::move(parameter), requires_grad, site);
-  }
+  tandem::Tensor& insert(std::string key, tandem::Tensor parameter, tandem::Site site = tandem::Site::here());
   /// Takes a parameter out. Error where there is none of that name.
-  tandem::Tensor pop(const std::string& key) {
-    tandem::Tensor parameter = parameters_[key];
-    parameters_.erase(key);
-    return parameter;
-  }
+  tandem::Tensor pop(const std::string& key);
   /// The parameters of another one take the place of those of the same names. Error for a name that is not there.
   template <class Container>
   void update(const Container& container) {
     for (const auto& item : container) parameters_[item.key()] = item.value();
   }
-  void clear() { parameters_.clear(); }
+  void clear();
 
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<tandem::Tensor> values() const { return parameters_.values(); }
-  Iterator begin() { return parameters_.begin(); }
-  ConstIterator begin() const { return parameters_.begin(); }
-  Iterator end() { return parameters_.end(); }
-  ConstIterator end() const { return parameters_.end(); }
-  size_t size() const noexcept { return parameters_.size(); }
-  bool empty() const noexcept { return parameters_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
+  std::vector<std::string> keys() const;
+  std::vector<tandem::Tensor> values() const;
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool empty() const noexcept;
+  bool contains(const std::string& key) const noexcept;
 
   /// The parameter of a name. Error where there is none.
-  tandem::Tensor& get(const std::string& key) { return parameters_[key]; }
-  const tandem::Tensor& get(const std::string& key) const { return parameters_[key]; }
-  tandem::Tensor& operator[](const std::string& key) { return parameters_[key]; }
-  const tandem::Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  tandem::Tensor& get(const std::string& key);
+  const tandem::Tensor& get(const std::string& key) const;
+  tandem::Tensor& operator[](const std::string& key);
+  const tandem::Tensor& operator[](const std::string& key) const;
 };
 
 TORCH_MODULE(ParameterDict);

@@ -33,21 +33,13 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
            !(std::derived_from<std::remove_cvref_t<Modules>, SequentialImpl> || ...)) explicit SequentialImpl(Modules&&... modules) {
     (push_back(std::forward<Modules>(modules)), ...);
   }
-  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& modules) {
-    for (auto& item : modules) push_back(item.key(), std::move(item.value()));
-  }
-  explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules) {
-    for (const NamedAnyModule& module : modules) push_back(module.name(), module.module());
-  }
+  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& modules);
+  explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules);
 
-  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<SequentialImpl>();
-    for (size_t i = 0; i < size(); ++i) copy->push_back(names_[i], modules_[i].clone(device));
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<tandem::Device>& device = std::nullopt) const override;
   /// Nothing: its modules are put in from outside.
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Sequential"; }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
 
   /// What the last module gives. Error where there is none, or where that is no Result.
   template <class Result = tandem::Tensor, class Input>
@@ -69,24 +61,20 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   void push_back(std::string name, M&& module) {
     push_back(std::move(name), AnyModule(std::forward<M>(module)));
   }
-  void push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
-  void push_back(std::string name, AnyModule module) {
-    register_module(name, module.ptr(), tandem::Site::none());
-    names_.push_back(std::move(name));
-    modules_.push_back(std::move(module));
-  }
+  void push_back(AnyModule module);
+  void push_back(std::string name, AnyModule module);
   /// Adds all modules of a container.
   template <class Container>
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
 
-  Iterator begin() { return modules_.begin(); }
-  ConstIterator begin() const { return modules_.begin(); }
-  Iterator end() { return modules_.end(); }
-  ConstIterator end() const { return modules_.end(); }
-  size_t size() const noexcept { return modules_.size(); }
-  bool is_empty() const noexcept { return modules_.empty(); }
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool is_empty() const noexcept;
 
   /// The module at an index as a T. Error where there is none, or it is of another type.
   template <class T>
@@ -101,8 +89,8 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   std::shared_ptr<T> ptr(size_t index) const {
     return checked(index).template ptr<T>();
   }
-  std::shared_ptr<Module> ptr(size_t index) const { return checked(index).ptr(); }
-  std::shared_ptr<Module> operator[](size_t index) const { return ptr(index); }
+  std::shared_ptr<Module> ptr(size_t index) const;
+  std::shared_ptr<Module> operator[](size_t index) const;
 
  private:
   template <class Result, class... Inputs>
@@ -122,17 +110,9 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   requires(sizeof...(Inputs) != 1) AnyValue first(tandem::Site, Inputs&&... inputs) {
     return modules_[0].any_forward(std::forward<Inputs>(inputs)...);
   }
-  AnyModule& checked(size_t index) {
-    check(index);
-    return modules_[index];
-  }
-  const AnyModule& checked(size_t index) const {
-    check(index);
-    return modules_[index];
-  }
-  void check(size_t index) const {
-    if (index >= size()) tandem::fail<tandem::IndexError>("[Sequential] Index out of range: ", index, " of ", size(), " modules");
-  }
+  AnyModule& checked(size_t index);
+  const AnyModule& checked(size_t index) const;
+  void check(size_t index) const;
 
   std::vector<AnyModule> modules_;
   std::vector<std::string> names_;  // of the modules
@@ -145,7 +125,7 @@ class Sequential : public ModuleHolder<SequentialImpl> {
   using Impl [[maybe_unused]] = SequentialImpl;
 
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> modules) : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
+  Sequential(std::initializer_list<NamedAnyModule> modules);
 };
 
 /// A function from tensor to tensor, with the arguments behind the first bound, as a module: `Functional(torch::relu)`,
@@ -163,12 +143,12 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
           else return (void)site, function(std::move(input), args...);
         }) {}
 
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Functional()"; }
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
   /// What the function gives.
-  tandem::Tensor forward(tandem::Tensor input, tandem::Site site = tandem::Site::here()) { return function_(std::move(input), site); }
-  tandem::Tensor operator()(tandem::Tensor input, tandem::Site site = tandem::Site::here()) { return forward(std::move(input), site); }
-  bool is_serializable() const override { return false; }
+  tandem::Tensor forward(tandem::Tensor input, tandem::Site site = tandem::Site::here());
+  tandem::Tensor operator()(tandem::Tensor input, tandem::Site site = tandem::Site::here());
+  bool is_serializable() const override;
 
  private:
   std::function<tandem::Tensor(tandem::Tensor, tandem::Site)> function_;

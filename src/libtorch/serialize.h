@@ -11,14 +11,8 @@
 
 namespace torch {
 
-inline serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const tandem::Tensor& tensor) {
-  archive.write("0", tensor);
-  return archive;
-}
-inline serialize::InputArchive& operator>>(serialize::InputArchive& archive, tandem::Tensor& tensor) {
-  archive.read("0", tensor);
-  return archive;
-}
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const tandem::Tensor& tensor);
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, tandem::Tensor& tensor);
 
 /// Saves a module, an optimizer, a sampler, or what else has an operator<< into an archive, to a file, an ostream, or a function that is
 /// given the bytes: `torch::save(net, "net.pt")`. Python's torch.load reads the file: of a module it gives the state_dict.
@@ -54,10 +48,7 @@ void load_value(serialize::InputArchive archive, Value& value) {
   archive >> value;
 }
 /// Behind those that are there.
-inline void load_value(serialize::InputArchive archive, std::vector<tandem::Tensor>& tensors) {
-  tandem::Tensor tensor;
-  for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, {}));
-}
+void load_value(serialize::InputArchive archive, std::vector<tandem::Tensor>& tensors);
 
 }  // namespace detail
 

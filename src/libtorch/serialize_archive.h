@@ -37,11 +37,7 @@ class OutputArchive final {
   OutputArchive() = default;
   explicit OutputArchive(std::shared_ptr<jit::CompilationUnit> /*unit*/) {}
   /// An archive whose file holds one value, and no names.
-  [[nodiscard]] static OutputArchive of(const IValue& value) {
-    OutputArchive archive;
-    archive.whole_ = value.plain();
-    return archive;
-  }
+  [[nodiscard]] static OutputArchive of(const IValue& value);
   OutputArchive(OutputArchive&&) = default;
   OutputArchive& operator=(OutputArchive&&) = default;
   OutputArchive(const OutputArchive&) = delete;
@@ -50,14 +46,9 @@ class OutputArchive final {
   /// For `OutputArchive nested(archive.compilation_unit())`.
   [[nodiscard]] std::shared_ptr<jit::CompilationUnit> compilation_unit() const { return nullptr; }
 
-  void write(const std::string& key, const IValue& value) { entries_.emplace_back(key, value.plain()); }
-  void write(const std::string& key, const tandem::Tensor& tensor, bool /*is_buffer*/ = false) {
-    entries_.emplace_back(key, detail::plain(tensor));
-  }
-  void write(const std::string& key, OutputArchive& nested) {
-    for (auto& [name, value] : nested.entries_) entries_.emplace_back(key + "." + name, std::move(value));
-    nested.entries_.clear();
-  }
+  void write(const std::string& key, const IValue& value);
+  void write(const std::string& key, const tandem::Tensor& tensor, bool /*is_buffer*/ = false);
+  void write(const std::string& key, OutputArchive& nested);
   /// As write, for code that is the same for both archives.
   template <class... T>
   void operator()(T&&... arguments) {
@@ -65,29 +56,13 @@ class OutputArchive final {
   }
 
   /// Writes the file whole or not at all.
-  void save_to(const std::string& filename, tandem::Site site = tandem::Site::here()) { tandem::io::save_torch(filename, value(), site); }
-  void save_to(std::ostream& stream, tandem::Site site = tandem::Site::here()) {
-    const std::string bytes = detail::bytes_of(value(), site);
-    if (!stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) tandem::fail("[save] the stream takes no more bytes");
-  }
+  void save_to(const std::string& filename, tandem::Site site = tandem::Site::here());
+  void save_to(std::ostream& stream, tandem::Site site = tandem::Site::here());
   /// `write` is given bytes until it has taken all, and says how many it took.
-  void save_to(const std::function<size_t(const void*, size_t)>& writer, tandem::Site site = tandem::Site::here()) {
-    const std::string bytes = detail::bytes_of(value(), site);
-    for (size_t done = 0; done < bytes.size();) {
-      const size_t taken = writer(bytes.data() + done, bytes.size() - done);
-      if (taken == 0) tandem::fail("[save] the writer function took ", done, " of ", bytes.size(), " bytes and then none");
-      done += taken;
-    }
-  }
+  void save_to(const std::function<size_t(const void*, size_t)>& writer, tandem::Site site = tandem::Site::here());
 
  private:
-  [[nodiscard]] tandem::io::PlainValue value() const {
-    if (whole_) return *whole_;
-    tandem::io::PlainValue::Pairs pairs;
-    pairs.reserve(entries_.size());
-    for (const auto& [name, entry] : entries_) pairs.emplace_back(name, entry);
-    return tandem::io::PlainValue::dict(std::move(pairs));
-  }
+  [[nodiscard]] tandem::io::PlainValue value() const;
 
   std::vector<std::pair<std::string, tandem::io::PlainValue>> entries_;
   std::optional<tandem::io::PlainValue> whole_;
@@ -103,95 +78,36 @@ class InputArchive final {
   InputArchive& operator=(const InputArchive&) = delete;
 
   /// Whether there is such a value; it is read then.
-  bool try_read(const std::string& key, IValue& value, tandem::Site = tandem::Site::here()) {
-    const auto* found = find(key);
-    if (found) value = IValue(*found);
-    return found != nullptr;
-  }
+  bool try_read(const std::string& key, IValue& value, tandem::Site = tandem::Site::here());
   /// A tensor that is defined takes over the values where it is; with other sizes, it takes over the tensor of the file.
-  bool try_read(const std::string& key, tandem::Tensor& tensor, bool /*is_buffer*/ = false, tandem::Site site = tandem::Site::here()) {
-    const auto* found = find(key);
-    if (!found || (found->kind() != IValue::Kind::Tensor && !found->is_none())) return false;
-    if (found->is_none() || !tensor.defined()) detail::take(*found, tensor);
-    else take_over(tensor, found->to_tensor(), site);
-    return true;
-  }
-  bool try_read(const std::string& key, InputArchive& archive, tandem::Site = tandem::Site::here()) {
-    const std::string prefix = prefix_ + key + ".";
-    if (!has_names_with(prefix)) return false;
-    archive.entries_ = entries_;
-    archive.prefix_ = prefix;
-    archive.is_missing_ = false;
-    return true;
-  }
+  bool try_read(const std::string& key, tandem::Tensor& tensor, bool /*is_buffer*/ = false, tandem::Site site = tandem::Site::here());
+  bool try_read(const std::string& key, InputArchive& archive, tandem::Site = tandem::Site::here());
 
   /// Error where there is no such value.
-  void read(const std::string& key, IValue& value, tandem::Site site = tandem::Site::here()) {
-    if (!try_read(key, value, site)) fail_without("[load] the archive does not have a field with name '", key);
-  }
-  void read(const std::string& key, tandem::Tensor& tensor, bool is_buffer = false, tandem::Site site = tandem::Site::here()) {
-    if (!try_read(key, tensor, is_buffer, site)) fail_without("[load] No such serialized tensor '", key);
-  }
+  void read(const std::string& key, IValue& value, tandem::Site site = tandem::Site::here());
+  void read(const std::string& key, tandem::Tensor& tensor, bool is_buffer = false, tandem::Site site = tandem::Site::here());
   /// Error where there is no such archive, as soon as something is read from it: one that was empty has left no trace in the file.
-  void read(const std::string& key, InputArchive& archive, tandem::Site site = tandem::Site::here()) {
-    if (try_read(key, archive, site)) return;
-    archive.entries_ = entries_;
-    archive.prefix_ = prefix_ + key + ".";
-    archive.is_missing_ = true;
-  }
+  void read(const std::string& key, InputArchive& archive, tandem::Site site = tandem::Site::here());
   /// As read, for code that is the same for both archives.
   template <class Value>
   void operator()(const std::string& key, Value& value, tandem::Site site = tandem::Site::here()) {
     if constexpr (std::is_same_v<Value, tandem::Tensor>) read(key, value, false, site);
     else read(key, value, site);
   }
-  void operator()(const std::string& key, tandem::Tensor& tensor, bool is_buffer, tandem::Site site = tandem::Site::here()) {
-    read(key, tensor, is_buffer, site);
-  }
+  void operator()(const std::string& key, tandem::Tensor& tensor, bool is_buffer, tandem::Site site = tandem::Site::here());
 
   /// The names in this archive, those of archives in it among them, in the order of the file.
-  [[nodiscard]] std::vector<std::string> keys() const {
-    std::vector<std::pair<size_t, std::string>> ordered;
-    if (entries_) {
-      for (auto at = entries_->lower_bound(prefix_); at != entries_->end() && at->first.starts_with(prefix_); ++at) {
-        const std::string_view rest = std::string_view(at->first).substr(prefix_.size());
-        const std::string key(rest.substr(0, rest.find('.')));
-        if (ordered.empty() || ordered.back().second != key) ordered.emplace_back(at->second.order, key);
-        else if (at->second.order < ordered.back().first) ordered.back().first = at->second.order;
-      }
-    }
-    std::sort(ordered.begin(), ordered.end());
-    std::vector<std::string> names;
-    names.reserve(ordered.size());
-    for (auto& [order, name] : ordered) names.push_back(std::move(name));
-    return names;
-  }
+  [[nodiscard]] std::vector<std::string> keys() const;
 
   /// Tensors go onto `device`, or the CPU.
   void load_from(const std::string& filename, std::optional<tandem::Device> device = std::nullopt,
-                 tandem::Site site = tandem::Site::here()) {
-    set(tandem::io::read_torch(filename, device.value_or(tandem::cpu()), site));
-  }
-  void load_from(std::istream& stream, std::optional<tandem::Device> device = std::nullopt, tandem::Site site = tandem::Site::here()) {
-    const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    stream.clear(stream.rdstate() & ~std::ios::failbit);  // it may be read again from its beginning
-    set(detail::value_of(bytes, device.value_or(tandem::cpu()), site));
-  }
+                 tandem::Site site = tandem::Site::here());
+  void load_from(std::istream& stream, std::optional<tandem::Device> device = std::nullopt, tandem::Site site = tandem::Site::here());
   void load_from(const char* data, size_t size, std::optional<tandem::Device> device = std::nullopt,
-                 tandem::Site site = tandem::Site::here()) {
-    set(detail::value_of({data, size}, device.value_or(tandem::cpu()), site));
-  }
+                 tandem::Site site = tandem::Site::here());
   /// `reader` copies bytes from a position on, and says how many; `size` says how many there are.
   void load_from(const std::function<size_t(uint64_t position, void* to, size_t bytes)>& reader, const std::function<size_t()>& size,
-                 std::optional<tandem::Device> device = std::nullopt, tandem::Site site = tandem::Site::here()) {
-    std::string bytes(size(), '\0');
-    for (size_t done = 0; done < bytes.size();) {
-      const size_t given = reader(done, bytes.data() + done, bytes.size() - done);
-      if (given == 0) tandem::fail("[load] the reader function gave ", done, " of ", bytes.size(), " bytes and then none");
-      done += given;
-    }
-    set(detail::value_of(bytes, device.value_or(tandem::cpu()), site));
-  }
+                 std::optional<tandem::Device> device = std::nullopt, tandem::Site site = tandem::Site::here());
 
  private:
   struct Entry {
@@ -200,56 +116,13 @@ class InputArchive final {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  void set(const tandem::io::PlainValue& value) {
-    auto entries = std::make_shared<Entries>();
-    switch (value.kind()) {
-      case IValue::Kind::Dict: add(*entries, "", value); break;
-      case IValue::Kind::List:
-      case IValue::Kind::Tuple:
-        for (size_t i = 0; i < value.size(); ++i) add(*entries, std::to_string(i), value[i]);
-        break;
-      default: add(*entries, "0", value);
-    }
-    entries_ = std::move(entries);
-    prefix_.clear();
-    is_missing_ = false;
-  }
-  static void add(Entries& entries, const std::string& name, const tandem::io::PlainValue& value) {
-    if (!name.empty()) entries.try_emplace(name, Entry{entries.size(), value});
-    if (value.kind() != IValue::Kind::Dict) return;
-    for (const auto& [key, item] : value.pairs()) {
-      std::string text = key.kind() == IValue::Kind::Text ? key.to_text() : tandem::str(key);
-      add(entries, name.empty() ? std::move(text) : name + "." + text, item);
-    }
-  }
-  [[nodiscard]] const tandem::io::PlainValue* find(const std::string& key) const {
-    if (!entries_) return nullptr;
-    const auto found = entries_->find(prefix_ + key);
-    return found == entries_->end() ? nullptr : &found->second.value;
-  }
-  [[nodiscard]] bool has_names_with(const std::string& prefix) const {
-    if (!entries_) return false;
-    const auto at = entries_->lower_bound(prefix);
-    return at != entries_->end() && at->first.starts_with(prefix);
-  }
-  static void take_over(const tandem::Tensor& tensor, const tandem::Tensor& source, tandem::Site site) {
-    const tandem::NoGradGuard no_grad;
-    if (tensor.sizes() == source.sizes() && tensor.dtype() == source.dtype()) tensor.copy_(source, false, site);
-    else tensor.set_data(source.to(tensor.device(), {}, site), site);
-  }
-  [[noreturn]] void fail_without(const char* message, const std::string& key) const {
-    if (is_missing_) tandem::fail("[load] No such serialized submodule: '", prefix_.substr(0, prefix_.size() - 1), "'");
-    tandem::fail(message, prefix_, key, "'; there is ", listed());
-  }
-  [[nodiscard]] std::string listed() const {
-    std::string text;
-    size_t count = 0;
-    for (const std::string& key : keys()) {
-      if (++count > 20) return text + ", …";
-      text += (count > 1 ? ", '" : "'") + key + "'";
-    }
-    return count == 0 ? "none" : text;
-  }
+  void set(const tandem::io::PlainValue& value);
+  static void add(Entries& entries, const std::string& name, const tandem::io::PlainValue& value);
+  [[nodiscard]] const tandem::io::PlainValue* find(const std::string& key) const;
+  [[nodiscard]] bool has_names_with(const std::string& prefix) const;
+  static void take_over(const tandem::Tensor& tensor, const tandem::Tensor& source, tandem::Site site);
+  [[noreturn]] void fail_without(const char* message, const std::string& key) const;
+  [[nodiscard]] std::string listed() const;
 
   std::shared_ptr<const Entries> entries_;  // none before load_from
   std::string prefix_;                      // of this archive's names in the file

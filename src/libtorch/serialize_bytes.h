@@ -19,19 +19,10 @@ namespace torch::detail {
 /// A folder of our own for one file, which goes with its file when this does: tandem reads and writes files by their paths.
 class ScratchFile {
  public:
-  explicit ScratchFile(const char* op) {
-    const char* base = getenv("TMPDIR");
-    folder_ = std::string(base && *base ? base : "/tmp") + "/tandem-XXXXXX";
-    if (!mkdtemp(folder_.data()))
-      tandem::fail("[", op, "] cannot make a folder for a temporary file in ", base ? base : "/tmp", ": set TMPDIR to one");
-    path_ = folder_ + "/data.pt";
-  }
+  explicit ScratchFile(const char* op);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() {
-    unlink(path_.c_str());
-    rmdir(folder_.c_str());
-  }
+  ~ScratchFile();
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -39,18 +30,9 @@ class ScratchFile {
 };
 
 /// The bytes of the file that torch.save writes of `value`.
-inline std::string bytes_of(const tandem::io::PlainValue& value, tandem::Site site) {
-  const ScratchFile file("save");
-  tandem::io::save_torch(file.path(), value, site);
-  const tandem::io::InputFile written("save", file.path());
-  return written.read(written.size(), 0);
-}
+std::string bytes_of(const tandem::io::PlainValue& value, tandem::Site site);
 
 /// The value in such bytes.
-inline tandem::io::PlainValue value_of(std::string_view bytes, tandem::Device device, tandem::Site site) {
-  const ScratchFile file("load");
-  tandem::io::write_file("load", file.path(), bytes);
-  return tandem::io::read_torch(file.path(), device, site);
-}
+tandem::io::PlainValue value_of(std::string_view bytes, tandem::Device device, tandem::Site site);
 
 }  // namespace torch::detail

@@ -26,7 +26,7 @@ inline PlainValue plain(std::floating_point auto value) { return value; }
 inline PlainValue plain(const char* value) { return value; }
 inline PlainValue plain(const std::string& value) { return value; }
 /// A tensor that is undefined is None in a file.
-inline PlainValue plain(const tandem::Tensor& value) { return value.defined() ? PlainValue(value) : PlainValue(); }
+PlainValue plain(const tandem::Tensor& value);
 template <class T>
 PlainValue plain(const std::optional<T>& value);
 template <class A, class B>
@@ -60,8 +60,8 @@ PlainValue plain(const std::deque<T>& values) {
   return plain_list(values);
 }
 
-inline void take(const PlainValue& from, PlainValue& to) { to = from; }
-inline void take(const PlainValue& from, bool& to) { to = from.to_bool(); }
+void take(const PlainValue& from, PlainValue& to);
+void take(const PlainValue& from, bool& to);
 template <std::integral T>
 void take(const PlainValue& from, T& to) {
   to = static_cast<T>(from.to_int());
@@ -70,8 +70,8 @@ template <std::floating_point T>
 void take(const PlainValue& from, T& to) {
   to = static_cast<T>(from.to_double());
 }
-inline void take(const PlainValue& from, std::string& to) { to = from.to_text(); }
-inline void take(const PlainValue& from, tandem::Tensor& to) { to = from.is_none() ? tandem::Tensor() : from.to_tensor(); }
+void take(const PlainValue& from, std::string& to);
+void take(const PlainValue& from, tandem::Tensor& to);
 template <class T>
 void take(const PlainValue& from, std::optional<T>& to);
 template <class A, class B>
@@ -125,24 +125,24 @@ class IValue {
   requires(!std::same_as<std::remove_cvref_t<T>, IValue> && requires(const T& value) { detail::plain(value); }) IValue(const T& value)
       : value_(detail::plain(value)) {}
 
-  [[nodiscard]] bool isNone() const { return value_.is_none(); }
-  [[nodiscard]] bool isBool() const { return value_.kind() == Kind::Bool; }
-  [[nodiscard]] bool isInt() const { return value_.kind() == Kind::Integer; }
-  [[nodiscard]] bool isDouble() const { return value_.kind() == Kind::Real; }
-  [[nodiscard]] bool isString() const { return value_.kind() == Kind::Text; }
-  [[nodiscard]] bool isTensor() const { return value_.kind() == Kind::Tensor; }
-  [[nodiscard]] bool isList() const { return value_.kind() == Kind::List; }
-  [[nodiscard]] bool isTuple() const { return value_.kind() == Kind::Tuple; }
+  [[nodiscard]] bool isNone() const;
+  [[nodiscard]] bool isBool() const;
+  [[nodiscard]] bool isInt() const;
+  [[nodiscard]] bool isDouble() const;
+  [[nodiscard]] bool isString() const;
+  [[nodiscard]] bool isTensor() const;
+  [[nodiscard]] bool isList() const;
+  [[nodiscard]] bool isTuple() const;
 
   /// Error, naming both kinds, where the value is of another one.
-  [[nodiscard]] bool toBool() const { return value_.to_bool(); }
-  [[nodiscard]] int64_t toInt() const { return value_.to_int(); }
-  [[nodiscard]] double toDouble() const { return value_.to_double(); }
-  [[nodiscard]] const std::string& toStringRef() const { return value_.to_text(); }
-  [[nodiscard]] const tandem::Tensor& toTensor() const { return value_.to_tensor(); }
-  [[nodiscard]] std::vector<tandem::Tensor> toTensorVector() const { return to<std::vector<tandem::Tensor>>(); }
-  [[nodiscard]] std::vector<int64_t> toIntVector() const { return to<std::vector<int64_t>>(); }
-  [[nodiscard]] std::vector<double> toDoubleVector() const { return to<std::vector<double>>(); }
+  [[nodiscard]] bool toBool() const;
+  [[nodiscard]] int64_t toInt() const;
+  [[nodiscard]] double toDouble() const;
+  [[nodiscard]] const std::string& toStringRef() const;
+  [[nodiscard]] const tandem::Tensor& toTensor() const;
+  [[nodiscard]] std::vector<tandem::Tensor> toTensorVector() const;
+  [[nodiscard]] std::vector<int64_t> toIntVector() const;
+  [[nodiscard]] std::vector<double> toDoubleVector() const;
   template <class T>
   [[nodiscard]] T to() const {
     T value{};

@@ -83,12 +83,9 @@ class ArrayRef<int64_t> : public tandem::Shape {
   template <size_t N>
   ArrayRef(const std::array<int64_t, N>& values) : Shape(values.data(), N) {}
 
-  [[nodiscard]] const int64_t& front() const { return at(0); }
-  [[nodiscard]] const int64_t& at(size_t i) const {
-    if (i >= size()) tandem::fail<tandem::IndexError>("[ArrayRef] index ", i, " is out of range for ", size(), " elements");
-    return data()[i];
-  }
-  operator std::vector<int64_t>() const { return vec(); }
+  [[nodiscard]] const int64_t& front() const;
+  [[nodiscard]] const int64_t& at(size_t i) const;
+  operator std::vector<int64_t>() const;
 };
 
 using IntArrayRef = ArrayRef<int64_t>;

@@ -1,0 +1,165 @@
+#include "libtorch/functional_activation.h"
+
+namespace torch::nn::functional {
+
+Tensor relu(const Tensor& input, const ReLUFuncOptions& options, Site site) {
+  return options.inplace() ? tandem::relu_(input, site) : tandem::relu({input, site}, site);
+}
+
+Tensor relu6(const Tensor& input, const ReLU6FuncOptions& options, Site site) {
+  return options.inplace() ? tandem::relu6_(input, site) : tandem::relu6({input, site}, site);
+}
+
+Tensor selu(const Tensor& input, const SELUFuncOptions& options, Site site) {
+  return options.inplace() ? tandem::selu_(input, site) : tandem::selu({input, site}, site);
+}
+
+Tensor elu(const Tensor& input, const ELUFuncOptions& options, Site site) {
+  return options.inplace() ? tandem::elu_(input, options.alpha(), site) : tandem::elu({input, site}, options.alpha(), site);
+}
+
+Tensor celu(const Tensor& input, const CELUFuncOptions& options, Site site) {
+  return options.inplace() ? tandem::celu_(input, options.alpha(), site) : tandem::celu({input, site}, options.alpha(), site);
+}
+
+Tensor leaky_relu(const Tensor& input, const LeakyReLUFuncOptions& options, Site site) {
+  const double slope = options.negative_slope();
+  return options.inplace() ? tandem::leaky_relu_(input, slope, site) : tandem::leaky_relu({input, site}, slope, site);
+}
+
+Tensor hardtanh(const Tensor& input, const HardtanhFuncOptions& options, Site site) {
+  const double min = options.min_val(), max = options.max_val();
+  return options.inplace() ? tandem::hardtanh_(input, min, max, site) : tandem::hardtanh({input, site}, min, max, site);
+}
+
+Tensor rrelu(const Tensor& input, const RReLUFuncOptions& options, Site site) {
+  const double lower = options.lower(), upper = options.upper();
+  return options.inplace() ? tandem::rrelu_(input, lower, upper, options.training(), site)
+                           : tandem::rrelu(input, lower, upper, options.training(), site);
+}
+
+Tensor threshold(const Tensor& input, const ThresholdFuncOptions& options, Site site) {
+  const double limit = options.threshold(), value = options.value();
+  return options.inplace() ? tandem::threshold_(input, limit, value, site) : tandem::threshold({input, site}, limit, value, site);
+}
+
+Tensor gelu(const Tensor& input, const GELUFuncOptions& options, Site site) {
+  return tandem::gelu({input, site}, options.approximate(), site);
+}
+
+Tensor glu(const Tensor& input, const GLUFuncOptions& options, Site site) { return tandem::glu(input, options.dim(), site); }
+
+Tensor hardshrink(const Tensor& input, const HardshrinkFuncOptions& options, Site site) {
+  return tandem::hardshrink({input, site}, options.lambda(), site);
+}
+
+Tensor softshrink(const Tensor& input, const SoftshrinkFuncOptions& options, Site site) {
+  return tandem::softshrink({input, site}, options.lambda(), site);
+}
+
+Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options, Site site) {
+  return tandem::softplus({input, site}, options.beta(), options.threshold(), site);
+}
+
+Tensor logsigmoid(const Tensor& input, Site site) { return tandem::logsigmoid({input, site}, site); }
+
+Tensor silu(const Tensor& input, Site site) { return tandem::silu({input, site}, site); }
+
+Tensor mish(const Tensor& input, Site site) { return tandem::mish({input, site}, site); }
+
+Tensor softsign(const Tensor& input, Site site) { return tandem::softsign({input, site}, site); }
+
+Tensor tanhshrink(const Tensor& input, Site site) { return tandem::tanhshrink({input, site}, site); }
+
+Tensor prelu(const Tensor& input, const Tensor& weight, Site site) { return tandem::prelu(input, weight, site); }
+
+Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options, Site site) {
+  return tandem::softmax(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
+}
+
+Tensor softmin(const Tensor& input, const SoftminFuncOptions& options, Site site) {
+  return tandem::softmin(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
+}
+
+Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options, Site site) {
+  return tandem::log_softmax(options.dtype() ? input.to(*options.dtype(), {}, site) : input, options.dim(), site);
+}
+
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options, Site site) {
+  return tandem::gumbel_softmax(logits, options.tau(), options.hard(), options.dim(), site);
+}
+
+}  // namespace torch::nn::functional
+
+namespace torch::nn::functional::detail {
+
+Tensor into(const Tensor& input, bool inplace, const Tensor& result, Site site) {
+  return inplace ? input.copy_(result, false, site) : result;
+}
+
+Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site) {
+  if (!(options.p() >= 0 && options.p() <= 1))
+    tandem::fail("[", op, "] dropout probability has to be between 0 and 1, but got ", options.p());
+  if (input.dim(site) == batched)
+    return into(input, options.inplace(), tandem::feature_dropout(input, options.p(), options.training(), site), site);
+  const Tensor result = tandem::feature_dropout(input.unsqueeze(0, site), options.p(), options.training(), site);
+  return into(input, options.inplace(), result.squeeze(0, site), site);
+}
+
+}  // namespace torch::nn::functional::detail
+
+namespace torch::nn::functional {
+
+Tensor dropout(const Tensor& input, const DropoutFuncOptions& options, Site site) {
+  return options.inplace() ? tandem::dropout_(input, options.p(), options.training(), site)
+                           : tandem::dropout(input, options.p(), options.training(), site);
+}
+
+Tensor dropout2d(const Tensor& input, const Dropout2dFuncOptions& options, Site site) {
+  return detail::drop_channels("dropout2d", 4, input, options, site);
+}
+
+Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& options, Site site) {
+  return detail::drop_channels("dropout3d", 5, input, options, site);
+}
+
+Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& options, Site site) {
+  return detail::into(input, options.inplace(), tandem::alpha_dropout(input, options.p(), options.training(), site), site);
+}
+
+Tensor feature_alpha_dropout(const Tensor& input, const FeatureAlphaDropoutFuncOptions& options, Site site) {
+  return detail::into(input, options.inplace(), tandem::feature_alpha_dropout(input, options.p(), options.training(), site), site);
+}
+
+std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                        const MultiheadAttentionForwardFuncOptions& options, Site site) {
+  // Masks of bytes stand for those of bools, as they did before there were such.
+  const auto mask = [&](const Tensor& given) {
+    return given.defined() && given.dtype() == tandem::kUInt8 ? given.to(tandem::kBool, {}, site) : given;
+  };
+  tandem::MultiHeadAttentionResult result =
+      tandem::multi_head_attention_forward(query, key, value, options.embed_dim_to_check(), options.num_heads(),
+                                           {.in_proj_weight = options.in_proj_weight(),
+                                            .in_proj_bias = options.in_proj_bias(),
+                                            .bias_k = options.bias_k(),
+                                            .bias_v = options.bias_v(),
+                                            .add_zero_attn = options.add_zero_attn(),
+                                            .dropout_p = options.dropout_p(),
+                                            .out_proj_weight = options.out_proj_weight(),
+                                            .out_proj_bias = options.out_proj_bias(),
+                                            .training = options.training(),
+                                            .key_padding_mask = mask(options.key_padding_mask()),
+                                            .need_weights = options.need_weights(),
+                                            .attn_mask = mask(options.attn_mask()),
+                                            .use_separate_proj_weight = options.use_separate_proj_weight(),
+                                            .q_proj_weight = options.q_proj_weight(),
+                                            .k_proj_weight = options.k_proj_weight(),
+                                            .v_proj_weight = options.v_proj_weight(),
+                                            .static_k = options.static_k(),
+                                            .static_v = options.static_v(),
+                                            .average_attn_weights = options.average_attn_weights()},
+                                           site);
+  return {std::move(result.attn_output), std::move(result.attn_output_weights)};
+}
+
+}  // namespace torch::nn::functional

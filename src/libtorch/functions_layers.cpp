@@ -1,0 +1,57 @@
+#include "libtorch/functions_layers.h"
+
+namespace torch::detail {
+
+tandem::PerDim per_dim(const IntArrayRef& given, int64_t otherwise) {
+  return given.empty() ? tandem::PerDim(otherwise) : tandem::PerDim(static_cast<const tandem::Shape&>(given));
+}
+
+tandem::PerDim per_dim(const IntArrayRef& given) { return static_cast<const tandem::Shape&>(given); }
+
+tandem::Shape shape_or_zero(const IntArrayRef& given) {
+  if (given.empty()) return 0;
+  return given;
+}
+
+}  // namespace torch::detail
+
+namespace torch {
+
+Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                  const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum,
+                  double eps, bool /*cudnn_enabled*/, Site site) {
+  return tandem::batch_norm(
+      input, running_mean.value_or(Tensor()), running_var.value_or(Tensor()),
+      {.weight = weight.value_or(Tensor()), .bias = bias.value_or(Tensor()), .training = training, .momentum = momentum, .eps = eps}, site);
+}
+
+Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                     const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool use_input_stats,
+                     double momentum, double eps, bool /*cudnn_enabled*/, Site site) {
+  return tandem::instance_norm(input,
+                               {.running_mean = running_mean.value_or(Tensor()),
+                                .running_var = running_var.value_or(Tensor()),
+                                .weight = weight.value_or(Tensor()),
+                                .bias = bias.value_or(Tensor()),
+                                .use_input_stats = use_input_stats,
+                                .momentum = momentum,
+                                .eps = eps},
+                               site);
+}
+
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                  double eps, bool /*cudnn_enable*/, Site site) {
+  return tandem::layer_norm(input, normalized_shape, weight.value_or(Tensor()), bias.value_or(Tensor()), eps, site);
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                  double eps, bool /*cudnn_enabled*/, Site site) {
+  return tandem::group_norm(input, num_groups, weight.value_or(Tensor()), bias.value_or(Tensor()), eps, site);
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool /*sparse*/, Site site) {
+  return tandem::embedding(indices, weight, padding_idx < 0 ? std::nullopt : std::optional<int64_t>(padding_idx), {}, 2, scale_grad_by_freq,
+                           site);
+}
+
+}  // namespace torch

@@ -1,0 +1,24 @@
+#include "libtorch/serialize.h"
+
+namespace torch {
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const tandem::Tensor& tensor) {
+  archive.write("0", tensor);
+  return archive;
+}
+
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, tandem::Tensor& tensor) {
+  archive.read("0", tensor);
+  return archive;
+}
+
+}  // namespace torch
+
+namespace torch::detail {
+
+void load_value(serialize::InputArchive archive, std::vector<tandem::Tensor>& tensors) {
+  tandem::Tensor tensor;
+  for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, {}));
+}
+
+}  // namespace torch::detail
