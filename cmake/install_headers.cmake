@@ -2,13 +2,18 @@
 # ("base/error.h"); installed, relative to the include folder ("tandem/base/error.h"), so that -I PREFIX/include is all a
 # user needs and none of our names can meet another package's.
 #
-# Public is every header of a room except those in kernels/, tools/, virtual/, host/, cuda/ and mpi/ folders, and whatever these include.
+# Public is every header of a room except those in kernels/, tools/, virtual/, host/, cuda/ and mpi/ folders, and whatever these include. Those of
+# libtorch/ go with the library that has what they declare: with LIBTORCH set they are copied, and no others.
 cmake_policy(VERSION 3.25)  # an install script starts with none
 
 file(GLOB_RECURSE queue RELATIVE ${SOURCE} ${SOURCE}/*.h ${SOURCE}/*.inc)
 file(GLOB_RECURSE generated RELATIVE ${GENERATED} ${GENERATED}/*.h ${GENERATED}/*.inc)
-list(FILTER queue EXCLUDE REGEX "^kernels/|^tools/|(^|/)(cuda|host|mpi|virtual)/")
-list(APPEND queue ${generated})
+if(LIBTORCH)
+  list(FILTER queue INCLUDE REGEX "^libtorch/")
+else()
+  list(FILTER queue EXCLUDE REGEX "^(kernels|libtorch|tools)/|(^|/)(cuda|host|mpi|virtual)/")
+  list(APPEND queue ${generated})
+endif()
 set(public "")
 while(queue)
   list(POP_FRONT queue name)
@@ -27,7 +32,9 @@ while(queue)
     string(REGEX REPLACE ".*\"([^\"]+)\"" "\\1" target "${line}")
     if(EXISTS ${SOURCE}/${target} OR EXISTS ${GENERATED}/${target})
       string(REPLACE "${line}" "#include \"tandem/${target}\"" text "${text}")
-      list(APPEND queue ${target})
+      if(NOT LIBTORCH OR target MATCHES "^libtorch/")
+        list(APPEND queue ${target})
+      endif()
     else()
       message(FATAL_ERROR "${name} includes \"${target}\", which is not under src/: write it from there, such as \"base/error.h\"")
     endif()

@@ -1,6 +1,5 @@
-# Where programs written for libtorch find it: PREFIX/libtorch, a prefix of its own, with <torch/torch.h>, what programs include beside it, and
-# find_package(Torch). A component that only those who ask for it install: `cmake --install build/release --component libtorch`. Includes
-# tandem's libtorch/torch.h, which the core has anyway.
+# Where programs written for libtorch find it: PREFIX/libtorch, a prefix of its own, with <torch/torch.h>, what programs include beside it,
+# libtandem_torch.so, and find_package(Torch). A component that only those who ask for it install: `cmake --install build/release --component libtorch`.
 set(libtorch_folder libtorch)
 file(RELATIVE_PATH libtorch_to_prefix /prefix/${libtorch_folder} /prefix)
 set(libtorch_headers
@@ -17,4 +16,16 @@ foreach(header ${libtorch_headers})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/libtorch/include DESTINATION ${libtorch_folder} COMPONENT libtorch EXCLUDE_FROM_ALL)
+install(CODE "
+  set(LIBTORCH ON)
+  set(SOURCE \"${PROJECT_SOURCE_DIR}/src\")
+  set(GENERATED \"${TANDEM_GENERATED}\")
+  set(DESTINATION \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libtorch_folder}/include\")
+  include(\"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\")
+  unset(LIBTORCH)
+  list(TRANSFORM public PREPEND \"\${CMAKE_INSTALL_PREFIX}/${libtorch_folder}/include/tandem/\")
+  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${public})" COMPONENT libtorch EXCLUDE_FROM_ALL)
+file(RELATIVE_PATH libtorch_to_lib /prefix/${libtorch_folder}/lib /prefix/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(tandem_torch PROPERTIES INSTALL_RPATH "$ORIGIN/${libtorch_to_lib}")
+install(TARGETS tandem_torch LIBRARY DESTINATION ${libtorch_folder}/lib COMPONENT libtorch EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake DESTINATION ${libtorch_folder}/share/cmake/Torch COMPONENT libtorch EXCLUDE_FROM_ALL)

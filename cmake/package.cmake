@@ -67,7 +67,9 @@ foreach(folder site-functions vendor-completions)  # of zsh itself, and of Debia
 endforeach()
 install(FILES ${packaging}/completions/tandem.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-include(${CMAKE_CURRENT_LIST_DIR}/libtorch.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_LIST_DIR}/libtorch.cmake)
+endif()
 
 # What was installed, for `./dev uninstall`; packages keep such a list themselves.
 install(CODE "
