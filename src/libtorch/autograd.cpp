@@ -1,5 +1,7 @@
 #include "libtorch/autograd.h"
 
+#include <utility>
+
 namespace torch::autograd {
 
 variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,

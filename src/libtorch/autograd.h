@@ -2,8 +2,6 @@
 #pragma once
 
 #include <new>
-#include <utility>
-#include <vector>
 
 #include "autograd/anomaly.h"
 #include "autograd/autograd.h"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "autograd/autograd.h"
 #include "libtorch/module.h"
 
 namespace torch::nn {

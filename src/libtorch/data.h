@@ -6,5 +6,6 @@
 #include "libtorch/data_distributed.h"
 #include "libtorch/data_example.h"
 #include "libtorch/data_loader.h"
+#include "libtorch/data_queue.h"
 #include "libtorch/data_samplers.h"
 #include "libtorch/data_transforms.h"

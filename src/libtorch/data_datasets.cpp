@@ -1,5 +1,8 @@
 #include "libtorch/data_datasets.h"
 
+#include "data/idx.h"
+#include "ops/join.h"
+
 namespace torch::data::datasets {
 
 TensorDataset::TensorDataset(const std::vector<tandem::Tensor>& tensors, tandem::Site site) : tensor(tandem::stack(tensors, 0, site)) {}

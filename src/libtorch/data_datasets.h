@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/idx.h"
 #include "libtorch/data_example.h"
 #include "libtorch/data_site.h"
 #include "libtorch/types.h"
-#include "ops/join.h"
 
 namespace torch::serialize {
 class OutputArchive;

@@ -1,5 +1,8 @@
 #include "libtorch/data_distributed.h"
 
+#include <algorithm>
+#include <random>
+
 namespace torch::data::samplers::detail {
 
 std::optional<std::vector<size_t>> PartSampler::next(size_t batch_size) {

@@ -1,11 +1,8 @@
 // Samplers of which each process of several has one, and gets its own part of the examples.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "base/error.h"

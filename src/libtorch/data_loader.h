@@ -5,19 +5,17 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "libtorch/arg.h"
 #include "libtorch/data_datasets.h"
 #include "libtorch/data_iterator.h"
-#include "libtorch/data_queue.h"
 #include "libtorch/data_samplers.h"
 
 namespace torch::data {
@@ -55,112 +53,91 @@ struct FullDataLoaderOptions {
   bool enforce_ordering, drop_last;
 };
 
-/// What both loaders share: `for (auto& batch : *loader)`, each such loop an epoch.
-template <class DatasetType, class Batch, class BatchRequest>
-class DataLoaderBase {
+namespace detail {
+
+/// What loaders do whatever their batches are: requests to the workers, batches back. Pointers that forget their type hold both.
+class LoaderBase : public BatchSource {
  public:
-  using BatchType = Batch;
-  using BatchRequestType = BatchRequest;
+  explicit LoaderBase(const DataLoaderOptions& options);
+  LoaderBase(const LoaderBase&) = delete;
+  LoaderBase& operator=(const LoaderBase&) = delete;
+  ~LoaderBase() override;
 
-  explicit DataLoaderBase(const DataLoaderOptions& options, std::unique_ptr<DatasetType> dataset = nullptr)
-      : options_(options), main_thread_dataset_(std::move(dataset)) {
-    if (options_.workers > 0 && options_.max_jobs == 0)
-      tandem::fail("[DataLoader] max_jobs must be at least 1 where there are workers, got 0");
-  }
-  DataLoaderBase(const DataLoaderBase&) = delete;
-  DataLoaderBase& operator=(const DataLoaderBase&) = delete;
-  virtual ~DataLoaderBase() { join(); }
-
-  /// Begins an epoch. Error where workers are still busy with the one before.
-  Iterator<Batch> begin(tandem::Site site = tandem::Site::here()) {
-    if (shuttle_.in_flight_jobs() > 0)
-      tandem::fail(
-          "[DataLoader] Attempted to get a new DataLoader iterator while another iterator is not yet exhausted: go through all of ",
-          "its batches, or make another loader");
-    reset();
-    return Iterator<Batch>([this] { return next(); }, site);
-  }
-  Iterator<Batch> end() { return {}; }
   /// Ends the workers, as the end of the loader does.
-  void join() {
-    if (joined_) return;
-    joined_ = true;
-    shuttle_.drain();
-    for (size_t i = 0; i < workers_.size(); ++i) shuttle_.push_job(Job());
-    for (std::thread& worker : workers_) worker.join();
-  }
+  void join();
   [[nodiscard]] const FullDataLoaderOptions& options() const noexcept { return options_; }
 
- protected:
-  struct Job {
-    std::optional<BatchRequest> request;  // none: the worker's end
-    size_t sequence_number = 0;
-  };
-  struct Result {
-    std::optional<Batch> batch;
-    std::exception_ptr error;
-    size_t sequence_number = 0;
-  };
+  /// For the iterator.
+  std::shared_ptr<void> next_batch() override;
 
+ protected:
+  using Erased = std::shared_ptr<void>;
+  /// From a request to its batch; none from a stateful dataset at its end.
+  using Reader = std::function<Erased(void* request)>;
+
+  /// Begins an epoch. Error where workers are still busy with the one before.
+  void begin_epoch();
+  virtual void reset();
   /// None at the end of the epoch.
-  virtual std::optional<BatchRequest> get_batch_request() = 0;
-  virtual void reset() {
-    sequence_number_ = 0;
-    if (options_.enforce_ordering && options_.workers > 0)
-      sequencer_ = std::make_unique<detail::sequencers::OrderedSequencer<Result>>(options_.max_jobs);
-    else sequencer_ = std::make_unique<detail::sequencers::NoSequencer<Result>>();
-    if (options_.workers > 0) request_batches(options_.max_jobs);
-  }
-  void start_worker(std::shared_ptr<DatasetType> dataset) {
-    workers_.emplace_back([this, dataset = std::move(dataset)] { work(*dataset); });
-  }
-  [[nodiscard]] DatasetType& main_thread_dataset() { return *main_thread_dataset_; }
-  void set_main_thread_dataset(std::unique_ptr<DatasetType> dataset) { main_thread_dataset_ = std::move(dataset); }
+  virtual Erased next_request() = 0;
+  void start_worker(Reader reader);
+  /// What reads where there are no workers.
+  void set_main_thread_reader(Reader reader);
 
   const FullDataLoaderOptions options_;
 
  private:
-  std::optional<Batch> next() {
-    if (options_.workers == 0) {
-      auto request = get_batch_request();
-      if (!request) return std::nullopt;
-      return main_thread_dataset_->get_batch(std::move(*request));
-    }
-    while (auto result = sequencer_->next([this] { return shuttle_.pop_result(options_.timeout); })) {
-      if (result->error) throw WorkerException(result->error);
-      if (!result->batch) continue;  // a stateful dataset's end
-      request_batches(1);
-      return std::move(result->batch);
-    }
-    return std::nullopt;
+  struct Workers;
+  void request_batches(size_t count);
+
+  Reader main_thread_reader_;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace detail
+
+/// What both loaders share: `for (auto& batch : *loader)`, each such loop an epoch.
+template <class DatasetType, class Batch, class BatchRequest>
+class DataLoaderBase : public detail::LoaderBase {
+ public:
+  using BatchType = Batch;
+  using BatchRequestType = BatchRequest;
+
+  explicit DataLoaderBase(const DataLoaderOptions& options, std::unique_ptr<DatasetType> dataset = nullptr) : LoaderBase(options) {
+    if (dataset) set_main_thread_dataset(std::move(dataset));
   }
-  void request_batches(size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      auto request = get_batch_request();
-      if (!request) return;
-      shuttle_.push_job({std::move(request), sequence_number_++});
-    }
+  ~DataLoaderBase() override { join(); }
+
+  /// Begins an epoch. Error where workers are still busy with the one before.
+  Iterator<Batch> begin(tandem::Site site = tandem::Site::here()) {
+    begin_epoch();
+    return {*this, site};
   }
-  void work(DatasetType& dataset) {
-    while (true) {
-      Job job = shuttle_.pop_job();
-      if (!job.request) return;
-      Result result{{}, {}, job.sequence_number};
-      try {
-        result.batch = dataset.get_batch(std::move(*job.request));
-      } catch (...) {
-        result.error = std::current_exception();
-      }
-      shuttle_.push_result(std::move(result));
-    }
+  Iterator<Batch> end() { return {}; }
+
+ protected:
+  /// None at the end of the epoch.
+  virtual std::optional<BatchRequest> get_batch_request() = 0;
+  void start_worker(std::shared_ptr<DatasetType> dataset) {
+    LoaderBase::start_worker([dataset = std::move(dataset)](void* request) { return read(*dataset, request); });
+  }
+  [[nodiscard]] DatasetType& main_thread_dataset() { return *main_thread_dataset_; }
+  void set_main_thread_dataset(std::unique_ptr<DatasetType> dataset) {
+    main_thread_dataset_ = std::move(dataset);
+    set_main_thread_reader([this](void* request) { return read(*main_thread_dataset_, request); });
+  }
+
+ private:
+  Erased next_request() final {
+    auto request = get_batch_request();
+    return request ? Erased(new BatchRequest(std::move(*request))) : nullptr;
+  }
+  static Erased read(DatasetType& dataset, void* request) {
+    std::optional<Batch> batch = dataset.get_batch(std::move(*static_cast<BatchRequest*>(request)));
+    return batch ? Erased(new Batch(std::move(*batch))) : nullptr;
   }
 
   std::unique_ptr<DatasetType> main_thread_dataset_;
-  size_t sequence_number_ = 0;
-  std::vector<std::thread> workers_;
-  detail::DataShuttle<Job, Result> shuttle_;
-  std::unique_ptr<detail::sequencers::Sequencer<Result>> sequencer_;
-  bool joined_ = false;
 };
 
 /// A loader whose sampler says which examples each batch has; each worker has a copy of the dataset.

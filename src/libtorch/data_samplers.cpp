@@ -1,5 +1,11 @@
 #include "libtorch/data_samplers.h"
 
+#include <algorithm>
+#include <numeric>
+
+#include "ops/creation.h"
+#include "ops/random.h"
+
 namespace torch::data::samplers::detail {
 
 void write_number(serialize::OutputArchive& archive, const char* key, size_t number) {

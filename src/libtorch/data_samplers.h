@@ -1,19 +1,14 @@
 // Samplers: which examples a batch is made of.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "libtorch/data_site.h"
 #include "libtorch/serialize_archive.h"
 #include "libtorch/types.h"
-#include "ops/creation.h"
-#include "ops/random.h"
 
 namespace torch::data::samplers {
 

@@ -8,8 +8,6 @@
 #include "libtorch/data_example.h"
 #include "libtorch/data_site.h"
 #include "libtorch/types.h"
-#include "ops/creation.h"
-#include "ops/join.h"
 
 namespace torch::data::transforms {
 
@@ -94,23 +92,21 @@ class TensorLambda : public TensorTransform<Target> {
   FunctionType function_;
 };
 
+namespace detail {
+/// One number a channel, as a tensor that images are computed with.
+tandem::Tensor by_channel(ArrayRef<double> values, tandem::Site site);
+/// (image - mean) / stddev.
+tandem::Tensor normalized(const tandem::Tensor& image, const tandem::Tensor& mean, const tandem::Tensor& stddev);
+}  // namespace detail
+
 /// (x - mean) / stddev, by channel: one number of each for all channels, or as many as there are channels.
 template <class Target = tandem::Tensor>
 struct Normalize : public TensorTransform<Target> {
   Normalize(ArrayRef<double> mean_, ArrayRef<double> stddev_, tandem::Site site = tandem::Site::here())
-      : mean(by_channel(mean_, site)), stddev(by_channel(stddev_, site)) {}
-  tandem::Tensor operator()(tandem::Tensor input) override {
-    const tandem::Site site = torch::detail::statement();
-    return input.sub(mean, 1, site).div(stddev, site);
-  }
+      : mean(detail::by_channel(mean_, site)), stddev(detail::by_channel(stddev_, site)) {}
+  tandem::Tensor operator()(tandem::Tensor input) override { return detail::normalized(input, mean, stddev); }
 
   tandem::Tensor mean, stddev;
-
- private:
-  static tandem::Tensor by_channel(ArrayRef<double> values, tandem::Site site) {
-    const std::vector<float> numbers(values.begin(), values.end());
-    return tandem::tensor(numbers, tandem::kFloat32, site).reshape({-1, 1, 1}, site);
-  }
 };
 
 /// The tensors of the examples, stacked along a new first dimension.

@@ -1,5 +1,13 @@
 #include "libtorch/functional_activation.h"
 
+#include "libtorch/functional_arguments.h"
+#include "ops/activation.h"
+#include "ops/attention.h"
+#include "ops/dropout.h"
+#include "ops/pointwise.h"
+#include "ops/random.h"
+#include "ops/view.h"
+
 namespace torch::nn::functional {
 
 Tensor relu(const Tensor& input, const ReLUFuncOptions& options, Site site) {

@@ -1,15 +1,8 @@
 // torch::nn::functional: activations, dropout, and attention.
 #pragma once
 
-#include "libtorch/functional_arguments.h"
 #include "libtorch/options_activation.h"
 #include "libtorch/options_recurrent.h"
-#include "ops/activation.h"
-#include "ops/attention.h"
-#include "ops/dropout.h"
-#include "ops/pointwise.h"
-#include "ops/random.h"
-#include "ops/view.h"
 
 namespace torch::nn::functional {
 

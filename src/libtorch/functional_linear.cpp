@@ -1,6 +1,37 @@
 #include "libtorch/functional_linear.h"
 
+#include "libtorch/functional_arguments.h"
+#include "ops/counting.h"
+#include "ops/creation.h"
+#include "ops/distance.h"
+#include "ops/embedding.h"
+#include "ops/fold.h"
+#include "ops/indexing.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/products.h"
+#include "ops/view.h"
+
 namespace torch::nn::functional {
+namespace {
+
+template <size_t D>
+tandem::ConvOptions conv_options(const ConvFuncOptions<D>& options) {
+  return {.stride = nn::detail::shape_of(options.stride()),
+          .padding = nn::detail::conv_padding_of<D>(options.padding()),
+          .dilation = nn::detail::shape_of(options.dilation()),
+          .groups = options.groups()};
+}
+template <size_t D>
+tandem::ConvTransposeOptions conv_transpose_options(const ConvTransposeFuncOptions<D>& options) {
+  return {.stride = nn::detail::shape_of(options.stride()),
+          .padding = nn::detail::shape_of(options.padding()),
+          .output_padding = nn::detail::shape_of(options.output_padding()),
+          .groups = options.groups(),
+          .dilation = nn::detail::shape_of(options.dilation())};
+}
+
+}  // namespace
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Site site) {
   return tandem::linear(input, weight, bias, site);
@@ -11,27 +42,27 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 }
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options, Site site) {
-  return tandem::conv1d(input, weight, options.bias(), detail::conv_options(options), site);
+  return tandem::conv1d(input, weight, options.bias(), conv_options(options), site);
 }
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options, Site site) {
-  return tandem::conv2d(input, weight, options.bias(), detail::conv_options(options), site);
+  return tandem::conv2d(input, weight, options.bias(), conv_options(options), site);
 }
 
 Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options, Site site) {
-  return tandem::conv3d(input, weight, options.bias(), detail::conv_options(options), site);
+  return tandem::conv3d(input, weight, options.bias(), conv_options(options), site);
 }
 
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options, Site site) {
-  return tandem::conv_transpose1d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+  return tandem::conv_transpose1d(input, weight, options.bias(), conv_transpose_options(options), site);
 }
 
 Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options, Site site) {
-  return tandem::conv_transpose2d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+  return tandem::conv_transpose2d(input, weight, options.bias(), conv_transpose_options(options), site);
 }
 
 Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options, Site site) {
-  return tandem::conv_transpose3d(input, weight, options.bias(), detail::conv_transpose_options(options), site);
+  return tandem::conv_transpose3d(input, weight, options.bias(), conv_transpose_options(options), site);
 }
 
 Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options, Site site) {

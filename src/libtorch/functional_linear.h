@@ -1,20 +1,9 @@
 // torch::nn::functional: linear maps, convolutions, embeddings, normalization, distances.
 #pragma once
 
-#include "libtorch/functional_arguments.h"
 #include "libtorch/options_activation.h"
 #include "libtorch/options_conv.h"
 #include "libtorch/options_linear.h"
-#include "ops/counting.h"
-#include "ops/creation.h"
-#include "ops/distance.h"
-#include "ops/embedding.h"
-#include "ops/fold.h"
-#include "ops/indexing.h"
-#include "ops/matmul.h"
-#include "ops/normalization.h"
-#include "ops/products.h"
-#include "ops/view.h"
 
 namespace torch::nn::functional {
 
@@ -26,26 +15,6 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {}, Site site = Site::here());
 
 // --- Convolutions
-
-namespace detail {
-
-template <size_t D>
-tandem::ConvOptions conv_options(const ConvFuncOptions<D>& options) {
-  return {.stride = nn::detail::shape_of(options.stride()),
-          .padding = nn::detail::conv_padding_of<D>(options.padding()),
-          .dilation = nn::detail::shape_of(options.dilation()),
-          .groups = options.groups()};
-}
-template <size_t D>
-tandem::ConvTransposeOptions conv_transpose_options(const ConvTransposeFuncOptions<D>& options) {
-  return {.stride = nn::detail::shape_of(options.stride()),
-          .padding = nn::detail::shape_of(options.padding()),
-          .output_padding = nn::detail::shape_of(options.output_padding()),
-          .groups = options.groups(),
-          .dilation = nn::detail::shape_of(options.dilation())};
-}
-
-}  // namespace detail
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options = {}, Site site = Site::here());
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options = {}, Site site = Site::here());

@@ -1,5 +1,8 @@
 #include "libtorch/functional_loss.h"
 
+#include "libtorch/functional_arguments.h"
+#include "ops/loss.h"
+
 namespace torch::nn::functional {
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& options, Site site) {

@@ -1,9 +1,7 @@
 // torch::nn::functional: losses.
 #pragma once
 
-#include "libtorch/functional_arguments.h"
 #include "libtorch/options_loss.h"
-#include "ops/loss.h"
 
 namespace torch::nn::functional {
 

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "libtorch/types.h"
 #include "ops/creation.h"

@@ -3,8 +3,6 @@
 
 #include <concepts>
 #include <initializer_list>
-#include <string>
-#include <tuple>
 
 #include "libtorch/types.h"
 #include "ops/convolution.h"

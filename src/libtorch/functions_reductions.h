@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <string>
 #include <tuple>
 #include <vector>
 

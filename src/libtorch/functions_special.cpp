@@ -1,5 +1,7 @@
 #include "libtorch/functions_special.h"
 
+#include <limits>
+
 namespace torch::special {
 
 Tensor expit(const tandem::Input& x, tandem::Site site) { return tandem::sigmoid(x, site); }

@@ -1,8 +1,6 @@
 // torch::special.
 #pragma once
 
-#include <limits>
-
 #include "libtorch/types.h"
 #include "ops/arithmetic.h"
 #include "ops/pointwise.h"

@@ -1,5 +1,15 @@
 #include "libtorch/layers_adaptive.h"
 
+#include <cmath>
+
+#include "ops/arithmetic.h"
+#include "ops/creation.h"
+#include "ops/indexing.h"
+#include "ops/join.h"
+#include "ops/pointwise.h"
+#include "ops/scatter.h"
+#include "ops/softmax.h"
+
 namespace torch::nn {
 
 ASMoutput::ASMoutput(Tensor output_, double loss_) : output(std::move(output_)), loss(loss_) {}

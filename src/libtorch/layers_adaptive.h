@@ -1,18 +1,11 @@
 // AdaptiveLogSoftmaxWithLoss: softmax over many classes, of which the frequent ones come first.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "libtorch/containers.h"
 #include "libtorch/layers_linear.h"
 #include "libtorch/options_loss.h"
-#include "ops/arithmetic.h"
-#include "ops/indexing.h"
-#include "ops/join.h"
-#include "ops/pointwise.h"
-#include "ops/scatter.h"
-#include "ops/softmax.h"
 
 namespace torch::nn {
 

@@ -1,6 +1,43 @@
 #include "libtorch/layers_attention.h"
 
+#include "libtorch/functional_activation.h"
+#include "nn/init.h"
+#include "ops/activation.h"
+#include "ops/creation.h"
+#include "ops/operators.h"
+
 namespace torch::nn {
+namespace {
+
+// relu, gelu, or the function that stands between a layer's products.
+Tensor activate(const activation_t& activation, const Tensor& x, Site site) {
+  if (std::holds_alternative<enumtype::kReLU>(activation)) return tandem::relu({x, site}, site);
+  if (std::holds_alternative<enumtype::kGELU>(activation)) return tandem::gelu({x, site}, "none", site);
+  return std::get<std::function<Tensor(const Tensor&)>>(activation)(x);
+}
+
+// A transformer layer's part `name`, made by this holder's options.
+template <class Layer>
+MultiheadAttention attention_of(Layer& layer, const char* name, Site site) {
+  const auto& o = layer.options;
+  return layer.register_module(name, MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout()), site),
+                               site);
+}
+template <class Layer>
+LayerNorm norm_of(Layer& layer, const char* name, Site site) {
+  return layer.register_module(name, LayerNorm(std::vector<int64_t>{layer.options.d_model()}, site), site);
+}
+template <class Layer>
+Dropout dropout_of(Layer& layer, const char* name, Site site) {
+  return layer.register_module(name, Dropout(layer.options.dropout(), site), site);
+}
+
+// norm(x + dropout(part)).
+Tensor residual(LayerNorm& norm, Dropout& dropout, const Tensor& x, const Tensor& part, Site site) {
+  return norm->forward(tandem::add({x, site}, {dropout->forward(part, site), site}, site), site);
+}
+
+}  // namespace
 
 MultiheadAttentionImpl::MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads, Site site)
     : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads), site) {}
@@ -59,24 +96,6 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
       site);
 }
 
-}  // namespace torch::nn
-
-namespace torch::nn::detail {
-
-Tensor activate(const activation_t& activation, const Tensor& x, Site site) {
-  if (std::holds_alternative<enumtype::kReLU>(activation)) return tandem::relu({x, site}, site);
-  if (std::holds_alternative<enumtype::kGELU>(activation)) return tandem::gelu({x, site}, "none", site);
-  return std::get<std::function<Tensor(const Tensor&)>>(activation)(x);
-}
-
-Tensor residual(LayerNorm& norm, Dropout& dropout, const Tensor& x, const Tensor& part, Site site) {
-  return norm->forward(tandem::add({x, site}, {dropout->forward(part, site), site}, site), site);
-}
-
-}  // namespace torch::nn::detail
-
-namespace torch::nn {
-
 TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead, Site site)
     : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead), site) {}
 
@@ -86,14 +105,14 @@ TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(TransformerEncoderLayer
 
 void TransformerEncoderLayerImpl::reset() {
   const Site site = detail::making_site();
-  self_attn = detail::attention_of(*this, "self_attn", site);
+  self_attn = attention_of(*this, "self_attn", site);
   linear1 = register_module("linear1", Linear(options.d_model(), options.dim_feedforward(), site), site);
-  dropout = detail::dropout_of(*this, "dropout", site);
+  dropout = dropout_of(*this, "dropout", site);
   linear2 = register_module("linear2", Linear(options.dim_feedforward(), options.d_model(), site), site);
-  norm1 = detail::norm_of(*this, "norm1", site);
-  norm2 = detail::norm_of(*this, "norm2", site);
-  dropout1 = detail::dropout_of(*this, "dropout1", site);
-  dropout2 = detail::dropout_of(*this, "dropout2", site);
+  norm1 = norm_of(*this, "norm1", site);
+  norm2 = norm_of(*this, "norm2", site);
+  dropout1 = dropout_of(*this, "dropout1", site);
+  dropout2 = dropout_of(*this, "dropout2", site);
 }
 
 void TransformerEncoderLayerImpl::reset_parameters(Site site) {
@@ -104,9 +123,9 @@ void TransformerEncoderLayerImpl::reset_parameters(Site site) {
 
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask, Site site) {
   const Tensor attended = std::get<0>(self_attn->forward(src, src, src, src_key_padding_mask, false, src_mask, true, site));
-  const Tensor x = detail::residual(norm1, dropout1, src, attended, site);
-  const Tensor inner = dropout->forward(detail::activate(options.activation(), linear1->forward(x, site), site), site);
-  return detail::residual(norm2, dropout2, x, linear2->forward(inner, site), site);
+  const Tensor x = residual(norm1, dropout1, src, attended, site);
+  const Tensor inner = dropout->forward(activate(options.activation(), linear1->forward(x, site), site), site);
+  return residual(norm2, dropout2, x, linear2->forward(inner, site), site);
 }
 
 TransformerDecoderLayerImpl::TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead, Site site)
@@ -118,17 +137,17 @@ TransformerDecoderLayerImpl::TransformerDecoderLayerImpl(TransformerDecoderLayer
 
 void TransformerDecoderLayerImpl::reset() {
   const Site site = detail::making_site();
-  self_attn = detail::attention_of(*this, "self_attn", site);
-  multihead_attn = detail::attention_of(*this, "multihead_attn", site);
+  self_attn = attention_of(*this, "self_attn", site);
+  multihead_attn = attention_of(*this, "multihead_attn", site);
   linear1 = register_module("linear1", Linear(options.d_model(), options.dim_feedforward(), site), site);
-  dropout = detail::dropout_of(*this, "dropout", site);
+  dropout = dropout_of(*this, "dropout", site);
   linear2 = register_module("linear2", Linear(options.dim_feedforward(), options.d_model(), site), site);
-  norm1 = detail::norm_of(*this, "norm1", site);
-  norm2 = detail::norm_of(*this, "norm2", site);
-  norm3 = detail::norm_of(*this, "norm3", site);
-  dropout1 = detail::dropout_of(*this, "dropout1", site);
-  dropout2 = detail::dropout_of(*this, "dropout2", site);
-  dropout3 = detail::dropout_of(*this, "dropout3", site);
+  norm1 = norm_of(*this, "norm1", site);
+  norm2 = norm_of(*this, "norm2", site);
+  norm3 = norm_of(*this, "norm3", site);
+  dropout1 = dropout_of(*this, "dropout1", site);
+  dropout2 = dropout_of(*this, "dropout2", site);
+  dropout3 = dropout_of(*this, "dropout3", site);
 }
 
 void TransformerDecoderLayerImpl::reset_parameters(Site site) {
@@ -140,11 +159,11 @@ void TransformerDecoderLayerImpl::reset_parameters(Site site) {
 Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory, const Tensor& tgt_mask, const Tensor& memory_mask,
                                             const Tensor& tgt_key_padding_mask, const Tensor& memory_key_padding_mask, Site site) {
   const Tensor own = std::get<0>(self_attn->forward(tgt, tgt, tgt, tgt_key_padding_mask, false, tgt_mask, true, site));
-  const Tensor x = detail::residual(norm1, dropout1, tgt, own, site);
+  const Tensor x = residual(norm1, dropout1, tgt, own, site);
   const Tensor seen = std::get<0>(multihead_attn->forward(x, memory, memory, memory_key_padding_mask, false, memory_mask, true, site));
-  const Tensor y = detail::residual(norm2, dropout2, x, seen, site);
-  const Tensor inner = dropout->forward(detail::activate(options.activation(), linear1->forward(y, site), site), site);
-  return detail::residual(norm3, dropout3, y, linear2->forward(inner, site), site);
+  const Tensor y = residual(norm2, dropout2, x, seen, site);
+  const Tensor inner = dropout->forward(activate(options.activation(), linear1->forward(y, site), site), site);
+  return residual(norm3, dropout3, y, linear2->forward(inner, site), site);
 }
 
 }  // namespace torch::nn

@@ -3,12 +3,10 @@
 
 #include <tuple>
 
-#include "libtorch/functional_activation.h"
 #include "libtorch/layers_activation.h"
 #include "libtorch/layers_linear.h"
 #include "libtorch/layers_norm.h"
 #include "libtorch/options_recurrent.h"
-#include "nn/init.h"
 
 namespace torch::nn {
 
@@ -39,32 +37,6 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 };
 TORCH_MODULE(MultiheadAttention);
-
-namespace detail {
-
-/// relu, gelu, or the function that stands between a layer's products.
-Tensor activate(const activation_t& activation, const Tensor& x, Site site);
-
-/// A transformer layer's part `name`, made by this holder's options.
-template <class Layer>
-MultiheadAttention attention_of(Layer& layer, const char* name, Site site) {
-  const auto& o = layer.options;
-  return layer.register_module(name, MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout()), site),
-                               site);
-}
-template <class Layer>
-LayerNorm norm_of(Layer& layer, const char* name, Site site) {
-  return layer.register_module(name, LayerNorm(std::vector<int64_t>{layer.options.d_model()}, site), site);
-}
-template <class Layer>
-Dropout dropout_of(Layer& layer, const char* name, Site site) {
-  return layer.register_module(name, Dropout(layer.options.dropout(), site), site);
-}
-
-/// norm(x + dropout(part)).
-Tensor residual(LayerNorm& norm, Dropout& dropout, const Tensor& x, const Tensor& part, Site site);
-
-}  // namespace detail
 
 /// Self-attention, then two products with an activation between; each added to its input and normalized.
 class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {

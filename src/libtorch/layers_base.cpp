@@ -1,5 +1,9 @@
 #include "libtorch/layers_base.h"
 
+#include <cstring>
+
+#include "ops/creation.h"
+
 namespace torch::nn::detail {
 
 Site making_site() {

@@ -1,9 +1,7 @@
 // What the layers share: their text, and the base of those that have options and no parameters.
 #pragma once
 
-#include <cstring>
 #include <ostream>
-#include <string>
 #include <utility>
 
 #include "libtorch/any_value.h"
@@ -11,7 +9,6 @@
 #include "libtorch/holder.h"
 #include "libtorch/module.h"
 #include "libtorch/types.h"
-#include "ops/creation.h"
 
 namespace torch::nn {
 

@@ -1,7 +1,10 @@
 #include "libtorch/layers_conv.h"
 
+#include "libtorch/functional_arguments.h"
 #include "libtorch/functional_linear.h"
 #include "nn/reset.h"
+#include "ops/convolution.h"
+#include "ops/creation.h"
 #include "ops/padding.h"
 
 namespace torch::nn {

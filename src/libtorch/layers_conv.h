@@ -1,8 +1,6 @@
 // Convolutions, transposed ones, Fold and Unfold as layers.
 #pragma once
 
-#include <vector>
-
 #include "libtorch/layers_base.h"
 #include "libtorch/options_conv.h"
 

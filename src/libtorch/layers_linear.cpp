@@ -1,5 +1,16 @@
 #include "libtorch/layers_linear.h"
 
+#include <cmath>
+
+#include "libtorch/functional_linear.h"
+#include "nn/init.h"
+#include "nn/reset.h"
+#include "ops/creation.h"
+#include "ops/matmul.h"
+#include "ops/products.h"
+#include "ops/random.h"
+#include "ops/view.h"
+
 namespace torch::nn {
 
 void IdentityImpl::pretty_print(std::ostream& stream) const { detail::Text(stream, "Identity"); }

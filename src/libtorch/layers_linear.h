@@ -1,15 +1,8 @@
 // Linear layers, layers that only reshape, embeddings, and distances.
 #pragma once
 
-#include <cmath>
-
-#include "libtorch/functional_linear.h"
 #include "libtorch/layers_base.h"
 #include "libtorch/options_linear.h"
-#include "nn/init.h"
-#include "nn/reset.h"
-#include "ops/random.h"
-#include "ops/view.h"
 
 namespace torch::nn {
 

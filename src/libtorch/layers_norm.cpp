@@ -2,6 +2,8 @@
 
 #include "autograd/autograd.h"
 #include "libtorch/functional_linear.h"
+#include "ops/creation.h"
+#include "ops/normalization.h"
 #include "ops/operators.h"
 
 namespace torch::nn {

@@ -1,6 +1,8 @@
 #include "libtorch/layers_pooling.h"
 
+#include "libtorch/functional_arguments.h"
 #include "libtorch/functional_pooling.h"
+#include "ops/padding.h"
 
 namespace torch::nn {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "nn/flat_parameters.h"
 #include "nn/init.h"
+#include "ops/creation.h"
 #include "ops/recurrent.h"
 
 namespace torch::nn {

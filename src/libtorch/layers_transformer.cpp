@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include "nn/init.h"
+#include "ops/creation.h"
+
 namespace torch::nn::detail {
 
 template <class Derived, class LayerOptions, class Layer>

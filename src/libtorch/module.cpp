@@ -2,6 +2,9 @@
 
 #include <sstream>
 
+#include "autograd/autograd.h"
+#include "base/type_name.h"
+#include "base/warning.h"
 #include "libtorch/serialize_archive.h"
 
 namespace torch::nn {

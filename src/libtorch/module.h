@@ -10,10 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/autograd.h"
 #include "base/error.h"
-#include "base/type_name.h"
-#include "base/warning.h"
 #include "libtorch/any_value.h"
 #include "libtorch/holder.h"
 #include "libtorch/ordered_dict.h"

@@ -1,5 +1,7 @@
 #include "libtorch/optim_adagrad.h"
 
+#include <utility>
+
 #include "libtorch/optim_fused_inl.h"
 #include "ops/creation.h"
 

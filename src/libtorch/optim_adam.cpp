@@ -1,5 +1,7 @@
 #include "libtorch/optim_adam.h"
 
+#include <utility>
+
 #include "libtorch/optim_fused_inl.h"
 
 namespace torch::optim {

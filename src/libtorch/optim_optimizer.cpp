@@ -1,5 +1,8 @@
 #include "libtorch/optim_optimizer.h"
 
+#include "autograd/autograd.h"
+#include "base/warning.h"
+
 namespace torch::optim {
 
 Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults, tandem::Site site)

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/autograd.h"
-#include "base/warning.h"
 #include "libtorch/data_site.h"
 #include "libtorch/optim_state.h"
 

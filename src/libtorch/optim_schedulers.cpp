@@ -1,5 +1,9 @@
 #include "libtorch/optim_schedulers.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
 namespace torch::optim {
 
 void LRScheduler::step(tandem::Site) {

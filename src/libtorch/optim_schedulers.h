@@ -1,9 +1,6 @@
 // Schedulers: learning rates that change from epoch to epoch.
 #pragma once
 
-#include <algorithm>
-#include <cstdio>
-#include <limits>
 #include <vector>
 
 #include "base/error.h"

@@ -1,6 +1,8 @@
 #include "libtorch/optim_state.h"
 
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "libtorch/optim_state_inl.h"
 

@@ -2,16 +2,10 @@
 // OptimizerCloneableOptions and OptimizerCloneableParamState.
 #pragma once
 
-#include <concepts>
-#include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"

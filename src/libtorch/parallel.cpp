@@ -1,5 +1,7 @@
 #include "libtorch/parallel.h"
 
+#include <utility>
+
 namespace torch::autograd {
 
 Scatter::Scatter(std::vector<tandem::Device> devices, int64_t dim) : devices_(std::move(devices)), dim_(dim) {}

@@ -1,5 +1,7 @@
 #include "libtorch/serialize.h"
 
+#include <string>
+
 namespace torch {
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const tandem::Tensor& tensor) {

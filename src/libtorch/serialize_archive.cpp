@@ -1,5 +1,8 @@
 #include "libtorch/serialize_archive.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace torch::serialize {
 
 OutputArchive OutputArchive::of(const IValue& value) {

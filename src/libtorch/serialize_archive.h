@@ -2,17 +2,14 @@
 // names with points, as in Python's state_dict: "conv1.weight".
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <istream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 

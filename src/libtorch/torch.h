@@ -1,6 +1,16 @@
 // libtorch's names over tandem: what a program written for libtorch finds under <torch/torch.h>.
 #pragma once
 
+// libtorch's own headers bring these along, and programs lean on it: PyTorch's example mnist calls std::isnan without <cmath>.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <thread>
+
 #include "libtorch/autograd.h"
 #include "libtorch/cuda.h"
 #include "libtorch/data.h"

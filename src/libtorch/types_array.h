@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <ostream>
 #include <vector>

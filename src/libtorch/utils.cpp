@@ -1,5 +1,13 @@
 #include "libtorch/utils.h"
 
+#include <cmath>
+
+#include "autograd/autograd.h"
+#include "nn/utils.h"
+#include "ops/creation.h"
+#include "ops/join.h"
+#include "ops/norms.h"
+
 namespace torch::nn::utils::detail {
 
 tandem::Tensor total_norm(const std::vector<tandem::Tensor>& parameters, double norm_type, tandem::Site site) {

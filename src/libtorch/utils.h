@@ -1,17 +1,11 @@
 // torch::nn::utils: clipping of gradients, parameters as one vector. Packed sequences are in utils_rnn.h.
 #pragma once
 
-#include <cmath>
 #include <initializer_list>
 #include <vector>
 
-#include "autograd/autograd.h"
 #include "base/error.h"
 #include "libtorch/utils_rnn.h"
-#include "nn/utils.h"
-#include "ops/creation.h"
-#include "ops/join.h"
-#include "ops/norms.h"
 #include "tensor/tensor.h"
 
 namespace torch::nn::utils {

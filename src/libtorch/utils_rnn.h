@@ -1,8 +1,6 @@
 // torch::nn::utils::rnn: sequences of different lengths as one tensor, padded, and packed for recurrent networks.
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>

@@ -1,6 +1,7 @@
 // libtorch's layers: first values and results of tandem's own, members, texts, copies, and the lines that errors name.
 #include "libtorch/layers.h"
 
+#include <cmath>
 #include <sstream>
 
 #include "nn/nn.h"
