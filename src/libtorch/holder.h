@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/error.h"
+#include "base/site.h"
 #include "libtorch/traits.h"
 
 namespace torch::serialize {
@@ -22,6 +22,7 @@ namespace detail {
 /// `module.forward(args…)` as a call of the module. In module.h.
 template <class Contained, class... Args>
 torch::detail::return_type_of_forward_t<Contained, Args...> call_module(Contained& module, tandem::Site site, Args&&... args);
+[[noreturn]] void fail_empty_holder();
 }  // namespace detail
 
 /// Holds a module by shared pointer: copies hold the same one. Made from the arguments of the module's constructor; `= nullptr` holds none.
@@ -64,7 +65,7 @@ class ModuleHolder : torch::detail::ModuleHolderIndicator {
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
   const std::shared_ptr<Contained>& ptr() const {
-    if (!impl_) tandem::fail("[ModuleHolder] Accessing empty ModuleHolder: give it a module first");
+    if (!impl_) detail::fail_empty_holder();
     return impl_;
   }
 

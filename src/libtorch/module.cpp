@@ -255,6 +255,13 @@ void Module::move_parts(std::optional<tandem::Device> device, std::optional<tand
   for (const auto& buffer : buffers_) move(buffer.value());
 }
 
+void Module::add_child(std::string name, std::shared_ptr<Module> module) {
+  check_name("Submodule", name);
+  children_.insert(std::move(name), std::move(module));
+}
+
+void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) { children_[name] = std::move(module); }
+
 void Module::print(std::ostream& stream, const std::string& indentation) const {
   pretty_print(stream);
   if (children_.is_empty()) return;

@@ -120,8 +120,7 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   /// A child.
   template <class M>
   std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module, tandem::Site = tandem::Site::here()) {
-    check_name("Submodule", name);
-    children_.insert(std::move(name), std::shared_ptr<Module>(module));
+    add_child(std::move(name), module);
     return module;
   }
   template <class M>
@@ -131,7 +130,7 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   /// Puts another module in a child's place. Error where there is none of that name.
   template <class M>
   std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module, tandem::Site = tandem::Site::here()) {
-    children_[name] = module;
+    replace_child(name, module);
     return module;
   }
   template <class M>
@@ -193,6 +192,8 @@ class Module : public tandem::nn::ModuleBase, public std::enable_shared_from_thi
   virtual void clone_(Module& other, const std::optional<tandem::Device>& device);
   void apply_below(const NamedModulePointerApplyFunction& function, const std::string& prefix) const;
   void move_parts(std::optional<tandem::Device> device, std::optional<tandem::DType> dtype, bool non_blocking);
+  void add_child(std::string name, std::shared_ptr<Module> module);
+  void replace_child(const std::string& name, std::shared_ptr<Module> module);
   void print(std::ostream& stream, const std::string& indentation) const;
   std::shared_ptr<Module> shared_from_this_checked() const;
   static void check_name(const char* kind, const std::string& name);
