@@ -15,6 +15,12 @@ configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${P
 foreach(header ${libtorch_headers})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")
 endforeach()
+foreach(header c10d/ProcessGroup.hpp c10d/ProcessGroupMPI.hpp c10d/Types.hpp torch/csrc/distributed/c10d/ProcessGroup.hpp torch/csrc/distributed/c10d/ProcessGroupMPI.hpp)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/distributed.h>\n")
+endforeach()
+# Projects for MPI name this archive by its path. What it had is in libtandem_torch.so: for the linker it is a script that does nothing.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/libc10d.a CONTENT "/* GNU ld script: c10d is a part of libtandem_torch.so, which the target torch links. */\n")
+install(FILES ${PROJECT_BINARY_DIR}/libtorch/libc10d.a DESTINATION ${libtorch_folder}/lib COMPONENT libtorch EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/libtorch/include DESTINATION ${libtorch_folder} COMPONENT libtorch EXCLUDE_FROM_ALL)
 install(CODE "
   set(LIBTORCH ON)

@@ -17,6 +17,40 @@ tandem::Shape shape_or_zero(const IntArrayRef& given) {
 
 namespace torch {
 
+#define TANDEM_POOL(name, Result)                                                                                         \
+  Result name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride, const IntArrayRef& padding, \
+              const IntArrayRef& dilation, bool ceil_mode, Site site) {                                                   \
+    return tandem::name(input, detail::per_dim(kernel_size),                                                              \
+                        {.stride = detail::per_dim(stride),                                                               \
+                         .padding = detail::per_dim(padding, 0),                                                          \
+                         .dilation = detail::per_dim(dilation, 1),                                                        \
+                         .ceil_mode = ceil_mode},                                                                         \
+                        site);                                                                                            \
+  }
+TANDEM_POOL(max_pool1d, Tensor)
+TANDEM_POOL(max_pool2d, Tensor)
+TANDEM_POOL(max_pool3d, Tensor)
+TANDEM_POOL(max_pool1d_with_indices, tandem::ValuesIndices)
+TANDEM_POOL(max_pool2d_with_indices, tandem::ValuesIndices)
+TANDEM_POOL(max_pool3d_with_indices, tandem::ValuesIndices)
+#undef TANDEM_POOL
+
+#define TANDEM_POOL(name)                                                                                                                 \
+  Tensor name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride, const IntArrayRef& padding, bool ceil_mode, \
+              bool count_include_pad, std::optional<int64_t> divisor_override, Site site) {                                               \
+    return tandem::name(input, detail::per_dim(kernel_size),                                                                              \
+                        {.stride = detail::per_dim(stride),                                                                               \
+                         .padding = detail::per_dim(padding, 0),                                                                          \
+                         .ceil_mode = ceil_mode,                                                                                          \
+                         .count_include_pad = count_include_pad,                                                                          \
+                         .divisor_override = divisor_override},                                                                           \
+                        site);                                                                                                            \
+  }
+TANDEM_POOL(avg_pool1d)
+TANDEM_POOL(avg_pool2d)
+TANDEM_POOL(avg_pool3d)
+#undef TANDEM_POOL
+
 Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
                   const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum,
                   double eps, bool /*cudnn_enabled*/, Site site) {

@@ -86,25 +86,12 @@ TANDEM_CONV(conv_transpose2d)
 TANDEM_CONV(conv_transpose3d)
 #undef TANDEM_CONV
 
-#define TANDEM_POOL(name, Result)                                                                                              \
-  [[nodiscard]] inline Result name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,             \
-                                   const IntArrayRef& padding, const IntArrayRef& dilation = 1, bool ceil_mode = false,        \
-                                   Site site = Site::here()) {                                                                 \
-    return tandem::name(input, detail::per_dim(kernel_size),                                                                   \
-                        {.stride = detail::per_dim(stride),                                                                    \
-                         .padding = detail::per_dim(padding, 0),                                                               \
-                         .dilation = detail::per_dim(dilation, 1),                                                             \
-                         .ceil_mode = ceil_mode},                                                                              \
-                        site);                                                                                                 \
-  }                                                                                                                            \
-  [[nodiscard]] inline Result name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,             \
-                                   Site site = Site::here()) {                                                                 \
-    return torch::name(input, kernel_size, stride, IntArrayRef(0), IntArrayRef(1), false, site);                               \
-  }                                                                                                                            \
-  [[nodiscard]] inline Result name(const Tensor& input, const IntArrayRef& kernel_size, std::initializer_list<int64_t> stride, \
-                                   Site site = Site::here()) {                                                                 \
-    return torch::name(input, kernel_size, IntArrayRef(stride), IntArrayRef(0), IntArrayRef(1), false, site);                  \
-  }
+// One function of each name, so that the name alone can be handed on: Functional(torch::max_pool2d, 3, 2, 0, 1, false). A stride of {} is
+// the kernel's size.
+#define TANDEM_POOL(name, Result)                                                                                    \
+  [[nodiscard]] Result name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride = {},     \
+                            const IntArrayRef& padding = 0, const IntArrayRef& dilation = 1, bool ceil_mode = false, \
+                            Site site = Site::here());
 TANDEM_POOL(max_pool1d, Tensor)
 TANDEM_POOL(max_pool2d, Tensor)
 TANDEM_POOL(max_pool3d, Tensor)
@@ -113,26 +100,10 @@ TANDEM_POOL(max_pool2d_with_indices, tandem::ValuesIndices)
 TANDEM_POOL(max_pool3d_with_indices, tandem::ValuesIndices)
 #undef TANDEM_POOL
 
-#define TANDEM_POOL(name)                                                                                                      \
-  [[nodiscard]] inline Tensor name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,             \
-                                   const IntArrayRef& padding, bool ceil_mode = false, bool count_include_pad = true,          \
-                                   std::optional<int64_t> divisor_override = {}, Site site = Site::here()) {                   \
-    return tandem::name(input, detail::per_dim(kernel_size),                                                                   \
-                        {.stride = detail::per_dim(stride),                                                                    \
-                         .padding = detail::per_dim(padding, 0),                                                               \
-                         .ceil_mode = ceil_mode,                                                                               \
-                         .count_include_pad = count_include_pad,                                                               \
-                         .divisor_override = divisor_override},                                                                \
-                        site);                                                                                                 \
-  }                                                                                                                            \
-  [[nodiscard]] inline Tensor name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,             \
-                                   Site site = Site::here()) {                                                                 \
-    return torch::name(input, kernel_size, stride, IntArrayRef(0), false, true, {}, site);                                     \
-  }                                                                                                                            \
-  [[nodiscard]] inline Tensor name(const Tensor& input, const IntArrayRef& kernel_size, std::initializer_list<int64_t> stride, \
-                                   Site site = Site::here()) {                                                                 \
-    return torch::name(input, kernel_size, IntArrayRef(stride), IntArrayRef(0), false, true, {}, site);                        \
-  }
+#define TANDEM_POOL(name)                                                                                          \
+  [[nodiscard]] Tensor name(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride = {},   \
+                            const IntArrayRef& padding = 0, bool ceil_mode = false, bool count_include_pad = true, \
+                            std::optional<int64_t> divisor_override = {}, Site site = Site::here());
 TANDEM_POOL(avg_pool1d)
 TANDEM_POOL(avg_pool2d)
 TANDEM_POOL(avg_pool3d)

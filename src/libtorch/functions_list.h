@@ -352,15 +352,6 @@ using tandem::xlogy_;
 using tandem::adaptive_avg_pool1d;
 using tandem::adaptive_avg_pool2d;
 using tandem::adaptive_avg_pool3d;
-using tandem::avg_pool1d;
-using tandem::avg_pool2d;
-using tandem::avg_pool3d;
-using tandem::max_pool1d;
-using tandem::max_pool1d_with_indices;
-using tandem::max_pool2d;
-using tandem::max_pool2d_with_indices;
-using tandem::max_pool3d;
-using tandem::max_pool3d_with_indices;
 
 // ops/products.h
 using tandem::addmv;

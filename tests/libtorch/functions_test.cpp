@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libtorch/cuda.h"
+#include "libtorch/sequential.h"
 
 namespace {
 
@@ -38,6 +39,10 @@ TEST_P(LibtorchFunctions, PoolsTakeStrideAndPaddingByPlace) {
   EXPECT_EQ(torch::max_pool2d(x, 2).size(2), 4);
   EXPECT_EQ(torch::max_pool2d(x, {2, 2}, {1, 1}).size(2), 7);
   EXPECT_EQ(torch::max_pool2d(x, 3, 2, 1).size(2), 4);
+  // The name alone, with what follows the input, as libtorch's programs hand it on.
+  const torch::ExpandingArray<2> stride({2, 2});
+  EXPECT_EQ(torch::nn::Functional(torch::max_pool2d, 3, stride, 0, 1, false)->forward(x).size(2), 3);
+  EXPECT_EQ(torch::nn::Functional(torch::relu)->forward(x).size(2), 8);
   EXPECT_EQ(torch::avg_pool2d(x, 3, 1, 1, false, false).size(2), 8);
   torch::Tensor values, indices;
   std::tie(values, indices) = torch::adaptive_max_pool2d(x, {1, 1});
