@@ -88,7 +88,7 @@ class ProcessGroup {
 class ProcessGroupMPI : public ProcessGroup {
  public:
   /// A group of these ranks, of all where none are named. All ranks call it, with the same list. Waits for all of them. Nothing for a rank
-  /// that is not in the list. Error where MPI did not start the process.
+  /// that is not in the list. A process that MPI did not start is a group by itself. Error where there is no MPI.
   [[nodiscard]] static std::shared_ptr<ProcessGroupMPI> createProcessGroupMPI(const std::vector<int>& ranks = {}, Site site = Site::here());
   ~ProcessGroupMPI() override;
   /// Ends all that waits in this group, on every rank, with an error.

@@ -76,6 +76,17 @@ TEST(Distributed, WrongListsAreErrorsThatSayWhatIsTaken) {
   });
 }
 
-TEST(Distributed, WithoutMpiThereIsAnErrorThatSaysSo) { EXPECT_THROW((void)c10d::ProcessGroupMPI::createProcessGroupMPI(), c10::Error); }
+// Not started by MPI, a process is a group by itself; without MPI on the machine there is an error.
+TEST(Distributed, AProcessOnItsOwnIsAGroupOfOne) {
+  try {
+    const std::shared_ptr<c10d::ProcessGroupMPI> group = c10d::ProcessGroupMPI::createProcessGroupMPI();
+    EXPECT_EQ(group->getSize(), 1);
+    EXPECT_EQ(group->getRank(), 0);
+    EXPECT_EQ(group->getBackendName(), "mpi");
+    tandem::distributed::destroy_process_group();
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("mpi"), std::string::npos) << error.what();
+  }
+}
 
 }  // namespace
