@@ -8,7 +8,8 @@
 namespace torch::data {
 
 WorkerException::WorkerException(std::exception_ptr original)
-    : original_exception(std::move(original)), message("Caught exception in DataLoader worker thread.") {
+    : original_exception(std::move(original)),  // NOLINT(bugprone-throw-keyword-missing): kept, to be thrown on
+      message("Caught exception in DataLoader worker thread.") {
   try {
     std::rethrow_exception(original_exception);
   } catch (const std::exception& error) {
