@@ -49,14 +49,14 @@ Tensor matrix_power(const Tensor& A, int64_t n, Site site) { return tandem::lina
 Tensor pinverse(const Tensor& A, double rcond, Site site) { return linalg::pinv(A, rcond, false, site); }
 
 std::tuple<Tensor, Tensor> qr(const Tensor& A, bool some, Site site) {
-  auto [Q, R] = tandem::linalg::qr(A, some ? "reduced" : "complete", site);
-  return {Q, R};
+  const auto result = tandem::linalg::qr(A, some ? "reduced" : "complete", site);
+  return {result.Q, result.R};
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool some, bool compute_uv, Site site) {
   if (!compute_uv) return {Tensor(), tandem::linalg::svdvals(A, site), Tensor()};
-  auto [U, S, Vh] = tandem::linalg::svd(A, !some, site);
-  return {U, S, Vh.transpose(-2, -1, site)};
+  const auto result = tandem::linalg::svd(A, !some, site);
+  return {result.U, result.S, result.Vh.transpose(-2, -1, site)};
 }
 
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& b, const Tensor& A, bool upper, bool transpose, bool unitriangular, Site site) {
