@@ -478,6 +478,19 @@ with opened(waiting) as page:
     got = page.value("fetch(document.querySelector('#waits a.button').href).then(async answer => [answer.headers.get('Content-Disposition'), (await answer.json()).traceEvents.length])")
     assert got == ['attachment; filename="trace.json"', len(entries)], got
 
+# GPUs that are busy, and a step without length.
+for folder, length, words in (("busy", 990, "The GPUs are busy. Look first at addmm (b.py:3): 990 µs of the work of cuda:0."), ("empty", 0, "")):
+    place = pathlib.Path(folder) / "run"
+    run_of(place, {"x": {0: 1.0}})
+    (place / "trace.json").write_text(json.dumps({"traceEvents": [
+        entries[0], {"ph": "X", "name": "ProfilerStep#1", "cat": "range", "pid": 7, "tid": 1, "ts": 0, "dur": 1000 if length else 0},
+        {"ph": "X", "name": "addmm", "cat": "kernel", "pid": 1000000000, "tid": 3, "ts": 5 if length else 0, "dur": length, "args": {"file": "/a/b.py", "line": 3}}]}))
+    with opened(place.parent) as page:
+        choose(page, "waits")
+        page.wait_for("document.querySelector('#waits .look') !== null || document.getElementById('waits').textContent.includes('no events')")
+        told = page.value("document.querySelector('#waits .look')?.textContent ?? ''")
+        assert told == words, (folder, told)
+
 # --- Nothing to press is small, in any tab, on any screen
 
 for size, dark in (((390, 844), True), ((768, 1024), False), ((1920, 1080), True)):

@@ -199,7 +199,7 @@ function lookFirst(rows, length) {
         (most ? `while the host spends ${readableMicroseconds(most.time)} in ${most.name}.` : "while nothing of the host is recorded.");
   }
   const busiest = gpus.reduce((least, gpu) => gpu.idle < least.idle ? gpu : least), most = mostOf(busiest.own, 0, length);
-  return `The GPUs are busy. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the work of ${busiest.name}.`;
+  return most ? `The GPUs are busy. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the work of ${busiest.name}.` : "";
 }
 
 const showWaits = () => once("waits", async () => {
