@@ -464,7 +464,21 @@ with opened(waiting) as page:
     mouse(page, "mouseMoved", left + box[0], top + box[1])
     told = page.value("document.querySelector('#waits canvas + .told').textContent")
     assert told == f"addmm · kernel · 300 µs · 4.00 KiB · {HOSTILE}:3 · cuda:0 · stream 3", told
+    # An arrow joins it to the call that queued it; a lane above the streams shows where the GPU is idle; the title says how many events there are.
+    assert page.value(f"{canvas}.dataset.arrows") == "1"
+    assert page.value(f"{canvas}.of.rows.filter(row => row.gaps).map(row => [row.device, row.stream, row.gaps])") == [["cuda:0", "idle 60.0 %", [[0, 500], [800, 900]]]]
+    assert "5 of 15 events" in page.value("document.querySelector('#waits figure:has(canvas) h3').textContent")
     assert page.value(f"JSON.parse({canvas}.dataset.view)") == [0, 1000]
+    # Two fingers that move apart: what is under them stays there.
+    middle, wide = (left + right) / 2, right - left
+    fingers = lambda apart: [{"x": middle - apart, "y": top + box[1], "id": 0}, {"x": middle + apart, "y": top + box[1], "id": 1}]
+    page.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=fingers(wide / 10))
+    for apart in (wide / 8, wide / 6, wide / 5):
+        page.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=fingers(apart))
+    page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    pinched = page.value(f"JSON.parse({canvas}.dataset.view)")
+    assert abs(pinched[0] - 250) < 15 and abs(pinched[1] - 750) < 15, pinched
+    page.value(f"{canvas}.dispatchEvent(new KeyboardEvent('keydown', {{key: '0', bubbles: true}}))")
     mouse(page, "mouseWheel", left + box[0], top + box[1], deltaX=0, deltaY=-300)
     page.wait_for(f"(([from, to]) => to - from < 600 && from > 100)(JSON.parse({canvas}.dataset.view))")
     view = page.value(f"JSON.parse({canvas}.dataset.view)")

@@ -157,7 +157,9 @@ ordered_json timeline_of(const std::string& path) {
     std::string line = text(args, "file");
     if (!line.empty()) line += str(':', whole(args, "line"));
     ordered_json& row = rows[{whole(entry, "pid"), whole(entry, "tid")}];
-    row.push_back({begin - window.begin, end - begin, text(entry, "name"), text(entry, "cat"), slice->length, whole(args, "bytes"), line});
+    const auto number = [&](const char* name) { return args.contains(name) ? whole(args, name) : -1; };
+    row.push_back({begin - window.begin, end - begin, text(entry, "name"), text(entry, "cat"), slice->length, whole(args, "bytes"), line,
+                   on_device(entry) ? number("launch") : number("id")});
     ++count;
   }
   ordered_json all = ordered_json::array(), idle = ordered_json::array();
@@ -168,7 +170,9 @@ ordered_json timeline_of(const std::string& path) {
     all.push_back({{"device", process_name(process)}, {"stream", within}, {"events", std::move(events)}});
   }
   for (const auto& [process, share] : idle_shares(slices, window)) idle.push_back({{"device", process_name(process)}, {"share", share}});
-  return {{"what", window.what}, {"length", window.end - window.begin}, {"idle", std::move(idle)}, {"rows", std::move(all)}};
+  return {{"what", window.what},     {"length", window.end - window.begin},
+          {"shown", count},          {"events", slices.size()},
+          {"idle", std::move(idle)}, {"rows", std::move(all)}};
 }
 
 }  // namespace tandem::tools::board

@@ -1,19 +1,21 @@
 // The last step of a trace: who did what when, to be zoomed and moved.
 
 const EVENT_TALL = 15, ROW_TITLE = 20, MOST_DEPTH = 6;
-const TIMELINE_HINT = "Wheel, plus and minus zoom; drag and arrows move; 0 shows all. The pointer names events.";
+const TIMELINE_HINT = "Wheel, pinch, plus and minus zoom; drag and arrows move; 0 shows all. The pointer names events, and joins a call to its run.";
 
 class Timeline {
   constructor(timeline, run) {
     this.length = timeline.length;
     this.view = [0, timeline.length];
-    this.rows = timeline.rows.map(row => ({...row, ...laidOut(row.events)}));
+    this.rows = withIdleLanes(timeline.rows.map(row => ({...row, ...laidOut(row.events)})), timeline.length);
+    this.fingers = new Map();  // where pointers that are down are
+    this.pointed = null;       // the event under the pointer
     this.kinds = [...new Set(this.rows.flatMap(row => row.events.map(event => event.category)))].sort();
     this.canvas = element("canvas", {tabIndex: 0, role: "img", className: "timeline"});
     this.canvas.of = this;
     this.canvas.setAttribute(
         "aria-label",
-        `${timeline.what}: ${this.rows.map(row => `${row.device}, ${row.stream}: ${row.events.length} events`).join("; ")}. ${
+        `${timeline.what}: ${this.rows.map(row => `${row.device}, ${row.stream}${row.gaps ? "" : `: ${row.events.length} events`}`).join("; ")}. ${
             TIMELINE_HINT}`);
     this.canvas.style.height = this.rows.reduce((sum, row) => sum + ROW_TITLE + row.depth * EVENT_TALL + 6, MARGIN.bottom) + "px";
     this.told = element("p", {className: "note told"}, TIMELINE_HINT);
@@ -27,7 +29,11 @@ class Timeline {
     this.figure = element(
         "figure", {},
         element(
-            "div", {className: "head"}, element("h3", {}, `Timeline: ${timeline.what}, ${readableMicroseconds(this.length)}`), fit,
+            "div", {className: "head"}, element(
+                "h3", {},
+                `Timeline: ${timeline.what}, ${readableMicroseconds(this.length)}, ${timeline.shown.toLocaleString("en")} of ${
+                    timeline.events.toLocaleString("en")} events`),
+            fit,
             download),
         idle, element("p", {className: "note look"}, lookFirst(this.rows, this.length)), legend, this.canvas, this.told);
     this.listen();
@@ -44,17 +50,26 @@ class Timeline {
       if (sideways) this.move((event.deltaX || event.deltaY) / canvas.clientWidth);
       else this.zoom(Math.exp(event.deltaY * 0.002), this.toTime(event.offsetX));
     }, {passive: false});
+    const hold = () => this.held = {xs: [...this.fingers.values()], view: this.view};
     canvas.addEventListener("pointerdown", event => {
       if (event.button !== 0) return;
-      this.drag = {x: event.offsetX, view: this.view};
+      this.fingers.set(event.pointerId, event.offsetX);
       canvas.setPointerCapture(event.pointerId);
+      hold();
     });
     canvas.addEventListener("pointermove", event => {
-      if (!this.drag) return this.tell(event.offsetX, event.offsetY);
-      const [from, to] = this.drag.view, by = (this.drag.x - event.offsetX) / canvas.clientWidth * (to - from);
-      this.show(from + by, to + by);
+      if (!this.fingers.has(event.pointerId)) return this.tell(event.offsetX, event.offsetY);
+      this.fingers.set(event.pointerId, event.offsetX);
+      const {xs, view: [from, to]} = this.held, now = [...this.fingers.values()], each = (to - from) / canvas.clientWidth;
+      if (now.length === 1) return this.show(from + (xs[0] - now[0]) * each, to + (xs[0] - now[0]) * each);
+      // What was under two fingers stays under them.
+      if (Math.abs(now[1] - now[0]) < 8) return;
+      const pixel = (xs[1] - xs[0]) * each / (now[1] - now[0]);
+      if (pixel > 0) this.show(from + xs[0] * each - now[0] * pixel, from + xs[0] * each + (canvas.clientWidth - now[0]) * pixel);
     });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.drag = null);
+    for (const end of ["pointerup", "pointercancel"])
+      canvas.addEventListener(end, event => { this.fingers.delete(event.pointerId); hold(); });
+    canvas.addEventListener("pointerleave", () => this.point(null));
     canvas.addEventListener("dblclick", () => this.show(0, this.length));
     canvas.addEventListener("keydown", event => {
       const act = {
@@ -96,6 +111,8 @@ class Timeline {
       c.textAlign = "left";
       c.fillText(`${row.device}, ${row.stream}`, 2, y + 13);
       y += ROW_TITLE;
+      c.fillStyle = style("--rule");
+      for (const [begin, end] of row.gaps ?? []) c.fillRect(X(begin), y, Math.max(0.5, X(end) - X(begin)), EVENT_TALL - 4);
       for (const event of row.events) {
         if (event.start > to || event.start + event.length < from) continue;
         const x = Math.max(-2, X(event.start)), end = Math.min(width + 2, X(event.start + event.length));
@@ -115,14 +132,45 @@ class Timeline {
       }
       y += row.depth * EVENT_TALL + 6;
     }
+    this.drawArrow(c);
     const [unit, name] = to > 5e6 ? [1e6, "s"] : to > 5e3 ? [1e3, "ms"] : [1, "µs"];
     const marks = ticks(from / unit, to / unit, Math.max(LEAST_TICKS, Math.floor(width / 90)));
     drawAxes(c, {left: 0, right: width - MARGIN.right, top: 0, bottom: height - MARGIN.bottom},
       marks.values.map(value => [X(value * unit), tickLabel(value, marks.step)]), [], `${name} since the step began`);
   }
 
+  // From the call that queued the work under the pointer to its run, or from the call under the pointer to all that it queued.
+  drawArrow(c) {
+    const number = this.pointed?.number ?? -1, ends = number < 0 ? [] : this.boxes.filter(box => box.event.number === number);
+    const call = ends.find(box => !onGpu(box.row));
+    this.canvas.dataset.arrows = "0";
+    if (!call) return;
+    c.strokeStyle = c.fillStyle = style("--text");
+    c.lineWidth = 1.5;
+    const x = call.x + call.width, y = call.y + call.height / 2;
+    for (const run of ends.filter(box => onGpu(box.row))) {
+      const toX = run.x, toY = run.y + run.height / 2, angle = Math.atan2(toY - y, toX - x);
+      c.beginPath();
+      c.moveTo(x, y);
+      c.lineTo(toX, toY);
+      c.stroke();
+      c.beginPath();
+      c.moveTo(toX, toY);
+      for (const side of [-0.4, 0.4]) c.lineTo(toX - 9 * Math.cos(angle + side), toY - 9 * Math.sin(angle + side));
+      c.fill();
+      this.canvas.dataset.arrows = String(Number(this.canvas.dataset.arrows) + 1);
+    }
+  }
+
+  point(event) {
+    if (event === this.pointed) return;
+    this.pointed = event;
+    this.draw();
+  }
+
   tell(x, y) {
     const box = this.boxes?.filter(box => x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y && y <= box.y + box.height).pop();
+    this.point(box?.event ?? null);
     if (!box) return void (this.told.textContent = TIMELINE_HINT);
     const {event, row} = box;
     this.told.textContent = [
@@ -135,11 +183,11 @@ class Timeline {
 // Events of a row, those within another below it.
 function laidOut(events) {
   const ends = [];
-  const laid = events.slice().sort((a, b) => a[0] - b[0] || b[1] - a[1]).map(([start, length, name, category, whole, bytes, line]) => {
+  const laid = events.slice().sort((a, b) => a[0] - b[0] || b[1] - a[1]).map(([start, length, name, category, whole, bytes, line, number]) => {
     let depth = 0;
     while (depth < MOST_DEPTH && ends[depth] > start + 1e-6) ++depth;
     ends[depth] = start + length;
-    return {start, length, name, category, whole, bytes, line, depth};
+    return {start, length, name, category, whole, bytes, line, number, depth};
   });
   return {events: laid, depth: Math.max(1, ends.length)};
 }
@@ -158,6 +206,18 @@ function gapsOf(events, length) {
   }
   if (until < length) gaps.push([until, length]);
   return gaps;
+}
+
+// The rows with a lane above each GPU's streams: where it does nothing is filled.
+function withIdleLanes(rows, length) {
+  const seen = new Set();
+  return rows.flatMap(row => {
+    if (!onGpu(row) || seen.has(row.device)) return [row];
+    seen.add(row.device);
+    const gaps = gapsOf(rows.filter(other => other.device === row.device).flatMap(other => other.events), length);
+    const idle = length ? gaps.reduce((sum, [from, to]) => sum + to - from, 0) / length : 0;
+    return [{device: row.device, stream: `idle ${(100 * idle).toFixed(1)} %`, events: [], depth: 1, gaps}, row];
+  });
 }
 
 // What took most of the time between two points, without what stood within it: {name, line, time}, or null.
