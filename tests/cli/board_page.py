@@ -498,12 +498,16 @@ for folder, length, words in (("busy", 990, "The GPUs are busy. Look first at ad
     run_of(place, {"x": {0: 1.0}})
     (place / "trace.json").write_text(json.dumps({"traceEvents": [
         entries[0], {"ph": "X", "name": "ProfilerStep#1", "cat": "range", "pid": 7, "tid": 1, "ts": 0, "dur": 1000 if length else 0},
+        {"ph": "M", "name": "thread_name", "pid": 1000000000, "tid": 65, "args": {"name": "stream 65"}},
+        {"ph": "X", "name": "to", "cat": "copy", "pid": 1000000000, "tid": 65, "ts": 7, "dur": 1 if length else 0},
         {"ph": "X", "name": "addmm", "cat": "kernel", "pid": 1000000000, "tid": 3, "ts": 5 if length else 0, "dur": length, "args": {"file": "/a/b.py", "line": 3}}]}))
     with opened(place.parent) as page:
         choose(page, "waits")
         page.wait_for("document.querySelector('#waits .look') !== null || document.getElementById('waits').textContent.includes('no events')")
         told = page.value("document.querySelector('#waits .look')?.textContent ?? ''")
         assert told == words, (folder, told)
+        if length:  # a stream is called by what it does
+            assert "copies (stream 65): 1 events" in page.value("document.querySelector('#waits canvas').getAttribute('aria-label')")
 
 # --- Nothing to press is small, in any tab, on any screen
 

@@ -7,7 +7,7 @@ class Timeline {
   constructor(timeline, run) {
     this.length = timeline.length;
     this.view = [0, timeline.length];
-    this.rows = withIdleLanes(timeline.rows.map(row => ({...row, ...laidOut(row.events)})), timeline.length);
+    this.rows = withIdleLanes(timeline.rows.map(row => ({...row, ...laidOut(row.events)})).map(named), timeline.length);
     this.fingers = new Map();  // where pointers that are down are
     this.pointed = null;       // the event under the pointer
     this.kinds = [...new Set(this.rows.flatMap(row => row.events.map(event => event.category)))].sort();
@@ -207,6 +207,9 @@ function gapsOf(events, length) {
   if (until < length) gaps.push([until, length]);
   return gaps;
 }
+
+// A stream that only copies is called so.
+const named = row => onGpu(row) && row.events.every(event => event.category === "copy") ? {...row, stream: `copies (${row.stream})`} : row;
 
 // The rows with a lane above each GPU's streams: where it does nothing is filled.
 function withIdleLanes(rows, length) {
