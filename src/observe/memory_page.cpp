@@ -26,7 +26,6 @@ constexpr size_t kMostSegments = 400;  // of a GPU, those with most free memory 
 constexpr size_t kMostBlocks = 400;    // listed of a segment
 
 std::string number(double value) { return formatted("%.2f", value); }
-std::string address_text(uintptr_t address) { return formatted("0x%llx", static_cast<unsigned long long>(address)); }
 std::string figure(const char* name, const std::string& value) { return str("<div><dt>", name, "</dt><dd>", value, "</dd></div>"); }
 
 std::string holders_panel(const std::vector<SegmentInfo>& segments, size_t reserved) {

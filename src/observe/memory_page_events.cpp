@@ -18,9 +18,8 @@ using runtime::readable_size;
 using tandem::detail::formatted;
 
 constexpr size_t kMostShown = 300;     // of those that are chosen
-constexpr size_t kMostKept = 200'000;  // in the page: about 10 MB
+constexpr size_t kMostKept = 200'000;  // in the page: about 7 MB
 
-std::string address_text(uintptr_t address) { return formatted("0x%llx", static_cast<unsigned long long>(address)); }
 std::string line_of(const HistoryEntry& event) { return event.file.empty() ? "-" : runtime::line_text(event.file.c_str(), event.line); }
 double seconds_of(const HistoryEntry& event, const HistoryEntry& first) {
   return std::chrono::duration<double>(event.time - first.time).count();
@@ -33,7 +32,10 @@ class Texts {
   [[nodiscard]] std::string json() const {
     std::vector<std::string> all(numbers_.size());
     for (const auto& [text, number] : numbers_) all[number] = text;
-    return tandem::detail::json_text(nlohmann::json(all));
+    std::string json = tandem::detail::json_text(nlohmann::json(all));
+    // Inside of a script's element, where "</script>" in a file's name would end it.
+    for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+    return json;
   }
 
  private:
@@ -50,10 +52,7 @@ std::string as_json(const std::vector<HistoryEntry>& events, size_t first) {
     list += str(list.empty() ? "[" : ",[", formatted("%.0f", 1e6 * seconds_of(event, events.front())), ",", actions(event.action), ",",
                 event.size, ",\"", address_text(event.address), "\",", event.stream, ",", lines(line_of(event)), "]");
   }
-  std::string json = str(R"({"actions":)", actions.json(), R"(,"lines":)", lines.json(), R"(,"events":[)", list, "]}");
-  // Inside of a script's element, where "</script>" in a file's name would end it.
-  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
-  return json;
+  return str(R"({"actions":)", actions.json(), R"(,"lines":)", lines.json(), R"(,"events":[)", list, "]}");
 }
 
 }  // namespace

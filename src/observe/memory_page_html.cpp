@@ -60,6 +60,8 @@ std::string percent(size_t part, size_t whole) {
   return formatted("%.1f %%", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
 }
 
+std::string address_text(uintptr_t address) { return formatted("0x%llx", static_cast<unsigned long long>(address)); }
+
 std::string plural(size_t count, const char* what) { return str(count, " ", what, count == 1 ? "" : "s"); }
 
 std::string seconds_text(double value) { return formatted("%.4f", value); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ extern const char* const kEventsScript;
 [[nodiscard]] std::string line_words(const std::string& file, int line);
 /// "12.3 %".
 [[nodiscard]] std::string percent(size_t part, size_t whole);
+/// "0x7f0d4bf0".
+[[nodiscard]] std::string address_text(uintptr_t address);
 /// "1 block", "2 blocks".
 [[nodiscard]] std::string plural(size_t count, const char* what);
 /// "0.0123".

@@ -19,6 +19,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostEvents = 6000, kEndOfRun = 2000;
+constexpr double kSeen = 0.0002;                 // of the window: what is shorter is not drawn
 constexpr int64_t kFirstDevice = 1'000'000'000;  // the number of cuda:0's process, as observe/chrome_trace.cpp has it
 constexpr std::string_view kStep = "ProfilerStep#";
 // The classes of optim/: an operation of such a name ends a training step.
@@ -94,8 +95,14 @@ Window window_of(const std::vector<Slice>& slices) {
   return window;
 }
 
-/// The share of the window in which a GPU did nothing, for each that has events.
-std::map<int64_t, double> idle_shares(const std::vector<Slice>& slices, const Window& window) {
+/// Where a GPU did nothing: the share of the window, and the parts of it, those left out that are too short to be seen.
+struct Idle {
+  double share = 0;
+  std::vector<std::pair<double, double>> gaps;  // since the window began
+};
+
+/// Of each GPU that has events.
+std::map<int64_t, Idle> idle_gpus(const std::vector<Slice>& slices, const Window& window) {
   std::map<int64_t, std::vector<std::pair<double, double>>> busy;
   for (const Slice& slice : slices) {
     if (!on_device(*slice.entry)) continue;
@@ -103,18 +110,22 @@ std::map<int64_t, double> idle_shares(const std::vector<Slice>& slices, const Wi
     const double begin = std::max(slice.begin, window.begin), end = std::min(slice.end(), window.end);
     if (begin < end) all.emplace_back(begin, end);
   }
-  std::map<int64_t, double> shares;
+  const double length = window.end - window.begin;
+  std::map<int64_t, Idle> found;
+  if (length <= 0) return found;
   for (auto& [process, all] : busy) {
     std::sort(all.begin(), all.end());
-    double sum = 0, until = window.begin;
+    all.emplace_back(window.end, window.end);
+    Idle& idle = found[process];
+    double until = window.begin;
     for (const auto& [begin, end] : all) {
-      sum += std::max(0.0, end - std::max(begin, until));
+      const double gap = std::max(0.0, begin - until);
+      idle.share += gap / length;
+      if (gap > kSeen * length) idle.gaps.emplace_back(until - window.begin, begin - window.begin);
       until = std::max(until, end);
     }
-    const double length = window.end - window.begin;
-    if (length > 0) shares[process] = 1 - sum / length;
   }
-  return shares;
+  return found;
 }
 
 }  // namespace
@@ -169,7 +180,8 @@ ordered_json timeline_of(const std::string& path) {
     const std::string within = names.contains(row) ? names[row] : str("thread ", thread);
     all.push_back({{"device", process_name(process)}, {"stream", within}, {"events", std::move(events)}});
   }
-  for (const auto& [process, share] : idle_shares(slices, window)) idle.push_back({{"device", process_name(process)}, {"share", share}});
+  for (const auto& [process, gpu] : idle_gpus(slices, window))
+    idle.push_back({{"device", process_name(process)}, {"share", gpu.share}, {"gaps", gpu.gaps}});
   return {{"what", window.what},     {"length", window.end - window.begin},
           {"shown", count},          {"events", slices.size()},
           {"idle", std::move(idle)}, {"rows", std::move(all)}};

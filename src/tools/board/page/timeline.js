@@ -7,7 +7,7 @@ class Timeline {
   constructor(timeline, run) {
     this.length = timeline.length;
     this.view = [0, timeline.length];
-    this.rows = withIdleLanes(timeline.rows.map(row => ({...row, ...laidOut(row.events)})).map(named), timeline.length);
+    this.rows = withIdleLanes(timeline.rows.map(row => ({...row, ...laidOut(row.events)})).map(named), timeline.idle);
     this.fingers = new Map();  // where pointers that are down are
     this.pointed = null;       // the event under the pointer
     this.kinds = [...new Set(this.rows.flatMap(row => row.events.map(event => event.category)))].sort();
@@ -25,7 +25,7 @@ class Timeline {
     const download = element("a", {className: "button", href: "trace?run=" + run.id, download: "trace.json"}, "trace for Perfetto");
     const idle = element(
         "p", {className: "idle"},
-        ...timeline.idle.map(({device, share}) => element("span", {}, `${device}: ${(100 * share).toFixed(1)} % idle`)));
+        ...timeline.idle.map(gpu => element("span", {}, `${gpu.device}: ${idleText(gpu)} idle`)));
     this.figure = element(
         "figure", {},
         element(
@@ -35,7 +35,7 @@ class Timeline {
                     timeline.events.toLocaleString("en")} events`),
             fit,
             download),
-        idle, element("p", {className: "note look"}, lookFirst(this.rows, this.length)), legend, this.canvas, this.told);
+        idle, element("p", {className: "note look"}, lookFirst(this.rows, timeline.idle, this.length)), legend, this.canvas, this.told);
     this.listen();
     resized.observe(this.canvas);
   }
@@ -196,32 +196,17 @@ function laidOut(events) {
 
 const onGpu = row => /^cuda:\d+$/.test(row.device);
 
-// The parts of a step in which a GPU did nothing.
-function gapsOf(events, length) {
-  const gaps = [];
-  let until = 0;
-  for (const event of events.slice().sort((a, b) => a.start - b.start)) {
-    if (event.start > until) gaps.push([until, event.start]);
-    until = Math.max(until, event.start + event.length);
-  }
-  if (until < length) gaps.push([until, length]);
-  return gaps;
-}
-
 // A stream that only copies is called so.
 const named = row => onGpu(row) && row.events.every(event => event.category === "copy") ? {...row, stream: `copies (${row.stream})`} : row;
 
 // The rows with a lane above each GPU's streams: where it does nothing is filled.
-function withIdleLanes(rows, length) {
-  const seen = new Set();
-  return rows.flatMap(row => {
-    if (!onGpu(row) || seen.has(row.device)) return [row];
-    seen.add(row.device);
-    const gaps = gapsOf(rows.filter(other => other.device === row.device).flatMap(other => other.events), length);
-    const idle = length ? gaps.reduce((sum, [from, to]) => sum + to - from, 0) / length : 0;
-    return [{device: row.device, stream: `idle ${(100 * idle).toFixed(1)} %`, events: [], depth: 1, gaps}, row];
+function withIdleLanes(rows, gpus) {
+  return rows.flatMap((row, i) => {
+    const gpu = row.device === rows[i - 1]?.device ? null : gpus.find(gpu => gpu.device === row.device);
+    return gpu ? [{device: row.device, stream: `idle ${idleText(gpu)}`, events: [], depth: 1, gaps: gpu.gaps}, row] : [row];
   });
 }
+const idleText = gpu => (100 * gpu.share).toFixed(1) + " %";
 
 // What took most of the time between two points, without what stood within it: {name, line, time}, or null.
 function mostOf(rows, from, to) {
@@ -244,25 +229,21 @@ function mostOf(rows, from, to) {
 }
 
 // One sentence: the GPU that idles most, how long at a stretch and what the host does meanwhile, or what busy ones work at.
-function lookFirst(rows, length) {
-  const host = rows.filter(row => !onGpu(row)), names = [...new Set(rows.filter(onGpu).map(row => row.device))];
-  const gpus = names.map(name => {
-    const own = rows.filter(row => row.device === name), gaps = gapsOf(own.flatMap(row => row.events), length);
-    const idle = gaps.reduce((sum, [from, to]) => sum + to - from, 0) / length;
-    return {name, own, idle, longest: gaps.reduce((most, gap) => gap[1] - gap[0] > most[1] - most[0] ? gap : most, [0, 0])};
-  });
+function lookFirst(rows, gpus, length) {
+  const host = rows.filter(row => !onGpu(row));
   if (!gpus.length) {
     const most = mostOf(host, 0, length);
     return most ? `No GPU worked here. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the host's time.` : "";
   }
-  const idlest = gpus.reduce((most, gpu) => gpu.idle > most.idle ? gpu : most);
-  if (idlest.idle > 0.2) {
-    const [from, to] = idlest.longest, most = mostOf(host, from, to);
-    return `Look first at ${idlest.name}: it idles most, ${readableMicroseconds(to - from)} at a stretch, ` +
+  const idlest = gpus.reduce((most, gpu) => gpu.share > most.share ? gpu : most);
+  if (idlest.share > 0.2 && idlest.gaps.length) {
+    const [from, to] = idlest.gaps.reduce((most, gap) => gap[1] - gap[0] > most[1] - most[0] ? gap : most), most = mostOf(host, from, to);
+    return `Look first at ${idlest.device}: it idles most, ${readableMicroseconds(to - from)} at a stretch, ` +
         (most ? `while the host spends ${readableMicroseconds(most.time)} in ${most.name}.` : "while nothing of the host is recorded.");
   }
-  const busiest = gpus.reduce((least, gpu) => gpu.idle < least.idle ? gpu : least), most = mostOf(busiest.own, 0, length);
-  return most ? `The GPUs are busy. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the work of ${busiest.name}.` : "";
+  const busiest = gpus.reduce((least, gpu) => gpu.share < least.share ? gpu : least);
+  const most = mostOf(rows.filter(row => row.device === busiest.device), 0, length);
+  return most ? `The GPUs are busy. Look first at ${most.name}: ${readableMicroseconds(most.time)} of the work of ${busiest.device}.` : "";
 }
 
 const showWaits = () => once("waits", async () => {
