@@ -8,6 +8,6 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   target_include_directories(tandem_torch INTERFACE ${PROJECT_BINARY_DIR}/libtorch/include)
 endif()
 target_compile_options(tandem_torch PRIVATE $<$<CONFIG:Release>:-Os>)
-target_link_libraries(tandem_torch PUBLIC tandem PRIVATE $<BUILD_INTERFACE:tandem_internal>)
+target_link_libraries(tandem_torch PUBLIC tandem PRIVATE $<BUILD_INTERFACE:tandem_internal> $<BUILD_INTERFACE:$<$<CONFIG:Release>:tandem_own_paths>>)
 target_link_options(tandem_torch PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
   $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)

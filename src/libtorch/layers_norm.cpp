@@ -9,6 +9,15 @@
 namespace torch::nn {
 namespace {
 
+// Registers a weight and a bias of these sizes; without `affine` both are none, under their names.
+void register_affine(Module& module, const tandem::Shape& sizes, bool affine, Tensor& weight, Tensor& bias, Site site) {
+  const auto registered = [&](const char* name) {
+    return module.register_parameter(name, affine ? tandem::empty(sizes, {}, site) : Tensor(), affine, site);
+  };
+  weight = registered("weight");
+  bias = registered("bias");
+}
+
 // Fills a weight with ones and a bias with zeros; either may be undefined.
 void reset_affine(const Tensor& weight, const Tensor& bias, Site site) {
   const tandem::NoGradGuard no_grad;
@@ -27,11 +36,7 @@ template <size_t D, class Derived, class DerivedOptions>
 void NormImplBase<D, Derived, DerivedOptions>::reset() {
   const Site site = detail::making_site();
   const tandem::Shape sizes{options.num_features()};
-  const auto parameter = [&](const char* name) {
-    return this->register_parameter(name, options.affine() ? tandem::empty(sizes, {}, site) : Tensor(), options.affine(), site);
-  };
-  weight = parameter("weight");
-  bias = parameter("bias");
+  register_affine(*this, sizes, options.affine(), weight, bias, site);
   const bool track = options.track_running_stats();
   running_mean = this->register_buffer("running_mean", track ? tandem::zeros(sizes, {}, site) : Tensor(), site);
   running_var = this->register_buffer("running_var", track ? tandem::ones(sizes, {}, site) : Tensor(), site);
@@ -128,12 +133,7 @@ LayerNormImpl::LayerNormImpl(LayerNormOptions options_, Site) : options(std::mov
 
 void LayerNormImpl::reset() {
   const Site site = detail::making_site();
-  const bool affine = options.elementwise_affine();
-  const auto parameter = [&](const char* name) {
-    return register_parameter(name, affine ? tandem::empty(options.normalized_shape(), {}, site) : Tensor(), affine, site);
-  };
-  weight = parameter("weight");
-  bias = parameter("bias");
+  register_affine(*this, options.normalized_shape(), options.elementwise_affine(), weight, bias, site);
   reset_parameters(site);
 }
 
@@ -155,12 +155,7 @@ GroupNormImpl::GroupNormImpl(const GroupNormOptions& options_, Site) : options(o
 
 void GroupNormImpl::reset() {
   const Site site = detail::making_site();
-  const auto parameter = [&](const char* name) {
-    return register_parameter(name, options.affine() ? tandem::empty({options.num_channels()}, {}, site) : Tensor(), options.affine(),
-                              site);
-  };
-  weight = parameter("weight");
-  bias = parameter("bias");
+  register_affine(*this, {options.num_channels()}, options.affine(), weight, bias, site);
   reset_parameters(site);
 }
 

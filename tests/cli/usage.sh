@@ -55,7 +55,7 @@ wrong "--out needs a value" train digits --out
 
 # Lines of its own files are named without the folders in which it was built.
 sources=$(cd "$(dirname "$0")/../.." && pwd)
-for file in "$TANDEM_BIN" "$(dirname "$TANDEM_BIN")"/../lib/libtandem{,_board}.so; do
+for file in "$TANDEM_BIN" "$(dirname "$TANDEM_BIN")"/../lib/libtandem{,_board,_torch}.so; do
   [ -e "$file" ] && ! grep -aq '__[at]san_init' "$file" || continue  # reports of a sanitizer name files as they lie
   paths=$(grep -aoE "(\.\.|$sources)/src/[a-z_/]*\.(cpp|h)" "$file" | sort -u)
   [ -z "$paths" ] || fail "$file has paths of the build" "$paths"
