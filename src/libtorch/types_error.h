@@ -4,9 +4,11 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "base/error.h"
 #include "base/warning.h"
+#include "libtorch/types_warning.h"
 
 namespace torch {
 
@@ -27,6 +29,13 @@ template <class... Parts>
     (out << ... << parts);
     return std::move(out).str();
   }
+}
+
+/// The texts one after another, `between` each two of them.
+[[nodiscard]] inline std::string Join(const std::string& between, const std::vector<std::string>& texts) {
+  std::string out;
+  for (size_t i = 0; i < texts.size(); ++i) out += (i == 0 ? "" : between) + texts[i];
+  return out;
 }
 
 namespace detail {
@@ -53,5 +62,5 @@ template <class E, class... Parts>
 #define AT_ASSERT(condition) TORCH_INTERNAL_ASSERT(condition)
 #define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
 #define AT_ERROR(...) ::torch::detail::check_failed<::tandem::Error>("", ::tandem::Site::here(), ::torch::str(__VA_ARGS__))
-#define TORCH_WARN(...) ::tandem::warn(::torch::str(__VA_ARGS__))
+#define TORCH_WARN(...) ::torch::Warning::warn({__func__, __FILE__, __LINE__}, ::torch::str(__VA_ARGS__), false)
 #define TORCH_WARN_ONCE(...) ::tandem::detail::warn_once(::torch::str(__VA_ARGS__))
