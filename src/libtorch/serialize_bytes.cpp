@@ -1,19 +1,25 @@
 #include "libtorch/serialize_bytes.h"
 
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "io/file.h"
+
 namespace torch::detail {
 
-ScratchFile::ScratchFile(const char* op) {
-  const char* base = getenv("TMPDIR");
-  folder_ = std::string(base && *base ? base : "/tmp") + "/tandem-XXXXXX";
-  if (!mkdtemp(folder_.data()))
-    tandem::fail("[", op, "] cannot make a folder for a temporary file in ", base ? base : "/tmp", ": set TMPDIR to one");
-  path_ = folder_ + "/data.pt";
+namespace {
+TempDir folder_for(const char* op) {
+  auto folder = try_make_tempdir("tandem-");
+  if (!folder) tandem::fail("[", op, "] cannot make a folder for a temporary file: set TMPDIR to one that can be written");
+  return std::move(*folder);
 }
+}  // namespace
 
-ScratchFile::~ScratchFile() {
-  unlink(path_.c_str());
-  rmdir(folder_.c_str());
-}
+ScratchFile::ScratchFile(const char* op) : folder_(folder_for(op)), path_(folder_.name + "/data.pt") {}
+
+ScratchFile::~ScratchFile() { unlink(path_.c_str()); }
 
 std::string bytes_of(const tandem::io::PlainValue& value, tandem::Site site) {
   const ScratchFile file("save");

@@ -1,16 +1,11 @@
 // Files of torch.save's as bytes in memory: what streams and functions are given, and give.
 #pragma once
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "io/file.h"
 #include "io/torch_file.h"
+#include "libtorch/tempfile.h"
 
 namespace torch::detail {
 
@@ -24,7 +19,8 @@ class ScratchFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string folder_, path_;
+  TempDir folder_;
+  std::string path_;
 };
 
 /// The bytes of the file that torch.save writes of `value`.
