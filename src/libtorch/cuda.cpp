@@ -1,5 +1,7 @@
 #include "libtorch/cuda.h"
 
+#include "ops/mersenne_twister.h"
+
 namespace torch::cuda {
 
 size_t device_count() { return static_cast<size_t>(tandem::cuda::device_count()); }
@@ -29,6 +31,11 @@ void setCurrentCUDAStream(const Stream& stream) { tandem::cuda::set_stream(strea
 }  // namespace torch::cuda
 
 namespace torch {
+
+void manual_seed(uint64_t seed) {
+  tandem::set_cpu_random(tandem::CpuRandom::MersenneTwister);
+  tandem::manual_seed(seed);
+}
 
 OptionalDeviceGuard::OptionalDeviceGuard(std::optional<Device> device) {
   if (device) guard_.emplace(*device);

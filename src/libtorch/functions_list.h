@@ -371,7 +371,6 @@ using tandem::bernoulli;
 using tandem::dropout;
 using tandem::dropout_;
 using tandem::initial_seed;
-using tandem::manual_seed;
 using tandem::multinomial;
 using tandem::normal;
 using tandem::rand;

@@ -1,6 +1,9 @@
 // torch::nn::init: libtorch's order of parameters over tandem's functions.
 #include "libtorch/init.h"
 
+#include "libtorch/cuda.h"
+#include "libtorch/functions.h"
+#include "libtorch/layers_linear.h"
 #include "nn/support.h"
 
 namespace {
@@ -42,6 +45,16 @@ TEST(TorchInit, GainsAndFans) {
   EXPECT_DOUBLE_EQ(init::calculate_gain(torch::kConvTranspose2D), 1);
   EXPECT_EQ(init::_calculate_fan_in_and_fan_out(tandem::empty({2, 3, 4, 5})), (std::tuple<int64_t, int64_t>(60, 40)));
   EXPECT_THROW((void)init::_calculate_fan_in_and_fan_out(tandem::empty({2})), tandem::ValueError);
+}
+
+// What PyTorch prints for the same calls.
+TEST(TorchInit, ASeedGivesPyTorchsNumbers) {
+  torch::manual_seed(0);
+  expect_near(torch::rand({3}), {0.4963, 0.7682, 0.0885}, 5e-5);
+  torch::manual_seed(0);
+  const torch::nn::Linear layer(2, 1);
+  expect_near(layer->weight.detach(), {-0.0053, 0.3793}, 5e-5);
+  expect_near(layer->bias.detach(), {-0.5820}, 5e-5);
 }
 
 }  // namespace
