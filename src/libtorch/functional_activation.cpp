@@ -131,8 +131,12 @@ Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& options, Site 
   return detail::drop_channels("dropout3d", 5, input, options, site);
 }
 
+Tensor detail::alpha_dropout(const Tensor& input, double p, bool training, bool inplace, Site site) {
+  return into(input, inplace, tandem::alpha_dropout(input, p, training, site), site);
+}
+
 Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& options, Site site) {
-  return detail::into(input, options.inplace(), tandem::alpha_dropout(input, options.p(), options.training(), site), site);
+  return detail::alpha_dropout(input, options.p(), options.training(), options.inplace(), site);
 }
 
 Tensor feature_alpha_dropout(const Tensor& input, const FeatureAlphaDropoutFuncOptions& options, Site site) {

@@ -44,6 +44,8 @@ namespace detail {
 Tensor into(const Tensor& input, bool inplace, const Tensor& result, Site site);
 /// Whole channels; an input of another number of dimensions than `batched` is one sample.
 Tensor drop_channels(const char* op, int64_t batched, const Tensor& input, const DropoutFuncOptions& options, Site site);
+/// alpha_dropout() by its numbers.
+Tensor alpha_dropout(const Tensor& input, double p, bool training, bool inplace, Site site = Site::here());
 
 }  // namespace detail
 

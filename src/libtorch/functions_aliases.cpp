@@ -18,6 +18,11 @@ Tensor moveaxis(const Tensor& x, IntArrayRef source, IntArrayRef destination, Si
 
 Tensor swapdims(const Tensor& x, int64_t dim0, int64_t dim1, Site site) { return tandem::transpose(x, dim0, dim1, site); }
 
+const Tensor& index_put_(const Tensor& x, const std::vector<indexing::TensorIndex>& indices, const Operand& values, bool accumulate,
+                         Site site) {
+  return x.index_put_(indices, values, accumulate, site);
+}
+
 Tensor ger(const Tensor& a, const Tensor& b, Site site) { return tandem::outer(a, b, site); }
 
 }  // namespace torch

@@ -47,6 +47,9 @@ TANDEM_ALIAS(subtract, sub)
 [[nodiscard]] Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination, Site site = Site::here());
 [[nodiscard]] Tensor moveaxis(const Tensor& x, IntArrayRef source, IntArrayRef destination, Site site = Site::here());
 [[nodiscard]] Tensor swapdims(const Tensor& x, int64_t dim0, int64_t dim1, Site site = Site::here());
+/// Writes `values` into x at the positions that the indices name, as x.index_put_ does.
+const Tensor& index_put_(const Tensor& x, const std::vector<indexing::TensorIndex>& indices, const Operand& values, bool accumulate = false,
+                         Site site = Site::here());
 [[nodiscard]] Tensor ger(const Tensor& a, const Tensor& b, Site site = Site::here());
 
 }  // namespace torch

@@ -88,4 +88,21 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
                            site);
 }
 
+std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                                                         bool scale_grad_by_freq, int64_t mode, bool /*sparse*/,
+                                                         const std::optional<Tensor>& per_sample_weights, bool include_last_offset,
+                                                         std::optional<int64_t> padding_idx, Site site) {
+  static const char* const modes[] = {"sum", "mean", "max"};
+  if (mode < 0 || mode > 2) tandem::fail<tandem::ValueError>("[embedding_bag] mode must be 0 (sum), 1 (mean) or 2 (max), not ", mode);
+  Tensor bags = tandem::embedding_bag(indices, weight,
+                                      {.offsets = offsets,
+                                       .scale_grad_by_freq = scale_grad_by_freq,
+                                       .mode = modes[mode],
+                                       .per_sample_weights = per_sample_weights.value_or(Tensor()),
+                                       .include_last_offset = include_last_offset,
+                                       .padding_idx = padding_idx},
+                                      site);
+  return {std::move(bags), Tensor(), Tensor(), Tensor()};
+}
+
 }  // namespace torch

@@ -3,6 +3,8 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <optional>
+#include <tuple>
 
 #include "libtorch/types.h"
 #include "ops/convolution.h"
@@ -133,6 +135,13 @@ TANDEM_POOL(adaptive_max_pool3d)
 /// The rows of `weight` that `indices` names: libtorch's order, the table first. Its gradient is dense, whatever `sparse` says.
 [[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false,
                                bool /*sparse*/ = false, Site site = Site::here());
+/// Sums (mode 0), means (1) or maxima (2) of bags of rows. libtorch gives four results; of these only the first one is defined.
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                                                                       bool scale_grad_by_freq = false, int64_t mode = 0,
+                                                                       bool sparse = false,
+                                                                       const std::optional<Tensor>& per_sample_weights = {},
+                                                                       bool include_last_offset = false,
+                                                                       std::optional<int64_t> padding_idx = {}, Site site = Site::here());
 
 // Other sizes by interpolation; the factors are those of the sizes.
 #define TANDEM_UPSAMPLE(name, named)                                                                                             \

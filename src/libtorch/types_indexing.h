@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <ostream>
 
 #include "tensor/index.h"
 
@@ -25,5 +26,8 @@ class Slice : public tandem::Slice {
   [[nodiscard]] int64_t stop() const { return tandem::Slice::stop.value_or(step() < 0 ? INDEX_MIN : INDEX_MAX); }
   [[nodiscard]] int64_t step() const { return tandem::Slice::step; }
 };
+inline std::ostream& operator<<(std::ostream& out, const Slice& slice) {
+  return out << slice.start() << ':' << slice.stop() << ':' << slice.step();
+}
 
 }  // namespace torch::indexing

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """PyTorch's own tests of its C++ API against libtorch's names over tandem: api_tests.py FOLDER [FILE...], FOLDER as PyTorch's test/cpp/api.
 
-Each file is compiled as it stands. A test that the compiler refuses is cut out, and named, until the rest compiles; what compiles is run, each
-test in a process of its own where one of them ends the program. Ends with a table, and with 1 where less than 85% pass. Tests that need complex numbers, sparse or quantized
-tensors or TorchScript are counted apart."""
+Each file is compiled as it stands. A test that the compiler refuses is cut out, and named, until the rest compiles - so is a function or class
+that tests use, and then those tests go with it; what compiles is run, each test in a process of its own where one of them ends the program.
+Headers of PyTorch's innards that are not installed are taken as empty. Ends with a table, and with 1 where less than 85% pass. Tests that need
+complex numbers, sparse or quantized tensors, TorchScript or PyTorch's innards are counted apart."""
 
 import argparse
 import json
@@ -19,8 +20,11 @@ NEEDS = {
     "sparse": r"to_sparse|sparse_\w+_tensor|[kK]Sparse|\.is_sparse\(\)|\.coalesce\(|_sparse_",
     "quantized": r"quantize|[kK]QU?Int",
     "TorchScript": r"\bjit::|CompilationUnit",
-    "PyTorch's own innards": r"c10::impl|at::native|torch::autograd::impl|DispatchKey|\bRecordFunction\b|variable_hooks|torch::_C|at::meta",
+    "PyTorch's own innards": r"c10::impl|at::native|torch::autograd::impl|DispatchKey|\bRecordFunction\b|variable_hooks|torch::_C|at::meta"
+    r"|REGISTER_TEST_OP|_test_ambiguous_defaults",
 }
+# Headers that belong to the same.
+INNARDS = re.compile(r"ATen/(core|native|MetaFunctions)|torch/csrc/|torch/detail/|torch/nested")
 TEST = re.compile(r"^(TEST|TEST_F|TEST_P|TYPED_TEST)\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 
 
@@ -61,6 +65,23 @@ def blocks_of(text):
     return found
 
 
+def helper_around(lines, at):
+    """(first line, last line) of the function, class or statement on the file's outermost level that line `at` stands in; lines from 1."""
+    first = at
+    while first > 1 and not re.match(r"[A-Za-z]", lines[first - 1]):
+        first -= 1
+    while first > 1 and re.match(r"[A-Za-z]", lines[first - 2]) and not lines[first - 2].rstrip().endswith((";", "{")):
+        first -= 1
+    last, inside = first, False
+    while last < len(lines):
+        line = lines[last - 1]
+        inside = inside or "{" in line
+        if line.startswith("}") or (not inside and line.endswith(";")) or (last == first and line.endswith("}")):
+            break
+        last += 1
+    return first, max(last, at)
+
+
 def without(text, blocks, gone):
     """The file without some tests; all lines keep their numbers."""
     lines = text.split("\n")
@@ -81,12 +102,19 @@ def look(file, folder, work, compiler, libraries, environment):
             if re.search(pattern, body):
                 result[name] = f"needs {what}"
     program = work / file.stem
-    for _ in range(12):
+    helpers = {}  # what is no test and cut out too: {name: (first line, last line)}
+    for _ in range(20):
         source = work / file.name
-        source.write_text(without(text, blocks, result))
-        done = subprocess.run([*compiler, "-fmax-errors=0", f"-I{folder.parents[2]}", f"-I{folder}", str(source), "-o", str(program), *libraries], capture_output=True, text=True)
+        source.write_text(without(text, blocks + [(name, *at) for name, at in helpers.items()], {*result, *helpers}))
+        call = [*compiler, "-w", "-fmax-errors=0", f"-I{folder.parents[2]}", f"-I{folder}", f"-I{work / 'innards'}"]
+        done = subprocess.run([*call, str(source), "-o", str(program), *libraries], capture_output=True, text=True)
         if done.returncode == 0:
             break
+        missing = re.search(r"fatal error: (\S+): No such file", done.stderr)
+        if missing and INNARDS.match(missing[1]):
+            (work / "innards" / missing[1]).parent.mkdir(parents=True, exist_ok=True)
+            (work / "innards" / missing[1]).write_text("")
+            continue
         # An error stands in a test, or in a header that a line of a test asked for.
         refused = {}
         for line in done.stderr.split("\n"):
@@ -95,14 +123,17 @@ def look(file, folder, work, compiler, libraries, environment):
             if inside and ("error:" in line or "required from" in line or "in expansion" in line):
                 refused.setdefault(inside[0], line.split("error: ")[-1][:160])
         fresh = {name: f"does not compile: {why}" for name, why in refused.items() if name not in result}
-        if not fresh:
+        outside = {} if fresh else {f"line {first}": (first, last) for first, last in (
+            helper_around(text.split("\n"), int(line)) for line in re.findall(rf"^{re.escape(str(source))}:(\d+):\d+: error:", done.stderr, re.M))}
+        if not fresh and not outside.keys() - helpers.keys():
             told = next((line for line in done.stderr.split("\n") if "error" in line), done.stderr[:300])
             for name, _, _ in blocks:
                 result.setdefault(name, f"the file does not compile: {told[-200:]}")
             return result
         result.update(fresh)
+        helpers.update(outside)
     else:
-        raise SystemExit(f"{file.name}: still refused after 12 rounds")
+        raise SystemExit(f"{file.name}: still refused after 20 rounds")
 
     def run(names):
         out = work / "result.json"
@@ -138,7 +169,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="PyTorch's test/cpp/api")
     parser.add_argument("files", nargs="*", help="such as modules.cpp; all where none is named")
     parser.add_argument("--compiler", default="c++ -std=c++20 -O0", help="with the flags that find <torch/torch.h> and GoogleTest")
-    parser.add_argument("--libraries", default="-ltandem -lgtest -lgtest_main -lpthread", help="what is linked, with its folders")
+    parser.add_argument("--libraries", default="-ltandem_torch -ltandem -lgtest -lgtest_main -lpthread", help="what is linked, with its folders")
     parser.add_argument("--gpus", default="2x256MiB", help="virtual GPUs, as TANDEM_VIRTUAL_GPUS")
     parser.add_argument("--json", type=pathlib.Path, help="writes what became of each test there")
     parser.add_argument("--verbose", action="store_true", help="names each test that does not pass")

@@ -117,4 +117,23 @@ TEST(LibtorchFactories, MemoryOfOnesOwnHasStridesAndADeleter) {
   EXPECT_EQ(torch::empty_strided({2, 3}, {1, 2}).stride(1), 2);
 }
 
+TEST_P(LibtorchFunctions, BagsOfRowsTakeTheirModeByItsNumber) {
+  const auto weight = torch::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 0.0}}, options());
+  const auto indices = torch::tensor({0, 1, 2, 2}, options().dtype(torch::kLong));
+  const auto offsets = torch::tensor({0, 3}, options().dtype(torch::kLong));
+  const auto bags = [&](int64_t mode) { return std::get<0>(torch::embedding_bag(weight, indices, offsets, false, mode)); };
+  EXPECT_TRUE(torch::equal(bags(0), torch::tensor({{9.0, 6.0}, {5.0, 0.0}}, options())));
+  EXPECT_TRUE(torch::equal(bags(1), torch::tensor({{3.0, 2.0}, {5.0, 0.0}}, options())));
+  EXPECT_TRUE(torch::equal(bags(2), torch::tensor({{5.0, 4.0}, {5.0, 0.0}}, options())));
+  const auto padded = torch::embedding_bag(weight, indices, offsets, false, 0, false, torch::Tensor(), false, 2);
+  EXPECT_TRUE(torch::equal(std::get<0>(padded), torch::tensor({{4.0, 6.0}, {0.0, 0.0}}, options())));
+  EXPECT_THROW(bags(3), c10::ValueError);
+}
+
+TEST_P(LibtorchFunctions, AnIndexIsWrittenThrough) {
+  const auto x = torch::zeros({3}, options());
+  EXPECT_TRUE(at::index_put_(x, {torch::tensor({0, 2}, options().dtype(torch::kLong))}, 5).is_same(x));
+  EXPECT_TRUE(torch::equal(x, torch::tensor({5.0, 0.0, 5.0}, options())));
+}
+
 }  // namespace

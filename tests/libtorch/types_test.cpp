@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "libtorch/tempfile.h"
 
 namespace {
 
@@ -75,9 +79,67 @@ TEST(LibtorchTypes, SlicesKnowTheirBounds) {
   EXPECT_EQ(Slice(1, None, 2).stop(), INDEX_MAX);
   EXPECT_EQ(Slice(None, 3, -1).start(), INDEX_MAX);
   EXPECT_EQ(Slice().step(), 1);
+  EXPECT_EQ(c10::str(Slice(1, None, 2)), c10::str("1:", INDEX_MAX, ":2"));
   int64_t sum = 0;
   for (const auto i : c10::irange(4)) sum += i;
   EXPECT_EQ(sum, 6);
+}
+
+/// Keeps what it is told.
+struct Warnings : c10::WarningHandler {
+  void process(const c10::SourceLocation& location, const std::string& text, bool /*verbatim*/) override {
+    texts.push_back(text);
+    lines.push_back(location.line);
+  }
+  std::vector<std::string> texts;
+  std::vector<uint32_t> lines;
+};
+
+TEST(LibtorchTypes, AHandlerIsToldOfTheWarningsOfItsThread) {
+  Warnings mine, others;
+  EXPECT_NE(c10::Warning::get_warning_handler(), nullptr);
+  c10::Warning::set_warning_handler(&mine);
+  EXPECT_EQ(c10::Warning::get_warning_handler(), &mine);
+  TORCH_WARN("one of ", 2);
+  const uint32_t line = __LINE__ - 1;
+  tandem::warn("of the library's own");
+  std::thread([&] {
+    c10::Warning::set_warning_handler(&others);
+    TORCH_WARN("elsewhere");
+    c10::Warning::set_warning_handler(nullptr);
+  }).join();
+  c10::Warning::set_warning_handler(nullptr);
+  EXPECT_EQ(mine.texts, (std::vector<std::string>{"one of 2", "of the library's own"}));
+  EXPECT_EQ(mine.lines, (std::vector<uint32_t>{line, 0}));
+  EXPECT_EQ(others.texts, std::vector<std::string>{"elsewhere"});
+  EXPECT_EQ(c10::Join(", ", mine.texts), "one of 2, of the library's own");
+  EXPECT_EQ(c10::Join(", ", {}), "");
+}
+
+TEST(LibtorchTypes, WithoutAHandlerOfTheThreadsWarningsGoWhereTheyWent) {
+  std::vector<std::string> texts;
+  const auto before = tandem::set_warning_handler([&](const std::string& text) { texts.push_back(text); });
+  TORCH_WARN("of the program");
+  tandem::set_warning_handler(before);
+  EXPECT_EQ(texts, std::vector<std::string>{"of the program"});
+}
+
+TEST(LibtorchTypes, TemporaryFilesAreGoneAtTheEndOfTheirScope) {
+  std::string file, folder;
+  {
+    const auto temporary = c10::make_tempfile();
+    auto place = c10::make_tempdir();
+    const auto moved = std::move(place);
+    file = temporary.name;
+    folder = moved.name;
+    EXPECT_TRUE(std::filesystem::exists(file));
+    EXPECT_TRUE(std::filesystem::is_directory(folder));
+    EXPECT_NE(c10::make_tempfile().name, file);
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  EXPECT_EQ(c10::try_make_tempfile("no/such/folder/"), std::nullopt);
+  EXPECT_THROW(static_cast<void>(c10::make_tempdir("no/such/folder/")), c10::Error);
 }
 
 }  // namespace
