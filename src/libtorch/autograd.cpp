@@ -2,6 +2,8 @@
 
 #include <utility>
 
+std::ostream& tandem::operator<<(std::ostream& out, const Ref<autograd::Node>& node) { return out << static_cast<const void*>(node.get()); }
+
 namespace torch::autograd {
 
 variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,

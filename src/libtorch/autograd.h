@@ -2,11 +2,17 @@
 #pragma once
 
 #include <new>
+#include <ostream>
 
 #include "autograd/anomaly.h"
 #include "autograd/autograd.h"
 #include "libtorch/autograd_function.h"
 #include "libtorch/types.h"
+
+namespace tandem {
+/// The address, as of a pointer: `std::cout << y.grad_fn()`.
+std::ostream& operator<<(std::ostream& out, const Ref<autograd::Node>& node);
+}  // namespace tandem
 
 namespace torch::autograd {
 

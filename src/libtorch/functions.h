@@ -7,6 +7,7 @@
 #include "libtorch/functions_linalg.h"
 #include "libtorch/functions_list.h"
 #include "libtorch/functions_loss.h"
+#include "libtorch/functions_out.h"
 #include "libtorch/functions_reductions.h"
 #include "libtorch/functions_special.h"
 #include "libtorch/functions_threads.h"

@@ -2,6 +2,12 @@
 
 namespace torch {
 
+Tensor elu(const Tensor& x, double alpha, double scale, double input_scale, Site site) {
+  const Tensor unscaled = input_scale == 1 ? tandem::elu({x, site}, alpha, site)
+                                           : tandem::where(x.gt(0, site), x, x.mul(input_scale, site).expm1(site).mul(alpha, site), site);
+  return scale == 1 ? unscaled : unscaled.mul(scale, site);
+}
+
 Tensor clip(const Input& x, std::optional<Scalar> min, std::optional<Scalar> max, Site site) { return tandem::clamp(x, min, max, site); }
 
 Tensor concat(const std::vector<Tensor>& tensors, int64_t dim, Site site) { return tandem::cat(tensors, dim, site); }

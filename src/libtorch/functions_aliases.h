@@ -40,6 +40,8 @@ TANDEM_ALIAS(not_equal, ne)
 TANDEM_ALIAS(subtract, sub)
 #undef TANDEM_ALIAS
 
+/// scale * x where x > 0, else scale * alpha * (exp(input_scale * x) - 1).
+[[nodiscard]] Tensor elu(const Tensor& x, double alpha = 1, double scale = 1, double input_scale = 1, Site site = Site::here());
 [[nodiscard]] Tensor clip(const Input& x, std::optional<Scalar> min, std::optional<Scalar> max = {}, Site site = Site::here());
 [[nodiscard]] Tensor concat(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here());
 [[nodiscard]] Tensor concatenate(const std::vector<Tensor>& tensors, int64_t dim = 0, Site site = Site::here());

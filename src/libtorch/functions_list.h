@@ -38,7 +38,6 @@ namespace torch {
 // ops/activation.h
 using tandem::celu;
 using tandem::celu_;
-using tandem::elu;
 using tandem::elu_;
 using tandem::gelu;
 using tandem::glu;
@@ -158,7 +157,6 @@ using tandem::tile;
 using tandem::vstack;
 
 // ops/loss.h
-using tandem::binary_cross_entropy;
 using tandem::binary_cross_entropy_with_logits;
 using tandem::cosine_embedding_loss;
 using tandem::ctc_loss;

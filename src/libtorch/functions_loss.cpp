@@ -65,9 +65,15 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                                      {.margin = margin, .p = p, .eps = eps, .swap = swap, .reduction = reduction}, site);
 }
 
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const tandem::BinaryCrossEntropyOptions& options, Site site) {
+  const bool fits = target.sizes() == input.sizes() || target.numel() != input.numel();
+  return tandem::binary_cross_entropy(input, fits ? target : target.reshape(input.sizes(), site), options, site);
+}
+
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight, detail::LossReduction reduction,
                             Site site) {
-  return tandem::binary_cross_entropy(input, target, {.weight = detail::value_of(weight), .reduction = reduction}, site);
+  return torch::binary_cross_entropy(input, target,
+                                     tandem::BinaryCrossEntropyOptions{.weight = detail::value_of(weight), .reduction = reduction}, site);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,

@@ -55,9 +55,13 @@ concept TensorLike = std::same_as<T, Tensor> || std::same_as<T, std::optional<Te
 [[nodiscard]] Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p = 2,
                                          double eps = 1e-6, bool swap = false, detail::LossReduction reduction = detail::kMeanLoss,
                                          Site site = Site::here());
+/// A target of other sizes with as many elements is taken in their order.
+[[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const tandem::BinaryCrossEntropyOptions& options = {},
+                                          Site site = Site::here());
 [[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const detail::TensorLike auto& weight,
                                           detail::LossReduction reduction = detail::kMeanLoss, Site site = Site::here()) {
-  return tandem::binary_cross_entropy(input, target, {.weight = detail::value_of(weight), .reduction = reduction}, site);
+  return torch::binary_cross_entropy(input, target,
+                                     tandem::BinaryCrossEntropyOptions{.weight = detail::value_of(weight), .reduction = reduction}, site);
 }
 [[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight,
                                           detail::LossReduction reduction, Site site = Site::here());

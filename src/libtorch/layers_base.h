@@ -1,6 +1,7 @@
 // What the layers share: their text, and the base of those that have options and no parameters.
 #pragma once
 
+#include <concepts>
 #include <ostream>
 #include <utility>
 
@@ -90,6 +91,14 @@ class OptionsOnly : public Cloneable<Derived> {
   OptionsOnly() requires std::default_initializable<LayerOptions>
   = default;
   explicit OptionsOnly(LayerOptions options_, Site = Site::here()) : options(std::move(options_)) {}
+  // By what its options are made of.
+  template <class A>
+  requires(std::constructible_from<LayerOptions, A> && !std::convertible_to<A, LayerOptions>) explicit OptionsOnly(A&& a,
+                                                                                                                   Site = Site::here())
+      : options(std::forward<A>(a)) {}
+  template <class A, class B>
+  requires std::constructible_from<LayerOptions, A, B> OptionsOnly(A&& a, B&& b, Site = Site::here())
+      : options(std::forward<A>(a), std::forward<B>(b)) {}
   void reset() override {}
 
   LayerOptions options;

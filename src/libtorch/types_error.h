@@ -31,6 +31,12 @@ template <class... Parts>
   }
 }
 
+using std::stod;
+using std::stoi;
+using std::stoll;
+using std::stoull;
+using std::to_string;
+
 /// The texts one after another, `between` each two of them.
 [[nodiscard]] inline std::string Join(const std::string& between, const std::vector<std::string>& texts) {
   std::string out;

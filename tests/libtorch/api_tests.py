@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,17 @@ def without(text, blocks, gone):
     return "\n".join(lines)
 
 
+def refused(source, blocks, told, result):
+    """{test: why}, of the tests that a compiler's errors stand in, or that asked for what has them; without those in `result`."""
+    found = {}
+    for line in told.split("\n"):
+        at = re.match(rf"{re.escape(str(source))}:(\d+):", line)
+        inside = [name for name, first, last in blocks if at and first <= int(at[1]) <= last]
+        if inside and inside[0] not in result and re.search("error:|required from|in expansion|requested here", line):
+            found.setdefault(inside[0], "does not compile: " + line.split("error: ")[-1][:160])
+    return found
+
+
 def look(file, folder, work, compiler, libraries, environment):
     """{test: what became of it}"""
     text = file.read_text()
@@ -115,14 +127,11 @@ def look(file, folder, work, compiler, libraries, environment):
             (work / "innards" / missing[1]).parent.mkdir(parents=True, exist_ok=True)
             (work / "innards" / missing[1]).write_text("")
             continue
-        # An error stands in a test, or in a header that a line of a test asked for.
-        refused = {}
-        for line in done.stderr.split("\n"):
-            at = re.match(rf"{re.escape(str(source))}:(\d+):", line)
-            inside = [name for name, first, last in blocks if at and first <= int(at[1]) <= last]
-            if inside and ("error:" in line or "required from" in line or "in expansion" in line):
-                refused.setdefault(inside[0], line.split("error: ")[-1][:160])
-        fresh = {name: f"does not compile: {why}" for name, why in refused.items() if name not in result}
+        fresh = refused(source, blocks, done.stderr, result)
+        if not fresh and shutil.which("clang++"):
+            # g++ does not always say which line of the program a template was needed for.
+            second = subprocess.run(["clang++", *call[1:], "-ferror-limit=0", "-fsyntax-only", str(source)], capture_output=True, text=True)
+            fresh = refused(source, blocks, second.stderr, result)
         outside = {} if fresh else {f"line {first}": (first, last) for first, last in (
             helper_around(text.split("\n"), int(line)) for line in re.findall(rf"^{re.escape(str(source))}:(\d+):\d+: error:", done.stderr, re.M))}
         if not fresh and not outside.keys() - helpers.keys():

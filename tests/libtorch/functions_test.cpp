@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libtorch/autograd.h"
 #include "libtorch/cuda.h"
 #include "libtorch/sequential.h"
 
@@ -134,6 +135,52 @@ TEST_P(LibtorchFunctions, AnIndexIsWrittenThrough) {
   const auto x = torch::zeros({3}, options());
   EXPECT_TRUE(at::index_put_(x, {torch::tensor({0, 2}, options().dtype(torch::kLong))}, 5).is_same(x));
   EXPECT_TRUE(torch::equal(x, torch::tensor({5.0, 0.0, 5.0}, options())));
+}
+
+TEST_P(LibtorchFunctions, EluTakesItsScales) {
+  const auto x = torch::tensor({-1.0, 2.0}, options());
+  EXPECT_TRUE(torch::allclose(torch::elu(x), torch::tensor({-0.6321206, 2.0}, options())));
+  EXPECT_TRUE(torch::allclose(torch::elu(x, 2, 3), torch::tensor({-3.7927234, 6.0}, options())));
+  EXPECT_TRUE(torch::allclose(torch::elu(x, 1, 1, 2), torch::tensor({-0.8646647, 2.0}, options())));
+  EXPECT_EQ(torch::nn::Functional(torch::elu, 1, 0, 1)(torch::ones({})).item<float>(), 0);
+}
+
+TEST_P(LibtorchFunctions, ACrossEntropysTargetMayHaveOtherSizes) {
+  const auto x = torch::rand({6, 1}, options()), target = torch::ones({6}, options());
+  EXPECT_TRUE(torch::equal(torch::binary_cross_entropy(x, target), torch::binary_cross_entropy(x, target.view({6, 1}))));
+  EXPECT_EQ(torch::binary_cross_entropy(x, target, {}, at::Reduction::None).sizes(), torch::IntArrayRef({6, 1}));
+  EXPECT_THROW((void)torch::binary_cross_entropy(x, torch::ones({5}, options())), c10::Error);
+}
+
+TEST_P(LibtorchFunctions, ResultsAreWrittenIntoATensorOfTheCallers) {
+  const auto a = torch::tensor({1.0, 4.0}, options()), b = torch::tensor({2.0, 2.0}, options());
+  auto out = torch::empty({0}, options());
+  EXPECT_TRUE(torch::add_out(out, a, b, 2).is_same(out));
+  EXPECT_TRUE(torch::equal(out, torch::tensor({5.0, 8.0}, options())));
+  torch::mul_out(out, out, 2);  // its own operand
+  EXPECT_TRUE(torch::equal(out, torch::tensor({10.0, 16.0}, options())));
+  EXPECT_TRUE(torch::equal(torch::sqrt_out(out, a), torch::tensor({1.0, 2.0}, options())));
+  EXPECT_TRUE(torch::equal(torch::cat_out(out, {a, b}), torch::cat({a, b})));
+  EXPECT_TRUE(torch::equal(torch::linear_out(out, a.view({1, 2}), b.view({1, 2})), torch::full({1, 1}, 10.0, options())));
+  EXPECT_TRUE(torch::equal(torch::sum_out(out, a.view({2, 1}), {0}), torch::tensor({5.0}, options())));
+  auto numbers = torch::empty({0}, options().dtype(torch::kInt));
+  EXPECT_TRUE(torch::equal(torch::arange_out(numbers, 0, 6, 2), torch::tensor({0, 2, 4}, options().dtype(torch::kInt))));
+  EXPECT_TRUE(torch::equal(torch::ones_out(numbers, {2}), torch::tensor({1, 1}, options().dtype(torch::kInt))));
+}
+
+TEST_P(LibtorchFunctions, ATensorThatCannotHoldAResultIsAnError) {
+  const auto a = torch::tensor({1.5, 4.0}, options());
+  auto numbers = torch::zeros({2}, options().dtype(torch::kInt));
+  EXPECT_THROW(torch::add_out(numbers, a, a), c10::Error);
+  EXPECT_TRUE(torch::equal(numbers, torch::zeros({2}, options().dtype(torch::kInt))));
+  auto recorded = torch::zeros({2}, options().requires_grad(true));
+  EXPECT_THROW(torch::add_out(recorded, a, a), c10::Error);
+  const torch::NoGradGuard no_grad;
+  EXPECT_TRUE(torch::equal(torch::add_out(recorded, a, a), a + a));
+  if (a.is_cuda()) {
+    auto elsewhere = torch::zeros({2});
+    EXPECT_THROW(torch::add_out(elsewhere, a, a), c10::Error);
+  }
 }
 
 }  // namespace

@@ -236,4 +236,9 @@ TEST(Layers, ErrorsNameTheUsersLine) {
   EXPECT_EQ(line_of([&] { (void)nn::Hardtanh(nn::HardtanhOptions().min_val(2)); }), __LINE__);
 }
 
+TEST(LibtorchLayersByNumbers, OptionsAreMadeOfWhatALayerIsGiven) {
+  EXPECT_EQ(c10::str(torch::nn::Threshold(24.5, 42.25)), "torch::nn::Threshold(threshold=24.5, value=42.25)");
+  EXPECT_EQ(torch::nn::Unfold(torch::IntArrayRef({2, 4}))->options.kernel_size(), torch::ExpandingArray<2>({2, 4}));
+}
+
 }  // namespace
