@@ -10,7 +10,7 @@ set(libtorch_headers
   torch/serialize.h torch/special.h torch/torch.h torch/types.h torch/utils.h torch/version.h
   ATen/ATen.h ATen/Context.h ATen/Parallel.h ATen/TensorIndexing.h ATen/TensorUtils.h
   c10/core/Device.h c10/core/ScalarType.h c10/core/TensorOptions.h c10/util/ArrayRef.h c10/util/Exception.h c10/util/Optional.h c10/util/flat_hash_map.h c10/util/irange.h
-  c10/cuda/CUDAGuard.h)
+  c10/cuda/CUDACachingAllocator.h c10/cuda/CUDAGuard.h)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake @ONLY)
 foreach(header ${libtorch_headers})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")

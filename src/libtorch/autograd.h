@@ -76,3 +76,8 @@ class InferenceMode {
 };
 
 }  // namespace torch
+
+namespace torch::autograd {
+using torch::AutoGradMode;
+using torch::GradMode;
+}  // namespace torch::autograd

@@ -28,6 +28,8 @@ Stream getDefaultCUDAStream(int device) { return default_stream(Device(DeviceTyp
 
 void setCurrentCUDAStream(const Stream& stream) { tandem::cuda::set_stream(stream); }
 
+void CUDACachingAllocator::emptyCache() { tandem::cuda::empty_cache(); }
+
 }  // namespace torch::cuda
 
 namespace torch {
@@ -75,5 +77,7 @@ Context& globalContext() {
 }
 
 bool hasCUDA() { return tandem::cuda::is_available(); }
+
+size_t getNumGPUs() { return cuda::device_count(); }
 
 }  // namespace torch

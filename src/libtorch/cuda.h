@@ -57,6 +57,11 @@ void manual_seed_all(uint64_t seed);
 [[nodiscard]] Stream getDefaultCUDAStream(int device = -1);
 void setCurrentCUDAStream(const Stream& stream);
 
+namespace CUDACachingAllocator {
+/// Gives the memory that is kept for later back to the device.
+void emptyCache();
+}  // namespace CUDACachingAllocator
+
 }  // namespace cuda
 
 using tandem::cuda::DeviceGuard;
@@ -91,5 +96,6 @@ class Context {
 /// The one there is.
 [[nodiscard]] Context& globalContext();
 [[nodiscard]] bool hasCUDA();
+[[nodiscard]] size_t getNumGPUs();
 
 }  // namespace torch

@@ -3,9 +3,11 @@
 
 // libtorch's own headers bring these along, and programs lean on it: PyTorch's example mnist calls std::isnan without <cmath>.
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <limits>

@@ -128,5 +128,13 @@ template <std::integral First, std::integral Last>
 
 }  // namespace torch
 
+namespace tandem {
+/// The number with the other sign. Error for bools.
+inline Scalar operator-(const Scalar& number) {
+  if (number.isBoolean()) fail<TypeError>("[Scalar] a bool has no negative: convert it by to<int64_t>()");
+  return number.is_floating() ? Scalar(-number.toDouble()) : Scalar(-number.toLong());
+}
+}  // namespace tandem
+
 namespace at = torch;
 namespace c10 = torch;

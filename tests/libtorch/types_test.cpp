@@ -142,4 +142,12 @@ TEST(LibtorchTypes, TemporaryFilesAreGoneAtTheEndOfTheirScope) {
   EXPECT_THROW(static_cast<void>(c10::make_tempdir("no/such/folder/")), c10::Error);
 }
 
+TEST(LibtorchTypes, NumbersHaveANegative) {
+  const torch::Scalar half = 0.5, three = 3;
+  EXPECT_EQ((-half).toDouble(), -0.5);
+  EXPECT_EQ((-three).toLong(), -3);
+  EXPECT_TRUE((-three).isIntegral(false));
+  EXPECT_THROW((void)-torch::Scalar(true), c10::TypeError);
+}
+
 }  // namespace
