@@ -95,3 +95,17 @@ if(EXISTS ${digits})
   set_source_files_properties(${digits} PROPERTIES
     INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/src/data OBJECT_DEPENDS ${PROJECT_SOURCE_DIR}/src/data/digits.csv.gz)
 endif()
+
+# tandem_library_beside(NAME ROOM): libtandem_NAME.so, tandem::NAME, a room whose library only those programs link that use it.
+function(tandem_library_beside name room)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  set(target tandem_${name})
+  add_library(${target} SHARED ${sources})
+  add_library(tandem::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN"
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
+  target_link_libraries(${target} PUBLIC tandem PRIVATE $<BUILD_INTERFACE:tandem_internal> $<BUILD_INTERFACE:$<$<CONFIG:Release>:tandem_own_paths>>)
+  target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
+    $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
+endfunction()
