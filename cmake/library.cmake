@@ -1,6 +1,6 @@
-# libtandem.so: every room except libtorch/, tools/, and the folders of plug-ins, cuda/ and mpi/.
+# libtandem.so: every room except distributions/, libtorch/, tools/, and the folders of plug-ins, cuda/ and mpi/.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*.cpp)
-list(FILTER library_sources EXCLUDE REGEX "^src/(libtorch|tools)/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
+list(FILTER library_sources EXCLUDE REGEX "^src/(distributions|libtorch|tools)/|/cuda/|/mpi/|^src/kernels/cpu/(isa|amx)/")
 list(TRANSFORM library_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(SORT library_sources)
 # What reads and writes files, tells, talks to other processes and puts models together is compiled for size: its time is in what it calls. It
@@ -109,3 +109,7 @@ function(tandem_library_beside name room)
   target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,-O1 -Wl,--as-needed -Wl,-Bsymbolic-functions
     $<$<NOT:$<CONFIG:Sanitize>>:-Wl,-z,defs> $<$<CONFIG:Release>:-s>)
 endfunction()
+tandem_library_beside(distributions distributions)
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT TANDEM_INSTALL)
+  set_target_properties(tandem_distributions PROPERTIES EXCLUDE_FROM_ALL ON)  # built where something links it
+endif()

@@ -32,7 +32,7 @@ TYPE = re.compile(r"^(?:extern )?(?:template ?<.*> ?)?(?:requires .*)?(struct|cl
 
 
 def reachable(include):
-    found, queue = [], ["tandem.h"]
+    found, queue = [], ["tandem.h", "distributions/distributions.h"]
     while queue:
         name = queue.pop(0)
         if name not in found:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 root, includes, libraries, compiler = sys.argv[1:5]
-COMPILED = ["amp", "base", "compile", "data", "distributed", "exported", "files", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "onnx", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
+COMPILED = ["amp", "base", "compile", "data", "distributed", "distributions", "exported", "files", "graphs", "installing", "io", "ledger", "memory", "models", "multiprocessing", "nn", "onnx", "optim", "parallel", "profiler", "races", "smi", "tensor", "train",
             "virtual-gpus"]
 # Not there: seeing, whose pieces are lines of programs in examples/seeing (observe/seeing compares them); add-a-back-end, which shows one declaration of src/.
 docs = pathlib.Path(root) / "docs"
@@ -51,7 +51,8 @@ def check(name, text):  # name: guide_data, or data of docs/data.md
     """What is wrong, or nothing."""
     pathlib.Path(f"{name}.cpp").write_text(text)
     folders = [option for folder in includes.split(":") for option in ("-I", folder)]
-    command = [compiler, "-std=c++20", "-O0", "-w", *folders, f"{name}.cpp", "-L", libraries, f"-Wl,-rpath,{libraries}", "-ltandem", "-pthread", "-o", f"./{name}"]
+    beside = ["-ltandem_distributions"] if "<tandem/distributions/" in text else []
+    command = [compiler, "-std=c++20", "-O0", "-w", *folders, f"{name}.cpp", "-L", libraries, f"-Wl,-rpath,{libraries}", *beside, "-ltandem", "-pthread", "-o", f"./{name}"]
     compiled = subprocess.run(command, capture_output=True, text=True)
     if compiled.returncode:
         return f"{name}.md does not compile:\n{compiled.stderr[:3000]}"
