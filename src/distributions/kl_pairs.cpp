@@ -108,48 +108,23 @@ constexpr detail::KlRule rule = detail::KlOf<formula>::rule;
 
 }  // namespace
 
+// clang-format off
 std::span<const detail::KlRule> detail::kl_of_pairs() {
-  static constexpr KlRule kRules[] = {rule<&normal<Beta>>,
-                                      rule<&normal<Exponential>>,
-                                      rule<&normal<Gamma>>,
-                                      rule<&normal<Gumbel>>,
-                                      rule<&normal<Laplace>>,
-                                      rule<&normal<Uniform>>,
-                                      rule<&exponential<Beta>>,
-                                      rule<&exponential<Gamma>>,
-                                      rule<&uniform_exponential>,
-                                      rule<&gamma<Beta>>,
-                                      rule<&gamma<Exponential>>,
-                                      rule<&uniform_gamma>,
-                                      rule<&beta_beta>,
-                                      rule<&uniform_beta>,
-                                      rule<&beta_uniform>,
-                                      rule<&exponential_gumbel>,
-                                      rule<&gamma_gumbel>,
-                                      rule<&gumbel_gumbel>,
-                                      rule<&normal_gumbel>,
-                                      rule<&uniform_gumbel>,
-                                      rule<&normal_laplace>,
-                                      rule<&bernoulli_poisson>,
-                                      rule<&never<Exponential, Beta>>,
-                                      rule<&never<Gamma, Beta>>,
-                                      rule<&never<Gumbel, Beta>>,
-                                      rule<&never<Laplace, Beta>>,
-                                      rule<&never<Normal, Beta>>,
-                                      rule<&never<Exponential, Uniform>>,
-                                      rule<&never<Gamma, Uniform>>,
-                                      rule<&never<Gumbel, Uniform>>,
-                                      rule<&never<Laplace, Uniform>>,
-                                      rule<&never<Normal, Uniform>>,
-                                      rule<&never<Gumbel, Exponential>>,
-                                      rule<&never<Laplace, Exponential>>,
-                                      rule<&never<Normal, Exponential>>,
-                                      rule<&never<Gumbel, Gamma>>,
-                                      rule<&never<Laplace, Gamma>>,
-                                      rule<&never<Normal, Gamma>>,
-                                      rule<&never<Poisson, Bernoulli>>,
-                                      rule<&never<Poisson, Binomial>>};
+  static constexpr KlRule kRules[] = {
+      rule<&normal<Beta>>, rule<&normal<Exponential>>, rule<&normal<Gamma>>, rule<&normal<Gumbel>>, rule<&normal<Laplace>>, rule<&normal<Uniform>>,
+      rule<&exponential<Beta>>, rule<&exponential<Gamma>>, rule<&uniform_exponential>,
+      rule<&gamma<Beta>>, rule<&gamma<Exponential>>, rule<&uniform_gamma>,
+      rule<&beta_beta>, rule<&uniform_beta>, rule<&beta_uniform>,
+      rule<&exponential_gumbel>, rule<&gamma_gumbel>, rule<&gumbel_gumbel>, rule<&normal_gumbel>, rule<&uniform_gumbel>,
+      rule<&normal_laplace>, rule<&bernoulli_poisson>,
+      rule<&never<Exponential, Beta>>, rule<&never<Gamma, Beta>>, rule<&never<Gumbel, Beta>>, rule<&never<Laplace, Beta>>, rule<&never<Normal, Beta>>,
+      rule<&never<Exponential, Uniform>>, rule<&never<Gamma, Uniform>>, rule<&never<Gumbel, Uniform>>, rule<&never<Laplace, Uniform>>,
+      rule<&never<Normal, Uniform>>,
+      rule<&never<Gumbel, Exponential>>, rule<&never<Laplace, Exponential>>, rule<&never<Normal, Exponential>>,
+      rule<&never<Gumbel, Gamma>>, rule<&never<Laplace, Gamma>>, rule<&never<Normal, Gamma>>,
+      rule<&never<Poisson, Bernoulli>>, rule<&never<Poisson, Binomial>>};
   return kRules;
 }
+// clang-format on
 
 }  // namespace tandem::distributions
