@@ -83,23 +83,13 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   });
 }
 
-/// Dimensions of size 1 in front say nothing: x[0] = ones(1, 4) is x[0] = ones(4).
-Tensor without_leading_ones(const Tensor& values, Site site) {
-  int64_t ones = 0;
-  while (ones < values.dim() && values.sizes()[static_cast<size_t>(ones)] == 1) ++ones;
-  if (ones == 0) return values;
-  Shape sizes;
-  for (int64_t i = ones; i < values.dim(); ++i) sizes.push_back(values.sizes()[static_cast<size_t>(i)]);
-  return values.reshape(sizes, site);
-}
-
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded_int([&] {
     if (!value) fail<TypeError>("Tensor does not support deleting items");
     const AtCaller site;
     const Tensor& tensor = tensor_of(self);
     if (is_tensor(value)) {
-      tensor.index_put_(indices_of(key, site), without_leading_ones(tensor_of(value), site), false, site);
+      tensor.index_put_(indices_of(key, site), tensor_of(value), false, site);
     } else if (PyFloat_Check(value) || PyLong_Check(value)) {
       tensor.index_put_(indices_of(key, site), to_scalar(value), false, site);
     } else {
@@ -107,7 +97,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         fail<TypeError>("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", tensor.is_cuda() ? "cuda." : "",
                         scalar_name(tensor.dtype()), "Tensor");
       const Tensor values = tensor_from(value, tensor.dtype(), site);
-      tensor.index_put_(indices_of(key, site), without_leading_ones(values.to(tensor.device(), {}, site), site), false, site);
+      tensor.index_put_(indices_of(key, site), values.to(tensor.device(), {}, site), false, site);
     }
     return 0;
   });

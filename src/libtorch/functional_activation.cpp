@@ -149,6 +149,10 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   const auto mask = [&](const Tensor& given) {
     return given.defined() && given.dtype() == tandem::kUInt8 ? given.to(tandem::kBool, {}, site) : given;
   };
+  if (options.bias_k().defined() && options.static_k().defined())
+    tandem::fail("[multi_head_attention_forward] bias cannot be added to static key: leave bias_k out");
+  if (options.bias_v().defined() && options.static_v().defined())
+    tandem::fail("[multi_head_attention_forward] bias cannot be added to static value: leave bias_v out");
   tandem::MultiHeadAttentionResult result =
       tandem::multi_head_attention_forward(query, key, value, options.embed_dim_to_check(), options.num_heads(),
                                            {.in_proj_weight = options.in_proj_weight(),

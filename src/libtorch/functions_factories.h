@@ -34,6 +34,10 @@ template <class T>
 /// Memory of the caller's with strides.
 [[nodiscard]] Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const tandem::Options& options = {},
                                Site site = Site::here());
+[[nodiscard]] Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const tandem::OneOption auto& option,
+                               Site site = Site::here()) {
+  return torch::from_blob(data, sizes, strides, tandem::only(option, site), site);
+}
 /// With a function that is called with the memory when nothing uses it any more.
 [[nodiscard]] Tensor from_blob(void* data, IntArrayRef sizes, std::invocable<void*> auto deleter, const tandem::OneOption auto& option,
                                Site site = Site::here()) {

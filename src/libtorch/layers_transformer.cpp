@@ -135,8 +135,8 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tens
   if (src.size(1, site) != tgt.size(1, site))
     tandem::fail("[Transformer] src and tgt should have equal batch size (at dim 1), but got ", src.size(1), " and ", tgt.size(1));
   if (src.size(2, site) != options.d_model() || tgt.size(2, site) != options.d_model())
-    tandem::fail("[Transformer] src and tgt should have d_model, ", options.d_model(), ", features (at dim 2), but got ", src.size(2),
-                 " and ", tgt.size(2));
+    tandem::fail("[Transformer] src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ",
+                 tgt.size(2), " while d_model is ", options.d_model());
   const Tensor memory = encoder.forward<Tensor>(src, src_mask, src_key_padding_mask);
   return decoder.forward<Tensor>(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }

@@ -206,6 +206,12 @@ Tensor zeroed_at(const Tensor& g, const std::vector<Tensor>& indices, const Shap
                           [indices, index_sizes, site](const Tensor& gradient) { return zeroed_at(gradient, indices, index_sizes, site); });
 }
 
+/// Dimensions of size 1 in front of `dims` others say nothing: x[0] = ones({1, 4}) is x[0] = ones({4}).
+Tensor without_leading_ones(Tensor values, size_t dims, Site site) {
+  while (values.sizes().size() > dims && values.sizes()[0] == 1) values = values.squeeze(0, site);
+  return values;
+}
+
 }  // namespace
 
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operand& value, Flag accumulate, Site site) const {
@@ -225,6 +231,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
     values = values.to(dtype(), {}, site);
   }
   if (in.indices.empty()) {
+    values = without_leading_ones(std::move(values), in.view.sizes().size(), site);
     if (accumulate) in.view.add_(values, site);
     else in.view.copy_(values, false, site);
     return *this;
@@ -233,6 +240,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Operan
   Shape shown = sizes;
   const Shape order = moved_order(in, false), inverse = moved_order(in, true);
   for (size_t i = 0; i < order.size(); ++i) shown[i] = sizes[static_cast<size_t>(order[i])];
+  values = without_leading_ones(std::move(values), shown.size(), site);
   if (!can_expand(values.sizes(), shown))
     fail("[index_put_] shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", shown);
   const Tensor spread = values.expand(shown, site).permute(inverse, site);

@@ -114,12 +114,13 @@ def look(file, folder, work, compiler, libraries, environment):
             if re.search(pattern, body):
                 result[name] = f"needs {what}"
     program = work / file.stem
+    more = [str(folder / "support.cpp")] if (folder / "support.cpp").exists() else []  # what tests share
     helpers = {}  # what is no test and cut out too: {name: (first line, last line)}
     for _ in range(20):
         source = work / file.name
         source.write_text(without(text, blocks + [(name, *at) for name, at in helpers.items()], {*result, *helpers}))
         call = [*compiler, "-w", "-fmax-errors=0", f"-I{folder.parents[2]}", f"-I{folder}", f"-I{work / 'innards'}"]
-        done = subprocess.run([*call, str(source), "-o", str(program), *libraries], capture_output=True, text=True)
+        done = subprocess.run([*call, str(source), *more, "-o", str(program), *libraries], capture_output=True, text=True)
         if done.returncode == 0:
             break
         missing = re.search(r"fatal error: (\S+): No such file", done.stderr)

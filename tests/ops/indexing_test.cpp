@@ -161,4 +161,16 @@ TEST_P(Indexing, BroadcastingGivesTensorsOfTheSizesThemselves) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Indexing, testing::Values("cpu", "cuda:0", "cuda:1"), device_name);
 
+TEST_P(Indexing, DimensionsOfOneInFrontOfWhatIsPutSayNothing) {
+  const auto x = td::zeros({2, 3}, device()), values = here(td::tensor({1.0f, 2.0f, 3.0f}));
+  x.index_put_({0}, values.view({1, 1, 3}));
+  x.index_put_({here(td::tensor({1}))}, values.view({1, 1, 1, 3}));
+  EXPECT_TRUE(td::equal(x.cpu(), td::stack({values, values}).cpu()));
+  auto put = values.view({1, 1, 3}).clone().requires_grad_();
+  x.index_put_({here(td::tensor({true, true}))}, put);
+  x.sum().backward();
+  EXPECT_TRUE(td::equal(put.grad().cpu(), td::full({1, 1, 3}, 2)));
+  EXPECT_THROW(x.index_put_({0}, values.view({3, 1, 1}).expand({3, 1, 3})), td::Error);
+}
+
 }  // namespace
