@@ -149,7 +149,7 @@ Tensor PythonModule::forward(const Tensor& x) {
   Object result = Object::take(PyObject_CallOneArg(owner_.function, argument.get()));
   const bool traces = runtime::tracer() != nullptr;
   if (!result) {
-    if (!traces || !PyErr_ExceptionMatches(untraceable_error)) throw_set();
+    if (!traces || !untraceable_is_set()) throw_set();
     PyErr_Clear();
     throw runtime::Untraceable();
   }
@@ -282,6 +282,8 @@ PyGetSetDef attributes[] = {{"why", compiled_why, nullptr, "Why the last call wa
 }  // namespace
 
 void set_untraceable() { PyErr_SetString(untraceable_error, "what tandem.compile is learning needs a value that is not known yet"); }
+
+bool untraceable_is_set() { return PyErr_ExceptionMatches(untraceable_error) != 0; }
 
 bool add_compile(PyObject* module) {
   // No Exception: a program's `except Exception` is not to catch it.

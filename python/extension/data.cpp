@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "bindings.h"
+#include "runtime/tracer.h"
+#include "tensor/tensor_impl.h"
 
 namespace tandem::python {
 namespace {
@@ -341,6 +343,11 @@ const char* buffer_format(DType dtype) {
   return nullptr;
 }
 
+/// Where the thread traces a module, numbers that Python gave are constants of it, as those of C++'s tensor() are.
+void tell_written(const Tensor& made) {
+  if (runtime::Tracer* const tracer = runtime::tracer()) tracer->wrote(made.impl().data);
+}
+
 Tensor tensor_of_buffer(PyObject* object, bool copied, Site site) {
   auto buffer = std::make_shared<Buffer>();
   if (PyObject_GetBuffer(object, &buffer->view, PyBUF_RECORDS) != 0) {
@@ -369,7 +376,8 @@ Tensor tensor_of_buffer(PyObject* object, bool copied, Site site) {
   }
   if (copied) {
     Tensor made = empty(sizes, {.dtype = *dtype, .device = Device()}, site);
-    if (made.numel() && PyBuffer_ToContiguous(made.data_ptr(site), const_cast<Py_buffer*>(&view), view.len, 'C') != 0) throw ErrorIsSet();
+    if (made.numel() && PyBuffer_ToContiguous(made.impl().data, const_cast<Py_buffer*>(&view), view.len, 'C') != 0) throw ErrorIsSet();
+    tell_written(made);
     return made;
   }
   if (negative)
@@ -396,11 +404,12 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, Site site) {
   Tensor made = empty(found.sizes, {.dtype = *dtype, .device = Device()}, site);
   visit(*dtype, [&](auto zero) {
     using T = decltype(zero);
-    T* next = static_cast<T*>(made.data_ptr(site));
+    T* next = static_cast<T*>(made.impl().data);
     T* const end = next + made.numel();
     if (made.numel()) fill_from<T>(data, next, end, *dtype);
     if (next != end) refuse_changed();
   });
+  tell_written(made);
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include "exchange.h"
 #include "foreign_dtypes.h"
 #include "methods.h"
+#include "onnx.h"
 #include "operators.h"
 #include "optimizers.h"
 #include "parallel.h"
@@ -84,7 +85,7 @@ bool fill(PyObject* module) {
   return add_values(module) && add_foreign_dtypes(module) && add_errors(module) && add_tensor(module) && add_functions(module) &&
          add_generator(module) && add_data(module) && add_exchange(module) && add_autograd(module) && add_settings(module) &&
          add_devices(module) && add_optimizers(module) && add_seeing(module) && add_distributed(module) && add_sharing(module) &&
-         add_parallel(module) && add_compile(module) && add_writers(module);
+         add_parallel(module) && add_compile(module) && add_onnx(module) && add_writers(module);
 }
 
 }  // namespace

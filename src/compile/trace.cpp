@@ -93,6 +93,19 @@ bool Trace::record(nn::Module& module, const Tensor& x, Site site) {
   return keeps_nothing();
 }
 
+bool Trace::record(const std::function<void()>& forward, std::function<void(Call&)> met) {
+  met_ = std::move(met);
+  try {
+    const NoGradGuard no_grad;
+    const runtime::TracerGuard guard(this);
+    const ThreadGeneratorGuard numbers(0);  // what is drawn here is not missing elsewhere
+    forward();
+  } catch (const runtime::Untraceable&) {
+  }
+  met_ = nullptr;
+  return why_.empty();
+}
+
 bool Trace::record_with_gradients(nn::Module& module, const Tensor& x, const std::vector<Tensor>& wanted, Site site) {
   has_gradients_ = true;
   try {
@@ -188,6 +201,7 @@ void Trace::wrote(const void* data) {
 }
 
 void Trace::refuse(std::string_view op) {
+  refused_at_ = {tandem::detail::statement_line.file, tandem::detail::statement_line.line};
   why_ = str('[', op, "] needs values, or is not the same in each call");
   throw runtime::Untraceable();
 }

@@ -1,6 +1,7 @@
 // What a module's forward does for an input, learned by calling it without computing: the kernels in order, and the memory between them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,8 +37,12 @@ class Trace final : public runtime::Tracer {
   bool record(nn::Module& module, const Tensor& x, Site site);
   /// Calls the module with gradients recorded, and then its backward for the gradients of `wanted`. `x` is a leaf.
   bool record_with_gradients(nn::Module& module, const Tensor& x, const std::vector<Tensor>& wanted, Site site);
+  /// Calls any function, without gradients. `met` is told of each call as it is noted.
+  bool record(const std::function<void()>& forward, std::function<void(Call&)> met);
 
   [[nodiscard]] std::string_view why() const { return why_; }
+  /// The user's line that was refused, where that is why.
+  [[nodiscard]] Site refused_at() const { return refused_at_; }
   /// Without a history.
   [[nodiscard]] const Tensor& result() const { return result_; }
   /// Whether gradients were recorded. Then calls from `backward_from` on are those of backward, `output_gradient` is what it begins with,
@@ -53,7 +58,10 @@ class Trace final : public runtime::Tracer {
   /// Of the block that a tensor lies in.
   [[nodiscard]] int find(const Tensor& x) const;
   /// For the kernels that note: one more call.
-  void add(std::unique_ptr<Call> call) { calls_.push_back(std::move(call)); }
+  void add(std::unique_ptr<Call> call) {
+    calls_.push_back(std::move(call));
+    if (met_) met_(*calls_.back());
+  }
 
   [[nodiscard]] const kernels::Table& kernels() override;
   [[nodiscard]] Memory allocate(size_t bytes) override;
@@ -66,11 +74,13 @@ class Trace final : public runtime::Tracer {
   void separate_gradients(int first_block, Site site);
 
   std::string why_;
+  Site refused_at_ = Site::none();
   bool has_gradients_ = false;
   size_t backward_from_ = 0;
   Tensor result_, output_gradient_;
   std::vector<Tensor> gradients_;
   std::vector<std::unique_ptr<Call>> calls_;
+  std::function<void(Call&)> met_;
   std::vector<std::shared_ptr<Block>> blocks_;
   std::map<const char*, int> by_end_;  // the number of the block that ends there
 };

@@ -27,6 +27,12 @@ class Message {
     bytes_ += value;
     return *this;
   }
+  /// What a field begins with whose bytes are to follow: for those that are too many to be copied.
+  Message& opening(int field, uint64_t size) {
+    key(field, 2);
+    varint(size);
+    return *this;
+  }
   Message& message(int field, const Message& value) { return bytes(field, value.bytes_); }
   /// Packed.
   Message& reals(int field, std::span<const double> values) {
