@@ -123,8 +123,14 @@ const Memory::Piece* Memory::only_piece(const Elements& at) const {
 }
 
 const Elements* Memory::source(const Elements& at) const {
-  const Piece* const piece = only_piece(at);
-  return piece ? &piece->at : nullptr;
+  if (const Piece* const piece = only_piece(at)) return &piece->at;
+  const auto [from, to] = at.extent();
+  const auto& pieces = regions_[static_cast<size_t>(at.region)];
+  for (size_t i = pieces.size(); i-- > 0;) {  // parts of which were written again
+    const auto [first, last] = pieces[i].at.extent();
+    if (pieces[i].at.is_dense() && first.at_most(from) && to.at_most(last)) return &pieces[i].at;
+  }
+  return nullptr;
 }
 
 const Value* Memory::read(const Elements& given, bool keep_ones) {
