@@ -43,7 +43,8 @@ std::vector<Tensor> call(PyObject* function, const std::vector<Tensor>& inputs, 
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  const Object own_type = Object::take(type), own = Object::take(value), trace = Object::take(traceback);
+  Py_XDECREF(traceback);
+  const Object own_type = Object::take(type), own = Object::take(value);
   const Object text = Object::take(checked(PyObject_Str(own.get())));
   fail(reinterpret_cast<PyTypeObject*>(own_type.get())->tp_name, ": ", to_text(text.get()));
 }

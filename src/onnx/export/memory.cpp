@@ -48,8 +48,11 @@ void each_element(const Elements& at, size_t trace, F&& f) {
 /// What elements two have in common.
 enum class Shared : uint8_t { None, Some, AllOfSecond };
 Shared shared(const Elements& a, const Elements& b) {
-  const auto [a_first, a_last] = a.extent();
-  const auto [b_first, b_last] = b.extent();
+  const auto extent_of_a = a.extent(), extent_of_b = b.extent();
+  const Size& a_first = extent_of_a.first;
+  const Size& a_last = extent_of_a.second;
+  const Size& b_first = extent_of_b.first;
+  const Size& b_last = extent_of_b.second;
   if (a.is_dense() && a_first.at_most(b_first) && b_last.at_most(a_last)) return Shared::AllOfSecond;
   bool none = true, all = true;
   for (size_t k = 0; k < kTraces; ++k) {
@@ -204,7 +207,7 @@ const Value* Memory::around_latest(const Elements& at, int depth) {
 }
 
 void split_like(const Elements& inner, const Sizes& own_strides, Sizes& sizes, std::vector<Sizes*> strides) {
-  const Sizes own = own_strides;
+  const Sizes own(own_strides.begin(), own_strides.end());  // which may be one of `strides`
   const Sizes before = sizes;
   std::vector<Sizes> lists;
   for (const Sizes* list : strides) lists.push_back(*list);
