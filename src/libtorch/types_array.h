@@ -55,7 +55,7 @@ class ArrayRef {
   [[nodiscard]] ArrayRef slice(size_t first, size_t count) const { return {data_ + first, count}; }
   [[nodiscard]] ArrayRef slice(size_t first) const { return {data_ + first, size_ - first}; }
   /// A copy of the elements.
-  [[nodiscard]] std::vector<T> vec() const { return {begin(), end()}; }
+  [[nodiscard]] std::vector<T> vec() const { return std::vector<T>(begin(), end()); }  // braces would make bools of the pointers
   operator std::vector<T>() const { return vec(); }
   [[nodiscard]] bool equals(ArrayRef other) const { return *this == other; }
   friend bool operator==(ArrayRef a, ArrayRef b) {

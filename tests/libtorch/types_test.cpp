@@ -44,6 +44,7 @@ TEST(LibtorchTypes, ListsOfSizesComeFromNumbersAndVectors) {
   EXPECT_EQ(sizes, at::IntArrayRef({2, 3}));
   EXPECT_EQ(sizes.vec(), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(c10::str(sizes), "[2, 3]");
+  EXPECT_EQ(at::ArrayRef<bool>({true, false, true}).vec(), (std::vector<bool>{true, false, true}));
   EXPECT_THROW(static_cast<void>(sizes.at(2)), c10::IndexError);
 }
 
