@@ -12,10 +12,13 @@ elseif(TANDEM_SANITIZE MATCHES thread)
   set(TANDEM_PYTHON_STATE "left out: Python itself is not built for the thread sanitizer")
   return()
 endif()
-# The interpreter is not built for the address sanitizer either, so that is loaded before it. Python keeps memory for good.
+# The interpreter is not built for the address sanitizer either, so that is loaded before it, and the other one, which brings C++'s library: the
+# first looks for its functions as it starts. Python keeps memory for good.
 if(TANDEM_SANITIZE MATCHES address)
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan_library OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(python_environment LD_PRELOAD=${asan_library} ASAN_OPTIONS=detect_leaks=0)
+  foreach(sanitizer asan ubsan)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${sanitizer}.so OUTPUT_VARIABLE ${sanitizer}_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endforeach()
+  set(python_environment "LD_PRELOAD=${asan_library} ${ubsan_library}" ASAN_OPTIONS=detect_leaks=0)
 endif()
 # The system's Python, which Debian's numpy belongs to, unless -DPython3_EXECUTABLE names another.
 if(NOT DEFINED Python3_EXECUTABLE AND EXISTS /usr/bin/python3)

@@ -98,7 +98,8 @@ TEST_P(ProfileOn, RecordsTheActiveStepsOfEachCycle) {
   EXPECT_EQ(seen, (std::vector<int64_t>{2, 3, 6, 7}));
   EXPECT_EQ(named(profile.events(), "ProfilerStep#6").size(), 1U) << "the last cycle is kept";
   EXPECT_TRUE(named(profile.events(), "ProfilerStep#2").empty());
-  const auto* step = profile.key_averages().find("ProfilerStep*");  // all steps are one row, as in PyTorch
+  const auto averages = profile.key_averages();
+  const auto* step = averages.find("ProfilerStep*");  // all steps are one row, as in PyTorch
   ASSERT_TRUE(step);
   EXPECT_EQ(step->count, 2);
   EXPECT_EQ(step->device_time_total.count() > 0, device.is_cuda());
