@@ -24,6 +24,11 @@
 #define TORCH_VERSION_PATCH 1
 #define TORCH_VERSION "1.13.1"
 
+/// What libtorch marks its own exports with; programs copy it to their classes, which are their own.
+#define TORCH_API
+#define C10_API
+#define C10_EXPORT
+
 namespace torch {
 
 using tandem::BFloat16;

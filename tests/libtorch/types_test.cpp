@@ -143,6 +143,13 @@ TEST(LibtorchTypes, TemporaryFilesAreGoneAtTheEndOfTheirScope) {
   EXPECT_THROW(static_cast<void>(c10::make_tempdir("no/such/folder/")), c10::Error);
 }
 
+class TORCH_API Marked {
+ public:
+  int value = 1;
+};
+
+TEST(LibtorchTypes, ClassesMayBeMarkedAsExports) { EXPECT_EQ(Marked().value, 1); }
+
 TEST(LibtorchTypes, NumbersHaveANegative) {
   const torch::Scalar half = 0.5, three = 3;
   EXPECT_EQ((-half).toDouble(), -0.5);
