@@ -370,6 +370,19 @@ class Refusals(unittest.TestCase):
                 make()
         self.assertTrue(math.isnan(D.Normal(0.0, -1.0, validate_args=False).log_prob(tensor(0.0)).item()))
 
+    def test_numbers_that_are_none_end_unchecked_samples(self):
+        nan, one = tensor(math.nan), tensor(1.0)
+        for made in (
+            D.Gamma(nan, one, validate_args=False),
+            D.Chi2(nan, validate_args=False),
+            D.Beta(nan, one, validate_args=False),
+            D.Dirichlet(tandem.stack([nan, one]), validate_args=False),
+        ):
+            with self.subTest(type(made).__name__):
+                self.assertTrue(made.sample().isnan().any())
+        self.assertFalse(D.Gamma(tensor(math.inf), one, validate_args=False).sample().isfinite())
+        self.assertFalse(D.Poisson(tensor(math.inf), validate_args=False).sample().isfinite())
+
     def test_texts(self):
         self.assertEqual(repr(D.Normal(0.0, 1.0)), "Normal(loc: 0.0, scale: 1.0)")
         self.assertEqual(D.Normal(tandem.zeros(2), 1.0).expand((3, 2)).batch_shape, (3, 2))

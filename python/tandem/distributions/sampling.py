@@ -39,6 +39,7 @@ def _log_gamma_samples(concentration, generator=None):
         root = 1 + c[places] * z
         cube = root.clamp(min=1e-30) ** 3
         accepted = (root > 0) & (_uniform(places, generator).log() < 0.5 * z * z + here - here * cube + here * cube.log())
+        accepted = accepted | ~here.isfinite()  # nothing is below nan: the sample is such a number, too
         return (here * cube).log(), accepted
 
     result = _rejected(a.shape, a, draw)
@@ -143,7 +144,7 @@ def poisson_samples(rate, generator=None):
             fits = height <= good * log_mean[places] - mean_here - _C.lgamma(good + 1)
             at_once = (side >= 0.07) & (v <= sure[places])
             never = (k < 0) | ((side < 0.013) & (v > side))
-            return k, at_once | (~never & fits)
+            return k, at_once | (~never & fits) | ~mean_here.isfinite()
 
         result = result.index_copy(0, high, _rejected((high.numel(),), mean, draw))
     return result.reshape(rate.shape).to(rate.dtype)
