@@ -9,7 +9,7 @@ namespace torch {
 
 /// A file of its own name, open and empty; removed in the end.
 struct TempFile {
-  TempFile(std::string name, int fd) : fd(fd), name(std::move(name)) {}
+  TempFile(std::string name_, int fd_) : fd(fd_), name(std::move(name_)) {}
   TempFile(TempFile&& other) noexcept : fd(std::exchange(other.fd, -1)), name(std::exchange(other.name, {})) {}
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
@@ -21,7 +21,7 @@ struct TempFile {
 
 /// A folder of its own name; removed in the end if nothing is left in it.
 struct TempDir {
-  explicit TempDir(std::string name) : name(std::move(name)) {}
+  explicit TempDir(std::string name_) : name(std::move(name_)) {}
   TempDir(TempDir&& other) noexcept : name(std::exchange(other.name, {})) {}
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
