@@ -377,6 +377,7 @@ class Refusals(unittest.TestCase):
             D.Chi2(nan, validate_args=False),
             D.Beta(nan, one, validate_args=False),
             D.Dirichlet(tandem.stack([nan, one]), validate_args=False),
+            D.VonMises(one, nan, validate_args=False),
         ):
             with self.subTest(type(made).__name__):
                 self.assertTrue(made.sample().isnan().any())

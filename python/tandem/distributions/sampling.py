@@ -8,15 +8,16 @@ from tandem.distributions.utils import eps_of, tiny_of
 from tandem.special.incomplete import beta_sample_slope, gamma_sample_slope
 
 
-def _rejected(shape, like, draw):
-    """Samples of draw(places), which gives values and whether they are accepted for elements of these numbers; again until all are."""
+def until_accepted(shape, like, draw):
+    """Samples of draw(places), which gives values and whether they are rejected for elements of these numbers; again until none is. What
+    is nan is not rejected: nothing that is drawn again would be another."""
     count = _C.Size(shape).numel()
     result = _C.empty(count, dtype=_C.float64, device=like.device)
     places = _C.arange(count, device=like.device)
     while places.numel():
-        values, accepted = draw(places)
-        result = result.index_copy(0, places[accepted], values[accepted])
-        places = places[~accepted]
+        values, rejected = draw(places)
+        result = result.index_copy(0, places[~rejected], values[~rejected])
+        places = places[rejected]
     return result.reshape(tuple(shape))
 
 
@@ -38,11 +39,10 @@ def _log_gamma_samples(concentration, generator=None):
         here = d[places]
         root = 1 + c[places] * z
         cube = root.clamp(min=1e-30) ** 3
-        accepted = (root > 0) & (_uniform(places, generator).log() < 0.5 * z * z + here - here * cube + here * cube.log())
-        accepted = accepted | ~here.isfinite()  # nothing is below nan: the sample is such a number, too
-        return (here * cube).log(), accepted
+        rejected = (root <= 0) | (_uniform(places, generator).log() >= 0.5 * z * z + here - here * cube + here * cube.log())
+        return (here * cube).log(), rejected
 
-    result = _rejected(a.shape, a, draw)
+    result = until_accepted(a.shape, a, draw)
     u = _C.rand(tuple(a.shape), dtype=_C.float64, device=a.device, generator=generator).clamp(min=2.0**-53)
     return _C.where(a < 1, result + u.log() / a, result).reshape(concentration.shape)
 
@@ -141,12 +141,12 @@ def poisson_samples(rate, generator=None):
             k = ((2 * a_here / side + b_here) * u + mean_here + 0.43).floor()
             good = k.clamp(min=0)
             height = v.log() + scale[places] - (a_here / (side * side) + b_here).log()
-            fits = height <= good * log_mean[places] - mean_here - _C.lgamma(good + 1)
+            too_high = height > good * log_mean[places] - mean_here - _C.lgamma(good + 1)
             at_once = (side >= 0.07) & (v <= sure[places])
             never = (k < 0) | ((side < 0.013) & (v > side))
-            return k, at_once | (~never & fits) | ~mean_here.isfinite()
+            return k, ~at_once & (never | too_high)
 
-        result = result.index_copy(0, high, _rejected((high.numel(),), mean, draw))
+        result = result.index_copy(0, high, until_accepted((high.numel(),), mean, draw))
     return result.reshape(rate.shape).to(rate.dtype)
 
 
@@ -182,15 +182,15 @@ def binomial_samples(count, prob, generator=None):
             side = 0.5 - u.abs()
             a_here, b_here, n_here = a[places], b[places], n_high[places]
             k = ((2 * a_here / side + b_here) * u + center[places]).floor()
-            inside = (k >= 0) & (k <= n_here)
+            outside = (k < 0) | (k > n_here)
             good = _C.minimum(k.clamp(min=0), n_here)
             height = (v * alpha[places] / (a_here / (side * side) + b_here)).log()
-            fits = height <= (
+            too_high = height > (
                 top[places] - _C.lgamma(good + 1) - _C.lgamma(n_here - good + 1) + (good - mode[places]) * log_odds[places]
             )
-            return k, inside & (((side >= 0.07) & (v <= sure[places])) | fits)
+            return k, outside | (~((side >= 0.07) & (v <= sure[places])) & too_high)
 
-        result = result.index_copy(0, high, _rejected((high.numel(),), n_high, draw))
+        result = result.index_copy(0, high, until_accepted((high.numel(),), n_high, draw))
     return _C.where(few, result, n - result).reshape(prob.shape).to(prob.dtype)
 
 

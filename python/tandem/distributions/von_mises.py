@@ -6,6 +6,7 @@ from tandem import _C
 from tandem._grad_mode import no_grad
 from tandem.distributions import constraints
 from tandem.distributions.distribution import Distribution
+from tandem.distributions.sampling import until_accepted
 from tandem.distributions.utils import broadcast_all
 from tandem.special import i0e, i1e
 
@@ -46,17 +47,14 @@ class VonMises(Distribution):
             # For small concentrations the formula cancels: r is 1/k + k there.
             r = _C.where(k < 1e-5, 1 / k + k, (1 + rho * rho) / (2 * rho))
             k, r = (one.expand(shape).reshape(-1) for one in (k, r))
-            angle = _C.zeros_like(k)
-            places = _C.arange(k.numel(), device=k.device)
-            while places.numel():
+
+            def draw(places):
                 u1, u2, u3 = _C.rand((3, places.numel()), dtype=_C.float64, device=k.device).clamp(min=2.0**-53).unbind(0)
                 k_here, r_here = k[places], r[places]
                 z = _C.cos(math.pi * u1)
                 f = (1 + r_here * z) / (r_here + z)
-                c = k_here * (r_here - f)
-                accepted = (c * (2 - c) - u2 > 0) | ((c / u2).log() + 1 - c >= 0)
-                drawn = (u3 - 0.5).sign() * _C.acos(f.clamp(-1, 1))
-                angle = angle.index_copy(0, places[accepted], drawn[accepted])
-                places = places[~accepted]
-            turned = angle.reshape(tuple(shape)) + self.loc.to(_C.float64) + math.pi
+                c = (k_here * (r_here - f)).clamp(min=0)
+                return (u3 - 0.5).sign() * _C.acos(f.clamp(-1, 1)), (c * (2 - c) - u2 <= 0) & ((c / u2).log() + 1 - c < 0)
+
+            turned = until_accepted(shape, k, draw) + self.loc.to(_C.float64) + math.pi
             return (_C.remainder(turned, 2 * math.pi) - math.pi).to(self.loc.dtype)
