@@ -5,23 +5,8 @@
 #include <string_view>
 
 #include "io/torch_file.h"
-#include "libtorch/tempfile.h"
 
 namespace torch::detail {
-
-/// A folder of our own for one file, which goes with its file when this does: tandem reads and writes files by their paths.
-class ScratchFile {
- public:
-  explicit ScratchFile(const char* op);
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  TempDir folder_;
-  std::string path_;
-};
 
 /// The bytes of the file that torch.save writes of `value`.
 std::string bytes_of(const tandem::io::PlainValue& value, tandem::Site site);

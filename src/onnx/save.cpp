@@ -1,15 +1,12 @@
 #include "onnx/save.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <ctime>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
+#include "io/scratch_file.h"
 #include "nn/walk.h"
 #include "onnx/export/file.h"
 #include "onnx/export/recording.h"
@@ -204,17 +201,9 @@ std::vector<Tensor> inputs_in(const Plan& plan, const std::vector<Tensor>& input
 
 /// Whether the graph gives what forward gives, at the sizes that it was traced for in vain, and at the examples' own.
 bool agrees(const Written& written, const Savable& model, std::vector<Plan> plans, const std::vector<Tensor>& inputs, int64_t opset) {
-  const std::string path = (std::filesystem::temp_directory_path() / str("tandem-", getpid(), "-", std::time(nullptr), ".onnx")).string();
-  struct Removed {
-    const std::string& path;
-    ~Removed() {
-      std::error_code ignored;
-      std::filesystem::remove(path, ignored);
-      std::filesystem::remove(path + ".data", ignored);
-    }
-  } const removed{path};
-  write_file(path, written.graph.finish(), opset, written.names, false);
-  Model loaded = load(path);
+  const io::ScratchFile file(kOp, "model.onnx");
+  write_file(file.path(), written.graph.finish(), opset, written.names, false);
+  Model loaded = load(file.path());
   if (!inputs.empty()) loaded.to(inputs[0].device());
   Plan own = plans[0];
   for (Symbol& symbol : own.symbols) symbol.traced = symbol.example;
