@@ -120,7 +120,6 @@ TD_FUNCTOR_2(BitwiseXor, a ^ b);
 TD_FUNCTOR_2(ShiftLeft, math::shift_left(a, b));
 TD_FUNCTOR_2(ShiftRight, math::shift_right(a, b));
 TD_FUNCTOR_2(Polygamma, math::polygamma(a, b));
-TD_FUNCTOR_2(SquaredDifference, (a - b) * (a - b));
 
 // --- Gradients: a is the incoming one
 TD_FUNCTOR_2(TanhBackward, a * (T(1) - b * b));

@@ -255,7 +255,7 @@ TEST(Sort, StableWithNanOnTop) {
           std::vector<char> workspace(cpu_table().sort_workspace(in.view()) + 1);
           workspace.back() = 77;
           TestQueue queue(3);
-          cpu_table().sort(queue, values.out(), places.out(), in.view(), descending, workspace.data());
+          cpu_table().sort_part(queue, values.out(), places.out(), in.view(), descending, 0, workspace.data());
           EXPECT_EQ(workspace.back(), 77);
           const int64_t n = sizes.empty() ? 1 : sizes.back();
           std::vector<double> expected, where;
@@ -286,7 +286,7 @@ TEST(Sort, RandomFloats) {
   for (int64_t i = 0; i < in.numel(); ++i) in.set(i, static_cast<double>(normal(generator)));
   std::vector<char> workspace(cpu_table().sort_workspace(in.view()));
   TestQueue queue;
-  cpu_table().sort(queue, values.out(), places.out(), in.view(), false, workspace.data());
+  cpu_table().sort_part(queue, values.out(), places.out(), in.view(), false, 0, workspace.data());
   std::vector<double> expected = in.values();
   std::sort(expected.begin(), expected.end());
   expect_close(values, expected, 0, "random");
@@ -302,7 +302,7 @@ TEST(Sort, PartsAreThoseOfTheWhole) {
         if (is_floating(dtype)) in.set(n / 2, std::nan(""));
         std::vector<char> workspace(cpu_table().sort_workspace(in.view()));
         TestQueue queue(2);
-        cpu_table().sort(queue, all.out(), all_places.out(), in.view(), descending, workspace.data());
+        cpu_table().sort_part(queue, all.out(), all_places.out(), in.view(), descending, 0, workspace.data());
         for (const int64_t first : {int64_t{0}, n / 3, n - 1})
           for (const int64_t count : {int64_t{1}, n / 9, n - first}) {
             if (first + count > n) continue;

@@ -438,7 +438,6 @@ TEST_P(PointwiseKernel, OperationsWithParameters) {
          const double d = std::fabs(x - p[0]);
          return d <= p[1] ? d * d / 2 : p[1] * (d - p[1] / 2);
        }},
-      {PointwiseOp::squared_difference, "squared_difference", {1.5}, [](double x, P p) { return (x - p[0]) * (x - p[0]); }},
       {PointwiseOp::where, "where", {4, 5}, [](double x, P p) { return x != 0 ? p[0] : p[1]; }},
       {PointwiseOp::isclose,
        "isclose",

@@ -143,8 +143,4 @@ void sort_part(const Queue& queue, Out values_view, Out indices_view, View in_vi
   else run(uint64_t{});
 }
 
-void sort(const Queue& queue, Out values, Out indices, View in, bool descending, void* workspace) {
-  sort_part(queue, values, indices, in, descending, 0, workspace);
-}
-
 }  // namespace tandem::kernels::cpu

@@ -7,7 +7,7 @@ namespace tandem::kernels::cuda {
 namespace {
 
 /// Entries that have no kernel here. These are left to NVIDIA's libraries (vendor/).
-constexpr std::string_view kLeftOut[] = {"sort", "sort_workspace", "sort_part", "decompose", "decompose_workspace"};
+constexpr std::string_view kLeftOut[] = {"sort_workspace", "sort_part", "decompose", "decompose_workspace"};
 
 constexpr bool is_own(std::string_view name) { return std::ranges::find(kLeftOut, name) == std::end(kLeftOut); }
 

@@ -149,8 +149,4 @@ void sort_part(const Queue& queue, Out values, Out indices, View in, bool descen
   });
 }
 
-void sort(const Queue& queue, Out values, Out indices, View in, bool descending, void* workspace) {
-  sort_part(queue, values, indices, in, descending, 0, workspace);
-}
-
 }  // namespace tandem::kernels::cuda::vendor

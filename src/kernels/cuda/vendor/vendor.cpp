@@ -3,7 +3,6 @@
 namespace tandem::kernels::cuda::vendor {
 
 void fill_vendor(Table& table) {
-  table.sort = sort;
   table.sort_workspace = sort_workspace;
   table.sort_part = sort_part;
   table.matmul = matmul;
