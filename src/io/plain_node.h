@@ -42,10 +42,7 @@ struct PlainNode {
 struct PlainAccess {
   [[nodiscard]] static PlainValue make(PlainValue::Kind kind, std::shared_ptr<PlainNode> node) { return {kind, std::move(node)}; }
   /// nullptr where it is a number or the like.
-  [[nodiscard]] static PlainNode* node_of(const PlainValue& value) {
-    const auto* const node = std::get_if<std::shared_ptr<PlainNode>>(&value.content_);
-    return node ? node->get() : nullptr;
-  }
+  [[nodiscard]] static PlainNode* node_of(const PlainValue& value) { return value.node_.get(); }
 };
 
 /// Calls f(name, value) for each tensor in `value`, with the keys and numbers that lead to it.

@@ -66,7 +66,7 @@ void detail::PlainNode::set(PlainValue key, PlainValue value) {
 
 PlainValue::PlainValue(std::string text) : PlainValue(Kind::Text, with_text(std::move(text))) {}
 PlainValue::PlainValue(const tandem::Tensor& tensor) : PlainValue(Kind::Tensor, std::make_shared<detail::PlainNode>()) {
-  std::get<std::shared_ptr<detail::PlainNode>>(content_)->tensor = tensor;
+  node_->tensor = tensor;
 }
 PlainValue::PlainValue(const std::map<std::string, tandem::Tensor>& tensors) {
   Pairs pairs;
@@ -98,20 +98,20 @@ void PlainValue::wrong_kind(const char* wanted) const {
 }
 bool PlainValue::to_bool() const {
   if (kind_ != Kind::Bool) wrong_kind("a truth value");
-  return std::get<bool>(content_);
+  return truth_;
 }
 int64_t PlainValue::to_int() const {
   if (kind_ != Kind::Integer) wrong_kind("a whole number");
-  return std::get<int64_t>(content_);
+  return whole_;
 }
 double PlainValue::to_double() const {
-  if (kind_ == Kind::Integer) return static_cast<double>(std::get<int64_t>(content_));
+  if (kind_ == Kind::Integer) return static_cast<double>(whole_);
   if (kind_ != Kind::Real) wrong_kind("a number");
-  return std::get<double>(content_);
+  return real_;
 }
 DType PlainValue::to_dtype() const {
   if (kind_ != Kind::DType) wrong_kind("a dtype");
-  return std::get<tandem::DType>(content_);
+  return dtype_;
 }
 const std::string& PlainValue::to_text() const {
   if (kind_ < Kind::Text || kind_ > Kind::Device) wrong_kind("a text");

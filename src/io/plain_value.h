@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "tensor/state_dict.h"
@@ -37,10 +36,10 @@ class PlainValue {
 
   /// None.
   PlainValue() = default;
-  PlainValue(bool value) : kind_(Kind::Bool), content_(value) {}
-  PlainValue(std::integral auto value) : kind_(Kind::Integer), content_(static_cast<int64_t>(value)) {}
-  PlainValue(std::floating_point auto value) : kind_(Kind::Real), content_(static_cast<double>(value)) {}
-  PlainValue(tandem::DType value) : kind_(Kind::DType), content_(value) {}
+  PlainValue(bool value) : kind_(Kind::Bool), truth_(value) {}
+  PlainValue(std::integral auto value) : kind_(Kind::Integer), whole_(static_cast<int64_t>(value)) {}
+  PlainValue(std::floating_point auto value) : kind_(Kind::Real), real_(static_cast<double>(value)) {}
+  PlainValue(tandem::DType value) : kind_(Kind::DType), dtype_(value) {}
   PlainValue(std::string text);
   PlainValue(const char* text) : PlainValue(std::string(text)) {}
   PlainValue(const tandem::Tensor& tensor);
@@ -96,13 +95,19 @@ class PlainValue {
 
  private:
   friend struct detail::PlainAccess;
-  PlainValue(Kind kind, std::shared_ptr<detail::PlainNode> node) : kind_(kind), content_(std::move(node)) {}
-  [[nodiscard]] const detail::PlainNode& node() const { return *std::get<std::shared_ptr<detail::PlainNode>>(content_); }
+  PlainValue(Kind kind, std::shared_ptr<detail::PlainNode> node) : kind_(kind), node_(std::move(node)) {}
+  [[nodiscard]] const detail::PlainNode& node() const { return *node_; }
   [[nodiscard]] const PlainValue& item(size_t i) const;
   [[noreturn]] void wrong_kind(const char* wanted) const;
 
   Kind kind_ = Kind::None;
-  std::variant<std::monostate, bool, int64_t, double, tandem::DType, std::shared_ptr<detail::PlainNode>> content_;
+  union {
+    int64_t whole_ = 0;
+    bool truth_;
+    double real_;
+    tandem::DType dtype_;
+  };
+  std::shared_ptr<detail::PlainNode> node_;  // of all other kinds but None
 };
 
 /// As Python prints it; a tensor as its dtype and sizes, what is long cut short.

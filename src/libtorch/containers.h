@@ -103,7 +103,7 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   std::vector<std::shared_ptr<Module>> modules_;
 };
 
-TORCH_MODULE(ModuleList);
+TANDEM_TORCH_LAYER(ModuleList);
 
 /// Modules by name, in the order they were put in.
 class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
@@ -160,6 +160,6 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   Modules modules_;
 };
 
-TORCH_MODULE(ModuleDict);
+TANDEM_TORCH_LAYER(ModuleDict);
 
 }  // namespace torch::nn

@@ -30,6 +30,7 @@ template <class Contained>
 class ModuleHolder : torch::detail::ModuleHolderIndicator {
  public:
   using ContainedType = Contained;
+  using Impl = Contained;
 
   /// A module made without arguments; none where it can't be.
   ModuleHolder() : impl_(made()) {
@@ -137,3 +138,6 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
 
 /// Names a holder of NameImpl.
 #define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)
+
+/// The same of this library's layers, within torch::nn. An alias: what a program does not use, its compiler does not instantiate.
+#define TANDEM_TORCH_LAYER(Name) using Name = ModuleHolder<Name##Impl>

@@ -15,7 +15,7 @@ namespace torch::nn {
     Tensor forward(const Tensor& input, Site site = Site::here());           \
     void pretty_print(std::ostream& stream) const override;                  \
   };                                                                         \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_ACTIVATION(ReLU);
 TANDEM_ACTIVATION(ReLU6);
@@ -42,7 +42,7 @@ TANDEM_ACTIVATION(LogSoftmax);
     Tensor forward(const Tensor& input, Site site = Site::here()); \
     void pretty_print(std::ostream& stream) const override;        \
   };                                                               \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_PLAIN_ACTIVATION(LogSigmoid);
 TANDEM_PLAIN_ACTIVATION(SiLU);
@@ -62,7 +62,7 @@ class HardtanhImpl : public detail::OptionsOnly<HardtanhImpl, HardtanhOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Hardtanh);
+TANDEM_TORCH_LAYER(Hardtanh);
 
 /// Softmax over the channels of (N, C, H, W) or (C, H, W).
 class Softmax2dImpl : public detail::NoOptions<Softmax2dImpl> {
@@ -70,7 +70,7 @@ class Softmax2dImpl : public detail::NoOptions<Softmax2dImpl> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Softmax2d);
+TANDEM_TORCH_LAYER(Softmax2d);
 
 /// Slopes are random in training, their mean else.
 class RReLUImpl : public detail::OptionsOnly<RReLUImpl, RReLUOptions> {
@@ -79,7 +79,7 @@ class RReLUImpl : public detail::OptionsOnly<RReLUImpl, RReLUOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(RReLU);
+TANDEM_TORCH_LAYER(RReLU);
 
 /// The slope of negative inputs is learned: one for all channels, or one each.
 class PReLUImpl : public Cloneable<PReLUImpl> {
@@ -92,7 +92,7 @@ class PReLUImpl : public Cloneable<PReLUImpl> {
   PReLUOptions options;
   Tensor weight;
 };
-TORCH_MODULE(PReLU);
+TANDEM_TORCH_LAYER(PReLU);
 
 namespace detail {
 
@@ -115,7 +115,7 @@ class DropoutOf : public OptionsOnly<Derived, DropoutOptions> {
     static constexpr const char* kName = #Name;                                                            \
     using DropoutOf::DropoutOf;                                                                            \
   };                                                                                                       \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_DROPOUT(Dropout, DropoutFuncOptions, dropout);
 TANDEM_DROPOUT(Dropout2d, Dropout2dFuncOptions, dropout2d);

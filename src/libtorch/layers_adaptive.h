@@ -48,6 +48,6 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   SequentialImpl& cluster(int64_t i);
   Tensor cluster_output(int64_t i, const Tensor& input, Site site);
 };
-TORCH_MODULE(AdaptiveLogSoftmaxWithLoss);
+TANDEM_TORCH_LAYER(AdaptiveLogSoftmaxWithLoss);
 
 }  // namespace torch::nn

@@ -36,7 +36,7 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 };
-TORCH_MODULE(MultiheadAttention);
+TANDEM_TORCH_LAYER(MultiheadAttention);
 
 /// Self-attention, then two products with an activation between; each added to its input and normalized.
 class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
@@ -59,7 +59,7 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerEncoderLayer);
+TANDEM_TORCH_LAYER(TransformerEncoderLayer);
 
 /// Self-attention, attention to a memory, then two products with an activation between; each added to its input and normalized.
 class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
@@ -83,6 +83,6 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
  protected:
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerDecoderLayer);
+TANDEM_TORCH_LAYER(TransformerDecoderLayer);
 
 }  // namespace torch::nn

@@ -63,7 +63,7 @@ class ConvTransposeOf : public ConvNdImpl<D, Derived> {
     static constexpr const char* kName = #Name;           \
     using Base::Base;                                     \
   };                                                      \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_CONVOLUTION(Conv1d, ConvOf, 1);
 TANDEM_CONVOLUTION(Conv2d, ConvOf, 2);
@@ -94,7 +94,7 @@ class UnfoldImpl : public detail::OptionsOnly<UnfoldImpl, UnfoldOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Unfold);
+TANDEM_TORCH_LAYER(Unfold);
 
 /// The way back: what windows have at a place is added up.
 class FoldImpl : public detail::OptionsOnly<FoldImpl, FoldOptions> {
@@ -104,6 +104,6 @@ class FoldImpl : public detail::OptionsOnly<FoldImpl, FoldOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Fold);
+TANDEM_TORCH_LAYER(Fold);
 
 }  // namespace torch::nn

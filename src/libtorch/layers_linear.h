@@ -12,7 +12,7 @@ class IdentityImpl : public detail::NoOptions<IdentityImpl> {
   Tensor forward(const Tensor& input, Site = Site::here()) { return input; }
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Identity);
+TANDEM_TORCH_LAYER(Identity);
 
 /// input weightᵀ + bias; weight (out, in) and bias (out) start uniform within ±1/sqrt(in).
 class LinearImpl : public Cloneable<LinearImpl> {
@@ -27,7 +27,7 @@ class LinearImpl : public Cloneable<LinearImpl> {
   LinearOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(Linear);
+TANDEM_TORCH_LAYER(Linear);
 
 /// input1 weight[k] input2 + bias[k], which start uniform within ±1/sqrt(in1).
 class BilinearImpl : public Cloneable<BilinearImpl> {
@@ -42,7 +42,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
   BilinearOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(Bilinear);
+TANDEM_TORCH_LAYER(Bilinear);
 
 /// Merges dimensions into one.
 class FlattenImpl : public detail::OptionsOnly<FlattenImpl, FlattenOptions> {
@@ -51,7 +51,7 @@ class FlattenImpl : public detail::OptionsOnly<FlattenImpl, FlattenOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Flatten);
+TANDEM_TORCH_LAYER(Flatten);
 
 /// Divides a dimension into several.
 class UnflattenImpl : public detail::OptionsOnly<UnflattenImpl, UnflattenOptions> {
@@ -63,7 +63,7 @@ class UnflattenImpl : public detail::OptionsOnly<UnflattenImpl, UnflattenOptions
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Unflatten);
+TANDEM_TORCH_LAYER(Unflatten);
 
 class CosineSimilarityImpl : public detail::OptionsOnly<CosineSimilarityImpl, CosineSimilarityOptions> {
  public:
@@ -71,7 +71,7 @@ class CosineSimilarityImpl : public detail::OptionsOnly<CosineSimilarityImpl, Co
   Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(CosineSimilarity);
+TANDEM_TORCH_LAYER(CosineSimilarity);
 
 class PairwiseDistanceImpl : public detail::OptionsOnly<PairwiseDistanceImpl, PairwiseDistanceOptions> {
  public:
@@ -79,6 +79,6 @@ class PairwiseDistanceImpl : public detail::OptionsOnly<PairwiseDistanceImpl, Pa
   Tensor forward(const Tensor& input1, const Tensor& input2, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(PairwiseDistance);
+TANDEM_TORCH_LAYER(PairwiseDistance);
 
 }  // namespace torch::nn

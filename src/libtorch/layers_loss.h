@@ -15,7 +15,7 @@ namespace torch::nn {
     Tensor forward(const Tensor& input, const Tensor& target, Site site = Site::here()); \
     void pretty_print(std::ostream& stream) const override;                              \
   };                                                                                     \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_LOSS(L1Loss);
 TANDEM_LOSS(MSELoss);
@@ -37,7 +37,7 @@ TANDEM_LOSS(HingeEmbeddingLoss);
     Tensor forward(const Tensor& first, const Tensor& second, const Tensor& third, Site site = Site::here()); \
     void pretty_print(std::ostream& stream) const override;                                                   \
   };                                                                                                          \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_LOSS_OF_THREE(MarginRankingLoss, input1, input2, target);
 TANDEM_LOSS_OF_THREE(CosineEmbeddingLoss, input1, input2, target);
@@ -69,7 +69,7 @@ class WeightedLoss : public Cloneable<Derived> {
     static constexpr const char* kName = #Name;                                                     \
     using WeightedLoss::WeightedLoss;                                                               \
   };                                                                                                \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_WEIGHTED_LOSS(BCELoss, binary_cross_entropy);
 TANDEM_WEIGHTED_LOSS(BCEWithLogitsLoss, binary_cross_entropy_with_logits);
@@ -87,7 +87,7 @@ class MultiMarginLossImpl : public detail::WeightedLoss<MultiMarginLossImpl, Mul
   explicit MultiMarginLossImpl(MultiMarginLossOptions options_ = {}, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(MultiMarginLoss);
+TANDEM_TORCH_LAYER(MultiMarginLoss);
 
 extern template class detail::WeightedLoss<BCELossImpl, BCELossOptions, functional::binary_cross_entropy>;
 extern template class detail::WeightedLoss<BCEWithLogitsLossImpl, BCEWithLogitsLossOptions, functional::binary_cross_entropy_with_logits>;
@@ -105,6 +105,6 @@ class CTCLossImpl : public detail::OptionsOnly<CTCLossImpl, CTCLossOptions> {
                  Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(CTCLoss);
+TANDEM_TORCH_LAYER(CTCLoss);
 
 }  // namespace torch::nn

@@ -49,7 +49,7 @@ class InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {
     static constexpr const char* kName = #Name;   \
     using Base<D, Name##Impl>::Base;              \
   };                                              \
-  TORCH_MODULE(Name)
+  TANDEM_TORCH_LAYER(Name)
 
 TANDEM_NORM(BatchNorm1d, BatchNormImplBase, 1);
 TANDEM_NORM(BatchNorm2d, BatchNormImplBase, 2);
@@ -86,7 +86,7 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   LayerNormOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(LayerNorm);
+TANDEM_TORCH_LAYER(LayerNorm);
 
 /// Mean 0 and variance 1 over groups of channels.
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
@@ -101,7 +101,7 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   GroupNormOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(GroupNorm);
+TANDEM_TORCH_LAYER(GroupNorm);
 
 /// Each element divided by a power of what neighbouring channels have at its place.
 class LocalResponseNormImpl : public detail::OptionsOnly<LocalResponseNormImpl, LocalResponseNormOptions> {
@@ -110,7 +110,7 @@ class LocalResponseNormImpl : public detail::OptionsOnly<LocalResponseNormImpl, 
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(LocalResponseNorm);
+TANDEM_TORCH_LAYER(LocalResponseNorm);
 
 /// The same with windows of an odd number of channels: an even size has one less, but the sum counts as of all.
 class CrossMapLRN2dImpl : public detail::OptionsOnly<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
@@ -119,6 +119,6 @@ class CrossMapLRN2dImpl : public detail::OptionsOnly<CrossMapLRN2dImpl, CrossMap
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(CrossMapLRN2d);
+TANDEM_TORCH_LAYER(CrossMapLRN2d);
 
 }  // namespace torch::nn

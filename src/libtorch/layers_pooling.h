@@ -16,7 +16,7 @@ namespace torch::nn {
     Tensor forward(const Tensor& input, Site site = Site::here());                                \
     void pretty_print(std::ostream& stream) const override;                                       \
   };                                                                                              \
-  TORCH_MODULE(AvgPool##D##d)
+  TANDEM_TORCH_LAYER(AvgPool##D##d)
 
 #define TANDEM_MAX_POOL(D)                                                                          \
   class MaxPool##D##dImpl : public detail::OptionsOnly<MaxPool##D##dImpl, MaxPool##D##dOptions> {   \
@@ -27,7 +27,7 @@ namespace torch::nn {
     std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input, Site site = Site::here()); \
     void pretty_print(std::ostream& stream) const override;                                         \
   };                                                                                                \
-  TORCH_MODULE(MaxPool##D##d)
+  TANDEM_TORCH_LAYER(MaxPool##D##d)
 
 #define TANDEM_MAX_UNPOOL(D)                                                                                                          \
   class MaxUnpool##D##dImpl : public detail::OptionsOnly<MaxUnpool##D##dImpl, MaxUnpool##D##dOptions> {                               \
@@ -41,7 +41,7 @@ namespace torch::nn {
    protected:                                                                                                                         \
     FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})                                                    \
   };                                                                                                                                  \
-  TORCH_MODULE(MaxUnpool##D##d)
+  TANDEM_TORCH_LAYER(MaxUnpool##D##d)
 
 #define TANDEM_ADAPTIVE_POOL(Kind, D, ...)                                                                             \
   class Adaptive##Kind##D##dImpl : public detail::OptionsOnly<Adaptive##Kind##D##dImpl, Adaptive##Kind##D##dOptions> { \
@@ -53,7 +53,7 @@ namespace torch::nn {
     __VA_ARGS__                                                                                                        \
     void pretty_print(std::ostream& stream) const override;                                                            \
   };                                                                                                                   \
-  TORCH_MODULE(Adaptive##Kind##D##d)
+  TANDEM_TORCH_LAYER(Adaptive##Kind##D##d)
 #define TANDEM_ADAPTIVE_INDICES std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input, Site site = Site::here());
 
 TANDEM_AVG_POOL(1);
@@ -89,7 +89,7 @@ TANDEM_ADAPTIVE_POOL(MaxPool, 3, TANDEM_ADAPTIVE_INDICES);
     std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input, Site site = Site::here());                             \
     void pretty_print(std::ostream& stream) const override;                                                                     \
   };                                                                                                                            \
-  TORCH_MODULE(FractionalMaxPool##D##d)
+  TANDEM_TORCH_LAYER(FractionalMaxPool##D##d)
 
 TANDEM_FRACTIONAL_POOL(2);
 TANDEM_FRACTIONAL_POOL(3);
@@ -103,7 +103,7 @@ TANDEM_FRACTIONAL_POOL(3);
     Tensor forward(const Tensor& input, Site site = Site::here());                               \
     void pretty_print(std::ostream& stream) const override;                                      \
   };                                                                                             \
-  TORCH_MODULE(LPPool##D##d)
+  TANDEM_TORCH_LAYER(LPPool##D##d)
 
 TANDEM_LP_POOL(1);
 TANDEM_LP_POOL(2);
@@ -119,7 +119,7 @@ TANDEM_LP_POOL(2);
     Tensor forward(const Tensor& input, Site site = Site::here());                                      \
     void pretty_print(std::ostream& stream) const override;                                             \
   };                                                                                                    \
-  TORCH_MODULE(Kind##Pad##D##d)
+  TANDEM_TORCH_LAYER(Kind##Pad##D##d)
 
 TANDEM_PAD(Reflection, 1);
 TANDEM_PAD(Reflection, 2);
@@ -138,7 +138,7 @@ TANDEM_PAD(Zero, 2);
     Tensor forward(const Tensor& input, Site site = Site::here());                                            \
     void pretty_print(std::ostream& stream) const override;                                                   \
   };                                                                                                          \
-  TORCH_MODULE(ConstantPad##D##d)
+  TANDEM_TORCH_LAYER(ConstantPad##D##d)
 
 TANDEM_CONSTANT_PAD(1);
 TANDEM_CONSTANT_PAD(2);
@@ -154,7 +154,7 @@ class PixelShuffleImpl : public detail::OptionsOnly<PixelShuffleImpl, PixelShuff
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(PixelShuffle);
+TANDEM_TORCH_LAYER(PixelShuffle);
 
 /// (…, C, H r, W r) to (…, C r², H, W).
 class PixelUnshuffleImpl : public detail::OptionsOnly<PixelUnshuffleImpl, PixelUnshuffleOptions> {
@@ -163,7 +163,7 @@ class PixelUnshuffleImpl : public detail::OptionsOnly<PixelUnshuffleImpl, PixelU
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(PixelUnshuffle);
+TANDEM_TORCH_LAYER(PixelUnshuffle);
 
 /// Images and signals at other sizes.
 class UpsampleImpl : public detail::OptionsOnly<UpsampleImpl, UpsampleOptions> {
@@ -172,6 +172,6 @@ class UpsampleImpl : public detail::OptionsOnly<UpsampleImpl, UpsampleOptions> {
   Tensor forward(const Tensor& input, Site site = Site::here());
   void pretty_print(std::ostream& stream) const override;
 };
-TORCH_MODULE(Upsample);
+TANDEM_TORCH_LAYER(Upsample);
 
 }  // namespace torch::nn

@@ -74,7 +74,7 @@ class RNNImpl : public detail::StateOfOneImpl<RNNImpl, tandem::nn::RNN> {
  private:
   static detail::RNNOptionsBase::rnn_options_base_mode_t mode_of(const RNNOptions& o);
 };
-TORCH_MODULE(RNN);
+TANDEM_TORCH_LAYER(RNN);
 
 /// Gated recurrent units.
 class GRUImpl : public detail::StateOfOneImpl<GRUImpl, tandem::nn::GRU> {
@@ -86,7 +86,7 @@ class GRUImpl : public detail::StateOfOneImpl<GRUImpl, tandem::nn::GRU> {
 
   GRUOptions options;
 };
-TORCH_MODULE(GRU);
+TANDEM_TORCH_LAYER(GRU);
 
 /// Long short-term memory; the state is h and c.
 class LSTMImpl : public detail::RNNImplBase<LSTMImpl, tandem::nn::LSTM> {
@@ -107,7 +107,7 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl, tandem::nn::LSTM> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 };
-TORCH_MODULE(LSTM);
+TANDEM_TORCH_LAYER(LSTM);
 
 extern template class detail::RNNImplBase<RNNImpl, tandem::nn::RNN>;
 extern template class detail::StateOfOneImpl<RNNImpl, tandem::nn::RNN>;
@@ -152,7 +152,7 @@ class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(RNNCell);
+TANDEM_TORCH_LAYER(RNNCell);
 
 /// One step of gated recurrent units.
 class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
@@ -168,7 +168,7 @@ class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(GRUCell);
+TANDEM_TORCH_LAYER(GRUCell);
 
 /// One step of an LSTM: the state is h and c.
 class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
@@ -184,7 +184,7 @@ class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 };
-TORCH_MODULE(LSTMCell);
+TANDEM_TORCH_LAYER(LSTMCell);
 
 extern template class detail::RNNCellImplBase<RNNCellImpl>;
 extern template class detail::RNNCellImplBase<GRUCellImpl>;

@@ -78,7 +78,7 @@ class TransformerEncoderImpl : public detail::LayersImpl<TransformerEncoderImpl,
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerEncoder);
+TANDEM_TORCH_LAYER(TransformerEncoder);
 
 /// Decodes a sequence beside a memory.
 class TransformerDecoderImpl : public detail::LayersImpl<TransformerDecoderImpl, TransformerDecoderOptions, TransformerDecoderLayerImpl> {
@@ -94,7 +94,7 @@ class TransformerDecoderImpl : public detail::LayersImpl<TransformerDecoderImpl,
  protected:
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerDecoder);
+TANDEM_TORCH_LAYER(TransformerDecoder);
 
 extern template class detail::LayersImpl<TransformerEncoderImpl, TransformerEncoderOptions, TransformerEncoderLayerImpl>;
 extern template class detail::LayersImpl<TransformerDecoderImpl, TransformerDecoderOptions, TransformerDecoderLayerImpl>;
@@ -122,6 +122,6 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())},
                            {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
 };
-TORCH_MODULE(Transformer);
+TANDEM_TORCH_LAYER(Transformer);
 
 }  // namespace torch::nn

@@ -71,7 +71,7 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   size_t checked(size_t index) const;
 };
 
-TORCH_MODULE(ParameterList);
+TANDEM_TORCH_LAYER(ParameterList);
 
 /// Parameters by name, in the order they were put in.
 class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
@@ -114,6 +114,6 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   const tandem::Tensor& operator[](const std::string& key) const;
 };
 
-TORCH_MODULE(ParameterDict);
+TANDEM_TORCH_LAYER(ParameterDict);
 
 }  // namespace torch::nn

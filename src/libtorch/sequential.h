@@ -154,6 +154,6 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
   std::function<tandem::Tensor(tandem::Tensor, tandem::Site)> function_;
 };
 
-TORCH_MODULE(Functional);
+TANDEM_TORCH_LAYER(Functional);
 
 }  // namespace torch::nn
