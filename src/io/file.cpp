@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -241,6 +242,13 @@ InputFile::InputFile(const char* op, std::string path) : op_(op), path_(std::mov
 
 InputFile::~InputFile() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::shared_ptr<char> InputFile::map() const {
+  if (size_ == 0) return nullptr;
+  void* const data = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor_, 0);
+  if (data == MAP_FAILED) return nullptr;
+  return {static_cast<char*>(data), [size = size_](char* mapped) { munmap(mapped, size); }};
 }
 
 std::string InputFile::what() const { return str("[", op_, "] ", path_, ": "); }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -71,6 +72,9 @@ class InputFile {
   /// Reads exactly `bytes` from `offset` on. Error where the file ends before.
   void read(void* data, size_t bytes, uint64_t offset) const;
   [[nodiscard]] std::string read(size_t bytes, uint64_t offset) const;
+  /// The whole file as memory, read from the disk as it is used. What is changed there stays out of the file. It outlives the InputFile;
+  /// where the file is shortened meanwhile, what is gone ends the program. nullptr where the system has no room for it.
+  [[nodiscard]] std::shared_ptr<char> map() const;
   /// What errors begin with: `[op] path: `.
   [[nodiscard]] std::string what() const;
   /// Throws `[op] path: what is wrong`.

@@ -2,7 +2,10 @@
 // safetensors_writer.cpp's.
 #include "io/safetensors.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,11 +22,28 @@
 namespace tandem::io {
 namespace {
 
-Tensor read_tensor(const InputFile& file, const std::string& name, const SafetensorsEntry& entry, uint64_t data_begin, Device device,
-                   Site site) {
-  const Tensor tensor = empty(entry.sizes, {.dtype = *entry.dtype}, site);
+/// From here on a tensor is the file's own pages, and no copy of them.
+constexpr size_t kMappedBytes = size_t{1} << 20;
+constexpr uint64_t kPageBytes = 4096;
+
+/// The tensor in `mapped`, the whole file; undefined where it is small, or does not lie as its type wants it.
+Tensor mapped_tensor(const std::shared_ptr<char>& mapped, const SafetensorsEntry& entry, uint64_t begin, Site site) {
+  const size_t bytes = static_cast<size_t>(entry.sizes.numel()) * size_of(*entry.dtype);
+  if (!mapped || bytes < kMappedBytes || begin % size_of(*entry.dtype) != 0) return Tensor();
+  const uint64_t page_begin = begin / kPageBytes * kPageBytes;
+  madvise(mapped.get() + page_begin, begin + bytes - page_begin, MADV_WILLNEED);  // a wish: without it a page is read when it is used
+  return from_blob(
+      mapped.get() + begin, entry.sizes, contiguous_strides(entry.sizes), [mapped](void*) {}, {.dtype = *entry.dtype}, site);
+}
+
+Tensor read_tensor(const InputFile& file, const std::shared_ptr<char>& mapped, const std::string& name, const SafetensorsEntry& entry,
+                   uint64_t data_begin, Device device, Site site) {
+  Tensor tensor = mapped_tensor(mapped, entry, data_begin + entry.begin, site);
+  if (!tensor.defined()) {
+    tensor = empty(entry.sizes, {.dtype = *entry.dtype}, site);
+    if (tensor.nbytes() > 0) file.read(tensor.data_ptr(), tensor.nbytes(), data_begin + entry.begin);
+  }
   const size_t bytes = tensor.nbytes();
-  if (bytes > 0) file.read(tensor.data_ptr(), bytes, data_begin + entry.begin);
   if (entry.dtype == kBool) {
     const auto* values = static_cast<const unsigned char*>(tensor.data_ptr());
     for (size_t i = 0; i < bytes; ++i)
@@ -70,8 +90,9 @@ SafetensorsFile read_safetensors_as(const char* op, const std::string& path, Dev
     if (std::none_of(header.entries.begin(), header.entries.end(), [&](const auto& entry) { return entry.first == name; }))
       file.bad("there is no tensor ", in_quotes(name), "; there is ", list(false));
   SafetensorsFile content{.tensors = {}, .metadata = std::move(header.metadata)};
+  const std::shared_ptr<char> mapped = file.size() < kMappedBytes ? nullptr : file.map();
   for (const auto& [name, entry] : header.entries)
-    if (is_wanted(name)) content.tensors.emplace(name, read_tensor(file, name, entry, header.bytes, device, site));
+    if (is_wanted(name)) content.tensors.emplace(name, read_tensor(file, mapped, name, entry, header.bytes, device, site));
   return content;
 }
 

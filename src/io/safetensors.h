@@ -35,7 +35,9 @@ void save_safetensors(const std::string& path, const std::same_as<StateDict> aut
 
 /// Reads the tensors that are named, or all where `names` is empty, onto `device`. Nothing in the file is trusted: lengths, offsets,
 /// overlaps, gaps, dtypes and sizes are checked before memory is taken, and an error names the file and what is wrong with it. A dtype that
-/// no tensor has, such as F8_E4M3, is an error only where such a tensor is wanted.
+/// no tensor has, such as F8_E4M3, is an error only where such a tensor is wanted. On the CPU, tensors of a megabyte and more are the
+/// file's own pages, read from the disk as they are used: the file may be replaced meanwhile, as save_safetensors does, but not be
+/// shortened.
 [[nodiscard]] TensorMap load_safetensors(const std::string& path, Device device = cpu(), const std::vector<std::string>& names = {},
                                          Site site = Site::here());
 /// The same with the file's metadata.

@@ -114,6 +114,35 @@ TEST(SafetensorsFile, OfAnotherProgramIsRead) {
   EXPECT_TRUE(td::equal(file.tensors.at("z"), td::tensor({-1, 2, 3}, td::kInt8)));
 }
 
+TEST(SafetensorsFile, LargeTensorsAreTheFilesPages) {
+  const std::string path = "large.safetensors";
+  const auto written = td::arange(600000, {.dtype = td::kFloat32});
+  td::io::save_safetensors(path, {{"large", written}, {"small", td::ones({3})}, {"whole", written.to(td::kInt64)}});
+  auto first = td::io::load_safetensors(path);
+  const auto named = td::io::load_safetensors(path, td::cpu(), {"whole"});
+  EXPECT_TRUE(td::equal(first.at("large"), written));
+  first.at("large").mul_(2).add_(1);  // the file is not changed by that
+  EXPECT_TRUE(td::equal(first.at("large"), written * 2 + 1));
+  EXPECT_TRUE(td::equal(td::io::load_safetensors(path).at("large"), written));
+  td::io::save_safetensors(path, {{"large", td::zeros({4})}});
+  std::remove(path.c_str());
+  EXPECT_TRUE(td::equal(named.at("whole"), written.to(td::kInt64))) << "what was read stays";
+  EXPECT_TRUE(td::equal((first.at("small") + 1).sum(), td::tensor(6.0)));
+}
+
+TEST(SafetensorsFile, LargeTensorsThatLieUnevenlyAreRead) {
+  const std::string path = "uneven.safetensors";
+  const auto written = td::arange(300000, {.dtype = td::kFloat32});
+  std::string header = R"({"x":{"dtype":"F32","shape":[300000],"data_offsets":[0,1200000]}})";
+  while (header.size() % 4 != 1) header += ' ';
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(header.size() >> (8 * i));
+  bytes += header + std::string(static_cast<const char*>(written.data_ptr()), 1200000);
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_TRUE(td::equal(td::io::load_safetensors(path).at("x"), written));
+  std::remove(path.c_str());
+}
+
 TEST(SafetensorsFile, MayHoldNothing) {
   io::save_safetensors("none.safetensors", {});
   EXPECT_TRUE(io::load_safetensors("none.safetensors").empty());
