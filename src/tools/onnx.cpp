@@ -1,5 +1,7 @@
 // `tandem onnx`: what an ONNX model holds, and what it gives for arrays of a file.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,7 @@ using nlohmann::ordered_json;
 
 struct OnnxOptions {
   std::string model, input, output, device = "cpu";
+  int repeat = 1;
   bool json = false;
 };
 
@@ -83,14 +86,26 @@ int run(const OnnxOptions& options) {
   onnx::Model model = onnx::load(options.model);
   model.to(device);
   model.eval();
-  const NoGradGuard no_grad;
-  const io::TensorMap outputs = model.run(io::load_npz(options.input, device));
+  const InferenceMode inference;
+  const io::TensorMap inputs = io::load_npz(options.input, device);
+  io::TensorMap outputs = model.run(inputs);
+  std::vector<double> seconds;
+  for (int i = 0; i < options.repeat && options.repeat > 1; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    outputs = model.run(inputs);
+    if (device.is_cuda()) cuda::synchronize(device);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
   io::TensorMap host;
   for (const auto& [name, tensor] : outputs) host[name] = tensor.cpu();
   if (!options.output.empty()) io::save_npz(options.output, host);
   for (const auto& [name, tensor] : host) std::cout << name << "  " << str(tensor.dtype(), tensor.sizes()) << "\n";
   if (options.output.empty())
     for (const auto& [name, tensor] : host) std::cout << name << " = " << tensor << "\n";
+  if (!seconds.empty()) {
+    std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+    std::cout << "median of " << seconds.size() << " runs: " << seconds[seconds.size() / 2] * 1e3 << " ms\n";
+  }
   std::cout << std::flush;
   return 0;
 }
@@ -112,6 +127,7 @@ void add_onnx(CLI::App& app, Action& action) {
   CLI::App* run_app = add("run", "Run a model on the arrays of a file, by the names of its inputs", run);
   run_app->add_option("INPUT", options->input, "A .npz file")->required()->check(existing_file());
   run_app->add_option("--output", options->output, "The .npz file to write; without it outputs are printed")->check(not_empty());
+  run_app->add_option("--repeat", options->repeat, "Run it so often once more, and print how long one takes")->check(CLI::PositiveNumber);
   run_app->add_option("--device", options->device, "Where to compute")->capture_default_str();
 }
 

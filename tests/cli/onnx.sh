@@ -43,6 +43,10 @@ PYTHON
 done
 call -- onnx run "$corpus/conv" x.npz
 expect_status 0; expect_out "y = "
+call -- onnx run "$corpus/conv" x.npz --repeat 3
+expect_status 0; expect_out "median of 3 runs: "; expect_out " ms"
+call -- onnx run "$corpus/conv" x.npz --repeat 0
+expect_status 2
 call -- onnx run "$corpus/conv" x.npz --device nowhere
 expect_status 2; expect_one_line_error
 call -- onnx run "$corpus/conv"

@@ -119,7 +119,7 @@ TEST(ExportedFolder, GivesWhatPyTorchGives) {
     ++programs;
     Case one(entry.path().stem(), td::Device(device ? device : "cpu"), std::string(folder) + "/");
     one.compare();
-    const auto y = one.model(one.inputs[0]);
+    const auto y = one.model.run(one.inputs).front();
     y.square().mean().backward();
     for (const auto& [name, parameter] : one.model.named_parameters()) EXPECT_TRUE(parameter.grad().defined()) << name;
   }
