@@ -65,6 +65,7 @@
 #include "ops/scan.h"
 #include "ops/scatter.h"
 #include "ops/sort.h"
+#include "ops/special.h"
 #include "ops/view.h"
 #include "optim/optim.h"
 #include "parallel/parallel.h"

@@ -9,6 +9,7 @@
 #include "data/idx.h"
 #include "data/image.h"
 #include "data/image_folder.h"
+#include "data/image_grid.h"
 #include "data/loader.h"
 #include "data/sampler.h"
 #include "data/synthetic.h"

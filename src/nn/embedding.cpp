@@ -1,5 +1,7 @@
 #include "nn/embedding.h"
 
+#include <utility>
+
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "nn/repr.h"
@@ -32,6 +34,18 @@ void draw_table(const Tensor& weight, std::optional<int64_t> padding_idx, Site s
   if (padding_idx) weight.select(0, *padding_idx, site).zero_(site);
 }
 
+/// A table or bags of these rows, and which of them is the padding.
+template <class M, class O>
+std::pair<M, std::optional<int64_t>> with_rows(const char* op, const Tensor& embeddings, bool freeze, const O& options, Site site) {
+  if (embeddings.dim(site) != 2) fail("[", op, "] Embeddings parameter is expected to be 2-dimensional, got ", embeddings.sizes());
+  O own = options;
+  own.dtype = embeddings.dtype();
+  own.padding_idx.reset();  // there is no such row yet
+  M table(0, embeddings.size(1), own, site);
+  table.weight = embeddings.detach().requires_grad_(!freeze);
+  return {std::move(table), in_range(op, options.padding_idx, embeddings.size(0))};
+}
+
 }  // namespace
 
 Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options, Site site)
@@ -45,15 +59,9 @@ Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const Embedd
 }
 
 Embedding Embedding::from_pretrained(const Tensor& embeddings, Flag freeze, const EmbeddingOptions& options, Site site) {
-  if (embeddings.dim() != 2)
-    fail("[Embedding.from_pretrained] Embeddings parameter is expected to be 2-dimensional, got ", embeddings.sizes());
-  EmbeddingOptions own = options;
-  own.dtype = embeddings.dtype();
-  own.padding_idx.reset();  // there is no such row yet
-  Embedding table(0, embeddings.size(1), own, site);
-  table.padding_idx = in_range("Embedding.from_pretrained", options.padding_idx, embeddings.size(0));
-  table.weight = embeddings.detach().requires_grad_(!freeze);
-  return table;
+  auto [table, padding_idx] = with_rows<Embedding>("Embedding.from_pretrained", embeddings, freeze, options, site);
+  table.padding_idx = padding_idx;
+  return std::move(table);
 }
 
 void Embedding::reset_parameters(Site site) { draw_table(weight, padding_idx, site); }
@@ -77,6 +85,12 @@ EmbeddingBag::EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, Embedd
   weight = make_table("EmbeddingBag", num_embeddings, embedding_dim,
                       {.dtype = this->options.dtype, .device = this->options.device, .requires_grad = true}, site);
   reset_parameters(site);
+}
+
+EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings, Flag freeze, const EmbeddingBagOptions& options, Site site) {
+  auto [table, padding_idx] = with_rows<EmbeddingBag>("EmbeddingBag.from_pretrained", embeddings, freeze, options, site);
+  table.options.padding_idx = padding_idx;
+  return std::move(table);
 }
 
 void EmbeddingBag::reset_parameters(Site site) { draw_table(weight, options.padding_idx, site); }

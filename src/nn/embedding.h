@@ -55,6 +55,9 @@ struct EmbeddingBag : Module {
   EmbeddingBagOptions options;
 
   EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, EmbeddingBagOptions options = {}, Site site = Site::here());
+  /// Bags of the rows of `embeddings` (n, d), which it shares; without gradients if `freeze`. As torch.nn.EmbeddingBag.from_pretrained.
+  [[nodiscard]] static EmbeddingBag from_pretrained(const Tensor& embeddings, Flag freeze = true, const EmbeddingBagOptions& options = {},
+                                                    Site site = Site::here());
   void fields(Fields& f) override;
   void settings(Settings& s) override;
   Tensor forward(const Tensor& indices) override;

@@ -200,6 +200,12 @@ TEST_P(ModulesOn, EmbeddingOptions) {
   EXPECT_FALSE(frozen.weight.requires_grad());
   EXPECT_EQ(frozen.padding_idx, 3);
   EXPECT_TRUE(equal(frozen(tensor({2}).to(device())), given.narrow(0, 2, 1)));
+  auto bags = nn::EmbeddingBag::from_pretrained(given, false, {.mode = "sum", .padding_idx = -1});
+  EXPECT_TRUE(bags.weight.requires_grad());
+  EXPECT_EQ(bags.options.padding_idx, 3);
+  EXPECT_TRUE(allclose(bags(tensor({{0, 2}, {1, 3}}).to(device())), stack({given[0] + given[2], given[1]})));
+  EXPECT_NE(error_of([] { (void)nn::EmbeddingBag::from_pretrained(ones({4})); }).find("expected to be 2-dimensional, got [4]"),
+            std::string::npos);
   nn::EmbeddingBag bag(4, 2, {.mode = "sum"});
   bag.to(device());
   const Tensor sums = bag(tensor({0, 1, 2}).to(device()), tensor({0, 2}).to(device()));
