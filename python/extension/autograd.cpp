@@ -287,6 +287,15 @@ PyObject* module_set_grad_enabled(PyObject*, PyObject* enabled) {
     return PyBool_FromLong(before);
   });
 }
+/// _set_recording(enabled, inference): both switches; gives those before.
+PyObject* module_set_recording(PyObject*, PyObject* args) {
+  int enabled = 0, inference = 0;
+  if (!PyArg_ParseTuple(args, "pp", &enabled, &inference)) return nullptr;
+  const bool enabled_before = std::exchange(autograd::detail::grad_enabled, enabled != 0);
+  const bool inference_before = std::exchange(autograd::detail::inference_mode, inference != 0);
+  return Py_BuildValue("(NN)", PyBool_FromLong(enabled_before), PyBool_FromLong(inference_before));
+}
+PyObject* module_is_inference_mode_enabled(PyObject*, PyObject*) { return PyBool_FromLong(InferenceMode::is_enabled()); }
 PyObject* module_is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(is_grad_enabled()); }
 
 /// _set_anomaly(enabled, check_nan), and _anomaly(): both.
@@ -355,19 +364,22 @@ PyObject* module_set_saved_hooks(PyObject*, PyObject* hooks) {
   });
 }
 
-PyMethodDef functions[] = {{"_backward", module_backward, METH_VARARGS, nullptr},
-                           {"_grad", module_grad, METH_VARARGS, nullptr},
-                           {"_queue_callback", module_queue_callback, METH_O, nullptr},
-                           {"_record_function", module_record, METH_VARARGS, nullptr},
-                           {"_change_history", module_change_history, METH_VARARGS, nullptr},
-                           {"_saved_hooks", module_saved_hooks, METH_VARARGS, nullptr},
-                           {"_hooks_to_host", module_hooks_to_host, METH_O, nullptr},
-                           {"_set_saved_hooks", module_set_saved_hooks, METH_O, nullptr},
-                           {"_set_grad_enabled", module_set_grad_enabled, METH_O, nullptr},
-                           {"_set_anomaly", module_set_anomaly, METH_VARARGS, nullptr},
-                           {"_anomaly", module_anomaly, METH_NOARGS, nullptr},
-                           {"is_grad_enabled", module_is_grad_enabled, METH_NOARGS, "Whether operations are recorded."},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {
+    {"_backward", module_backward, METH_VARARGS, nullptr},
+    {"_grad", module_grad, METH_VARARGS, nullptr},
+    {"_queue_callback", module_queue_callback, METH_O, nullptr},
+    {"_record_function", module_record, METH_VARARGS, nullptr},
+    {"_change_history", module_change_history, METH_VARARGS, nullptr},
+    {"_saved_hooks", module_saved_hooks, METH_VARARGS, nullptr},
+    {"_hooks_to_host", module_hooks_to_host, METH_O, nullptr},
+    {"_set_saved_hooks", module_set_saved_hooks, METH_O, nullptr},
+    {"_set_grad_enabled", module_set_grad_enabled, METH_O, nullptr},
+    {"_set_recording", module_set_recording, METH_VARARGS, nullptr},
+    {"is_inference_mode_enabled", module_is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in a block of inference_mode."},
+    {"_set_anomaly", module_set_anomaly, METH_VARARGS, nullptr},
+    {"_anomaly", module_anomaly, METH_NOARGS, nullptr},
+    {"is_grad_enabled", module_is_grad_enabled, METH_NOARGS, "Whether operations are recorded."},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -41,6 +41,7 @@ PyObject* is_signed(PyObject* self, PyObject*) {
 }
 PyObject* is_contiguous(PyObject* self, Args, Py_ssize_t, PyObject*) { return PyBool_FromLong(tensor_of(self).is_contiguous()); }
 PyObject* is_pinned(PyObject* self, Args, Py_ssize_t, PyObject*) { return PyBool_FromLong(tensor_of(self).is_pinned()); }
+PyObject* is_inference(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_of(self).is_inference()); }
 PyObject* is_shared(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_of(self).is_shared()); }
 PyObject* is_same(PyObject* self, PyObject* other) {
   return PyBool_FromLong(is_tensor(other) && tensor_of(self).is_same(tensor_of(other)));
@@ -259,6 +260,8 @@ const PyMethodDef methods[] = {
     {"is_signed", is_signed, METH_NOARGS, "Whether its dtype has negative numbers."},
     fast("is_contiguous", is_contiguous, "Whether its elements are dense, in row-major order."),
     fast("is_pinned", is_pinned, "Whether it lies in page-locked memory."),
+    {"is_inference", is_inference, METH_NOARGS,
+     "Whether it was made in a block of inference_mode, and not as a view of a tensor from outside."},
     {"is_shared", is_shared, METH_NOARGS, "Whether other processes can see its memory."},
     {"is_set_to", is_same, METH_O, "Whether both are one tensor."},
     {"get_device", get_device, METH_NOARGS, "The number of its GPU; -1 on the CPU."},

@@ -17,7 +17,7 @@ from . import _cells  # noqa: E402
 _C._cell_namer(_cells.name_of)
 
 from ._C import (Generator, Node, OutOfMemoryError, Size, Tensor, can_cast, default_generator, device, dtype, get_default_device, get_default_dtype, get_num_threads,  # noqa: E402
-                 is_grad_enabled, manual_seed, promote_types, set_default_device, set_num_threads)
+                 is_grad_enabled, is_inference_mode_enabled, manual_seed, promote_types, set_default_device, set_num_threads)
 
 bool, uint8, int8, int16, int32, int64 = _C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64
 float16, bfloat16, float32, float64 = _C.float16, _C.bfloat16, _C.float32, _C.float64
@@ -45,7 +45,7 @@ from ._more import *  # noqa: E402,F403
 from ._named_special import i0, i0_, igamma, igammac  # noqa: E402
 from ._statistics import corrcoef, cov, cumulative_trapezoid, gradient, vander  # noqa: E402
 from ._windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window  # noqa: E402
-from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
+from ._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402
 from .autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled  # noqa: E402
 from ._random import fork_rng, get_rng_state, initial_seed, seed, set_rng_state  # noqa: E402
 from ._settings import (are_deterministic_algorithms_enabled, finfo, get_deterministic_debug_mode, get_float32_matmul_precision, get_num_interop_threads, iinfo,  # noqa: E402

@@ -315,6 +315,7 @@ from tandem._C import (
     instance_norm as instance_norm,
     interpolate as interpolate,
     is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
     isclose as isclose,
     isfinite as isfinite,
     isin as isin,
@@ -611,7 +612,6 @@ from tandem._functions import (
 from tandem._grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
-    is_inference_mode_enabled as is_inference_mode_enabled,
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
@@ -824,14 +824,14 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverses of square matrices."""
 def is_complex(*args: Any, **kwargs: Any) -> _bool: ...
 def is_conj(input: Tensor) -> _bool:
-    """False: results of inference_mode are tensors as any others."""
+    """False: no tensor of tandem's has that."""
 def is_distributed(input: Tensor) -> _bool:
-    """False: results of inference_mode are tensors as any others."""
+    """False: no tensor of tandem's has that."""
 def is_floating_point(*args: Any, **kwargs: Any) -> _bool: ...
 def is_inference(input: Tensor) -> _bool:
-    """False: results of inference_mode are tensors as any others."""
+    """Whether it was made in a block of inference_mode, and not as a view of a tensor from outside."""
 def is_neg(input: Tensor) -> _bool:
-    """False: results of inference_mode are tensors as any others."""
+    """False: no tensor of tandem's has that."""
 def is_nonzero(*args: Any, **kwargs: Any) -> _bool: ...
 def is_same_size(input: Tensor, other: Tensor | _Number) -> _bool:
     """Whether both have the same sizes."""

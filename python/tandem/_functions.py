@@ -366,11 +366,17 @@ real = conj_physical = resolve_conj = resolve_neg = conj
 
 @takes("Tensor input")
 def is_inference(input):
-    """False: results of inference_mode are tensors as any others."""
+    """Whether it was made in a block of inference_mode, and not as a view of a tensor from outside."""
+    return input.is_inference()
+
+
+@takes("Tensor input")
+def is_neg(input):
+    """False: no tensor of tandem's has that."""
     return False
 
 
-is_neg = is_conj = is_distributed = is_inference
+is_conj = is_distributed = is_neg
 
 
 def view_as_real(input):

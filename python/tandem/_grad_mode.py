@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import threading
 from typing import Any, Self
 
 from . import _C
@@ -95,11 +94,8 @@ class set_grad_enabled(_Mode):
     __repr__ = __str__
 
 
-_inference = threading.local()
-
-
 class inference_mode(_Mode):
-    """As no_grad: tandem keeps no other record of a tensor that inference could do without."""
+    """No recording in this block or function, and what is made in it is never recorded later: is_inference() is True of it."""
 
     def __new__(cls, mode=True) -> Self:
         self = object.__new__(cls)
@@ -113,14 +109,7 @@ class inference_mode(_Mode):
         return type(self)(self.mode)
 
     def __enter__(self):
-        _inference.depth = getattr(_inference, "depth", 0) + self.mode
-        self.before = _C._set_grad_enabled(False if self.mode else _C.is_grad_enabled())
+        self.before = _C._set_recording(not self.mode, self.mode)
 
     def __exit__(self, *error):
-        _inference.depth -= self.mode
-        _C._set_grad_enabled(self.before)
-
-
-def is_inference_mode_enabled():
-    """Whether this thread is in a block of inference_mode."""
-    return getattr(_inference, "depth", 0) > 0
+        _C._set_recording(*self.before)

@@ -369,7 +369,7 @@ METHODS = {
     "__array_wrap__": _array_wrap, "__array_priority__": 1000, "__format__": _format, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce, "type": _type,
     "new_tensor": _new_tensor, "new": _new, "apply_": _apply_, "map_": _map_, "untyped_storage": _untyped_storage, "storage": _storage,
     "resize_": _resize_, "norm": _norm, "split": _split, "split_with_sizes": _split, "max": _max, "min": _min, "__setstate__": _setstate,
-    "is_inference": lambda self: False, "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
+    "is_coalesced": lambda self: False, "resolve_conj": lambda self: self, "resolve_neg": lambda self: self, "is_conj": lambda self: False,
     "is_neg": lambda self: False, "conj": lambda self: self, "conj_physical": lambda self: self, "conj_physical_": lambda self: self,
     "real": property(lambda self: self), "layout": property(lambda self: strided),
     "grad_dtype": property(lambda self: self.dtype), "is_nonzero": lambda self: bool(self), "to_dense": lambda self: self, 

@@ -85,7 +85,23 @@ bool is_grad_enabled() { return autograd::detail::grad_enabled; }
 SetGradGuard::SetGradGuard(bool enabled) : before_(std::exchange(autograd::detail::grad_enabled, enabled)) {}
 SetGradGuard::~SetGradGuard() { autograd::detail::grad_enabled = before_; }
 
+InferenceMode::InferenceMode(bool enabled)
+    : recording_before_(std::exchange(autograd::detail::grad_enabled, !enabled)),
+      before_(std::exchange(autograd::detail::inference_mode, enabled)) {}
+InferenceMode::~InferenceMode() {
+  autograd::detail::grad_enabled = recording_before_;
+  autograd::detail::inference_mode = before_;
+}
+bool InferenceMode::is_enabled() { return autograd::detail::inference_mode; }
+
+uint32_t Tensor::version(Site site) const {
+  const TensorImpl& self = impl(site);
+  if (self.inference) fail("[version] Inference tensors do not track version counter.");
+  return self.version();
+}
+
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options, Site site) {
+  if (inputs.empty()) fail("[grad] grad requires non-empty inputs.");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].requires_grad())
       fail("[grad] One of the differentiated Tensors does not require grad: input ", i, "; call requires_grad_() on it before computing");
@@ -118,6 +134,8 @@ const Tensor& Tensor::requires_grad_(Flag required, Site /*site*/) const {
     fail("[requires_grad_] you can only change requires_grad flags of leaf variables; use detach() to get a tensor without history");
   if (required && !is_floating(self.dtype))
     fail("[requires_grad_] only Tensors of floating point dtype can require gradients, not ", self.dtype, "; convert with to(kFloat32)");
+  if (required && self.inference && !autograd::detail::inference_mode)
+    fail("[requires_grad_] Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Hint: clone() it first");
   self.requires_grad = required;
   return *this;
 }
@@ -140,7 +158,9 @@ void Tensor::set_grad(const Tensor& grad, Site /*site*/) const {
 
 Tensor Tensor::detach() const {
   const TensorImpl& self = impl();
-  return Tensor(self.alias(self.sizes, self.strides, self.offset, self.dtype));
+  Tensor y(self.alias(self.sizes, self.strides, self.offset, self.dtype));
+  y.impl().inference &= autograd::detail::inference_mode;
+  return y;
 }
 
 Tensor Tensor::data() const {

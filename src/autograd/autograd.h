@@ -34,6 +34,21 @@ class EnableGradGuard : SetGradGuard {
   EnableGradGuard() : SetGradGuard(true) {}
 };
 
+/// No recording in this scope, and what is made in it is never recorded later: is_inference() is true of it. Views of tensors from outside
+/// are views as in no_grad. With false, recording in a scope within. As torch.inference_mode.
+class InferenceMode {
+ public:
+  explicit InferenceMode(bool enabled = true);
+  ~InferenceMode();
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+  /// Whether the calling thread is in one.
+  [[nodiscard]] static bool is_enabled();
+
+ private:
+  bool recording_before_, before_;
+};
+
 /// Options of grad(), in this order.
 struct GradOptions {
   std::vector<Tensor> grad_outputs = {};

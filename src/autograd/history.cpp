@@ -130,20 +130,28 @@ namespace {
         " is a view and is being modified inplace. This view was created inside a custom Function (or because an input was returned as-is) "
         "and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to "
         "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
-  fail('[', op,
-       "] A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-       "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside "
-       "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+  const bool inference = view.view_origin == ViewOrigin::Inference || view.view_origin == ViewOrigin::InferenceOfGraph;
+  fail('[', op, "] A view was created in ", inference ? "inference" : "no_grad", " mode and is being modified inplace ",
+       inference ? "in normal mode" : "with grad mode enabled",
+       ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and "
+       "the inplace either both inside the ",
+       inference ? "inference_mode" : "no_grad",
+       " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
 }
 
 }  // namespace
 
 void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad) {
-  if (!detail::grad_enabled) return;
   const TensorImpl& impl = x.impl();
+  if (impl.inference && !detail::inference_mode) [[unlikely]]
+    fail('[', op,
+         "] Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal tensor before "
+         "doing inplace update.");
+  if (!detail::grad_enabled) return;
   // Where nothing else sees the memory, no other history has to learn of the change.
   if (impl.view_origin != ViewOrigin::Recorded && impl.storage->use_count() > 1 &&
-      (impl.view_origin == ViewOrigin::NoGradOfGraph || operand_requires_grad || impl.needs_grad()))
+      (impl.view_origin == ViewOrigin::NoGradOfGraph || impl.view_origin == ViewOrigin::InferenceOfGraph || operand_requires_grad ||
+       impl.needs_grad()))
     fail_unrecorded_view(op, impl);
   const auto is_required_leaf = [](const TensorImpl& leaf) { return leaf.requires_grad && !leaf.grad_fn; };
   if (is_required_leaf(impl))

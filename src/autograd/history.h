@@ -9,17 +9,14 @@
 
 #include "autograd/autograd.h"
 #include "autograd/node.h"
+#include "autograd/recording.h"
 #include "autograd/saved.h"
 #include "tensor/tensor.h"
 
 namespace tandem::autograd {
 
-namespace detail {
-inline thread_local constinit bool grad_enabled = true;
-}
-
-/// Whether operations on these tensors are to be recorded now.
-inline bool needs_grad(const Tensor& x) { return detail::grad_enabled && x.defined() && x.impl().needs_grad(); }
+/// Whether operations on these tensors are to be recorded now. What was made in inference mode is no reason by itself.
+inline bool needs_grad(const Tensor& x) { return detail::grad_enabled && x.defined() && x.impl().needs_grad() && !x.impl().inference; }
 template <class... Tensors>
 inline bool needs_grad(const Tensor& x, const Tensors&... others) {
   return needs_grad(x) || needs_grad(others...);
@@ -35,7 +32,8 @@ Tensor called(Tensor result, const char* name);
 /// Makes `node` the history of a tensor that was changed in place; a view's change reaches the tensor it is a view of, and its other views.
 void set_history_in_place(const Tensor& changed, Ref<Node> node);
 /// Error where changing `x` in place is not allowed while recording: leaves that require gradients, and views of them; and, where the
-/// change would be recorded (x or an operand requires a gradient), views whose base would not learn of it.
+/// change would be recorded (x or an operand requires a gradient), views whose base would not learn of it. Outside of inference mode, also
+/// for what was made in it.
 void check_in_place(const char* op, const Tensor& x, bool operand_requires_grad = false);
 
 /// Which inputs' gradients a backward function has to compute.

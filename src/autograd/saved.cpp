@@ -25,7 +25,12 @@ Tensor with_history(const Tensor& values, const Edge& edge) {
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t output_nr) : output_nr_(output_nr), output_(output) {
   if (!tensor.defined()) return;
-  version_ = tensor.version();
+  if (tensor.impl().inference && !detail::inference_mode) [[unlikely]]
+    fail(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by "
+        "autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use ",
+        Hint("NoGradGuard in place of InferenceMode", "no_grad() in place of inference_mode()"));
+  version_ = tensor.impl().version();
   tensor_ = output ? tensor.detach() : tensor;
   if (detail::saved_hooks) [[unlikely]]
     pack();
@@ -40,7 +45,7 @@ void SavedTensor::pack() {
   if (!output_) packed->edge = edge_of(tensor_);
   const Tensor values = tensor_.detach();
   packed->value = hooks->pack(values);
-  if (values.version() != version_)
+  if (values.impl().version() != version_)
     fail(
         "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by "
         "in-place operations as this can lead to unexpected side-effects. Hint: change a clone() of it");
@@ -52,11 +57,11 @@ Tensor SavedTensor::get(const Node* node) const {
   if (packed_) [[unlikely]]
     return unpack(node);
   if (!tensor_.defined()) return Tensor();
-  if (tensor_.version() != version_)
+  if (tensor_.impl().version() != version_)
     fail("one of the variables needed for gradient computation has been modified by an inplace operation: [",
          tensor_.device().is_cuda() ? "cuda " : "", scalar_name(tensor_.dtype()), " ", tensor_.sizes(), "]",
-         node ? str(", which is output ", output_nr_, " of ", node->name(), ",") : std::string(), " is at version ", tensor_.version(),
-         "; expected version ", version_,
+         node ? str(", which is output ", output_nr_, " of ", node->name(), ",") : std::string(), " is at version ",
+         tensor_.impl().version(), "; expected version ", version_,
          " instead. Hint: use the operation that is not in place, or clone() first; to() and load_state_dict with "
          "assign are such changes of a module's parameters, too");
   if (const Storage& storage = *tensor_.impl().storage; storage.was_refilled() || !storage.data()) [[unlikely]]

@@ -35,6 +35,8 @@ class Error : public std::exception {
   Error(std::string message, Hint hint);
   /// The operation, the values, what to do; then, in brackets, the layer and the line, where they are known.
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+  /// As what(), by libtorch's name.
+  [[nodiscard]] const char* what_without_backtrace() const noexcept { return what(); }
   /// The same without the brackets.
   [[nodiscard]] std::string message(Language language = Language::Cpp) const;
   /// The part of the message that says what to do; empty where it is not told apart.

@@ -102,6 +102,8 @@ class Shape {
   [[nodiscard]] std::vector<int64_t> vec() const { return {begin(), end()}; }
   /// `count` values from number `first` on.
   [[nodiscard]] Shape slice(size_t first, size_t count) const { return {data() + first, count}; }
+  /// The values from number `first` on.
+  [[nodiscard]] Shape slice(size_t first) const { return slice(first, size() - first); }
   /// As ==.
   [[nodiscard]] bool equals(const Shape& other) const { return *this == other; }
   friend bool operator==(const Shape& a, const Shape& b) {

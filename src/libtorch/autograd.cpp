@@ -1,7 +1,5 @@
 #include "libtorch/autograd.h"
 
-#include <utility>
-
 std::ostream& tandem::operator<<(std::ostream& out, const Ref<autograd::Node>& node) { return out << static_cast<const void*>(node.get()); }
 
 namespace torch::autograd {
@@ -29,6 +27,18 @@ void backward(const variable_list& outputs, const variable_list& gradients, std:
   else tandem::autograd::backward(outputs, gradients, options, inputs, site);
 }
 
+bool operator==(tandem::ViewOrigin origin, CreationMeta meta) {
+  switch (origin) {
+    case tandem::ViewOrigin::Recorded: return meta == CreationMeta::DEFAULT;
+    case tandem::ViewOrigin::NoGrad:
+    case tandem::ViewOrigin::NoGradOfGraph: return meta == CreationMeta::NO_GRAD_MODE;
+    case tandem::ViewOrigin::CustomFunction: return meta == CreationMeta::IN_CUSTOM_FUNCTION;
+    case tandem::ViewOrigin::Inference:
+    case tandem::ViewOrigin::InferenceOfGraph: return meta == CreationMeta::INFERENCE_MODE;
+  }
+  return false;
+}
+
 Variable make_variable(const Tensor& data, bool requires_grad, bool /*allow_change*/) {
   Variable variable = data.data();
   if (requires_grad) variable.requires_grad_(true);
@@ -44,17 +54,6 @@ bool GradMode::is_enabled() { return tandem::is_grad_enabled(); }
 void GradMode::set_enabled(bool enabled) {
   alignas(tandem::SetGradGuard) std::byte place[sizeof(tandem::SetGradGuard)];
   ::new (place) tandem::SetGradGuard(enabled);  // never destroyed: what it has set stays
-}
-
-InferenceMode::InferenceMode(bool enabled) : guard_(!enabled), before_(std::exchange(current(), enabled)) {}
-
-InferenceMode::~InferenceMode() { current() = before_; }
-
-bool InferenceMode::is_enabled() { return current(); }
-
-bool& InferenceMode::current() {
-  thread_local bool enabled = false;
-  return enabled;
 }
 
 }  // namespace torch

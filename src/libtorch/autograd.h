@@ -1,6 +1,7 @@
 // torch::autograd: gradients of results, and switching recording off and on.
 #pragma once
 
+#include <cstdint>
 #include <new>
 #include <ostream>
 
@@ -40,6 +41,14 @@ inline void backward(const variable_list& outputs, const variable_list& gradient
   tandem::autograd::backward(outputs, gradients, tandem::BackwardOptions{.retain_graph = retain_graph}, site);
 }
 
+/// How a view was made: whether an in-place change of it can reach the history of what it is a view of.
+enum class CreationMeta : uint8_t { DEFAULT, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, INFERENCE_MODE };
+/// Whether the library knows a view as one that was made so.
+[[nodiscard]] bool operator==(tandem::ViewOrigin origin, CreationMeta meta);
+/// What a tensor knows of its history: has_bw_view, get_creation_meta.
+using AutogradMeta = tandem::TensorImpl;
+using DifferentiableViewMeta = tandem::TensorImpl;
+
 /// A tensor of these values without history.
 [[nodiscard]] Variable make_variable(const Tensor& data, bool requires_grad = false, bool /*allow_change*/ = true);
 
@@ -58,26 +67,12 @@ struct GradMode {
   static void set_enabled(bool enabled);
 };
 
-/// No recording until the end of the scope; with false, recording in a scope within. Tensors made in it are ordinary ones here: they may
-/// be recorded later.
-class InferenceMode {
- public:
-  explicit InferenceMode(bool enabled = true);
-  ~InferenceMode();
-  InferenceMode(const InferenceMode&) = delete;
-  InferenceMode& operator=(const InferenceMode&) = delete;
-  static bool is_enabled();
-
- private:
-  static bool& current();
-
-  tandem::SetGradGuard guard_;
-  bool before_;
-};
+using tandem::InferenceMode;
 
 }  // namespace torch
 
 namespace torch::autograd {
 using torch::AutoGradMode;
 using torch::GradMode;
+using torch::InferenceMode;
 }  // namespace torch::autograd

@@ -127,6 +127,7 @@ Tensor allocate_result(std::span<const Operand* const> operands, DType dtype, co
       TensorImpl& impl = operand->tensor().impl();
       impl.storage->bump_version();
       impl.view_origin = ViewOrigin::Recorded;  // what it was a view of is gone
+      impl.inference = autograd::detail::inference_mode;
       return operand->tensor();
     }
   return Tensor(TensorImpl::make(sizes, dtype, device, false, site));

@@ -22,7 +22,11 @@ Tensor ops::view_of(const Tensor& x, Shape sizes, Shape strides, int64_t offset)
   Tensor y(from.alias(std::move(sizes), std::move(strides), offset, from.dtype));
   TensorImpl& impl = y.impl();
   impl.view_origin = from.view_origin;
-  if (autograd::detail::grad_enabled) {
+  if (from.inference) return y;  // it has no history that a change would have to reach
+  if (autograd::detail::inference_mode) {
+    if (from.view_origin == ViewOrigin::Recorded)
+      impl.view_origin = from.needs_grad() ? ViewOrigin::InferenceOfGraph : ViewOrigin::Inference;
+  } else if (autograd::detail::grad_enabled) {
     impl.base = from.base ? from.base : x.ref();
     impl.seen_epoch = impl.base->history_epoch;
   } else if (from.view_origin == ViewOrigin::Recorded && !tandem::detail::work_site) {  // not a gradient's own step

@@ -19,6 +19,9 @@ enum class DeviceType : int8_t { CPU, CUDA };
 /// A kind of hardware and its index: "cpu", "cuda" (the calling thread's current GPU), "cuda:1".
 class Device {
  public:
+  /// As DeviceType.
+  using Type = DeviceType;
+
   /// The CPU.
   constexpr Device() = default;
   /// `index` -1 means the current one. A tensor's device always has its index.

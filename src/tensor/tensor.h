@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -122,13 +123,15 @@ class Tensor {
   [[nodiscard]] size_t element_size(Site site = Site::of_call()) const { return size_of(dtype(site)); }
   /// Bytes of its elements.
   [[nodiscard]] size_t nbytes(Site site = Site::of_call()) const { return static_cast<size_t>(numel(site)) * element_size(site); }
-  /// libtorch's itemsize, is_signed, is_sparse and is_inference, which are false, layout, and _version: as the ones above and below.
+  /// libtorch's itemsize, is_signed, is_sparse, which is false, layout, and _version: as the ones above and below.
   [[nodiscard]] size_t itemsize(Site site = Site::of_call()) const { return element_size(site); }
   [[nodiscard]] bool is_signed(Site site = Site::of_call()) const { return dtype(site) != kBool && dtype(site) != kUInt8; }
   [[nodiscard]] bool is_sparse() const { return false; }
-  [[nodiscard]] bool is_inference() const { return false; }
   [[nodiscard]] Layout layout() const { return Layout::Strided; }
   [[nodiscard]] uint32_t _version(Site site = Site::of_call()) const { return version(site); }
+  /// Whether it was made in an InferenceMode, and not as a view of a tensor from outside. Outside of one such a tensor cannot be changed in
+  /// place, nor kept for backward; a clone() can. As torch.Tensor.is_inference.
+  [[nodiscard]] bool is_inference(Site site = Site::of_call()) const;
   /// Whether it is a view whose changes in place reach another tensor's history.
   [[nodiscard]] bool is_view(Site site = Site::of_call()) const;
   /// What it is a view of. Error where it is none.
@@ -141,7 +144,8 @@ class Tensor {
   [[nodiscard]] int64_t use_count() const;
   /// Lets the tensor go: the handle names none from now on.
   void reset() { impl_ = nullptr; }
-  /// How often the elements were changed in place; changes through what data() gave are counted apart.
+  /// How often the elements were changed in place; changes through what data() gave are counted apart. Error for a tensor of inference
+  /// mode.
   [[nodiscard]] uint32_t version(Site site = Site::of_call()) const;
   /// The address of the first element as the user sees it: on a virtual GPU, one that faults when the host touches it.
   [[nodiscard]] void* data_ptr(Site = Site::here()) const;
@@ -191,12 +195,23 @@ class Tensor {
   void backward(const Tensor& gradient, std::same_as<bool> auto retain_graph, Flag create_graph = false, Site site = Site::here()) const {
     backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph}, site);
   }
+  /// As by libtorch's optional: the graph is kept where it is created.
+  void backward(const Tensor& gradient, std::nullopt_t, Flag create_graph = false, Site site = Site::here()) const {
+    backward(gradient, BackwardOptions{.create_graph = create_graph}, site);
+  }
+  void backward(const Tensor& gradient, std::same_as<bool> auto retain_graph, bool create_graph, const std::vector<Tensor>& inputs,
+                Site site = Site::here()) const {
+    backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph}, inputs, site);
+  }
   /// The same of `inputs` alone, leaves or results. Error for none, and for those that require no gradient.
   void backward(const Tensor& gradient, BackwardOptions options, const std::vector<Tensor>& inputs, Site site = Site::here()) const;
   /// The same values without history; shares storage.
   [[nodiscard]] Tensor detach() const;
   /// The same with a version of its own: backward does not find out what is changed in place through it. As torch.Tensor.data.
   [[nodiscard]] Tensor data() const;
+  /// libtorch's names for detach() and data().
+  [[nodiscard]] Tensor tensor_data() const { return detach(); }
+  [[nodiscard]] Tensor variable_data() const { return data(); }
   /// This tensor has the memory, sizes, dtype and device of `source` from now on; its history stays. Error where it requires gradients and
   /// those are integers. As torch::Tensor::set_data, and `x.data = source` in Python.
   void set_data(const Tensor& source, Site = Site::here()) const;
@@ -206,6 +221,16 @@ class Tensor {
   void retain_grad(Site = Site::here()) const;
   /// Calls `hook` with the gradient; what it returns, where defined, takes its place. Returns the hook's number, for remove_hook.
   int64_t register_hook(std::function<Tensor(const Tensor&)> hook, Site = Site::here()) const;
+  /// The same of a hook that returns nothing.
+  template <class Hook>
+  requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> int64_t register_hook(Hook hook, Site site = Site::here())
+  const {
+    return register_hook(std::function<Tensor(const Tensor&)>([hook = std::move(hook)](const Tensor& gradient) mutable {
+                           hook(gradient);
+                           return Tensor();
+                         }),
+                         site);
+  }
   /// Calls `hook` with this leaf each time `backward` has added to its `.grad`, on the stream where that was done. Returns the hook's
   /// number, for remove_hook. Error for results, and for leaves that require no gradient. As
   /// torch.Tensor.register_post_accumulate_grad_hook.
@@ -223,6 +248,13 @@ class Tensor {
   }
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
     return moved(detail::named(device, site), dtype, options, "to", site);
+  }
+  /// The same of a device in braces, `x.to({kCUDA, 1})`.
+  [[nodiscard]] Tensor to(const Device& device, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(device, dtype(site), options, "to", site);
+  }
+  [[nodiscard]] Tensor to(const Device& device, ExactlyDType auto dtype, ToOptions options = {}, Site site = Site::here()) const {
+    return moved(device, dtype, options, "to", site);
   }
   /// The same with libtorch's two switches, whether it may go on before the copy is there, and whether a new tensor is wanted in any case.
   [[nodiscard]] Tensor to(const DeviceLike auto& device, ExactlyDType auto dtype, std::same_as<bool> auto non_blocking, Flag copy = false,

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "autograd/hooks.h"
+#include "autograd/recording.h"
 #include "base/error.h"
 #include "runtime/allocator.h"
 
@@ -50,6 +51,7 @@ struct TensorBlock {
     }
     impl->dtype = dtype;
     impl->device = device;
+    impl->inference = autograd::detail::inference_mode;
     impl->contiguous = true;
     return Ref<TensorImpl>(impl);
   }
@@ -105,6 +107,7 @@ Ref<TensorImpl> TensorImpl::view(Storage* storage, Shape sizes, Shape strides, i
   impl->offset = offset;
   impl->dtype = dtype;
   impl->device = storage->device();
+  impl->inference = autograd::detail::inference_mode;
   impl->refresh();
   return Ref<TensorImpl>(impl);
 }
@@ -112,6 +115,7 @@ Ref<TensorImpl> TensorImpl::view(Storage* storage, Shape sizes, Shape strides, i
 Ref<TensorImpl> TensorImpl::alias(Shape view_sizes, Shape view_strides, int64_t view_offset, DType view_dtype) const {
   Ref<TensorImpl> other = view(storage, std::move(view_sizes), std::move(view_strides), view_offset, view_dtype);
   other->own_version = own_version;
+  other->inference = inference;
   return other;
 }
 

@@ -19,10 +19,12 @@ struct AutogradExtras;
 
 /// Whether a view knows its base, whose history an in-place change has to reach.
 enum class ViewOrigin : uint8_t {
-  Recorded,        // it does, or it is no view
-  NoGrad,          // made while nothing was recorded
-  NoGradOfGraph,   // the same, of a tensor that required a gradient
-  CustomFunction,  // made by the forward of a custom function
+  Recorded,          // it does, or it is no view
+  NoGrad,            // made while nothing was recorded
+  NoGradOfGraph,     // the same, of a tensor that required a gradient
+  CustomFunction,    // made by the forward of a custom function
+  Inference,         // made in inference mode of a tensor from outside
+  InferenceOfGraph,  // the same, of a tensor that required a gradient
 };
 
 /// The changes in place of what Tensor::data() gave, and of its views: apart from those of the storage.
@@ -53,6 +55,7 @@ struct TensorImpl : Counted<TensorImpl> {
   DType dtype;
   bool contiguous;
   bool requires_grad = false;  // set by the user on a leaf; results have grad_fn instead
+  bool inference = false;      // made in inference mode
   bool embedding_storage;      // the memory behind this object holds a Storage too
   ViewOrigin view_origin = ViewOrigin::Recorded;
   Device device;
@@ -96,6 +99,10 @@ struct TensorImpl : Counted<TensorImpl> {
     storage->bump_version(static_cast<bool>(own_version));
     if (own_version) own_version->count.fetch_add(1, std::memory_order_relaxed);
   }
+  /// What knows of its history, by libtorch's names: nothing where there is none; whether it is a view, and how that was made.
+  [[nodiscard]] TensorImpl* autograd_meta() { return needs_grad() || has_bw_view() ? this : nullptr; }
+  [[nodiscard]] bool has_bw_view() const { return base || view_origin != ViewOrigin::Recorded; }
+  [[nodiscard]] ViewOrigin get_creation_meta() const { return view_origin; }
   /// Puts other bytes behind this tensor, keeping its identity: how modules move.
   void replace_storage(const TensorImpl& other);
   /// Works `contiguous`, `numel` and `data` out anew from the layout.
@@ -122,11 +129,14 @@ inline Device Tensor::device(Site site) const { return impl(site).device; }
 inline bool Tensor::is_contiguous(Site site) const { return impl(site).contiguous; }
 inline bool Tensor::is_pinned(Site site) const { return impl(site).storage->is_pinned(); }
 inline int64_t Tensor::storage_offset(Site site) const { return impl(site).offset; }
-inline uint32_t Tensor::version(Site site) const { return impl(site).version(); }
+inline bool Tensor::is_inference(Site site) const { return impl(site).inference; }
 inline bool Tensor::is_view(Site site) const { return static_cast<bool>(impl(site).base); }
 inline int64_t Tensor::output_nr(Site site) const { return impl(site).output_nr; }
 inline int64_t Tensor::use_count() const { return impl_ ? impl_->use_count() : 0; }
-inline bool Tensor::requires_grad(Site site) const { return impl(site).needs_grad(); }
+inline bool Tensor::requires_grad(Site site) const {
+  const TensorImpl& self = impl(site);
+  return self.needs_grad() || self.view_origin == ViewOrigin::NoGradOfGraph || self.view_origin == ViewOrigin::InferenceOfGraph;
+}
 inline bool Tensor::is_leaf(Site site) const { return !impl(site).grad_fn; }
 inline Tensor& Tensor::grad(Site site) const { return impl(site).grad; }
 inline const Ref<autograd::Node>& Tensor::grad_fn(Site site) const { return impl(site).grad_fn; }

@@ -11,6 +11,8 @@
 namespace {
 
 using torch::autograd::AutogradContext;
+using torch::autograd::CreationMeta;
+using torch::autograd::DifferentiableViewMeta;
 using torch::autograd::Function;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
@@ -115,6 +117,49 @@ TEST_P(LibtorchAutograd, GradAndBackwardTakeTheirSwitchesByPlace) {
   EXPECT_TRUE(torch::allclose(y.grad(), x));
   const auto found = torch::autograd::grad({x * 2}, {x, y}, {torch::ones_like(x)}, {}, false, true);
   EXPECT_FALSE(found[1].defined());
+}
+
+TEST_P(LibtorchAutograd, BackwardOfATensorTakesThemByPlaceToo) {
+  const auto x = leaf(), y = leaf();
+  const auto z = x * y;
+  z.backward(torch::ones_like(z), true, false, {x});
+  EXPECT_FALSE(y.grad().defined());
+  z.backward(torch::ones_like(z), c10::nullopt, false);
+  EXPECT_TRUE(torch::allclose(x.grad(), 2 * y));
+  EXPECT_TRUE(torch::allclose(y.grad(), x));
+  EXPECT_THROW((x * y).backward(torch::ones_like(x), true, false, variable_list()), c10::Error);
+  EXPECT_THROW(torch::autograd::grad({x * 2}, {}, {torch::ones_like(x)}), c10::Error);
+}
+
+TEST_P(LibtorchAutograd, AHookMayReturnNothing) {
+  const auto x = leaf();
+  int seen = 0;
+  const auto number = x.register_hook([&seen](Variable gradient) { seen += static_cast<int>(gradient.numel()); });
+  x.register_hook([](Variable gradient) { return gradient * 3; });
+  (x * 2).sum().backward();
+  EXPECT_EQ(seen, x.numel());
+  EXPECT_TRUE(torch::equal(x.grad(), torch::full_like(x, 6)));
+  x.remove_hook(number);
+  (x * 2).sum().backward();
+  EXPECT_EQ(seen, x.numel());
+}
+
+TEST_P(LibtorchAutograd, AViewKnowsHowItWasMade) {
+  const auto meta_of = [](const torch::Tensor& x) {
+    return static_cast<DifferentiableViewMeta*>(x.unsafeGetTensorImpl()->autograd_meta());
+  };
+  const auto base = leaf().clone();
+  EXPECT_TRUE(base.view({-1}).unsafeGetTensorImpl()->autograd_meta()->get_creation_meta() == CreationMeta::DEFAULT);
+  {
+    const torch::NoGradGuard no_grad;
+    const auto view = base.view({-1});
+    EXPECT_TRUE(meta_of(view)->has_bw_view());
+    EXPECT_TRUE(meta_of(view)->get_creation_meta() == CreationMeta::NO_GRAD_MODE);
+    EXPECT_EQ(meta_of(torch::ones(2)), nullptr);
+  }
+  const torch::InferenceMode guard;
+  EXPECT_TRUE(meta_of(base.view({-1}))->get_creation_meta() == CreationMeta::INFERENCE_MODE);
+  EXPECT_TRUE(torch::ones(2).is_inference());
 }
 
 TEST(LibtorchGradMode, GuardsSwitchRecording) {

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "libtorch/cuda.h"
+#include "libtorch/functions.h"
 #include "libtorch/tempfile.h"
 
 namespace {
@@ -46,6 +48,23 @@ TEST(LibtorchTypes, ListsOfSizesComeFromNumbersAndVectors) {
   EXPECT_EQ(c10::str(sizes), "[2, 3]");
   EXPECT_EQ(at::ArrayRef<bool>({true, false, true}).vec(), (std::vector<bool>{true, false, true}));
   EXPECT_THROW(static_cast<void>(sizes.at(2)), c10::IndexError);
+}
+
+TEST(LibtorchTypes, ADeviceStandsInBraces) {
+  const auto x = torch::ones({2, 3});
+  EXPECT_TRUE(x.to({torch::kCPU}).is_same(x));
+  EXPECT_EQ(x.to({torch::kCPU}, torch::kDouble).dtype(), torch::kDouble);
+  if (torch::cuda::is_available()) {
+    EXPECT_EQ(x.to({torch::kCUDA, 0}).device().type(), torch::Device::Type::CUDA);
+    EXPECT_EQ(x.to({torch::kCUDA, 0}, torch::kInt).device(), torch::Device("cuda:0"));
+  }
+  EXPECT_EQ(x.sizes().slice(1).vec(), std::vector<int64_t>({3}));
+  EXPECT_TRUE(x.sizes().slice(2).empty());
+  try {
+    TORCH_CHECK(false, "why");
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what_without_backtrace()).find("why"), std::string::npos);
+  }
 }
 
 TEST(LibtorchTypes, OneValueFillsAnArray) {

@@ -327,6 +327,33 @@ class Modes(unittest.TestCase):
             self.assertEqual(other, [(True, False)])
         self.assertFalse(tandem.is_inference_mode_enabled())
 
+    def test_inference_mode(self):
+        w = tandem.ones(3, requires_grad=True)
+        with tandem.inference_mode():
+            made, view = tandem.ones(3), w.view(3)
+            self.assertEqual([x.is_inference() for x in (made, made[:2], w * 2, view, w)], [True, True, True, False, False])
+            self.assertTrue(tandem.is_inference(made))
+            made.mul_(2)
+            with tandem.inference_mode(False):
+                self.assertTrue(tandem.is_grad_enabled())
+                self.assertFalse(tandem.ones(1).is_inference())
+        refused = "Inplace update to inference tensor outside InferenceMode is not allowed"
+        for change in (lambda: made.add_(1), lambda: made.__setitem__(0, 1), lambda: made[0].zero_(), lambda: tandem.mul(w.detach(), 2, out=made)):
+            with self.assertRaisesRegex(RuntimeError, refused):
+                change()
+        with self.assertRaisesRegex(RuntimeError, "Inference tensors cannot be saved for backward"):
+            w * made
+        with self.assertRaisesRegex(RuntimeError, "Inference tensors do not track version counter"):
+            made._version
+        with self.assertRaisesRegex(RuntimeError, "Setting requires_grad=True on inference tensor"):
+            made.requires_grad_()
+        with self.assertRaisesRegex(RuntimeError, "A view was created in inference mode and is being modified inplace in normal mode"):
+            view.add_(1)
+        self.assertFalse(made.clone().is_inference())
+        (w * made.clone()).sum().backward()
+        self.assertEqual(w.grad.tolist(), [2, 2, 2])
+        self.assertTrue(tandem.inference_mode()(lambda: tandem.ones(1))().is_inference())
+
     def test_decorators(self):
         def now(a, *, b=2):
             """What it says."""
