@@ -209,9 +209,9 @@ class Tensor {
   [[nodiscard]] Tensor detach() const;
   /// The same with a version of its own: backward does not find out what is changed in place through it. As torch.Tensor.data.
   [[nodiscard]] Tensor data() const;
-  /// libtorch's names for detach() and data().
-  [[nodiscard]] Tensor tensor_data() const { return detach(); }
-  [[nodiscard]] Tensor variable_data() const { return data(); }
+  // libtorch's names.
+  [[nodiscard]] Tensor tensor_data() const { return detach(); }  ///< As detach().
+  [[nodiscard]] Tensor variable_data() const { return data(); }  ///< As data().
   /// This tensor has the memory, sizes, dtype and device of `source` from now on; its history stays. Error where it requires gradients and
   /// those are integers. As torch::Tensor::set_data, and `x.data = source` in Python.
   void set_data(const Tensor& source, Site = Site::here()) const;
