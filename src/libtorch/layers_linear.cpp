@@ -88,12 +88,14 @@ Tensor UnflattenImpl::forward(const Tensor& input, Site site) {
 }
 
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
+  const char* between = "{";
   if (options.namedshape().empty()) {
-    detail::Text(stream, "Unflatten")("dim", options.dim())("unflattened_size", options.sizes());
+    stream << "torch::nn::Unflatten(dim=" << options.dim() << ", unflattened_size=";
+    for (const int64_t size : options.sizes()) stream << std::exchange(between, ", ") << size;
+    stream << "})";
     return;
   }
   stream << "torch::nn::Unflatten(dim=\"" << options.dimname() << "\", unflattened_size=";
-  const char* between = "{";
   for (const auto& [name, size] : options.namedshape()) stream << std::exchange(between, ", ") << "{\"" << name << "\", " << size << '}';
   stream << "})";
 }

@@ -211,6 +211,7 @@ TEST(Layers, PrintAsLibtorch) {
   EXPECT_EQ(shown(nn::ELU(nn::ELUOptions().alpha(0.5).inplace(true))), "torch::nn::ELU(alpha=0.5, inplace=true)");
   EXPECT_EQ(shown(nn::ReLU()), "torch::nn::ReLU()");
   EXPECT_EQ(shown(nn::Dropout(0.25)), "torch::nn::Dropout(p=0.25, inplace=false)");
+  EXPECT_EQ(shown(nn::Unflatten(nn::UnflattenOptions(0, {2, 2}))), "torch::nn::Unflatten(dim=0, unflattened_size={2, 2})");
   EXPECT_EQ(shown(nn::Unflatten("C", nn::UnflattenOptions::namedshape_t{{"A", 2}, {"B", 3}})),
             "torch::nn::Unflatten(dim=\"C\", unflattened_size={{\"A\", 2}, {\"B\", 3}})");
   EXPECT_EQ(shown(nn::LayerNorm(std::vector<int64_t>{2, 3})), "torch::nn::LayerNorm([2, 3], eps=1e-05, elementwise_affine=true)");
