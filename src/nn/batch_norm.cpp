@@ -40,6 +40,7 @@ void NormBase::make(Site site) {
 void NormBase::prepare(int64_t features) {
   if (!lazy_ || num_features_) return;
   num_features_ = features;
+  const InferenceMode outside(false);  // parameters are to be trained, whoever calls the module first
   // Those that were loaded before the first forward are there.
   if ((affine_ && !weight.defined()) || (track_ && !running_mean.defined())) make(call_site());
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "autograd/autograd.h"
 #include "base/error.h"
 #include "nn/repr.h"
 #include "nn/reset.h"
@@ -91,6 +92,7 @@ void ConvNd::prepare(const Tensor& x) {
          "D (batched) input, but got input of size: ", x.sizes());
   const int64_t channels = x.size(channel_dim);
   if (channels % groups) fail("[", name(), "] in_channels must be divisible by groups: ", channels, " is not by ", groups);
+  const InferenceMode outside(false);  // parameters are to be trained, whoever calls the module first
   make_parameters(channels, detail::call_site());
 }
 

@@ -57,6 +57,7 @@ void LazyLinear::fields(Fields& f) {
 void LazyLinear::initialize(const Tensor& x) {
   if (x.dim() == 0) fail("[LazyLinear] the first input has no dimension to take in_features from: its size is ", x.sizes());
   const Site site = detail::call_site();
+  const InferenceMode outside(false);  // parameters are to be trained, whoever calls the module first
   Options made = placement_;
   made.requires_grad = true;
   weight = empty({out_features_, x.size(-1)}, made, site);

@@ -208,6 +208,20 @@ TEST_P(Inference, HasNoVersion) {
   EXPECT_EQ(made_inside().clone().version(), 0U);
 }
 
+TEST_P(Inference, LazyParametersThatAreMadeInItAreTrained) {
+  td::nn::Sequential net(td::nn::LazyConv1d(4, 1), td::nn::LazyBatchNorm1d(), td::nn::Flatten(), td::nn::LazyLinear(2));
+  net.to(device());
+  {
+    const td::InferenceMode inference;
+    EXPECT_TRUE(net(ones({5, 3, 2})).is_inference());
+  }
+  net(ones({5, 3, 2})).sum().backward();
+  for (const auto& [name, parameter] : net.named_parameters()) {
+    EXPECT_FALSE(parameter.is_inference()) << name;
+    EXPECT_TRUE(parameter.grad().defined()) << name;
+  }
+}
+
 TEST_P(Inference, ModulesRunInIt) {
   td::manual_seed(1);
   auto net = td::nn::Sequential(td::nn::Linear(3, 4), td::nn::BatchNorm1d(4), td::nn::ReLU(), td::nn::Linear(4, 2));
