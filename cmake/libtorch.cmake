@@ -12,6 +12,9 @@ set(libtorch_headers
   c10/core/Device.h c10/core/ScalarType.h c10/core/TensorOptions.h c10/util/ArrayRef.h c10/util/Exception.h c10/util/Optional.h c10/util/flat_hash_map.h c10/util/irange.h
   c10/cuda/CUDACachingAllocator.h c10/cuda/CUDAGuard.h)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake @ONLY)
+# Whose interface it is, as TORCH_VERSION says: projects ask for a version, and read Torch_VERSION.
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/libtorch/TorchConfigVersion.cmake VERSION 1.13.1 COMPATIBILITY AnyNewerVersion)
 foreach(header ${libtorch_headers})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")
 endforeach()
@@ -35,4 +38,4 @@ install(CODE "
 file(RELATIVE_PATH libtorch_to_lib /prefix/${libtorch_folder}/lib /prefix/${CMAKE_INSTALL_LIBDIR})
 set_target_properties(tandem_torch PROPERTIES INSTALL_RPATH "$ORIGIN/${libtorch_to_lib}")
 install(TARGETS tandem_torch LIBRARY DESTINATION ${libtorch_folder}/lib COMPONENT libtorch EXCLUDE_FROM_ALL)
-install(FILES ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake DESTINATION ${libtorch_folder}/share/cmake/Torch COMPONENT libtorch EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake ${PROJECT_BINARY_DIR}/libtorch/TorchConfigVersion.cmake DESTINATION ${libtorch_folder}/share/cmake/Torch COMPONENT libtorch EXCLUDE_FROM_ALL)
