@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "libtorch/serialize_bytes.h"
+
 namespace torch {
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const tandem::Tensor& tensor) {
@@ -12,6 +14,15 @@ serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ta
 serialize::InputArchive& operator>>(serialize::InputArchive& archive, tandem::Tensor& tensor) {
   archive.read("0", tensor);
   return archive;
+}
+
+IValue pickle_load(const std::vector<char>& data, tandem::Site site) {
+  return detail::value_of({data.data(), data.size()}, tandem::cpu(), site);
+}
+
+std::vector<char> pickle_save(const IValue& value, tandem::Site site) {
+  const std::string bytes = detail::bytes_of(value.plain(), site);
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace torch

@@ -68,4 +68,9 @@ void load(Value& value, From&& from, More&& more, std::optional<tandem::Device> 
   detail::load_value(detail::archive_from(site, from, more, device), value);
 }
 
+/// What a file of torch.save's, in Python or here, holds, from its bytes.
+[[nodiscard]] IValue pickle_load(const std::vector<char>& data, tandem::Site site = tandem::Site::here());
+/// The bytes of such a file.
+[[nodiscard]] std::vector<char> pickle_save(const IValue& value, tandem::Site site = tandem::Site::here());
+
 }  // namespace torch

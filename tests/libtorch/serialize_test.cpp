@@ -118,6 +118,15 @@ TEST(LibtorchArchives, FilesOfPythonsDictionariesAreRead) {
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
+TEST(LibtorchArchives, ValuesGoIntoBytesAndBack) {
+  const auto bytes = torch::pickle_save(std::vector<Tensor>{torch::ones({2}), torch::zeros({3})});
+  const IValue back = torch::pickle_load(bytes);
+  EXPECT_TRUE(back.isList());
+  EXPECT_TRUE(torch::equal(back.toTensorVector()[1], torch::zeros({3})));
+  EXPECT_EQ(torch::pickle_load(torch::pickle_save(7)).toInt(), 7);
+  EXPECT_THROW((void)torch::pickle_load({'P', 'K', '?'}), tandem::Error);
+}
+
 TEST(LibtorchArchives, DamagedBytesAreAnErrorAndLeaveNothingBehind) {
   Tensor x;
   EXPECT_THROW(torch::load(x, "PK?", size_t{3}), tandem::Error);
