@@ -2,15 +2,8 @@
 # libtandem_torch.so, and find_package(Torch). A component that only those who ask for it install: `cmake --install build/release --component libtorch`.
 set(libtorch_folder libtorch)
 file(RELATIVE_PATH libtorch_to_prefix /prefix/${libtorch_folder} /prefix)
-set(libtorch_headers
-  torch/all.h torch/autograd.h torch/csrc/autograd/functions/comm.h torch/cuda.h torch/data.h torch/enum.h torch/expanding_array.h torch/fft.h torch/linalg.h torch/nn.h
-  torch/nn/cloneable.h torch/nn/functional.h torch/nn/functional/activation.h torch/nn/init.h torch/nn/module.h torch/nn/modules.h
-  torch/nn/modules/conv.h torch/nn/modules/linear.h torch/nn/options/activation.h torch/nn/pimpl.h torch/optim/sgd.h
-  torch/nn/parallel/data_parallel.h torch/nn/utils.h torch/optim.h torch/ordered_dict.h torch/script.h
-  torch/serialize.h torch/special.h torch/torch.h torch/types.h torch/utils.h torch/version.h
-  ATen/ATen.h ATen/Context.h ATen/Parallel.h ATen/TensorIndexing.h ATen/TensorUtils.h
-  c10/core/Device.h c10/core/ScalarType.h c10/core/TensorOptions.h c10/util/ArrayRef.h c10/util/Exception.h c10/util/Optional.h c10/util/flat_hash_map.h c10/util/irange.h
-  c10/cuda/CUDACachingAllocator.h c10/cuda/CUDAGuard.h)
+file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/libtorch/headers.txt libtorch_headers)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/packaging/libtorch/headers.txt)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake @ONLY)
 # Whose interface it is, as TORCH_VERSION says: projects ask for a version, and read Torch_VERSION.
 include(CMakePackageConfigHelpers)
