@@ -67,7 +67,7 @@ def make(torch):
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, tokens, bias=False)
 
         def forward(self, x):
-            y = self.tokens(x) + self.places(torch.arange(x.shape[1]))
+            y = self.tokens(x) + self.places(torch.arange(x.shape[1], device=x.device))
             for block in self.blocks:
                 y = block(y)
             return self.head(self.norm(y))
