@@ -45,6 +45,8 @@ call -- onnx run "$corpus/conv" x.npz
 expect_status 0; expect_out "y = "
 call -- onnx run "$corpus/conv" x.npz --repeat 3
 expect_status 0; expect_out "median of 3 runs: "; expect_out " ms"
+call -- onnx run "$corpus/conv" x.npz --repeat 1
+expect_status 0; expect_out "median of 1 runs: "
 call -- onnx run "$corpus/conv" x.npz --repeat 0
 expect_status 2
 call -- onnx run "$corpus/conv" x.npz --device nowhere
