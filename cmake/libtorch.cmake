@@ -5,9 +5,11 @@ file(RELATIVE_PATH libtorch_to_prefix /prefix/${libtorch_folder} /prefix)
 file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/libtorch/headers.txt libtorch_headers)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/packaging/libtorch/headers.txt)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/libtorch/TorchConfig.cmake.in ${PROJECT_BINARY_DIR}/libtorch/TorchConfig.cmake @ONLY)
-# Whose interface it is, as TORCH_VERSION says: projects ask for a version, and read Torch_VERSION.
+# Whose interface it is: projects ask for a version, and read Torch_VERSION.
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/libtorch/types.h libtorch_version REGEX "define TORCH_VERSION \"")
+string(REGEX MATCH "[0-9.]+" libtorch_version "${libtorch_version}")
 include(CMakePackageConfigHelpers)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/libtorch/TorchConfigVersion.cmake VERSION 1.13.1 COMPATIBILITY AnyNewerVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/libtorch/TorchConfigVersion.cmake VERSION ${libtorch_version} COMPATIBILITY AnyNewerVersion)
 foreach(header ${libtorch_headers})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libtorch/include/${header} CONTENT "#include <tandem/libtorch/torch.h>\n")
 endforeach()

@@ -3,6 +3,7 @@
 #include "io/safetensors.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -24,13 +25,13 @@ namespace {
 
 /// From here on a tensor is the file's own pages, and no copy of them.
 constexpr size_t kMappedBytes = size_t{1} << 20;
-constexpr uint64_t kPageBytes = 4096;
 
 /// The tensor in `mapped`, the whole file; undefined where it is small, or does not lie as its type wants it.
 Tensor mapped_tensor(const std::shared_ptr<char>& mapped, const SafetensorsEntry& entry, uint64_t begin, Site site) {
-  const size_t bytes = static_cast<size_t>(entry.sizes.numel()) * size_of(*entry.dtype);
+  const uint64_t bytes = entry.end - entry.begin;
   if (!mapped || bytes < kMappedBytes || begin % size_of(*entry.dtype) != 0) return Tensor();
-  const uint64_t page_begin = begin / kPageBytes * kPageBytes;
+  static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t page_begin = begin / page * page;
   madvise(mapped.get() + page_begin, begin + bytes - page_begin, MADV_WILLNEED);  // a wish: without it a page is read when it is used
   return from_blob(
       mapped.get() + begin, entry.sizes, contiguous_strides(entry.sizes), [mapped](void*) {}, {.dtype = *entry.dtype}, site);
