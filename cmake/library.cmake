@@ -6,7 +6,8 @@ list(SORT library_sources)
 # What reads and writes files, tells, talks to other processes and puts models together is compiled for size, and so is what a program does once:
 # its time is in what it calls. It is linked last: of an inline function that other sources emit, too, the linker keeps the first.
 set(cold "/src/(comm|exported|io|models|observe|onnx|parallel|process|train)/|/src/(compile/(trace|gradient_plan)|data/(idx|image_folder|image_grid)")
-string(APPEND cold "|nn/(checkpoint|summary)|optim/schedule|runtime/memory_text|tensor/print)[.]cpp")
+string(APPEND cold "|nn/(adaptive_softmax|checkpoint|containers|init|module_ref|parameter_containers|pooling|print|repr|settings|state|summary|transfer|utils)"
+  "|ops/fractional_pooling|optim/schedule|runtime/memory_text|tensor/print)[.]cpp")
 set(cold_sources ${library_sources})
 list(FILTER cold_sources INCLUDE REGEX "${cold}")
 list(FILTER library_sources EXCLUDE REGEX "${cold}")

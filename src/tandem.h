@@ -43,6 +43,7 @@
 #include "ops/dropout.h"
 #include "ops/embedding.h"
 #include "ops/fold.h"
+#include "ops/fractional_pooling.h"
 #include "ops/grid_sample.h"
 #include "ops/indexing.h"
 #include "ops/interpolate.h"

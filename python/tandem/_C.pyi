@@ -1697,6 +1697,12 @@ class _cummax(NamedTuple):
 class _cummin(NamedTuple):
     values: Tensor
     indices: Tensor
+class _fractional_max_pool2d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+class _fractional_max_pool3d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
 class _kthvalue(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -2232,6 +2238,26 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """What trunc takes away. As torch.frac."""
 def frac_(input: Tensor) -> Tensor:
     """What trunc takes away. As torch.frac."""
+def fractional_max_pool2d(input: Tensor, kernel_size: _Shape, output_size: _Shape | None = None, output_ratio: Sequence[_float] | None = None, random_samples: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The largest element of each window of (n, c, spatial…) or (c, spatial…), which are spread as evenly as whole numbers allow and moved by
+a random number for each sample, channel and dimension. Floating types. Error without a size or a ratio, and where the windows do not
+fit. As torch.nn.functional.fractional_max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within
+(spatial…). B. Graham, "Fractional max-pooling" (2014)."""
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: _Shape, output_size: _Shape | None = None, output_ratio: Sequence[_float] | None = None, random_samples: Tensor | None = None, *, out: Sequence[Tensor] | None = None) -> _fractional_max_pool2d_with_indices:
+    """The largest element of each window of (n, c, spatial…) or (c, spatial…), which are spread as evenly as whole numbers allow and moved by
+a random number for each sample, channel and dimension. Floating types. Error without a size or a ratio, and where the windows do not
+fit. As torch.nn.functional.fractional_max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within
+(spatial…). B. Graham, "Fractional max-pooling" (2014)."""
+def fractional_max_pool3d(input: Tensor, kernel_size: _Shape, output_size: _Shape | None = None, output_ratio: Sequence[_float] | None = None, random_samples: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The largest element of each window of (n, c, spatial…) or (c, spatial…), which are spread as evenly as whole numbers allow and moved by
+a random number for each sample, channel and dimension. Floating types. Error without a size or a ratio, and where the windows do not
+fit. As torch.nn.functional.fractional_max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within
+(spatial…). B. Graham, "Fractional max-pooling" (2014)."""
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: _Shape, output_size: _Shape | None = None, output_ratio: Sequence[_float] | None = None, random_samples: Tensor | None = None, *, out: Sequence[Tensor] | None = None) -> _fractional_max_pool3d_with_indices:
+    """The largest element of each window of (n, c, spatial…) or (c, spatial…), which are spread as evenly as whole numbers allow and moved by
+a random number for each sample, channel and dimension. Floating types. Error without a size or a ratio, and where the windows do not
+fit. As torch.nn.functional.fractional_max_pool2d; the `_with_indices` forms are those with return_indices=True: indices count within
+(spatial…). B. Graham, "Fractional max-pooling" (2014)."""
 def full(size: _Shape, fill_value: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """All elements `fill_value`; its kind decides the dtype where none is given... except that floating values give the default dtype."""
 def full_like(input: Tensor, fill_value: _Number, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False, pin_memory: _bool = False, layout: Any = None, memory_format: Any = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 #include "libtorch/functional_arguments.h"
 #include "ops/creation.h"
+#include "ops/fractional_pooling.h"
 #include "ops/grid_sample.h"
 #include "ops/interpolate.h"
 #include "ops/operators.h"
@@ -36,50 +37,12 @@ tandem::MaxUnpoolOptions max_unpool_options(const MaxUnpoolFuncOptions<D>& optio
           .output_size = options.output_size() ? tandem::Shape(*options.output_size()) : tandem::Shape()};
 }
 
-// Where the windows of a fractional pooling begin along one dimension, for each sample and channel: as evenly as whole numbers allow,
-// shifted by random numbers in [0, 1); the last window ends where the input does.
-Tensor fractional_starts(const Tensor& random, int64_t size, int64_t kernel, int64_t windows, Site site) {
-  const double step = windows > 1 ? static_cast<double>(size - kernel) / static_cast<double>(windows - 1) : 0;
-  const Tensor u = random.to(tandem::kFloat64, {}, site).unsqueeze(-1, site);
-  const Tensor k = tandem::arange(0, windows, 1, {.dtype = tandem::kFloat64, .device = random.device()}, site);
-  const Tensor moved = tandem::add({u, site}, {k, site}, site);
-  const Tensor starts = tandem::sub({tandem::floor({tandem::mul({moved, site}, {step, site}, site), site}, site), site},
-                                    {tandem::floor({tandem::mul({u, site}, {step, site}, site), site}, site), site}, site)
-                            .to(tandem::kInt64, {}, site);
-  starts.select(-1, windows - 1, site).fill_(size - kernel, site);
-  return starts;
-}
-
-// The largest elements of windows whose places are random: of all windows, those that begin there.
-template <size_t D, class Pool>
-std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& input, const FractionalMaxPoolOptions<D>& options, Pool pool,
-                                               Site site) {
-  if (!options.output_size() && !options.output_ratio())
-    tandem::fail("[", op, "] requires specifying either an output_size or an output_ratio");
-  const int64_t dims = input.dim(site), n = D;
-  if (dims != n + 1 && dims != n + 2) tandem::fail("[", op, "] expected an input of ", n + 1, " or ", n + 2, " dimensions, got ", dims);
-  const Tensor x = dims == n + 2 ? input : input.unsqueeze(0, site);
-  Tensor random = options._random_samples();
-  if (!random.defined()) random = tandem::rand({x.size(0, site), x.size(1, site), n}, {.dtype = x.dtype(), .device = x.device()}, site);
-  tandem::ValuesIndices all = pool(x, nn::detail::shape_of(options.kernel_size()), tandem::MaxPoolOptions{.stride = 1}, site);
-  for (int64_t d = 0; d < n; ++d) {
-    const size_t at = static_cast<size_t>(d);
-    const int64_t size = x.size(2 + d, site), kernel = (*options.kernel_size())[at];
-    const int64_t windows = options.output_size() ? (**options.output_size())[at]
-                                                  : static_cast<int64_t>(static_cast<double>(size) * (**options.output_ratio())[at]);
-    if (windows < 1 || windows + kernel - 1 > size)
-      tandem::fail("[", op, "] an output of size ", windows, " and a kernel of size ", kernel, " do not fit an input of size ", size);
-    // Random numbers come for width before height, but for depth, height, width in this order.
-    Tensor starts = fractional_starts(random.select(-1, D == 2 ? 1 - d : d, site), size, kernel, windows, site);
-    for (int64_t other = 0; other < n; ++other)
-      if (other != d) starts = starts.unsqueeze(2 + other, site);
-    tandem::Shape sizes = all.values.sizes();
-    sizes[2 + at] = windows;
-    starts = starts.expand(sizes, site);
-    all = {tandem::gather(all.values, 2 + d, starts, site), tandem::gather(all.indices, 2 + d, starts, site)};
-  }
-  if (dims == n + 1) all = {all.values.squeeze(0, site), all.indices.squeeze(0, site)};
-  return nn::detail::pair_of(std::move(all));
+template <size_t D>
+tandem::FractionalMaxPoolOptions fractional_options(const FractionalMaxPoolOptions<D>& options) {
+  tandem::FractionalMaxPoolOptions out = {.random_samples = options._random_samples()};
+  if (options.output_size()) out.output_size = nn::detail::shape_of(*options.output_size());
+  if (options.output_ratio()) out.output_ratio = std::vector<double>((*options.output_ratio())->begin(), (*options.output_ratio())->end());
+  return out;
 }
 
 }  // namespace
@@ -129,7 +92,8 @@ Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options, Site s
 
 std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& input, const FractionalMaxPool2dFuncOptions& options,
                                                               Site site) {
-  return fractional_max_pool("fractional_max_pool2d", input, options, tandem::max_pool2d_with_indices, site);
+  return nn::detail::pair_of(
+      tandem::fractional_max_pool2d_with_indices(input, nn::detail::shape_of(options.kernel_size()), fractional_options(options), site));
 }
 
 Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncOptions& options, Site site) {
@@ -138,7 +102,8 @@ Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncO
 
 std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& input, const FractionalMaxPool3dFuncOptions& options,
                                                               Site site) {
-  return fractional_max_pool("fractional_max_pool3d", input, options, tandem::max_pool3d_with_indices, site);
+  return nn::detail::pair_of(
+      tandem::fractional_max_pool3d_with_indices(input, nn::detail::shape_of(options.kernel_size()), fractional_options(options), site));
 }
 
 Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPool3dFuncOptions& options, Site site) {

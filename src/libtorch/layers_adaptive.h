@@ -7,6 +7,10 @@
 #include "libtorch/layers_linear.h"
 #include "libtorch/options_loss.h"
 
+namespace tandem::nn::detail {
+struct AdaptiveSoftmax;
+}
+
 namespace torch::nn {
 
 /// The log-probability of each target, and minus their mean.
@@ -45,8 +49,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   ModuleList tail;
 
  private:
-  SequentialImpl& cluster(int64_t i);
-  Tensor cluster_output(int64_t i, const Tensor& input, Site site);
+  tandem::nn::detail::AdaptiveSoftmax parts(Site site);
 };
 TANDEM_TORCH_LAYER(AdaptiveLogSoftmaxWithLoss);
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "nn/any_module.h"
+#include "nn/module_ref.h"
 
 namespace tandem::nn {
 
@@ -38,7 +39,8 @@ struct ModuleList : Module {
   [[nodiscard]] M& at(int64_t i, Site = Site::here()) const {
     return detail::typed<M>("ModuleList.at", item(i).base());
   }
-  [[nodiscard]] Module& operator[](int64_t i) const { return item(i).get(); }
+  /// The same, and its weight and bias by name: `layers[0].weight`.
+  [[nodiscard]] ModuleRef operator[](int64_t i) const { return ModuleRef(item(i).get()); }
 
   class Iterator {
    public:
@@ -90,7 +92,7 @@ struct ModuleDict : Module {
   [[nodiscard]] M& at(std::string_view name, Site = Site::here()) const {
     return detail::typed<M>("ModuleDict.at", item(name).base());
   }
-  [[nodiscard]] Module& operator[](std::string_view name) const { return item(name).get(); }
+  [[nodiscard]] ModuleRef operator[](std::string_view name) const { return ModuleRef(item(name).get()); }
   /// Names and modules, in order.
   [[nodiscard]] const std::vector<value_type>& items() const { return items_; }
 

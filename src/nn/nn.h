@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/activation.h"
+#include "nn/adaptive_softmax.h"
 #include "nn/any_module.h"
 #include "nn/attention.h"
 #include "nn/batch_norm.h"
@@ -20,6 +21,7 @@
 #include "nn/normalization.h"
 #include "nn/packed_sequence.h"
 #include "nn/padding.h"
+#include "nn/parameter_containers.h"
 #include "nn/pooling.h"
 #include "nn/recurrent.h"
 #include "nn/recurrent_cells.h"

@@ -117,6 +117,31 @@ std::string MaxUnpoolOf<Spatial>::extra_repr() const {
 }
 
 template <int Spatial>
+FractionalMaxPoolOf<Spatial>::FractionalMaxPoolOf(const PerDim& kernel_size, FractionalMaxPoolOptions options)
+    : kernel_size(kernel_size), options(std::move(options)) {
+  const auto& ratio = this->options.output_ratio;
+  if (this->options.output_size.empty() == !ratio)
+    fail("[FractionalMaxPool", Spatial, "d] requires exactly one of output_size and output_ratio, got ", ratio ? "both" : "neither");
+  if (!ratio) return;
+  for (const double r : *ratio)
+    if (!(r > 0 && r < 1)) fail("[FractionalMaxPool", Spatial, "d] output_ratio must be between 0 and 1 (got ", r, ")");
+}
+template <int Spatial>
+void FractionalMaxPoolOf<Spatial>::fields(Fields& f) {
+  f.buffer("_random_samples", options.random_samples);
+}
+template <int Spatial>
+Tensor FractionalMaxPoolOf<Spatial>::forward(const Tensor& x) {
+  return choose<Spatial, decltype(&fractional_max_pool2d)>(nullptr, fractional_max_pool2d, fractional_max_pool3d)(x, kernel_size, options,
+                                                                                                                  call_site());
+}
+template <int Spatial>
+ValuesIndices FractionalMaxPoolOf<Spatial>::forward_with_indices(const Tensor& x, Site site) {
+  return choose<Spatial, decltype(&fractional_max_pool2d_with_indices)>(nullptr, fractional_max_pool2d_with_indices,
+                                                                        fractional_max_pool3d_with_indices)(x, kernel_size, options, site);
+}
+
+template <int Spatial>
 void MaxPoolOf<Spatial>::settings(Settings& s) {
   s(kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode);
 }
@@ -140,6 +165,10 @@ template <int Spatial>
 void MaxUnpoolOf<Spatial>::settings(Settings& s) {
   s(kernel_size, stride, padding);
 }
+template <int Spatial>
+void FractionalMaxPoolOf<Spatial>::settings(Settings& s) {
+  s(kernel_size, options.output_size, options.output_ratio);
+}
 
 template struct MaxPoolOf<1>;
 template struct MaxPoolOf<2>;
@@ -159,5 +188,7 @@ template struct LPPoolOf<3>;
 template struct MaxUnpoolOf<1>;
 template struct MaxUnpoolOf<2>;
 template struct MaxUnpoolOf<3>;
+template struct FractionalMaxPoolOf<2>;
+template struct FractionalMaxPoolOf<3>;
 
 }  // namespace tandem::nn

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "nn/blank.h"
 #include "nn/module.h"
+#include "ops/fractional_pooling.h"
 #include "ops/pooling.h"
 
 namespace tandem::nn {
@@ -92,6 +94,22 @@ struct MaxUnpoolOf : Module {
   [[nodiscard]] std::string extra_repr() const override;
 };
 
+/// The largest element of each window; the places of the windows are drawn anew in each call, unless options.random_samples, a buffer, has
+/// them. Error unless the options have either a size or a ratio between 0 and 1. As torch.nn.FractionalMaxPool2d and FractionalMaxPool3d.
+template <int Spatial>
+struct FractionalMaxPoolOf : Module {
+  PerDim kernel_size;
+  FractionalMaxPoolOptions options;
+
+  FractionalMaxPoolOf(const PerDim& kernel_size, FractionalMaxPoolOptions options);
+  explicit FractionalMaxPoolOf(detail::Blank) {}
+  void fields(Fields& f) override;
+  void settings(Settings& s) override;
+  Tensor forward(const Tensor& x) override;
+  /// The elements and where they were.
+  ValuesIndices forward_with_indices(const Tensor& x, Site site = Site::here());
+};
+
 extern template struct MaxPoolOf<1>;
 extern template struct MaxPoolOf<2>;
 extern template struct MaxPoolOf<3>;
@@ -110,6 +128,8 @@ extern template struct LPPoolOf<3>;
 extern template struct MaxUnpoolOf<1>;
 extern template struct MaxUnpoolOf<2>;
 extern template struct MaxUnpoolOf<3>;
+extern template struct FractionalMaxPoolOf<2>;
+extern template struct FractionalMaxPoolOf<3>;
 
 struct MaxPool1d : MaxPoolOf<1> {
   using MaxPoolOf::MaxPoolOf;
@@ -164,6 +184,12 @@ struct MaxUnpool2d : MaxUnpoolOf<2> {
 };
 struct MaxUnpool3d : MaxUnpoolOf<3> {
   using MaxUnpoolOf::MaxUnpoolOf;
+};
+struct FractionalMaxPool2d : FractionalMaxPoolOf<2> {
+  using FractionalMaxPoolOf::FractionalMaxPoolOf;
+};
+struct FractionalMaxPool3d : FractionalMaxPoolOf<3> {
+  using FractionalMaxPoolOf::FractionalMaxPoolOf;
 };
 
 }  // namespace tandem::nn

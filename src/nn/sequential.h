@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "nn/any_module.h"
+#include "nn/module_ref.h"
 
 namespace tandem::nn {
 
@@ -53,7 +54,8 @@ struct Sequential : Module {
     if (auto* typed = dynamic_cast<M*>(&child)) return *typed;
     fail("[Sequential.at] child ", i, " is a ", child.name(), ", not of the type asked for");
   }
-  [[nodiscard]] Module& operator[](const At& i) const { return at(i.index, i.site); }
+  /// Child `i`, and its weight and bias by name: `net[0].weight.data().device()`.
+  [[nodiscard]] ModuleRef operator[](const At& i) const { return ModuleRef(at(i.index, i.site)); }
 
   /// Whether child `i` and the one behind it always run as one where nobody listens to either.
   [[nodiscard]] bool runs_with_next(size_t i) const;

@@ -116,6 +116,7 @@ void detail::AlongDim::settings(Settings& s) { s(dim); }
 void Linear::settings(Settings&) {}
 void LazyLinear::settings(Settings& s) { s(out_features_, has_bias_, placement_); }
 void Bilinear::settings(Settings&) {}
+void AdaptiveLogSoftmaxWithLoss::settings(Settings& s) { s(cutoffs, tail); }
 void Embedding::settings(Settings& s) { s(padding_idx, max_norm, norm_type, scale_grad_by_freq); }
 void EmbeddingBag::settings(Settings& s) {
   s(options.max_norm, options.norm_type, options.scale_grad_by_freq, options.mode, options.include_last_offset, options.padding_idx);
@@ -194,6 +195,20 @@ void CTCLoss::settings(Settings& s) { s(options); }
 // --- Containers
 void ModuleList::settings(Settings& s) { s(items_); }
 void ModuleDict::settings(Settings& s) { s(items_); }
+void ParameterList::settings(Settings& s) {
+  auto count = static_cast<uint64_t>(items_.size());
+  s(count);
+  if (!s.taking()) return;
+  if (count > (uint64_t{1} << 20)) multiprocessing::detail::refuse(s.op(), str("a list of ", count, " parameters"));
+  items_.resize(count);
+}
+void ParameterDict::settings(Settings& s) {
+  std::vector<std::string> names = keys();
+  s(names);
+  if (!s.taking()) return;
+  items_.clear();
+  for (const std::string& name : names) items_.emplace_back(name, Tensor());
+}
 void Sequential::settings(Settings& s) {
   std::vector<AnyModule> modules;
   for (const Child& child : children_) modules.push_back(child.module);

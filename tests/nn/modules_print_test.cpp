@@ -116,6 +116,28 @@ TEST(PrintLayers, Others) {
   EXPECT_EQ(shown(nn::PairwiseDistance()), "PairwiseDistance()");
 }
 
+TEST(PrintLayers, Parameters) {
+  EXPECT_EQ(shown(nn::ParameterList()), "ParameterList()");
+  EXPECT_EQ(shown(nn::ParameterList{zeros({2, 3}), zeros({}, {.dtype = kFloat64})}),
+            "ParameterList(\n"
+            "  (0): Parameter containing: [float32 of size 2x3]\n"
+            "  (1): Parameter containing: [float64 of size ]\n"
+            ")");
+  EXPECT_EQ(shown(nn::ParameterDict{{"left", zeros({2}, "cuda:1")}}),
+            "ParameterDict((left): Parameter containing: [float32 of size 2 (cuda:1)])");
+  EXPECT_EQ(shown(nn::FractionalMaxPool2d(2, {.output_size = 3})), "FractionalMaxPool2d()");
+  EXPECT_EQ(shown(nn::AdaptiveLogSoftmaxWithLoss(4, 10, {3}, {.head_bias = true})),
+            "AdaptiveLogSoftmaxWithLoss(\n"
+            "  (head): Linear(in_features=4, out_features=4, bias=True)\n"
+            "  (tail): ModuleList(\n"
+            "    (0): Sequential(\n"
+            "      (0): Linear(in_features=4, out_features=1, bias=False)\n"
+            "      (1): Linear(in_features=1, out_features=7, bias=False)\n"
+            "    )\n"
+            "  )\n"
+            ")");
+}
+
 TEST(PrintLayers, Containers) {
   EXPECT_EQ(shown(nn::ModuleList()), "ModuleList()");
   EXPECT_EQ(shown(nn::ModuleList(nn::Linear(2, 2), nn::Linear(2, 2), nn::ReLU())),

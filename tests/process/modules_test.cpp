@@ -66,7 +66,7 @@ TEST(SentModules, AreEveryModuleWithParameters) {
     copy.eval();
     EXPECT_TRUE(equal(output(copy), output(module))) << "evaluation";
   });
-  EXPECT_EQ(count, 47);
+  EXPECT_EQ(count, 48);
 }
 
 TEST(SentModules, AreLayersWithOtherSettingsThanTheirDefaults) {
@@ -121,6 +121,9 @@ TEST(SentModules, AreLayersWithOtherSettingsThanTheirDefaults) {
   check(nn::AdaptiveMaxPool1d(3), one);
   check(nn::LPPool2d(2, 3, {.stride = 2}), two);
   check(nn::MaxUnpool2d(2, {.stride = 2}));
+  check(nn::FractionalMaxPool2d({2, 3}, {.output_size = 3}), two);
+  check(nn::FractionalMaxPool3d(2, {.output_ratio = {{0.5, 0.5, 0.75}}}), three);
+  check(nn::FractionalMaxPool2d(2, {.output_size = 3, .random_samples = rand({2, 4, 2})}), two);
   check(nn::LocalResponseNorm(3, 0.1, 0.5, 2), two);
   check(nn::Upsample({.scale_factor = {{2}}, .mode = "bilinear", .align_corners = true}), two);
   check(nn::UpsamplingNearest2d({.size = {{5, 7}}}), two);
@@ -172,6 +175,12 @@ TEST(SentModules, AreContainersAndModels) {
   expect_same(sent_heads, heads);
   EXPECT_EQ(sent_heads.keys(), (std::vector<std::string>{"b", "a"}));
   expect_same(arrived(nn::Sequential()), nn::Sequential());
+  const nn::ParameterList weights{randn({2, 3}), randn({})};
+  expect_same(arrived(weights), weights);
+  const nn::ParameterDict named{{"b", randn({2})}, {"a", randn({3})}};
+  const nn::ParameterDict sent_named = arrived(named);
+  expect_same(sent_named, named);
+  EXPECT_EQ(sent_named.keys(), (std::vector<std::string>{"b", "a"}));
   const nn::AnyModule any = nn::Sequential(nn::Linear(4, 7), nn::Tanh());
   EXPECT_EQ(nn::to_string(arrived(any).base()), nn::to_string(any.base()));
   EXPECT_FALSE(arrived(nn::AnyModule()));

@@ -64,6 +64,7 @@ void every_module(F&& f) {
   f(nn::TransformerDecoder(nn::TransformerDecoderLayer(8, 2, layer), 2), steps, [](auto& m, const Tensor& x) { return m(x, x * 2); });
   f(nn::Transformer(8, 2, {.num_encoder_layers = 1, .num_decoder_layers = 1, .dim_feedforward = 12, .dropout = 0, .batch_first = true}),
     steps, [](auto& m, const Tensor& x) { return m(x, x * 2); });
+  f(nn::AdaptiveLogSoftmaxWithLoss(4, 9, {3, 6}), rows, [](auto& m, const Tensor& x) { return m.log_prob(x); });
   f(nn::Sequential(nn::Linear(4, 5), nn::ReLU(), nn::Linear(5, 2)), rows);
 }
 

@@ -47,12 +47,6 @@ from tandem.nn.functional._dropout import (  # noqa: F401
     dropout3d,
     feature_alpha_dropout,
 )
-from tandem.nn.functional._fractional import (  # noqa: F401
-    fractional_max_pool2d,
-    fractional_max_pool2d_with_indices,
-    fractional_max_pool3d,
-    fractional_max_pool3d_with_indices,
-)
 from tandem.nn.functional._layers import (  # noqa: F401
     _verify_batch_size,
     batch_norm,
@@ -118,6 +112,10 @@ from tandem.nn.functional._pooling import (  # noqa: F401
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
     lp_pool1d,
     lp_pool2d,
     lp_pool3d,

@@ -48,12 +48,6 @@ from tandem.nn.functional._dropout import (
     dropout3d as dropout3d,
     feature_alpha_dropout as feature_alpha_dropout,
 )
-from tandem.nn.functional._fractional import (
-    fractional_max_pool2d as fractional_max_pool2d,
-    fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices,
-    fractional_max_pool3d as fractional_max_pool3d,
-    fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
-)
 from tandem.nn.functional._layers import (
     _verify_batch_size as _verify_batch_size,
     batch_norm as batch_norm,
@@ -120,6 +114,10 @@ from tandem.nn.functional._pooling import (
     avg_pool1d as avg_pool1d,
     avg_pool2d as avg_pool2d,
     avg_pool3d as avg_pool3d,
+    fractional_max_pool2d as fractional_max_pool2d,
+    fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices,
+    fractional_max_pool3d as fractional_max_pool3d,
+    fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
     lp_pool1d as lp_pool1d,
     lp_pool2d as lp_pool2d,
     lp_pool3d as lp_pool3d,

@@ -56,6 +56,29 @@ def _max_unpool(dimensions):
     return _named(max_unpool, f"max_unpool{dimensions}d", "Puts pooled elements back to the places that `indices` names; zeros elsewhere.")
 
 
+def _fractional_max_pool(dimensions):
+    name = f"fractional_max_pool{dimensions}d"
+    operation = getattr(_C, f"{name}_with_indices")
+
+    def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+        if output_size is not None:
+            output_ratio = None
+        elif isinstance(output_ratio, (int, float)):
+            output_ratio = (output_ratio,)
+        return tuple(operation(input, kernel_size, output_size=output_size, output_ratio=output_ratio, random_samples=_random_samples))
+
+    def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        result = with_indices(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+        return result if return_indices else result[0]
+
+    text = "The largest element of each window; there are `output_size` of them, or `output_ratio` of the input's size"
+    return _named(pool, name, text + "; with `return_indices` its place."), _named(
+        with_indices, f"{name}_with_indices", text + ", and its place."
+    )
+
+
 def _named(function, name, doc):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -69,3 +92,5 @@ adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max_pool(1)
 adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max_pool(2)
 adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(3)
 max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional_max_pool(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_max_pool(3)
