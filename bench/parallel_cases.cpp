@@ -23,12 +23,12 @@ ParallelWork training(Net net, const Tensor& x, const Tensor& target, std::span<
   struct State {
     Net net;
     std::unique_ptr<Optimizer> optimizer;
-    std::unique_ptr<parallel::DataParallel> parallel;
+    std::unique_ptr<parallel::DataParallel<>> parallel;
   };
   const auto state = std::make_shared<State>(State{std::move(net), nullptr, nullptr});
   state->net.to(devices[0]);
   state->optimizer = make_optimizer(state->net.parameters());
-  state->parallel = std::make_unique<parallel::DataParallel>(state->net, std::vector<Device>(devices.begin(), devices.end()));
+  state->parallel = std::make_unique<parallel::DataParallel<>>(state->net, std::vector<Device>(devices.begin(), devices.end()));
   const auto pictures = x.size(0);
   return {[=] {
             state->optimizer->zero_grad();

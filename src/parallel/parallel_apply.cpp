@@ -15,28 +15,30 @@
 namespace tandem::parallel::detail {
 namespace {
 
-Tensor run(nn::Module& replica, const Tensor& input, size_t i, Site site) {
+void run(const std::function<void(size_t i)>& call, Device device, size_t i) {
   try {
-    const cuda::DeviceGuard guard(input.device());
+    const cuda::DeviceGuard guard(device);
     const nn::detail::OwnModel replica_names_its_parts;
-    return replica(input, site);
+    call(i);
   } catch (...) {
-    rethrow_named(str("replica ", i, " on ", input.device(), ": "));
+    rethrow_named(str("replica ", i, " on ", device, ": "));
   }
 }
 
 }  // namespace
 
-std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vector<Tensor>& inputs, ApplyOptions options, Site site) {
-  if (replicas.size() != inputs.size()) fail("[parallel_apply] there are ", replicas.size(), " replicas but ", inputs.size(), " inputs");
-  std::vector<Tensor> outputs(inputs.size());
+void check_as_many(size_t replicas, size_t inputs) {
+  if (replicas != inputs) fail("[parallel_apply] there are ", replicas, " replicas but ", inputs, " inputs");
+}
+
+void apply(const std::vector<Device>& replicas, ApplyOptions options, Site site, const std::function<void(size_t i)>& call) {
   // What is captured is the calling thread's work.
-  if (!options.threads || inputs.size() < 2 || runtime::detail::capture) {
-    for (size_t i = 0; i < inputs.size(); ++i) outputs[i] = run(*replicas[i], inputs[i], i, site);
-    return outputs;
+  if (!options.threads || replicas.size() < 2 || runtime::detail::capture) {
+    for (size_t i = 0; i < replicas.size(); ++i) run(call, replicas[i], i);
+    return;
   }
 
-  std::vector<std::exception_ptr> errors(inputs.size());
+  std::vector<std::exception_ptr> errors(replicas.size());
   const bool grad_enabled = is_grad_enabled();
   const ops::AutocastState autocast = ops::autocast_state();
   const runtime::ThreadDevices devices;  // a replica may use any GPU: on all of them the work that the caller queued before comes first
@@ -48,19 +50,18 @@ std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vect
       const ops::AutocastScope precision(autocast);
       const tandem::detail::WithWaitScope waits(wait_scope);
       devices.adopt();
-      outputs[i] = run(*replicas[i], inputs[i], i, site);
+      run(call, replicas[i], i);
     } catch (...) {
       errors[i] = std::current_exception();
     }
   };
   {
     std::vector<std::jthread> threads;
-    for (size_t i = 1; i < inputs.size(); ++i) threads.emplace_back(work, i);
+    for (size_t i = 1; i < replicas.size(); ++i) threads.emplace_back(work, i);
     work(0);
   }
   for (const auto& error : errors)
     if (error) std::rethrow_exception(error);
-  return outputs;
 }
 
 }  // namespace tandem::parallel::detail

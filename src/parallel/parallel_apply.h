@@ -1,8 +1,7 @@
 // Every replica on its own input.
 #pragma once
 
-#include <memory>
-#include <span>
+#include <functional>
 #include <vector>
 
 #include "nn/any_module.h"
@@ -18,9 +17,11 @@ struct ApplyOptions {
 };
 
 namespace detail {
-std::vector<Tensor> apply(std::span<nn::Module* const> replicas, const std::vector<Tensor>& inputs, ApplyOptions options, Site site);
-inline nn::Module* pointer_to(nn::Module& module) { return &module; }
-inline nn::Module* pointer_to(nn::AnyModule& module) { return &module.get(); }
+/// Calls `call(i)` for the replica on each device, with that as the current one.
+void apply(const std::vector<Device>& devices, ApplyOptions options, Site site, const std::function<void(size_t i)>& call);
+void check_as_many(size_t replicas, size_t inputs);
+inline nn::Module& called(nn::Module& module) { return module; }
+inline nn::Module& called(nn::AnyModule& module) { return module.get(); }
 }  // namespace detail
 
 /// replicas[i](inputs[i]), all at the same time, with the caller's gradient mode and current streams. What goes wrong comes out as the
@@ -28,10 +29,12 @@ inline nn::Module* pointer_to(nn::AnyModule& module) { return &module.get(); }
 template <class M>
 [[nodiscard]] std::vector<Tensor> parallel_apply(std::vector<M>& replicas, const std::vector<Tensor>& inputs, ApplyOptions options = {},
                                                  Site site = Site::here()) {
-  std::vector<nn::Module*> pointers;
-  pointers.reserve(replicas.size());
-  for (M& replica : replicas) pointers.push_back(detail::pointer_to(replica));
-  return detail::apply(pointers, inputs, options, site);
+  detail::check_as_many(replicas.size(), inputs.size());
+  std::vector<Device> devices;
+  for (const Tensor& input : inputs) devices.push_back(input.device());
+  std::vector<Tensor> outputs(inputs.size());
+  detail::apply(devices, options, site, [&](size_t i) { outputs[i] = detail::called(replicas[i])(inputs[i], site); });
+  return outputs;
 }
 
 }  // namespace tandem::parallel

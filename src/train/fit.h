@@ -80,7 +80,7 @@ class Fit {
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::vector<Scheduled> schedules_;
   std::vector<Tensor> parameters_;
-  std::optional<parallel::DataParallel> parallel_;
+  std::optional<parallel::DataParallel<>> parallel_;
   std::optional<parallel::detail::Reducer> reducer_;
   std::vector<double> weights_;  // of the epoch's batches on this rank
   std::optional<ProgressBar> bar_;

@@ -42,13 +42,13 @@ class OnDevices final : public Wrapped {
     net().to(td::gpu(0));
     std::vector<td::Device> devices;
     for (int i = 0; i < count; ++i) devices.push_back(td::gpu(i));
-    parallel_ = std::make_unique<td::parallel::DataParallel>(net(), devices);
+    parallel_ = std::make_unique<td::parallel::DataParallel<>>(net(), devices);
     optimizer_ = optimizer_of(cell, listed(cell, net()));
   }
   Tensor forward(const Tensor& x) override { return (*parallel_)(x); }
 
  private:
-  std::unique_ptr<td::parallel::DataParallel> parallel_;
+  std::unique_ptr<td::parallel::DataParallel<>> parallel_;
 };
 
 /// A module of a rank, with values of the rank's own.
