@@ -1,5 +1,5 @@
-// A language model writes on: generate FOLDER PROMPT, with a folder of Hugging Face's that has config.json, tokenizer.json and
-// model.safetensors. Without arguments a model of random weights, which has learned nothing, writes numbers.
+// A language model writes on: generate MODEL PROMPT, with a folder of Hugging Face's that has config.json, tokenizer.json and
+// model.safetensors, or a GGUF file. Without arguments a model of random weights, which has learned nothing, writes numbers.
 #include <tandem/models/text_generator.h>
 #include <tandem/tandem.h>
 
@@ -7,9 +7,9 @@
 
 namespace td = tandem;
 
-/// What a folder's model writes after the prompt, piece by piece.
-int write_on(const std::string& folder, const std::string& prompt) {
-  td::models::TextGenerator generator(folder, {.device = td::try_gpu()});
+/// What a model writes after the prompt, piece by piece.
+int write_on(const std::string& model, const std::string& prompt) {
+  td::models::TextGenerator generator(model, {.device = td::try_gpu()});
   td::models::GenerateOptions options;
   options.max_new_tokens = 50;
   options.sampling = {.temperature = 0.8, .top_k = 40, .seed = 1};

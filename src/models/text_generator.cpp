@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "models/gguf_model.h"
 #include "models/settings_file.h"
 #include "ops/creation.h"
 
@@ -33,13 +34,15 @@ std::vector<std::string> files_of_weights(const std::string& folder) {
 
 }  // namespace
 
-LanguageModel load_language_model(const std::string& folder, const Options& options, Site site) {
+LanguageModel load_language_model(const std::string& path, const Options& options, Site site) {
+  if (is_gguf(path)) return load_gguf_model(path, options, site);
+  const std::string& folder = path;
   auto config = parse_file(kOp, folder + "/config.json", kLargestConfig, parse_language_config);
   std::error_code error;
-  if (const std::string path = folder + "/generation_config.json"; std::filesystem::exists(path, error))
-    for (const int64_t token : parse_file(kOp, path, kLargestConfig, parse_end_tokens)) config.end_tokens.push_back(token);
+  if (const std::string file = folder + "/generation_config.json"; std::filesystem::exists(file, error))
+    for (const int64_t token : parse_file(kOp, file, kLargestConfig, parse_end_tokens)) config.end_tokens.push_back(token);
   io::TensorMap weights;
-  for (const std::string& path : files_of_weights(folder)) weights.merge(io::load_safetensors(path, {}, {}, site));
+  for (const std::string& file : files_of_weights(folder)) weights.merge(io::load_safetensors(file, {}, {}, site));
   try {
     LanguageModel model(config, std::move(weights), options, site);
     model.eval();
@@ -87,8 +90,9 @@ GeneratedTokens generate(LanguageModel& model, std::span<const int64_t> prompt, 
   return written;
 }
 
-TextGenerator::TextGenerator(const std::string& folder, const Options& options, Site site)
-    : model(load_language_model(folder, options, site)), tokenizer(folder + "/tokenizer.json", site) {}
+TextGenerator::TextGenerator(const std::string& path, const Options& options, Site site)
+    : model(load_language_model(path, options, site)),
+      tokenizer(is_gguf(path) ? load_gguf_tokenizer(path) : Tokenizer(path + "/tokenizer.json", site)) {}
 
 GeneratedText TextGenerator::generate(std::string_view prompt, const GenerateOptions& options,
                                       const std::function<bool(std::string_view text)>& on_text, Site site) {

@@ -14,10 +14,11 @@
 
 namespace tandem::models {
 
-/// A model by its config.json and its weights, model.safetensors or model-00001-of-00002.safetensors and so on, on the device and in the
-/// dtype of `options`; without a dtype weights keep theirs. Tokens that end a text are read from generation_config.json too. In evaluation.
-/// Error that names the file where one is missing or damaged.
-[[nodiscard]] LanguageModel load_language_model(const std::string& folder, const Options& options = {}, Site site = Site::here());
+/// A model on the device and in the dtype of `options`, in evaluation. Of a folder: by its config.json and its weights, model.safetensors
+/// or model-00001-of-00002.safetensors and so on; without a dtype weights keep theirs. Tokens that end a text are read from
+/// generation_config.json too. Of a GGUF file, of the architecture llama, qwen2 or gpt2: without a dtype in that of its table of
+/// embeddings, where quantized numbers are float32. Error that names the file where one is missing or damaged.
+[[nodiscard]] LanguageModel load_language_model(const std::string& path, const Options& options = {}, Site site = Site::here());
 
 /// Options of generate().
 struct GenerateOptions {
@@ -50,8 +51,8 @@ struct TextGenerator {
   LanguageModel model;
   Tokenizer tokenizer;
 
-  /// Of a folder as Hugging Face's: config.json, tokenizer.json and weights.
-  explicit TextGenerator(const std::string& folder, const Options& options = {}, Site site = Site::here());
+  /// Of a folder as Hugging Face's: config.json, tokenizer.json and weights. Or of a GGUF file, which has all of them.
+  explicit TextGenerator(const std::string& path, const Options& options = {}, Site site = Site::here());
   TextGenerator(LanguageModel model_, Tokenizer tokenizer_) : model(std::move(model_)), tokenizer(std::move(tokenizer_)) {}
   /// The text that follows `prompt`; `on_text` is given it piece by piece, as characters are complete, and ends it by false.
   [[nodiscard]] GeneratedText generate(std::string_view prompt, const GenerateOptions& options = {},

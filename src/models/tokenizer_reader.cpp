@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/untrusted_json.h"
+#include "io/gguf_settings.h"
 #include "io/named.h"
 #include "models/settings_file.h"
 
@@ -79,7 +81,55 @@ void check_decoder(const json& step) {
   }
 }
 
+std::pair<std::string, std::string> parts_of_merge(const std::string& both) {
+  const size_t space = both.find(' ');
+  if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos)
+    fail("the merge ", in_quotes(both), " is not of two parts");
+  return {both.substr(0, space), both.substr(space + 1)};
+}
+
+/// How a GGUF file calls the ways of cutting text into words.
+struct KnownWords {
+  std::string_view name;
+  WordPattern pattern;
+  bool single_digits = false, ignores_merges = false;
+};
+constexpr KnownWords kGgufWords[] = {
+    {"gpt-2", WordPattern::Gpt2},
+    {"smollm", WordPattern::Gpt2, true},
+    {"llama-bpe", WordPattern::Llama3, false, true},
+    {"llama3", WordPattern::Llama3, false, true},
+    {"llama-v3", WordPattern::Llama3, false, true},
+    {"qwen2", WordPattern::Qwen2},
+};
+
 }  // namespace
+
+void TokenizerReader::add_entry(Tokenizer& tokenizer, const std::string& entry, int64_t token) {
+  auto bytes = bytes_of_entry(entry);
+  tokenizer.tokens_.insert_or_assign(token, Tokenizer::Token{bytes ? *bytes : entry, false});
+  if (bytes) tokenizer.pairs_.add(std::move(*bytes), token);
+}
+
+void TokenizerReader::add_merge(Tokenizer& tokenizer, const std::string& left, const std::string& right) {
+  const auto bytes_of_part = [](const std::string& part) {
+    auto bytes = bytes_of_entry(part);
+    if (!bytes || bytes->empty()) fail("a merge names ", in_quotes(part), ", which stands for no bytes");
+    return *bytes;
+  };
+  tokenizer.pairs_.add_merge(bytes_of_part(left), bytes_of_part(right));
+}
+
+void TokenizerReader::add_special(Tokenizer& tokenizer, Tokenizer::Added added, bool special) {
+  tokenizer.tokens_.insert_or_assign(added.token, Tokenizer::Token{added.content, special});
+  auto& same_byte = tokenizer.added_[static_cast<uint8_t>(added.content.front())];
+  same_byte.push_back(std::move(added));
+}
+
+void TokenizerReader::sort_added(Tokenizer& tokenizer) {
+  for (auto& same_byte : tokenizer.added_)
+    std::ranges::stable_sort(same_byte, [](const auto& a, const auto& b) { return a.content.size() > b.content.size(); });
+}
 
 template <class Json>
 void TokenizerReader::read_model(Tokenizer& tokenizer, const Json& model) {
@@ -96,30 +146,17 @@ void TokenizerReader::read_model(Tokenizer& tokenizer, const Json& model) {
   const json& vocabulary = member(model, "vocab");
   if (!vocabulary.is_object()) fail("the model has no vocab");
   for (const auto& [entry, number] : vocabulary.items()) {
-    const int64_t token = token_of(number, "vocab");
-    auto bytes = bytes_of_entry(entry);
-    tokenizer.tokens_.insert_or_assign(token, Tokenizer::Token{bytes ? *bytes : entry, false});
-    if (bytes) tokenizer.pairs_.add(std::move(*bytes), token);
+    add_entry(tokenizer, entry, token_of(number, "vocab"));
   }
-  const auto bytes_of_part = [](const std::string& part) {
-    auto bytes = bytes_of_entry(part);
-    if (!bytes || bytes->empty()) fail("a merge names ", in_quotes(part), ", which stands for no bytes");
-    return *bytes;
-  };
   for (const json& merge : list_of(model, "merges")) {
     std::string left, right;
     if (merge.is_array() && merge.size() == 2) {
       left = string_of(merge[0], "a merge's part");
       right = string_of(merge[1], "a merge's part");
     } else {
-      const std::string both = string_of(merge, "a merge");
-      const size_t space = both.find(' ');
-      if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos)
-        fail("the merge ", in_quotes(both), " is not of two parts");
-      left = both.substr(0, space);
-      right = both.substr(space + 1);
+      std::tie(left, right) = parts_of_merge(string_of(merge, "a merge"));
     }
-    tokenizer.pairs_.add_merge(bytes_of_part(left), bytes_of_part(right));
+    add_merge(tokenizer, left, right);
   }
 }
 
@@ -133,11 +170,9 @@ void TokenizerReader::read_added(Tokenizer& tokenizer, const Json& tokens) {
     const int64_t token = token_of(member(added, "id"), "an added token");
     if (content.empty()) continue;
     if (flag(added, "single_word")) fail("the added token ", in_quotes(content), " is a single_word, which is not supported");
-    tokenizer.tokens_.insert_or_assign(token, Tokenizer::Token{content, flag(added, "special")});
-    tokenizer.added_[static_cast<uint8_t>(content.front())].push_back({content, token, flag(added, "lstrip"), flag(added, "rstrip")});
+    add_special(tokenizer, {content, token, flag(added, "lstrip"), flag(added, "rstrip")}, flag(added, "special"));
   }
-  for (auto& same_byte : tokenizer.added_)
-    std::ranges::stable_sort(same_byte, [](const auto& a, const auto& b) { return a.content.size() > b.content.size(); });
+  sort_added(tokenizer);
 }
 
 template <class Json>
@@ -210,6 +245,47 @@ Tokenizer TokenizerReader::read(std::string_view text) {
   if (const json& step = member(all, "pre_tokenizer"); !step.is_null()) read_pre_tokenizer(tokenizer, step, byte_level);
   if (!byte_level) fail("there is no pre_tokenizer ByteLevel: this is not the tokenizer of a byte-level BPE");
   read_post_processor(tokenizer, member(all, "post_processor"));
+  return tokenizer;
+}
+
+Tokenizer TokenizerReader::read_gguf(const io::MetadataMap& metadata) {
+  const io::GgufSettings settings(metadata, "tokenizer.ggml.");
+  if (const std::string model = settings.text("model"); model != "gpt2")
+    fail("a tokenizer of the kind ", in_quotes(model), " is not supported; byte-level BPE, \"gpt2\", is");
+  const std::string words = settings.text("pre", "gpt-2");
+  const auto* known = std::ranges::find(kGgufWords, std::string_view(words), &KnownWords::name);
+  if (known == std::end(kGgufWords))
+    fail("a tokenizer that cuts words as ", in_quotes(words), " is not supported; gpt-2, smollm, llama-bpe and qwen2 are");
+  Tokenizer tokenizer;
+  tokenizer.pattern_ = known->pattern;
+  tokenizer.single_digits_ = known->single_digits;
+  tokenizer.pairs_.ignores_merges = known->ignores_merges;
+  tokenizer.prefix_space_ = settings.flag("add_space_prefix", false);
+  const auto& entries = settings.texts("tokens");
+  const std::vector<int64_t> kinds = settings.wholes("token_type");
+  if (!kinds.empty() && kinds.size() != entries.size())
+    fail("there are ", entries.size(), " tokens, but ", kinds.size(), " of tokenizer.ggml.token_type");
+  constexpr int64_t kControl = 3, kUserDefined = 4;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const auto token = static_cast<int64_t>(i);
+    const int64_t kind = kinds.empty() ? 1 : kinds[i];
+    const bool is_added = (kind == kControl || kind == kUserDefined) && !entries[i].empty();
+    if (is_added) add_special(tokenizer, {entries[i], token, false, false}, kind == kControl);
+    else add_entry(tokenizer, entries[i], token);
+  }
+  sort_added(tokenizer);
+  for (const std::string& merge : settings.texts("merges")) {
+    const auto [left, right] = parts_of_merge(merge);
+    add_merge(tokenizer, left, right);
+  }
+  const auto around = [&](const char* flag, bool otherwise, const char* token, std::vector<int64_t>& list) {
+    if (!settings.flag(flag, otherwise)) return;
+    const int64_t number = settings.whole(token);
+    if (number < 0 || static_cast<size_t>(number) >= entries.size()) fail("tokenizer.ggml.", token, " is ", number, ", which no token has");
+    list.push_back(number);
+  };
+  around("add_bos_token", known->pattern == WordPattern::Llama3, "bos_token_id", tokenizer.before_);
+  around("add_eos_token", false, "eos_token_id", tokenizer.after_);
   return tokenizer;
 }
 

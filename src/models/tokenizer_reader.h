@@ -1,9 +1,10 @@
-// Reads a tokenizer.json. For the library.
+// Reads a tokenizer.json, and the tokenizer of a GGUF file. For the library.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "io/metadata_value.h"
 #include "models/tokenizer.h"
 
 namespace tandem::models {
@@ -15,8 +16,14 @@ class TokenizerReader {
   [[nodiscard]] static Tokenizer read_file(const std::string& path);
   /// Error that says what is wrong with the text.
   [[nodiscard]] static Tokenizer read(std::string_view text);
+  /// Of the keys tokenizer.ggml.* of a GGUF file's metadata. Error that names the key which is missing or is not supported.
+  [[nodiscard]] static Tokenizer read_gguf(const io::MetadataMap& metadata);
 
  private:
+  static void add_entry(Tokenizer& tokenizer, const std::string& entry, int64_t token);
+  static void add_merge(Tokenizer& tokenizer, const std::string& left, const std::string& right);
+  static void add_special(Tokenizer& tokenizer, Tokenizer::Added added, bool special);
+  static void sort_added(Tokenizer& tokenizer);
   template <class Json>
   static void read_model(Tokenizer& tokenizer, const Json& model);
   template <class Json>

@@ -14,7 +14,7 @@ namespace tandem::tools {
 namespace {
 
 struct GenerateSettings {
-  std::string folder, prompt, device, dtype;
+  std::string model, prompt, device, dtype;
   models::GenerateOptions options;
   bool json = false;
 };
@@ -38,7 +38,7 @@ Options placed(const GenerateSettings& settings) {
 
 int generate(const GenerateSettings& settings) {
   const Options options = placed(settings);
-  models::TextGenerator generator(settings.folder, options);
+  models::TextGenerator generator(settings.model, options);
   const auto begin = std::chrono::steady_clock::now();
   const auto written = generator.generate(settings.prompt, settings.options, [&](std::string_view piece) {
     if (!settings.json) std::cout << piece << std::flush;
@@ -68,7 +68,8 @@ void add_generate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("generate", "The text that follows a prompt, by a language model's files");
   const auto settings = std::make_shared<GenerateSettings>();
   models::GenerateOptions& options = settings->options;
-  command->add_option("FOLDER", settings->folder, "Has config.json, tokenizer.json and model.safetensors")->required();
+  command->add_option("MODEL", settings->model, "A folder with config.json, tokenizer.json and model.safetensors, or a GGUF file")
+      ->required();
   command->add_option("PROMPT", settings->prompt, "The text's beginning")->required();
   command->add_option("--tokens", options.max_new_tokens, "How many tokens to write at most")
       ->capture_default_str()

@@ -3,55 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "io/npy.h"
 #include "support/files.h"
+#include "support/gguf_bytes.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
 namespace td = tandem;
 namespace io = td::io;
 using namespace std::string_literals;
+using namespace gguf_bytes;
 
 namespace {
-
-template <class T>
-std::string bytes_of(T number) {
-  return {reinterpret_cast<const char*>(&number), sizeof number};
-}
-std::string text(const std::string& value) { return bytes_of<uint64_t>(value.size()) + value; }
-std::string floats(std::initializer_list<float> values) {
-  std::string bytes;
-  for (const float value : values) bytes += bytes_of(value);
-  return bytes;
-}
-
-enum : uint32_t { kTextType = 8, kListType = 9, kU32Type = 4, kU64Type = 10, kBoolType = 7 };
-
-std::string value(const std::string& key, uint32_t type, const std::string& bytes) { return text(key) + bytes_of(type) + bytes; }
-
-/// What stands before the data of a tensor; the first size is that of elements side by side.
-std::string tensor(const std::string& name, std::vector<uint64_t> sizes, uint32_t type, uint64_t offset) {
-  std::string bytes = text(name) + bytes_of(static_cast<uint32_t>(sizes.size()));
-  for (const uint64_t size : sizes) bytes += bytes_of(size);
-  return bytes + bytes_of(type) + bytes_of(offset);
-}
-
-struct Parts {
-  std::vector<std::string> values, tensors;
-  std::string data;
-  uint32_t version = 3;
-  size_t alignment = 32;
-};
-
-std::string gguf(const Parts& parts) {
-  std::string bytes = "GGUF" + bytes_of(parts.version) + bytes_of<uint64_t>(parts.tensors.size()) + bytes_of<uint64_t>(parts.values.size());
-  for (const std::string& value : parts.values) bytes += value;
-  for (const std::string& tensor : parts.tensors) bytes += tensor;
-  bytes.resize((bytes.size() + parts.alignment - 1) / parts.alignment * parts.alignment, '\0');
-  return bytes + parts.data;
-}
 
 std::string error_for(const std::string& bytes) {
   write_file("bad.gguf", bytes);
