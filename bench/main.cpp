@@ -8,6 +8,7 @@
 #include "bench/loader.h"
 #include "bench/micro.h"
 #include "bench/observers.h"
+#include "bench/onnx.h"
 #include "bench/ops.h"
 #include "bench/parallel.h"
 #include "bench/work.h"
@@ -180,8 +181,24 @@ void add_comm(CLI::App& bench, Action& action) {
   comm->callback([options, &action] { action = [options] { return bench_comm(*options); }; });
 }
 
+void add_onnx(CLI::App& bench, Action& action) {
+  CLI::App* onnx = bench.add_subcommand("onnx", "What an inference of ONNX graphs takes, on arrays that onnxruntime has run them on");
+  const auto options = std::make_shared<BenchOnnxOptions>();
+  onnx->add_option("MODEL", options->models, "ONNX files")->required()->type_name("");
+  onnx->add_option("--data", options->data, "The folder with 0.npz and so on, inputs and outputs of each model")
+      ->required()
+      ->type_name("FOLDER");
+  onnx->add_option("--threads", options->threads, "Threads to compute with; 0 leaves the number as it is")
+      ->capture_default_str()
+      ->check(whole_number_from(0, kMostInt));
+  onnx->add_option("--ms", options->ms, "About how long to measure each model, in milliseconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  onnx->callback([options, &action] { action = [options] { return bench_onnx(*options); }; });
+}
+
 constexpr tools::AddCommand kCommands[] = {add_micro, add_ops,      add_work,     add_observers, add_loader,
-                                           add_gpu,   add_features, add_parallel, add_comm};
+                                           add_gpu,   add_features, add_parallel, add_comm,      add_onnx};
 
 constexpr tools::Program kProgram = {
     .name = "tandem_bench",
