@@ -1,4 +1,7 @@
 // Language models and tokenizers of GGUF files: as those of the files that a converter makes them of, and what is refused.
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "io/gguf.h"
@@ -271,6 +274,28 @@ TEST(GgufFiles, AreRefusedByWhatTheyLack) {
   beyond.flag("tokenizer.ggml.add_bos_token", true);
   beyond.whole("tokenizer.ggml.bos_token_id", 420);
   EXPECT_EQ(tokenizer_error(beyond), "[Tokenizer] refused.gguf: tokenizer.ggml.bos_token_id is 420, which no token has");
+}
+
+// The files of make_gguf_models.py, where TANDEM_GGUF_FOLDER names them (.ci/gguf).
+TEST(GgufFolder, GivesTheLogitsOfTransformers) {
+  const char* const folder = std::getenv("TANDEM_GGUF_FOLDER");
+  if (!folder) GTEST_SKIP() << "TANDEM_GGUF_FOLDER is not set";
+  const char* const device = std::getenv("TANDEM_GGUF_DEVICE");
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".gguf") continue;
+    ++count;
+    SCOPED_TRACE(entry.path().stem());
+    auto arrays = td::io::load_npz(std::filesystem::path(entry.path()).replace_extension(".npz"));
+    models::LanguageModel model =
+        models::load_language_model(entry.path(), {.dtype = td::kFloat32, .device = td::Device(device ? device : "cpu")});
+    const td::NoGradGuard no_grad;
+    const td::Tensor logits = model(arrays.at("tokens").to(model.parameters()[0].device()))[0].cpu(), wanted = arrays.at("logits");
+    const auto off = (logits - wanted).abs().max().item<float>() / wanted.abs().max().item<float>();
+    std::cout << entry.path().stem().string() << ": " << off << " of the largest\n";
+    EXPECT_LE(off, 1e-5F);
+  }
+  EXPECT_GT(count, 0);
 }
 
 }  // namespace
