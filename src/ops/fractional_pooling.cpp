@@ -34,6 +34,8 @@ ValuesIndices fractional_max_pool(const char* op, const Tensor& input, const Per
   const int64_t dims = input.dim(site);
   if (dims != spatial + 1 && dims != spatial + 2)
     fail("[", op, "] Expected ", spatial + 1, "D or ", spatial + 2, "D tensor, but got: ", input.sizes());
+  if (!is_floating(input.dtype()))
+    fail<NotImplementedError>("[", op, "] is not implemented for '", scalar_name(input.dtype()), "'; convert with to(kFloat32)");
   const Tensor x = dims == spatial + 2 ? input : input.unsqueeze(0, site);
   const Shape kernel = ops::per_dim(op, "kernel_size", kernel_size, spatial), sizes = ops::spatial_sizes(x, spatial);
   const auto count = static_cast<size_t>(spatial);
@@ -42,8 +44,11 @@ ValuesIndices fractional_max_pool(const char* op, const Tensor& input, const Per
     const std::vector<double>& ratios = *options.output_ratio;
     if (ratios.size() != 1 && ratios.size() != count)
       fail("[", op, "] output_ratio must be one number or ", spatial, ", but ", ratios.size(), " were given");
-    for (size_t d = 0; d < count; ++d)
-      windows[d] = static_cast<int64_t>(static_cast<double>(sizes[d]) * ratios[ratios.size() == 1 ? 0 : d]);
+    for (size_t d = 0; d < count; ++d) {
+      const double ratio = ratios[ratios.size() == 1 ? 0 : d];
+      if (!(ratio > 0 && ratio <= 1)) fail("[", op, "] output_ratio must be above 0 and up to 1, but is ", ratio);
+      windows[d] = static_cast<int64_t>(static_cast<double>(sizes[d]) * ratio);
+    }
   } else {
     windows = ops::per_dim(op, "output_size", options.output_size, spatial);
   }

@@ -1,5 +1,6 @@
 // Fractional max pooling, against PyTorch's numbers and against windows looked at one by one.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -101,6 +102,11 @@ TEST_P(FractionalPooling, RefusesWhatDoesNotFit) {
               (void)td::fractional_max_pool2d(x, 2, {.output_ratio = {{0.5, 0.5, 0.5}}});
             }),
             "[fractional_max_pool2d] output_ratio must be one number or 2, but 3 were given");
+  for (const double ratio : {1.5, 0.0, -1.0, 1e300, static_cast<double>(NAN)})
+    EXPECT_NE(error_of([&] { (void)td::fractional_max_pool2d(x, 2, {.output_ratio = {{ratio}}}); }).find("above 0 and up to 1"),
+              std::string::npos);
+  EXPECT_EQ(error_of([&] { (void)td::fractional_max_pool2d(x.to(td::kInt64), 2, {.output_size = 1}); }),
+            "[fractional_max_pool2d] is not implemented for 'Long'; convert with to(kFloat32)");
   EXPECT_NE(error_of([] { td::nn::FractionalMaxPool2d(2, {}); }).find("[FractionalMaxPool2d] requires exactly one"), std::string::npos);
   EXPECT_EQ(error_of([] { td::nn::FractionalMaxPool3d(2, {.output_ratio = {{1.5}}}); }),
             "[FractionalMaxPool3d] output_ratio must be between 0 and 1 (got 1.5)");
