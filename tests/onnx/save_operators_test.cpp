@@ -13,6 +13,7 @@
 #include "onnx/export/writer.h"
 #include "onnx/model.h"
 #include "onnx/save.h"
+#include "onnx/save_cases.h"
 #include "support/on_device.h"
 #include "tandem.h"
 
@@ -21,20 +22,7 @@ namespace nn = tandem::nn;
 
 namespace {
 
-using Tensors = std::vector<td::Tensor>;
-
-/// What an input's numbers are.
-enum class Numbers { Any, Positive, Unit, Above1, Bits, Indices };
-
-/// A function, for inputs whose first size is open, the others are these.
-struct Case {
-  const char* row;  // the kernel, or the pointwise operation
-  std::function<td::Tensor(const Tensors&)> f;
-  std::vector<std::pair<Numbers, td::Shape>> inputs = {{Numbers::Any, {4, 5}}};
-  bool of_floats = true, of_integers = false, of_halves = true;
-  int64_t opset = 18;
-  const char* named = "";  // where a row has several
-};
+using namespace onnx_cases;
 
 td::Tensor numbers(Numbers kind, const td::Shape& sizes, td::DType dtype) {
   switch (kind) {
@@ -46,127 +34,6 @@ td::Tensor numbers(Numbers kind, const td::Shape& sizes, td::DType dtype) {
     case Numbers::Indices: return td::randint(0, 3, sizes);
   }
   return {};
-}
-
-const std::pair<Numbers, td::Shape> kAny = {Numbers::Any, {4, 5}}, kOther = {Numbers::Any, {4, 1}}, kPositive = {Numbers::Positive, {4, 5}},
-                                    kUnit = {Numbers::Unit, {4, 5}}, kAbove1 = {Numbers::Above1, {4, 5}}, kBits = {Numbers::Bits, {4, 5}};
-const std::vector<std::pair<Numbers, td::Shape>> kTwo = {kAny, kOther}, kThree = {kAny, kOther, kAny};
-
-std::vector<Case> pointwise_cases() {
-#define UNARY(name, ...)                                                  \
-  Case {                                                                  \
-#name, [](const Tensors& in) { return td::name(in[0]); }, __VA_ARGS__ \
-  }
-#define BINARY(name, ...)                                                        \
-  Case {                                                                         \
-#name, [](const Tensors& in) { return td::name(in[0], in[1]); }, __VA_ARGS__ \
-  }
-  const auto whole = [](Case c) {
-    c.of_integers = true;
-    return c;
-  };
-  return {
-      whole(UNARY(neg, {kAny})),
-      whole(UNARY(abs, {kAny})),
-      whole(UNARY(sign, {kAny})),
-      whole(UNARY(sgn, {kAny})),
-      whole(UNARY(floor, {kAny})),
-      whole(UNARY(ceil, {kAny})),
-      whole(UNARY(round, {kAny})),
-      whole(UNARY(trunc, {kAny})),
-      whole(UNARY(square, {kAny})),
-      whole(UNARY(exp, {kAny})),
-      whole(UNARY(sqrt, {kPositive})),
-      whole(UNARY(log, {kPositive})),
-      whole(UNARY(reciprocal, {kPositive})),
-      UNARY(sin, {kAny}),
-      UNARY(cos, {kAny}),
-      UNARY(tan, {kUnit}),
-      UNARY(asin, {kUnit}),
-      UNARY(acos, {kUnit}),
-      UNARY(atan, {kAny}),
-      UNARY(sinh, {kUnit}),
-      UNARY(cosh, {kUnit}),
-      whole(UNARY(tanh, {kAny})),
-      UNARY(asinh, {kAny}),
-      UNARY(acosh, {kAbove1}),
-      UNARY(atanh, {kUnit}),
-      UNARY(erf, {kAny}),
-      whole(UNARY(sigmoid, {kAny})),
-      whole(UNARY(relu, {kAny})),
-      UNARY(softsign, {kAny}),
-      whole(UNARY(isnan, {kAny})),
-      whole(UNARY(logical_not, {kAny})),
-      UNARY(frac, {kAny}),
-      UNARY(exp2, {kAny}),
-      UNARY(expm1, {kPositive}),
-      UNARY(log2, {kPositive}),
-      UNARY(log10, {kPositive}),
-      UNARY(log1p, {kPositive}),
-      UNARY(rsqrt, {kPositive}),
-      UNARY(erfc, {kUnit}),
-      UNARY(logsigmoid, {kAny}),
-      UNARY(silu, {kAny}),
-      UNARY(mish, {kAny}),
-      whole(UNARY(relu6, {kAny})),
-      UNARY(hardsigmoid, {kAny}),
-      UNARY(hardswish, {kAny}),
-      UNARY(selu, {kAny}),
-      UNARY(tanhshrink, {kPositive}),
-      UNARY(deg2rad, {kAny}),
-      UNARY(rad2deg, {kAny}),
-      Case{"isinf", [](const Tensors& in) { return td::isinf(td::div(in[0], in[1])); }, {kPositive, kBits}},
-      Case{"isfinite", [](const Tensors& in) { return td::isfinite(td::div(in[0], in[1])); }, {kAny, kBits}},
-      Case{"isposinf", [](const Tensors& in) { return td::isposinf(td::div(in[0], in[1])); }, {kAny, kBits}},
-      Case{"isneginf", [](const Tensors& in) { return td::isneginf(td::div(in[0], in[1])); }, {kAny, kBits}},
-      whole(BINARY(add, kTwo)),
-      whole(BINARY(sub, kTwo)),
-      whole(BINARY(rsub, kTwo)),
-      whole(BINARY(mul, kTwo)),
-      whole(BINARY(div, {kAny, kPositive})),
-      Case{"pow", [](const Tensors& in) { return td::pow(in[0], in[1]); }, {kPositive, kOther}},
-      whole(BINARY(maximum, kTwo)),
-      whole(BINARY(minimum, kTwo)),
-      whole(BINARY(eq, kTwo)),
-      whole(BINARY(ne, kTwo)),
-      whole(BINARY(lt, kTwo)),
-      whole(BINARY(le, kTwo)),
-      whole(BINARY(gt, kTwo)),
-      whole(BINARY(ge, kTwo)),
-      whole(BINARY(logical_and, kTwo)),
-      whole(BINARY(logical_or, kTwo)),
-      whole(BINARY(logical_xor, kTwo)),
-      Case{"bitwise_and", [](const Tensors& in) { return td::bitwise_and(in[0], in[1]); }, kTwo, false, true},
-      Case{"bitwise_or", [](const Tensors& in) { return td::bitwise_or(in[0], in[1]); }, kTwo, false, true},
-      Case{"bitwise_or", [](const Tensors& in) { return td::bitwise_or(in[0] > 0, in[1] > 1); }, kTwo, true, false, true, 13, "OfBools"},
-      Case{"bitwise_xor", [](const Tensors& in) { return td::bitwise_xor(in[0], in[1]); }, kTwo, false, true},
-      Case{"bitwise_not", [](const Tensors& in) { return td::bitwise_not(in[0]); }, {kAny}, false, true},
-      whole(Case{"where", [](const Tensors& in) { return td::where(in[0], in[1], in[2]); }, {kBits, kAny, kOther}}),
-      Case{"gelu", [](const Tensors& in) { return td::gelu(in[0]); }},
-      Case{"gelu", [](const Tensors& in) { return td::gelu(in[0]); }, {kAny}, true, false, false, 20, "OfOpset20"},
-      Case{"gelu_tanh", [](const Tensors& in) { return td::gelu(in[0], "tanh"); }},
-      Case{"gelu_tanh", [](const Tensors& in) { return td::gelu(in[0], "tanh"); }, {kAny}, true, false, false, 20, "OfOpset20"},
-      whole(Case{"cube", [](const Tensors& in) { return td::pow(in[0], 3); }}),
-      whole(BINARY(floor_divide, {kAny, kPositive})),
-      whole(BINARY(remainder, {kAny, kPositive})),
-      whole(BINARY(fmod, {kAny, kPositive})),
-      whole(Case{"div_trunc", [](const Tensors& in) { return td::div(in[0], in[1], "trunc"); }, {kAny, kPositive}, true, false, false}),
-      BINARY(hypot, kTwo),
-      whole(Case{"clamp", [](const Tensors& in) { return td::clamp(in[0], -1, 1); }}),
-      whole(Case{"threshold", [](const Tensors& in) { return td::threshold(in[0], 0, 2); }}),
-      whole(Case{"add_scaled", [](const Tensors& in) { return td::add(in[0], in[1], 3); }, kTwo}),
-      Case{"lerp", [](const Tensors& in) { return td::lerp(in[0], in[1], 0.25); }, kTwo},
-      Case{"addcmul", [](const Tensors& in) { return td::addcmul(in[0], in[1], in[2], 0.5); }, kThree},
-      Case{"addcdiv", [](const Tensors& in) { return td::addcdiv(in[0], in[1], in[2], 0.5); }, {kAny, kAny, kPositive}},
-      Case{"leaky_relu", [](const Tensors& in) { return td::leaky_relu(in[0], 0.1); }},
-      Case{"elu", [](const Tensors& in) { return td::elu(in[0]); }},
-      Case{"celu", [](const Tensors& in) { return td::celu(in[0], 0.5); }},
-      Case{"softplus", [](const Tensors& in) { return td::softplus(in[0]); }},
-      Case{"hardshrink", [](const Tensors& in) { return td::hardshrink(in[0]); }},
-      Case{"softshrink", [](const Tensors& in) { return td::softshrink(in[0]); }},
-  };
-#undef UNARY
-#undef BINARY
 }
 
 /// What kernel calls a function makes: the names of entries.def, and of pointwise operations.
@@ -590,6 +457,41 @@ std::vector<Case> kernel_cases() {
        true,
        false,
        false},
+      {"pad",
+       [](In in) {
+         return td::pad(in[0], {1, 2, 0, 3}, "circular");
+       },
+       {any({4, 3, 4, 5})},
+       true,
+       true,
+       true,
+       18,
+       "Wrapped"},
+      {"unfold",
+       [](In in) {
+         return td::unfold(in[0], {2, 3}, {.dilation = {1, 2}, .padding = 1, .stride = 2});
+       },
+       {any({4, 2, 7, 8})}},
+      {"fold",
+       [](In in) {
+         return td::fold(in[0], {5, 7}, 2, {.padding = 1, .stride = 2});
+       },
+       {any({4, 8, 12})}},
+      {"cross_entropy",
+       [](In in) { return td::cross_entropy(in[0], in[1], {.reduction = td::Reduction::None}); },
+       {any({4, 5}), {Numbers::Indices, {4}}}},
+      {"cross_entropy",
+       [](In in) {
+         return td::cross_entropy(
+             in[0], in[1],
+             {.weight = td::arange(1, 6, td::kFloat32).to(in[0].device(), in[0].dtype()), .ignore_index = 1, .label_smoothing = 0.2});
+       },
+       {any({4, 5}), {Numbers::Indices, {4}}},
+       true,
+       false,
+       false,
+       18,
+       "Smoothed"},
       {"attention", [](In in) { return td::scaled_dot_product_attention(in[0], in[1], in[1]); }, {any({4, 2, 5, 4}), any({4, 2, 7, 4})}},
       {"attention",
        [](In in) { return td::scaled_dot_product_attention(in[0], in[1], in[1], {.is_causal = true}); },

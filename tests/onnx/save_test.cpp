@@ -426,8 +426,8 @@ TEST(OnnxSaveRefuses, OptionsThatDoNotFit) {
   EXPECT_HAS(error_of_save(linear, x, {.dynamic_axes = {{"input_0", {{0, onnx::Dim("n", 3, 4)}}}}}), "too narrow a range");
   EXPECT_HAS(error_of_save(linear, x, {.opset_version = 12}), "opset_version must be between 13 and 23, not 12");
   EXPECT_HAS(error_of_save(linear, x.narrow(1, 0, 3)), "forward fails on 'input_0' of [3, 3]");
-  Around circular([](Around&, const td::Tensor& in) { return td::pad(in.unsqueeze(0), {1, 1}, "circular"); });
-  EXPECT_HAS(error_of_save(circular, x, {.opset_version = 18}), "ONNX has circular padding from opset 19 on, and opset_version is 18");
+  Around triangle([](Around&, const td::Tensor& in) { return td::tril(in); });
+  EXPECT_HAS(error_of_save(triangle, x, {.opset_version = 13}), "ONNX has triangles (Trilu) from opset 14 on, and opset_version is 13");
   nn::LazyLinear lazy(2);
   EXPECT_HAS(error_of_save(lazy, x), "call nn::initialize(module, input) before");
 }

@@ -139,13 +139,48 @@ void attention(Writer& w) {
   w.give(out, graph.node("MatMul", {x, for_heads(w.read(v))}, {type, out.sizes}));
 }
 
+/// Cross-entropy with numbers of classes, of rows of logits (n, c).
+void cross_entropy(Writer& w) {
+  constexpr auto kEntry = &Table::cross_entropy;
+  Graph& graph = w.graph;
+  const Elements losses = *w.elements<kEntry, 0>(), in = *w.elements<kEntry, 3>();
+  const auto of_classes = w.elements<kEntry, 5>();
+  const double smoothing = w.fixed<kEntry, 7>();
+  const Sizes rows = {in.sizes[0]}, column = {in.sizes[0], 1};
+  const DType type = in.dtype;
+  const auto node = [&](const char* op, const Values& inputs, const Sizes& sizes, const Attributes& attributes = {}) {
+    return graph.node(op, inputs, {inputs[0]->dtype, sizes}, attributes);
+  };
+  const Value* const target = w.read(*w.elements<kEntry, 4>());
+  const Value* const ignored = graph.node("Equal", {target, graph.number(w.fixed<kEntry, 6>(), kInt64)}, {kBool, rows});
+  const Value* const zero = graph.number(int64_t{0}, kInt64);
+  const Value* const chosen = graph.node("Where", {ignored, zero, target}, {kInt64, rows});
+  const Value* const counted = graph.cast(graph.node("Not", {ignored}, {kBool, rows}), type);
+  const Value* const weight = of_classes ? w.read(*of_classes) : nullptr;
+  const Value* const weights = weight ? node("Mul", {node("Gather", {weight, chosen}, rows), counted}, rows) : counted;
+  const Value* const logs = node("LogSoftmax", {w.read(in)}, in.sizes, {{"axis", int64_t{1}}});
+  const Value* const picked = node("GatherElements", {logs, graph.reshape(chosen, column)}, column, {{"axis", int64_t{1}}});
+  const Value* sum = node("Mul", {graph.reshape(picked, rows), weights}, rows);
+  if (smoothing != 0) {
+    const Value* const of_all = weight ? node("Mul", {logs, weight}, in.sizes) : logs;
+    const Value* const all = node("Mul", {node("ReduceSum", {of_all, graph.ints({1})}, rows, {{"keepdims", int64_t{0}}}), counted}, rows);
+    const Value* const share = node("Div", {graph.number(smoothing, type), graph.cast(graph.size(in.sizes[1]), type)}, {});
+    sum = node("Add", {node("Mul", {sum, graph.number(1 - smoothing, type)}, rows), node("Mul", {all, share}, rows)}, rows);
+  }
+  w.give(losses, node("Neg", {sum}, rows));
+  w.give(*w.elements<kEntry, 1>(), weights);
+  w.give(*w.elements<kEntry, 2>(), logs);
+}
+
 }  // namespace
 
 std::span<const Row> layer_rows() {
-  static const Row rows[] = {
-      row<&Table::softmax>("softmax", softmax<&Table::softmax>), row<&Table::log_softmax>("log_softmax", softmax<&Table::log_softmax>),
-      row<&Table::normalize>("normalize", normalize), row<&Table::follow_statistics>("follow_statistics", follow_statistics),
-      row<&Table::attention>("attention", attention)};
+  static const Row rows[] = {row<&Table::softmax>("softmax", softmax<&Table::softmax>),
+                             row<&Table::log_softmax>("log_softmax", softmax<&Table::log_softmax>),
+                             row<&Table::normalize>("normalize", normalize),
+                             row<&Table::follow_statistics>("follow_statistics", follow_statistics),
+                             row<&Table::attention>("attention", attention),
+                             row<&Table::cross_entropy>("cross_entropy", cross_entropy)};
   return rows;
 }
 

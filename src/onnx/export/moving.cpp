@@ -82,6 +82,21 @@ void linspace(Writer& w) {
   w.give(out, w.graph.constant(tandem::linspace(start, end, out.sizes[0].at[0], {.dtype = out.dtype})));
 }
 
+/// The last elements before the first ones, and the first behind the last: what opset 19 has a mode of padding for.
+const Value* wrapped(Graph& graph, const Value* x, const Sizes& before, const Sizes& after) {
+  for (size_t d = 0; d < before.size(); ++d) {
+    const auto axis = static_cast<int64_t>(d);
+    if (!before[d].is_fixed() || !after[d].is_fixed() || before[d].at[0] < 0 || after[d].at[0] < 0) graph.require(19, "circular padding");
+    const Size size = x->sizes[d];
+    Values parts;
+    if (!before[d].is(0)) parts.push_back(graph.slice(x, {axis}, {size - before[d]}, {size}, {1}));
+    parts.push_back(x);
+    if (!after[d].is(0)) parts.push_back(graph.slice(x, {axis}, {0}, {after[d]}, {1}));
+    if (parts.size() > 1) x = graph.concat(parts, axis);
+  }
+  return x;
+}
+
 void pad(Writer& w) {
   constexpr auto kEntry = &Table::pad;
   Graph& graph = w.graph;
@@ -106,7 +121,7 @@ void pad(Writer& w) {
     case kernels::Padding::Reflect: name = "reflect"; break;
     case kernels::Padding::Replicate: name = "edge"; break;
     case kernels::Padding::Circular:
-      graph.require(19, "circular padding");
+      if (graph.opset() < 19) return w.give(out, wrapped(graph, inputs[0], before, after));
       name = "wrap";
       break;
   }

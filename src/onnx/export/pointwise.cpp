@@ -157,6 +157,37 @@ const Value* addcmul(Maker& m, In in) {
   return m.add(in[0], m.mul(scaled(m, in[3], in[1]), in[2]));
 }
 
+/// -(y log p + (1 - y) log(1 - p)), logarithms not below -100.
+const Value* binary_cross_entropy(Maker& m, In in) {
+  const auto log = [&](const Value* x) { return m.maximum(m("Log", {x}), m.number(-100)); };
+  const Value* const one = m.number(1);
+  return m.sub(m.mul(m.sub(in[1], one), log(m.sub(one, in[0]))), m.mul(in[1], log(in[0])));
+}
+
+/// The same of sigmoid(x), the targets that are 1 taken as often as the last operand says.
+const Value* binary_cross_entropy_logits(Maker& m, In in) {
+  const Value *const one = m.number(1), *rest = softplus(m, m("Neg", {in[0]}));
+  if (!is_number(in[2], 1)) rest = m.mul(m.add(one, m.mul(m.sub(in[2], one), in[1])), rest);
+  return m.add(m.mul(m.sub(one, in[1]), in[0]), rest);
+}
+
+const Value* smooth_l1(Maker& m, In in) {
+  const Value *const distance = m("Abs", {m.sub(in[0], in[1])}), *const half = m.number(0.5);
+  return m.where(m.less(distance, in[2]), m.div(m.mul(m.mul(half, distance), distance), in[2]), m.sub(distance, m.mul(half, in[2])));
+}
+
+const Value* huber(Maker& m, In in) {
+  const Value *const distance = m("Abs", {m.sub(in[0], in[1])}), *const half = m.number(0.5);
+  return m.where(m("LessOrEqual", {distance, in[2]}, kBool), m.mul(m.mul(half, distance), distance),
+                 m.mul(in[2], m.sub(distance, m.mul(half, in[2]))));
+}
+
+/// a log(b), 0 where a is 0, nan where b is.
+const Value* xlogy(Maker& m, In in) {
+  const Value *const zero = m.number(0), *const product = m.mul(in[0], m("Log", {in[1]}));
+  return m.where(m.is_nan(in[1]), in[1], m.where(m("Equal", {in[0], zero}, kBool), zero, product));
+}
+
 /// An operation on bits, which of bools is a logical one.
 const Value* bits(Maker& m, In in, const char* of_bools, const char* of_integers) {
   if (m.type != kBool) m.graph.require(18, "operations on bits");
@@ -266,6 +297,11 @@ const PointwiseRow kRows[] = {
     ONE(softplus, m.where(m.greater(m.mul(in[0], in[1]), in[2]), in[0], m.div(softplus(m, m.mul(in[0], in[1])), in[1]))),
     ONE(hardshrink, m.where(m("LessOrEqual", {m("Abs", {in[0]}), in[1]}, kBool), m.number(0), in[0])),
     ONE(softshrink, m.mul(m("Sign", {in[0]}), m.maximum(m.sub(m("Abs", {in[0]}), in[1]), m.number(0)))),
+    ONE(xlogy, xlogy(m, in)),
+    ONE(smooth_l1, smooth_l1(m, in)),
+    ONE(huber, huber(m, in)),
+    ONE(binary_cross_entropy, binary_cross_entropy(m, in)),
+    ONE(binary_cross_entropy_logits, binary_cross_entropy_logits(m, in)),
 };
 #undef ONE
 

@@ -1,5 +1,6 @@
 // Rows of convolutions and pooling. Kernels see (n, c, d, h, w); leading spatial dimensions that are not there have size 1.
 #include "onnx/export/writer.h"
+#include "ops/creation.h"
 
 namespace tandem::onnx::exporting {
 namespace {
@@ -170,12 +171,61 @@ void avg_pool(Writer& w) {
   w.give(out, y);
 }
 
+/// Of windows over (n, c, 1, h, w) and their elements, (n, c, 1, kh, kw, 1, windows down, windows across): the images and the elements as a
+/// convolution has them, with one channel, and its weight, which takes each element of a window by itself.
+struct Columns {
+  Sizes images, elements;
+  const Value* weight;
+  Attributes attributes;
+
+  Columns(Writer& w, const Elements& image, const Elements& columns, const Windows& windows)
+      : images{image.sizes[0] * image.sizes[1], 1, image.sizes[3], image.sizes[4]} {
+    const int64_t height = windows.kernel[1], width = windows.kernel[2], count = height * width;
+    elements = {images[0], count, columns.sizes[6], columns.sizes[7]};
+    weight = w.graph.constant(eye(count).to(image.dtype).view({count, 1, height, width}));
+    attributes = {{"kernel_shape", used(windows.kernel, 1)},
+                  {"strides", used(windows.stride, 1)},
+                  {"pads", std::vector<int64_t>{windows.padding[1], windows.padding[2], windows.padding[1], windows.padding[2]}},
+                  {"dilations", used(windows.dilation, 1)}};
+  }
+};
+
+void unfold(Writer& w) {
+  constexpr auto kEntry = &Table::unfold;
+  const Elements out = *w.elements<kEntry, 0>(), in = *w.elements<kEntry, 1>();
+  const Columns columns(w, in, out, w.argument<kEntry, 2>(0));
+  const Value* const x = w.graph.reshape(w.read(in), columns.images);
+  const Value* const y = w.graph.node("Conv", {x, columns.weight}, {in.dtype, columns.elements}, columns.attributes);
+  w.give(out, w.graph.reshape(y, out.sizes));
+}
+
+void fold(Writer& w) {
+  constexpr auto kEntry = &Table::fold;
+  const Elements out = *w.elements<kEntry, 0>(), in = *w.elements<kEntry, 1>();
+  const Windows windows = w.argument<kEntry, 2>(0);
+  Columns columns(w, out, in, windows);
+  std::vector<int64_t> more;  // rows and columns that no window reaches
+  for (size_t d = 1; d < 3; ++d) {
+    const Size reached = (in.sizes[5 + d] - 1) * windows.stride[d] + (windows.dilation[d] * (windows.kernel[d] - 1) + 1);
+    const Size rest = out.sizes[2 + d] + 2 * windows.padding[d] - reached;
+    if (!rest.is_fixed()) w.refuse_setting();
+    more.push_back(rest.at[0]);
+  }
+  columns.attributes.push_back({"output_padding", more});
+  const Value* const x = w.graph.reshape(w.graph.cast(w.read(in), out.dtype), columns.elements);  // sums of half types are wider
+  const Value* const y = w.graph.node("ConvTranspose", {x, columns.weight}, {out.dtype, columns.images}, columns.attributes);
+  w.give(out, w.graph.reshape(y, out.sizes));
+}
+
 }  // namespace
 
 std::span<const Row> window_rows() {
   static const Row rows[] = {row<&Table::convolution>("convolution", convolution),
                              row<&Table::convolution_input>("convolution_input", transposed_convolution),
-                             row<&Table::max_pool>("max_pool", max_pool), row<&Table::avg_pool>("avg_pool", avg_pool)};
+                             row<&Table::max_pool>("max_pool", max_pool),
+                             row<&Table::avg_pool>("avg_pool", avg_pool),
+                             row<&Table::unfold>("unfold", unfold),
+                             row<&Table::fold>("fold", fold)};
   return rows;
 }
 

@@ -1,0 +1,155 @@
+#include "onnx/save_cases.h"
+
+namespace onnx_cases {
+std::vector<Case> pointwise_cases() {
+#define UNARY(name, ...)                                                  \
+  Case {                                                                  \
+#name, [](const Tensors& in) { return td::name(in[0]); }, __VA_ARGS__ \
+  }
+#define BINARY(name, ...)                                                        \
+  Case {                                                                         \
+#name, [](const Tensors& in) { return td::name(in[0], in[1]); }, __VA_ARGS__ \
+  }
+  const auto whole = [](Case c) {
+    c.of_integers = true;
+    return c;
+  };
+  return {
+      whole(UNARY(neg, {kAny})),
+      whole(UNARY(abs, {kAny})),
+      whole(UNARY(sign, {kAny})),
+      whole(UNARY(sgn, {kAny})),
+      whole(UNARY(floor, {kAny})),
+      whole(UNARY(ceil, {kAny})),
+      whole(UNARY(round, {kAny})),
+      whole(UNARY(trunc, {kAny})),
+      whole(UNARY(square, {kAny})),
+      whole(UNARY(exp, {kAny})),
+      whole(UNARY(sqrt, {kPositive})),
+      whole(UNARY(log, {kPositive})),
+      whole(UNARY(reciprocal, {kPositive})),
+      UNARY(sin, {kAny}),
+      UNARY(cos, {kAny}),
+      UNARY(tan, {kUnit}),
+      UNARY(asin, {kUnit}),
+      UNARY(acos, {kUnit}),
+      UNARY(atan, {kAny}),
+      UNARY(sinh, {kUnit}),
+      UNARY(cosh, {kUnit}),
+      whole(UNARY(tanh, {kAny})),
+      UNARY(asinh, {kAny}),
+      UNARY(acosh, {kAbove1}),
+      UNARY(atanh, {kUnit}),
+      UNARY(erf, {kAny}),
+      whole(UNARY(sigmoid, {kAny})),
+      whole(UNARY(relu, {kAny})),
+      UNARY(softsign, {kAny}),
+      whole(UNARY(isnan, {kAny})),
+      whole(UNARY(logical_not, {kAny})),
+      UNARY(frac, {kAny}),
+      UNARY(exp2, {kAny}),
+      UNARY(expm1, {kPositive}),
+      UNARY(log2, {kPositive}),
+      UNARY(log10, {kPositive}),
+      UNARY(log1p, {kPositive}),
+      UNARY(rsqrt, {kPositive}),
+      UNARY(erfc, {kUnit}),
+      UNARY(logsigmoid, {kAny}),
+      UNARY(silu, {kAny}),
+      UNARY(mish, {kAny}),
+      whole(UNARY(relu6, {kAny})),
+      UNARY(hardsigmoid, {kAny}),
+      UNARY(hardswish, {kAny}),
+      UNARY(selu, {kAny}),
+      UNARY(tanhshrink, {kPositive}),
+      UNARY(deg2rad, {kAny}),
+      UNARY(rad2deg, {kAny}),
+      Case{"isinf", [](const Tensors& in) { return td::isinf(td::div(in[0], in[1])); }, {kPositive, kBits}},
+      Case{"isfinite", [](const Tensors& in) { return td::isfinite(td::div(in[0], in[1])); }, {kAny, kBits}},
+      Case{"isposinf", [](const Tensors& in) { return td::isposinf(td::div(in[0], in[1])); }, {kAny, kBits}},
+      Case{"isneginf", [](const Tensors& in) { return td::isneginf(td::div(in[0], in[1])); }, {kAny, kBits}},
+      whole(BINARY(add, kTwo)),
+      whole(BINARY(sub, kTwo)),
+      whole(BINARY(rsub, kTwo)),
+      whole(BINARY(mul, kTwo)),
+      whole(BINARY(div, {kAny, kPositive})),
+      Case{"pow", [](const Tensors& in) { return td::pow(in[0], in[1]); }, {kPositive, kOther}},
+      whole(BINARY(maximum, kTwo)),
+      whole(BINARY(minimum, kTwo)),
+      whole(BINARY(eq, kTwo)),
+      whole(BINARY(ne, kTwo)),
+      whole(BINARY(lt, kTwo)),
+      whole(BINARY(le, kTwo)),
+      whole(BINARY(gt, kTwo)),
+      whole(BINARY(ge, kTwo)),
+      whole(BINARY(logical_and, kTwo)),
+      whole(BINARY(logical_or, kTwo)),
+      whole(BINARY(logical_xor, kTwo)),
+      Case{"bitwise_and", [](const Tensors& in) { return td::bitwise_and(in[0], in[1]); }, kTwo, false, true},
+      Case{"bitwise_or", [](const Tensors& in) { return td::bitwise_or(in[0], in[1]); }, kTwo, false, true},
+      Case{"bitwise_or", [](const Tensors& in) { return td::bitwise_or(in[0] > 0, in[1] > 1); }, kTwo, true, false, true, 13, "OfBools"},
+      Case{"bitwise_xor", [](const Tensors& in) { return td::bitwise_xor(in[0], in[1]); }, kTwo, false, true},
+      Case{"bitwise_not", [](const Tensors& in) { return td::bitwise_not(in[0]); }, {kAny}, false, true},
+      whole(Case{"where", [](const Tensors& in) { return td::where(in[0], in[1], in[2]); }, {kBits, kAny, kOther}}),
+      Case{"gelu", [](const Tensors& in) { return td::gelu(in[0]); }},
+      Case{"gelu", [](const Tensors& in) { return td::gelu(in[0]); }, {kAny}, true, false, false, 20, "OfOpset20"},
+      Case{"gelu_tanh", [](const Tensors& in) { return td::gelu(in[0], "tanh"); }},
+      Case{"gelu_tanh", [](const Tensors& in) { return td::gelu(in[0], "tanh"); }, {kAny}, true, false, false, 20, "OfOpset20"},
+      whole(Case{"cube", [](const Tensors& in) { return td::pow(in[0], 3); }}),
+      whole(BINARY(floor_divide, {kAny, kPositive})),
+      whole(BINARY(remainder, {kAny, kPositive})),
+      whole(BINARY(fmod, {kAny, kPositive})),
+      whole(Case{"div_trunc", [](const Tensors& in) { return td::div(in[0], in[1], "trunc"); }, {kAny, kPositive}, true, false, false}),
+      BINARY(hypot, kTwo),
+      whole(Case{"clamp", [](const Tensors& in) { return td::clamp(in[0], -1, 1); }}),
+      whole(Case{"threshold", [](const Tensors& in) { return td::threshold(in[0], 0, 2); }}),
+      whole(Case{"add_scaled", [](const Tensors& in) { return td::add(in[0], in[1], 3); }, kTwo}),
+      Case{"lerp", [](const Tensors& in) { return td::lerp(in[0], in[1], 0.25); }, kTwo},
+      Case{"addcmul", [](const Tensors& in) { return td::addcmul(in[0], in[1], in[2], 0.5); }, kThree},
+      Case{"addcdiv", [](const Tensors& in) { return td::addcdiv(in[0], in[1], in[2], 0.5); }, {kAny, kAny, kPositive}},
+      Case{"leaky_relu", [](const Tensors& in) { return td::leaky_relu(in[0], 0.1); }},
+      Case{"elu", [](const Tensors& in) { return td::elu(in[0]); }},
+      Case{"celu", [](const Tensors& in) { return td::celu(in[0], 0.5); }},
+      Case{"softplus", [](const Tensors& in) { return td::softplus(in[0]); }},
+      Case{"hardshrink", [](const Tensors& in) { return td::hardshrink(in[0]); }},
+      Case{"softshrink", [](const Tensors& in) { return td::softshrink(in[0]); }},
+      BINARY(xlogy, {kAny, kPositive}, true, false, false),
+      Case{"smooth_l1",
+           [](const Tensors& in) { return td::smooth_l1_loss(in[0], in[1], {.reduction = td::Reduction::None, .beta = 0.5}); },
+           {kAny, kAny}},
+      Case{"huber",
+           [](const Tensors& in) { return td::huber_loss(in[0], in[1], {.reduction = td::Reduction::None, .delta = 0.5}); },
+           {kAny, kAny}},
+      Case{"binary_cross_entropy",
+           [](const Tensors& in) {
+             return td::binary_cross_entropy(td::sigmoid(in[0]), td::sigmoid(in[1]), {.reduction = td::Reduction::None});
+           },
+           {kAny, kAny},
+           true,
+           false,
+           false},
+      Case{"binary_cross_entropy_logits",
+           [](const Tensors& in) {
+             return td::binary_cross_entropy_with_logits(in[0], td::sigmoid(in[1]), {.reduction = td::Reduction::None});
+           },
+           {kAny, kAny},
+           true,
+           false,
+           false},
+      Case{"binary_cross_entropy_logits",
+           [](const Tensors& in) {
+             return td::binary_cross_entropy_with_logits(
+                 in[0], td::sigmoid(in[1]), {.reduction = td::Reduction::None, .pos_weight = td::full({5}, 0.3, in[0].device())});
+           },
+           {kAny, kAny},
+           true,
+           false,
+           false,
+           18,
+           "Weighted"},
+  };
+#undef UNARY
+#undef BINARY
+}
+
+}  // namespace onnx_cases
