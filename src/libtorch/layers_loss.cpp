@@ -50,13 +50,14 @@ template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, c
 void WeightedLoss<Derived, LayerOptions, Function>::reset() {
   const Site site = making_site();
   weight = this->register_buffer("weight", options.weight(), site);
-  if constexpr (requires { options.pos_weight(); }) this->register_buffer("pos_weight", options.pos_weight(), site);
+  if constexpr (requires { options.pos_weight(); }) this->pos_weight = this->register_buffer("pos_weight", options.pos_weight(), site);
 }
 
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
 Tensor WeightedLoss<Derived, LayerOptions, Function>::forward(const Tensor& input, const Tensor& target, Site site) {
   LayerOptions how = options;
   how.weight(weight);
+  if constexpr (requires { options.pos_weight(); }) how.pos_weight(this->pos_weight);
   return Function(input, target, how, site);
 }
 

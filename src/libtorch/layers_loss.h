@@ -48,9 +48,17 @@ TANDEM_LOSS_OF_THREE(TripletMarginWithDistanceLoss, anchor, positive, negative);
 
 namespace detail {
 
+/// The second buffer of those losses that have one.
+template <class LayerOptions>
+struct PositiveWeight {};
+template <>
+struct PositiveWeight<BCEWithLogitsLossOptions> {
+  Tensor pos_weight;
+};
+
 /// A loss with weights of elements or classes, which are a buffer: they move with the layer.
 template <class Derived, class LayerOptions, Tensor (*Function)(const Tensor&, const Tensor&, const LayerOptions&, Site)>
-class WeightedLoss : public Cloneable<Derived> {
+class WeightedLoss : public Cloneable<Derived>, public PositiveWeight<LayerOptions> {
  public:
   explicit WeightedLoss(LayerOptions options_ = {}, Site = Site::here());
   void reset() override;
