@@ -124,7 +124,9 @@ class DataParallel<nn::Module> : public nn::Module {
   [[nodiscard]] std::string name() const override { return "DataParallel"; }
   /// The batch in parts, one a GPU; the outputs joined on the first.
   Tensor forward(const Tensor& x) override;
+  /// The module that it wraps.
   [[nodiscard]] nn::Module& module() const { return module_.get(*this); }
+  /// The GPUs that take part, the first one first.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
  private:
@@ -134,8 +136,10 @@ class DataParallel<nn::Module> : public nn::Module {
   DataParallelOptions options_;
 };
 
+/// `DataParallel net(module)` of a module from tensor to tensor is a Module itself.
 template <nn::IsTensorModule M>
 DataParallel(M&, std::vector<Device> = {}, DataParallelOptions = {}, Site = Site::none()) -> DataParallel<nn::Module>;
+/// The same for a module of a type that only the copier knows.
 DataParallel(nn::Module&, nn::Copier, std::vector<Device>, DataParallelOptions = {}, Site = Site::none())->DataParallel<nn::Module>;
 
 }  // namespace tandem::parallel
