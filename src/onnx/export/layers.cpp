@@ -159,8 +159,8 @@ void cross_entropy(Writer& w) {
   const Value* const weight = of_classes ? w.read(*of_classes) : nullptr;
   const Value* const weights = weight ? node("Mul", {node("Gather", {weight, chosen}, rows), counted}, rows) : counted;
   const Value* const logs = node("LogSoftmax", {w.read(in)}, in.sizes, {{"axis", int64_t{1}}});
-  const Value* const picked = node("GatherElements", {logs, graph.reshape(chosen, column)}, column, {{"axis", int64_t{1}}});
-  const Value* sum = node("Mul", {graph.reshape(picked, rows), weights}, rows);
+  const Value* const own = node("GatherElements", {logs, graph.reshape(chosen, column)}, column, {{"axis", int64_t{1}}});
+  const Value* sum = node("Mul", {graph.reshape(own, rows), weights}, rows);
   if (smoothing != 0) {
     const Value* const of_all = weight ? node("Mul", {logs, weight}, in.sizes) : logs;
     const Value* const all = node("Mul", {node("ReduceSum", {of_all, graph.ints({1})}, rows, {{"keepdims", int64_t{0}}}), counted}, rows);
