@@ -19,10 +19,12 @@ def session_of(model, threads):
 
 
 def sizes_of(node, given):
-    """The sizes of an input: those that were given, else the file's, with 1 for what it leaves open."""
-    if node.name in given:
-        return given[node.name]
-    return [size if isinstance(size, int) and size > 0 else 1 for size in node.shape]
+    """The sizes of an input: the file's, and for what it leaves open those that were given, else 1."""
+    known = [size if isinstance(size, int) and size > 0 else None for size in node.shape]
+    wanted = given.get(node.name, [1] * len(known))
+    if len(wanted) != len(known) and None in known:
+        sys.exit(f"onnx_side: --sizes gives {node.name} {len(wanted)} sizes, and it has {len(known)}")
+    return [size or wanted[place] for place, size in enumerate(known)]
 
 
 def values_of(node, sizes, rng):
