@@ -69,7 +69,7 @@ std::string name_of(std::string_view name, LanguageModelKind kind) {
 
 /// Rows of query and key, which a converter puts in the order that pairs neighbours, in the order that pairs the halves of a head.
 Tensor halves_of_heads(const Tensor& x, int64_t heads, Site site) {
-  const Shape sizes = x.sizes();
+  const Shape& sizes = x.sizes();
   if (heads < 1 || sizes.empty() || sizes[0] % (2 * heads) != 0) fail("a query or key of sizes ", sizes, " has not ", heads, " heads");
   Shape apart = {heads, sizes[0] / heads / 2, 2};
   for (size_t d = 1; d < sizes.size(); ++d) apart.push_back(sizes[d]);
