@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, others_share, readable, setting
+from side_by_side import BUSY, COLLAPSED, ROOT, BenchError, alternate, conclude, others_share, readable, setting, table_text
 
 RANKS = 2
 CASES = {"all_reduce_4": "all_reduce of 4 B", "all_reduce_1m": "all_reduce of 1 MB", "all_reduce_16m": "all_reduce of 16 MB",
@@ -212,9 +212,7 @@ def main():
         "libraries": libraries, "cases": results(runs, others <= BUSY and not options.quick),
     }
     header, rows = table(result)
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    plain = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [header, *rows])
-    print(json.dumps(result, indent=1) if options.json else f"{summary(result)}\n\n{plain}")
+    print(json.dumps(result, indent=1) if options.json else f"{summary(result)}\n\n{table_text(header, rows)}")
     whole = not (options.only or options.quick or options.no_peer or missing)
     lines = ["# Ranks of one machine", "", summary(result), "", "Times are medians. How it measures: `docs/benchmarks.md`.", "",
              "| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows]

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, measured, others_share, peer_setting, ratio_text
+from side_by_side import BUSY, ROOT, BenchError, add_options, alternate, compare, conclude, environments, markdown_table, measured, others_share, peer_setting, ratio_text, table_text
 
 PROMPT = "The weights are random, so this is nonsense: "
 CASES = {"llama": "Llama's shape, 135 million parameters (SmolLM2-135M), float32", "gpt2": "GPT-2, 124 million parameters, float32"}
@@ -94,14 +94,12 @@ def main():
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {s['peer']} · {s['tokens']} tokens after a prompt of {len(PROMPT)} · "
                f"{s['rounds']} rounds of A-B-B-A" + (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if s["others_share"] > BUSY else ""))
     text = "\n".join(["# Language models writing text", "", summary, "", "Speeds are of median times, the prompt included; the ratio is PyTorch's time over ours.", "",
-                      "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+                      markdown_table(HEADER, rows)]) + "\n"
     result = {"setting": setting, "cases": cases}
     if options.json:
         print(json.dumps(result, indent=1))
     else:
-        table = [HEADER, *rows]
-        widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
-        print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table))
+        print(table_text(HEADER, rows))
     short = ", ".join(case["name"] for case in cases if case["ratio"] < 1)
     sys.exit(conclude("generate", options, result, text, not options.only, short))
 

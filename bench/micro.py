@@ -12,7 +12,7 @@ import time
 
 import torch_peer
 from side_by_side import (BUSY, ROOT, BenchError, add_options, compare, conclude, environments, first_line, others_share, peer_setting, ratio_text, readable,
-                          run_rounds)
+                          run_rounds, table_text)
 
 # name, what it is, at least how many times the peer's speed
 COMPARED = [
@@ -160,9 +160,7 @@ HEADER = ("case", "PyTorch", "tandem", "ratio (range)", "fastest runs", "floor",
 
 
 def terminal(result):
-    table = [HEADER, *rows(result)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table)
+    return table_text(HEADER, rows(result))
 
 
 def summary(result):

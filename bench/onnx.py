@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, ratio_text, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, markdown_table, others_share, peer_setting, ratio_text, readable, run_rounds, table_text
 
 
 def fail(message):
@@ -72,14 +72,12 @@ def main():
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {s['peer']} · {s['rounds']} rounds of A-B-B-A, "
                f"{s['ms']:g} ms a model" + (f" · OTHER WORK TOOK {s['others_share']:.0%} OF THE MACHINE: measure again when it is quiet" if s["others_share"] > BUSY else ""))
     text = "\n".join(["# ONNX graphs beside onnxruntime", "", summary, "", "Times are medians; the ratio is onnxruntime's time over ours.", "",
-                      "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+                      markdown_table(HEADER, rows)]) + "\n"
     result = {"setting": setting, "cases": cases}
     if options.json:
         print(json.dumps(result, indent=1))
     else:
-        table = [HEADER, *rows]
-        widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
-        print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table))
+        print(table_text(HEADER, rows))
     short = ", ".join(case["what"] for case in cases if case["ratio"] < 1)
     sys.exit(conclude("onnx", options, result, text, False, short))
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, readable, run_rounds, table_text
 
 PEER = ROOT / "bench/peer/ops_torch.cpp"
 # Against PyTorch: at least as fast. The others only need their share of a plain loop's rate.
@@ -123,10 +123,7 @@ def main():
     summary = (f"{s['date']} · {s['cpu']}, {s['cores']} cores · {s['threads']} threads each · {s['tandem']} ({s['commit']}) against {against} · "
                f"{s['size']} elements · {s['rounds']} rounds of A-B-B-A, {s['ms']:g} ms an operation" +
                (f" · OTHER WORK TOOK {others:.0%} OF THE MACHINE: measure again when it is quiet" if busy else ""))
-    table = [HEADER, *rows(cases, busy)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
-    lines = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table)
-    print(json.dumps(result, indent=1) if options.json else f"{summary}\n\n{lines}")
+    print(json.dumps(result, indent=1) if options.json else f"{summary}\n\n{table_text(HEADER, rows(cases, busy))}")
     page = ["# Operations", "", summary, "", "Times are medians; the ratio is PyTorch's time over ours, *plain loop* the time of the same function as the compiler makes it over ours. How it measures: `docs/benchmarks.md`.", "",
             "| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|", *("| " + " | ".join(row) + " |" for row in rows(cases, busy))]
     short = ", ".join(case["name"] for case in cases if case["holds"] is False)

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 
-from side_by_side import BUSY, ROOT, BenchError, Server, conclude, others_share, setting
+from side_by_side import BUSY, ROOT, BenchError, Server, conclude, markdown_table, others_share, setting, table_text
 
 TRAINING = ["densenet121", "lenet", "mlp", "resnet18", "products"]
 MOVES = ["overlap", "collectives"]
@@ -168,15 +168,6 @@ def modelled(options, program, rows):
     return out
 
 
-def table(header, rows):
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [header, *rows])
-
-
-def markdown_table(header, rows):
-    return "\n".join(["| " + " | ".join(header) + " |", "|---" * len(header) + "|"] + ["| " + " | ".join(row) + " |" for row in rows])
-
-
 def case_rows(result):
     rows = []
     for row in result["cases"]:
@@ -272,7 +263,7 @@ def main():
         },
         "cases": cases, "moves": moved, "modelled": model,
     }
-    print(json.dumps(result, indent=1) if options.json else text(result, table, ""))
+    print(json.dumps(result, indent=1) if options.json else text(result, table_text, ""))
     whole = not (options.only or options.quick or options.no_independent)
     short = ", ".join(row["name"] for row in cases if row.get("holds") is False)
     return conclude("parallel", options, result, "# Several GPUs\n\n" + text(result, markdown_table, "## ") + "\n", whole, short)

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 import torch_peer
-from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, ratio_text, readable, run_rounds
+from side_by_side import BUSY, ROOT, BenchError, add_options, compare, conclude, environments, others_share, peer_setting, ratio_text, readable, run_rounds, table_text
 
 # name: what it is, at least how many times PyTorch's speed
 CASES = {
@@ -47,7 +47,7 @@ def parse():
 def rows(result):
     out = []
     for case in result["cases"]:
-        verdict = "pass" if case["pass"] else "FAIL"
+        verdict = "pass" if case.get("pass") else "FAIL"
         peer = (readable(case["peer_ns"]), readable(case["ours_ns"]), ratio_text(case), f">= {case['at_least']:g}x") if "ratio" in case else ("", readable(case["ours_ns"]), "", "")
         out.append((case["what"], *peer, verdict if "ratio" in case else ""))
     return out
@@ -108,9 +108,7 @@ def main():
     if options.json:
         print(json.dumps(result, indent=1))
     else:
-        table = [HEADER, *rows(result)]
-        widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
-        print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table))
+        print(table_text(HEADER, rows(result)))
     short = ", ".join(case["name"] for case in cases if not case.get("pass", True))
     sys.exit(conclude("python", options, result, text, not options.only and not options.no_peer, short))
 
