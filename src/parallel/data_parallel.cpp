@@ -1,7 +1,5 @@
 #include "parallel/data_parallel.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/error_place.h"
 #include "nn/batch_norm.h"
@@ -45,7 +43,8 @@ std::vector<std::vector<Tensor>> scatter_all(const std::vector<Tensor>& tensors,
                                              Site site) {
   std::vector<std::vector<Tensor>> parts;
   const Tensor* first = nullptr;
-  for (const Tensor& tensor : tensors) {
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    const Tensor& tensor = tensors[t];
     if (!tensor.defined()) continue;
     const std::vector<Tensor> chunks = scatter(tensor, devices, dim, site);
     if (first && chunks.size() != parts.size())
@@ -53,7 +52,7 @@ std::vector<std::vector<Tensor>> scatter_all(const std::vector<Tensor>& tensors,
            " devices, cut along dimension ", dim, ": give them batches of one size");
     first = &tensor;
     parts.resize(chunks.size(), std::vector<Tensor>(tensors.size()));
-    for (size_t i = 0; i < chunks.size(); ++i) parts[i][static_cast<size_t>(&tensor - tensors.data())] = chunks[i];
+    for (size_t i = 0; i < chunks.size(); ++i) parts[i][t] = chunks[i];
   }
   if (!first) parts.resize(devices.size(), tensors);
   return parts;
@@ -68,8 +67,9 @@ std::vector<Tensor> gather_all(const std::vector<std::vector<Tensor>>& parts, De
         fail("[DataParallel] the replicas gave unlike results: one of them has a tensor where another has none");
       if (part[i].defined()) same.push_back(part[i]);
     }
-    const bool alone = parts.size() == 1 && !same.empty();  // on one device a number stays one
-    joined.push_back(same.empty() ? Tensor() : alone ? same[0].to(device, {}, site) : gather(same, device, dim, site));
+    if (same.empty()) joined.emplace_back();
+    else if (parts.size() == 1) joined.push_back(same[0].to(device, {}, site));  // a number stays one
+    else joined.push_back(gather(same, device, dim, site));
   }
   return joined;
 }
