@@ -1,20 +1,21 @@
 #include "models/gguf_model.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "autograd/autograd.h"
 #include "base/error.h"
 #include "io/gguf.h"
+#include "io/gguf_header.h"
 #include "io/gguf_settings.h"
 #include "io/named.h"
+#include "models/settings_file.h"
 #include "models/tokenizer_reader.h"
 
 namespace tandem::models {
@@ -144,11 +145,15 @@ std::vector<int64_t> end_tokens_of(const io::MetadataMap& metadata) {
   return tokens;
 }
 
-LanguageModel model_of(io::GgufFile file, const Options& options, Site site) {
-  const NoGradGuard no_grad;
-  const std::string architecture = io::GgufSettings(file.metadata, "general.").text("architecture");
+std::string architecture_of(const io::MetadataMap& metadata) {
+  const std::string architecture = io::GgufSettings(metadata, "general.").text("architecture");
   if (architecture != "llama" && architecture != "qwen2" && architecture != "gpt2")
     fail("a model of the architecture ", io::in_quotes(architecture), " is not supported; llama, qwen2 and gpt2 are");
+  return architecture;
+}
+
+LanguageModel model_of(io::GgufFile file, const std::string& architecture, const Options& options, Site site) {
+  const NoGradGuard no_grad;
   const LanguageModelKind kind = architecture == "gpt2" ? LanguageModelKind::Gpt2 : LanguageModelKind::Llama;
   LanguageModelConfig config = config_of(file, kind, io::GgufSettings(file.metadata, architecture + "."));
   config.end_tokens = end_tokens_of(file.metadata);
@@ -172,36 +177,26 @@ LanguageModel model_of(io::GgufFile file, const Options& options, Site site) {
   return model;
 }
 
-/// What `make` gives of what was read; its errors are given the operation and the file.
-template <class Make>
-auto named(const char* op, const std::string& path, const Make& make) {
-  try {
-    return make();
-  } catch (const OutOfMemoryError&) {
-    throw;
-  } catch (const Error& wrong) {
-    fail("[", op, "] ", path, ": ", wrong.message());
-  }
-}
-
 }  // namespace
 
 bool is_gguf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
-  char magic[4] = {};
-  return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
+  std::string magic(io::kGgufMagic.size(), '\0');
+  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == io::kGgufMagic;
 }
 
 LanguageModel load_gguf_model(const std::string& path, const Options& options, Site site) {
+  // Before a tensor is read, and decoded.
+  const std::string architecture = made_of(kOp, path, [&] { return architecture_of(io::load_gguf_metadata(path)); });
   io::GgufFile file = io::read_gguf(path, cpu(), {}, site);
-  return named(kOp, path, [&] { return model_of(std::move(file), options, site); });
+  return made_of(kOp, path, [&] { return model_of(std::move(file), architecture, options, site); });
 }
 
 Tokenizer load_gguf_tokenizer(const std::string& path) {
   const io::MetadataMap metadata = io::load_gguf_metadata(path);
-  return named("Tokenizer", path, [&] { return TokenizerReader::read_gguf(metadata); });
+  return made_of("Tokenizer", path, [&] { return TokenizerReader::read_gguf(metadata); });
 }
 
 }  // namespace tandem::models

@@ -26,4 +26,16 @@ auto parse_file(const char* op, const std::string& path, uint64_t largest, const
   }
 }
 
+/// What `make` gives of what was read of `path`. Its errors are given the operation and the path, but for those of memory.
+template <class Make>
+auto made_of(const char* op, const std::string& path, const Make& make) {
+  try {
+    return make();
+  } catch (const OutOfMemoryError&) {
+    throw;
+  } catch (const Error& wrong) {
+    fail("[", op, "] ", path, ": ", wrong.message());
+  }
+}
+
 }  // namespace tandem::models

@@ -32,6 +32,12 @@ std::vector<std::string> files_of_weights(const std::string& folder) {
   return parts;
 }
 
+/// The tokenizer first: it is refused before a tensor is read.
+TextGenerator gguf_generator(const std::string& path, const Options& options, Site site) {
+  Tokenizer tokenizer = load_gguf_tokenizer(path);
+  return {load_gguf_model(path, options, site), std::move(tokenizer)};
+}
+
 }  // namespace
 
 LanguageModel load_language_model(const std::string& path, const Options& options, Site site) {
@@ -43,15 +49,11 @@ LanguageModel load_language_model(const std::string& path, const Options& option
     for (const int64_t token : parse_file(kOp, file, kLargestConfig, parse_end_tokens)) config.end_tokens.push_back(token);
   io::TensorMap weights;
   for (const std::string& file : files_of_weights(folder)) weights.merge(io::load_safetensors(file, {}, {}, site));
-  try {
+  return made_of(kOp, folder, [&] {
     LanguageModel model(config, std::move(weights), options, site);
     model.eval();
     return model;
-  } catch (const OutOfMemoryError&) {
-    throw;
-  } catch (const Error& wrong) {
-    fail("[", kOp, "] ", folder, ": ", wrong.message());
-  }
+  });
 }
 
 GeneratedTokens generate(LanguageModel& model, std::span<const int64_t> prompt, const GenerateOptions& options,
@@ -91,8 +93,8 @@ GeneratedTokens generate(LanguageModel& model, std::span<const int64_t> prompt, 
 }
 
 TextGenerator::TextGenerator(const std::string& path, const Options& options, Site site)
-    : model(load_language_model(path, options, site)),
-      tokenizer(is_gguf(path) ? load_gguf_tokenizer(path) : Tokenizer(path + "/tokenizer.json", site)) {}
+    : TextGenerator(is_gguf(path) ? gguf_generator(path, options, site)
+                                  : TextGenerator{load_language_model(path, options, site), Tokenizer(path + "/tokenizer.json", site)}) {}
 
 GeneratedText TextGenerator::generate(std::string_view prompt, const GenerateOptions& options,
                                       const std::function<bool(std::string_view text)>& on_text, Site site) {
