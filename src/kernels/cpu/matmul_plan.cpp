@@ -19,7 +19,9 @@ constexpr int64_t kThin = 4;
 constexpr int64_t kRows = 4;                         // rows that take b through the registers once
 constexpr double kSmallProduct = 64 * 64 * 64;       // up to which outer products are best,
 constexpr int64_t kRowsOfOuter = 64;                 // or for so few rows,
-constexpr int64_t kDepthOfOuter = 1024;              // while a panel of b stays in the second cache
+constexpr int64_t kDepthOfOuter = 1024;              // while a panel of b stays in the second cache,
+constexpr size_t kBytesOfOuter = size_t{5} << 19;    // and so does most of b,
+constexpr int64_t kRowsBeforePacking = 16;           // or for so few rows where our code would pack b
 constexpr double kTransposedProduct = 48 * 48 * 48;  // up to which b is transposed for them,
 constexpr int64_t kTransposedDepth = 256;            // where inner products are too short to be good
 constexpr int64_t kRowsOfInner = 32;                 // up to which inner products are best
@@ -142,7 +144,9 @@ void MatmulPlan::choose_route() {
   if (packed == kBFloat16) {
     route = Route::Dnnl;
   } else if (laid_b.column == 1) {
-    route = work <= kSmallProduct || m <= kRows || (m <= kRowsOfOuter && k <= kDepthOfOuter) ? Route::Rows : large;
+    const bool stays = k <= kDepthOfOuter && static_cast<size_t>(n * k) * size_of(packed) <= kBytesOfOuter;
+    const int64_t rows = stays ? kRowsOfOuter : large == Route::Packed ? kRowsBeforePacking : kRows;
+    route = work <= kSmallProduct || m <= rows ? Route::Rows : large;
   } else if (work <= kTransposedProduct && m >= 8 && k <= kTransposedDepth) {
     route = Route::Rows;
     pack_b = true;
