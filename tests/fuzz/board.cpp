@@ -50,15 +50,33 @@ void fuzz::read(std::string_view bytes) {
   }
   // The first half, then all: as a file that grows.
   Run run("run", folder());
-  for (const size_t part : {file.size() / 2, file.size()}) {
-    write(events, std::string_view(file).substr(0, part));
+  const auto read_all = [&] {
     (void)run.read(1 << 12);
     for (int i = 0; i < 1000 && run.behind(); ++i) (void)run.read(1 << 12);
     expect(!run.behind(), "there is always more to read");
+  };
+  for (const size_t part : {file.size() / 2, file.size()}) {
+    write(events, std::string_view(file).substr(0, part));
+    read_all();
   }
+  expect(is_run(folder()), "a folder with an event file that is no run");
   for (const auto& [tag, curve] : run.curves()) expect(curve.thinned(8).size() <= 8, "more points than asked for");
   for (const auto& [tag, all] : run.histograms())
     for (const Stored& stored : all) (void)succeeds([&] { (void)run.buckets_of(stored); });
   for (const auto& [tag, all] : run.pictures())
     for (const Stored& stored : all) expect(run.bytes_of(stored).size() == stored.bytes, "a picture of another size");
+  if (kind < 128) return;
+  // A file that is written anew: shorter, and then gone. What was read of it is forgotten.
+  const size_t tags = run.curves().size();
+  write(events, "");
+  read_all();
+  write(events, file);
+  read_all();
+  read_all();
+  expect(run.curves().size() == tags, "a file that is written anew has other curves");
+  if (!run.trouble().empty()) return;  // a damaged file is not looked at again
+  fs::remove(events);
+  read_all();
+  read_all();
+  expect(run.curves().empty() && run.pictures().empty() && run.histograms().empty(), "a file that is gone has left something");
 }

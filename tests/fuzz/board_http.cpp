@@ -13,6 +13,8 @@
 
 #include "base/descriptor.h"
 #include "fuzz.h"
+#include "io/event_file.h"
+#include "io/protobuf.h"
 #include "ops/creation.h"
 #include "tools/board/assets.h"
 #include "tools/board/server.h"
@@ -34,6 +36,20 @@ using namespace tandem::tools::board;
 
 constexpr const char* kSecret = "not to be served";
 
+/// A run with what a picture's bytes may begin with, and with a trace that is none.
+void make_broken_run(const fs::path& run) {
+  fs::create_directories(run);
+  int64_t step = 0;
+  std::string events;
+  for (const char* picture : {"\xff\xd8\xff a photo", "GIF89a", "no picture"}) {
+    tandem::io::Message image, value, summary, event;
+    value.bytes(1, "picture").message(4, image.bytes(4, picture));
+    events += tandem::io::event_frame(event.integer(2, ++step).message(5, summary.message(1, value)).str());
+  }
+  std::ofstream(run / "events.out.tfevents.1", std::ios::binary) << events;
+  std::ofstream(run / "trace.json") << "{";
+}
+
 fs::path make_runs() {
   const fs::path folder = fs::temp_directory_path() / ("fuzz_board_http." + std::to_string(getpid()));
   const fs::path run = folder / "runs" / "a";
@@ -49,6 +65,8 @@ fs::path make_runs() {
   std::ofstream(run / "trace.json") << R"({"traceEvents": [{"name": "a", "ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]})";
   std::ofstream(run / "report.html") << "<p>a report</p>";
   std::ofstream(run / "settings.json") << kSecret;
+  make_broken_run(folder / "runs" / "b");
+  make_broken_run(folder / "runs" / "c");
   std::ofstream(folder / "other.txt") << kSecret;
   return folder;
 }
@@ -56,6 +74,8 @@ fs::path make_runs() {
 /// The server of a run, for as long as the program lives.
 struct Board {
   Board() {
+    store.read_all();
+    fs::remove_all(folder / "runs" / "c");  // as somebody who wants no more of it
     store.read_all();
     const std::string& address = server.address();  // http://127.0.0.1:PORT/TOKEN/
     const size_t host_at = address.find("//") + 2, path_at = address.find('/', host_at);

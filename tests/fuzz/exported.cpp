@@ -8,6 +8,7 @@ void fuzz::read(std::string_view bytes) {
   for (const auto& input : model.inputs()) expect(input.sizes.size() <= 1000000, "an input of more dimensions than the file has bytes");
   for (const auto& [name, tensor] : model.state_dict())
     if (tensor.numel() < 1000) (void)tensor.clone();
+  expect(!model.extra_repr().empty(), "a model that prints as nothing");
   (void)model.outputs();
 }
 
